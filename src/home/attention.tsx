@@ -1,13 +1,10 @@
 import type { Child } from 'hono/jsx';
 import { noOwner } from '../responses/filter.cte.ts';
-import { drawnOnce } from '../web/app/drawn-once.ts';
 import { count, counted } from '../web/app/lists.tsx';
 import { State, type StateKind, Time } from '../web/app/marks.tsx';
 import type { ShownOrganization } from '../web/app/reader.ts';
 import { type AttentionCounts, mostCounted } from './queries.ts';
 import { attentionTexts } from './screen-texts.ts';
-
-const mostDrawn = 200;
 
 type AttentionItem = {
   kind: StateKind;
@@ -26,7 +23,7 @@ const fewestFailures = 5;
 
 type AttentionProps = { found: AttentionCounts; organization: ShownOrganization };
 
-export const AttentionPart = drawnOnce(mostDrawn, ({ found, organization }: AttentionProps) => {
+export function AttentionPart({ found, organization }: AttentionProps) {
   const items = attentionItems(found, organization);
   return (
     <section class="off-paper" aria-labelledby="attention">
@@ -52,7 +49,7 @@ export const AttentionPart = drawnOnce(mostDrawn, ({ found, organization }: Atte
       </ul>
     </section>
   );
-});
+}
 
 function attentionItems(
   found: AttentionCounts,

@@ -3,7 +3,6 @@ import type { NpsTrendRow } from '../responses/nps.ts';
 import { percentage, type SurveyType, type Tally } from '../scores.ts';
 import { PartsBar } from '../web/app/charts/parts.tsx';
 import { TrendChart, type TrendStep } from '../web/app/charts/trend-chart.tsx';
-import { drawnOnce } from '../web/app/drawn-once.ts';
 import { count, counted } from '../web/app/lists.tsx';
 import type { ScopeQuery } from './choice.rules.ts';
 import { boundsOf, type Change, type Measured } from './measure.rules.ts';
@@ -34,10 +33,8 @@ export type ResponsesPlace = {
 export const responsesOf = ({ path, scope, period }: ResponsesPlace, category?: string) =>
   withQuery(path, { ...scope, category, date_from: period.from, date_to: period.to });
 
-const mostScores = 200;
-
 /** The number, how sure it is, what it means, and how it came about. */
-export const ScorePart = drawnOnce(mostScores, (props: ScoreProps) => {
+export function ScorePart(props: ScoreProps) {
   const { type, period, now, before, change } = props;
   const { lead, rest } = homeTexts.meaning({ type, change, now, before, period });
   return (
@@ -76,7 +73,7 @@ export const ScorePart = drawnOnce(mostScores, (props: ScoreProps) => {
       </div>
     </section>
   );
-});
+}
 
 /** A change that is more than chance has a colour and a shape; any other is ink. */
 function Lead({ lead, change }: { lead: string; change: Change | null }) {

@@ -1,12 +1,9 @@
 import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
-import { shareReads } from '../lib/async/shared-reads.ts';
 import type { Db } from '../lib/db/db.ts';
-import { linkRequests } from '../lib/http/request-spans.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { PropertyFilters } from '../responses/screens/property-filters.tsx';
 import type { CurrentOrganization, ScreenEnv } from '../sessions/session.ts';
-import { drawNow } from '../web/app/drawn-once.ts';
 import type { FormState } from '../web/app/read-form.ts';
 import { renderScreen, type Screen } from '../web/app/screen.tsx';
 import { AttentionPart } from './attention.tsx';
@@ -29,7 +26,6 @@ type HomeScreenTools = {
   mailbox: boolean;
 };
 
-/** All that Home depends on, but for what the frame shows: members of one role who look at the same share a read. */
 type AskedHome = {
   organization: Pick<CurrentOrganization, 'id' | 'name' | 'slug' | 'color' | 'role'>;
   query: AskedScope & AskedPeriod & { compare: string | undefined };
@@ -38,14 +34,13 @@ type AskedHome = {
 
 type AskedScope = Record<'survey_id' | 'type' | 'audience', string | undefined>;
 
-type DrawnHome = Pick<Screen, 'body' | 'actions' | 'status'>;
+type HomeContent = Pick<Screen, 'body' | 'actions' | 'status'>;
 
 /** Home: below `/o/:slug`. */
 export function homeScreens(tools: HomeScreenTools) {
-  const draw = shareReads((asked: AskedHome) => drawHome(tools, asked), linkRequests);
   return new Hono<ScreenEnv>().get('/', async (c) => {
-    const drawn = await draw(askedOf(c), c);
-    return renderScreen(c, { title: 'Home', section: 'home', ...drawn });
+    const content = await readHome(tools, askedOf(c));
+    return renderScreen(c, { title: 'Home', section: 'home', ...content });
   });
 }
 
@@ -59,19 +54,21 @@ function askedOf(c: Context<ScreenEnv>): AskedHome {
   };
 }
 
-async function drawHome(tools: HomeScreenTools, asked: AskedHome): Promise<DrawnHome> {
+async function readHome(tools: HomeScreenTools, asked: AskedHome): Promise<HomeContent> {
   const { organization, query } = asked;
   const setting = await findHomeSetting(tools.db, organization.id);
   const scope = await chosenScope(tools, asked, setting);
   const hasResponses = setting.kinds.some(({ responses }) => responses > 0);
   if (!scope || !hasResponses) {
     const survey = setting.surveys[0];
-    const body = <FirstSteps {...{ organization, survey }} hasMailServer={!tools.mailbox} />;
-    return { body: drawNow(body) };
+    return {
+      body: (
+        <FirstSteps organization={organization} survey={survey} hasMailServer={!tools.mailbox} />
+      ),
+    };
   }
   const { period, form } = chosenPeriod(asked, setting);
   const path = `/o/${organization.slug}`;
-  const choices = <Choices {...{ path, setting, scope, period, form }} />;
   const looked = { scope, period, timeZone: setting.time_zone };
   const [figures, comparison] = await Promise.all([
     readHomeFigures(tools.db, organization.id, looked),
@@ -80,8 +77,16 @@ async function drawHome(tools: HomeScreenTools, asked: AskedHome): Promise<Drawn
       : readComparison(tools.db, organization.id, { ...looked, by: query.compare || null }),
   ]);
   return {
-    body: drawNow(<Figures {...{ organization, figures, comparison, form, ...looked }} />),
-    actions: drawNow(choices),
+    body: (
+      <Figures
+        organization={organization}
+        figures={figures}
+        comparison={comparison}
+        form={form}
+        {...looked}
+      />
+    ),
+    actions: <Choices path={path} setting={setting} scope={scope} period={period} form={form} />,
     status: Object.keys(form.errors).length > 0 ? 422 : 200,
   };
 }

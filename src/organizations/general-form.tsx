@@ -1,8 +1,7 @@
 import { memoize } from '../lib/async/memoize.ts';
-import { drawnOnce } from '../web/app/drawn-once.ts';
 import { Field, Select, Tick } from '../web/app/fields.tsx';
 import { Mistakes } from '../web/app/marks.tsx';
-import { emptyForm, type FormState } from '../web/app/read-form.ts';
+import type { FormState } from '../web/app/read-form.ts';
 import { languages } from '../web/language.ts';
 import { logoPath, logoTypes } from './logo.rules.ts';
 import type { OrganizationRow } from './queries.ts';
@@ -30,14 +29,6 @@ export function GeneralForm({ form, action, organization }: SettingsFormProps) {
     </form>
   );
 }
-
-const mostForms = 100;
-
-/** The form as it is before anything was typed. */
-export const UntouchedGeneralForm = drawnOnce(
-  mostForms,
-  (props: Omit<SettingsFormProps, 'form'>) => <GeneralForm {...props} form={emptyForm()} />,
-);
 
 type PartProps = Omit<SettingsFormProps, 'action'>;
 

@@ -14,7 +14,6 @@ import {
   nameOfLanguage,
   PostalAddress,
   type SettingsFormProps,
-  UntouchedGeneralForm,
 } from './general-form.tsx';
 import { largestLogoBytes } from './logo.rules.ts';
 import { changeOrganization, type OrganizationChange } from './manage.ts';
@@ -52,7 +51,7 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form: For
     <Part id="general" title={generalTexts.title}>
       <p class="small soft">{role === 'owner' ? generalTexts.about : generalTexts.readOnly}</p>
       {role === 'owner' ? (
-        <OwnersForm {...{ form, action, organization }} />
+        <GeneralForm form={form} action={action} organization={organization} />
       ) : (
         <GeneralFacts organization={organization} />
       )}
@@ -60,12 +59,6 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form: For
   );
   return renderSettings(c, { setting: 'general', body, status: statusOf(form) });
 }
-
-const OwnersForm = ({ form, ...rest }: SettingsFormProps) =>
-  hasTyped(form) ? <GeneralForm form={form} {...rest} /> : <UntouchedGeneralForm {...rest} />;
-
-const hasTyped = ({ typed, errors }: FormState) =>
-  Object.keys(typed).length + Object.keys(errors).length > 0;
 
 function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
   const { none, on, off } = generalTexts;

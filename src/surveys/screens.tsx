@@ -2,12 +2,9 @@ import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { renderSVG } from 'uqr';
 import * as v from 'valibot';
-import { shareReads } from '../lib/async/shared-reads.ts';
 import type { Db } from '../lib/db/db.ts';
-import { linkRequests } from '../lib/http/request-spans.ts';
 import { Page, parseList } from '../lib/paging/page.ts';
 import type { ScreenEnv } from '../sessions/session.ts';
-import { drawNow } from '../web/app/drawn-once.ts';
 import { shareUrl } from './create.ts';
 import { getOrgSurvey, type ManagedSurvey } from './manage.queries.ts';
 import { countReached, countScores, pageOfSurveys } from './screen.queries.ts';
@@ -33,8 +30,6 @@ const SurveySearch = v.object({
   ),
 });
 
-type ListedPage = { orgId: string; page: number; limit: number; search: string };
-
 type SurveyScreenTools = {
   db: Db;
   publicUrl: string;
@@ -45,14 +40,9 @@ type SurveyScreenTools = {
 /** Surveys: below `/o/:slug/surveys`. */
 export function surveyScreens(tools: SurveyScreenTools) {
   const { db, publicUrl } = tools;
-  const pageOf = shareReads(
-    ({ orgId, ...page }: ListedPage) => pageOfSurveys(db, orgId, page),
-    linkRequests,
-  );
-  const numbersOf = shareReads((of: NumbersOf) => readNumbers(tools, of), linkRequests);
   const app = new Hono<ScreenEnv>().get('/', async (c) => {
     const { page, limit, search } = parseList(SurveySearch, c.req.queries());
-    const found = await pageOf({ orgId: c.var.organization.id, page, limit, search }, c);
+    const found = await pageOfSurveys(db, c.var.organization.id, { page, limit, search });
     return renderList(c, { ...found, page, limit, search });
   });
   addForms(app, tools);
@@ -61,7 +51,7 @@ export function surveyScreens(tools: SurveyScreenTools) {
     .get('/:id', async (c) => {
       const period = readPeriod(c.req.query('period'));
       const of = { orgId: c.var.organization.id, surveyId: surveyIdOf(c), period };
-      return renderSurvey(c, { ...(await numbersOf(of, c)), period });
+      return renderSurvey(c, { ...(await readNumbers(tools, of)), period });
     })
 
     .get('/:id/share', async (c) => renderShare(c, await surveyOf(c, db), publicUrl))
@@ -91,7 +81,7 @@ async function readNumbers({ db, trendOf }: SurveyScreenTools, of: NumbersOf) {
     countReached(db, orgId, surveyId),
     trendOf({ orgId, survey, period }),
   ]);
-  return { survey, scores, reached, trend: trend && drawNow(trend) };
+  return { survey, scores, reached, trend };
 }
 
 const readPeriod = (given: string | undefined): SurveyPeriod =>

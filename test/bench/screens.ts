@@ -28,7 +28,7 @@ const screens = [
   ['Settings', '/settings/general'],
 ] as const;
 
-/** Whose members the connections are: of one organization, who share what is read for a page, or each of another. */
+/** Whose members the connections are: of one organization, or each of another. */
 export const ofOne = 'of one organization';
 export const ofMany = 'each of another';
 type Crowd = typeof ofOne | typeof ofMany;

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jsx } from 'hono/jsx';
 import { failureExamples } from '../../src/lib/openapi/parts.ts';
 import { patternOfAddress } from '../../src/lib/smtp/address.ts';
-import { drawnOnce } from '../../src/web/app/drawn-once.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import {
   makeClient,
@@ -46,22 +44,6 @@ async function scene() {
   const erase = (query = '') => call('DELETE', `/v1/people/ada%40people.test${query}`);
   return { ...client, of, call, person, erase };
 }
-
-test('no drawing of a page that shows the person stays in memory', async () => {
-  const { person, erase } = await scene();
-  await person();
-  let drawn = 0;
-  const Greeting = drawnOnce(10, ({ name }: { name: string }) => {
-    drawn += 1;
-    return jsx('b', {}, name);
-  });
-  const show = () => String(jsx(Greeting, { name: 'Ada Lovelace' }));
-  for (const _ of [1, 2]) show();
-  assert.equal(drawn, 1);
-  assert.equal((await erase()).status, 200);
-  show();
-  assert.equal(drawn, 2);
-});
 
 test('a person is erased over all surveys, and scores stay as anonymous responses', async () => {
   const { id, of, person, erase, call } = await scene();

@@ -18,12 +18,12 @@ import { renderScreen } from '../../web/app/screen.tsx';
 import { addContact } from '../save.ts';
 import { ContactName, Email } from '../schemas.ts';
 import { contactTexts } from '../screen-texts.ts';
+import { listContactsOf } from '../survey.queries.ts';
 import { getUpload, type Upload } from '../upload.queries.ts';
 import { largestUpload, previewUpload, takeUpload } from '../upload.ts';
 import { importUpload } from '../upload-import.ts';
 import { inUploadTurn } from '../upload-turn.ts';
 import { ContactList } from './contact-list.tsx';
-import { createContactReads, type ReadContacts } from './shared-contacts.ts';
 import { UploadScreen } from './upload-screen.tsx';
 
 const largestForm = largestUpload + 1024 * 1024;
@@ -38,17 +38,16 @@ const Use = v.picklist(['email', 'name', 'property', 'skip']);
 
 /** The contacts of a survey, below `/o/:slug/surveys/:id/contacts`. */
 export function contactScreens({ db }: { db: Db }) {
-  const readShared = createContactReads(db);
   return new Hono<ScreenEnv>()
-    .get('/:id/contacts', (c) => showList(c, readShared, emptyForm()))
+    .get('/:id/contacts', (c) => showList(c, db, emptyForm()))
 
     .post('/:id/contacts', async (c) => {
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, AddFields);
-      if (form.errors) return await showList(c, readShared, form, 422);
+      if (form.errors) return await showList(c, db, form, 422);
       const survey_id = idOf(c.req.param('id'));
       const { email, name } = form.values;
-      return await refusing(c, readShared, async () => {
+      return await refusing(c, db, async () => {
         await addContact({ db }, editor, { email, name, survey_id, properties: {} });
         flash(c, { kind: 'fine', text: contactTexts.added });
         return c.redirect(c.req.path, 303);
@@ -61,8 +60,8 @@ export function contactScreens({ db }: { db: Db }) {
       await getOrgSurvey(db, orgId, surveyId);
       return await inUploadTurn(orgId, async () => {
         const form = await readForm(c, UploadFields, { largest: largestForm });
-        if (form.errors) return await showList(c, readShared, form, 422);
-        return await refusing(c, readShared, async () => {
+        if (form.errors) return await showList(c, db, form, 422);
+        return await refusing(c, db, async () => {
           const given = await givenList(form.values);
           const id = await takeUpload({ db }, { orgId, surveyId }, given);
           return c.redirect(`${c.req.path}/${id}`, 303);
@@ -100,33 +99,33 @@ export function contactScreens({ db }: { db: Db }) {
 type ScreenContext = Context<ScreenEnv>;
 
 /** What the verb refuses is shown above the form that asked for it. */
-async function refusing(c: ScreenContext, read: ReadContacts, act: () => Promise<Response>) {
+async function refusing(c: ScreenContext, db: Db, act: () => Promise<Response>) {
   try {
     return await act();
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === 'not_found') throw error;
     const sentence = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`;
-    return await showList(c, read, await withMistake(c, { '': sentence }), 422);
+    return await showList(c, db, await withMistake(c, { '': sentence }), 422);
   }
 }
 
-async function showList(
-  c: ScreenContext,
-  read: ReadContacts,
-  form: FormState,
-  status: 200 | 422 = 200,
-) {
+async function showList(c: ScreenContext, db: Db, form: FormState, status: 200 | 422 = 200) {
   const { id: orgId, slug, role } = c.var.organization;
   const surveyId = idOf(c.req.param('id') ?? '');
   const { page: number, limit } = parsePage(c.req.queries());
   const page = { page: number, limit };
   const search = c.req.query('search')?.trim() ?? '';
-  const { survey, ...shown } = await read({ orgId, surveyId, page, search }, c);
+  const survey = await getOrgSurvey(db, orgId, surveyId);
+  const contacts = await listContactsOf(db, { orgId, surveyId }, { page, search });
   const base = `/o/${slug}/surveys`;
   const here = `${base}/${surveyId}`;
   const body = (
     <ContactList
-      {...{ ...shown, page, search, form, here }}
+      {...contacts}
+      page={page}
+      search={search}
+      form={form}
+      here={here}
       mayEdit={role !== 'viewer'}
       askAfterDays={survey.ask_after_days}
     />

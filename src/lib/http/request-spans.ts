@@ -49,10 +49,6 @@ export function linkTrace(c: Context, traceparent: string | null) {
   if (span && traceparent) link(span, traceparent);
 }
 
-/** Links a request to another one, whose work it shares. */
-export const linkRequests = (c: Context, other: Context) =>
-  linkTrace(c, other.get('traceparent') ?? null);
-
 function begin(c: Context, traceparent: string | null): Span {
   const { method, path } = c.req;
   const route = routeOf(c);

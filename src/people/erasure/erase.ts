@@ -7,7 +7,6 @@ import { type Db, isDeadlock, type Sql } from '../../lib/db/db.ts';
 import { inTransaction } from '../../lib/db/transaction.ts';
 import { addressKey } from '../../lib/smtp/address.ts';
 import { retryWhile } from '../../sends/record.ts';
-import { clearDrawings } from '../../web/app/drawn-once.ts';
 import { findCopies } from './copies.ts';
 import { addCounts } from './counts.ts';
 import type { ErasureFile } from './file.ts';
@@ -58,7 +57,6 @@ export async function erasePerson(
       return erased;
     }),
   );
-  clearDrawings();
   tools.pump();
   await fileErasures(tools);
   return receipt;

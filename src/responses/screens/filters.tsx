@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import { categories } from '../../scores.ts';
-import { drawnOnce } from '../../web/app/drawn-once.ts';
 import { Field, Select } from '../../web/app/fields.tsx';
 import { FilterForm } from '../../web/app/live.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
@@ -27,17 +26,7 @@ const commentOptions = [
 ];
 
 /** All filters of the list, under the names that the API has for them. */
-export const Filters = ({ query, ...props }: FiltersProps) => (
-  <DrawnFilters {...props} query={query.toString()} />
-);
-
-const mostFilters = 200;
-
-type DrawnFiltersProps = Omit<FiltersProps, 'query'> & { query: string };
-
-const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
-  const { path, updates, choices, form } = props;
-  const query = new URLSearchParams(props.query);
+export function Filters({ path, updates, query, choices, form }: FiltersProps) {
   const value = (name: string) => query.get(name) ?? '';
   const { surveys, tags, members } = choices;
   return (
@@ -106,7 +95,7 @@ const DrawnFilters = drawnOnce(mostFilters, (props: DrawnFiltersProps) => {
       </search>
     </details>
   );
-});
+}
 
 type TagSelectsProps = { asked: readonly string[]; tags: FilterChoices['tags'] };
 

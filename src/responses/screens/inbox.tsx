@@ -1,10 +1,7 @@
 import type { Context } from 'hono';
-import { shareReads } from '../../lib/async/shared-reads.ts';
 import type { Db } from '../../lib/db/db.ts';
-import { linkRequests } from '../../lib/http/request-spans.ts';
 import { readList } from '../../lib/paging/paged-json.ts';
 import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
-import { drawNow } from '../../web/app/drawn-once.ts';
 import type { FormState } from '../../web/app/read-form.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { parseFiltered } from '../facet-parameters.ts';
@@ -25,7 +22,6 @@ const rowsOnPage = '25';
 
 type Queries = Record<string, string[]>;
 
-/** All that the list depends on. */
 type AskedList = {
   organization: Pick<CurrentOrganization, 'id' | 'timeZone'>;
   path: string;
@@ -33,17 +29,13 @@ type AskedList = {
   mayChange: boolean;
 };
 
-/** The list of responses. Members who ask for the same share a read; a search ends when its reader has gone. */
-export function listScreen(db: Db) {
-  const drawShared = shareReads((asked: AskedList) => drawList(db, asked), linkRequests);
-  return async (c: Context<ScreenEnv>) => {
-    const asked = askedOf(c);
-    const drawn = asked.queries['search']
-      ? await drawList(db, asked, c.req.raw.signal)
-      : await drawShared(asked, c);
-    return renderScreen(c, { title: 'Responses', section: 'responses', ...drawn });
-  };
-}
+/** The list of responses. A search ends when its reader has gone. */
+export const listScreen = (db: Db) => async (c: Context<ScreenEnv>) => {
+  const asked = askedOf(c);
+  const callerGone = asked.queries['search'] ? c.req.raw.signal : undefined;
+  const list = await readResponses(db, asked, callerGone);
+  return renderScreen(c, { title: 'Responses', section: 'responses', ...list });
+};
 
 function askedOf(c: Context<ScreenEnv>): AskedList {
   const { id, timeZone, role } = c.var.organization;
@@ -55,7 +47,7 @@ function askedOf(c: Context<ScreenEnv>): AskedList {
   };
 }
 
-async function drawList(db: Db, asked: AskedList, callerGone?: AbortSignal) {
+async function readResponses(db: Db, asked: AskedList, callerGone?: AbortSignal) {
   const { organization, path, mayChange } = asked;
   const { queries, form } = readDays(asked.queries, organization);
   const orgId = organization.id;
@@ -71,13 +63,13 @@ async function drawList(db: Db, asked: AskedList, callerGone?: AbortSignal) {
   const query = new URLSearchParams(
     Object.entries(queries).flatMap(([name, values]) => values.map((value) => [name, value])),
   );
-  const body = drawNow(
+  const body = (
     <>
       <Filters {...{ path, query, choices, form }} updates={listId} />
       <Split>
         <ResponseList {...{ path, query, responses, meta, choices, mayChange }} />
       </Split>
-    </>,
+    </>
   );
   return { body, status: Object.keys(form.errors).length > 0 ? 422 : 200 } as const;
 }

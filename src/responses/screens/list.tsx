@@ -1,4 +1,3 @@
-import { drawnOnce } from '../../web/app/drawn-once.ts';
 import { Select } from '../../web/app/fields.tsx';
 import { counted, EmptyState } from '../../web/app/lists.tsx';
 import { Live } from '../../web/app/live.tsx';
@@ -91,20 +90,10 @@ type RowProps = {
   members: FilterChoices['members'];
 };
 
-function Row({ members, ...props }: RowProps) {
-  const { owner } = props.response;
-  const shown = members.find(({ email }) => email === owner)?.name ?? owner;
-  return <DrawnRow {...props} owner={shown} />;
-}
-
-const mostRows = 1000;
-
-type DrawnRowProps = Omit<RowProps, 'members'> & { owner: string | null };
-
-const DrawnRow = drawnOnce(mostRows, (props: DrawnRowProps) => {
-  const { response, path, query, choosable, owner } = props;
+function Row({ response, path, query, choosable, members }: RowProps) {
   const { id, score, category, survey_type, created_at, comment, survey_name, tags } = response;
   const { state, held } = response;
+  const owner = members.find(({ email }) => email === response.owner)?.name ?? response.owner;
   return (
     <li id={`row-${id}`}>
       {choosable ? (
@@ -146,7 +135,7 @@ const DrawnRow = drawnOnce(mostRows, (props: DrawnRowProps) => {
       </div>
     </li>
   );
-});
+}
 
 /** Held responses among those shown can be released. */
 function Bulk({ tags, held }: Pick<FilterChoices, 'tags'> & { held: boolean }) {

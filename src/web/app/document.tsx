@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import { assetUrl } from './assets.ts';
-import { drawnOnce } from './drawn-once.ts';
 
 type DocumentProps = {
   title: readonly (string | undefined)[];
@@ -28,19 +27,19 @@ export function Document({ title, alone = false, children }: DocumentProps) {
   );
 }
 
-const mostTitles = 200;
-
-const Head = drawnOnce(mostTitles, ({ title }: { title: string }) => (
-  <head>
-    <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
-    <meta name="color-scheme" content="light dark" />
-    <meta name="format-detection" content="telephone=no" />
-    <meta name="htmx-config" content={htmxConfig} />
-    <title>{title}</title>
-    <link rel="icon" href={assetUrl('icon.svg')} type="image/svg+xml" />
-    <link rel="stylesheet" href={assetUrl('app.css')} />
-    <script src={assetUrl('htmx.js')} defer />
-    <script src={assetUrl('app.js')} defer />
-  </head>
-));
+function Head({ title }: { title: string }) {
+  return (
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <meta name="format-detection" content="telephone=no" />
+      <meta name="htmx-config" content={htmxConfig} />
+      <title>{title}</title>
+      <link rel="icon" href={assetUrl('icon.svg')} type="image/svg+xml" />
+      <link rel="stylesheet" href={assetUrl('app.css')} />
+      <script src={assetUrl('htmx.js')} defer />
+      <script src={assetUrl('app.js')} defer />
+    </head>
+  );
+}

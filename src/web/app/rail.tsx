@@ -1,6 +1,5 @@
 import { themeOf } from '../color.ts';
 import { monogram } from '../layout.tsx';
-import { drawnOnce } from './drawn-once.ts';
 import type { ScreenReader, ShownMember, ShownOrganization } from './reader.ts';
 import { railTexts } from './screen-texts.ts';
 
@@ -17,24 +16,10 @@ const places = {
 
 export type Section = keyof typeof places | 'account' | 'operator' | null;
 
-type RailReader = Omit<ScreenReader, 'member'> & {
-  member: Pick<ShownMember, 'name' | 'isOperator'> | undefined;
-};
-type RailProps = { reader: RailReader; section: Section };
-
-const mostRails = 500;
+type RailProps = { reader: ScreenReader; section: Section };
 
 /** The navigation: a rail on wide screens, else a bar with a menu. */
 export function Rail({ reader, section }: RailProps) {
-  const { member, organization, otherOrganizations } = reader;
-  // What else is known of a member, such as the session, would make each rail another.
-  const shown = member && { name: member.name, isOperator: member.isOperator };
-  return (
-    <DrawnRail reader={{ member: shown, organization, otherOrganizations }} section={section} />
-  );
-}
-
-const DrawnRail = drawnOnce(mostRails, ({ reader, section }: RailProps) => {
   const { member, organization } = reader;
   return (
     <header class="rail">
@@ -56,9 +41,9 @@ const DrawnRail = drawnOnce(mostRails, ({ reader, section }: RailProps) => {
       </div>
     </header>
   );
-});
+}
 
-function Switch({ reader: { organization, otherOrganizations } }: { reader: RailReader }) {
+function Switch({ reader: { organization, otherOrganizations } }: { reader: ScreenReader }) {
   if (!organization) return null;
   const { name, slug } = organization;
   if (otherOrganizations.length === 0) {
@@ -132,7 +117,7 @@ function Count({ counted }: { counted: [number, string] | undefined }) {
 }
 
 /** Account and Operator belong to no organization: from there the way leads to each. */
-function Organizations({ reader }: { reader: RailReader }) {
+function Organizations({ reader }: { reader: ScreenReader }) {
   return (
     <ul>
       {reader.otherOrganizations.map(({ name, slug }) => (
@@ -146,13 +131,7 @@ function Organizations({ reader }: { reader: RailReader }) {
   );
 }
 
-function Account({
-  member,
-  section,
-}: {
-  member: NonNullable<RailReader['member']>;
-  section: Section;
-}) {
+function Account({ member, section }: { member: ShownMember; section: Section }) {
   return (
     <details class="menu" name="rail">
       <summary>

@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { drawnOnce } from './drawn-once.ts';
 import { readerOf, type ShownOrganization } from './reader.ts';
 import { renderScreen, type TrailStep } from './screen.tsx';
 
@@ -55,10 +54,8 @@ export const settingPath = ({ slug }: { slug: string }, setting: SettingName) =>
 type SettingsProps = Pick<ShownOrganization, 'slug' | 'role'> & { current: SettingName };
 
 const placeOf = ({ slug, role }: ShownOrganization) => ({ slug, role });
-const mostNavigations = 500;
-
 /** A member whose role opens a page no more than its refusal is not led there. */
-const Settings = drawnOnce(mostNavigations, ({ slug, role, current }: SettingsProps) => {
+function Settings({ slug, role, current }: SettingsProps) {
   const shown = Object.entries(settings).filter(
     ([, setting]) => setting.for === 'everybody' || role === 'owner',
   );
@@ -81,7 +78,7 @@ const Settings = drawnOnce(mostNavigations, ({ slug, role, current }: SettingsPr
       </nav>
     </details>
   );
-});
+}
 
 type PartProps = { id: string; title: string; act?: Child; children?: Child };
 

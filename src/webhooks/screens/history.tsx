@@ -1,8 +1,6 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound } from '../../errors.ts';
-import { shareReads } from '../../lib/async/shared-reads.ts';
-import { linkRequests } from '../../lib/http/request-spans.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { Secret } from '../../web/app/acts.tsx';
@@ -36,7 +34,6 @@ const MadeSecret = v.object({
 
 /** One webhook with its deliveries, and one of these. */
 export function historyScreens(tools: WebhookTools) {
-  const readShared = shareReads((asked: AskedHistory) => readHistory(tools, asked), linkRequests);
   return new Hono<ScreenEnv>()
     .get('/:id', async (c) => {
       const { organization, member } = c.var;
@@ -45,7 +42,7 @@ export function historyScreens(tools: WebhookTools) {
       const { page, limit } = parsePage(c.req.queries());
       const asked = c.req.query('status') ?? '';
       const status = Object.hasOwn(deliveryStates, asked) ? asked : null;
-      const history = await readShared({ orgId, webhookId: id, page, limit, status }, c);
+      const history = await readHistory(tools, { orgId, webhookId: id, page, limit, status });
       const { webhook, days, rows, total } = history;
       const here = pathOf(organization, id);
       const owner = { orgId, memberId: member.id };
