@@ -129,8 +129,8 @@ create table blocked_mails (
   blocked_on date not null default ((now() at time zone 'UTC'))::date,  -- that day, UTC
   constraint blocked_mails_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
   constraint blocked_mails_pkey primary key (org_id, email_key, survey_id, reason_code, blocked_on)
-) partition by range (blocked_on);
-create table blocked_mails_default partition of blocked_mails default;
+);
+create index blocked_mails_by_age on blocked_mails (blocked_on);
 
 -- Mails of a campaign that were claimed together. Their outcomes are counted in mails until all have one, and here after that.
 create table campaign_batches (
@@ -320,8 +320,7 @@ create table delivery_attempts (
   at timestamptz not null default now(),  -- when it ended
   constraint delivery_attempts_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
   constraint delivery_attempts_pkey primary key (webhook_id, delivery_id, number)
-) partition by range (delivery_id);
-create table delivery_attempts_default partition of delivery_attempts default;
+);
 
 -- An event for one webhook, with its outcome; written again only to erase what a subscriber answered.
 create table ended_deliveries (
@@ -343,9 +342,8 @@ create table ended_deliveries (
   constraint ended_deliveries_undelivered_check check (undelivered = any (array['failed', 'skipped'])),
   constraint ended_deliveries_org_id_webhook_id_fkey foreign key (org_id, webhook_id) references webhooks(org_id, id) on delete cascade,
   constraint ended_deliveries_pkey primary key (webhook_id, id)
-) partition by range (id);
-create table ended_deliveries_default partition of ended_deliveries default;
-create index ended_deliveries_made_again on only ended_deliveries (webhook_id, message_id) where message_id is not null;
+);
+create index ended_deliveries_made_again on ended_deliveries (webhook_id, message_id) where message_id is not null;
 
 -- The receipt of an erasure. As long as the address is not allowed again, nothing is stored for it.
 create table erasures (
@@ -463,9 +461,8 @@ create table link_visits (
   constraint link_visits_kind_check check (kind = any (array['view', 'trap', 'post'])),
   constraint visits_belong_to_contact foreign key (org_id, survey_id, contact_id) references contacts(org_id, survey_id, id) on delete cascade,
   constraint link_visits_pkey primary key (contact_id, visited_at, id)
-) partition by range (visited_at);
-create table link_visits_default partition of link_visits default;
-create index link_visits_by_age on only link_visits using brin (visited_at) with (autosummarize='on');
+);
+create index link_visits_by_day on link_visits (((visited_at at time zone 'UTC')::date));
 
 -- Mails that count against an organization's limit. The row is the lock under which a send reserves its quota.
 create table mail_usage (

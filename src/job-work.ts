@@ -14,7 +14,6 @@ import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
 import { createMailbox } from './mailbox/mailbox.ts';
 import { startSteps } from './migration-steps.ts';
 import type { Database } from './open-database.ts';
-import { makePartitionsAhead } from './operations/partitions.ts';
 import type { ErasureFile } from './people/erasure/file.ts';
 import { hasWaiting } from './responses/waiting-analyses.queries.ts';
 import { createClaimedMails } from './sends/claimed-mails.ts';
@@ -57,15 +56,11 @@ export async function startJobWork(
 ) {
   const { db, sessions } = database;
   const { mailer, appMailer } = await startMailers({ config, parts, database, publicUrl });
-  const [lease, complaints] = await Promise.all([
-    parts.start(
-      'lease',
-      () => holdLease(sessions, log, `askback ${program.version}`),
-      (it) => it.stop(),
-    ),
-    makePartitionsAhead(db),
-  ]);
-  for (const complaint of complaints) log.warn(complaint);
+  const lease = await parts.start(
+    'lease',
+    () => holdLease(sessions, log, `askback ${program.version}`),
+    (it) => it.stop(),
+  );
 
   let jobs: Jobs | undefined;
   const pump = () => jobs?.pump();

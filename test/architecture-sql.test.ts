@@ -35,22 +35,18 @@ const owner: Record<string, string> = {
   response_tags: 'responses',
   response_notes: 'responses',
   link_visits: 'responses',
-  link_visits_default: 'responses',
   mails: 'sends',
   campaigns: 'campaigns',
   campaign_batches: 'campaigns',
   campaign_contacts: 'campaigns',
   suppressions: 'suppressions',
   blocked_mails: 'sends',
-  blocked_mails_default: 'sends',
   mailbox_messages: 'mailbox',
   webhooks: 'webhooks',
   events: 'webhooks',
   pending_deliveries: 'webhooks',
   ended_deliveries: 'webhooks',
-  ended_deliveries_default: 'webhooks',
   delivery_attempts: 'webhooks',
-  delivery_attempts_default: 'webhooks',
   waiting_analyses: 'responses',
   analyses: 'summaries',
   themes: 'summaries',
@@ -124,10 +120,9 @@ test('transactions begin in one place', () => {
   }
 });
 
-test('only migrations, partitions and backups run text as SQL', () => {
+test('only migrations and backups run text as SQL', () => {
   for (const { path, text } of files) {
-    if (/^src\/lib\/(db\/migrate|db\/partition-changes|backup|embedded-postgres)/.test(path))
-      continue;
+    if (/^src\/lib\/(db\/migrate|backup|embedded-postgres)/.test(path)) continue;
     assertWithout(text, /\.unsafe\(/, `${path}: write a tagged statement with parameters`);
   }
 });

@@ -22,7 +22,6 @@ const overOrganizations: Record<string, number> = {
   'src/sends/record.queries.ts': 1,
   'src/webhooks/cleanup.queries.ts': 7,
   'src/webhooks/delivery.queries.ts': 2,
-  'src/webhooks/partitions.queries.ts': 2,
   // The operator looks at the whole service, and finds a row by its id alone.
   'src/campaigns/list.queries.ts': 1,
   'src/keys/queries.ts': 4,
@@ -69,11 +68,6 @@ const columns = schema!.text.matchAll(
 const tables = new Set(
   [...columns].filter(([, , body]) => /^\s*org_id /m.test(body!)).map(([, table]) => table!),
 );
-for (const [, partition, divided] of schema!.text.matchAll(
-  /create table (\w+) partition of (\w+)/g,
-)) {
-  if (tables.has(divided!)) tables.add(partition!);
-}
 for (const [, view] of schema!.text.matchAll(/create view (\w+) \(\s*org_id /g)) tables.add(view!);
 const tie =
   /\borg_id (?:=|in|is not distinct from) |\((?:\w+\.)?org_id, [\w., ]+\) (?:=|in) |using \(org_id/;

@@ -98,27 +98,20 @@ async function tables(sql: Sql): Promise<string> {
       unlogged: boolean;
       storage: string;
       caption: string | null;
-      default_partition: string | null;
     }[]
   >`
     select c.oid::int, c.relname as name, c.relpersistence = 'u' as unlogged,
-           coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '')
-             || coalesce(' partition by ' || pg_get_partkeydef(c.oid), '') as storage,
-           obj_description(c.oid, 'pg_class') as caption,
-           (select d.partdefid::regclass::text
-            from pg_partitioned_table d where d.partrelid = c.oid and d.partdefid <> 0) as default_partition
+           coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') as storage,
+           obj_description(c.oid, 'pg_class') as caption
     from pg_class c
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
     order by c.relname`;
   const drawn: string[] = [];
-  for (const { oid, name, unlogged, storage, caption, default_partition } of found) {
+  for (const { oid, name, unlogged, storage, caption } of found) {
     const body = await inside(sql, oid);
     const after = [...(await indexes(sql, oid)), ...(await triggers(sql, oid))];
     const create = `create ${unlogged ? 'unlogged ' : ''}table ${name} (\n${body}\n)${tidy(storage)};`;
-    const rest = default_partition
-      ? [`create table ${default_partition} partition of ${name} default;`]
-      : [];
-    drawn.push([...(caption ? [`-- ${caption}.`] : []), create, ...rest, ...after].join('\n'));
+    drawn.push([...(caption ? [`-- ${caption}.`] : []), create, ...after].join('\n'));
   }
   return drawn.join('\n\n');
 }

@@ -75,8 +75,7 @@ comment on column suppressions.detail is 'what the mail server said';
 create unique index suppressions_by_id on suppressions (org_id, id);
 create index suppressions_newest_first on suppressions (org_id, created_at desc, id desc);
 
--- However often a request is repeated, it adds one row a day for an address, a survey and a rule. Partitions of some
--- days each are made while the service runs.
+-- However often a request is repeated, it adds one row a day for an address, a survey and a rule.
 create table blocked_mails (
   org_id      uuid not null,
   survey_id   uuid not null,
@@ -89,9 +88,9 @@ create table blocked_mails (
 
   primary key (org_id, email_key, survey_id, reason_code, blocked_on),
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
-) partition by range (blocked_on);
+);
 
-create table blocked_mails_default partition of blocked_mails default;
+create index blocked_mails_by_age on blocked_mails (blocked_on);
 
 comment on table blocked_mails is
   'A mail that a rule blocked, for the question why an address got none';

@@ -64,9 +64,8 @@ comment on column events.used_at is 'when a delivery of it was last made';
 comment on column events.erased_at is 'when its body was erased, because it carried words of a person who was erased';
 
 -- A delivery is a row here until its outcome, then a row of ended_deliveries: the statement that moves it decides
--- who wrote the outcome. So the row that is written most is narrow, and what has ended is not written again. What has
--- ended lies in partitions of some days each, which are made while the service runs. Each row is written twice, to the log
--- and to the disk: so its columns stand in an order that needs no padding, and its id alone holds the time of its making.
+-- who wrote the outcome. So the row that is written most is narrow, and what has ended is not written again. Each
+-- row is written twice, to the log and to the disk: so its columns stand in an order that needs no padding, and its id alone holds the time of its making.
 create table pending_deliveries (
   org_id          uuid not null,
   webhook_id      uuid not null,
@@ -126,9 +125,7 @@ create table ended_deliveries (
   check ((undelivered is null) = (delivered_at is not null)),
   primary key (webhook_id, id),
   foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
-) partition by range (id);
-
-create table ended_deliveries_default partition of ended_deliveries default;
+);
 
 comment on table ended_deliveries is
   'An event for one webhook, with its outcome; written again only to erase what a subscriber answered';
@@ -184,9 +181,7 @@ create table delivery_attempts (
 
   primary key (webhook_id, delivery_id, number),
   foreign key (org_id, webhook_id) references webhooks (org_id, id) on delete cascade
-) partition by range (delivery_id);
-
-create table delivery_attempts_default partition of delivery_attempts default;
+);
 
 comment on table delivery_attempts is
   'A POST that failed. The one that delivered is in the row of its delivery: most have no other';

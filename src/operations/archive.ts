@@ -18,7 +18,6 @@ import { type FiledErasure, readErasures } from '../people/erasure/filed.ts';
 import { giveUpAfterRestore } from '../sends/record.ts';
 import type { Config } from '../settings/config.ts';
 import { configuredSecrets } from '../settings/secrets.ts';
-import { addPartitionsKept } from './partitions.ts';
 import { hasOrganizations } from './queries.ts';
 
 /** What backups of this service are, and what they leave out. */
@@ -106,7 +105,6 @@ async function fill(tools: CommandTools, file: string) {
     return await restore(db, file, {
       archive,
       keepKey,
-      beforehand: addPartitionsKept,
       afterwards: [giveUpAfterRestore, recordRestore],
     });
   } finally {

@@ -10,7 +10,6 @@ import { listSteps, progressOf, type StepState } from '../lib/db/migrate-step-st
 import { serviceLog } from '../log-fields.ts';
 import { startSteps } from '../migration-steps.ts';
 import { type Database, openDatabase } from '../open-database.ts';
-import { makePartitionsAhead } from './partitions.ts';
 
 const lookEveryMs = 200;
 
@@ -22,7 +21,6 @@ export const migrateCommand = command({
     const database = await openDatabase(tools.config(), { ...tools, connections: 2 });
     try {
       const applied = await migrate(database.db);
-      for (const complaint of await makePartitionsAhead(database.db)) tools.say(complaint);
       if (given.steps) await finishSteps(database);
       const steps = (await listSteps(database.db)).filter(({ ended_at }) => ended_at === null);
       return { data: { applied, steps: steps.map(shown) }, text: spoken(applied, steps) };

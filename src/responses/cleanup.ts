@@ -1,19 +1,8 @@
 import type { Db } from '../lib/db/db.ts';
-import { keepPartitions } from '../lib/db/partitions.ts';
-import type { Log } from '../lib/log/log.ts';
+import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 import { mostDaysOfLogs } from '../organizations/retention.ts';
 import { deleteOldVisits } from './cleanup.queries.ts';
-import { visitsByTime } from './partitions.ts';
 
-const deletedAtOnce = 5000;
-
-/**
- * Drops the partitions whose visits are too old for any organization and makes those of the next visits. What the
- * default partition has is deleted in batches, so that no lock is held for long.
- */
-export async function cleanUpVisits({ db, log }: { db: Db; log: Log }) {
-  const { complaints } = await keepPartitions(db, visitsByTime);
-  for (const complaint of complaints) log.warn(complaint);
-  const old = { days: mostDaysOfLogs, atMost: deletedAtOnce };
-  while ((await deleteOldVisits(db, old)) === deletedAtOnce);
-}
+/** Deletes visits that are too old for any organization. */
+export const cleanUpVisits = ({ db }: { db: Db }) =>
+  deleteInBatches((atMost) => deleteOldVisits(db, { days: mostDaysOfLogs, atMost }));

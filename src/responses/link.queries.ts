@@ -42,7 +42,7 @@ type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null;
 
 /**
  * Finds what a contact's link leads to, with its recent visits, and records this visit. At most sixty
- * visits a minute are recorded. The visits are found by their contact in the one partition that has the last minute. The
+ * visits a minute are recorded. The visits are found by their contact. The
  * answer is found by its contact alone as well: a condition that it counts would let a plan from when there were few responses
  * read all that count, by an index of these. A page and an answer do not wait until the disk has the visit, which only
  * helps to recognize machines: so it is called outside of any transaction.

@@ -2,14 +2,14 @@ import type { Sql } from '../lib/db/db.ts';
 
 type OldBlockedMails = { days: number; atMost: number };
 
-/** The old ones of the default partition; those of other partitions are dropped with them. */
 export async function deleteOldBlockedMails(sql: Sql, { days, atMost }: OldBlockedMails) {
   const { count } = await sql`
-    delete from blocked_mails_default
+    delete from blocked_mails
     where (org_id, email_key, survey_id, reason_code, blocked_on) in (
       select org_id, email_key, survey_id, reason_code, blocked_on
-      from blocked_mails_default
+      from blocked_mails
       where blocked_on < (now() at time zone 'UTC')::date - ${days}::int
+      order by blocked_on
       limit ${atMost}
       for update skip locked
     )`;

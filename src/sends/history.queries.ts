@@ -30,7 +30,7 @@ export type HistoryRow = {
 
 /**
  * Everything that happened between an organization and an address, oldest first. Visits and blocked mails that are too
- * old are not shown, although they stay until their partition is dropped.
+ * old are not shown, although they stay until the nightly clean-up.
  */
 export async function listHistory(sql: Sql, orgId: string, email: string) {
   return await sql<HistoryRow[]>`

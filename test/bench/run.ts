@@ -9,7 +9,6 @@ import { deliveries } from './deliveries.ts';
 import { growth } from './growth.ts';
 import { listening } from './listening.ts';
 import { mediansOf } from './medians.ts';
-import { partitions } from './partitions.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section } from './report.ts';
 import { rising } from './rising.ts';
@@ -37,7 +36,6 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   app,
   rising,
   growth,
-  partitions,
   steps,
 };
 
@@ -45,8 +43,8 @@ const keeps = process.argv.includes('--keep');
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const times = Number(process.argv.find((word) => word.startsWith('--times='))?.slice(8) ?? 1);
 if (!Number.isInteger(times) || times % 2 === 0) endWith('times= takes an odd number');
-/** Growth takes a quarter of an hour and 20 GB of disk, the others compare layouts or overload the machine: they run when they are named. */
-const named = ['growth', 'partitions', 'rising'];
+/** Growth takes a quarter of an hour and 20 GB of disk, rising overloads the machine: they run when they are named. */
+const named = ['growth', 'rising'];
 const chosen = chosenBy(words, Object.keys(parts)).filter(
   (name) => words.length > 0 || !named.includes(name),
 );

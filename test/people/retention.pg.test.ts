@@ -168,7 +168,7 @@ test('openings go after their days', async () => {
   assert.deepEqual(await acts(), [{ ...none, openings: 1 }]);
 });
 
-test('an organization that sets ninety days has openings deleted before their partition goes', async () => {
+test('openings of an organization that keeps 90 days go on that day', async () => {
   const { org, of } = await scene({ keep_openings_days: 90 });
   const contact = await makeContact(db, of);
   await db`

@@ -2,12 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { enqueue } from '../../src/jobs.ts';
-import { addPartitions, listPartitions } from '../../src/lib/db/partition-changes.ts';
-import { stretchAt } from '../../src/lib/db/partition-stretches.ts';
-import { keepPartitions } from '../../src/lib/db/partitions.ts';
 import { deleteOldVisits, deleteVisitsOf } from '../../src/responses/cleanup.queries.ts';
 import { cleanUpVisits } from '../../src/responses/cleanup.ts';
-import { visitsByTime } from '../../src/responses/partitions.ts';
 import { listHistory } from '../../src/sends/history.queries.ts';
 import { crontab, tasks } from '../../src/tasks.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
@@ -51,32 +47,12 @@ test('link visits are kept for ninety days', async () => {
   assert.deepEqual(await one.visits(), ['view']);
 });
 
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
-
-test('a partition of visits goes whole when all of them are too old', async () => {
-  await keepPartitions(db, visitsByTime, { now: daysAgo(110) });
-  const one = await contact();
-  await visited(one, 'view', '110 days');
-  await visited(one, 'post', '89 days');
-  const gone = stretchAt(visitsByTime, daysAgo(110)).name;
-  const names = async () => (await listPartitions(db, visitsByTime)).map(({ name }) => name);
-  assert.ok((await names()).includes(gone));
-
-  await cleanUpVisits(taskTools(db));
-
-  assert.deepEqual(await one.visits(), ['post']);
-  assert.ok(!(await names()).includes(gone));
-});
-
-test('a visit that is too old and still in its partition is not shown', async () => {
-  const partly = stretchAt(visitsByTime, daysAgo(90.5));
-  await db.begin((tx) => addPartitions(tx, visitsByTime, [partly]));
+test('a timeline hides a visit of more than 90 days before it is deleted', async () => {
   const one = await contact();
   await visited(one, 'view', '90 days 6 hours');
   const shown = async () =>
     (await listHistory(db, one.org_id, one.email)).map(({ what }) => what).filter(isOpened);
 
-  await cleanUpVisits(taskTools(db));
   assert.deepEqual(await shown(), []);
   await visited(one, 'view', '89 days');
   assert.deepEqual(await shown(), ['opened']);

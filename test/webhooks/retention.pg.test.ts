@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { enqueue } from '../../src/jobs.ts';
+import { crontab, tasks } from '../../src/tasks.ts';
 import { cleanUpDeliveries } from '../../src/webhooks/cleanup.ts';
 import { redeliver } from '../../src/webhooks/replay.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook, writeKeyOf } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { workOn } from '../support/probe/jobs.ts';
+import { until } from '../support/probe/until.ts';
 
-const { db } = await testDatabase();
+const { db, url } = await testDatabase();
 const dayMs = 24 * 3600 * 1000;
 
 /** Deliveries of the given ages in days, the first one made last. */
@@ -50,12 +54,30 @@ test('pending deliveries stay', async () => {
   assert.deepEqual(await left(), ids);
 });
 
-test('attempts are deleted with their delivery, in more than one step', async () => {
-  const { org_id, webhook_id, ids, left } = await history(times(2300, 100));
-  await db`insert into delivery_attempts ${db({ org_id, webhook_id, delivery_id: ids[2000]!, number: 1, duration_ms: 1 })}`;
-  await cleanUpDeliveries(taskTools(db));
-  assert.deepEqual(await left(), ids.slice(0, 50));
-  assert.equal((await db`select from delivery_attempts where org_id = ${org_id}`).length, 0);
+test('a nightly job deletes old deliveries and attempts, in several batches', async (t) => {
+  const { org_id, webhook_id, ids } = await history(times(7000, 100));
+  for (const delivery_id of [ids[49]!, ids[50]!, ids[6000]!]) {
+    await db`insert into delivery_attempts ${db({ org_id, webhook_id, delivery_id, number: 1, duration_ms: 1 })}`;
+  }
+  const pending = await history([100], 'pending');
+  const of = { org_id: pending.org_id, webhook_id: pending.webhook_id };
+  await db`insert into delivery_attempts ${db({ ...of, delivery_id: pending.ids[0]!, number: 1, duration_ms: 1 })}`;
+  assert.ok(crontab.some(({ task }) => task === 'webhooks.clean_up'));
+  const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)) });
+  await enqueue(db, [{ task: 'webhooks.clean_up', payload: {} }]);
+  jobs.pump();
+  await until(
+    'events of deleted deliveries are gone',
+    async () => (await eventsOf(org_id)).length === 50,
+  );
+  const rows = await db<{ id: string }[]>`
+    select id from ended_deliveries where webhook_id = ${webhook_id} order by id desc`;
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    ids.slice(0, 50),
+  );
+  const attempts = await db<{ id: string }[]>`select delivery_id as id from delivery_attempts`;
+  assert.deepEqual(attempts.map(({ id }) => id).sort(), [ids[49]!, pending.ids[0]!].sort());
 });
 
 test('an old event is deleted with the last of its deliveries', async () => {

@@ -5,7 +5,6 @@ import * as claims from '../../src/webhooks/delivery.queries.ts';
 import { wasErased } from '../../src/webhooks/erase.queries.ts';
 import { copyDeliveries, listDeliveries } from '../../src/webhooks/history.queries.ts';
 import { saveAttempts, saveDelivered } from '../../src/webhooks/outcome.queries.ts';
-import { keepAttempts } from '../../src/webhooks/partitions.queries.ts';
 import * as screens from '../../src/webhooks/screen.queries.ts';
 import { makePool } from '../support/make/deliveries.ts';
 import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
@@ -189,23 +188,4 @@ test('a webhook has nothing pending although its siblings have', async (t) => {
   assert.equal(await claims.hasPending(db, own), true);
   await db`delete from pending_deliveries where webhook_id = ${own.webhook_id}`;
   assert.equal(await claims.hasPending(db, own), false);
-});
-
-test('attempts stay with a delivery of their own webhook alone', async (t) => {
-  const { own } = await scene(t);
-  await db.begin(async (tx) => {
-    await tx`create temp table going (like delivery_attempts including defaults) on commit drop`;
-    await tx`create temp table staying (like delivery_attempts) on commit drop`;
-    for (const delivery_id of [first, retry, failed, elsewhere, ids[5]!]) {
-      await tx`insert into going ${tx({ ...own, delivery_id, number: 1, duration_ms: 1 })}`;
-    }
-    await tx`update pending_deliveries set attempts = 1, next_attempt_at = now()`;
-    await keepAttempts(tx, { partition: 'going', kept: 'staying' } as never);
-    const stay = await tx<{ delivery_id: string }[]>`
-      select delivery_id from staying order by delivery_id`;
-    assert.deepEqual(
-      stay.map(({ delivery_id }) => delivery_id),
-      [first, retry, failed],
-    );
-  });
 });

@@ -20,8 +20,6 @@ type RestoreOptions = {
   archive: Archive;
   /** Keeps the secret key that came with the backup, before anything is written. */
   keepKey: (key: Buffer) => void;
-  /** Prepares the empty tables, in the same transaction. */
-  beforehand?: AfterRestore;
   afterwards: readonly AfterRestore[];
 };
 
@@ -32,7 +30,7 @@ type RestoreOptions = {
 export async function restore(
   db: Db,
   file: string,
-  { archive, keepKey, beforehand, afterwards }: RestoreOptions,
+  { archive, keepKey, afterwards }: RestoreOptions,
 ): Promise<Restored> {
   const lines = readLines(file);
   const header = parseLine(Header, await next(lines));
@@ -44,7 +42,6 @@ export async function restore(
   const session = await db.reserve();
   try {
     await session`begin`;
-    await beforehand?.(session);
     for (const { table } of tables) {
       if (archive.replaces.includes(table)) await session`delete from ${session(table)}`;
     }

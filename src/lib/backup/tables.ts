@@ -3,7 +3,7 @@ import type { Sql } from '../db/db.ts';
 /** Its columns are those that rows are written with: generated ones follow from them. */
 export type Table = { table: string; identity: string | null; columns: string[] };
 
-/** The service's tables, without the partitions they are divided into, each after those it refers to, so that they can be filled in this order. */
+/** The service's tables, each after those it refers to, so that they can be filled in this order. */
 export async function listTables(sql: Sql, except: readonly string[]): Promise<Table[]> {
   const tables = await sql<(Table & { refers_to: string[] })[]>`
     select c.relname as table,
@@ -24,8 +24,7 @@ export async function listTables(sql: Sql, except: readonly string[]): Promise<T
              where f.conrelid = c.oid and f.contype = 'f' and f.confrelid <> c.oid
            ) as refers_to
     from pg_class c
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-      and c.relname <> all (${[...except]})
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all (${[...except]})
     order by c.relname`;
   return inOrder(tables);
 }

@@ -13,9 +13,7 @@ import {
   lockResponsesOfContacts,
   makeAnonymous,
 } from '../../responses/erase.queries.ts';
-import { visitsByTime } from '../../responses/partitions.ts';
 import { deleteBlockedOf, deleteOldMails } from '../../sends/cleanup.queries.ts';
-import { blockedMailsByDay } from '../../sends/partitions.ts';
 import { completeIfAnswered } from '../../surveys/lifecycle.ts';
 import { lockSurveysOf } from '../erasure/lookup.queries.ts';
 import { eraseDerived } from '../erasure/rows.ts';
@@ -24,6 +22,8 @@ import { listRetentions, listSurveyIds, type Retention } from './queries.ts';
 const commentsAtOnce = 200;
 const contactsAtOnce = 200;
 const mailsAtOnce = 1000;
+/** Rows older than any organization keeps are there after nights without a clean-up. */
+const missedNights = 15;
 
 export type RetentionCounts = {
   comments: number;
@@ -108,10 +108,10 @@ function deleteThese(db: Db, orgId: string, { days, found }: { days: number; fou
   });
 }
 
-/** Day by day, of all that partitions may still have: an index finds the visits of a day. */
+/** Day by day, so that no statement takes long: an index finds the visits of a day. */
 async function deleteOpenings(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
-  for (let ago = mostDaysOfLogs + visitsByTime.stretchDays; ago >= days; ago--) {
+  for (let ago = mostDaysOfLogs + missedNights; ago >= days; ago--) {
     deleted += await deleteVisitsOf(db, orgId, { fromDaysAgo: ago + 1, toDaysAgo: ago });
   }
   return deleted;
@@ -127,7 +127,7 @@ async function deleteMailLog(db: Db, orgId: string, days: number): Promise<numbe
   for (let step = mailsAtOnce; step === mailsAtOnce; ) {
     step = await deleteOldResults(db, orgId, { days, atMost: mailsAtOnce });
   }
-  for (let ago = mostDaysOfLogs + blockedMailsByDay.stretchDays; ago >= days; ago--) {
+  for (let ago = mostDaysOfLogs + missedNights; ago >= days; ago--) {
     deleted += await deleteBlockedOf(db, orgId, { daysAgo: ago });
   }
   return deleted;

@@ -13,7 +13,7 @@ export async function dumpTables(sql: Sql, key?: Buffer): Promise<Map<string, st
     select n.nspname as schema, c.relname as name
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind in ('r', 'p', 'm') and not c.relispartition and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')`;
+    where c.relkind in ('r', 'm') and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast')`;
   const dumped = new Map<string, string>();
   for (const { schema, name } of tables) {
     const rows = await sql<{ row: string }[]>`
