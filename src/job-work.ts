@@ -82,7 +82,9 @@ export async function startJobWork(
     redact: reader.redact,
     claimer: lease.id,
   });
-  const sweep = sweeper([deliveries, comments]);
+  const sweep = () => {
+    for (const it of [deliveries, comments]) it.sweep().catch(() => {}); // the next look repeats it
+  };
   const own = { appMailer, secrets, publicUrl, erasureFile };
   const tools = { ...common, ...analysts, ...own, ...reader, outbound, deliveries, mailJobs };
   jobs = await parts.start(
@@ -122,19 +124,6 @@ export async function startJobWork(
     (it) => it.stop(),
   );
   return { jobs, pump, deliveries, claimedMails };
-}
-
-/** Looks for work that no job holds; each kind of it again only when the last look has ended. */
-function sweeper(swept: readonly { sweep: () => Promise<void> }[]) {
-  const looking = new Set<object>();
-  return () => {
-    for (const it of swept) {
-      if (looking.has(it)) continue;
-      looking.add(it);
-      const ended = () => void looking.delete(it);
-      it.sweep().then(ended, ended);
-    }
-  };
 }
 
 /** Both at once: jobs that wait for the analyst go back to the outbox once no more are fetched. */

@@ -94,6 +94,7 @@ const libraries: Record<string, string[]> = {
   steps: ['db', 'log', 'queue'],
   tracing: ['async', 'log'],
   validation: ['async'],
+  work: ['async', 'db', 'log'],
   worker: ['async'],
 };
 

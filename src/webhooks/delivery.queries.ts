@@ -1,4 +1,5 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
+import { type Claim, isClaimable, isLeft } from '../lib/work/claims.ts';
 import type { RetryKind } from './rules.ts';
 
 /** A claimed delivery, with all that its attempt needs. */
@@ -21,10 +22,8 @@ export type ClaimedDelivery = {
 export type WebhookRef = { org_id: string; webhook_id: string };
 
 /**
- * Claims due deliveries of a webhook, oldest first; none of one that is switched off. A claim holds as long
- * as the lease that made it. A claim of this lease that is not among the known ones is free again: the answer to
- * its commit was lost.
- * Retries go first: a backlog must not keep a dead subscriber from failing.
+ * Claims due deliveries of a webhook, oldest first; none of one that is switched off. Retries go first: a backlog
+ * must not keep a dead subscriber from failing.
  */
 export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
   const { by, atMost } = claim;
@@ -67,10 +66,9 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
            w.previous_secret, w.retries
     from claimed d
     join events e on e.org_id = ${org_id} and e.id = d.event_id
-    cross join webhook w`;
+    cross join webhook w
+    order by d.attempts = 0, d.next_attempt_at, d.id`;
 }
-
-type Claim = { by: string; atMost: number; known: Iterable<string> };
 
 /**
  * Skips what waits for a webhook that is switched off, so that a replay can deliver it later: some at a
@@ -110,14 +108,11 @@ export async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, 
   return one(skipped).count;
 }
 
-const takeableBy = (sql: Sql, { by, known }: Omit<Claim, 'atMost'>) => sql`
-  (claimed_by = ${by} or ${free(sql)}) and id <> all (${[...known]}::uuid[])`;
+const takeableBy = (sql: Sql, { by, known }: Claim) => sql`
+  ${isClaimable(sql, by)} and id <> all (${known}::uuid[])`;
 
 /** A first attempt is due when it is made, unless it was put off. */
 const isFirstTryDue = (sql: Sql) => sql`(next_attempt_at is null or next_attempt_at <= now())`;
-
-const free = (sql: Sql) => sql`
-  (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
 
 /**
  * Gives deliveries back that were claimed and not attempted, so that others can claim them at once.
@@ -150,16 +145,14 @@ export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
  * while ago by a commit whose answer was lost.
  */
 function isDue(sql: Sql, by: string): Part {
-  const isLeft = sql`(
-    ${free(sql)}
-    or claimed_by = ${by} and coalesce(next_attempt_at, time_of(id)) < now() - interval '2 seconds')`;
+  const left = isLeft(sql, by, sql`coalesce(next_attempt_at, time_of(id))`);
   return sql`(
     exists (
       select from pending_deliveries
-      where org_id = w.org_id and webhook_id = w.id and attempts = 0 and ${isFirstTryDue(sql)} and ${isLeft}
+      where org_id = w.org_id and webhook_id = w.id and attempts = 0 and ${isFirstTryDue(sql)} and ${left}
     ) or exists (
       select from pending_deliveries
-      where org_id = w.org_id and webhook_id = w.id and attempts > 0 and next_attempt_at <= now() and ${isLeft}
+      where org_id = w.org_id and webhook_id = w.id and attempts > 0 and next_attempt_at <= now() and ${left}
     ))`;
 }
 

@@ -121,15 +121,10 @@ export type DeliveredRow = {
 
 /**
  * Writes attempts that delivered, of any webhooks, and returns the ids of those it has written. What is of a webhook
- * that is locked, being deleted or has failures to reset is left out, as is what was written before. Of a delivery
- * that is locked, it either fails within `lockMs`, or leaves it out and waits for no lock: to lock each delivery before
- * it is deleted costs a record more. The webhook's own times are touched once a second at most.
+ * that is locked, being deleted or has failures to reset is left out, as is what was written before. It fails when
+ * a delivery is locked for longer than `lockMs`. The webhook's own times are touched once a second at most.
  */
-export async function saveDelivered(
-  sql: Sql,
-  attempts: readonly DeliveredRow[],
-  locked: { lockMs: number } | 'left out' = 'left out',
-) {
+export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[], lockMs: number) {
   return await sql<{ id: string }[]>`
     with attempt as materialized (
       select *
@@ -142,7 +137,13 @@ export async function saveDelivered(
       join (select distinct org_id, webhook_id from attempt) a on a.org_id = w.org_id and a.webhook_id = w.id
       where w.failure_count = 0
       for key share of w skip locked
-    ), ${locked === 'left out' ? lockAndDelete(sql) : deleteWithin(sql, locked.lockMs)}, delivered as (
+    ), patience as (${lockTimeout(sql, lockMs)}), gone as (
+    delete from pending_deliveries d
+    using patience, attempt a
+    join webhook w on w.org_id = a.org_id and w.id = a.webhook_id
+    where d.org_id = a.org_id and d.webhook_id = a.webhook_id and d.attempts = a.number - 1 and d.id = a.id
+    returning d.*
+  ), delivered as (
       insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, attempts, status_code,
                                     response_body, duration_ms, traceparent, is_test, is_replay, delivered_at)
       select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, a.number, a.status_code,
@@ -171,28 +172,3 @@ export async function saveDelivered(
     )
     select id from delivered`;
 }
-
-const lockAndDelete = (sql: Sql) => sql`
-  found as materialized (
-    select d.org_id, d.webhook_id, d.attempts, d.id
-    from attempt a
-    join webhook w on w.org_id = a.org_id and w.id = a.webhook_id
-    join pending_deliveries d on d.org_id = a.org_id and d.webhook_id = a.webhook_id
-     and d.attempts = a.number - 1 and d.id = a.id
-    for update of d skip locked
-  ), gone as (
-    delete from pending_deliveries d
-    using found
-    where d.org_id = found.org_id and d.webhook_id = found.webhook_id
-      and d.attempts = found.attempts and d.id = found.id
-    returning d.*
-  )`;
-
-const deleteWithin = (sql: Sql, lockMs: number) => sql`
-  patience as (${lockTimeout(sql, lockMs)}), gone as (
-    delete from pending_deliveries d
-    using patience, attempt a
-    join webhook w on w.org_id = a.org_id and w.id = a.webhook_id
-    where d.org_id = a.org_id and d.webhook_id = a.webhook_id and d.attempts = a.number - 1 and d.id = a.id
-    returning d.*
-  )`;

@@ -1,69 +1,81 @@
-import { createFairSweep } from '../lib/async/fair-sweep.ts';
-import { createOutage } from '../lib/log/outage.ts';
-import { offer } from './attempts.ts';
-import { wakeQueue } from './claim.ts';
-import { listWebhooksDue, release, type WebhookRef } from './delivery.queries.ts';
+import type { Db } from '../lib/db/db.ts';
+import { ofGroup } from '../lib/db/fair-pool.ts';
+import type { Log } from '../lib/log/log.ts';
+import { type Claim, createClaims } from '../lib/work/claims.ts';
+import { skipped } from '../signals.ts';
+import { type AttemptOutcome, attempt, type DeliverTools, isOurFault } from './deliver.ts';
+import {
+  type ClaimedDelivery,
+  claimDue,
+  isWaiting,
+  listWebhooksDue,
+  postpone,
+  release,
+  skipWaiting,
+  type WebhookRef,
+} from './delivery.queries.ts';
 import type { EmittedDelivery, NewEvents } from './emit.cte.ts';
-import { createRecorder, type RecordTools } from './recorder.ts';
-import { dropReady, newQueue, type QueueTools, type WebhookQueue } from './webhook-queue.ts';
+import { findActiveTarget, type WebhookTarget } from './queries.ts';
+import { createRecorder } from './record.ts';
 
 export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
-export type WorkerTools = RecordTools &
-  Omit<QueueTools, 'isStopping' | 'onIdle' | 'record' | 'wakeQuietly' | 'claims'>;
 
-const organizationOf = ({ org_id }: WebhookRef) => org_id;
+export type WorkerTools = DeliverTools & {
+  db: Db;
+  log: Log;
+  pump: () => void;
+  /** The lease in whose name deliveries are claimed. */
+  claimer: () => string;
+};
+
+/** Attempts of one webhook in flight at once: a subscriber that hangs holds no more than these. */
+export const maxInFlight = 16;
+const limits = { running: maxInFlight, claim: 64, ready: 256, known: 1000 };
+const maxSkippedAtOnce = 1000;
+/** A delivery is posted without reading its webhook again if that was read so recently. */
+const targetFreshMs = 100;
+const maxTargetsKept = 1000;
+const unsentPostponeSeconds = 1;
+const faultPostponeSeconds = 60;
+const outage = {
+  begins: 'no deliveries claimed, trying on',
+  over: 'deliveries are claimed again',
+};
+
+type Postponed = { delivery: ClaimedDelivery; postponeSeconds: number };
 
 /**
- * Delivers through a queue for each webhook that has deliveries due. What this process commits itself is
- * handed over in memory and owned by its lease, so that nothing is written before the outcome; everything
- * else is claimed: retries at their time, and what a dead process owned. Queues share nothing, so a slow
- * webhook, or one with a long backlog, delays no other. A job only wakes a queue, so that it holds no
- * runner while a subscriber hangs.
+ * Delivers events to webhooks. What this process commits itself is handed over in memory and owned by its lease, so
+ * that nothing is written before the outcome. Everything else is claimed: retries and replays, for which a job wakes
+ * the webhook, and what a dead process owned, which the sweep finds.
  */
-export function createDeliveryWorker(given: WorkerTools) {
-  const queues = new Map<string, WebhookQueue>();
-  const recorder = createRecorder(given);
-  const forEachDue = createFairSweep(organizationOf);
-  let stopping = false;
-  let allIdle = () => {};
-  const tools: QueueTools = {
-    ...given,
-    record: recorder.record,
-    claims: createOutage(given.log, {
-      begins: 'no deliveries claimed, trying on',
-      over: 'deliveries are claimed again',
-    }),
-    isStopping: () => stopping,
-    onIdle({ webhook_id }) {
-      queues.delete(webhook_id);
-      if (queues.size === 0) allIdle();
-    },
-    wakeQuietly,
-  };
+export function createDeliveryWorker(tools: WorkerTools) {
+  const { db, log, claimer } = tools;
+  const targets = createTargets(db);
+  const recorder = createRecorder(tools);
+  const claims = createClaims<WebhookRef, ClaimedDelivery, AttemptOutcome | Postponed>({
+    log,
+    outage,
+    limits,
+    lease: claimer,
+    keyOf: ({ webhook_id }) => webhook_id,
+    fieldsOf: ({ webhook_id }) => ({ webhook_id }),
+    tenantOf: ({ org_id }) => org_id,
+    listDue: (by) => listWebhooksDue(db, by),
+    claim,
+    release: (webhook, ids) => release(ofGroup(db, webhook.org_id), webhook, ids),
+    run: deliver,
+    record,
+  });
 
-  function queueOf(webhook: WebhookRef) {
-    const queue = queues.get(webhook.webhook_id) ?? newQueue(webhook);
-    queues.set(webhook.webhook_id, queue);
-    return queue;
-  }
-
-  /** Looks for due deliveries of a webhook; resolves once the attempts it may start have started. */
-  const wake = (webhook: WebhookRef) => wakeQueue(tools, queueOf(webhook));
-
-  /** While Postgres is away nothing is claimed; the queue tries again by itself. */
-  async function wakeQuietly(queue: WebhookQueue) {
-    await wakeQueue(tools, queue).catch(() => {});
-  }
-
-  /** Attempts deliveries that this process has committed under its own lease. */
+  /** Takes deliveries that this process has committed under its own lease. */
   function start(
     { orgId, events, traceparent = null }: NewEvents,
     emitted: readonly EmittedDelivery[],
   ) {
-    if (stopping) return;
     for (const { id, webhook_id, place, created_at, ...target } of emitted) {
       const { type: event, body } = events[place - 1]!;
-      offer(tools, queueOf({ org_id: orgId, webhook_id }), {
+      const delivery = {
         id,
         org_id: orgId,
         webhook_id,
@@ -79,37 +91,107 @@ export function createDeliveryWorker(given: WorkerTools) {
         previous_secret: target.previous_secret
           ? Buffer.from(target.previous_secret, 'base64')
           : null,
-      });
+      };
+      targets.keep(delivery);
+      claims.offer({ org_id: orgId, webhook_id }, delivery);
     }
   }
 
-  /** Wakes every webhook with something due, as a crash or a lost job leaves it. */
-  async function sweep() {
-    await forEachDue(await listWebhooksDue(given.db, given.claimer()), wake);
+  /** For a webhook that is switched off, skips what waits; other webhooks have their turn between two steps. */
+  async function claim(webhook: WebhookRef, claim: Claim) {
+    const own = ofGroup(db, webhook.org_id);
+    const items = await claimDue(own, webhook, claim);
+    if (items[0]) {
+      targets.keep(items[0]);
+      return { items, hasMore: items.length === claim.atMost };
+    }
+    const deliveries = await skipWaiting(own, webhook, { ...claim, atMost: maxSkippedAtOnce });
+    if (deliveries > 0) skipped.publish({ deliveries });
+    return { items, hasMore: deliveries === maxSkippedAtOnce };
   }
 
-  /** Claims no more deliveries and starts no more attempts. */
+  /** Undefined when the webhook is switched off or the excerpt was erased: the next claim finds out. */
+  async function deliver(
+    claimed: ClaimedDelivery,
+  ): Promise<AttemptOutcome | Postponed | undefined> {
+    const target = targets.fresh(claimed) ?? (await targets.read(claimed));
+    if (!target) return undefined;
+    const delivery = { ...claimed, ...target };
+    if (hasExcerpt(delivery) && !(await isWaiting(ofGroup(db, delivery.org_id), delivery))) {
+      return undefined;
+    }
+    try {
+      const outcome = await attempt(tools, delivery);
+      return isOurFault(outcome.answer)
+        ? { delivery, postponeSeconds: unsentPostponeSeconds }
+        : outcome;
+    } catch (err) {
+      // For example a secret that cannot be opened: other deliveries must not wait for it.
+      log.error({ err, delivery_id: delivery.id }, 'a delivery could not be attempted');
+      return { delivery, postponeSeconds: faultPostponeSeconds };
+    }
+  }
+
+  async function record(outcome: AttemptOutcome | Postponed) {
+    const { delivery } = outcome;
+    if ('postponeSeconds' in outcome) {
+      return await postpone(ofGroup(db, delivery.org_id), delivery, outcome.postponeSeconds);
+    }
+    await recorder.record(outcome);
+    if (outcome.verdict.status !== 'delivered') targets.drop(delivery); // it may be switched off now
+  }
+
+  /** From now on no outcome waits for others to be written with. */
   function takeNoMore() {
-    stopping = true;
+    claims.takeNoMore();
     recorder.hurry();
   }
 
-  /** The same; resolves when those in flight are attempted and recorded. */
   async function stop() {
     takeNoMore();
-    const idle = new Promise<void>((resolve) => {
-      allIdle = resolve;
-    });
-    await Promise.all([...queues.values()].map(letGo));
-    if (queues.size > 0) await idle;
+    await claims.stop();
   }
 
-  /** If it fails, the end of the lease sets the deliveries free. */
-  async function letGo(queue: WebhookQueue) {
-    const ids = dropReady(queue);
-    if (ids.length > 0) await release(given.db, queue.webhook, ids).catch(() => {});
-    await wakeQuietly(queue);
+  return { owner: claimer, wake: claims.wake, start, sweep: claims.sweep, takeNoMore, stop };
+}
+
+/**
+ * The excerpt of a comment may have been erased while its delivery was in memory. Only deliveries with an excerpt are
+ * looked up: no other one needs a statement between its commit and its outcome.
+ */
+const hasExcerpt = ({ event, body }: ClaimedDelivery) =>
+  event === 'detractor.detected' && !body.includes('"comment":null');
+
+/** Caches the addresses and secrets of webhooks: one that is switched off gets nothing more when they are stale. */
+function createTargets(db: Db) {
+  const cache = new Map<string, { target: WebhookTarget; readAt: number }>();
+  const reading = new Map<string, Promise<WebhookTarget | undefined>>();
+
+  function keep({ webhook_id, url, secret, previous_secret, retries }: ClaimedDelivery) {
+    if (cache.size >= maxTargetsKept) cache.clear();
+    const target = { url, secret, previous_secret, retries };
+    cache.set(webhook_id, { target, readAt: performance.now() });
   }
 
-  return { owner: given.claimer, wake, start, sweep, takeNoMore, stop };
+  function fresh({ webhook_id }: WebhookRef) {
+    const kept = cache.get(webhook_id);
+    return kept && performance.now() - kept.readAt < targetFreshMs ? kept.target : undefined;
+  }
+
+  /** Undefined for a webhook that is switched off or gone. Attempts that start together read it once. */
+  function read(delivery: ClaimedDelivery) {
+    const { org_id, webhook_id } = delivery;
+    const found =
+      reading.get(webhook_id) ??
+      findActiveTarget(ofGroup(db, org_id), org_id, webhook_id)
+        .then((target) => {
+          if (target) keep({ ...delivery, ...target });
+          return target;
+        })
+        .finally(() => reading.delete(webhook_id));
+    reading.set(webhook_id, found);
+    return found;
+  }
+
+  return { keep, fresh, read, drop: ({ webhook_id }: WebhookRef) => cache.delete(webhook_id) };
 }

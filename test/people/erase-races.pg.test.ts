@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
+import { maxInFlight } from '../../src/webhooks/worker.ts';
 import { hangingSubscriber } from '../support/fakes/subscriber.ts';
 import { emitOwned, makePool, workerOf } from '../support/make/deliveries.ts';
 import {
@@ -105,17 +105,17 @@ test('an excerpt that waits in memory is not posted after the erasure, and one i
     body: JSON.stringify({ responseId, comment: 'treacle' }),
   } as const;
   const plain = { type: 'response.received', body: JSON.stringify({ responseId }) } as const;
-  const count = inFlightPerWebhook + 3;
+  const count = maxInFlight + 3;
   const events = [...Array.from({ length: count }, () => excerpt), plain];
   (await emitOwned(db, worker, { orgId: id, events })).start();
-  await until('as many are in flight as may be', () => hanging() === inFlightPerWebhook);
+  await until('as many are in flight as may be', () => hanging() === maxInFlight);
   assert.equal(await erase(), 200);
 
   release();
   await until('the other event is in flight', () => hanging() === 1);
   release();
   await worker.stop();
-  assert.equal(posts.filter((body) => body.includes('treacle')).length, inFlightPerWebhook);
+  assert.equal(posts.filter((body) => body.includes('treacle')).length, maxInFlight);
   assert.equal(posts.at(-1), plain.body);
   const rows = await db`
     select status, response_body, body, count(*)::int from deliveries

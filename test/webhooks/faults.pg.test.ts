@@ -153,7 +153,10 @@ test('a webhook that could not be read is logged, and its deliveries are claimed
   });
   await worker.stop();
   const err = 'canceling statement due to user request';
-  assert.deepEqual(lines, [['warn', 'a webhook could not be read', { webhook_id, err }]]);
+  assert.deepEqual(lines, [
+    ['warn', 'no deliveries claimed, trying on', { webhook_id, err }],
+    ['info', 'deliveries are claimed again', {}],
+  ]);
 });
 
 test('a queue that is full of unrecorded outcomes goes on when they are recorded', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { Refusal } from '../../src/errors.ts';
-import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
+import { maxInFlight } from '../../src/webhooks/worker.ts';
 import { startWebhookUnderTest } from '../support/make/webhook-under-test.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { after, inFlight, type Model, newModel, type Operation } from './model.ts';
@@ -88,7 +88,7 @@ async function compare(retries: Model['retries'], steps: readonly Wish[][]) {
 function operationsOf(model: Model, wishes: readonly Wish[], message: number): Operation[] {
   const hand = inFlight(model);
   const waiting = model.deliveries.filter(({ status }) => status !== 'delivered').length;
-  let room = inFlightPerWebhook - waiting;
+  let room = maxInFlight - waiting;
   return wishes.flatMap((each, place): Operation[] => {
     if (each.do === 'emit') return room-- > 0 ? [{ do: 'emit', message: message + place }] : [];
     if (each.do !== 'answer') return [{ do: each.do }];

@@ -50,7 +50,8 @@ test('an outcome that is written twice is one row, and the second writer gets no
   const answer = { number: 1, status_code: 200, response_body: 'ok', duration_ms: 1 };
   const outcome = { ...target, id: row!.id, ...answer, traceparent: null };
 
-  const [first, second] = [await saveDelivered(db, [outcome]), await saveDelivered(db, [outcome])];
+  const first = await saveDelivered(db, [outcome], 1000);
+  const second = await saveDelivered(db, [outcome], 1000);
 
   assert.deepEqual([first.length, second.length], [1, 0]);
   assert.equal(await countDeliveries(db, target, 'delivered'), 1);
@@ -115,7 +116,7 @@ for (const [last, event, isTest, isNoted] of noted) {
             undelivered_since = now() - make_interval(secs => ${event})
         where id = ${target.webhook_id}`;
       const answer = { number: 1, status_code: 200, response_body: 'ok', duration_ms: 1 };
-      await saveDelivered(tx, [{ ...target, id: row!.id, ...answer, traceparent: null }]);
+      await saveDelivered(tx, [{ ...target, id: row!.id, ...answer, traceparent: null }], 1000);
       return await tx`
         select last_delivery_at = now() as delivery, undelivered_since = now() as event
         from webhooks where id = ${target.webhook_id}`;

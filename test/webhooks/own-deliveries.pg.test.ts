@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
 import { hasWebhookDue, listWebhooksDue } from '../../src/webhooks/delivery.queries.ts';
-import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
+import { maxInFlight } from '../../src/webhooks/worker.ts';
 import { hangingSubscriber, subscriber } from '../support/fakes/subscriber.ts';
 import { countDeliveries, emitOwned, makePool, workerOf } from '../support/make/deliveries.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
@@ -81,13 +81,13 @@ test('more than memory takes is delivered, each once, and no more at a time than
   const worker = await workerWith({
     post(url, request) {
       ids.push(request.headers['X-Service-Delivery-Id']!);
-      return ids.length > inFlightPerWebhook
+      return ids.length > maxInFlight
         ? subscriber(200).outbound.post(url, request)
         : outbound.post(url, request);
     },
   });
   (await emitAs(worker, target!.org_id, 600)).start();
-  await until('as many as allowed are in flight', () => hanging() === inFlightPerWebhook);
+  await until('as many as allowed are in flight', () => hanging() === maxInFlight);
 
   release();
   await until('all are delivered', async () => {
@@ -96,7 +96,7 @@ test('more than memory takes is delivered, each once, and no more at a time than
   await worker.stop();
   assert.equal(new Set(ids).size, 600);
   assert.equal(ids.length, 600);
-  assert.equal(mostAtOnce(), inFlightPerWebhook);
+  assert.equal(mostAtOnce(), maxInFlight);
 });
 
 test('a committed delivery whose process does not know of it is found by its own sweep, and by no other', async () => {
@@ -155,8 +155,8 @@ test('deliveries that wait in memory are skipped when their webhook is switched 
   const [target] = await makeTargets(1);
   const { outbound, release, hanging } = hangingSubscriber();
   const worker = await workerWith(outbound);
-  (await emitAs(worker, target!.org_id, inFlightPerWebhook + 20)).start();
-  await until('as many as allowed are in flight', () => hanging() === inFlightPerWebhook);
+  (await emitAs(worker, target!.org_id, maxInFlight + 20)).start();
+  await until('as many as allowed are in flight', () => hanging() === maxInFlight);
   const readBefore = performance.now();
   await db`update webhooks set active = false where id = ${target!.webhook_id}`;
   await until('the webhook is to be read again', () => performance.now() - readBefore > 150);
@@ -166,7 +166,7 @@ test('deliveries that wait in memory are skipped when their webhook is switched 
     return (await countDeliveries(db, target!, 'skipped')) === 20;
   });
   await worker.stop();
-  assert.equal(await countDeliveries(db, target!, 'delivered'), inFlightPerWebhook);
+  assert.equal(await countDeliveries(db, target!, 'delivered'), maxInFlight);
 });
 
 test('a webhook whose delivery is locked does not hold up the outcomes of others', async () => {
@@ -214,7 +214,7 @@ async function makeCrowded() {
     },
   });
   (await emitAs(worker, target!.org_id, 400)).start();
-  await until('the slots are taken', () => hanging.hanging() === inFlightPerWebhook);
+  await until('the slots are taken', () => hanging.hanging() === maxInFlight);
   return { ...hanging, target: target!, worker, ids };
 }
 
@@ -230,8 +230,8 @@ for (const [what, over] of crowdedOut) {
     await worker.wake(target);
 
     release();
-    await until('the next have started', () => hanging() === inFlightPerWebhook);
-    assert.ok(ids.slice(inFlightPerWebhook, 2 * inFlightPerWebhook).includes(id!));
+    await until('the next have started', () => hanging() === maxInFlight);
+    assert.ok(ids.slice(maxInFlight, 2 * maxInFlight).includes(id!));
     const stopped = worker.stop();
     release();
     await stopped;

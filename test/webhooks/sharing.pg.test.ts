@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createOutbound } from '../../src/lib/outbound/post.ts';
-import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
+import { maxInFlight } from '../../src/webhooks/worker.ts';
 import {
   countDeliveries,
   emitTo,
@@ -49,7 +49,7 @@ test('eight hanging webhooks of one organization do not delay the webhook of ano
   const url = host.url('/hang');
   const webhooks = Array.from({ length: hangingWebhooks }, () => makeWebhook(db, hanging, { url }));
   const ids = await Promise.all(webhooks);
-  await emitTo(db, hanging, 3 * inFlightPerWebhook);
+  await emitTo(db, hanging, 3 * maxInFlight);
   await Promise.all(ids.map((webhook_id) => worker.wake({ org_id: hanging, webhook_id })));
   await until('the hanging organization has all it gets', () => host.hanging.size >= 90);
 

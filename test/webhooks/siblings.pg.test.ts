@@ -116,9 +116,7 @@ const acts: Record<string, (sql: Sql, given: Given) => Promise<unknown>> = {
   'whether a delivery waits': (sql, { own }) => claims.isWaiting(sql, taken(own, elsewhere, 0)),
   'outcomes of attempts': (sql, { own }) =>
     saveAttempts(sql, own, [outcome(first, 1, 'pending'), outcome(retry, 2, 'failed')]),
-  'deliveries that arrived': (sql, { own }) => saveDelivered(sql, arrived(own)),
-  'deliveries that arrived, within a time': (sql, { own }) =>
-    saveDelivered(sql, arrived(own), { lockMs: 1000 }),
+  'deliveries that arrived': (sql, { own }) => saveDelivered(sql, arrived(own), 1000),
   'the list of the API': (sql, { own }) =>
     listDeliveries(sql, asked(own), { atMost: 3, traceUrl: null }),
   'a page of deliveries': (sql, { own }) =>

@@ -5,8 +5,7 @@ import { createLog } from '../../src/lib/log/log.ts';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
 import type { WebhookRef } from '../../src/webhooks/delivery.queries.ts';
 import { emit } from '../../src/webhooks/emit.cte.ts';
-import { inFlightPerWebhook } from '../../src/webhooks/webhook-queue.ts';
-import { createDeliveryWorker } from '../../src/webhooks/worker.ts';
+import { createDeliveryWorker, maxInFlight } from '../../src/webhooks/worker.ts';
 import {
   answerOf,
   hangingSubscriber,
@@ -306,13 +305,13 @@ test('a webhook that hangs holds no more than its share of attempts, and others 
 
   await worker.wake(dead);
   await worker.wake(live);
-  assert.equal(hanging.hanging(), inFlightPerWebhook);
+  assert.equal(hanging.hanging(), maxInFlight);
   assert.equal(answering.posts.length, 1);
 
   const stopped = worker.stop();
   hanging.release();
   await stopped;
-  assert.equal(hanging.mostAtOnce(), inFlightPerWebhook);
+  assert.equal(hanging.mostAtOnce(), maxInFlight);
 });
 
 test('a retry that is due is attempted before a backlog', async () => {
@@ -331,7 +330,7 @@ test('a retry that is due is attempted before a backlog', async () => {
     select claimed_by is not null as claimed from deliveries
     where webhook_id = ${target.webhook_id} and attempts = 1`;
   assert.equal(retry?.['claimed'], true);
-  assert.equal(hanging.hanging(), inFlightPerWebhook);
+  assert.equal(hanging.hanging(), maxInFlight);
   const stopped = worker.stop();
   hanging.release();
   await stopped;
@@ -364,7 +363,7 @@ test('one wake-up works off a backlog', async () => {
 });
 
 test('a stopping worker leaves its backlog to others as soon as its attempts in flight end', async () => {
-  const target = await backlog(inFlightPerWebhook + 10);
+  const target = await backlog(maxInFlight + 10);
   const hanging = hangingSubscriber();
   const worker = await workerOf(hanging.outbound);
   await worker.wake(target);
