@@ -31,7 +31,11 @@ async function bundleModule(entry: string, outfile: string, { format, plugins }:
     format,
     external: ['pg-native'],
     plugins,
-    alias: { cosmiconfig: './ops/build/no-configuration-files.ts', ...withoutGrpc },
+    alias: {
+      cosmiconfig: './ops/build/no-configuration-files.ts',
+      ...withoutGrpc,
+      ...withoutCharsets,
+    },
     banner: { js: format === 'esm' ? builtInsOnly : '' },
     legalComments: 'none', // `askback licenses` prints them whole
     logLevel: 'warning',
@@ -56,6 +60,10 @@ const withoutGrpc = Object.fromEntries(
     'exporter-metrics-otlp-grpc',
     'exporter-logs-otlp-grpc',
   ].map((name) => [`@opentelemetry/${name}`, './ops/build/no-telemetry-beyond-http.ts']),
+);
+
+const withoutCharsets = Object.fromEntries(
+  ['iconv-lite', 'encoding-japanese'].map((name) => [name, './ops/build/no-charsets.ts']),
 );
 
 const builtInsOnly = `const require = (name) => {

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { hostname } from 'node:os';
 import { isForbidden } from '../lib/outbound/addresses.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
 import { readSmtpUrl, type SmtpSettings } from '../lib/smtp/settings.ts';
@@ -7,15 +6,11 @@ import type { Config } from '../settings/config.ts';
 import { examineLogin } from './examine-login.ts';
 import { examineOneClick } from './examine-one-click.ts';
 import { type Finding, finding } from './finding.ts';
-import { judgeDkim, unsigned } from './mail-dns/dkim.rules.ts';
-import { compareDkim, dkimRecordFor } from './mail-dns/dkim-record.ts';
-import { type DmarcWalk, judgeAlignment, judgeDmarc } from './mail-dns/dmarc.rules.ts';
-import { walkDmarc } from './mail-dns/dmarc.ts';
-import { addressesOf, mapAnswer, type Resolver } from './mail-dns/resolver.ts';
-import { judgeMx, judgePtr } from './mail-dns/route.rules.ts';
-import { judgeSpf, type MailOrigins } from './mail-dns/spf.rules.ts';
-import { checkSpf, measureSpf } from './mail-dns/spf.ts';
-import { readSpfRecords } from './mail-dns/spf-record.ts';
+import { examineDkim, unsigned } from './mail-dns/dkim.ts';
+import { examineDmarc } from './mail-dns/dmarc.ts';
+import { addressesOf, type Resolver } from './mail-dns/resolver.ts';
+import { examineMx, examinePtr } from './mail-dns/route.ts';
+import { examineSpf, type Machines } from './mail-dns/spf.ts';
 
 /** What to examine in addition to the settings. */
 export type MailQuestions = {
@@ -45,13 +40,13 @@ export async function examineMail(
   const domains = domainsOf(questions.senders);
   const some = domains.slice(0, mostDomains);
   if (!smtp && domains.length === 0) return await Promise.all(here);
-  const origins = await findOrigins(tools.dns, questions.sendsFrom, smtp);
+  const machines = await findMachines(tools.dns, questions.sendsFrom, smtp);
   const groups = await Promise.all([
     Promise.all(here),
-    examineSigning(tools),
-    examineReturnPaths({ ...tools, origins }, some),
+    Promise.all([examineSigning(tools)]),
+    examineReturnPaths({ ...tools, machines }, some),
     ...some.map((domain) => examineSender(tools, domain)),
-    Promise.all(origins.certain ? origins.ips.map((ip) => examineName(tools.dns, ip)) : []),
+    Promise.all(machines.certain ? machines.ips.map((ip) => examinePtr(tools.dns, ip)) : []),
   ]);
   return [...groups.flat(), ...complainOfCount(domains.length)];
 }
@@ -82,91 +77,47 @@ function domainsOf(senders: readonly string[]): string[] {
 /** A domain of the settings in the form that DNS has it. */
 const ascii = (domain: string) => domainOf(mailableAddress(`x@${domain}`) ?? domain);
 
-type Machines = { ips: string[]; certain: boolean; relay: string | null };
-
 /** The addresses that mails leave from: those that the operator named, else those of the mail server. */
-async function findOrigins(
+async function findMachines(
   dns: Resolver,
   named: readonly string[],
   smtp: SmtpSettings | null,
 ): Promise<Machines> {
   const relay = smtp?.host.toLowerCase() ?? null;
-  if (named.length > 0) return { ips: [...named], certain: true, relay };
+  if (named.length > 0) return { ips: named, certain: true, relay };
   const answer = relay && !isIP(relay) ? await addressesOf(dns, relay) : null;
-  const known = relay && isIP(relay) ? [relay] : answer?.kind === 'found' ? answer.records : [];
-  return { ips: known.filter((ip) => !isForbidden(ip, [])), certain: false, relay };
+  const ips = relay && isIP(relay) ? [relay] : answer?.kind === 'found' ? answer.records : [];
+  return { ips: ips.filter((ip) => !isForbidden(ip, [])), certain: false, relay };
 }
 
-async function examineSigning({ dns, settings }: ExamineMailTools): Promise<Finding[]> {
-  if (!settings.dkim) return [unsigned()];
+async function examineSigning({ dns, settings }: ExamineMailTools): Promise<Finding> {
+  if (!settings.dkim) return unsigned();
   const { selector, domain, key } = settings.dkim;
-  const at = `${selector}._domainkey.${ascii(domain)}`;
-  const published = mapAnswer(await dns.txt(at), (texts) =>
-    texts.map((text) => compareDkim(text, key)),
-  );
-  return [judgeDkim({ at, expected: dkimRecordFor(key), published })];
+  return await examineDkim(dns, `${selector}._domainkey.${ascii(domain)}`, key);
 }
 
 /** Where bounces go: to one domain for all, or back to each sender. */
 async function examineReturnPaths(
-  { dns, settings, origins }: ExamineMailTools & { origins: Machines },
+  { dns, settings, machines }: ExamineMailTools & { machines: Machines },
   domains: readonly string[],
 ): Promise<Finding[]> {
   const paths = settings.bounceDomain ? [ascii(settings.bounceDomain)] : domains;
-  const findings = paths.map(async (domain) => [
-    await examineSpf(dns, domain, origins),
-    ...(settings.bounceDomain ? [await examineMx(dns, domain, 'bounces')] : []),
+  const findings = paths.flatMap((domain) => [
+    examineSpf(dns, domain, machines),
+    ...(settings.bounceDomain ? [examineMx(dns, domain, 'bounces')] : []),
   ]);
-  return (await Promise.all(findings)).flat();
-}
-
-async function examineSpf(dns: Resolver, domain: string, machines: Machines): Promise<Finding> {
-  const { ips, certain, relay } = machines;
-  const sender = { local: 'postmaster', domain, helo: hostname() };
-  const [texts, whole, hosts] = await Promise.all([
-    dns.txt(domain),
-    measureSpf(dns, domain),
-    Promise.all(ips.map(async (ip) => ({ ip, outcome: await checkSpf(dns, { ...sender, ip }) }))),
-  ]);
-  const origins: MailOrigins = { hosts, certain, relay };
-  return judgeSpf({ domain, records: mapAnswer(texts, readSpfRecords), whole, origins });
+  return await Promise.all(findings);
 }
 
 async function examineSender(
-  { dns, settings }: ExamineMailTools,
-  domain: string,
+  { dns, settings: { bounceDomain, dkim } }: ExamineMailTools,
+  from: string,
 ): Promise<Finding[]> {
-  const walk = async (each: string): Promise<DmarcWalk> => ({
-    domain: each,
-    walked: await walkDmarc(dns, each),
-  });
-  const [from, dkim, returnPath, mx] = await Promise.all([
-    walk(domain),
-    settings.dkim ? walk(ascii(settings.dkim.domain)) : null,
-    walk(settings.bounceDomain ? ascii(settings.bounceDomain) : domain),
-    examineMx(dns, domain, settings.bounceDomain ? 'replies' : 'bounces and replies'),
+  const signer = dkim ? ascii(dkim.domain) : null;
+  const returnPath = bounceDomain ? ascii(bounceDomain) : from;
+  const [policy, mx] = await Promise.all([
+    examineDmarc(dns, { from, signer, returnPath }),
+    examineMx(dns, from, bounceDomain ? 'replies' : 'bounces and replies'),
   ]);
-  const alignment = judgeAlignment({ from, dkim, returnPath });
-  return [judgeDmarc(from), ...(alignment ? [alignment] : []), mx];
-}
-
-async function examineMx(dns: Resolver, domain: string, what: string): Promise<Finding> {
-  const exchanges = await dns.mx(domain);
-  const names =
-    exchanges.kind === 'found' ? exchanges.records.map((each) => each.exchange) : [domain];
-  const answers = await Promise.all(names.map((name) => addressesOf(dns, name)));
-  const best = (wanted: string) => answers.find(({ kind }) => kind === wanted);
-  const addresses = best('found') ?? best('failed') ?? answers[0]!;
-  return judgeMx({ domain, what, exchanges, addresses });
-}
-
-async function examineName(dns: Resolver, ip: string): Promise<Finding> {
-  const names = await dns.ptr(ip);
-  const said = names.kind === 'found' ? names.records : [];
-  const back = await Promise.all(said.map((name) => addressesOf(dns, name)));
-  const confirmed = said.filter((_, place) => {
-    const answer = back[place]!;
-    return answer.kind === 'found' && answer.records.includes(ip);
-  });
-  return judgePtr({ ip, names, confirmed });
+  return [...policy, mx];
 }

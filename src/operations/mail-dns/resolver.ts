@@ -1,8 +1,9 @@
-import { Resolver as Asking } from 'node:dns/promises';
+import { Resolver as NodeResolver } from 'node:dns/promises';
 import ipaddr from 'ipaddr.js';
+import type { DNSResolver } from 'mailauth';
 import { deadline } from '../../lib/async/deadline.ts';
 
-/** What DNS says about one name and one type. A server that fails is an answer too. */
+/** The answer of DNS for one name and one type. A server that fails is an answer too. */
 export type DnsAnswer<T> =
   | { kind: 'found'; records: T[] }
   /** The name exists, without a record of this type. */
@@ -10,19 +11,24 @@ export type DnsAnswer<T> =
   | { kind: 'no_name' }
   | { kind: 'failed'; why: string };
 
-export type MailExchange = { exchange: string; priority: number };
-
-export type Resolver = {
-  txt: (name: string) => Promise<DnsAnswer<string>>;
-  mx: (name: string) => Promise<DnsAnswer<MailExchange>>;
-  a: (name: string) => Promise<DnsAnswer<string>>;
-  aaaa: (name: string) => Promise<DnsAnswer<string>>;
-  /** The names of an address. */
-  ptr: (address: string) => Promise<DnsAnswer<string>>;
+type MailExchange = { exchange: string; priority: number };
+type Records = {
+  A: string;
+  AAAA: string;
+  CNAME: string;
+  MX: MailExchange;
+  PTR: string;
+  TXT: string;
 };
+export type RecordType = keyof Records;
+
+export type Resolver = <T extends RecordType>(
+  type: T,
+  name: string,
+) => Promise<DnsAnswer<Records[T]>>;
 
 const patienceMs = 3000;
-/** Of one try; a second one still fits, for what got lost on the way. */
+/** Of one try. A second one still fits, for a packet that got lost. */
 const tryMs = 1200;
 
 type ResolverOptions = {
@@ -31,48 +37,41 @@ type ResolverOptions = {
   timeoutMs?: number;
 };
 
-/** Asks DNS. The same question is asked once, and no answer takes longer than the time for it. */
+/** Sends each question once, and answers within the timeout. */
 export function createResolver({ server, timeoutMs = patienceMs }: ResolverOptions = {}): Resolver {
-  const asked = new Map<string, Promise<DnsAnswer<never>>>();
-  const ask = <T>(type: string, name: string, query: Query<T>): Promise<DnsAnswer<T>> => {
+  const answers = new Map<string, Promise<DnsAnswer<unknown>>>();
+  const resolve = (type: RecordType, name: string) => {
     const question = `${type} ${name.toLowerCase()}`;
-    const asking = asked.get(question) ?? lookUp(query, { server, timeoutMs });
-    asked.set(question, asking as Promise<DnsAnswer<never>>);
-    return asking as Promise<DnsAnswer<T>>;
+    const answer = answers.get(question) ?? query(type, name, { server, timeoutMs });
+    answers.set(question, answer);
+    return answer;
   };
-  return {
-    txt: (name) =>
-      ask('TXT', name, async (dns) => (await dns.resolveTxt(name)).map((parts) => parts.join(''))),
-    mx: (name) =>
-      ask('MX', name, async (dns) =>
-        (await dns.resolveMx(name)).map(({ exchange, priority }) => ({ exchange, priority })),
-      ),
-    a: (name) => ask('A', name, (dns) => dns.resolve4(name)),
-    aaaa: (name) => ask('AAAA', name, (dns) => dns.resolve6(name)),
-    ptr: (address) => ask('PTR', address, (dns) => dns.resolvePtr(reverseName(address))),
-  };
+  return resolve as Resolver;
 }
 
-type Query<T> = (dns: Asking) => Promise<T[]>;
-
-async function lookUp<T>(
-  query: Query<T>,
+async function query(
+  type: RecordType,
+  name: string,
   { server, timeoutMs }: { server: string | undefined; timeoutMs: number },
-): Promise<DnsAnswer<T>> {
-  // One of its own: giving up one question must not give up the others.
-  const dns = new Asking({ timeout: Math.min(tryMs, timeoutMs), tries: 2 });
+): Promise<DnsAnswer<unknown>> {
+  // One for each question: `cancel` ends all questions of a resolver.
+  const dns = new NodeResolver({ timeout: Math.min(tryMs, timeoutMs), tries: 2 });
   const limit = deadline(timeoutMs, () => dns.cancel());
   try {
     if (server) dns.setServers([server]);
-    return { kind: 'found', records: await query(dns) };
+    const records = type === 'TXT' ? await texts(dns, name) : await dns.resolve(name, type);
+    return { kind: 'found', records: records as unknown[] };
   } catch (error) {
-    return answerOf((error as NodeJS.ErrnoException).code ?? String(error), timeoutMs);
+    return failure((error as NodeJS.ErrnoException).code ?? String(error), timeoutMs);
   } finally {
     limit.clear();
   }
 }
 
-function answerOf(code: string, timeoutMs: number): DnsAnswer<never> {
+const texts = async (dns: NodeResolver, name: string) =>
+  (await dns.resolveTxt(name)).map((parts) => parts.join(''));
+
+function failure(code: string, timeoutMs: number): DnsAnswer<never> {
   if (code === 'ENOTFOUND') return { kind: 'no_name' };
   if (code === 'ENODATA') return { kind: 'nothing' };
   const late = `no name server answered within ${timeoutMs / 1000} seconds`;
@@ -91,7 +90,15 @@ const reasons: Readonly<Record<string, string>> = {
   EBADNAME: 'it is not a name that DNS can have',
 };
 
-/** Where DNS keeps the names of an address: `1.2.0.192.in-addr.arpa` for 192.0.2.1. */
+/** The addresses of a name, of both kinds. The lookup failed only if there is none. */
+export async function addressesOf(dns: Resolver, name: string): Promise<DnsAnswer<string>> {
+  const [four, six] = await Promise.all([dns('A', name), dns('AAAA', name)]);
+  const records = [four, six].flatMap((each) => (each.kind === 'found' ? each.records : []));
+  if (records.length > 0) return { kind: 'found', records };
+  return [four, six].find(({ kind }) => kind === 'failed') ?? four;
+}
+
+/** The name under which DNS keeps the names of an address: `1.2.0.192.in-addr.arpa` for 192.0.2.1. */
 export function reverseName(address: string): string {
   const bytes = ipaddr.process(address).toByteArray();
   if (bytes.length === 4) return `${bytes.reverse().join('.')}.in-addr.arpa`;
@@ -99,17 +106,13 @@ export function reverseName(address: string): string {
   return `${[...digits].reverse().join('.')}.ip6.arpa`;
 }
 
-/** The same answer with what its records come to. */
-export const mapAnswer = <From, To>(
-  answer: DnsAnswer<From>,
-  read: (records: readonly From[]) => To[],
-): DnsAnswer<To> =>
-  answer.kind === 'found' ? { kind: 'found', records: read(answer.records) } : answer;
-
-/** The addresses of a name, of both kinds. They failed only if there is none. */
-export async function addressesOf(dns: Resolver, name: string): Promise<DnsAnswer<string>> {
-  const [four, six] = await Promise.all([dns.a(name), dns.aaaa(name)]);
-  const records = [four, six].flatMap((each) => (each.kind === 'found' ? each.records : []));
-  if (records.length > 0) return { kind: 'found', records };
-  return [four, six].find(({ kind }) => kind === 'failed') ?? four;
-}
+/** The resolver in the form of Node's `dns.resolve`, which mailauth calls. */
+export const nodeResolve =
+  (dns: Resolver): DNSResolver =>
+  async (name, type) => {
+    const answer = await dns(type as RecordType, name);
+    if (answer.kind === 'found') return answer.records as string[];
+    if (answer.kind === 'failed') throw new Error(`${name} cannot be looked up: ${answer.why}`);
+    const code = answer.kind === 'nothing' ? 'ENODATA' : 'ENOTFOUND';
+    throw Object.assign(new Error(`${name} is not in DNS`), { code });
+  };

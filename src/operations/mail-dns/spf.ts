@@ -1,168 +1,173 @@
-import ipaddr from 'ipaddr.js';
-import { addressesOf, type DnsAnswer, type Resolver } from './resolver.ts';
-import { mostLookups, type SpfOutcome } from './spf.rules.ts';
-import { expandMacros, type SpfSender } from './spf-macros.ts';
-import { readSpfRecords, type SpfMechanism, type SpfRecord } from './spf-record.ts';
+import { hostname } from 'node:os';
+import { type DnsRecord, type Finding, finding } from '../finding.ts';
+import { nodeResolve, type Resolver } from './resolver.ts';
 
-const mostVoidLookups = 2;
-const mostExchanges = 10;
-/** Without a sender the walk goes on past the limit, to count; a record without end must end somewhere. */
-const mostCounted = 60;
-
-const byQualifier = { '+': 'pass', '-': 'fail', '~': 'softfail', '?': 'neutral' } as const;
-
-type SpfWalk = {
-  dns: Resolver;
-  /** Null when the whole record is to be walked. */
-  sender: SpfSender | null;
-  lookups: number;
-  voids: number;
+/** The machines that mails leave from. */
+export type Machines = {
+  /** Public addresses. */
+  ips: readonly string[];
+  /** The operator named the addresses. Those of a relay may be only where it listens. */
+  certain: boolean;
+  /** The host of ASKBACK_SMTP_URL. */
+  relay: string | null;
 };
 
-/** Whether the records of the sender's domain let its address send in its name (RFC 7208). */
-export function checkSpf(dns: Resolver, sender: SpfSender): Promise<SpfOutcome> {
-  return evaluate({ dns, sender, lookups: 0, voids: 0 }, sender.domain);
-}
+/** Relays whose own documentation says what to include. */
+const includes: readonly [relay: RegExp, include: string][] = [
+  [/(^|\.)(google|gmail|googlemail)\.com$/, '_spf.google.com'],
+  [/(^|\.)(office365|outlook)\.com$/, 'spf.protection.outlook.com'],
+  [/^email-smtp\.[a-z0-9-]+\.amazonaws\.com$/, 'amazonses.com'],
+  [/(^|\.)sendgrid\.net$/, 'sendgrid.net'],
+  [/(^|\.)mailgun\.org$/, 'mailgun.org'],
+];
 
-/** How many lookups a record costs a receiver whose sender it does not name, and what is wrong on the way. */
-export async function measureSpf(dns: Resolver, domain: string) {
-  const walk: SpfWalk = { dns, sender: null, lookups: 0, voids: 0 };
-  const outcome = await evaluate(walk, domain);
-  return { ...outcome, lookups: walk.lookups };
-}
+/** No machine has this address: what it gets is what a receiver makes of a sender that the record does not name. */
+const stranger = '0.0.0.0';
+const maxLookups = 10;
 
-async function evaluate(walk: SpfWalk, domain: string): Promise<SpfOutcome> {
-  const found = await findRecord(walk.dns, domain);
-  if ('result' in found) return found;
-  const { mechanisms, redirect, mistakes } = found.record;
-  if (mistakes.length > 0)
-    return permerror(`the record of ${domain} is wrong: ${mistakes.join('; ')}`);
-  for (const mechanism of mechanisms) {
-    const match = await matches(walk, domain, mechanism);
-    if (typeof match === 'object') return match;
-    if (mechanism.name === 'all' && !match) break; // no receiver gets to the terms after it
-    if (match) return { result: byQualifier[mechanism.qualifier], why: null };
-  }
-  if (!redirect || mechanisms.some(({ name }) => name === 'all')) {
-    return { result: 'neutral', why: null };
-  }
-  const target = targetOf(walk, domain, redirect);
-  if (target === undefined) return { result: 'neutral', why: null };
-  const late = spend(walk);
-  if (late) return late;
-  const outcome = await evaluate(walk, target);
-  return outcome.result === 'none' ? permerror(`${target} has no SPF record`) : outcome;
-}
-
-async function findRecord(
+/** Judges the SPF record (RFC 7208) of the domain that receivers ask: that of the return address. */
+export async function examineSpf(
   dns: Resolver,
   domain: string,
-): Promise<SpfOutcome | { record: SpfRecord }> {
-  const answer = await dns.txt(domain);
-  if (answer.kind === 'failed') return temperror(domain, answer.why);
-  const records = answer.kind === 'found' ? readSpfRecords(answer.records) : [];
-  if (records.length > 1) return permerror(`${domain} has ${records.length} SPF records`);
+  machines: Machines,
+): Promise<Finding> {
+  const name = `SPF ${domain}`;
+  const answer = await dns('TXT', domain);
+  if (answer.kind === 'failed') return finding(name, 'fail', `cannot be looked up: ${answer.why}`);
+  if (answer.kind === 'no_name') {
+    return finding(name, 'fail', 'the domain does not exist in DNS: no server takes mail from it');
+  }
+  const texts = answer.kind === 'found' ? answer.records : [];
+  const records = texts.filter((text) => /^v=spf1( |$)/i.test(text));
   const [record] = records;
-  return record ? { record } : { result: 'none', why: `${domain} has no SPF record` };
+  if (record === undefined) return judgeMissing(name, domain, machines);
+  if (records.length > 1) {
+    const message = `there are ${records.length} records, and receivers refuse to choose: leave one of them`;
+    return finding(name, 'fail', message);
+  }
+  const { result, why, lookups } = await check(dns, domain, stranger);
+  const terms = record.split(' ').filter((term) => term !== '');
+  const mistake = mistakeIn(terms, { result, why, lookups });
+  if (mistake) return finding(name, 'fail', mistake);
+  return await judgeMachines(dns, { name, domain, terms, lookups }, machines);
 }
 
-const permerror = (why: string): SpfOutcome => ({ result: 'permerror', why });
-const temperror = (name: string, why: string): SpfOutcome => ({
-  result: 'temperror',
-  why: `${name} cannot be looked up: ${why}`,
+/** The result that a receiver gives to mails of the domain from an address, and the lookups that it needs. */
+async function check(dns: Resolver, domain: string, ip: string) {
+  const { spf } = await import('mailauth/lib/spf/index.js');
+  const sender = `postmaster@${domain}`;
+  const options = { helo: hostname(), resolver: nodeResolve(dns), strict: true };
+  const { status, lookups } = await spf({ ...options, sender, ip });
+  const why = /during lookup of \S+: (.+)$/s.exec(status.comment ?? '')?.[1] ?? '';
+  return { result: status.result, why, lookups: lookups?.count ?? 0 };
+}
+
+type Check = Awaited<ReturnType<typeof check>>;
+
+function judgeMissing(name: string, domain: string, machines: Machines): Finding {
+  const terms = termsFor(machines, machines.ips);
+  const message =
+    'there is no SPF record: receivers cannot distinguish your mails from forged ones';
+  if (terms.length === 0) {
+    return finding(
+      name,
+      'fail',
+      `${message}; to see which record to add, name the addresses that mails leave from by --sends-from`,
+    );
+  }
+  return finding(name, 'fail', message, [entry('add', domain, ['v=spf1', ...terms, '~all'])]);
+}
+
+const entry = (action: DnsRecord['action'], name: string, terms: readonly string[]): DnsRecord => ({
+  action,
+  name,
+  type: 'TXT',
+  value: terms.join(' '),
 });
 
-/** Takes one of the lookups that a receiver has for one mail. */
-function spend(walk: SpfWalk): SpfOutcome | undefined {
-  walk.lookups += 1;
-  const most = walk.sender ? mostLookups : mostCounted;
-  return walk.lookups > most ? permerror(`it takes more than ${most} lookups`) : undefined;
+/** The terms of a record that let machines send. */
+function termsFor({ certain, relay }: Machines, ips: readonly string[]): string[] {
+  const include = certain ? undefined : includeOf(relay);
+  if (include) return [`include:${include}`];
+  return ips.map((ip) => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`);
 }
 
-/** The domain that a term is about; undefined when it needs a sender and there is none. */
-function targetOf(walk: SpfWalk, domain: string, value: string | null): string | undefined {
-  if (value === null) return domain;
-  if (walk.sender) return expandMacros(value, domain, walk.sender);
-  return value.includes('%') ? undefined : value;
-}
+const includeOf = (relay: string | null) => includes.find(([form]) => form.test(relay ?? ''))?.[1];
 
-async function matches(
-  walk: SpfWalk,
-  domain: string,
-  mechanism: SpfMechanism,
-): Promise<boolean | SpfOutcome> {
-  const { name, value } = mechanism;
-  if (name === 'all') return walk.sender !== null;
-  if (name === 'ip4' || name === 'ip6') return covers(value ?? '', mechanism, walk.sender);
-  const late = spend(walk);
-  if (late) return late;
-  const target = targetOf(walk, domain, value);
-  if (target === undefined || name === 'ptr') return false;
-  if (name === 'include') return await includes(walk, target);
-  if (name === 'exists') return await exists(walk, target);
-  return name === 'a'
-    ? await namesSender(walk, target, mechanism)
-    : await receivesForSender(walk, target, mechanism);
-}
-
-async function includes(walk: SpfWalk, target: string): Promise<boolean | SpfOutcome> {
-  const outcome = await evaluate(walk, target);
-  if (outcome.result === 'none')
-    return permerror(`${target}, which it includes, has no SPF record`);
-  if (outcome.result === 'permerror' || outcome.result === 'temperror') return outcome;
-  return outcome.result === 'pass';
-}
-
-async function exists(walk: SpfWalk, target: string): Promise<boolean | SpfOutcome> {
-  const answer = await walk.dns.a(target);
-  return countVoid(walk, answer, target) ?? (answer.kind === 'found' && walk.sender !== null);
-}
-
-async function namesSender(walk: SpfWalk, target: string, mechanism: SpfMechanism) {
-  const answer = await addressesOf(walk.dns, target);
-  return countVoid(walk, answer, target) ?? anyCovers(answer, mechanism, walk.sender);
-}
-
-async function receivesForSender(walk: SpfWalk, target: string, mechanism: SpfMechanism) {
-  const answer = await walk.dns.mx(target);
-  const failure = countVoid(walk, answer, target);
-  if (failure) return failure;
-  const exchanges = answer.kind === 'found' ? answer.records : [];
-  if (exchanges.length > mostExchanges) {
-    return permerror(`${target} has more than ${mostExchanges} mail exchangers`);
+function mistakeIn(terms: readonly string[], { result, why, lookups }: Check): string | undefined {
+  if (lookups > maxLookups) {
+    return `the record takes more than ${maxLookups} lookups, and receivers give up then: replace includes by addresses, or leave out what no longer sends`;
   }
-  const answers = await Promise.all(
-    exchanges.map(({ exchange }) => addressesOf(walk.dns, exchange)),
-  );
-  return answers.some((each) => anyCovers(each, mechanism, walk.sender));
-}
-
-/** Receivers give up on records that send them looking for what is not there. */
-function countVoid(
-  walk: SpfWalk,
-  answer: DnsAnswer<unknown>,
-  target: string,
-): SpfOutcome | undefined {
-  if (answer.kind === 'failed') return temperror(target, answer.why);
-  if (answer.kind === 'found') return undefined;
-  walk.voids += 1;
-  return walk.voids > mostVoidLookups
-    ? permerror(
-        `more than ${mostVoidLookups} of its names have nothing to find, ${target} the last`,
-      )
+  if (result === 'permerror') return `receivers ignore the record: ${why}`;
+  if (result === 'temperror') return `the record cannot be followed: ${why}`;
+  return /^\+?all$/i.test(allOf(terms) ?? '')
+    ? '+all lets the whole world send in your name'
     : undefined;
 }
 
-const anyCovers = (answer: DnsAnswer<string>, mechanism: SpfMechanism, sender: SpfSender | null) =>
-  answer.kind === 'found' && answer.records.some((each) => covers(each, mechanism, sender));
+const allOf = (terms: readonly string[]) => terms.find((term) => /^[-+~?]?all$/i.test(term));
 
-function covers(
-  address: string,
-  { bits4, bits6 }: SpfMechanism,
-  sender: SpfSender | null,
-): boolean {
-  if (!sender) return false;
-  const [network, own] = [ipaddr.parse(address), ipaddr.process(sender.ip)];
-  if (network.kind() !== own.kind()) return false;
-  return own.match(network, network.kind() === 'ipv4' ? bits4 : bits6);
+type SpfRecord = { name: string; domain: string; terms: readonly string[]; lookups: number };
+
+async function judgeMachines(
+  dns: Resolver,
+  record: SpfRecord,
+  machines: Machines,
+): Promise<Finding> {
+  const { terms, lookups } = record;
+  const { ips, certain, relay } = machines;
+  const cost = `${lookups} of ${maxLookups} lookups`;
+  const include = certain ? undefined : includeOf(relay);
+  if (
+    include &&
+    terms.some((term) => /^\+?include:(.*)/i.exec(term)?.[1]?.toLowerCase() === include)
+  ) {
+    return judgeRest(record, `lets ${relay} (include:${include}) send, ${cost}`);
+  }
+  if (!include && ips.length === 0) {
+    const unseen =
+      'whether it names your mail server cannot be seen from here: ask with --sends-from';
+    return judgeRest(record, `is well-formed, ${cost}; ${unseen}`);
+  }
+  const hosts = await Promise.all(
+    ips.map(async (ip) => ({ ip, result: (await check(dns, record.domain, ip)).result })),
+  );
+  const refused = hosts.filter(({ result }) => result !== 'pass');
+  if (!include && refused.length === 0) {
+    return judgeRest(record, `lets ${ips.join(', ')} send, ${cost}`);
+  }
+  return judgeRefused(record, machines, refused);
+}
+
+/** Advice on a record that lets the machines send. */
+function judgeRest({ name, terms }: SpfRecord, good: string): Finding {
+  if (terms.some((term) => /^[-+~?]?ptr(:|$)/i.test(term))) {
+    const message = `${good}; but ptr is no longer honoured everywhere: name addresses instead`;
+    return finding(name, 'warn', message);
+  }
+  const redirects = terms.some((term) => /^redirect=/i.test(term));
+  if (!redirects && /^(\?all)?$/i.test(allOf(terms) ?? '')) {
+    const message = `${good}; but it says nothing about other senders: end it with ~all or -all`;
+    return finding(name, 'warn', message);
+  }
+  return finding(name, 'ok', good);
+}
+
+function judgeRefused(
+  { name, domain, terms }: SpfRecord,
+  machines: Machines,
+  refused: readonly { ip: string; result: string }[],
+): Finding {
+  const { ips, certain, relay } = machines;
+  const [version = '', ...rest] = terms;
+  const missing = termsFor(machines, certain ? refused.map(({ ip }) => ip) : ips);
+  const change = entry('change', domain, [version, ...missing, ...rest]);
+  if (certain) {
+    const senders = refused.map(({ ip, result }) => `${ip} (${result})`).join(', ');
+    return finding(name, 'fail', `the record does not let ${senders} send`, [change]);
+  }
+  const message = includeOf(relay)
+    ? `the record does not include what ${relay} sends from`
+    : `the record does not name ${refused.map(({ ip }) => ip).join(', ')}, where ${relay} is; if mails leave from elsewhere, ask with --sends-from`;
+  return finding(name, 'warn', message, [change]);
 }

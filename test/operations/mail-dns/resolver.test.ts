@@ -4,6 +4,7 @@ import {
   addressesOf,
   createResolver,
   type DnsAnswer,
+  type Resolver,
   reverseName,
 } from '../../../src/operations/mail-dns/resolver.ts';
 import { nameServer, noAnswer, servfail } from '../../support/fakes/dns.ts';
@@ -23,15 +24,18 @@ const { server, seen } = await nameServer({
 const dns = createResolver({ server });
 
 test('every type is asked of the given name server', async () => {
-  assert.deepEqual(await dns.txt('example.com'), {
+  assert.deepEqual(await dns('TXT', 'example.com'), {
     kind: 'found',
     records: ['v=spf1 -all', 'another'],
   });
-  assert.deepEqual(await dns.mx('example.com'), {
+  assert.deepEqual(await dns('MX', 'example.com'), {
     kind: 'found',
-    records: [{ exchange: 'mx.example.com', priority: 10 }],
+    records: [{ exchange: 'mx.example.com', priority: 10, type: 'MX' }],
   });
-  assert.deepEqual(await dns.ptr('192.0.2.1'), { kind: 'found', records: ['mx.example.com'] });
+  assert.deepEqual(await dns('PTR', reverseName('192.0.2.1')), {
+    kind: 'found',
+    records: ['mx.example.com'],
+  });
   assert.deepEqual(await addressesOf(dns, 'mx.example.com'), {
     kind: 'found',
     records: ['192.0.2.1', '2001:db8::1'],
@@ -51,47 +55,47 @@ const both: [four: DnsAnswer<string>, six: DnsAnswer<string>, said: DnsAnswer<st
 ];
 for (const [four, six, said] of both) {
   test(`addresses of which one kind is ${four.kind} and the other ${six.kind} are ${said.kind}`, async () => {
-    const known = { ...dns, a: async () => four, aaaa: async () => six };
+    const known = (async (type: string) => (type === 'A' ? four : six)) as Resolver;
     assert.deepEqual(await addressesOf(known, 'mx.example.com'), said);
   });
 }
 
 test('a record that is too long for UDP is fetched over TCP, its strings joined', async () => {
-  assert.deepEqual(await dns.txt('long.example.com'), { kind: 'found', records: [long] });
+  assert.deepEqual(await dns('TXT', 'long.example.com'), { kind: 'found', records: [long] });
   assert.ok(seen.includes('tcp TXT long.example.com'), seen.join('\n'));
 });
 
 test('a name that does not exist is distinguished from one without such a record', async () => {
-  assert.deepEqual(await dns.txt('unknown.example.net'), { kind: 'no_name' });
-  assert.deepEqual(await dns.txt('mx.example.com'), { kind: 'nothing' });
+  assert.deepEqual(await dns('TXT', 'unknown.example.net'), { kind: 'no_name' });
+  assert.deepEqual(await dns('TXT', 'mx.example.com'), { kind: 'nothing' });
 });
 
 test('servers that fail are an answer', async () => {
-  const answer = await dns.txt('broken.example.com');
+  const answer = await dns('TXT', 'broken.example.com');
   assert.equal(answer.kind, 'failed');
   assert.match(answer.kind === 'failed' ? answer.why : '', /SERVFAIL/);
 });
 
 test('a silent server costs no more than the time for it', async () => {
   const begun = performance.now();
-  const answer = await createResolver({ server, timeoutMs: 400 }).txt('silent.example.com');
+  const answer = await createResolver({ server, timeoutMs: 400 })('TXT', 'silent.example.com');
   assert.deepEqual(answer, { kind: 'failed', why: 'no name server answered within 0.4 seconds' });
   assert.ok(performance.now() - begun < 5000);
 });
 
 test('a port where no name server is', async () => {
-  const answer = await createResolver({ server: '127.0.0.1:1' }).txt('example.com');
+  const answer = await createResolver({ server: '127.0.0.1:1' })('TXT', 'example.com');
   assert.deepEqual(answer, { kind: 'failed', why: 'the name server cannot be reached' });
 });
 
 test('the same question is asked once', async () => {
-  await Promise.all([dns.txt('once.example.com'), dns.txt('ONCE.example.com')]);
-  await dns.txt('once.example.com');
+  await Promise.all([dns('TXT', 'once.example.com'), dns('TXT', 'ONCE.example.com')]);
+  await dns('TXT', 'once.example.com');
   assert.equal(seen.filter((line) => line.endsWith('TXT once.example.com')).length, 1);
 });
 
 test('what is no name at all is reported as such', async () => {
-  const answer = await dns.txt(`${'a'.repeat(70)}.example.com`);
+  const answer = await dns('TXT', `${'a'.repeat(70)}.example.com`);
   assert.deepEqual(answer, { kind: 'failed', why: 'it is not a name that DNS can have' });
 });
 

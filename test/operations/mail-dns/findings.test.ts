@@ -1,0 +1,413 @@
+import assert from 'node:assert/strict';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { test } from 'node:test';
+import { type Finding, recordLine } from '../../../src/operations/finding.ts';
+import { dkimRecordFor, examineDkim } from '../../../src/operations/mail-dns/dkim.ts';
+import { examineDmarc } from '../../../src/operations/mail-dns/dmarc.ts';
+import { examineMx, examinePtr } from '../../../src/operations/mail-dns/route.ts';
+import { examineSpf, type Machines } from '../../../src/operations/mail-dns/spf.ts';
+import { fakeResolver, servfail, type Zone } from '../../support/fakes/dns.ts';
+
+function checkFinding(
+  finding: Finding | undefined,
+  status: Finding['status'],
+  says: RegExp,
+  records: string[] = [],
+) {
+  assert.ok(finding);
+  assert.equal(finding.status, status, finding.message);
+  assert.match(finding.message, says);
+  assert.deepEqual((finding.records ?? []).map(recordLine), records);
+}
+
+const unknown: Machines = { ips: [], certain: false, relay: 'localhost' };
+const named = (...ips: string[]): Machines => ({ ips, certain: true, relay: null });
+const at = (relay: string, ...ips: string[]): Machines => ({ ips, certain: false, relay });
+const elsewhere: Zone = {
+  'TXT _spf.relay.example': ['v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/32 -all'],
+  'TXT loop.example': ['v=spf1 include:loop.example -all'],
+  'TXT bad.example': ['v=spf1 ip4:1.2.3 -all'],
+  'TXT broken.example': [servfail],
+  'TXT two.example': ['v=spf1 -all', 'v=spf1 +all'],
+  'A mail.example.com': ['192.0.2.7'],
+  'A 192.0.2.7.list.example.com': ['127.0.0.2'],
+  'TXT sendgrid.net': ['v=spf1 ip4:192.0.2.99 -all'],
+  ...Object.fromEntries(
+    Array.from({ length: 11 }, (_, n) => [`TXT i${n}.example`, ['v=spf1 ip4:203.0.113.1 -all']]),
+  ),
+};
+const includes = (count: number) =>
+  Array.from({ length: count }, (_, n) => `include:i${n}.example`).join(' ');
+
+type SpfCase = [
+  why: string,
+  texts: string[],
+  machines: Machines,
+  status: Finding['status'],
+  says: RegExp,
+  record?: string,
+];
+const spfCases: SpfCase[] = [
+  ['cannot be looked up', [servfail], unknown, 'fail', /^cannot be looked up: its name servers/],
+  ['is missing, and the machines are unknown', ['hello'], unknown, 'fail', /--sends-from/],
+  [
+    'is missing, and the machines are named',
+    ['hello'],
+    named('192.0.2.7', '2001:db8::7'),
+    'fail',
+    /no SPF record/,
+    'add: example.com TXT "v=spf1 ip4:192.0.2.7 ip6:2001:db8::7 ~all"',
+  ],
+  [
+    'is missing, and the relay is a known one',
+    ['hello'],
+    at('smtp.gmail.com', '142.250.1.1'),
+    'fail',
+    /no SPF record/,
+    'add: example.com TXT "v=spf1 include:_spf.google.com ~all"',
+  ],
+  ['is there twice', ['v=spf1 -all', 'v=spf1 a -all'], unknown, 'fail', /there are 2 records/],
+  ['has a mistake', ['v=spf1 ip4:1.2.3 -all'], unknown, 'fail', /ignore the record: .*ip4/],
+  ['needs ten lookups', [`v=spf1 ${includes(10)} -all`], unknown, 'ok', /10 of 10 lookups/],
+  ['needs eleven lookups', [`v=spf1 ${includes(11)} -all`], unknown, 'fail', /more than 10 lookup/],
+  ['never ends', ['v=spf1 include:loop.example -all'], unknown, 'fail', /more than 10 lookups/],
+  ['includes a wrong one', ['v=spf1 include:bad.example -all'], unknown, 'fail', /ignore.*ip4/],
+  ['includes two', ['v=spf1 include:two.example -all'], unknown, 'fail', /ignore/],
+  [
+    'includes one that is away',
+    ['v=spf1 include:broken.example -all'],
+    unknown,
+    'fail',
+    /cannot be followed: broken\.example cannot be looked up/,
+  ],
+  ['lets everybody send', ['v=spf1 +all'], unknown, 'fail', /whole world/],
+  ['lets everybody send without a sign', ['v=spf1 ALL -all'], unknown, 'fail', /whole world/],
+  ['has two all, the first strict', ['v=spf1 -all +all'], unknown, 'ok', /well-formed/],
+  ['has two all, the first neutral', ['v=spf1 ?all -all'], unknown, 'warn', /says nothing/],
+  [
+    'names the machine',
+    ['v=spf1 ip4:192.0.2.7 -all'],
+    named('192.0.2.7'),
+    'ok',
+    /^lets 192\.0\.2\.7 send, 0 of 10 lookups$/,
+  ],
+  [
+    'names the machine by an include',
+    ['v=spf1 include:_spf.relay.example -all'],
+    named('192.0.2.7', '2001:db8::7'),
+    'ok',
+    /^lets 192\.0\.2\.7, 2001:db8::7 send, 1 of 10 lookups$/,
+  ],
+  [
+    'names the machine by a macro',
+    ['v=spf1 exists:%{i}.list.example.com -all'],
+    named('192.0.2.7'),
+    'ok',
+    /^lets/,
+  ],
+  [
+    'names one of two machines',
+    ['v=spf1 ip4:192.0.2.7 -all'],
+    named('192.0.2.7', '192.0.2.8'),
+    'fail',
+    /does not let 192\.0\.2\.8 \(fail\) send/,
+    'change: example.com TXT "v=spf1 ip4:192.0.2.8 ip4:192.0.2.7 -all"',
+  ],
+  [
+    'refuses the machine softly',
+    ['v=spf1 ~all'],
+    named('192.0.2.8'),
+    'fail',
+    /softfail/,
+    'change: example.com TXT "v=spf1 ip4:192.0.2.8 ~all"',
+  ],
+  [
+    'names the relay',
+    ['v=spf1 a:mail.example.com -all'],
+    at('mail.example.com', '192.0.2.7'),
+    'ok',
+    /^lets 192\.0\.2\.7 send/,
+  ],
+  [
+    'does not name the relay, which may send from elsewhere',
+    ['v=spf1 -all'],
+    at('mail.example.com', '192.0.2.7'),
+    'warn',
+    /--sends-from/,
+    'change: example.com TXT "v=spf1 ip4:192.0.2.7 -all"',
+  ],
+  [
+    'includes a known relay',
+    ['v=spf1 include:SendGrid.NET -all'],
+    at('smtp.sendgrid.net', '192.0.2.7'),
+    'ok',
+    /include:sendgrid\.net/,
+  ],
+  [
+    'does not include a known relay',
+    ['v=spf1 ip4:192.0.2.1 -all'],
+    at('smtp.sendgrid.net', '192.0.2.7'),
+    'warn',
+    /does not include/,
+    'change: example.com TXT "v=spf1 include:sendgrid.net ip4:192.0.2.1 -all"',
+  ],
+  [
+    'says nothing about other senders',
+    ['v=spf1 ip4:192.0.2.7'],
+    named('192.0.2.7'),
+    'warn',
+    /says nothing about other senders/,
+  ],
+  [
+    'redirects to one that says it',
+    ['v=spf1 redirect=_spf.relay.example'],
+    named('192.0.2.7'),
+    'ok',
+    /^lets/,
+  ],
+  ['uses ptr', ['v=spf1 ip4:192.0.2.7 ptr -all'], named('192.0.2.7'), 'warn', /ptr/],
+];
+for (const [why, texts, machines, status, says, record] of spfCases) {
+  test(`SPF is ${status} when the record ${why}`, async () => {
+    const dns = fakeResolver({ ...elsewhere, 'TXT example.com': texts });
+    const finding = await examineSpf(dns, 'example.com', machines);
+    checkFinding(finding, status, says, record ? [record] : []);
+  });
+}
+
+test('SPF fails when the domain does not exist', async () => {
+  const finding = await examineSpf(fakeResolver({}), 'example.com', unknown);
+  checkFinding(finding, 'fail', /does not exist/);
+});
+
+const newKey = (modulusLength: number) =>
+  generateKeyPairSync('rsa', { modulusLength }).privateKey.export({
+    type: 'pkcs8',
+    format: 'pem',
+  }) as string;
+const [key, otherKey, smallKey] = [newKey(2048), newKey(2048), newKey(1024)];
+const value = dkimRecordFor(key);
+const p = value.slice(value.indexOf('p='));
+const bare = createPublicKey(key).export({ type: 'pkcs1', format: 'der' }).toString('base64');
+const keyName = 'ask._domainkey.example.com';
+const keyLine = `${keyName} TXT "${value.slice(0, 255)}" "${value.slice(255)}"`;
+
+type DkimCase = [why: string, texts: string[], status: Finding['status'], says: RegExp];
+const dkimCases: DkimCase[] = [
+  ['is ours', [value], 'ok', /RSA 2048 bits/],
+  ['is ours without its wrapping', [`v=DKIM1; p=${bare}`], 'ok', /RSA 2048 bits/],
+  ['is ours with every tag', [`v=DKIM1; k=rsa; h=sha256; s=email; n=x; ${p}`], 'ok', /2048/],
+  ['is there twice', [value, value], 'fail', /2 records/],
+  ['is another one', [`${dkimRecordFor(otherKey)}; t=y`], 'fail', /another key/],
+  ['was withdrawn', ['v=DKIM1; p='], 'fail', /withdrawn/],
+  ['is of another kind', [`k=ed25519; ${p}`], 'fail', /wrong: Unknown key type/],
+  ['is of another version', [`v=DKIM2; ${p}`], 'fail', /wrong: Unknown key version/],
+  ['is for other hashes', [`v=DKIM1; h=sha1; ${p}`], 'fail', /sha256/],
+  ['is for other services', [`v=DKIM1; s=other; ${p}`], 'fail', /not meant for email/],
+  ['is cut off', [value.slice(0, 120)], 'fail', /record is wrong/],
+  ['is missing in the record', ['v=DKIM1; k=rsa'], 'fail', /record is wrong/],
+  ['is in testing', [`${value}; t=y`], 'warn', /t=y/],
+];
+for (const [why, texts, status, says] of dkimCases) {
+  test(`DKIM is ${status} when the key ${why}`, async () => {
+    const finding = await examineDkim(fakeResolver({ [`TXT ${keyName}`]: texts }), keyName, key);
+    checkFinding(finding, status, says, status === 'ok' ? [] : [`change: ${keyLine}`]);
+  });
+}
+
+test('DKIM fails without a record, and shows the one to add', async () => {
+  const finding = await examineDkim(fakeResolver({}), keyName, key);
+  checkFinding(finding, 'fail', /no such record/, [`add: ${keyLine}`]);
+});
+
+test('DKIM fails when the name servers fail', async () => {
+  const finding = await examineDkim(fakeResolver({ [`TXT ${keyName}`]: [servfail] }), keyName, key);
+  checkFinding(finding, 'fail', /cannot be looked up/);
+});
+
+test('DKIM warns of a small key', async () => {
+  const zone = { [`TXT ${keyName}`]: [dkimRecordFor(smallKey)] };
+  const { status, message } = await examineDkim(fakeResolver(zone), keyName, smallKey);
+  assert.equal(status, 'warn');
+  assert.match(message, /1024 bits: make one of 2048/);
+});
+
+type DmarcCase = [why: string, zone: Zone, status: Finding['status'], says: RegExp, add?: string];
+const own = '_dmarc.news.example.com';
+const dmarcCases: DmarcCase[] = [
+  ['is missing', {}, 'fail', /no DMARC record/, `add: ${own} TXT "v=DMARC1; p=none"`],
+  ['says none', { [`TXT ${own}`]: ['v=DMARC1; p=none'] }, 'ok', /its record says none/],
+  ['is in capitals', { [`TXT ${own}`]: ['V=DMARC1; P=Reject;'] }, 'ok', /its record says reject/],
+  [
+    'is that of the organization',
+    { 'TXT _dmarc.example.com': ['v=DMARC1; p=reject; sp=none'] },
+    'ok',
+    /the record of example\.com says none/,
+  ],
+  [
+    'goes before that of the organization',
+    { [`TXT ${own}`]: ['v=DMARC1; p=quarantine'], 'TXT _dmarc.example.com': ['v=DMARC1; p=none'] },
+    'ok',
+    /its record says quarantine/,
+  ],
+  [
+    'is there twice',
+    { [`TXT ${own}`]: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] },
+    'fail',
+    /^_dmarc\.news\.example\.com has 2 records/,
+  ],
+  [
+    'of the organization is there twice',
+    { 'TXT _dmarc.example.com': ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] },
+    'fail',
+    /^_dmarc\.example\.com has 2 records/,
+  ],
+  ['has a wrong policy', { [`TXT ${own}`]: ['v=DMARC1; p=block'] }, 'fail', /p=block must be/],
+  ['has no policy', { [`TXT ${own}`]: ['v=DMARC1; rua=mailto:a@b.test'] }, 'fail', /p= is missing/],
+  [
+    'has a wrong alignment and address',
+    { [`TXT ${own}`]: [`v=DMARC1; p=none; adkim=x; rua=${'a\t'.repeat(80)}`] },
+    'fail',
+    /its record is wrong: adkim=x must be r or s; rua=(a ){30}\.\.\. must be an address/,
+  ],
+  [
+    'cannot be looked up',
+    { [`TXT ${own}`]: [servfail] },
+    'fail',
+    /_dmarc\.news.* cannot be looked/,
+  ],
+  [
+    'cannot be looked up at the top',
+    { 'TXT _dmarc.example.com': ['v=DMARC1; p=none'], 'TXT _dmarc.com': [servfail] },
+    'ok',
+    /the record of example\.com says none/,
+  ],
+];
+for (const [why, zone, status, says, record] of dmarcCases) {
+  test(`DMARC is ${status} when the policy ${why}`, async () => {
+    const from = 'news.example.com';
+    const parties = { from, signer: from, returnPath: from };
+    const [finding] = await examineDmarc(fakeResolver(zone), parties);
+    checkFinding(finding, status, says, record ? [record] : []);
+  });
+}
+
+const none: Zone = { 'TXT _dmarc.example.com': ['v=DMARC1; p=none'] };
+const strict: Zone = { 'TXT _dmarc.example.com': ['v=DMARC1; p=reject; adkim=s; aspf=s'] };
+const both: Zone = { ...none, 'TXT _dmarc.other.example': ['v=DMARC1; p=none'] };
+const [news, bounces] = ['news.example.com', 'bounces.example.com'];
+type AlignmentCase = [
+  why: string,
+  zone: Zone,
+  parties: [from: string, signer: string | null, returnPath: string],
+  status: Finding['status'],
+  says: RegExp,
+];
+const alignmentCases: AlignmentCase[] = [
+  ['all are one', none, ['example.com', 'example.com', 'example.com'], 'ok', /both speak/],
+  ['all have one organization', none, [news, 'example.com', bounces], 'ok', /both speak/],
+  [
+    'DKIM alone is aligned',
+    both,
+    ['example.com', 'example.com', 'other.example'],
+    'ok',
+    /which is enough/,
+  ],
+  [
+    'SPF alone is aligned',
+    both,
+    [news, 'other.example', 'example.com'],
+    'warn',
+    /forwarded: set ASKBACK_DKIM_DOMAIN to example\.com or a name under it/,
+  ],
+  [
+    'neither is aligned',
+    both,
+    ['example.com', 'other.example', 'other.example'],
+    'fail',
+    /every mail fails DMARC: set ASKBACK_DKIM_DOMAIN/,
+  ],
+  [
+    'nothing is signed',
+    none,
+    ['example.com', null, 'example.com'],
+    'ok',
+    /lost when a mail is forwarded/,
+  ],
+  [
+    'nothing is signed or aligned',
+    both,
+    ['example.com', null, 'other.example'],
+    'warn',
+    /unless your mail server signs as example\.com/,
+  ],
+  [
+    'DKIM is strict, and signs as the organization',
+    { 'TXT _dmarc.example.com': ['v=DMARC1; p=reject; adkim=s'] },
+    [news, 'example.com', news],
+    'warn',
+    /set ASKBACK_DKIM_DOMAIN to news\.example\.com$/,
+  ],
+  [
+    'SPF is strict, and bounces go below',
+    strict,
+    ['example.com', 'example.com', bounces],
+    'ok',
+    /aspf strict\) does not/,
+  ],
+  [
+    'both are strict, and at other names',
+    strict,
+    ['example.com', news, bounces],
+    'fail',
+    /adkim strict/,
+  ],
+];
+for (const [why, zone, [from, signer, returnPath], status, says] of alignmentCases) {
+  test(`alignment is ${status} when ${why}`, async () => {
+    const [, finding] = await examineDmarc(fakeResolver(zone), { from, signer, returnPath });
+    checkFinding(finding, status, says);
+  });
+}
+
+test('alignment is not judged without a policy', async () => {
+  const parties = { from: news, signer: news, returnPath: news };
+  assert.equal((await examineDmarc(fakeResolver({}), parties)).length, 1);
+});
+
+const mx = (...exchanges: string[]): Zone => ({ 'MX example.com': exchanges });
+const mxCases: [why: string, zone: Zone, status: Finding['status'], says: RegExp][] = [
+  [
+    'the exchanger has an address',
+    { ...mx('10 mx.example.com'), 'A mx.example.com': ['192.0.2.7'] },
+    'ok',
+    /bounces go to mx\.example\.com/,
+  ],
+  ['the exchanger has no address', mx('10 mx.example.com'), 'fail', /mx\.example\.com has no/],
+  ['no mail is wanted', mx('0 .'), 'fail', /takes no mail/],
+  ['there is only an address', { 'A example.com': ['192.0.2.7'] }, 'warn', /no MX record/],
+  ['there is neither MX nor address', { 'TXT example.com': ['x'] }, 'fail', /neither MX nor/],
+  ['the domain does not exist', {}, 'fail', /does not exist/],
+  ['it cannot be looked up', mx(servfail), 'fail', /cannot be looked up/],
+];
+for (const [why, zone, status, says] of mxCases) {
+  test(`MX is ${status} when ${why}`, async () =>
+    checkFinding(await examineMx(fakeResolver(zone), 'example.com', 'bounces'), status, says));
+}
+
+const ptr = (...names: string[]): Zone => ({ 'PTR 7.2.0.192.in-addr.arpa': names });
+const ptrCases: [why: string, zone: Zone, status: Finding['status'], says: RegExp][] = [
+  [
+    'one of its names leads back',
+    { ...ptr('a.example.com', 'b.example.com'), 'A b.example.com': ['192.0.2.7'] },
+    'ok',
+    /^b\.example\.com, and back$/,
+  ],
+  ['its name does not lead back', ptr('host7.isp.example'), 'fail', /does not lead back/],
+  ['it has no name', {}, 'fail', /has no name/],
+  ['it cannot be looked up', ptr(servfail), 'warn', /cannot be looked up/],
+];
+for (const [why, zone, status, says] of ptrCases) {
+  test(`PTR is ${status} when ${why}`, async () =>
+    checkFinding(await examinePtr(fakeResolver(zone), '192.0.2.7'), status, says));
+}
