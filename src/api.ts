@@ -15,7 +15,7 @@ import { describeApi } from './lib/openapi/openapi.ts';
 import type { ApiSection } from './lib/openapi/section.ts';
 import { peopleSection } from './people/operations.ts';
 import { answeringSection, responseSection } from './responses/operations.ts';
-import { sendSection } from './sends/operations.ts';
+import { sendSection } from './sends/routes.ts';
 import { summarySection } from './summaries/operations.ts';
 import { surveySection } from './surveys/operations.ts';
 import { tagSection } from './tags/operations.ts';

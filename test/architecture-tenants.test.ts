@@ -18,8 +18,7 @@ const overOrganizations: Record<string, number> = {
   'src/people/erasure/file.queries.ts': 2,
   'src/responses/cleanup.queries.ts': 2,
   'src/responses/waiting-analyses.queries.ts': 2,
-  'src/sends/cleanup.queries.ts': 2,
-  'src/sends/record.queries.ts': 1,
+  'src/sends/queries.ts': 4,
   'src/webhooks/cleanup.queries.ts': 7,
   'src/webhooks/delivery.queries.ts': 2,
   // The operator looks at the whole service, and finds a row by its id alone.
@@ -55,7 +54,6 @@ const overOrganizations: Record<string, number> = {
   'src/responses/filter.cte.ts': 1,
   'src/responses/queries.ts': 3,
   'src/sends/history.queries.ts': 1,
-  'src/sends/preview.queries.ts': 1,
   'src/surveys/queries.ts': 2,
   'src/surveys/screen.queries.ts': 1,
   'src/webhooks/missed.cte.ts': 2,

@@ -2,7 +2,7 @@ import { Refusal } from '../errors.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import { addUsage, lockUsage } from '../organizations/usage.queries.ts';
-import { saveBlocked } from '../sends/blocked.ts';
+import { saveBlocked } from '../sends/claim.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import { type AdvanceTools, enqueueTurn } from './advance.ts';
 import {

@@ -3,7 +3,7 @@ import { Failure } from '../lib/openapi/parts.ts';
 import type { ApiSection, Operation } from '../lib/openapi/section.ts';
 import { Page } from '../lib/paging/page.ts';
 import { List, One } from '../lib/paging/schemas.ts';
-import { SendLimitExceeded } from '../sends/operations.ts';
+import { SendLimitExceeded } from '../sends/routes.ts';
 import {
   Campaign,
   CampaignInput,

@@ -1,7 +1,7 @@
 import { Refusal } from '../errors.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { addUsage, lockUsage, readUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
-import { saveBlocked } from '../sends/blocked.ts';
+import { saveBlocked } from '../sends/claim.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import { type CampaignState, changeCampaign } from './campaign.queries.ts';

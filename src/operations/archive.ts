@@ -15,7 +15,7 @@ import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
 import { openDatabase } from '../open-database.ts';
 import { type ErasedAgain, eraseAgain } from '../people/erasure/erase-again.ts';
 import { type FiledErasure, readErasures } from '../people/erasure/filed.ts';
-import { giveUpAfterRestore } from '../sends/record.ts';
+import { giveUpAfterRestore } from '../sends/mail-job.ts';
 import type { Config } from '../settings/config.ts';
 import { configuredSecrets } from '../settings/secrets.ts';
 import { hasOrganizations } from './queries.ts';

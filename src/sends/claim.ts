@@ -1,4 +1,5 @@
 import type { Actor } from '../audit/actor.ts';
+import { recordAct } from '../audit/record.ts';
 import {
   type FoundContact,
   listByAddress,
@@ -8,13 +9,22 @@ import {
 import { complainOfMerges } from '../contacts/merge.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
+import { enqueue } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { lockUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
+import { addUsage, lockUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
-import { type ClaimRow, insertClaims, loadFacts } from './claim.queries.ts';
-import { writeFollowing } from './claim-follows.ts';
-import type { OpenMail, SurveyWords } from './mail-job.queries.ts';
+import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
+import { jobsOf } from './mail-job.ts';
+import {
+  type ClaimRow,
+  insertBlocked,
+  insertClaims,
+  listMailWords,
+  loadFacts,
+  type OpenMail,
+  type SurveyWords,
+} from './queries.ts';
 import { isErased, type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
 
 export type SentSurvey = { orgId: string; surveyId: string };
@@ -186,4 +196,61 @@ function openMails(
       reminds_of: null,
     };
   });
+}
+
+type Following = {
+  request: { traceparent: string | null; submitted: readonly unknown[]; actor?: Actor };
+  claims: readonly ClaimRow[];
+  judgements: readonly Judgement[];
+  month: string;
+  /** Whether a completed survey is active again. */
+  isActive: boolean;
+};
+
+/** Side effects of a claim, pipelined in one round trip. */
+async function writeFollowing(
+  tx: Sql,
+  survey: OrgSurvey,
+  { request, claims, judgements, month, isActive }: Following,
+) {
+  const { orgId, surveyId } = survey;
+  const jobs = jobsOf(
+    { orgId, traceparent: request.traceparent },
+    claims.map(({ id }) => id),
+  );
+  const [words] = await Promise.all([
+    claims.length > 0 ? listMailWords(tx, orgId, [surveyId]) : [],
+    isActive && reopenSurvey(tx, orgId, surveyId),
+    addUsage(tx, orgId, month, claims.length),
+    saveBlocked(tx, survey, judgements),
+    enqueue(tx, jobs),
+    recordSend(tx, survey, { ...request, mails: claims.length }),
+  ]);
+  return { words };
+}
+
+const blockingCodes = new Set(['unsubscribed', 'bounced', 'frequency']);
+
+/** Keeps which mails a rule blocked, for the question why an address got none. */
+export async function saveBlocked(tx: Sql, survey: OrgSurvey, judgements: readonly Judgement[]) {
+  const blocked = judgements.flatMap((judgement) => {
+    if ('send' in judgement || judgement.key === null) return [];
+    const { key, reason_code, reason } = judgement;
+    return blockingCodes.has(reason_code) ? [{ email: key, reason_code, reason }] : [];
+  });
+  if (blocked.length > 0) await insertBlocked(tx, survey, blocked);
+}
+
+type RequestedSend = { actor?: Actor; submitted: readonly unknown[]; mails: number };
+
+/** One event for a request, whatever becomes of its mails. */
+async function recordSend(
+  tx: Sql,
+  { orgId, surveyId }: { orgId: string; surveyId: string },
+  { actor, submitted, mails }: RequestedSend,
+) {
+  if (!actor) return;
+  const target = { kind: 'survey', id: surveyId };
+  const details = { contacts: submitted.length, mails };
+  await recordAct(tx, { orgId, actor, act: 'send.requested', target, details });
 }

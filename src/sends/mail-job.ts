@@ -1,39 +1,61 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { enqueue } from '../jobs.ts';
+import { enqueue, type NewJob } from '../jobs.ts';
+import { createBatchByKey } from '../lib/async/batch-by-key.ts';
 import { createFairSlots } from '../lib/async/fair-slots.ts';
-import type { Db } from '../lib/db/db.ts';
+import { createTypicalTime } from '../lib/async/typical-time.ts';
+import { type Db, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
+import { inSpan } from '../lib/tracing/spans.ts';
+import { mailed } from '../signals.ts';
 import { dependsOnProperties } from '../surveys/texts.ts';
-import { createAttempts, type MailTime } from './attempts.ts';
-import type { ClaimedMails } from './claimed-mails.ts';
-import { jobsOf } from './jobs.ts';
-import {
-  type ClaimedMail,
-  listMailProperties,
-  listMailWords,
-  listOpenMails,
-  type OpenMail,
-  type SurveyWords,
-} from './mail-job.queries.ts';
-import type { Mailer } from './mailer.ts';
+import { type Mailer, mailEnd, mailSpan } from './mailer.ts';
 import {
   type AttemptTime,
+  type Beginning,
   decide,
   hasBegun,
+  type MailAttempt,
   type MailDecision,
   mailTime,
+  type OutcomeRow,
+  outcomeWord,
   putOffDelay,
   toRow,
 } from './outcome.rules.ts';
-import { createRecords, giveUp, publishAttempt } from './record.ts';
-import type { SendProgress } from './send-progress.ts';
+import {
+  beginMails,
+  type ClaimedMail,
+  type EndedMail,
+  giveUpBegun,
+  giveUpOpenMails,
+  listBlocked,
+  listMailProperties,
+  listMailWords,
+  listOpenMails,
+  lockMonths,
+  type OpenMail,
+  type SurveyWords,
+  saveOutcomes,
+} from './queries.ts';
+import { unknownOutcome } from './rules.ts';
 
-export type MailJobTools = {
+/** One job for a whole request, unless an operator allows larger ones. */
+const mailsPerJob = 1000;
+const retryAfterMs = 250;
+const retryForMs = 60_000;
+/** A batch of mails of several organizations waits no longer for a lock: then they are written apart. */
+const sharedLockMs = 200;
+const batchesAtOnce = 2;
+const recordBatch = { most: 100, atOnce: batchesAtOnce, lingerMs: 20 };
+
+type MailJobTools = {
   db: Db;
   log: Log;
   mailer: Mailer;
-  progress: Pick<SendProgress, 'notify'>;
+  /** Tells the waiting requests that mails are finished. */
+  progress: { notify: (requestIds: readonly string[]) => Promise<void> };
   /** Those of this process, if it takes requests. */
   claimedMails?: Pick<ClaimedMails, 'take'>;
   settings: { sendDeadlineSeconds: number };
@@ -173,4 +195,239 @@ function timeFor(mails: readonly ClaimedMail[], deadlineMs: number): MailTime {
   const ms = mailTime(mails, deadlineMs);
   const signal = AbortSignal.timeout(Math.ceil(ms));
   return { endsAt: performance.now() + ms, longestMs: deadlineMs / 2, signal };
+}
+
+type MailTime = { endsAt: number; longestMs: number; signal: AbortSignal };
+
+type MailTry = { attempt: number; time: MailTime; job: string | null };
+
+/** Tries one mail once. */
+export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
+  const beginnings = createBatchByKey<ClaimedMail, Beginning>(
+    {
+      keyOf: ({ org_id }) => org_id,
+      writeShared: (mails) => beginAll(db, mails, sharedLockMs),
+      writeOwn: (mails) =>
+        retryWhile(isDeadlock, () => beginAll(ofGroup(db, mails[0]!.org_id), mails)),
+    },
+    { most: 200, atOnce: batchesAtOnce },
+  );
+  const exchange = createTypicalTime();
+
+  /** The span belongs to the job's trace, or to that of the request if the job has none. */
+  async function tryInSpan(mail: ClaimedMail, { attempt, time, job }: MailTry) {
+    const { id: sendId, survey_id: surveyId, traceparent, claimed_ms_ago: agoMs } = mail;
+    return await inSpan(
+      job === null ? { traceparent, agoMs } : { traceparent: job, agoMs: 0 },
+      () => mailSpan(mailer.server ?? null, { sendId, surveyId, attempt }),
+      async (own) => {
+        const tried = await tryOnce(mail, time);
+        own.ended(() => mailEnd(spanOutcome(tried)));
+        return { ...tried, traceparent: own.traceparent };
+      },
+    );
+  }
+
+  async function tryOnce(mail: ClaimedMail, { endsAt, longestMs, signal }: MailTime) {
+    const startedAt = performance.now();
+    let beginning: Beginning | undefined;
+    let leftAt = startedAt;
+    /** A mail that would probably not end in time must not begin: its outcome would be unknown. */
+    const mayLeave = async () => {
+      const remainingMs = endsAt - performance.now();
+      const isLate = remainingMs < Math.min(exchange.ms(), longestMs);
+      beginning = isLate ? 'late' : await beginnings.add(mail);
+      leftAt = performance.now();
+      return hasBegun(beginning);
+    };
+    const outcome = await mailer.send(mail, { signal, mayLeave });
+    const endedAt = performance.now();
+    if (hasBegun(beginning)) exchange.add(endedAt - leftAt);
+    return { outcome, beginning, ms: endedAt - startedAt };
+  }
+
+  return { tryInSpan };
+}
+
+/** Marks mails as begun and tells for each if it may leave. */
+async function beginAll(
+  db: Db,
+  mails: readonly ClaimedMail[],
+  lockMs?: number,
+): Promise<Beginning[]> {
+  const marked = await beginMails(db, mails, lockMs);
+  const begun = new Map(marked.map(({ id, attempts }) => [id, attempts]));
+  const rest = mails.filter(({ id }) => !begun.has(id));
+  const found = rest.length > 0 ? await listBlocked(db, rest) : [];
+  const blocked = new Map(found.map(({ id, by }) => [id, by]));
+  return mails.map(({ id }) => {
+    const [attempt, by] = [begun.get(id), blocked.get(id)];
+    if (attempt !== undefined) return { attempt };
+    return by ? { blocked: by } : 'withdrawn';
+  });
+}
+
+/** The word for an attempt in its span. */
+function spanOutcome({ beginning, outcome }: MailAttempt): string {
+  if (beginning !== undefined && !hasBegun(beginning)) return 'withdrawn';
+  if (outcome.kind === 'refused') return outcome.permanent ? 'permanent' : 'transient';
+  return outcome.kind === 'lost' ? 'transient' : outcome.kind;
+}
+
+/**
+ * Records outcomes in batches, in which each organization has its share: the outcome of one mail does not wait until
+ * hundreds of a neighbour's campaign are written. A batch does not wait for more when every open mail of one of its
+ * organizations is in it.
+ */
+export function createRecords(db: Db) {
+  const byOrganization = new Map<string, { open: number; waiting: number }>();
+  const rows = createBatchByKey<OutcomeRow, void>(
+    {
+      keyOf: ({ org_id }) => org_id,
+      writeShared: (batch) => saveAll(db, batch, sharedLockMs),
+      writeOwn: (batch) => recordOutcomes(ofGroup(db, batch[0]!.org_id), batch),
+    },
+    recordBatch,
+  );
+  const flushIfAll = (orgId: string, { open, waiting }: { open: number; waiting: number }) => {
+    if (waiting === open) rows.flush(orgId);
+  };
+
+  return {
+    /** Counts a mail as open while the work on it lasts. */
+    async open<T>(orgId: string, work: () => Promise<T>): Promise<T> {
+      const mails = byOrganization.get(orgId) ?? { open: 0, waiting: 0 };
+      byOrganization.set(orgId, mails);
+      mails.open += 1;
+      return await work().finally(() => {
+        mails.open -= 1;
+        if (mails.open === 0) byOrganization.delete(orgId);
+        flushIfAll(orgId, mails);
+      });
+    },
+    /** The outcome of a mail that is open. */
+    async add(row: OutcomeRow) {
+      const mails = byOrganization.get(row.org_id)!;
+      mails.waiting += 1;
+      const recorded = rows.add(row).finally(() => {
+        mails.waiting -= 1;
+      });
+      flushIfAll(row.org_id, mails);
+      await recorded;
+    },
+  };
+}
+
+/**
+ * Records outcomes of many mails at once. An outcome must not get lost while Postgres is away or other
+ * transactions are in the way.
+ */
+async function recordOutcomes(db: Db, outcomes: readonly OutcomeRow[]) {
+  const passes = (error: unknown) => isDatabaseAway(error) || isDeadlock(error);
+  return await retryWhile(passes, () => saveAll(db, outcomes));
+}
+
+/** One statement, unless mails failed: then their months are locked first. */
+async function saveAll(db: Db, outcomes: readonly OutcomeRow[], lockMs?: number) {
+  const failed = outcomes.filter(({ status }) => status === 'failed').map(({ id }) => id);
+  if (failed.length === 0) await saveOutcomes(db, outcomes, lockMs);
+  else {
+    await inTransaction(db, async (tx) => {
+      await Promise.all([lockMonths(tx, failed, lockMs), saveOutcomes(tx, outcomes, lockMs)]);
+    });
+  }
+  return outcomes.map(() => undefined);
+}
+
+/** The outcome of a mail that was in flight when its process died is unknown. */
+async function giveUp(db: Db, orgId: string, ids: readonly string[]) {
+  const begun = await giveUpBegun(db, orgId, ids, unknownOutcome);
+  for (const mail of begun) publishEnded(mail, 'unknown');
+}
+
+/** A mail without an outcome when the backup was made may have been sent since. */
+export const giveUpAfterRestore = (tx: Sql) =>
+  giveUpOpenMails(
+    tx,
+    'restored from a backup: whether it was sent after the backup is unknown, so it is not sent again',
+  );
+
+export async function retryWhile<T>(
+  passes: (error: unknown) => boolean,
+  work: () => Promise<T>,
+  wait: (ms: number) => Promise<unknown> = sleep,
+): Promise<T> {
+  for (let waitedMs = 0; ; waitedMs += retryAfterMs) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!passes(error) || waitedMs >= retryForMs) throw error;
+      await wait(retryAfterMs);
+    }
+  }
+}
+
+type Facts = { attempt: number; ms: number; sinceMs: number; traceparent: string | null };
+
+/** Publishes an attempt after it was recorded. */
+function publishAttempt(mail: ClaimedMail, decision: MailDecision, facts: Facts) {
+  const { id: sendId, org_id: orgId, survey_id: surveyId } = mail;
+  mailed.publish({ sendId, orgId, surveyId, ...facts, outcome: outcomeWord(decision) });
+}
+
+/** Publishes a mail that ended without an attempt: given up after a crash, or cancelled. */
+export function publishEnded(mail: EndedMail, outcome: 'unknown' | 'failed') {
+  const { id: sendId, org_id: orgId, survey_id: surveyId, attempts: attempt, traceparent } = mail;
+  const sinceMs = mail.claimed_ms_ago;
+  mailed.publish({ sendId, orgId, surveyId, attempt, outcome, ms: null, sinceMs, traceparent });
+}
+
+type JobOwner = { orgId: string; traceparent: string | null };
+
+/** The jobs that send claimed mails. */
+export function jobsOf({ orgId, traceparent }: JobOwner, mailIds: readonly string[]): NewJob[] {
+  const jobs: NewJob[] = [];
+  for (let from = 0; from < mailIds.length; from += mailsPerJob) {
+    const mail_ids = mailIds.slice(from, from + mailsPerJob);
+    jobs.push({ task: 'sends.mail', payload: { org_id: orgId, mail_ids }, traceparent });
+  }
+  return jobs;
+}
+
+type ClaimedMailsOfRequest = { mails: readonly OpenMail[]; words: readonly SurveyWords[] };
+type KeptMail = { mail: OpenMail; words: SurveyWords | undefined };
+type TakenMails = { mails: OpenMail[]; words: SurveyWords[] };
+
+export type ClaimedMails = ReturnType<typeof createClaimedMails>;
+
+/**
+ * The mails that requests of this process have claimed, until a job of this process loads them: it need
+ * not read them again, nor what they are written from. Whether a mail may still go out is decided in the database when it begins.
+ */
+export function createClaimedMails() {
+  const byId = new Map<string, KeptMail & { claimedAt: number }>();
+  return {
+    keep({ mails, words }: ClaimedMailsOfRequest) {
+      const claimedAt = performance.now();
+      const bySurvey = new Map(words.map((each) => [each.survey_id, each]));
+      for (const mail of mails) {
+        byId.set(mail.id, { mail, words: bySurvey.get(mail.survey_id), claimedAt });
+      }
+    },
+    /** All of these mails, once; nothing if this process did not claim all of them. */
+    take(ids: readonly string[]): TakenMails | undefined {
+      const kept = ids.flatMap((id) => byId.get(id) ?? []);
+      for (const id of ids) byId.delete(id);
+      if (kept.length < ids.length) return undefined;
+      const now = performance.now();
+      return {
+        mails: kept.map(({ mail, claimedAt }) => ({ ...mail, claimed_ms_ago: now - claimedAt })),
+        words: [...new Set(kept.flatMap(({ words }) => words ?? []))],
+      };
+    },
+    /** For the end of a request: another process may have had its job. */
+    discard(mails: readonly OpenMail[]) {
+      for (const { id } of mails) byId.delete(id);
+    },
+  };
 }

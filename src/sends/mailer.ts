@@ -1,3 +1,4 @@
+import { type Attributes, SpanKind } from '@opentelemetry/api';
 import { inLanguage, type SurveyMail, surveyFillings, surveyMail } from '../letters/mail.ts';
 import { memoize } from '../lib/async/memoize.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
@@ -5,9 +6,9 @@ import { compose } from '../lib/smtp/compose.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
 import type { MailOutcome } from '../lib/smtp/outcome.ts';
 import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
+import { errorType, type SpanDescription, type SpanEnd } from '../lib/tracing/spans.ts';
 import { languageFor } from '../surveys/texts.ts';
-import type { ClaimedMail } from './mail-job.queries.ts';
-import type { MailServer } from './spans.ts';
+import type { ClaimedMail } from './queries.ts';
 
 /** Writes and sends one mail; it never throws for what the mail server does. */
 export type Mailer = {
@@ -88,8 +89,7 @@ export function createMailer(tools: MailerTools) {
 }
 
 /** Names the mail in the address that a bounce comes back to. */
-export const returnPath = (sendId: string, bounceDomain: string) =>
-  `bounce+${sendId}@${bounceDomain}`;
+const returnPath = (sendId: string, bounceDomain: string) => `bounce+${sendId}@${bounceDomain}`;
 
 const undeliverable = (response: string): MailOutcome => ({
   kind: 'refused',
@@ -117,3 +117,30 @@ const mailOf = (
     isReminder: reminder > 0,
   };
 };
+
+/** A mail server; nothing for the built-in mailbox. */
+type MailServer = { host: string; port: number } | null;
+type TracedMail = { sendId: string; surveyId: string; attempt: number };
+
+/** One mail on its way to the server, or into the mailbox. */
+export const mailSpan = (
+  server: MailServer,
+  { sendId, surveyId, attempt }: TracedMail,
+): SpanDescription => ({
+  name: 'send mail',
+  kind: SpanKind.CLIENT,
+  attributes: {
+    ...(server ? { 'server.address': server.host, 'server.port': server.port } : {}),
+    ...(server ? { 'network.protocol.name': 'smtp' } : {}),
+    'askback.survey.id': surveyId,
+    'askback.send.id': sendId,
+    'askback.send.attempt': attempt,
+  },
+});
+
+export function mailEnd(outcome: string): SpanEnd {
+  const failed = outcome !== 'accepted' && outcome !== 'withdrawn';
+  const attributes: Attributes = { 'askback.send.outcome': outcome };
+  if (failed) attributes[errorType] = outcome;
+  return { attributes, failed };
+}

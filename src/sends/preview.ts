@@ -4,7 +4,7 @@ import { inLanguage, surveyFillings, surveyMail } from '../letters/mail.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { compose } from '../lib/smtp/compose.ts';
 import type { AddressedPerson } from '../surveys/placeholders.ts';
-import { findMailed, type Mailed } from './preview.queries.ts';
+import { findMailed, type Mailed } from './queries.ts';
 
 /** The links in a preview lead to no contact. */
 const inventedMail = {

@@ -2,17 +2,18 @@ import { enqueue } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
-import { jobsOf } from './jobs.ts';
+import { jobsOf, publishEnded } from './mail-job.ts';
 import { mailableForMs } from './outcome.rules.ts';
-import { type EndedMail, giveUpBegun, lockMonths } from './record.queries.ts';
-import { publishEnded } from './record.ts';
 import {
   cancelStranded,
+  type EndedMail,
+  giveUpBegun,
   listFailedJobs,
   listStranded,
+  lockMonths,
   removeJobs,
   type StrandedMail,
-} from './recover.queries.ts';
+} from './queries.ts';
 import { unknownOutcome } from './rules.ts';
 
 /** Longer than a mail can be in flight and then wait for its outcome to be recorded. */

@@ -11,9 +11,8 @@ import type { Db } from '../lib/db/db.ts';
 import { serviceLog } from '../log-fields.ts';
 import type { Config } from '../settings/config.ts';
 import { getSurvey } from '../surveys/manage.queries.ts';
-import { createClaimedMails } from './claimed-mails.ts';
-import { type ContactResult, sendSurvey, trySend } from './send.ts';
-import { createSendProgress } from './send-progress.ts';
+import { createClaimedMails } from './mail-job.ts';
+import { type ContactResult, createSendProgress, sendSurvey, trySend } from './send.ts';
 
 export const sendFile = command({
   name: 'survey send',

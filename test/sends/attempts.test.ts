@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Db } from '../../src/lib/db/db.ts';
 import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
-import { createAttempts } from '../../src/sends/attempts.ts';
-import type { ClaimedMail } from '../../src/sends/mail-job.queries.ts';
+import { createAttempts } from '../../src/sends/mail-job.ts';
+import type { ClaimedMail } from '../../src/sends/queries.ts';
 import { recordSpans } from '../support/fakes/tracer.ts';
 import { accepted, busy, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClaimedMails } from '../../src/sends/claimed-mails.ts';
-import type { OpenMail, SurveyWords } from '../../src/sends/mail-job.queries.ts';
+import { createClaimedMails } from '../../src/sends/mail-job.ts';
+import type { OpenMail, SurveyWords } from '../../src/sends/queries.ts';
 
 const mailOf = (id: string, survey_id = 'loyalty') =>
   ({ id, survey_id, claimed_ms_ago: 0 }) as OpenMail;

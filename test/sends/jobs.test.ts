@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { jobsOf } from '../../src/sends/jobs.ts';
+import { jobsOf } from '../../src/sends/mail-job.ts';
 
 const parts: [mails: number, jobs: number[]][] = [
   [0, []],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { connect } from '../../src/lib/db/db.ts';
-import { beginMails } from '../../src/sends/mail-job.queries.ts';
+import { beginMails } from '../../src/sends/queries.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Sql } from '../../src/lib/db/db.ts';
-import { createAttempts } from '../../src/sends/attempts.ts';
 import { claim } from '../../src/sends/claim.ts';
-import { beginMails, type ClaimedMail, type OpenMail } from '../../src/sends/mail-job.queries.ts';
+import { createAttempts, createRecords, retryWhile } from '../../src/sends/mail-job.ts';
 import type { Mailer } from '../../src/sends/mailer.ts';
 import { type OutcomeRow, toRow } from '../../src/sends/outcome.rules.ts';
-import { saveOutcomes } from '../../src/sends/record.queries.ts';
-import { createRecords, retryWhile } from '../../src/sends/record.ts';
+import {
+  beginMails,
+  type ClaimedMail,
+  type OpenMail,
+  saveOutcomes,
+} from '../../src/sends/queries.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import {
   cancelClaims,
+  cancelStranded,
   giveUpBegun,
   giveUpOpenMails,
   lockMonths,
   saveOutcomes,
-} from '../../src/sends/record.queries.ts';
-import { cancelStranded } from '../../src/sends/recover.queries.ts';
+} from '../../src/sends/queries.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

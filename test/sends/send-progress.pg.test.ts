@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import type { Db } from '../../src/lib/db/db.ts';
-import { createSendProgress } from '../../src/sends/send-progress.ts';
+import { createSendProgress } from '../../src/sends/send.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { keptLog } from '../support/probe/log.ts';
 import { until } from '../support/probe/until.ts';

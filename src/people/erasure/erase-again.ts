@@ -3,7 +3,7 @@ import { recordAct } from '../../audit/record.ts';
 import type { Secrets } from '../../lib/crypto/secrets.ts';
 import { type Db, isDeadlock, type Sql } from '../../lib/db/db.ts';
 import { inTransaction } from '../../lib/db/transaction.ts';
-import { retryWhile } from '../../sends/record.ts';
+import { retryWhile } from '../../sends/mail-job.ts';
 import { findCopies } from './copies.ts';
 import { insertFiled, listAddressesOf, listOrganizationsOf } from './erase-again.queries.ts';
 import type { FiledErasure } from './filed.ts';

@@ -6,7 +6,7 @@ import type { Secrets } from '../../lib/crypto/secrets.ts';
 import { type Db, isDeadlock, type Sql } from '../../lib/db/db.ts';
 import { inTransaction } from '../../lib/db/transaction.ts';
 import { addressKey } from '../../lib/smtp/address.ts';
-import { retryWhile } from '../../sends/record.ts';
+import { retryWhile } from '../../sends/mail-job.ts';
 import { findCopies } from './copies.ts';
 import { addCounts } from './counts.ts';
 import type { ErasureFile } from './file.ts';

@@ -13,7 +13,7 @@ import {
   lockResponsesOfContacts,
   makeAnonymous,
 } from '../../responses/erase.queries.ts';
-import { deleteBlockedOf, deleteOldMails } from '../../sends/cleanup.queries.ts';
+import { deleteBlockedOf, deleteOldMails } from '../../sends/queries.ts';
 import { completeIfAnswered } from '../../surveys/lifecycle.ts';
 import { lockSurveysOf } from '../erasure/lookup.queries.ts';
 import { eraseDerived } from '../erasure/rows.ts';

@@ -13,8 +13,8 @@ import { NewSurveyInput, type NewSurveyWish } from '../../surveys/wish.schemas.t
 import { readForm } from '../../web/app/read-form.ts';
 import { languageOf } from '../../web/language.ts';
 import type { HtmlPage } from '../../web/layout.tsx';
-import { findMailSender } from '../preview.queries.ts';
 import { readLetter } from '../preview.ts';
+import { findMailSender } from '../queries.ts';
 import { asFrame, remarkPage } from './preview-frame.tsx';
 
 type PreviewTools = { db: Db; publicUrl: string };

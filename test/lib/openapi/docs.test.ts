@@ -5,7 +5,7 @@ import { sendingExamples } from '../../../src/examples/sending.ts';
 import { webhookExamples } from '../../../src/examples/webhooks.ts';
 import { docsHeaders, renderDocs } from '../../../src/lib/openapi/docs/page.tsx';
 import { describeApi } from '../../../src/lib/openapi/openapi.ts';
-import { sendSection } from '../../../src/sends/operations.ts';
+import { sendSection } from '../../../src/sends/routes.ts';
 import { webhookSection } from '../../../src/webhooks/operations.ts';
 import { messageHeaders, messages } from '../../../src/webhooks/payloads.ts';
 

@@ -5,7 +5,7 @@ import { createLog } from '../../../src/lib/log/log.ts';
 import { judgeTarget } from '../../../src/lib/outbound/targets.ts';
 import { redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 import { noErasureFile } from '../../../src/people/erasure/file.ts';
-import { createClaimedMails } from '../../../src/sends/claimed-mails.ts';
+import { createClaimedMails } from '../../../src/sends/mail-job.ts';
 import { readReport } from '../../../src/suppressions/report.ts';
 import { subscriber } from '../fakes/subscriber.ts';
 import { testSettings } from '../make/settings.ts';

@@ -1,0 +1,551 @@
+import { markOutcome } from '../contacts/sending.cte.ts';
+import { notFound } from '../errors.ts';
+import type { MailSender, SurveyMail } from '../letters/mail.ts';
+import { lockTimeout, one, type Sql } from '../lib/db/db.ts';
+import { giveBackUsage } from '../organizations/usage.queries.ts';
+import type { SurveyType } from '../scores.ts';
+import { suppressBounced } from '../suppressions/bounced.cte.ts';
+import type { Reminder } from '../surveys/asking.schemas.ts';
+import type { TextsByLanguage } from '../surveys/texts.ts';
+import type { OutcomeRow } from './outcome.rules.ts';
+import type { AddressFacts, BlockReason } from './rules.ts';
+
+type OrgSurvey = { orgId: string; surveyId: string };
+
+/**
+ * Everything the rules need to know about addresses, in one statement. Mails are found by scalar subqueries: a plan
+ * made while the table was small, or before it was analyzed, must not read all mails of a survey.
+ */
+export async function loadFacts(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { keys, frequencyDays }: { keys: readonly string[]; frequencyDays: number | null },
+) {
+  return await sql<AddressFacts[]>`
+    select a.key,
+           (select status from mails
+            where org_id = ${orgId} and survey_id = ${surveyId} and email_key = a.key and reminder = 0
+              and blocks_resend) as claim,
+           c.id is not null and (c.sent_at is not null or c.responded_at is not null) as mailed_or_answered,
+           exists (select from suppressions
+                   where org_id = ${orgId} and email = a.key and kind = 'unsubscribed') as unsubscribed,
+           exists (select from suppressions
+                   where org_id = ${orgId} and email = a.key and kind = 'bounced') as bounced,
+           (select exists (select from erasures where org_id = ${orgId} and allowed_at is null))
+             and exists (select from erasures
+                         where org_id = ${orgId} and address_hash = address_hash(${orgId}, a.key)
+                           and allowed_at is null) as erased,
+           recent.at as recent_at
+    from unnest(${[...keys]}::text[]) as a (key)
+    left join contacts c
+      on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.email_key = a.key
+    left join lateral (
+      select max(coalesce(finished_at, claimed_at)) as at
+      from mails
+      where org_id = ${orgId} and email_key = a.key and reminder = 0 and blocks_resend
+        and claimed_at > now() - make_interval(days => ${frequencyDays}::int)
+    ) recent on true`;
+}
+
+type NewClaim = { contact_id: string; email: string; reminds_of?: string };
+type NewMails = {
+  requestId: string;
+  month: string;
+  traceparent: string | null;
+  /** Whether a request waits for their outcomes. */
+  awaited: boolean;
+  /** 0 unless these are reminders. */
+  reminder: number;
+  claims: readonly NewClaim[];
+};
+export type ClaimRow = { id: string; contact_id: string; email: string };
+
+/**
+ * Claims the addresses for one request or one part of a campaign. If another request has claimed an address first, it gets no row
+ * here: the unique index is the duplicate protection.
+ */
+export async function insertClaims(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { claims, requestId, month, traceparent, awaited, reminder }: NewMails,
+) {
+  return await sql<ClaimRow[]>`
+    insert into mails (org_id, survey_id, contact_id, email, reminds_of, request_id, month, traceparent,
+                       awaited, reminder)
+    select ${orgId}, ${surveyId}, contact_id, email, reminds_of, ${requestId}, ${month}::date,
+           ${traceparent}, ${awaited}, ${reminder}
+    from unnest(${claims.map(({ contact_id }) => contact_id)}::uuid[],
+                ${claims.map(({ email }) => email)}::text[],
+                ${claims.map(({ reminds_of }) => reminds_of ?? null)}::uuid[])
+           as c (contact_id, email, reminds_of)
+    order by lower(email)
+    on conflict do nothing
+    returning id, contact_id, email`;
+}
+
+type BlockedMail = { email: string; reason_code: string; reason: string };
+
+/** Keeps which mails a rule blocked, once a day, for the question why an address got none. */
+export async function insertBlocked(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  blocked: readonly BlockedMail[],
+) {
+  await sql`
+    insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
+    select ${orgId}, ${surveyId}, email, reason_code, reason
+    from json_to_recordset(${JSON.stringify(blocked)}::text::json)
+      as b (email text, reason_code text, reason text)
+    order by email
+    on conflict do nothing`;
+}
+
+export type SendResult = {
+  key: string;
+  status: 'claimed' | 'sending' | 'sent' | 'failed' | 'unknown';
+  reason: string | null;
+  reason_code: string | null;
+};
+
+/** How many mails of a request have no outcome yet, and when all of them have one, their outcomes. */
+export async function lookAtMails(sql: Sql, orgId: string, requestId: string) {
+  return one(
+    await sql<{ open: number; results: SendResult[] | null }[]>`
+      select open, case when open = 0 then (
+               select coalesce(json_agg(json_build_object('key', email_key, 'status', status, 'reason', reason,
+                                                          'reason_code', reason_code)), '[]')
+               from mails
+               where org_id = ${orgId} and request_id = ${requestId}
+             ) end as results
+      from (
+        select count(*)::int as open
+        from mails
+        where org_id = ${orgId} and request_id = ${requestId} and status in ('claimed', 'sending')
+      ) looked`,
+  );
+}
+
+/** The status of each mail of a request. */
+export async function listResults(sql: Sql, orgId: string, requestId: string) {
+  return await sql<SendResult[]>`
+    select email_key as key, status, reason, reason_code
+    from mails
+    where org_id = ${orgId} and request_id = ${requestId}`;
+}
+
+/** A claimed mail with everything that its letter is written from. */
+export type ClaimedMail = {
+  id: string;
+  org_id: string;
+  survey_id: string;
+  request_id: string;
+  email: string;
+  name: string | null;
+  token: string;
+  attempts: number;
+  traceparent: string | null;
+  awaited: boolean;
+  reminder: number;
+  reminds_of: string | null;
+  claimed_ms_ago: number;
+  /** Of the contact; only read when the survey's words depend on them. */
+  properties?: Readonly<Record<string, unknown>>;
+  survey: {
+    type: SurveyType;
+    audience: 'employee' | null;
+    name: string;
+    question_text: string;
+    subject: string | null;
+    intro: string | null;
+    language: string;
+    texts: TextsByLanguage;
+    from_name: string;
+    from_email: string;
+    reply_to: string;
+    reminders?: readonly Reminder[];
+  };
+  organization: Omit<MailSender, 'id'>;
+};
+
+type MailWords = Pick<ClaimedMail, 'survey' | 'organization'>;
+export type SurveyWords = MailWords & { survey_id: string };
+export type OpenMail = Omit<ClaimedMail, keyof MailWords | 'properties'> & {
+  status: 'claimed' | 'sending';
+};
+
+/**
+ * The mails of a job that have no outcome yet. They are joined by their keys: a plan made while the table
+ * was small, or before it was analyzed, must not read all mails of an organization.
+ */
+export async function listOpenMails(sql: Sql, orgId: string, ids: readonly string[]) {
+  return await sql<OpenMail[]>`
+    select s.id, s.org_id, s.survey_id, s.request_id, s.email, s.status, s.attempts, s.traceparent,
+           s.awaited, s.reminder, s.reminds_of, (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago, c.name, c.token
+    from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
+    join mails s on s.org_id = m.org_id and s.id = m.id
+    join contacts c on c.org_id = s.org_id and c.survey_id = s.survey_id and c.id = s.contact_id
+    where s.status in ('claimed', 'sending')`;
+}
+
+/** The words of surveys and organizations that their mails are written from. */
+export async function listMailWords(sql: Sql, orgId: string, surveyIds: readonly string[]) {
+  return await sql<SurveyWords[]>`
+    select v.id as survey_id,
+           json_build_object('type', v.type, 'audience', v.audience, 'name', v.name,
+                             'question_text', v.question_text, 'subject', v.subject,
+                             'intro', v.intro, 'texts', v.texts, 'reminders', v.reminders, 'language', v.language,
+                             'from_name', v.from_name,
+                             'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
+           json_build_object('name', o.name, 'color', o.color, 'logo', o.logo, 'mail_foot', o.mail_foot,
+                             'postal_address', o.postal_address) as organization
+    from surveys v
+    join organizations o on o.id = v.org_id
+    where v.org_id = ${orgId} and v.id = any (${[...surveyIds]}::uuid[])`;
+}
+
+/** The properties of the contacts of mails. */
+export async function listMailProperties(
+  sql: Sql,
+  mails: readonly { org_id: string; id: string }[],
+) {
+  return await sql<{ id: string; properties: Record<string, unknown> }[]>`
+    select s.id, c.properties
+    from ${byKey(sql, mails)}
+    join mails s on s.org_id = m.org_id and s.id = m.id
+    join contacts c on c.org_id = s.org_id and c.survey_id = s.survey_id and c.id = s.contact_id`;
+}
+
+/**
+ * Marks mails as `sending` before their first byte goes out and returns those that may still be sent, with
+ * the attempt number. An outcome is recorded only for that attempt. A contact that has unsubscribed,
+ * bounced or answered since the claim is not mailed. It fails when a lock is not free within `lockMs`; 0 waits.
+ */
+export async function beginMails(
+  sql: Sql,
+  mails: readonly { org_id: string; id: string }[],
+  lockMs = 0,
+) {
+  return await sql<{ id: string; attempts: number }[]>`
+    with patience as (${lockTimeout(sql, lockMs)})
+    update mails s
+    set status = 'sending', sending_at = now(), attempts = s.attempts + 1
+    from patience, ${byKey(sql, mails)}
+    where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed' and ${blockOf(sql)} is null
+    returning s.id, s.attempts`;
+}
+
+/** The claimed mails that are blocked by now, each with the reason. */
+export async function listBlocked(sql: Sql, mails: readonly { org_id: string; id: string }[]) {
+  return await sql<{ id: string; by: BlockReason }[]>`
+    select s.id, ${blockOf(sql)} as by
+    from ${byKey(sql, mails)}
+    join mails s on s.org_id = m.org_id and s.id = m.id
+    where s.status = 'claimed' and ${blockOf(sql)} is not null`;
+}
+
+/** The arrays are selected: Postgres would plan each call with a few mails again if `unnest` had them as parameters. */
+const byKey = (sql: Sql, mails: readonly { org_id: string; id: string }[]) => sql`
+  unnest((select ${mails.map(({ org_id }) => org_id)}::uuid[]), (select ${mails.map(({ id }) => id)}::uuid[]))
+    as m (org_id, id)`;
+
+/** Why a mail is blocked, as scalar subqueries: no plan for them reads whole tables. */
+const blockOf = (sql: Sql) => sql`
+  coalesce(
+    (select max(k.kind) from suppressions k where k.org_id = s.org_id and k.email = s.email_key),
+    (select 'answered' from contacts c
+     where c.org_id = s.org_id and c.id = s.contact_id and c.responded_at is not null))`;
+
+/** Locks the months that get failed mails back, before the contacts: in the order in which a send locks them. */
+export async function lockMonths(sql: Sql, ids: readonly string[], lockMs = 0) {
+  await sql`
+    with patience as (${lockTimeout(sql, lockMs)})
+    select from patience, mail_usage u
+    where exists (
+      select from mails s
+      where s.id = any (${[...ids]}::uuid[]) and s.org_id = u.org_id and s.month = u.month
+    )
+    order by u.org_id, u.month
+    for no key update of u`;
+}
+
+/**
+ * Saves outcomes in the mails and in their contacts. A failed mail goes back to the month's quota, and an
+ * address that does not exist is suppressed. A mail that may be tried again is claimed again; a mail that
+ * never left can fail while it is claimed. It fails when a lock is not free within `lockMs`; 0 waits.
+ */
+export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lockMs = 0) {
+  await sql`
+    with patience as (${lockTimeout(sql, lockMs)}), written as (
+      update mails s
+      set status = o.status, reason = o.reason, reason_code = o.reason_code,
+          blocks_resend = o.status <> 'failed',
+          finished_at = case when o.status <> 'claimed' then now() end
+      from patience,
+           unnest(${outcomes.map(({ id }) => id)}::uuid[],
+                  ${outcomes.map(({ org_id }) => org_id)}::uuid[],
+                  ${outcomes.map(({ attempt }) => attempt)}::smallint[],
+                  ${outcomes.map(({ status }) => status)}::text[],
+                  ${outcomes.map(({ reason }) => reason)}::text[],
+                  ${outcomes.map(({ reason_code }) => reason_code)}::text[],
+                  ${outcomes.map(({ contact_status }) => contact_status)}::text[],
+                  ${outcomes.map(({ failure_reason }) => failure_reason)}::text[])
+        as o (id, org_id, attempt, status, reason, reason_code, contact_status, failure_reason)
+      where s.org_id = o.org_id and s.id = o.id and s.attempts = o.attempt
+        and (s.status = 'sending' or (s.status = 'unknown' and o.status <> 'claimed')
+             or (s.status = 'claimed' and o.status = 'failed'))
+      returning s.org_id, s.contact_id, s.email, s.month, s.status, s.reason,
+                o.contact_status, o.failure_reason
+    ), marked as (
+      ${markOutcome(
+        sql,
+        sql`select org_id, contact_id, contact_status, failure_reason,
+                   case when status = 'sent' then now() end
+            from written
+            where status <> 'claimed' and contact_status is not null`,
+      )}
+    ), given_back as (
+      ${giveBackUsage(
+        sql,
+        sql`select org_id, month, count(*) from written where status = 'failed' group by 1, 2`,
+      )}
+    )
+    ${suppressBounced(
+      sql,
+      sql`select org_id, email, reason from written where contact_status = 'bounced'`,
+    )}`;
+}
+
+/** A mail that ended without an attempt. */
+export type EndedMail = {
+  id: string;
+  org_id: string;
+  survey_id: string;
+  attempts: number;
+  traceparent: string | null;
+  claimed_ms_ago: number;
+};
+
+const endedMail = (sql: Sql) => sql`
+  id, org_id, survey_id, attempts, traceparent,
+  (extract(epoch from now() - claimed_at) * 1000)::float8 as claimed_ms_ago`;
+
+/**
+ * Gives up the mails of a job that an earlier run had begun. It died before it recorded the outcome, so
+ * whether they arrived is unknown.
+ */
+export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[], reason: string) {
+  return await sql<EndedMail[]>`
+    with begun as (
+      update mails s
+      set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', finished_at = now()
+      from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
+      where s.org_id = m.org_id and s.id = m.id and s.status = 'sending'
+      returning s.*
+    ), marked as (
+      ${markOutcome(
+        sql,
+        sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz
+                           from begun where reminder = 0`,
+      )}
+    )
+    select ${endedMail(sql)} from begun`;
+}
+
+/** Cancels the mails of a request that are still claimed when its time is over. */
+export async function cancelClaims(sql: Sql, orgId: string, requestId: string, reason: string) {
+  return await sql<EndedMail[]>`
+    with cancelled as (
+      update mails
+      set status = 'failed', blocks_resend = false, reason = ${reason}, reason_code = 'deadline',
+          finished_at = now()
+      where org_id = ${orgId} and request_id = ${requestId} and status = 'claimed'
+      returning *
+    ), marked as (
+      ${markOutcome(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from cancelled`)}
+    ), given_back as (
+      ${giveBackUsage(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
+    )
+    select ${endedMail(sql)} from cancelled`;
+}
+
+/** Withdraws mails that have not begun: they leave no trace, and their addresses may be claimed again. */
+export async function withdrawClaims(sql: Sql, orgId: string, requestIds: readonly string[]) {
+  return await sql<{ request_id: string; contact_id: string }[]>`
+    delete from mails
+    where org_id = ${orgId} and request_id = any (${[...requestIds]}::uuid[]) and status = 'claimed'
+    returning request_id, contact_id`;
+}
+
+/** Gives up the open mails of all organizations: after a restore they may have been sent already. */
+export async function giveUpOpenMails(sql: Sql, reason: string) {
+  await sql`
+    with open as (
+      update mails
+      set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', finished_at = now()
+      where status in ('claimed', 'sending')
+      returning org_id, contact_id, reminder
+    )
+    ${markOutcome(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from open where reminder = 0`)}`;
+}
+
+type FailedJob = { id: string; org_id: string; mail_ids: string[] };
+type FailedLongAgo = { seconds: number; atMost: number };
+
+/** Mail jobs that have failed for the last time, so long ago that no process works on them any more. */
+export async function listFailedJobs(sql: Sql, { seconds, atMost }: FailedLongAgo) {
+  return await sql<FailedJob[]>`
+    select j.id, j.payload ->> 'org_id' as org_id, j.payload -> 'mail_ids' as mail_ids
+    from graphile_worker._private_jobs j
+    join graphile_worker._private_tasks t on t.id = j.task_id
+    where t.identifier = 'sends.mail' and j.attempts >= j.max_attempts and j.locked_at is null
+      and j.updated_at < now() - make_interval(secs => ${seconds})
+    order by j.id
+    limit ${atMost}
+    for update of j skip locked`;
+}
+
+/** A mail without an outcome. */
+export type StrandedMail = {
+  id: string;
+  org_id: string;
+  status: 'claimed' | 'sending';
+  claimed_ms_ago: number;
+  /** Reasons not to mail it any more. */
+  unsubscribed: boolean;
+  closed: boolean;
+};
+
+export async function listStranded(sql: Sql, jobs: readonly FailedJob[]) {
+  const mails = jobs.flatMap(({ org_id, mail_ids }) => mail_ids.map((id) => ({ org_id, id })));
+  return await sql<StrandedMail[]>`
+    select s.id, s.org_id, s.status,
+           (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago,
+           exists (select from suppressions x
+                   where x.org_id = s.org_id and x.email = s.email_key
+                     and x.kind = 'unsubscribed') as unsubscribed,
+           v.completed_by is not distinct from 'hand' as closed
+    from unnest(${mails.map(({ org_id }) => org_id)}::uuid[], ${mails.map(({ id }) => id)}::uuid[])
+           as m (org_id, id)
+    join mails s on s.org_id = m.org_id and s.id = m.id
+    join surveys v on v.org_id = s.org_id and v.id = s.survey_id
+    where s.status in ('claimed', 'sending')`;
+}
+
+type NotSent = { id: string; org_id: string; reason: string };
+
+/** Cancels mails that have not begun, and gives back the quota they took. */
+export async function cancelStranded(sql: Sql, mails: readonly NotSent[]) {
+  return await sql<EndedMail[]>`
+    with cancelled as (
+      update mails s
+      set status = 'failed', blocks_resend = false, reason = m.reason, reason_code = 'deadline',
+          finished_at = now()
+      from json_to_recordset(${JSON.stringify(mails)}::text::json)
+        as m (id uuid, org_id uuid, reason text)
+      where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'
+      returning s.*
+    ), marked as (
+      ${markOutcome(sql, sql`select org_id, contact_id, 'failed', reason, null::timestamptz from cancelled where reminder = 0`)}
+    ), given_back as (
+      ${giveBackUsage(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
+    )
+    select ${endedMail(sql)} from cancelled`;
+}
+
+/** Removes jobs that are done. */
+export async function removeJobs(sql: Sql, ids: readonly string[]) {
+  await sql`select graphile_worker.complete_jobs(${[...ids]}::bigint[])`;
+}
+
+export type Mailed = {
+  survey: SurveyMail['survey'] & { texts: TextsByLanguage };
+  organization: SurveyMail['organization'];
+};
+
+/** What the mail of a survey is made of. */
+export async function findMailed(sql: Sql, surveyId: string) {
+  const [found] = await sql<Mailed[]>`
+    select json_build_object('id', v.id, 'type', v.type, 'audience', v.audience,
+                             'question_text', v.question_text, 'subject', v.subject,
+                             'intro', v.intro, 'texts', v.texts, 'language', v.language,
+                             'from_name', v.from_name,
+                             'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
+           ${sender(sql)} as organization
+    from surveys v
+    join organizations o on o.id = v.org_id
+    where v.id = ${surveyId}`;
+  return found;
+}
+
+/** What mails and pages show of an organization. */
+export async function findMailSender(sql: Sql, orgId: string) {
+  const [found] = await sql<Pick<Mailed, 'organization'>[]>`
+    select ${sender(sql)} as organization from organizations o where o.id = ${orgId}`;
+  if (!found) throw notFound('organization');
+  return found.organization;
+}
+
+const sender = (sql: Sql) => sql`
+  json_build_object('id', o.id, 'name', o.name, 'color', o.color, 'logo', o.logo,
+                             'mail_foot', o.mail_foot, 'postal_address', o.postal_address)`;
+
+type OldBlockedMails = { days: number; atMost: number };
+
+export async function deleteOldBlockedMails(sql: Sql, { days, atMost }: OldBlockedMails) {
+  const { count } = await sql`
+    delete from blocked_mails
+    where (org_id, email_key, survey_id, reason_code, blocked_on) in (
+      select org_id, email_key, survey_id, reason_code, blocked_on
+      from blocked_mails
+      where blocked_on < (now() at time zone 'UTC')::date - ${days}::int
+      order by blocked_on
+      limit ${atMost}
+      for update skip locked
+    )`;
+  return count;
+}
+
+type MailsOfSurvey = { orgId: string; surveyId: string };
+
+/** How long a survey that reminds needs its mails. */
+const reminderDays = 61;
+
+/**
+ * Deletes mails of a survey that ended before so many days. What is unknown stays, because it keeps the address from
+ * being mailed twice; so do mails that a reminder may still follow, and those of a batch that is not counted yet.
+ */
+export async function deleteOldMails(
+  sql: Sql,
+  { orgId, surveyId }: MailsOfSurvey,
+  { days, atMost }: OldBlockedMails,
+): Promise<number> {
+  const { count } = await sql`
+    delete from mails
+    where org_id = ${orgId} and id in (
+      select m.id
+      from mails m
+      join surveys s on s.org_id = m.org_id and s.id = m.survey_id
+      where m.org_id = ${orgId} and m.survey_id::text = ${surveyId}::text
+        and m.claimed_at < now() - make_interval(days => ${days}::int)
+        and m.finished_at < now() - make_interval(days => ${days}::int)
+        and m.status in ('sent', 'failed')
+        and (s.reminders = '[]' or m.finished_at < now() - make_interval(days => ${reminderDays}::int))
+        and not exists (select from campaign_batches b where b.id = m.request_id and b.ended_at is null)
+      order by m.claimed_at
+      limit ${atMost}
+      for update of m skip locked
+    )`;
+  return count;
+}
+
+/** The blocked mails of an organization of one day. */
+export async function deleteBlockedOf(
+  sql: Sql,
+  orgId: string,
+  { daysAgo }: { daysAgo: number },
+): Promise<number> {
+  const { count } = await sql`
+    delete from blocked_mails
+    where org_id = ${orgId} and blocked_on = (now() at time zone 'UTC')::date - ${daysAgo}::int`;
+  return count;
+}
