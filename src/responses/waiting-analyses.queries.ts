@@ -1,8 +1,10 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
+import { type Claim, isClaimable, isLeft } from '../lib/work/claims.ts';
 import { type AnalysisTarget, deleteWaiting } from './waiting-analyses.cte.ts';
 
 /** A comment that is still to be analyzed, with what is known of the analysis. */
 export type WaitingAnalysis = {
+  id: string;
   org_id: string;
   response_id: string;
   tries: number;
@@ -30,11 +32,7 @@ export async function listOrganizationsWaiting(
 export const hasWaiting = (sql: Sql, by: string): Part => sql`
   exists (${organizationsWaiting(sql, { after: null, by })})`;
 
-/**
- * Organizations with comments that are due and that no living process has claimed, or that were claimed by this one
- * a while ago: of a claim whose answer was lost it does not know. Reads some rows of the index for each organization,
- * however many of it wait.
- */
+/** Organizations with comments that are due and left. Reads some rows of the index for each, however many of it wait. */
 const organizationsWaiting = (sql: Sql, { after, by }: Sweep): Part => sql`
   with recursive waiting (org_id) as (
     (select org_id from waiting_analyses
@@ -55,23 +53,17 @@ const organizationsWaiting = (sql: Sql, { after, by }: Sweep): Part => sql`
       select
       from waiting_analyses w
       where w.org_id = waiting.org_id and w.is_history = age.is_history and due_at <= now()
-        and (${free(sql)} or claimed_by = ${by} and due_at < now() - interval '2 seconds')
+        and ${isLeft(sql, by, sql`due_at`)}
       order by due_at
       limit 1
     ) due
   )`;
 
-type AnalysisClaim = { by: string; atMost: number; known: Iterable<string> };
-
-/**
- * Claims comments of an organization that are due, and returns new ones before history. A claim holds as long as the lease
- * that made it. A claim of this lease that is not among the known ones is free again: the
- * answer to its commit was lost.
- */
+/** Claims comments of an organization that are due, new ones before history. */
 export async function claimWaiting(
   sql: Sql,
   orgId: string,
-  { by, atMost, known }: AnalysisClaim,
+  { by, atMost, known }: Claim,
 ): Promise<WaitingAnalysis[]> {
   return await sql<WaitingAnalysis[]>`
     with due as (
@@ -81,7 +73,7 @@ export async function claimWaiting(
         select response_id, due_at
         from waiting_analyses
         where org_id = ${orgId} and is_history = age.is_history and due_at <= now()
-          and (claimed_by = ${by} or ${free(sql)}) and response_id <> all (${[...known]}::uuid[])
+          and ${isClaimable(sql, by)} and response_id <> all (${known}::uuid[])
         order by due_at
         limit ${atMost}
         for update skip locked
@@ -95,13 +87,10 @@ export async function claimWaiting(
       where w.org_id = ${orgId} and w.response_id = due.response_id
       returning w.*
     )
-    select org_id, response_id, tries, asked_at::text as asked_at, due_at, traceparent, created_at
+    select response_id as id, org_id, response_id, tries, asked_at::text as asked_at, due_at, traceparent, created_at
     from claimed
     order by is_history, due_at, created_at`;
 }
-
-const free = (sql: Sql) => sql`
-  (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
 
 /** Gives back what was claimed and not begun, so that others can claim it at once. */
 export async function releaseWaiting(sql: Sql, orgId: string, ids: readonly string[], by: string) {

@@ -1,7 +1,7 @@
 import type { Db } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
-import { type Claim, createClaims } from '../lib/work/claims.ts';
+import { type Claim, createClaims, left } from '../lib/work/claims.ts';
 import { skipped } from '../signals.ts';
 import { type AttemptOutcome, attempt, type DeliverTools, isOurFault } from './deliver.ts';
 import {
@@ -110,15 +110,15 @@ export function createDeliveryWorker(tools: WorkerTools) {
     return { items, hasMore: deliveries === maxSkippedAtOnce };
   }
 
-  /** Undefined when the webhook is switched off or the excerpt was erased: the next claim finds out. */
+  /** Leaves it when the webhook is switched off or the excerpt was erased: the next claim finds out. */
   async function deliver(
     claimed: ClaimedDelivery,
-  ): Promise<AttemptOutcome | Postponed | undefined> {
+  ): Promise<AttemptOutcome | Postponed | typeof left> {
     const target = targets.fresh(claimed) ?? (await targets.read(claimed));
-    if (!target) return undefined;
+    if (!target) return left;
     const delivery = { ...claimed, ...target };
     if (hasExcerpt(delivery) && !(await isWaiting(ofGroup(db, delivery.org_id), delivery))) {
-      return undefined;
+      return left;
     }
     try {
       const outcome = await attempt(tools, delivery);

@@ -5,6 +5,8 @@ import type { Part, Sql } from '../db/db.ts';
 import type { Fields, Log } from '../log/log.ts';
 import { createOutage } from '../log/outage.ts';
 
+export const left = Symbol('left in the table');
+
 export type Claim = {
   /** The lease that claims. */
   by: string;
@@ -42,10 +44,10 @@ export type ClaimsOptions<Group, Item, Outcome> = {
   claim: (group: Group, claim: Claim) => Promise<{ items: Item[]; hasMore: boolean }>;
   /** Gives items back that were claimed and not run. */
   release: (group: Group, ids: string[]) => Promise<unknown>;
-  /** Undefined leaves the item in the table, for the next claim. A rejection does so too, after a pause. */
-  run: (item: Item) => Promise<Outcome | undefined>;
-  /** Writes the outcome. Meanwhile another item of the group runs. */
-  record: (outcome: Outcome) => Promise<unknown>;
+  /** An item that is `left` waits in the table for the next claim; after a rejection, that one comes after a pause. */
+  run: (item: Item) => Promise<Outcome | typeof left>;
+  /** Writes the outcome, where `run` does not. Meanwhile another item of the group runs. */
+  record?: (outcome: Outcome) => Promise<unknown>;
 };
 
 export type Claims<Group, Item> = {
@@ -182,7 +184,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   async function run(queue: Queue<Group, Item>, item: Item) {
     try {
       const outcome = await runWithSlot(queue, item);
-      if (outcome !== undefined) await options.record(outcome);
+      if (outcome !== left) await options.record?.(outcome);
       else if (stopping) await options.release(queue.group, [item.id]);
       else queue.hasMore = true;
     } catch (error) {
