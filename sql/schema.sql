@@ -1471,70 +1471,6 @@ end
 $function$
 ;
 
-create function count_response(in_org uuid, in_survey uuid, in_day date, in_category text, in_score smallint, in_contact integer, in_asked asked_delta)
- returns smallint
- language plpgsql
-as $function$
-declare
-  promoter constant integer := (in_category = 'promoter')::integer;
-  passive constant integer := (in_category = 'passive')::integer;
-  detractor constant integer := (in_category = 'detractor')::integer;
-  own_slot constant smallint := 1 + pg_backend_pid() % 15;
-  in_slot smallint := 0;
-begin
-  update survey_tallies t
-  set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
-      score_sum = score_sum + in_score, responded = responded + in_contact
-  from (select survey_id as id from survey_tallies where survey_id = in_survey and slot = 0
-        for no key update skip locked) free
-  where t.org_id = in_org and t.survey_id = free.id and t.slot = 0;
-  if not found then
-    if exists (select from survey_tallies where survey_id = in_survey and slot = 0)
-      or not pg_try_advisory_xact_lock(hashtextextended(in_survey::text, 0))
-    then
-      in_slot := own_slot;
-    end if;
-    perform add_to_survey_tallies(
-      array[(in_org, in_survey, null, promoter, passive, detractor, in_score, 0, 0, in_contact)::tally_delta], in_slot);
-  end if;
-
-  update day_tallies
-  set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
-      score_sum = score_sum + in_score, by_half_hour = null
-  where org_id = in_org and survey_id = in_survey and day = in_day and slot = in_slot;
-  if not found then
-    perform add_to_day_tallies(
-      array[(in_org, in_survey, in_day, promoter, passive, detractor, in_score, 0, 0, 0)::tally_delta], in_slot);
-  end if;
-
-  if in_asked is not null then
-    update asked_tallies
-    set asked = asked + in_asked.asked, undelivered = undelivered + in_asked.undelivered,
-        answered = answered + in_asked.answered
-    where org_id = in_org and survey_id = in_survey and quarter = in_asked.quarter and slot = in_slot;
-    if not found then perform add_to_asked_tallies(array[in_asked], in_slot); end if;
-  end if;
-
-  in_slot := 0;
-  update organization_day_tallies t
-  set promoters = promoters + promoter, passives = passives + passive, detractors = detractors + detractor,
-      by_half_hour = null
-  from (select org_id as id from organization_day_tallies where org_id = in_org and day = in_day and slot = 0
-        for no key update skip locked) free
-  where t.org_id = free.id and t.day = in_day and t.slot = 0;
-  if found then return in_slot; end if;
-  if exists (select from organization_day_tallies where org_id = in_org and day = in_day and slot = 0)
-    or not pg_try_advisory_xact_lock(hashtextextended(in_org || ' ' || in_day, 0))
-  then
-    in_slot := own_slot;
-  end if;
-  perform add_to_organization_day_tallies(
-    array[(in_org, null, in_day, promoter, passive, detractor, in_score, 0, 0, 0)::tally_delta], in_slot);
-  return in_slot;
-end
-$function$
-;
-
 create function count_responses(counted given_response[], before contacts[])
  returns void
  language plpgsql
@@ -2258,7 +2194,19 @@ declare
     having sum(t.contacts - t.responded) <= most_uncommitted_responses());
   locked uuid[] := '{}';
 begin
-  if cardinality(near) > 0 then
+  if cardinality(given) = 1 and cardinality(near) = 1 then
+    locked := array(
+      select id from surveys
+      where org_id = given[1].org_id and id = given[1].survey_id and type = given[1].type
+        and (status = 'active' or completed_by = 'answers')
+      for update);
+  elsif cardinality(given) = 1 then
+    locked := array(
+      select id from surveys
+      where org_id = given[1].org_id and id = given[1].survey_id and type = given[1].type
+        and (status = 'active' or completed_by = 'answers')
+      for key share);
+  elsif cardinality(near) > 0 then
     locked := array(
       select l.id
       from (select distinct org_id, survey_id from unnest(given) where survey_id = any (near)) g
@@ -2270,7 +2218,7 @@ begin
         for update skip locked
       ) l);
   end if;
-  if exists (select from unnest(given) where survey_id <> all (near)) then
+  if cardinality(given) > 1 and exists (select from unnest(given) where survey_id <> all (near)) then
     locked := locked || array(
       select l.id
       from (select distinct org_id, survey_id from unnest(given) where survey_id <> all (near)) g
@@ -2352,92 +2300,6 @@ create function quarter_of(at timestamptz)
 return date_bin('00:15:00'::interval, at, '2000-01-01 00:00:00+00'::timestamptz)
 ;
 
-create function record_response(in_org uuid, in_survey uuid, in_contact uuid, in_id uuid, in_source text, in_score smallint, in_category text, in_comment text, in_held text, in_traceparent text, in_at timestamptz, in_type text, in_language text, in_properties jsonb)
- returns text
- language plpgsql
-as $function$
-declare
-  counts constant boolean := in_held is null;
-  most_at_once constant integer := most_uncommitted_responses();
-  may_be_last boolean := false;
-  newly_responded integer := 0;
-  open_contacts bigint;
-  before contacts%rowtype;
-  asked asked_delta;
-  -- What these functions return is assigned, and not selected: that takes no executor.
-  setting text;
-  slot smallint;
-begin
-  if counts and in_contact is not null then
-    select sum(contacts - responded) into open_contacts
-    from survey_tallies where org_id = in_org and survey_id = in_survey;
-    may_be_last := open_contacts <= most_at_once;
-  end if;
-
-  if may_be_last then
-    perform from surveys
-    where org_id = in_org and id = in_survey and type = in_type and (status = 'active' or completed_by = 'answers')
-    for update;
-  else
-    perform from surveys
-    where org_id = in_org and id = in_survey and type = in_type and (status = 'active' or completed_by = 'answers')
-    for key share;
-  end if;
-  if not found then return 'refused'; end if;
-
-  if counts and in_contact is not null then
-    select sum(contacts - responded) into open_contacts
-    from survey_tallies where org_id = in_org and survey_id = in_survey;
-    if may_be_last and open_contacts <= 1 then return 'last'; end if;
-    if not may_be_last and open_contacts <= most_at_once then return 'again'; end if;
-  end if;
-
-  if counts and in_contact is not null then
-    select * into before
-    from contacts
-    where org_id = in_org and survey_id = in_survey and id = in_contact
-    for no key update;
-  end if;
-  setting := set_config('askback.counted', 'yes', true);
-  insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
-                         traceparent, created_at, language, properties)
-  values (in_org, in_survey, in_contact, in_id, in_source, in_score, in_category, in_comment, in_held,
-          in_traceparent, in_at, in_language, in_properties)
-  on conflict (contact_id) where source = 'link' do nothing;
-  if not found then
-    setting := set_config('askback.counted', '', true);
-    return 'taken';
-  end if;
-
-  if counts then
-    if in_contact is not null then
-      newly_responded := (before.responded_at is null)::integer;
-      if before.sent_at is not null then
-        asked := (in_org, in_survey, quarter_of(before.sent_at), 0,
-                  - is_undelivered(before.status)::integer, newly_responded);
-      end if;
-      update contacts
-      set status = 'responded', responded_at = in_at, updated_at = now()
-      where org_id = in_org and survey_id = in_survey and id = in_contact;
-      if before.properties <> '{}' then
-        insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-        select in_org, facet, in_at, in_id, in_survey, in_category, in_score
-        from property_facets(before.properties) facet;
-      end if;
-    elsif in_properties is not null then
-      insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-      select in_org, facet, in_at, in_id, in_survey, in_category, in_score
-      from property_facets(in_properties) facet;
-    end if;
-    slot := count_response(
-      in_org, in_survey, (in_at at time zone 'UTC')::date, in_category, in_score, newly_responded, asked);
-  end if;
-  setting := set_config('askback.counted', '', true);
-  return 'recorded';
-end
-$function$
-;
-
 create function record_responses(given given_response[])
  returns setof uuid
  language plpgsql
@@ -2448,7 +2310,19 @@ create function record_responses(given given_response[])
 as $function$
 declare
   locked constant uuid[] := lock_surveys_to_record(given);
-  before constant contacts[] := array(
+  before contacts[];
+  recorded uuid[];
+  counted given_response[];
+  setting text;
+begin
+  if cardinality(given) > most_responses_at_once() then raise exception 'too many responses at once'; end if;
+
+  if cardinality(given) = 1 and cardinality(locked) = 1 then
+    perform from contacts
+    where org_id = given[1].org_id and survey_id = given[1].survey_id and id = given[1].contact_id
+    for no key update;
+  end if;
+  before := array(
     select l
     from (select distinct org_id, survey_id, contact_id from unnest(given) where survey_id = any (locked)) g
     cross join lateral (
@@ -2456,11 +2330,6 @@ declare
       where c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id
       for no key update skip locked
     ) l);
-  recorded uuid[];
-  counted given_response[];
-  setting text;
-begin
-  if cardinality(given) > most_responses_at_once() then raise exception 'too many responses at once'; end if;
 
   setting := set_config('askback.counted', 'yes', true);
   with answered as (

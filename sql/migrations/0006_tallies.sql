@@ -270,8 +270,11 @@ begin
 end
 $$;
 
+-- While `record_responses` writes, `askback.counted` says that it counts by itself what it writes. Postgres reads the
+-- condition of a trigger from its text at each statement: a function in it would cost three times as much.
 create trigger responses_added after insert on responses
-  referencing new table as changed for each statement execute function tally_responses('1');
+  referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes')
+  execute function tally_responses('1');
 create trigger responses_removed after delete on responses
   referencing old table as changed for each statement execute function tally_responses('-1');
 -- A change in one step, not as a removal and an addition: the two could touch rows of different days, in no order.
@@ -380,7 +383,8 @@ $$;
 
 create trigger contacts_changed after update on contacts
   referencing old table as old_rows new table as new_rows
-  for each statement execute function tally_contacts_progress();
+  for each statement when (current_setting('askback.counted', true) is distinct from 'yes')
+  execute function tally_contacts_progress();
 
 -- Folding: a survey that rests, and a day that is over, need one slot. Nothing is waited for while
 -- rows are held: a slot that a writer holds stays for the next time. One transaction a survey.

@@ -1,8 +1,17 @@
 -- Responses that came at the same time, recorded in one call: each statement, its checks and its triggers are prepared
--- once for all of them. They are of any organizations. So the call never waits for a survey, a contact or a total that
--- another transaction holds: what it finds held it leaves out.
+-- once for all of them. They are of any organizations. So a call with several never waits for a survey, a contact or a
+-- total that another transaction holds: it leaves out what it finds held. A call with one waits for its survey and contact.
 
--- A response as `record_response` takes it.
+-- `record_responses` takes at most so many.
+create function most_responses_at_once() returns integer
+language sql immutable parallel safe
+return 50;
+
+-- How many responses to one survey can be written and not committed: one in each connection, and in one of them many.
+create function most_uncommitted_responses() returns integer
+language sql stable parallel safe
+return current_setting('max_connections')::integer + most_responses_at_once();
+
 create type given_response as (
   org_id      uuid,
   survey_id   uuid,
@@ -20,9 +29,15 @@ create type given_response as (
   properties  jsonb
 );
 
--- The surveys of these responses, locked: none that is held, that takes no responses on the scale of one of them, or of
--- which one may be the last. A survey with few contacts left is locked FOR UPDATE, as by `record_response`. The others
--- are locked so that no two calls write responses to the same one at once: `most_uncommitted_responses` has room for one.
+-- The surveys of these responses, locked: none that takes no responses on the scale of one of them, or of which one may
+-- be the last; and of several responses none that is held.
+--
+-- The last response must be recognized although others are being committed. A response that finds more contacts left than
+-- there can be uncommitted responses is not the last, whatever becomes of the others: alone it holds the survey's row FOR
+-- KEY SHARE, as its foreign key does anyway, and waits for no other response. Several lock the row so that no two calls
+-- write many to the same survey at once: `most_uncommitted_responses` has room for one of them. A response that finds fewer
+-- contacts left takes the row FOR UPDATE, and sees all that held it. So no response overlooks the one before it, and only
+-- the last few of a survey wait for each other's commit. A lock is never upgraded: two that do would wait for each other.
 create function lock_surveys_to_record(given given_response[]) returns uuid[]
 language plpgsql
 as $$
@@ -35,7 +50,19 @@ declare
     having sum(t.contacts - t.responded) <= most_uncommitted_responses());
   locked uuid[] := '{}';
 begin
-  if cardinality(near) > 0 then
+  if cardinality(given) = 1 and cardinality(near) = 1 then
+    locked := array(
+      select id from surveys
+      where org_id = given[1].org_id and id = given[1].survey_id and type = given[1].type
+        and (status = 'active' or completed_by = 'answers')
+      for update);
+  elsif cardinality(given) = 1 then
+    locked := array(
+      select id from surveys
+      where org_id = given[1].org_id and id = given[1].survey_id and type = given[1].type
+        and (status = 'active' or completed_by = 'answers')
+      for key share);
+  elsif cardinality(near) > 0 then
     locked := array(
       select l.id
       from (select distinct org_id, survey_id from unnest(given) where survey_id = any (near)) g
@@ -47,7 +74,7 @@ begin
         for update skip locked
       ) l);
   end if;
-  if exists (select from unnest(given) where survey_id <> all (near)) then
+  if cardinality(given) > 1 and exists (select from unnest(given) where survey_id <> all (near)) then
     locked := locked || array(
       select l.id
       from (select distinct org_id, survey_id from unnest(given) where survey_id <> all (near)) g
@@ -74,8 +101,10 @@ begin
 end
 $$;
 
--- Adds to the totals of surveys, of their days and of the quarters that their contacts were mailed in; as
--- `count_response` does for one, in the first slot of a survey whose total nothing else holds, else in a slot of its own.
+-- Adds to the totals of surveys, of their days and of the quarters that their contacts were mailed in. The first slot is
+-- for everybody; a writer that finds it taken counts in a slot of its own and does not wait. A row that another writer is
+-- just inserting cannot be seen: an advisory lock says which may be doing so. Table by table, as everywhere. A row that is
+-- there is changed in place: an insert that gives way to the row costs twice as much.
 create function count_in_surveys(deltas tally_delta[], asked_deltas asked_delta[]) returns void
 language plpgsql
 as $$
@@ -190,10 +219,10 @@ begin
 end
 $$;
 
--- Records what it can of these responses and returns their ids. Nothing is done for the others, of which each is to be
--- recorded with `record_response`, which says what became of it: those of a survey or contact that is held, deleted or
--- closed, those that may be the last of their survey, and those of contacts that have a response. It takes locks in the
--- order of `record_response`: surveys, contacts, responses, totals.
+-- Records what it can of these responses and returns their ids. Nothing is done for the others: those of a survey or
+-- contact that is held, deleted or closed, those that may be the last of their survey, and those of contacts that have a
+-- response. Each of them is to be recorded alone, and then with its survey locked. Locks are taken in the order of all
+-- that records responses: surveys, contacts, responses, totals.
 -- The settings hold for all that it calls. Each row is found by its key, so that a plan that is made once serves lists of
 -- any length; left alone, Postgres would plan some of the statements again for each list.
 create function record_responses(given given_response[]) returns setof uuid
@@ -205,7 +234,19 @@ set enable_mergejoin = off
 as $$
 declare
   locked constant uuid[] := lock_surveys_to_record(given);
-  before constant contacts[] := array(
+  before contacts[];
+  recorded uuid[];
+  counted given_response[];
+  setting text;
+begin
+  if cardinality(given) > most_responses_at_once() then raise exception 'too many responses at once'; end if;
+
+  if cardinality(given) = 1 and cardinality(locked) = 1 then
+    perform from contacts
+    where org_id = given[1].org_id and survey_id = given[1].survey_id and id = given[1].contact_id
+    for no key update;
+  end if;
+  before := array(
     select l
     from (select distinct org_id, survey_id, contact_id from unnest(given) where survey_id = any (locked)) g
     cross join lateral (
@@ -213,11 +254,6 @@ declare
       where c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id
       for no key update skip locked
     ) l);
-  recorded uuid[];
-  counted given_response[];
-  setting text;
-begin
-  if cardinality(given) > most_responses_at_once() then raise exception 'too many responses at once'; end if;
 
   setting := set_config('askback.counted', 'yes', true);
   with answered as (

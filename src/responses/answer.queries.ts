@@ -1,5 +1,5 @@
 import { markAnswered } from '../contacts/answered.queries.ts';
-import { json, type Sql } from '../lib/db/db.ts';
+import { json, lockTimeout, type Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../scores.ts';
 import {
   type EmittedDelivery,
@@ -8,7 +8,8 @@ import {
   type NewEvents,
   skippedDeliveries,
 } from '../webhooks/emit.cte.ts';
-import { insertWaiting } from './waiting-analyses.cte.ts';
+import { emissionTogether } from '../webhooks/emit-together.cte.ts';
+import { insertWaiting, insertWaitingTraced } from './waiting-analyses.cte.ts';
 
 export type NewResponse = {
   id: string;
@@ -33,55 +34,55 @@ export type NewResponse = {
 /** What a response causes: its events, and the analysis of its comment. */
 export type ResponseEffects = { added: NewEvents; analyze: boolean };
 
-type RecordOutcome = {
-  /** Explained at the function `record_response`. */
-  outcome: 'recorded' | 'refused' | 'taken' | 'last' | 'again';
-  skipped: number;
-  emitted: EmittedDelivery[] | null;
-};
+export type NewAnswer = { response: NewResponse; effects: ResponseEffects };
 
-/** Records a response and all that follows from it in one call, unless it needs `insertResponse`. */
-export async function recordResponse(
-  sql: Sql,
-  response: NewResponse,
-  { added, analyze }: ResponseEffects,
-): Promise<RecordOutcome> {
-  const { org_id: orgId, traceparent } = response;
-  const call = sql`
-    select record_response(
-      ${orgId}, ${response.survey_id}, ${response.contact_id}, ${response.id}, ${response.source},
-      ${response.score}, ${response.category}, ${response.comment}, ${response.held_reason},
-      ${traceparent}, ${response.created_at}, ${response.type}, ${response.language},
-      ${propertiesOf(sql, response)}) as outcome`;
-  const isRecorded = sql`(select outcome from recorded) = 'recorded'`;
-  const analysis = analyze
-    ? sql`, analyzed as (
-        ${insertWaiting(sql, { traceparent }, sql`select ${orgId}::uuid, ${response.id}::uuid where ${isRecorded}`)}
-      )`
-    : sql``;
-  const [row] =
-    added.events.length === 0
-      ? await sql<RecordOutcome[]>`
-          with recorded as materialized (${call}) ${analysis}
-          select outcome, 0 as skipped, null as emitted from recorded`
-      : await sql<RecordOutcome[]>`
-          with recorded as materialized (${call}) ${analysis},
-          ${emission(sql, added, isRecorded)}
-          select outcome, ${skippedDeliveries(sql)} as skipped,
-                 ${emittedDeliveries(sql)} as emitted
-          from recorded`;
-  return row!;
+export type RecordedAnswer = { id: string; skipped: number; emitted: EmittedDelivery[] | null };
+
+/**
+ * Records at most 50 responses of any organizations, with their events and analyses, in one call. Returns those that it
+ * recorded; nothing is done for the others, which the function `record_responses` explains. It fails when a lock is not
+ * free within `lockMs`; 0 is no limit.
+ */
+export async function recordAnswers(sql: Sql, group: readonly NewAnswer[], lockMs: number) {
+  const given = group.map(({ response }) => ({
+    ...response,
+    comment: response.comment?.toWellFormed() ?? null,
+  }));
+  const events = group.map(({ response, effects }) => ({
+    cause: response.id,
+    added: effects.added,
+  }));
+  const analyzed = group.filter(({ effects }) => effects.analyze).map(({ response }) => response);
+  return await sql<RecordedAnswer[]>`
+    with patience as (${lockTimeout(sql, lockMs)}), recorded as materialized (
+      select record_responses(array(
+               select g from json_populate_recordset(null::given_response, ${JSON.stringify(given)}::text::json) g
+             )) as id
+      from patience
+    ), analyzed as (
+      ${insertWaitingTraced(
+        sql,
+        sql`
+        select a.org_id, a.id, a.traceparent
+        from unnest(${analyzed.map(({ org_id }) => org_id)}::uuid[], ${analyzed.map(({ id }) => id)}::uuid[],
+                    ${analyzed.map(({ traceparent }) => traceparent)}::text[]) as a (org_id, id, traceparent)
+        where a.id in (select id from recorded)`,
+      )}
+    ), ${emissionTogether(sql, events, sql`select id from recorded`)}
+    select r.id, coalesce(d.skipped, 0) as skipped, d.emitted
+    from recorded r
+    left join deliveries_of d on d.cause = r.id`;
 }
 
 /**
- * The same by the statements that count in triggers, for a response that replaces one on hold or may be the
- * last. Returns nothing, and has done nothing, when the contact has answered already or the survey takes no
- * answers any more.
+ * Records a response that replaces one on hold or may be the last, in a transaction that has locked the survey.
+ * Triggers count it. Returns nothing, and has done nothing, when the contact has answered already or the survey takes
+ * no answers any more.
  */
-export async function insertResponse(sql: Sql, response: NewResponse, { added }: ResponseEffects) {
+export async function recordPerhapsLast(sql: Sql, { response, effects: { added } }: NewAnswer) {
   const { org_id: orgId, traceparent } = response;
   const counted = response.held_reason === null;
-  const [row] = await sql<{ skipped: number; emitted: EmittedDelivery[] | null }[]>`
+  const [row] = await sql<Omit<RecordedAnswer, 'id'>[]>`
     with answered as (
       insert into responses as r (org_id, survey_id, contact_id, id, source, score, category, comment,
                                   held_reason, traceparent, created_at, language, properties)

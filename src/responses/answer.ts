@@ -1,20 +1,42 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { notFound, Refusal } from '../errors.ts';
 import { limitAddress } from '../keys/limit.ts';
+import { createBatchByKey } from '../lib/async/batch-by-key.ts';
+import { withinMs } from '../lib/async/deadline.ts';
 import { type Db, type Sql, violates } from '../lib/db/db.ts';
+import { inGroup } from '../lib/db/fair-pool.ts';
+import { serviceWork } from '../lib/db/pool-slots.ts';
+import { inTransaction } from '../lib/db/transaction.ts';
 import { enqueueSpan } from '../lib/queue/spans.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
 import { answered, skipped } from '../signals.ts';
+import { completeIfAnswered } from '../surveys/lifecycle.ts';
+import { lockForLastResponse } from '../surveys/queries.ts';
 import type { OwnDeliveries } from '../webhooks/emit.cte.ts';
 import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
-import type { NewResponse } from './answer.queries.ts';
+import {
+  type NewAnswer,
+  type NewResponse,
+  type RecordedAnswer,
+  recordAnswers,
+  recordPerhapsLast,
+} from './answer.queries.ts';
 import { withoutErased } from './handed-in.ts';
 import type { SurveyLink } from './link.queries.ts';
-import type { RecordAnswer, RecordedAnswer } from './record-answer.ts';
 import { checkSubmission, judgeAnswer, type Submission } from './rules.ts';
 
 const sharedAnswersPerMinute = 300;
+/** As many as `record_responses` takes. */
+const mostInGroup = 50;
+const groupsAtOnce = 2;
+/** A group waits no longer for a lock: then its answers are recorded one by one. */
+const groupLockMs = 200;
+/** How long others wait for an answer that is recorded alone. It may wait for a lock. */
+const aheadMs = 10;
+/** How long they wait for a group, and a group for its connection. */
+const groupAheadMs = 500;
 
 /** The beginning of a comment in which no person can be recognized. */
 export type Excerpt = (
@@ -61,10 +83,12 @@ export async function answerSurvey(
       const owner = tools.deliveries.owner();
       const added = { orgId: response.org_id, events, traceparent, owner };
       const analyze = link.analyzes_comments && response.comment !== null && held === null;
-      const recorded = await tools.record(response, { added, analyze }).catch((error: unknown) => {
-        // The contact was deleted meanwhile: its link leads nowhere.
-        throw violates(error, 'responses_belong_to_contact') ? notFound('survey') : error;
-      });
+      const recorded = await tools
+        .record({ response, effects: { added, analyze } })
+        .catch((error: unknown) => {
+          // The contact was deleted meanwhile: its link leads nowhere.
+          throw violates(error, 'responses_belong_to_contact') ? notFound('survey') : error;
+        });
       if (!recorded) throw alreadyAnswered();
       tools.deliveries.start(added, recorded.emitted ?? []);
       if (recorded.completed || (owner === null && events.length > 0)) tools.pump();
@@ -72,6 +96,72 @@ export async function answerSurvey(
       return response;
     },
   );
+}
+
+/** Undefined when the contact has answered already or the survey takes no answers any more: nothing is recorded. */
+export type RecordAnswer = (answer: NewAnswer) => Promise<Recorded | undefined>;
+
+type Recorded = Omit<RecordedAnswer, 'id'> & { completed?: boolean };
+type Recording = ReturnType<RecordAnswer>;
+type WaitingAnswer = NewAnswer & { alone: () => Recording };
+
+/**
+ * Records answers in groups. One that comes while others are being recorded waits until they are committed and goes with
+ * all that came meanwhile, in one call, in which each organization has its share; else it goes at once, as a group of
+ * one. Answers that a group leaves out or fails with go alone, each in the turn of its organization: each has its own
+ * outcome and its own error, and a lock of one organization holds up no other.
+ */
+export function createAnswerRecorder(db: Db): RecordAnswer {
+  const groups = createBatchByKey<WaitingAnswer, Recording>(
+    {
+      keyOf: ({ response }) => response.org_id,
+      writeShared: (group) => recordGroup(db, group),
+      writeOwn: async (group) => group.map(({ alone }) => alone()),
+    },
+    { most: mostInGroup, atOnce: groupsAtOnce },
+  );
+  return async (answer) => {
+    const alone = AsyncLocalStorage.bind(() => recordAlone(db, answer));
+    return await groups.add({ ...answer, alone });
+  };
+}
+
+async function recordGroup(db: Db, group: readonly WaitingAnswer[]): Promise<Recording[]> {
+  const [first, second] = group;
+  if (first && !second) {
+    const recording = first.alone();
+    await withinMs(recording, aheadMs, () => undefined).catch(() => {});
+    return [recording];
+  }
+  const recorded = inGroup(serviceWork, () => recordAnswers(db, group, groupLockMs), {
+    kind: 'answers',
+    waitMs: groupAheadMs,
+  }).then(
+    (rows) => new Map(rows.map((row) => [row.id, row])),
+    () => new Map<string, RecordedAnswer>(),
+  );
+  await withinMs(recorded, groupAheadMs, () => undefined);
+  return group.map(
+    async ({ response, alone }) => (await recorded).get(response.id) ?? (await alone()),
+  );
+}
+
+/**
+ * Records an answer as a group of one. When that leaves it out, the lock of the survey, the response and the check
+ * whether it was the last travel together, in one round trip: each statement sees what those before it did.
+ */
+async function recordAlone(db: Db, answer: NewAnswer): Promise<Recorded | undefined> {
+  const [recorded] = await recordAnswers(db, [answer], 0);
+  if (recorded) return recorded;
+  const { org_id: orgId, survey_id: surveyId, traceparent } = answer.response;
+  return await inTransaction(db, async (tx) => {
+    const [, row, completed] = await Promise.all([
+      lockForLastResponse(tx, orgId, surveyId),
+      recordPerhapsLast(tx, answer),
+      completeIfAnswered(tx, { orgId, traceparent }, surveyId),
+    ]);
+    return row && { ...row, completed };
+  });
 }
 
 /** A survey that completed by itself still takes answers through its shareable link. */
@@ -140,7 +230,7 @@ export async function eventsOf(
 
 function publishAnswered(
   response: NewResponse,
-  { type, ...recorded }: RecordedAnswer & { type: SurveyType },
+  { type, ...recorded }: Recorded & { type: SurveyType },
 ) {
   answered.publish({
     orgId: response.org_id,
@@ -156,7 +246,7 @@ function publishAnswered(
 }
 
 /** What happened, whether or not there is a subscriber. */
-function eventTypesOf({ category, held_reason }: NewResponse, { completed }: RecordedAnswer) {
+function eventTypesOf({ category, held_reason }: NewResponse, { completed }: Recorded) {
   if (held_reason !== null) return [];
   return [
     'response.received',

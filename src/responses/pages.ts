@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
-import { notFound } from '../errors.ts';
+import { notFound, Refusal } from '../errors.ts';
 import { type Db, violates } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
@@ -8,16 +8,18 @@ import { clientAddress } from '../lib/http/client-address.ts';
 import { refusalIn } from '../lib/http/http.ts';
 import { linkTrace } from '../lib/http/request-spans.ts';
 import { isTracing } from '../lib/tracing/spans.ts';
+import { parseJson } from '../lib/validation/json.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { showPage } from '../web/show.ts';
-import { type AnswerTools, answerSurvey } from './answer.ts';
+import { sendsJson } from '../web/wants-json.ts';
+import { type AnswerTools, answerSurvey, createAnswerRecorder } from './answer.ts';
 import { linkPage, showRecorded, showRefusal } from './answer-page.ts';
 import { allowFrames, embedScript, inFrame } from './embed.ts';
+import { readHandedIn } from './handed-in.ts';
 import { findSharedLink, linkExists, visitPersonalLink } from './link.queries.ts';
 import { type LinkAddress, linkPaths, readLink, trapPath } from './read-link.ts';
-import { createAnswerRecorder } from './record-answer.ts';
-import { type LinkVisit, readScore } from './rules.ts';
-import { readSubmission } from './submission.ts';
+import { type LinkVisit, readScore, type Submission } from './rules.ts';
+import { trapField } from './view/form.tsx';
 
 /** The longest comment fits, escaped in any way. */
 const largestSubmission = 64 * 1024;
@@ -77,6 +79,27 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
     }
     return showRefusal(c, error, { link, address, submission });
   }
+}
+
+/** The submission in the body of a posted form or JSON object; `trap` when it was posted to the hidden link. */
+function readSubmission(c: Context, body: string, trap: boolean): Submission {
+  const fields = sendsJson(c) ? readObject(body) : Object.fromEntries(new URLSearchParams(body));
+  const filledIn = fields[trapField] !== undefined && fields[trapField] !== '';
+  return {
+    score: fields['score'],
+    comment: fields['comment'],
+    honeypotHit: trap || filledIn,
+    properties: readHandedIn(fields['properties']),
+    traceparent: c.get('traceparent') ?? null,
+  };
+}
+
+function readObject(body: string): Record<string, unknown> {
+  const value = parseJson(body);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Record<string, unknown>;
+  }
+  throw new Refusal('invalid', 'the body must be a JSON object', { code: 'invalid_json' });
 }
 
 /** The answers of one organization share the database with those of others, and with its own requests in turn. */

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { connect, json, type Sql } from '../../src/lib/db/db.ts';
-import type { NewResponse, ResponseEffects } from '../../src/responses/answer.queries.ts';
-import { recordTogether } from '../../src/responses/answer-group.queries.ts';
-import { createAnswerRecorder } from '../../src/responses/record-answer.ts';
+import {
+  type NewResponse,
+  type ResponseEffects,
+  recordAnswers,
+} from '../../src/responses/answer.queries.ts';
+import { createAnswerRecorder } from '../../src/responses/answer.ts';
 import { subscriber } from '../support/fakes/subscriber.ts';
 import { makePool, workerOf } from '../support/make/deliveries.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
@@ -55,7 +58,7 @@ const effectsOf = ({ id, org_id, traceparent, comment }: NewResponse): ResponseE
   analyze: comment !== null,
 });
 
-const answer = (response: NewResponse) => record(response, effectsOf(response));
+const answer = (response: NewResponse) => record({ response, effects: effectsOf(response) });
 
 /** Answers that come at the same moment. */
 const answerTogether = (responses: readonly NewResponse[]) => Promise.all(responses.map(answer));
@@ -108,7 +111,7 @@ test('a delivery of a group is handed over with its own event', async () => {
     const added = { orgId: s.orgId, events, traceparent: null, owner: worker.owner() };
     return { response, effects: { added, analyze: false } };
   });
-  for (const { id, emitted } of await recordTogether(db, group, 200)) {
+  for (const { id, emitted } of await recordAnswers(db, group, 200)) {
     const { effects } = group.find(({ response }) => response.id === id)!;
     worker.start(effects.added, emitted ?? []);
   }
@@ -138,7 +141,7 @@ test('of answers that come together those that no process attempts at once have 
   ];
   const jobsFor = async (of: typeof group) => {
     await db`delete from outbox`;
-    assert.equal((await recordTogether(db, of, 200)).length, of.length);
+    assert.equal((await recordAnswers(db, of, 200)).length, of.length);
     const jobs = await db<{ webhook: string }[]>`
       select payload ->> 'webhook_id' as webhook from outbox where task = 'webhooks.deliver'`;
     return jobs.map(({ webhook }) => webhook).toSorted();
@@ -157,10 +160,10 @@ test('a group of more answers than fifty is refused as a whole', async () => {
       return { response, effects: effectsOf(response) };
     });
   await assert.rejects(
-    db.begin((tx) => recordTogether(tx, groupOf(51), 0)),
+    db.begin((tx) => recordAnswers(tx, groupOf(51), 0)),
     /too many responses/,
   );
-  assert.equal((await db.begin((tx) => recordTogether(tx, groupOf(50), 0))).length, 50);
+  assert.equal((await db.begin((tx) => recordAnswers(tx, groupOf(50), 0))).length, 50);
   assert.equal((await responsesOf(s)).length, 50);
 });
 
@@ -225,7 +228,7 @@ test('a group locks no contact of a survey that it leaves out', async () => {
   await db.begin(async (other) => {
     await other`select from surveys where id = ${held.surveyId} for update`;
     await db.begin(async (tx) => {
-      const recorded = await recordTogether(tx, group, 0);
+      const recorded = await recordAnswers(tx, group, 0);
       assert.deepEqual(
         recorded.map(({ id }) => id),
         [group[2]!.response.id],
@@ -354,7 +357,7 @@ test('two processes whose groups cross record each answer once, without a deadlo
   const given = surveys.flatMap((s) => s.people.map((id) => () => responseOf(s, id)));
   const post = (to: typeof record, make: () => NewResponse) => {
     const response = make();
-    return to(response, effectsOf(response));
+    return to({ response, effects: effectsOf(response) });
   };
   const outcomes = await Promise.all([
     ...given.map((make) => post(record, make)),

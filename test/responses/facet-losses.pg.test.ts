@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { NewResponse } from '../../src/responses/answer.queries.ts';
+import { createAnswerRecorder } from '../../src/responses/answer.ts';
 import type { Facet } from '../../src/responses/facets.cte.ts';
 import { readNps } from '../../src/responses/nps.ts';
-import { createAnswerRecorder } from '../../src/responses/record-answer.ts';
 import { everything } from '../../src/responses/scope.cte.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -143,7 +143,7 @@ const answer = ({ org, survey }: Scene, hour: number) => {
     properties: null,
     created_at: new Date(`${day}T${hour}:10:00Z`),
   };
-  return record(response, { added: { orgId: org, events: [] }, analyze: false });
+  return record({ response, effects: { added: { orgId: org, events: [] }, analyze: false } });
 };
 
 const waysToChange: Record<string, (scene: Scene) => unknown> = {

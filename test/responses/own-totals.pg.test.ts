@@ -5,9 +5,8 @@ import type { Sql } from '../../src/lib/db/db.ts';
 import {
   type NewResponse,
   type ResponseEffects,
-  recordResponse,
+  recordAnswers,
 } from '../../src/responses/answer.queries.ts';
-import { recordTogether } from '../../src/responses/answer-group.queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
@@ -105,17 +104,16 @@ type Recorder = (sql: Sql, answers: readonly NewResponse[]) => Promise<number>;
 
 const ways: Record<string, Recorder> = {
   'one by one': async (sql, answers) => {
-    for (const each of answers) {
-      const { outcome } = await recordResponse(sql, each, effectsOf(each));
-      assert.equal(outcome, 'recorded');
-    }
+    for (const each of answers) assert.equal(await recordGroup(sql, [each]), 1);
     return answers.length;
   },
-  together: async (sql, answers) => {
-    const group = answers.map((response) => ({ response, effects: effectsOf(response) }));
-    return (await recordTogether(sql, group, 5000)).length;
-  },
+  together: (sql, answers) => recordGroup(sql, answers),
 };
+
+async function recordGroup(sql: Sql, answers: readonly NewResponse[]) {
+  const group = answers.map((response) => ({ response, effects: effectsOf(response) }));
+  return (await recordAnswers(sql, group, 5000)).length;
+}
 
 for (const [way, record] of Object.entries(ways)) {
   test(`answers that come ${way} count in their own totals, and where these are held in a slot of their own`, async () => {
