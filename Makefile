@@ -2,8 +2,7 @@
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 SHELL := /bin/bash
 tsx := node --import tsx
-lock := node_modules/.package-lock.json
-installed := node_modules/.mended
+installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 .PHONY: help run askback test e2e test-prometheus test-proxies test-poolers test-clients bench faults binary deb test-binary test-installed
@@ -67,7 +66,7 @@ drills: dist/askback
 ## binary: dist/askback, one executable with Node, the program and Postgres inside
 binary: dist/askback
 
-dist/askback: $(installed) $(shell find src sql ops/build -type f)
+dist/askback: $(installed) $(shell find src sql ops/build ops/vendor -type f)
 	@$(tsx) ops/build/binary.ts
 
 ## deb: dist/askback_VERSION_ARCHITECTURE.deb, which installs that executable, its units and its account
@@ -121,11 +120,7 @@ licenses: $(installed)
 openapi: $(installed)
 	@$(tsx) ops/build/openapi.ts
 
-$(installed): $(lock) ops/build/mend-postgres.mjs ops/build/postgres-speedups.mjs
-	@node ops/build/mend-postgres.mjs
-	@touch $(installed)
-
-$(lock): package.json package-lock.json
+$(installed): package.json package-lock.json
 	@echo "installing what the lock file names (a minute the first time)..."
-	@npm ci --strict-allow-scripts --loglevel=error
-	@touch $(lock)
+	@npm ci --loglevel=error
+	@touch $(installed)

@@ -47,7 +47,7 @@ async function bundleModule(entry: string, outfile: string, { format, plugins }:
 
 /** The folders of the packages that a bundle has code of. */
 function packagesIn({ inputs }: Metafile): string[] {
-  const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
+  const folder = /^(?:.*node_modules|ops\/vendor)\/(?:@[^/]+\/)?[^/]+(?=\/)/;
   return [...new Set(Object.keys(inputs).flatMap((path) => folder.exec(path) ?? []))].sort();
 }
 

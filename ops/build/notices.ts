@@ -63,7 +63,6 @@ function licenceInReadme(folder: string): string {
   const readme = readFileSync(globSync(`${folder}/README*`)[0]!, 'utf8');
   const [, found] = /^#+ *licen[sc]e *\n+([\s\S]+)/im.exec(readme) ?? [];
   if (found) return found;
-  if (license === 'Unlicense') return readFileSync(`${texts}/unlicense.txt`, 'utf8');
   throw new Error(
     `${name} by ${JSON.stringify(author)} has no licence text: put ${license} into ${texts}`,
   );
