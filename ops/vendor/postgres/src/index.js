@@ -236,13 +236,17 @@ function Postgres(a, b) {
     const queries = Queue()
     let savepoints = 0
       , connection
+      , lost = null
       , prepare = null
 
     try {
       await sql.unsafe('begin ' + options.replace(/[^a-z ]/ig, ''), [], { onexecute }).execute()
       return await Promise.race([
         scope(connection, fn),
-        new Promise((_, reject) => connection.onclose = reject)
+        new Promise((_, reject) => connection.onclose = e => {
+          lost = e
+          reject(e)
+        })
       ])
     } catch (error) {
       throw error
@@ -290,6 +294,9 @@ function Postgres(a, b) {
 
       function handler(q) {
         q.catch(e => uncaughtError || (uncaughtError = e))
+        if (lost)
+          return q.reject(lost)
+
         c.queue === full
           ? queries.push(q)
           : c.execute(q) || move(c, full)

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net, { type AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type Db, isDatabaseAway, one, type Sql } from '../../../src/lib/db/db.ts';
+import { testDatabase } from '../../support/probe/database.ts';
+import { until } from '../../support/probe/until.ts';
+
+// The changes of ops/vendor/postgres, each named by the number of its upstream issue or pull request.
+
+const { db: admin, url } = await testDatabase();
+const slots = 4;
+
+type Options = Partial<Parameters<typeof connect>[1]>;
+
+function poolOf(t: TestContext, options: Options = {}, address = url) {
+  const db = connect(address, { connections: slots, ...options });
+  t.after(() => db.end({ timeout: 1 }));
+  return db;
+}
+
+const pidOf = async (sql: Sql) =>
+  one(await sql<{ pid: number }[]>`select pg_backend_pid() as pid`).pid;
+
+/** Ends a connection and returns when its backend is gone. */
+async function cut(pid: number) {
+  await admin`select pg_terminate_backend(${pid})`;
+  await until('the backend is gone', async () => {
+    const left = await admin`select from pg_stat_activity where pid = ${pid}`;
+    return left.length === 0;
+  });
+}
+
+/** A statement that hangs fails the test at once. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = sleep(20_000, undefined, { ref: false }).then(() => {
+    throw new Error('a statement hangs');
+  });
+  return await Promise.race([work, late]);
+}
+
+/** Uses every slot of the pool at once, so that a broken one shows. */
+async function useAllSlots(db: Db) {
+  const use = () => db.begin((tx) => tx`select pg_sleep(0.01), ${1}::int`);
+  await inTime(Promise.all(Array.from({ length: slots * 2 }, use)));
+}
+
+/** The address of a server that handles its connections this way. */
+async function serve(t: TestContext, handle: (socket: net.Socket) => void) {
+  const server = net.createServer((socket) => {
+    socket.on('error', () => {});
+    handle(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  return `postgres://any@127.0.0.1:${(server.address() as AddressInfo).port}/any`;
+}
+
+test('#1155 a transaction refuses late statements when its connection was lost', async (t) => {
+  await admin`create table if not exists notes (text text)`;
+  const db = poolOf(t);
+  const late: unknown[] = [];
+  const begun = db.begin(async (tx) => {
+    await cut(await pidOf(tx));
+    // The slot connects again: a late statement there would run outside of any transaction.
+    await useAllSlots(db);
+    await tx`insert into notes values (${'late'})`.catch((error: unknown) => late.push(error));
+  });
+  await assert.rejects(begun, isDatabaseAway);
+  await until('the late statement is refused', () => late.length > 0);
+  assert.ok(isDatabaseAway(late[0]));
+  assert.equal((await admin`select from notes`).length, 0);
+  await useAllSlots(db);
+});
