@@ -73,3 +73,13 @@ test('#1155 a transaction refuses late statements when its connection was lost',
   assert.equal((await admin`select from notes`).length, 0);
   await useAllSlots(db);
 });
+
+test('#1168 a slot connects again when it was lost with a message unsent', async (t) => {
+  const db = poolOf(t);
+  const begun = db.begin(async (tx) => {
+    const pid = await pidOf(tx);
+    await Promise.all([tx`select pg_sleep(60)`, cut(pid)]);
+  });
+  await assert.rejects(begun, isDatabaseAway);
+  await useAllSlots(db);
+});
