@@ -83,3 +83,10 @@ test('#1168 a slot connects again when it was lost with a message unsent', async
   await assert.rejects(begun, isDatabaseAway);
   await useAllSlots(db);
 });
+
+test('#1209 a new connection starts clean when the last one ended with an error', async (t) => {
+  const db = poolOf(t, { connections: 1, arrays: false });
+  const pid = await pidOf(db);
+  await Promise.all([assert.rejects(db`select pg_sleep(60)`, isDatabaseAway), cut(pid)]);
+  for (let n = 0; n < 3; n++) assert.deepEqual([...(await db`select ${n}::int as n`)], [{ n }]);
+});
