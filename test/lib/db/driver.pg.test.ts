@@ -90,3 +90,34 @@ test('#1209 a new connection starts clean when the last one ended with an error'
   await Promise.all([assert.rejects(db`select pg_sleep(60)`, isDatabaseAway), cut(pid)]);
   for (let n = 0; n < 3; n++) assert.deepEqual([...(await db`select ${n}::int as n`)], [{ n }]);
 });
+
+test('#1215 a statement is sent again when its connection ends during startup', async (t) => {
+  let connections = 0;
+  const address = await serve(t, (socket) => {
+    const first = connections++ === 0;
+    const server = plainSocket();
+    server.on('error', () => {});
+    server.pipe(socket);
+    socket.on('data', (data) => {
+      // The driver's own question about types comes before the statement.
+      if (first && data.includes('typarray')) socket.end();
+      else server.write(data);
+    });
+    socket.on('close', () => server.destroy());
+  });
+  const own = new URL(url);
+  own.search = '';
+  own.host = new URL(address).host;
+  const db = poolOf(t, { connections: 1 }, own.href);
+  const words = await inTime(db.begin((tx) => tx`select ${['a']}::text[] as words`));
+  assert.deepEqual([...words], [{ words: ['a'] }]);
+  await useAllSlots(db);
+  assert.equal(connections, 2);
+});
+
+function plainSocket(): net.Socket {
+  const { hostname, port, searchParams } = new URL(url);
+  const folder = searchParams.get('host');
+  if (folder) return net.connect(`${folder}/.s.PGSQL.${port || 5432}`);
+  return net.connect(Number(port || 5432), hostname);
+}

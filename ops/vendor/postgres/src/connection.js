@@ -448,8 +448,13 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     socket.removeAllListeners()
     socket = null
 
-    if (initial)
+    if (initial) {
+      query = results = errorResponse = null
+      while (sent.length)
+        sent.shift()
+
       return reconnect()
+    }
 
     if (query || sent.length)
       error(Errors.connection('CONNECTION_CLOSED', options, socket))
