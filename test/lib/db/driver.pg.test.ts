@@ -121,3 +121,24 @@ function plainSocket(): net.Socket {
   if (folder) return net.connect(`${folder}/.s.PGSQL.${port || 5432}`);
   return net.connect(Number(port || 5432), hostname);
 }
+
+test('a statement finds its connection at once after many others', async (t) => {
+  const db = poolOf(t, { connections: 2 });
+  await Promise.all([db`select pg_sleep(0.05)`, db`select pg_sleep(0.05)`]); // opens both
+  let longest = 0;
+  const { indexOf } = Array.prototype;
+  const replaceBy = (value: unknown) =>
+    Object.defineProperty(Array.prototype, 'indexOf', {
+      value,
+      configurable: true,
+      writable: true,
+    });
+  t.after(() => replaceBy(indexOf));
+  const looked = function (this: unknown[], ...given: [{ idleTimer?: unknown } | undefined]) {
+    if (given[0]?.idleTimer) longest = Math.max(longest, this.length);
+    return indexOf.apply(this, given);
+  };
+  replaceBy(looked);
+  for (let n = 0; n < 500; n++) await db`select ${n}::int`;
+  assert.ok(longest > 0 && longest < 100, `looked through ${longest} places`);
+});

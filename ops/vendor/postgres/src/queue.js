@@ -9,10 +9,10 @@ function Queue(initial = []) {
       return xs.length - index
     },
     remove: (x) => {
-      const index = xs.indexOf(x)
-      return index === -1
+      const at = xs.indexOf(x, index)
+      return at === -1
         ? null
-        : (xs.splice(index, 1), x)
+        : (xs.splice(at, 1), x)
     },
     push: (x) => (xs.push(x), x),
     shift: () => {
