@@ -23,6 +23,10 @@ function Queue(initial = []) {
         xs = []
       } else {
         xs[index - 1] = undefined
+        if (index >= 32 && index * 2 >= xs.length) {
+          xs.splice(0, index)
+          index = 0
+        }
       }
 
       return out
