@@ -142,3 +142,41 @@ test('a statement finds its connection at once after many others', async (t) => 
   for (let n = 0; n < 500; n++) await db`select ${n}::int`;
   assert.ok(longest > 0 && longest < 100, `looked through ${longest} places`);
 });
+
+const threeRows = async (db: Db) => {
+  const rows = await db<{ id: number }[]>`select id from generate_series(1, 3) id`;
+  assert.deepEqual([...rows], [{ id: 1 }, { id: 2 }, { id: 3 }]);
+};
+
+/** Fails after some rows have come. */
+const streaming = (db: Db) =>
+  db`select i, pg_sleep(0.01), repeat('x', 2000) from generate_series(1, 500) i`;
+
+test('#1119 a statement gets its own rows alone after a cancelled one', async (t) => {
+  const db = poolOf(t, { connections: 1 });
+  const pid = await pidOf(db);
+  const failed = assert.rejects(streaming(db), { code: '57014' });
+  await sleep(300);
+  await admin`select pg_cancel_backend(${pid})`;
+  await failed;
+  await threeRows(db);
+});
+
+test('#1119 a statement gets its own rows alone after a statement timeout', async (t) => {
+  const limits = { statementMs: 300, idleInTransactionMs: 1000 };
+  const db = poolOf(t, { connections: 1, limits });
+  await assert.rejects(streaming(db), { code: '57014' });
+  await threeRows(db);
+});
+
+for (const arrays of [true, false]) {
+  test(`#1181 a statement gets its own rows alone after a lost connection (arrays: ${arrays})`, async (t) => {
+    const db = poolOf(t, { connections: 1, arrays });
+    const pid = await pidOf(db);
+    const failed = assert.rejects(streaming(db), isDatabaseAway);
+    await sleep(300);
+    await cut(pid);
+    await failed;
+    await threeRows(db);
+  });
+}
