@@ -180,3 +180,13 @@ for (const arrays of [true, false]) {
     await threeRows(db);
   });
 }
+
+test('#1208 a reserved connection refuses statements when it was lost', async (t) => {
+  const db = poolOf(t);
+  const session = await db.reserve();
+  await cut(await pidOf(session));
+  await assert.rejects(inTime(session`select 1`), isDatabaseAway);
+  await assert.rejects(inTime(session`select 2`), isDatabaseAway);
+  session.release();
+  await useAllSlots(db);
+});

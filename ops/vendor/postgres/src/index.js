@@ -202,6 +202,7 @@ function Postgres(a, b) {
 
   async function reserve() {
     const queue = Queue()
+    let lost = null
     const c = open.length
       ? open.shift()
       : await new Promise((resolve, reject) => {
@@ -215,16 +216,27 @@ function Postgres(a, b) {
       ? c.execute(queue.shift())
       : move(c, reserved)
     c.reserved.release = true
+    c.onclose = e => {
+      lost = e
+      while (queue.length)
+        queue.shift().reject(e)
+    }
 
     const sql = Sql(handler)
     sql.release = () => {
-      c.reserved = null
+      if (lost)
+        return
+
+      c.reserved = c.onclose = null
       onopen(c)
     }
 
     return sql
 
     function handler(q) {
+      if (lost)
+        return q.reject(lost)
+
       c.queue === full
         ? queue.push(q)
         : c.execute(q) || move(c, full)
