@@ -190,3 +190,27 @@ test('#1208 a reserved connection refuses statements when it was lost', async (t
   session.release();
   await useAllSlots(db);
 });
+
+test('#1186 a lost transaction refuses statements that it had not sent', async (t) => {
+  const db = poolOf(t);
+  const begun = db.begin(async (tx) => {
+    const pid = await pidOf(tx);
+    // More than the driver sends ahead on one connection.
+    const all = Array.from({ length: 250 }, () => tx`select pg_sleep(60)`);
+    const ended = Promise.allSettled(all);
+    await cut(pid);
+    return await ended;
+  });
+  await assert.rejects(inTime(begun), isDatabaseAway);
+  await useAllSlots(db);
+});
+
+test('#1186 a lost reserved connection refuses statements that it had not sent', async (t) => {
+  const session = await poolOf(t).reserve();
+  const pid = await pidOf(session);
+  const all = Array.from({ length: 250 }, () => session`select pg_sleep(60)`);
+  const ended = Promise.allSettled(all);
+  await cut(pid);
+  const results = await inTime(ended);
+  assert.ok(results.every((each) => each.status === 'rejected' && isDatabaseAway(each.reason)));
+});

@@ -257,6 +257,8 @@ function Postgres(a, b) {
         scope(connection, fn),
         new Promise((_, reject) => connection.onclose = e => {
           lost = e
+          while (queries.length)
+            queries.shift().reject(e)
           reject(e)
         })
       ])
