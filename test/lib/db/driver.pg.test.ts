@@ -214,3 +214,11 @@ test('#1186 a lost reserved connection refuses statements that it had not sent',
   const results = await inTime(ended);
   assert.ok(results.every((each) => each.status === 'rejected' && isDatabaseAway(each.reason)));
 });
+
+test('#1219 a pool that reads no arrays reserves a connection', async (t) => {
+  const db = poolOf(t, { connections: 1, arrays: false });
+  const session = await inTime(db.reserve());
+  assert.deepEqual([...(await session`select 1 as n`)], [{ n: 1 }]);
+  session.release();
+  await useAllSlots(db);
+});

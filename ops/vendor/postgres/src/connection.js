@@ -574,10 +574,13 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
         return fetchArrayTypes()
       }
 
-      initial && !initial.reserve && execute(initial)
       options.shared.retries = retries = 0
+      const first = initial
       initial = null
-      return
+      if (!first.reserve) {
+        execute(first)
+        return
+      }
     }
 
     while (sent.length && (query = sent.shift()) && (query.active = true, query.cancelled))
