@@ -222,3 +222,17 @@ test('#1219 a pool that reads no arrays reserves a connection', async (t) => {
   session.release();
   await useAllSlots(db);
 });
+
+test('a reservation takes no connection when it has failed', async (t) => {
+  let isAway = true;
+  const server = plainSocket;
+  const socket = async () => {
+    if (isAway) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    return server();
+  };
+  const db = poolOf(t, { connections: 1, socket });
+  await assert.rejects(inTime(db.reserve()), isDatabaseAway);
+  isAway = false;
+  assert.deepEqual([...(await inTime(db`select 1 as n`))], [{ n: 1 }]);
+  await useAllSlots(db);
+});

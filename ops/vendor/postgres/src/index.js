@@ -206,7 +206,10 @@ function Postgres(a, b) {
     const c = open.length
       ? open.shift()
       : await new Promise((resolve, reject) => {
-        const query = { reserve: resolve, reject }
+        const query = {
+          reserve: resolve,
+          reject: e => (queries.remove(query), reject(e))
+        }
         queries.push(query)
         closed.length && connect(closed.shift(), query)
       })
