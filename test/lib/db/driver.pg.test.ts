@@ -236,3 +236,14 @@ test('a reservation takes no connection when it has failed', async (t) => {
   assert.deepEqual([...(await inTime(db`select 1 as n`))], [{ n: 1 }]);
   await useAllSlots(db);
 });
+
+test('a statement fails when the server ends its connection before a greeting', async (t) => {
+  let connections = 0;
+  const address = await serve(t, (socket) => {
+    connections += 1;
+    socket.end();
+  });
+  const db = poolOf(t, { connections: 1 }, address);
+  await assert.rejects(inTime(db`select 1`), isDatabaseAway);
+  assert.equal(connections, 1);
+});

@@ -445,8 +445,12 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
     lifeTimer.cancel()
     connectTimer.cancel()
 
+    const unanswered = !hadError && socket.bytesRead === 0
     socket.removeAllListeners()
     socket = null
+
+    if (initial && unanswered)
+      error(Errors.connection('CONNECTION_CLOSED', options, socket))
 
     if (initial) {
       query = results = errorResponse = null
