@@ -247,3 +247,17 @@ test('a statement fails when the server ends its connection before a greeting', 
   await assert.rejects(inTime(db`select 1`), isDatabaseAway);
   assert.equal(connections, 1);
 });
+
+/** The greeting of Postgres for a client that needs no password. */
+const welcome = Buffer.from('R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I', 'latin1');
+
+test('a statement alone gets the error of a connection that breaks at its first one', async (t) => {
+  const address = await serve(t, (socket) => {
+    socket.once('data', () => {
+      socket.once('data', () => socket.resetAndDestroy());
+      socket.write(welcome);
+    });
+  });
+  const db = poolOf(t, { connections: 1 }, address);
+  await assert.rejects(inTime(db`select 1`), isDatabaseAway);
+});

@@ -575,7 +575,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
 
       if (needsTypes) {
         initial.reserve && (initial = null)
-        return fetchArrayTypes()
+        return fetchArrayTypes().catch(noop) // the waiting query gets the error
       }
 
       options.shared.retries = retries = 0
