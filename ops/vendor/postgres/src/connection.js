@@ -134,6 +134,7 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
         : new net.Socket()
     } catch (e) {
       error(e)
+      returnToPool(true)
       return
     }
     x.on('error', error)
@@ -464,6 +465,10 @@ function Connection(options, queues = {}, { onopen = noop, onend = noop, onclose
       error(Errors.connection('CONNECTION_CLOSED', options, socket))
 
     query = results = errorResponse = null
+    returnToPool(hadError)
+  }
+
+  function returnToPool(hadError) {
     closedTime = performance.now()
     hadError && options.shared.retries++
     delay = (typeof backoff === 'function' ? backoff(options.shared.retries) : backoff) * 1000
