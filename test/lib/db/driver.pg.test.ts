@@ -261,3 +261,13 @@ test('a statement alone gets the error of a connection that breaks at its first 
   const db = poolOf(t, { connections: 1 }, address);
   await assert.rejects(inTime(db`select 1`), isDatabaseAway);
 });
+
+test('a result lists its rows alone and knows its count, command and columns', async (t) => {
+  const rows = await poolOf(t)<{ n: number }[]>`select n from generate_series(1, 3) n`;
+  assert.deepEqual([...rows], [{ n: 1 }, { n: 2 }, { n: 3 }]);
+  assert.deepEqual(Object.keys(rows), ['0', '1', '2']);
+  assert.equal(rows.count, 3);
+  assert.equal(rows.command, 'SELECT');
+  assert.equal(rows.columns[0]?.name, 'n');
+  assert.equal(JSON.stringify(rows.map(({ n }) => n * 2)), '[2,4,6]');
+});
