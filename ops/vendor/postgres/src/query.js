@@ -23,8 +23,7 @@ export class Query extends Promise {
     this.state = null
     this.statement = null
 
-    this.resolve = x => (this.active = false, resolve(x))
-    this.reject = x => (this.active = false, reject(x))
+    this.settle = { resolve, reject }
 
     this.active = false
     this.cancelled = null
@@ -34,6 +33,16 @@ export class Query extends Promise {
     this[originError] = this.handler.debug
       ? new Error()
       : this.tagged && cachedError(this.strings)
+  }
+
+  resolve(x) {
+    this.active = false
+    this.settle.resolve(x)
+  }
+
+  reject(x) {
+    this.active = false
+    this.settle.reject(x)
   }
 
   get origin() {
@@ -146,17 +155,17 @@ export class Query extends Promise {
   }
 
   then() {
-    this.handle()
+    this.executed || this.handle()
     return super.then.apply(this, arguments)
   }
 
   catch() {
-    this.handle()
+    this.executed || this.handle()
     return super.catch.apply(this, arguments)
   }
 
   finally() {
-    this.handle()
+    this.executed || this.handle()
     return super.finally.apply(this, arguments)
   }
 }
