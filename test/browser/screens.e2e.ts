@@ -10,10 +10,16 @@ import { screenEntries } from './screens.ts';
 const [scene, browser] = [await makeScene(), await launchBrowser()];
 const pages = new Map<string, Promise<Page>>();
 
-/** Words that pick screens by their names, to look at a few again: `SCREENS="home surveys" make e2e only=screens`. */
+/** `SCREENS="home surveys" make e2e only=screens` picks screens by their names, `SCREENS=smoke` a dozen that matter most. */
+const smoke =
+  'home responses response survey survey-edit send campaign contacts webhook settings-general sign-in operator';
 const words = (process.env['SCREENS'] ?? '').split(' ').filter((word) => word !== '');
 const chosen = screenEntries.filter(
-  ({ name }) => words.length === 0 || words.some((word) => name.includes(word)),
+  ({ name }) =>
+    words.length === 0 ||
+    words.some((word) =>
+      word === 'smoke' ? smoke.split(' ').includes(name) : name.includes(word),
+    ),
 );
 
 test('every screen has a name of its own', () => {
