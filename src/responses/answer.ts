@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { notFound, Refusal } from '../errors.ts';
 import { limitAddress } from '../keys/limit.ts';
-import { createBatchByKey } from '../lib/async/batch-by-key.ts';
+import { createBatch } from '../lib/async/batch.ts';
 import { withinMs } from '../lib/async/deadline.ts';
 import { type Db, type Sql, violates } from '../lib/db/db.ts';
 import { inGroup } from '../lib/db/fair-pool.ts';
@@ -112,10 +112,10 @@ type WaitingAnswer = NewAnswer & { alone: () => Recording };
  * outcome and its own error, and a lock of one organization holds up no other.
  */
 export function createAnswerRecorder(db: Db): RecordAnswer {
-  const groups = createBatchByKey<WaitingAnswer, Recording>(
+  const groups = createBatch<WaitingAnswer, Recording>(
     {
       keyOf: ({ response }) => response.org_id,
-      writeShared: (group) => recordGroup(db, group),
+      write: (group) => recordGroup(db, group),
       writeOwn: async (group) => group.map(({ alone }) => alone()),
     },
     { most: mostInGroup, atOnce: groupsAtOnce },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { enqueue, type NewJob } from '../jobs.ts';
-import { createBatchByKey } from '../lib/async/batch-by-key.ts';
+import { createBatch } from '../lib/async/batch.ts';
 import { createFairSlots } from '../lib/async/fair-slots.ts';
 import { createTypicalTime } from '../lib/async/typical-time.ts';
 import { type Db, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
@@ -203,10 +203,10 @@ type MailTry = { attempt: number; time: MailTime; job: string | null };
 
 /** Tries one mail once. */
 export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
-  const beginnings = createBatchByKey<ClaimedMail, Beginning>(
+  const beginnings = createBatch<ClaimedMail, Beginning>(
     {
       keyOf: ({ org_id }) => org_id,
-      writeShared: (mails) => beginAll(db, mails, sharedLockMs),
+      write: (mails) => beginAll(db, mails, sharedLockMs),
       writeOwn: (mails) =>
         retryWhile(isDeadlock, () => beginAll(ofGroup(db, mails[0]!.org_id), mails)),
     },
@@ -281,10 +281,10 @@ function spanOutcome({ beginning, outcome }: MailAttempt): string {
  */
 export function createRecords(db: Db) {
   const byOrganization = new Map<string, { open: number; waiting: number }>();
-  const rows = createBatchByKey<OutcomeRow, void>(
+  const rows = createBatch<OutcomeRow, void>(
     {
       keyOf: ({ org_id }) => org_id,
-      writeShared: (batch) => saveAll(db, batch, sharedLockMs),
+      write: (batch) => saveAll(db, batch, sharedLockMs),
       writeOwn: (batch) => recordOutcomes(ofGroup(db, batch[0]!.org_id), batch),
     },
     recordBatch,

@@ -37,8 +37,8 @@ type RecordTools = { db: Db; log: Log; pump: () => void };
  * While Postgres is away outcomes stay in memory: they are written when it is back.
  */
 export function createRecorder(tools: RecordTools) {
-  const delivered = createBatch(
-    (outcomes: AttemptOutcome[]) => saveTogether(tools, outcomes),
+  const delivered = createBatch<AttemptOutcome, boolean>(
+    { write: (outcomes) => saveTogether(tools, outcomes) },
     batch,
   );
   const alone = new Map<string, ReturnType<typeof recordAlone>>();
@@ -92,10 +92,12 @@ function toDeliveredRow(outcome: AttemptOutcome) {
 }
 
 function recordAlone({ db, pump }: RecordTools, webhook: WebhookRef) {
-  const { add } = createBatch(
-    async (outcomes: AttemptOutcome[]) => {
-      if (await record(ofGroup(db, webhook.org_id), webhook, outcomes)) pump();
-      return outcomes;
+  const { add } = createBatch<AttemptOutcome, AttemptOutcome>(
+    {
+      write: async (outcomes) => {
+        if (await record(ofGroup(db, webhook.org_id), webhook, outcomes)) pump();
+        return outcomes;
+      },
     },
     { most: batch.most },
   );

@@ -6,61 +6,194 @@ type Waiting<In, Out> = {
 
 type BatchLimits = {
   most: number;
+  /** How many batches of several keys are written at once. */
+  atOnce?: number;
   /** How long the first item of a batch waits for others; 0 is until the end of this turn of the loop. */
   lingerMs?: number;
 };
 
+type BatchWriters<In, Out> = {
+  /** Without it all items have the same key: one batch is written after the other. */
+  keyOf?: (item: In) => string;
+  /**
+   * Writes items of several keys, all or none. With `writeOwn` it must fail soon when one of them is held up, since the
+   * others wait with it.
+   */
+  write: (items: In[]) => Promise<Out[]>;
+  /** Writes items of one key after a failure of `write`, however long that takes. */
+  writeOwn?: (items: In[]) => Promise<Out[]>;
+};
+
 /**
- * Collects items and writes them in batches, one after the other. A batch is written when it is full, when
- * its first item has waited long enough, or at `flush`; the next one fills meanwhile.
+ * Collects items and writes those of all keys, such as organizations, in common batches, in which each key has its
+ * share. A batch is written when it is full, when its first item has waited long enough, or at `flush`. The keys of a
+ * batch wait until it is written, so that their items keep their order; items of other keys go into another batch next
+ * to it. A key that is held up leaves the common batches until it goes on.
  *
- *     const saves = createBatch(saveRows, { most: 100, lingerMs: 20 });
+ *     const saves = createBatch({ keyOf, write, writeOwn }, { most: 100, atOnce: 2, lingerMs: 20 });
  *     await saves.add(row);
  */
 export function createBatch<In, Out>(
-  write: (items: In[]) => Promise<Out[]>,
-  { most, lingerMs = 0 }: BatchLimits,
+  { keyOf = () => '', write, writeOwn }: BatchWriters<In, Out>,
+  { most, atOnce = 1, lingerMs = 0 }: BatchLimits,
 ) {
-  const gathered: Waiting<In, Out>[] = [];
-  let [writing, due] = [false, false];
-  let timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
+  const lines = createBatchLines<Waiting<In, Out>>();
+  const timer = createTimer(lingerMs, () => {
+    lines.setDue();
+    writeDue();
+  });
+  let batches = 0;
 
-  async function writeDue() {
-    if (writing) return;
-    writing = true;
-    while (gathered.length >= most || (due && gathered.length > 0)) {
-      await writeOne(gathered.splice(0, most));
-    }
-    due = false;
-    writing = false;
+  function writeDue() {
+    while (batches < atOnce && lines.isDue(most)) void writeBatch(lines.take(most));
   }
 
-  async function writeOne(batch: Waiting<In, Out>[]) {
-    if (gathered.length === 0) due = false;
+  async function writeBatch(batch: Map<string, Waiting<In, Out>[]>) {
+    batches += 1;
     try {
-      const written = await write(batch.map(({ item }) => item));
-      for (const [place, { resolve }] of batch.entries()) resolve(written[place]!);
+      await writeAll([...batch.values()].flat(), write);
+      for (const key of batch.keys()) lines.release(key);
     } catch (error) {
-      for (const { reject } of batch) reject(error);
+      for (const [key, waiting] of batch) {
+        if (writeOwn) void writeKey(key, waiting, writeOwn);
+        else fail(key, waiting, error);
+      }
+    }
+    batches -= 1;
+    writeDue();
+  }
+
+  async function writeKey(
+    key: string,
+    waiting: Waiting<In, Out>[],
+    writeOwn: (items: In[]) => Promise<Out[]>,
+  ) {
+    try {
+      await writeAll(waiting, writeOwn);
+      lines.release(key);
+    } catch (error) {
+      fail(key, waiting, error);
+    }
+    writeDue();
+  }
+
+  function fail(key: string, waiting: Waiting<In, Out>[], error: unknown) {
+    for (const { reject } of waiting) reject(error);
+    lines.release(key);
+  }
+
+  return {
+    /** Resolves with what was written of the item. */
+    add(item: In): Promise<Out> {
+      const { promise, resolve, reject } = Promise.withResolvers<Out>();
+      lines.add(keyOf(item), { item, resolve, reject });
+      timer.start();
+      if (lines.isDue(most)) writeDue();
+      return promise;
+    },
+    /** Writes what is gathered of a key without waiting for more. */
+    flush(key = '') {
+      lines.setDue(key);
+      writeDue();
+      if (lines.isEmpty()) timer.stop();
+    },
+  };
+}
+
+async function writeAll<In, Out>(
+  waiting: Waiting<In, Out>[],
+  write: (items: In[]) => Promise<Out[]>,
+) {
+  const written = await write(waiting.map(({ item }) => item));
+  for (const [place, { resolve }] of waiting.entries()) resolve(written[place]!);
+}
+
+/** A time that is over once after each start; 0 is the end of this turn of the loop. */
+function createTimer(ms: number, isOver: () => void) {
+  let timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
+  const end = () => {
+    timer = undefined;
+    isOver();
+  };
+  return {
+    start() {
+      timer ??= ms > 0 ? setTimeout(end, ms) : setImmediate(end);
+    },
+    stop() {
+      if (ms > 0) clearTimeout(timer as NodeJS.Timeout | undefined);
+      else clearImmediate(timer as NodeJS.Immediate | undefined);
+      timer = undefined;
+    },
+  };
+}
+
+/** Items of one key, in their order, and whether they are to be written without waiting for more. */
+type BatchLine<Item> = { items: Item[]; due: boolean };
+
+/** Items that wait to be written, by key. A key of which a batch is written is busy: its items wait for its end. */
+function createBatchLines<Item>() {
+  const ready = new Map<string, Item[]>();
+  const busy = new Map<string, BatchLine<Item>>();
+  let [readyItems, due] = [0, false];
+
+  function add(key: string, item: Item) {
+    const waiting = busy.get(key)?.items ?? ready.get(key);
+    if (waiting) waiting.push(item);
+    else ready.set(key, [item]);
+    if (!busy.has(key)) readyItems += 1;
+  }
+
+  /** What waits now is to be written as soon as it may be: of this key, or of all. */
+  function setDue(key?: string) {
+    due ||= key === undefined ? readyItems > 0 : ready.has(key);
+    const lines = key === undefined ? busy.values() : [busy.get(key)];
+    for (const line of lines) if (line && line.items.length > 0) line.due = true;
+  }
+
+  /** Takes items of as many keys as there are, each with its share. The keys are busy until they are released. */
+  function take(most: number): Map<string, Item[]> {
+    const batch = takeShares(ready, most);
+    for (const [key, items] of batch) {
+      const rest = ready.get(key) ?? [];
+      ready.delete(key);
+      busy.set(key, { items: rest, due: rest.length > 0 });
+      readyItems -= items.length + rest.length;
+    }
+    if (readyItems === 0) due = false;
+    return batch;
+  }
+
+  /** The batch of the key is written: what came meanwhile goes behind the other keys. */
+  function release(key: string) {
+    const { items, due: isDue } = busy.get(key)!;
+    busy.delete(key);
+    if (items.length === 0) return;
+    ready.set(key, items);
+    readyItems += items.length;
+    due ||= isDue;
+  }
+
+  return {
+    add,
+    setDue,
+    take,
+    release,
+    isDue: (most: number) => (due && readyItems > 0) || readyItems >= most,
+    isEmpty: () => readyItems === 0 && [...busy.values()].every(({ items }) => items.length === 0),
+  };
+}
+
+/** Takes at most so many items out of the lines, in rounds in which each key has the same share. */
+function takeShares<Item>(lines: Map<string, Item[]>, most: number): Map<string, Item[]> {
+  const taken = new Map<string, Item[]>();
+  for (let left = most; left > 0 && lines.size > 0; ) {
+    const share = Math.max(1, Math.floor(left / lines.size));
+    for (const [key, items] of lines) {
+      const part = items.splice(0, Math.min(share, left));
+      left -= part.length;
+      if (part.length > 0) taken.set(key, [...(taken.get(key) ?? []), ...part]);
+      if (items.length === 0) lines.delete(key);
     }
   }
-
-  /** Writes what is gathered without waiting for more. */
-  function flush() {
-    if (lingerMs > 0) clearTimeout(timer as NodeJS.Timeout | undefined);
-    timer = undefined;
-    due = gathered.length > 0;
-    void writeDue();
-  }
-
-  /** Resolves with what was written of the item. */
-  function add(item: In): Promise<Out> {
-    const { promise, resolve, reject } = Promise.withResolvers<Out>();
-    gathered.push({ item, resolve, reject });
-    if (gathered.length >= most) void writeDue();
-    timer ??= lingerMs > 0 ? setTimeout(flush, lingerMs) : setImmediate(flush);
-    return promise;
-  }
-
-  return { add, flush };
+  return taken;
 }

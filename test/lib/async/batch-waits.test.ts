@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBatchByKey } from '../../../src/lib/async/batch-by-key.ts';
+import { createBatch } from '../../../src/lib/async/batch.ts';
 
 /** Items come by their keys, `+20` is a time that passes, `end` the end of the oldest write; a batch holds two items. */
 const waits: { fact: string; steps: string; written: string[] }[] = [
@@ -70,8 +70,8 @@ for (const { fact, steps, written } of waits) {
       new Promise<string[]>((end) =>
         writes.push({ items: items.join(' '), end: () => end(items) }),
       );
-    const { add, flush } = createBatchByKey(
-      { keyOf: (item: string) => item.charAt(0), writeShared: write, writeOwn: write },
+    const { add, flush } = createBatch(
+      { keyOf: (item: string) => item.charAt(0), write: write, writeOwn: write },
       { most: 2, atOnce: 1, lingerMs: 20 },
     );
     let ended = 0;

@@ -1,115 +1,319 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import { createBatch } from '../../../src/lib/async/batch.ts';
 
-/** A writer that records its batches and ends them when the test says so. */
-function heldWriter() {
-  const batches: number[][] = [];
-  const ends: PromiseWithResolvers<void>[] = [];
-  const write = async (items: number[]) => {
-    batches.push(items);
-    const end = Promise.withResolvers<void>();
-    ends.push(end);
-    await end.promise;
-    return items.map((item) => item * 10);
-  };
-  return { batches, ends, write };
-}
+type Item = { key: string; n: number };
 
+const item = (key: string, n: number): Item => ({ key, n });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('items of one turn are one batch, and those that come meanwhile the next', async () => {
-  const { batches, ends, write } = heldWriter();
-  const { add } = createBatch(write, { most: 10 });
-  const first = [add(1), add(2)];
-  await turn();
-  const second = [add(3), add(4)];
-  await turn();
-  assert.deepEqual(batches, [[1, 2]]);
-  ends[0]!.resolve();
-  assert.deepEqual(await Promise.all(first), [10, 20]);
-  await turn();
-  assert.deepEqual(batches, [
-    [1, 2],
-    [3, 4],
-  ]);
-  ends[1]!.resolve();
-  assert.deepEqual(await Promise.all(second), [30, 40]);
-});
-
-test('a full batch does not wait, and what is over it waits for others', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { batches, ends, write } = heldWriter();
-  const { add } = createBatch(write, { most: 2, lingerMs: 20 });
-  const all = [add(1), add(2), add(3)];
-  await turn();
-  assert.deepEqual(batches, [[1, 2]]);
-  ends[0]!.resolve();
-  await all[0];
-  await turn();
-  assert.deepEqual(batches, [[1, 2]]);
-  t.mock.timers.tick(20);
-  await turn();
-  assert.deepEqual(batches, [[1, 2], [3]]);
-  ends[1]!.resolve();
-  await Promise.all(all);
-});
-
-test('a batch is full with as many items as it may have', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { batches, ends, write } = heldWriter();
-  const { add } = createBatch(write, { most: 2, lingerMs: 20 });
-  const all = [add(1), add(2)];
-  assert.deepEqual(batches, [[1, 2]]);
-  ends[0]!.resolve();
-  await Promise.all(all);
-});
-
-test('a flush writes at once what would have waited', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { batches, ends, write } = heldWriter();
-  const { add, flush } = createBatch(write, { most: 10, lingerMs: 20 });
-  const only = add(1);
-  await turn();
-  assert.deepEqual(batches, []);
-  flush();
-  await turn();
-  assert.deepEqual(batches, [[1]]);
-  ends[0]!.resolve();
-  assert.equal(await only, 10);
-});
-
-test('a batch that fails fails its own items, and the next is written', async () => {
-  let fails = true;
-  const { add } = createBatch(
-    async (items: number[]) => {
-      if (fails) throw new Error('away');
-      return items;
+/** Writers that record what they write, and end it as the test says. */
+function heldWriters() {
+  const writes: { own: boolean; items: Item[]; end: PromiseWithResolvers<void> }[] = [];
+  const writer = (own: boolean) => async (items: Item[]) => {
+    const end = Promise.withResolvers<void>();
+    writes.push({ own, items, end });
+    await end.promise;
+    return items.map(({ n }) => n * 10);
+  };
+  return {
+    writes,
+    shown: () => writes.map(({ items }) => items.map(({ key, n }) => key + n).join(' ')),
+    writers: {
+      keyOf: ({ key }: Item) => key,
+      write: writer(false),
+      writeOwn: writer(true),
     },
-    { most: 10 },
+  };
+}
+
+test('items of several keys are one batch', async () => {
+  const { writes, shown, writers } = heldWriters();
+  const { add } = createBatch(writers, { most: 10, atOnce: 2 });
+  const all = [add(item('a', 1)), add(item('b', 2)), add(item('a', 3))];
+  await turn();
+  assert.deepEqual(shown(), ['a1 a3 b2']);
+  writes[0]!.end.resolve();
+  assert.deepEqual(await Promise.all(all), [10, 20, 30]);
+});
+
+test('what belongs to one key does not wait for the batch of another', async () => {
+  const { writes, shown, writers } = heldWriters();
+  const { add } = createBatch(writers, { most: 10, atOnce: 2 });
+  const many = [add(item('many', 1)), add(item('many', 2))];
+  await turn();
+  const [later, few] = [add(item('many', 3)), add(item('few', 4))];
+  await turn();
+  assert.deepEqual(shown(), ['many1 many2', 'few4']);
+  writes[1]!.end.resolve();
+  assert.equal(await few, 40);
+  writes[0]!.end.resolve();
+  assert.deepEqual(await Promise.all(many), [10, 20]);
+  await turn();
+  assert.equal(shown().at(-1), 'many3');
+  writes[2]!.end.resolve();
+  assert.equal(await later, 30);
+});
+
+test('each key has its share of a batch', async () => {
+  const { writes, shown, writers } = heldWriters();
+  const { add } = createBatch(writers, { most: 4, atOnce: 1 });
+  const all = [1, 2, 3, 4].map((n) => add(item('first', n)));
+  await turn();
+  const next = [5, 6, 7, 8, 9].map((n) => add(item('many', n)));
+  const few = add(item('few', 10));
+  await turn();
+  writes[0]!.end.resolve();
+  await Promise.all(all);
+  await turn();
+  assert.deepEqual(shown(), ['first1 first2 first3 first4', 'many5 many6 many7 few10']);
+  writes[1]!.end.resolve();
+  await few;
+  await turn();
+  assert.equal(shown().at(-1), 'many8 many9');
+  writes[2]!.end.resolve();
+  await Promise.all(next);
+});
+
+/** Keys that have enough items differ by one at most, and as many keys as there is room for are in a batch. */
+const shares: { most: number; items: number[]; first: number[] }[] = [
+  { most: 10, items: [9, 9], first: [5, 5] },
+  { most: 10, items: [9, 9, 9, 9, 9, 9], first: [2, 2, 2, 2, 1, 1] },
+  { most: 11, items: [9, 9, 9, 9], first: [3, 3, 3, 2] },
+  { most: 10, items: [1, 9, 2], first: [1, 7, 2] },
+  { most: 2, items: [3, 3, 3], first: [1, 1, 0] },
+];
+
+for (const { most, items, first } of shares) {
+  test(`of ${items.join(', ')} items of as many keys, ${most} at once are first ${first.join(', ')}`, async () => {
+    const { writes, writers } = heldWriters();
+    const { add, flush } = createBatch(writers, { most, atOnce: 1 });
+    const before = add(item('before', 0));
+    flush('before');
+    const all = items.flatMap((many, key) =>
+      Array.from({ length: many }, (_, n) => add(item(`${key}`, n))),
+    );
+    await turn();
+    // From here on nothing is added: what is due is written without a nudge, however many batches it takes.
+    let done = false;
+    void Promise.all([before, ...all]).then(() => {
+      done = true;
+    });
+    for (let at = 0; at < 1 + items.reduce((sum, many) => sum + many, 0) && !done; at += 1) {
+      writes[at]?.end.resolve();
+      await turn();
+    }
+    assert.ok(done, `${writes.length} batches`);
+    const counted = items.map(
+      (_, key) => writes[1]!.items.filter((one) => one.key === `${key}`).length,
+    );
+    assert.deepEqual(counted, first);
+  });
+}
+
+test('a key that is held up leaves the others, and those that come later do not meet it', async () => {
+  const { writes, writers } = heldWriters();
+  const { add } = createBatch(writers, { most: 10, atOnce: 1 });
+  const [held, other] = [add(item('held', 1)), add(item('other', 2))];
+  await turn();
+  writes[0]!.end.reject(new Error('a lock is not free'));
+  await turn();
+  assert.deepEqual(
+    writes.slice(1).map(({ own, items }) => ({ own, key: items[0]!.key })),
+    [
+      { own: true, key: 'held' },
+      { own: true, key: 'other' },
+    ],
   );
+  writes[2]!.end.resolve();
+  assert.equal(await other, 20);
+  const later = add(item('other', 3));
+  const behind = add(item('held', 4));
+  await turn();
+  assert.deepEqual(writes[3]!.items, [item('other', 3)]);
+  writes[3]!.end.resolve();
+  assert.equal(await later, 30);
+  writes[1]!.end.resolve();
+  assert.equal(await held, 10);
+  await turn();
+  writes[4]!.end.resolve();
+  assert.equal(await behind, 40);
+});
+
+test('items of one key that cannot be written fail alone', async () => {
+  const { writes, writers } = heldWriters();
+  const { add } = createBatch(writers, { most: 10, atOnce: 1 });
+  const [bad, good] = [add(item('bad', 1)), add(item('good', 2))];
+  await turn();
+  writes[0]!.end.reject(new Error('a row that is not allowed'));
+  await turn();
+  writes[1]!.end.reject(new Error('a row that is not allowed'));
+  writes[2]!.end.resolve();
+  await assert.rejects(bad, /not allowed/);
+  assert.equal(await good, 20);
+});
+
+test('a flush writes what is gathered, and what comes later waits its whole time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { writes, shown, writers } = heldWriters();
+  const { add, flush } = createBatch(writers, { most: 10, atOnce: 2, lingerMs: 20 });
+  const first = [add(item('a', 1)), add(item('b', 2))];
+  await turn();
+  assert.deepEqual(shown(), []);
+  flush('a');
+  assert.deepEqual(shown(), ['a1 b2']);
+  writes[0]!.end.resolve();
+  await Promise.all(first);
+  t.mock.timers.tick(10);
+  const second = add(item('a', 3));
+  t.mock.timers.tick(10);
+  assert.deepEqual(shown(), ['a1 b2']);
+  t.mock.timers.tick(10);
+  assert.deepEqual(shown(), ['a1 b2', 'a3']);
+  writes[1]!.end.resolve();
+  await second;
+});
+
+test('a flush of one key leaves what waits of another its time', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { writes, shown, writers } = heldWriters();
+  const { add, flush } = createBatch(writers, { most: 10, atOnce: 2, lingerMs: 20 });
+  const first = add(item('a', 1));
+  flush('a');
+  const waiting = add(item('a', 2));
+  const other = add(item('b', 3));
+  flush('b');
+  for (const { end } of writes) end.resolve();
+  await Promise.all([first, other]);
+  assert.deepEqual(shown(), ['a1', 'b3']);
+  t.mock.timers.tick(20);
+  assert.deepEqual(shown(), ['a1', 'b3', 'a2']);
+  writes[2]!.end.resolve();
+  await waiting;
+});
+
+const arrivals = fc.array(
+  fc.oneof(
+    { weight: 5, arbitrary: fc.record({ add: fc.constantFrom('a', 'b', 'c', 'd') }) },
+    { weight: 2, arbitrary: fc.record({ flush: fc.constantFrom('a', 'b', 'c', 'd') }) },
+    { weight: 2, arbitrary: fc.record({ tick: fc.constantFrom(7, 20) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ end: fc.nat(3), as: fc.constantFrom('written', 'failed') }),
+    },
+  ),
+  { maxLength: 60 },
+);
+const limits = fc.record({
+  most: fc.integer({ min: 1, max: 5 }),
+  atOnce: fc.integer({ min: 1, max: 3 }),
+});
+
+test('whatever comes in whatever order, each item is written once, in its order, next to other keys', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  await fc.assert(
+    fc.asyncProperty(arrivals, limits, async (steps, { most, atOnce }) => {
+      const { writes, writers } = heldWriters();
+      const open = new Set<(typeof writes)[number]>();
+      const [written, failed] = [new Map<string, number[]>(), new Set<number>()];
+      const watched = watch(writers, writes, open);
+      const { add, flush } = createBatch(watched, { most, atOnce, lingerMs: 20 });
+      const added: { at: Item; ended: Promise<unknown> }[] = [];
+      const unsaved = new Map<string, number>();
+
+      const end = async (place: number, as: 'written' | 'failed') => {
+        const ended = [...open][place % Math.max(open.size, 1)];
+        if (!ended) return;
+        open.delete(ended);
+        if (as === 'failed') ended.end.reject(new Error('held up'));
+        else ended.end.resolve();
+        await turn();
+        if (as === 'failed' && !ended.own) return;
+        for (const { key, n } of ended.items) {
+          unsaved.set(key, unsaved.get(key)! - 1);
+          if (as === 'failed') failed.add(n);
+          written.set(key, [...(written.get(key) ?? []), n]);
+        }
+      };
+
+      for (const [n, step] of steps.entries()) {
+        if ('add' in step) {
+          unsaved.set(step.add, (unsaved.get(step.add) ?? 0) + 1);
+          const ended = add(item(step.add, n)).catch(() => 'failed');
+          added.push({ at: item(step.add, n), ended });
+        }
+        if ('flush' in step) flush(step.flush);
+        if ('tick' in step) t.mock.timers.tick(step.tick);
+        if ('end' in step) await end(step.end, step.as);
+        assertBounded([...open], { most, atOnce });
+        if ('flush' in step) assertGoesOn(step.flush, [...open], { unsaved, atOnce });
+      }
+      for (let rounds = 0; added.length > 0 && rounds < 500; rounds++) {
+        t.mock.timers.tick(20);
+        await end(0, 'written');
+        if ([...unsaved.values()].every((left) => left === 0)) break;
+      }
+      const left = [...unsaved].filter(([, items]) => items > 0);
+      assert.deepEqual(left, [], 'items are lost');
+      assert.deepEqual(
+        await Promise.all(added.map(({ ended }) => ended)),
+        added.map(({ at: { n } }) => (failed.has(n) ? 'failed' : n * 10)),
+      );
+      for (const [key, order] of written) {
+        const came = added.filter(({ at }) => at.key === key).map(({ at: { n } }) => n);
+        assert.deepEqual(order, came);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+type Writers = ReturnType<typeof heldWriters>;
+type Write = Writers['writes'][number];
+
+/** Keeps the writes that have begun and not ended. */
+function watch({ keyOf, ...writers }: Writers['writers'], writes: Write[], open: Set<Write>) {
+  const watching = (write: (items: Item[]) => Promise<number[]>) => (items: Item[]) => {
+    const ended = write(items);
+    open.add(writes.at(-1)!);
+    return ended;
+  };
+  return {
+    keyOf,
+    write: watching(writers.write),
+    writeOwn: watching(writers.writeOwn),
+  };
+}
+
+/** No key is in two batches at once, there are not too many batches, and none is too large. */
+function assertBounded(open: Write[], { most, atOnce }: { most: number; atOnce: number }) {
+  const keys = open.flatMap(({ items }) => [...new Set(items.map(({ key }) => key))]);
+  assert.equal(new Set(keys).size, keys.length, 'a key is in two batches');
+  assert.ok(open.filter(({ own }) => !own).length <= atOnce, 'too many batches');
+  for (const { items } of open) assert.ok(items.length <= most, 'a batch is too large');
+}
+
+/** What was flushed is being written, unless as many batches as may be are in the way. */
+function assertGoesOn(
+  key: string,
+  open: Write[],
+  { unsaved, atOnce }: { unsaved: Map<string, number>; atOnce: number },
+) {
+  if ((unsaved.get(key) ?? 0) === 0) return;
+  const isFull = open.filter(({ own }) => !own).length === atOnce;
+  const isWritten = open.some(({ items }) => items.some((each) => each.key === key));
+  assert.ok(isWritten || isFull, `${key} waits for a batch that it is not in`);
+}
+
+test('a batch that fails rejects its items, and the next is written', async () => {
+  let fails = true;
+  const write = async (items: number[]) => {
+    if (fails) throw new Error('away');
+    return items;
+  };
+  const { add } = createBatch({ write }, { most: 10 });
   await assert.rejects(Promise.all([add(1), add(2)]), /away/);
   fails = false;
   assert.equal(await add(3), 3);
-});
-
-test('an item that comes after a flush waits its whole time', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { batches, ends, write } = heldWriter();
-  const { add, flush } = createBatch(write, { most: 10, lingerMs: 20 });
-  const first = add(1);
-  flush();
-  await turn();
-  ends[0]!.resolve();
-  await first;
-  t.mock.timers.tick(10);
-  const second = add(2);
-  t.mock.timers.tick(10);
-  await turn();
-  assert.deepEqual(batches, [[1]]);
-  t.mock.timers.tick(10);
-  await turn();
-  assert.deepEqual(batches, [[1], [2]]);
-  ends[1]!.resolve();
-  await second;
 });
