@@ -1,11 +1,9 @@
 import type { Signal } from '../lib/async/signal.ts';
 import { type EndedRequest, requestEnded } from '../lib/http/http.ts';
-import type { Labels, Measurement } from '../lib/metrics/instrument.ts';
-import { type Recorder, traceOf } from '../lib/metrics/recorder.ts';
+import { type Labels, type Measurement, type Recorder, traceOf } from '../lib/metrics/recorder.ts';
 import { jobRan } from '../lib/queue/task.ts';
 import * as signals from '../signals.ts';
-import { methods, otherMethod } from './label-values.ts';
-import type { RecordedName } from './recorded-instruments.ts';
+import { methods, otherMethod, type RecordedName } from './instruments.ts';
 
 type Count = Measurement & { name: RecordedName };
 type Facts<Of> = Of extends Signal<infer What> ? What : never;

@@ -1,9 +1,9 @@
 import { type Db, one } from '../lib/db/db.ts';
 import { listSteps, type StepState } from '../lib/db/migrate-step-state.ts';
 import { inReadTransaction } from '../lib/db/transaction.ts';
-import type { Reading, Readings } from '../lib/metrics/instrument.ts';
+import type { Reading, Readings } from '../lib/metrics/recorder.ts';
 import { analyzeTask } from '../summaries/comment-reader.ts';
-import { tasks } from './label-values.ts';
+import { tasks } from './instruments.ts';
 import {
   countOutbox,
   countPendingDeliveries,

@@ -1,15 +1,28 @@
+import { Hono } from 'hono';
+import manifest from '../../package.json' with { type: 'json' };
+import { Refusal } from '../errors.ts';
 import { cachedFor } from '../lib/async/cached-for.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { PoolUse } from '../lib/db/pool-use.ts';
 import type { Replica } from '../lib/db/replica.ts';
-import type { Family } from '../lib/metrics/exposition.ts';
-import type { Readings } from '../lib/metrics/instrument.ts';
-import { observedFamilies } from '../lib/metrics/observed.ts';
+import { answerError, followRequests, type RequestEnv } from '../lib/http/http.ts';
+import { httpAddress } from '../lib/http/http-address.ts';
+import { type ListenAddress, type Listener, listen } from '../lib/http/listen.ts';
+import { answerNoRoute } from '../lib/http/methods.ts';
+import type { Log } from '../lib/log/log.ts';
 import { createMeterRecorder, observeFor, openMeter } from '../lib/metrics/otlp.ts';
 import { watchProcess } from '../lib/metrics/process.ts';
-import { createRecorder } from '../lib/metrics/recorder.ts';
+import {
+  createRecorder,
+  type Family,
+  observedFamilies,
+  type Readings,
+} from '../lib/metrics/recorder.ts';
+import { type MetricsTools, metricsRoutes } from '../lib/metrics/routes.ts';
 import { type Checks, failedChecks } from '../lib/process/checks.ts';
+import type { Lifecycle } from '../lib/process/lifecycle.ts';
 import type { Jobs } from '../lib/queue/start.ts';
+import type { Config } from '../settings/config.ts';
 import { countSignals } from './count.ts';
 import { by, readDatabase } from './database.ts';
 import { instruments } from './instruments.ts';
@@ -101,3 +114,59 @@ type RunnerState = NonNullable<ReturnType<Jobs['state']>[keyof ReturnType<Jobs['
 
 const pick = (states: [string, RunnerState][], value: (state: RunnerState) => number) =>
   Object.fromEntries(states.map(([runner, state]) => [runner, value(state)]));
+
+/** Listens on the address of metrics alone, if there is one; until it is opened it answers "starting". */
+export async function takeMetricsAddress(
+  where: ListenAddress | null,
+  { parts, say }: { parts: Lifecycle; say: (sentence: string) => void },
+): Promise<Listener | undefined> {
+  if (!where) return undefined;
+  const take = () =>
+    listen(where).catch((error: Error) => {
+      if (error instanceof Refusal) throw error;
+      const why = `askback cannot listen there (${error.message})`;
+      throw new Refusal('unavailable', `ASKBACK_METRICS_LISTEN: ${why}`);
+    });
+  const listener = await parts.start('metrics address', take, (it) => it.close());
+  say(`metrics are shown on ${httpAddress(listener.host, listener.port)}/metrics`);
+  return listener;
+}
+
+type ShowMetrics = {
+  config: Pick<Config, 'metrics'>;
+  parts: Lifecycle;
+  log: Log;
+  counting: Counting;
+  listener: Listener | undefined;
+  /** Local callers need no token: no proxy can be in front. */
+  trustsLocal: boolean;
+};
+
+/** Shows metrics on their own address, or returns what shows them on the main one. */
+export async function showMetrics(
+  { config, parts, log, counting, listener, trustsLocal }: ShowMetrics,
+  observed: Omit<Observed, 'build'>,
+): Promise<MetricsTools | undefined> {
+  const build = { version: manifest.version, node: process.versions.node };
+  const { families } = await parts.start(
+    'metrics',
+    () => startMetrics(counting, { ...observed, build }),
+    (it) => it.stop(),
+  );
+  const { token } = config.metrics;
+  const settings = 'ASKBACK_METRICS_TOKEN or ASKBACK_METRICS_LISTEN';
+  const access = { token, ownAddress: listener !== undefined, trustsLocal, settings };
+  if (!listener) return { families, access };
+  await listener.open(metricsApp(log, { families, access }).fetch);
+  return undefined;
+}
+
+/** The application at the address of metrics alone. */
+export function metricsApp(log: Log, tools: MetricsTools) {
+  const app = new Hono<RequestEnv>();
+  return app
+    .use(followRequests)
+    .onError(answerError(log, () => undefined))
+    .notFound(answerNoRoute(() => app.routes))
+    .route('/', metricsRoutes(tools));
+}

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { serve } from '@hono/node-server';
 import { createLog } from '../../src/lib/log/log.ts';
-import { metricsApp } from '../../src/observations/serve-metrics.ts';
+import { metricsApp } from '../../src/observations/metrics.ts';
 
 const token = 'correct-horse';
 const log = createLog({ level: 'silent' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownLabels, type Measurement } from '../../src/lib/metrics/instrument.ts';
+import { knownLabels, type Measurement } from '../../src/lib/metrics/recorder.ts';
 import { counts } from '../../src/observations/count.ts';
 import { instruments } from '../../src/observations/instruments.ts';
 

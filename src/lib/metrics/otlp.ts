@@ -5,7 +5,7 @@ import {
   type Labels,
   type Measurement,
   type Readings,
-} from './instrument.ts';
+} from './recorder.ts';
 
 /** Where OpenTelemetry takes measurements; nothing when none is to be exported. */
 export function openMeter(name: string): Meter | null {

@@ -1,6 +1,5 @@
 import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
-import type { Family } from './exposition.ts';
-import { familyOf } from './recorder.ts';
+import { type Family, familyOf } from './recorder.ts';
 
 /** The client would sample ten times a second for two metrics that are left out below. */
 const neverMs = 0x7fff_ffff;

@@ -1,14 +1,21 @@
-import { Hono } from 'hono';
-import { type MetricsAccess, refuseStranger } from './access.ts';
-import { contentTypes, expose, type Family, type Format } from './exposition.ts';
+import { type Context, Hono } from 'hono';
+import { accepts } from 'hono/accepts';
+import { Refusal } from '../../errors.ts';
+import { isSameText } from '../crypto/same-text.ts';
+import { isLocalRequest } from '../http/local.ts';
+import type { Exemplar, Family, Sample } from './recorder.ts';
 
 export type MetricsTools = { families: () => Promise<Family[]>; access: MetricsAccess };
 
-/** `GET /metrics`, in the format that the client likes better. */
+const openMetrics = 'application/openmetrics-text';
+
+/** `GET /metrics`. Prometheus asks for OpenMetrics first; everybody else gets text. */
 export const metricsRoutes = ({ families, access }: MetricsTools) =>
   new Hono().get('/metrics', async (c) => {
     refuseStranger(c, access);
-    const format = formatFor(c.req.header('Accept') ?? '');
+    const supports = [openMetrics, 'text/plain'];
+    const type = accepts(c, { header: 'Accept', supports, default: 'text/plain' });
+    const format = type === openMetrics ? 'openmetrics' : 'prometheus';
     return c.body(expose(await families(), format), 200, {
       'Content-Type': contentTypes[format],
       'Cache-Control': 'no-store',
@@ -16,20 +23,83 @@ export const metricsRoutes = ({ families, access }: MetricsTools) =>
     });
   });
 
-/** Prometheus names OpenMetrics first and plain text with a smaller weight; everybody else reads text. */
-export function formatFor(accept: string): Format {
-  const weights = new Map(
-    accept
-      .split(',')
-      .map(weightOf)
-      .sort(([, a], [, b]) => a - b),
-  );
-  const open = weights.get('application/openmetrics-text') ?? 0;
-  return open > 0 && open >= (weights.get('text/plain') ?? 0) ? 'openmetrics' : 'prometheus';
+export type MetricsAccess = {
+  token: string | null;
+  /** Metrics have an address apart from that of the service. */
+  ownAddress: boolean;
+  /** A local caller needs no token: no proxy can be in front of the service. */
+  trustsLocal: boolean;
+  /** What an operator sets to open them to others. */
+  settings: string;
+};
+
+/**
+ * Strangers may reach the main address: only local callers read metrics there, and others with a token. Behind a
+ * proxy every visitor looks local, so local callers need the token too. An address for metrics alone is open to all
+ * that the operator lets reach it, unless there is a token.
+ */
+function refuseStranger(c: Context, { token, ownAddress, trustsLocal, settings }: MetricsAccess) {
+  if (trustsLocal && isLocalRequest(c)) return;
+  if (token === null && ownAddress) return;
+  if (token === null) {
+    throw new Refusal(
+      'forbidden',
+      trustsLocal
+        ? `metrics can be read only on the machine itself, unless ${settings} is set`
+        : `metrics can be read once ${settings} is set`,
+    );
+  }
+  const [, given] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? [];
+  if (given !== undefined && isSameText(given, token)) return;
+  c.header('WWW-Authenticate', 'Bearer realm="metrics"');
+  throw new Refusal('unauthorized', 'the bearer token for metrics is missing or wrong');
 }
 
-function weightOf(range: string): [string, number] {
-  const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-  const weight = parameters.find((parameter) => parameter.startsWith('q='));
-  return [type, weight === undefined ? 1 : Number(weight.slice(2)) || 0];
+type Format = 'prometheus' | 'openmetrics';
+
+const contentTypes: Readonly<Record<Format, string>> = {
+  prometheus: 'text/plain; version=0.0.4; charset=utf-8',
+  openmetrics: `${openMetrics}; version=1.0.0; charset=utf-8`,
+};
+
+/** Writes metrics as text. The client's own writer has one format for each registry, and no units. */
+export function expose(families: readonly Family[], format: Format): string {
+  const text = families.map((family) => exposeFamily(family, format)).join('');
+  return format === 'openmetrics' ? `${text}# EOF\n` : text;
 }
+
+function exposeFamily({ name, help, kind, samples }: Family, format: Format): string {
+  const open = format === 'openmetrics';
+  const family = open && kind === 'counter' ? name.replace(/_total$/, '') : name;
+  const unit = open ? unitForm.exec(family)?.[1] : undefined;
+  const lines = [`# TYPE ${family} ${kind}`];
+  if (unit) lines.push(`# UNIT ${family} ${unit}`);
+  lines.push(`# HELP ${family} ${open ? escapeQuoted(help) : escapeText(help)}`);
+  for (const { metricName = name, labels, value, exemplar } of samples) {
+    const line = `${metricName}${exposeLabels(labels)} ${exposeNumber(value)}`;
+    lines.push(open && exemplar ? line + exposeExemplar(exemplar) : line);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** OpenMetrics wants a unit to be the end of the name. */
+const unitForm = /_(seconds|bytes)$/;
+
+const exposeExemplar = ({ labelSet, value, timestamp }: Exemplar) =>
+  ` # ${exposeLabels(labelSet) || '{}'} ${exposeNumber(value)} ${timestamp.toFixed(3)}`;
+
+function exposeLabels(labels: Sample['labels']): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`);
+  return pairs.length > 0 ? `{${pairs.join(',')}}` : '';
+}
+
+const escapeLabel = (value: string | number) =>
+  typeof value === 'number' ? exposeNumber(value) : escapeQuoted(value);
+
+function exposeNumber(value: number): string {
+  if (value === Number.POSITIVE_INFINITY) return '+Inf';
+  return value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value);
+}
+
+const escapeText = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
+const escapeQuoted = (text: string) => escapeText(text).replaceAll('"', '\\"');
