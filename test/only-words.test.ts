@@ -12,7 +12,7 @@ test('words choose names that contain one of them, and no words choose all', () 
 });
 
 const runs = {
-  bench: ['units', 'answers', 'growth'],
+  bench: ['units', 'answers', 'reads'],
   faults: ['ten connections ended a second', 'neighbours, replays'],
   drills: ['rolling restarts', 'leader killed'],
 };

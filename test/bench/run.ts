@@ -1,21 +1,14 @@
 import { connect } from '../../src/lib/db/db.ts';
 import { chosenBy, endWith } from '../support/only-words.ts';
-import { analysis } from './analysis.ts';
 import { answers } from './answers.ts';
 import { app } from './app.tsx';
 import { campaigns } from './campaigns.ts';
 import { benchServer } from './database.ts';
 import { deliveries } from './deliveries.ts';
-import { growth } from './growth.ts';
-import { listening } from './listening.ts';
 import { mediansOf } from './medians.ts';
 import { reads } from './reads.ts';
 import { keep, machine, type Section } from './report.ts';
-import { rising } from './rising.ts';
 import { sends } from './sends.ts';
-import { steady } from './steady.ts';
-import { steps } from './steps.ts';
-import { telemetry } from './telemetry.ts';
 import { units } from './units.ts';
 
 /**
@@ -25,29 +18,18 @@ import { units } from './units.ts';
 const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = {
   units,
   reads,
-  listening,
   answers,
   sends,
   campaigns,
-  steady,
   deliveries,
-  analysis,
-  telemetry,
   app,
-  rising,
-  growth,
-  steps,
 };
 
 const keeps = process.argv.includes('--keep');
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const times = Number(process.argv.find((word) => word.startsWith('--times='))?.slice(8) ?? 1);
 if (!Number.isInteger(times) || times % 2 === 0) endWith('times= takes an odd number');
-/** Growth takes a quarter of an hour and 20 GB of disk, rising overloads the machine: they run when they are named. */
-const named = ['growth', 'rising'];
-const chosen = chosenBy(words, Object.keys(parts)).filter(
-  (name) => words.length > 0 || !named.includes(name),
-);
+const chosen = chosenBy(words, Object.keys(parts));
 
 const server = await benchServer();
 try {

@@ -1,9 +1,9 @@
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { startSubscribers } from '../faults/arrivals.ts';
-import { startRelaySink } from '../faults/relay-sink.ts';
 import { environment, setScene } from '../faults/scene.ts';
 import { createService, type Service } from '../faults/service.ts';
 import { makeSurvey } from '../support/make/rows.ts';
+import { startRelaySink } from './relay-sink.ts';
 
 export type DrillScene = {
   services: readonly Service[];

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import { bundle } from '../../ops/build/bundle.ts';
-import { Refusal } from '../../src/errors.ts';
 import { startEmbedded } from '../../src/lib/embedded-postgres/embedded.ts';
 import { chosenBy } from '../support/only-words.ts';
 import { type Plan, runDeliveryFaults } from './delivery-faults.ts';
@@ -12,7 +11,6 @@ import { killMails } from './mail.ts';
 import type { Crowd } from './neighbour-crowd.ts';
 import { crowds } from './neighbour-crowds.ts';
 import { runNeighbours } from './neighbours.ts';
-import { runRelay } from './relay.ts';
 
 /** `make faults`: each way of breaking things, on a Postgres of its own. Words choose by title. */
 const plans: Plan[] = [
@@ -52,13 +50,11 @@ const fairness = 'fairness: a dead subscriber with 50,000 deliveries next to a l
 const mail = `mail: a sending process, killed ${kills} times at each of five points of a send, a campaign and reminders`;
 const neighbours = "neighbours: one organization's worst, another's ordinary use";
 const neighboursOf = ({ shared }: Crowd) => `neighbours, ${shared}`;
-const relay = 'postfix: 2,000 contacts through a relay, while it and the service are stopped';
 const chosen = chosenBy(process.argv.slice(2), [
   ...plans.map(({ title }) => title),
   fairness,
   mail,
   ...crowds.map(neighboursOf),
-  relay,
 ]);
 const chosenCrowds = crowds.filter((crowd) => chosen.includes(neighboursOf(crowd)));
 
@@ -105,18 +101,6 @@ try {
       complain(wrong);
     }
     console.table(table);
-  }
-  if (chosen.includes(relay)) {
-    await runRelay(server.url, 2000).then(
-      ({ ledger, wrong }) => {
-        console.log(relay, ledger);
-        complain(wrong);
-      },
-      (error: unknown) => {
-        if (!(error instanceof Refusal)) throw error;
-        complain([`${relay}: ${error.message}`]);
-      },
-    );
   }
 } finally {
   await server.stop();
