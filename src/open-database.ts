@@ -2,9 +2,7 @@ import { Refusal } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
 import { mustChoose } from './lib/db/database-url.ts';
 import { connect, type Db, serviceLimits } from './lib/db/db.ts';
-import { shareFairly } from './lib/db/fair-pool.ts';
-import { createPoolSlots, type PoolSlots, serviceWork } from './lib/db/pool-slots.ts';
-import { type PoolUse, watchPool } from './lib/db/pool-use.ts';
+import { createPoolSlots, type PoolUse, serviceWork, shareFairly } from './lib/db/fair-pool.ts';
 import { refuseWhileAway } from './lib/db/refuse-away.ts';
 import { reachServers } from './lib/db/servers.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
@@ -74,14 +72,14 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
       const pooler = await judgePooled(pooled, { sessions, patience });
       return open(pooled, behind(pooler, way)).db;
     };
-    const { db: pool, use } = watchPool(isApart ? await apart() : sessions.db);
+    const pool = isApart ? await apart() : sessions.db;
     const slots = createPoolSlots({ connections, processors: config.databaseProcessors });
     // A command does one thing at a time, with connections for it alone.
     const db = serving ? shareFairly(pool, slots, serviceWork) : pool;
     return {
       db,
       requestDb: shareFairly(refuseWhileAway(pool), slots),
-      pool: () => ({ ...use(), waiting: use().waiting + waitingFor(slots) }),
+      pool: slots.use,
       sessions: isApart ? sessions : { ...sessions, db },
       isApart,
       dataDir: embedded?.dataDir ?? config.dataDir,
@@ -93,9 +91,6 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
     throw error;
   }
 }
-
-const waitingFor = ({ counts, processors }: Required<PoolSlots>) =>
-  counts().waiting + processors.counts().waiting;
 
 type Opening = {
   /** A message for people: what is being waited for. */

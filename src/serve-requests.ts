@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApp } from './app.ts';
 import { type Db, serviceLimits } from './lib/db/db.ts';
-import { shareFairly } from './lib/db/fair-pool.ts';
-import { createPoolSlots } from './lib/db/pool-slots.ts';
+import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
 import { followReplica } from './lib/db/replica.ts';
 import { requestsLimitMs } from './lib/http/drain.ts';
 import type { Listener } from './lib/http/listen.ts';

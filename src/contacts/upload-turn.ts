@@ -1,11 +1,11 @@
 import { Refusal } from '../errors.ts';
-import { createFairSlots, TooManyWaiting } from '../lib/async/fair-slots.ts';
+import { createSemaphore, TooManyWaiting } from '../lib/async/semaphore.ts';
 
 /**
  * A list is in memory while it is read: several times its size, which is some hundred megabytes for the largest. So
  * many are read or imported at once in a process, two of them of one organization at most.
  */
-const slots = createFairSlots({ total: 4, reserve: 2, waitingPerGroup: 8 });
+const slots = createSemaphore({ slots: 4, reserve: 2, maxWaitingPerGroup: 8 });
 const retryInSeconds = 10;
 
 /** Reads or imports a list when it is the organization's turn. The body of a request that waits is not read yet. */

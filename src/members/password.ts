@@ -2,7 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { Refusal } from '../errors.ts';
-import { createFairSlots, TooManyWaiting } from '../lib/async/fair-slots.ts';
+import { createSemaphore, TooManyWaiting } from '../lib/async/semaphore.ts';
 import { normalizePassword } from './password.rules.ts';
 
 /** OWASP's first choice for argon2id: 19 MiB, twice. */
@@ -19,10 +19,9 @@ const derive = promisify(argon2);
  * Each hash keeps a processor busy for some hundredths of a second, in a thread: half of the processors at most, so
  * that requests go on. Network addresses take turns.
  */
-const slots = createFairSlots({
-  total: Math.max(1, Math.floor(availableParallelism() / 2)),
-  reserve: 0,
-  waitingPerGroup: 100,
+const slots = createSemaphore({
+  slots: Math.max(1, Math.floor(availableParallelism() / 2)),
+  maxWaitingPerGroup: 100,
 });
 
 /** Passwords that are checked for requests of a network address. */

@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { Refusal } from '../errors.ts';
 import { cachedFor } from '../lib/async/cached-for.ts';
 import type { Db } from '../lib/db/db.ts';
-import type { PoolUse } from '../lib/db/pool-use.ts';
+import type { PoolUse } from '../lib/db/fair-pool.ts';
 import type { Replica } from '../lib/db/replica.ts';
 import { answerError, followRequests, type RequestEnv } from '../lib/http/http.ts';
 import { httpAddress } from '../lib/http/http-address.ts';

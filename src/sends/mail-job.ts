@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
-import { createFairSlots } from '../lib/async/fair-slots.ts';
+import { createSemaphore } from '../lib/async/semaphore.ts';
 import { createTypicalTime } from '../lib/async/typical-time.ts';
 import { type Db, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
@@ -70,7 +70,7 @@ export type MailJobs = ReturnType<typeof createMailJobs>;
  */
 export function createMailJobs(tools: MailJobTools) {
   const { db, log, mailer, progress, settings } = tools;
-  const slots = createFairSlots({ total: mailer.concurrency, reserve: 0 });
+  const slots = createSemaphore({ slots: mailer.concurrency });
   const attempts = createAttempts({ db, mailer });
   const records = createRecords(db);
 

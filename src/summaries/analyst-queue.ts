@@ -1,10 +1,10 @@
 import { enqueue, type NewJob } from '../jobs.ts';
-import { createFairSlots } from '../lib/async/fair-slots.ts';
 import { createGiveWay, type GiveWay } from '../lib/async/give-way.ts';
+import { createSemaphore } from '../lib/async/semaphore.ts';
 import type { Db } from '../lib/db/db.ts';
 
 /** Questions that are put to the analyst at once, and how many places of these are kept for newcomers. */
-const atOnce = { total: 8, reserve: 2 };
+const atOnce = { slots: 8, reserve: 2 };
 
 /** What a turn comes to that did not come before the process stopped. */
 export const notBegun = Symbol('the process stops');
@@ -18,7 +18,7 @@ export type AnalystQueue = ReturnType<typeof createAnalystQueue>;
  * not delay another's comment, and requests go before all of it. Jobs that still wait when the process stops go back to the outbox.
  */
 export function createAnalystQueue({ db, limits = atOnce, giveWay = createGiveWay() }: Options) {
-  const slots = createFairSlots(limits);
+  const slots = createSemaphore(limits);
   const stopping = new AbortController();
 
   async function run<T>(orgId: string, work: () => Promise<T>): Promise<T | typeof notBegun> {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../src/lib/db/db.ts';
-import { watchPool } from '../../src/lib/db/pool-use.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { createLifecycle } from '../../src/lib/process/lifecycle.ts';
 import { loadConfig } from '../../src/settings/config.ts';
@@ -28,13 +27,13 @@ process.once('message', async (emission: Emission) => {
   const log = createLog({ level: 'error' });
   const parts = createLifecycle(log);
   const config = loadConfig(serviceSettings(emission.url), () => '');
-  const { db, use: pool } = watchPool(connect(emission.url, { connections: serviceConnections }));
+  const db = connect(emission.url, { connections: serviceConnections });
   const close = () => db.end();
   const sessions = { db, url: emission.url };
   const database = {
     db,
     requestDb: db,
-    pool,
+    pool: () => ({ limit: serviceConnections, busy: 0, waiting: 0 }),
     sessions,
     isApart: false,
     dataDir: '',

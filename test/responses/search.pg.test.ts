@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFairSlots } from '../../src/lib/async/fair-slots.ts';
 import { connect } from '../../src/lib/db/db.ts';
-import { shareFairly } from '../../src/lib/db/fair-pool.ts';
-import { createPoolSlots } from '../../src/lib/db/pool-slots.ts';
+import { createPoolSlots, shareFairly } from '../../src/lib/db/fair-pool.ts';
 import { makeClient, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -14,7 +12,7 @@ const { db: pool, url } = await testDatabase();
 const connections = 8;
 
 test('searches of one organization that hang leave room for another, and end with their callers', async () => {
-  const slots = createFairSlots({ total: connections, reserve: connections / 2 });
+  const slots = createPoolSlots({ connections, processors: connections });
   const app = bareApp(shareFairly(pool, slots));
   const [many, other] = [await makeClient(pool), await makeClient(pool)];
   const locker = await pool.reserve();

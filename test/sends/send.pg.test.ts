@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import fc from 'fast-check';
-import { createFairSlots } from '../../src/lib/async/fair-slots.ts';
+import { createSemaphore } from '../../src/lib/async/semaphore.ts';
 import { shareFairly } from '../../src/lib/db/fair-pool.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
@@ -76,13 +76,13 @@ const used = async (orgId: string) =>
 
 test('after its claim a mail takes three statements: it begins, its outcome is recorded and read', async () => {
   const { key, survey } = await organization();
-  const slots = createFairSlots({ total: 8, reserve: 0 });
+  const slots = createSemaphore({ slots: 8 });
   let turns = 0;
-  const take: typeof slots.take = (...given) => {
+  const enter: typeof slots.enter = (...given) => {
     turns += 1;
-    return slots.take(...given);
+    return slots.enter(...given);
   };
-  const pool = shareFairly(db, { ...slots, take });
+  const pool = shareFairly(db, { ...slots, enter });
   const { tools } = sending(mailServer().mailer, { pool });
   const { sent } = await sendSurvey(tools, key, wish(survey, people(1)));
   assert.equal(sent, 1);

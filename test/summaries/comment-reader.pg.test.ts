@@ -54,7 +54,7 @@ const readerOf = (
     analystQueue: createAnalystQueue({
       db,
       giveWay: async () => {},
-      limits: { total: atOnce, reserve: atOnce / 4 },
+      limits: { slots: atOnce, reserve: atOnce / 4 },
     }),
   });
 

@@ -12,7 +12,7 @@ const jobOf = (org_id: string) => ({
 });
 
 test('a comment is analyzed while all places of another organization hang', async () => {
-  const queue = createAnalystQueue({ db, limits: { total: 4, reserve: 1 } });
+  const queue = createAnalystQueue({ db, limits: { slots: 4, reserve: 1 } });
   const [busy, other] = [randomUUID(), randomUUID()];
   const hanging = Promise.withResolvers<void>();
   let begun = 0;
@@ -30,7 +30,7 @@ test('a comment is analyzed while all places of another organization hang', asyn
 });
 
 test('jobs that wait for the analyst when the process stops go back, those that run are finished', async () => {
-  const queue = createAnalystQueue({ db, limits: { total: 1, reserve: 0 } });
+  const queue = createAnalystQueue({ db, limits: { slots: 1, reserve: 0 } });
   const org = randomUUID();
   const running = Promise.withResolvers<void>();
   const began = Promise.withResolvers<void>();

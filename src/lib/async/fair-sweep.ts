@@ -1,4 +1,4 @@
-import { createFairSlots } from './fair-slots.ts';
+import { createSemaphore } from './semaphore.ts';
 
 const groupsAtOnce = 8;
 
@@ -10,7 +10,7 @@ const groupsAtOnce = 8;
  *     await forEach(await listWebhooksDue(db), wake);
  */
 export function createFairSweep<Item>(groupOf: (item: Item) => string) {
-  const slots = createFairSlots({ total: groupsAtOnce, reserve: 0, mostPerGroup: 1 });
+  const slots = createSemaphore({ slots: groupsAtOnce, maxPerGroup: 1 });
   return async (items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> => {
     await Promise.all(items.map((item) => slots.run(groupOf(item), () => work(item))));
   };

@@ -1,93 +1,247 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Db } from './db.ts';
-import { type PoolSlots, requestsOfNoGroup } from './pool-slots.ts';
-import { type GroupOptions, StatementUser, TransactionUser, type Turn } from './pool-user.ts';
-import { onEnd } from './query-end.ts';
-import { withStep } from './query-step.ts';
+import { createSemaphore, nextLine, type Semaphore } from '../async/semaphore.ts';
+import { type Db, poolBusy } from './db.ts';
 import { composing, driverOf } from './statement.ts';
 
-/** A slot that a transaction has as long as it lasts. */
-type Hold = { slots: PoolSlots; isOpen: boolean };
+/** Requests before their group is known: they look up a link, a session, a key. */
+export const requestsOfNoGroup = 'requests of no group';
+/** Work of the process for all groups. */
+export const serviceWork = 'work of the service';
 
 /** How long a request may wait for its first connection while others have them. */
 export const requestWaitMs = 5000;
 
+type Slots = Pick<Semaphore, 'enter' | 'counts'>;
+
+/** A slot for each connection of a pool, and the slots of the processors that costly statements need as well. */
+export type PoolSlots = Slots & { processors?: Slots };
+
+export type PoolUse = { limit: number; busy: number; waiting: number };
+
+export type GroupOptions = {
+  /** Kinds of work of a group get its connections in turn. */
+  kind?: string;
+  /** When the caller has gone, a request that has not begun does not begin. */
+  isGone?: () => boolean;
+  /** A request that has waited so long for its first connection is refused. */
+  waitMs?: number;
+  /** Statements that may keep a processor of Postgres busy for long: few of them run at once. */
+  costly?: boolean;
+};
+
+/** Whose statements run. */
+type Turn = GroupOptions & {
+  group: string;
+  /** Set with the first connection. Absent where many requests share a turn. */
+  begun?: { it: boolean };
+  /** Ends the wait for a connection, with its reason. */
+  signal?: AbortSignal;
+};
+
 const ofNoGroup: Turn = { group: requestsOfNoGroup, waitMs: requestWaitMs };
 const turns = new AsyncLocalStorage<Turn>();
-const holds = new AsyncLocalStorage<readonly Hold[]>();
-const keptParts = 1000;
-/** How the work of a group gets its part of a pool that serves all of them. */
-const parts = new WeakMap<Db, (group: string) => Db>();
 
-/** Lets all statements of `work` count as those of a group, such as an organization. */
+/** Counts all statements of `work` as those of a group, such as an organization. */
 export const inGroup = <T>(
   group: string,
   work: () => Promise<T>,
   options: GroupOptions = {},
 ): Promise<T> => turns.run({ ...options, group, begun: { it: false } }, work);
 
-/** Lets all statements of `work` count as costly ones of the group that they belong to. */
+/** Counts all statements of `work` as costly ones of the group that they belong to. */
 export const asCostly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
   turns.run({ ...(turns.getStore() ?? ofNoGroup), costly: true, signal }, work);
 
-/** The part of a pool for the jobs of one group. What is no pool of a service has no parts. */
-export const ofGroup = (db: Db, group: string): Db => parts.get(db)?.(group) ?? db;
+const jobPools = new WeakMap<Db, (group: string) => Db>();
+
+/** The pool for the jobs of one group. Outside a service it is the pool itself. */
+export const ofGroup = (db: Db, group: string): Db => jobPools.get(db)?.(group) ?? db;
 
 /**
- * The same pool, divided between groups: statements of a group that would have more than its share wait here. All
- * statements take a slot, so that none is sent behind another that may be slow, as the driver does when all
- * connections are taken. With a `group` of its own a pool gives all of its statements to that group, whatever calls
- * them; else they belong to the group that `inGroup` says.
- * A transaction holds one slot until it ends, and what is done inside it needs no other. What has begun goes before
- * what has not: under load, work ends soon after it began, and what waits too long for its caller was not begun.
+ * The same pool, whose statements wait for their turn: they belong to the `group`, or else to the one that `inGroup`
+ * says. A transaction holds one slot until it ends, and statements inside it need no other. Requests that have begun
+ * go before those that have not: under load, work ends soon after it began, and a request that is refused has not begun.
  */
 export function shareFairly(pool: Db, slots: PoolSlots, group?: string): Db {
-  const fixed = group === undefined ? undefined : { group };
-  const db = shareAs(pool, slots, fixed);
-  if (fixed) parts.set(db, partsOf(pool, slots));
+  const db = shareAs(pool, slots, group === undefined ? undefined : { group });
+  if (group !== undefined) {
+    jobPools.set(db, (name) => shareAs(pool, slots, { group: name, kind: 'jobs' }));
+  }
   return db;
 }
 
-/** The parts of groups that have jobs again and again are kept. */
-function partsOf(pool: Db, slots: PoolSlots) {
-  const byGroup = new Map<string, Db>();
-  return (group: string) => {
-    const part = byGroup.get(group) ?? shareAs(pool, slots, { group, kind: 'jobs' });
-    if (byGroup.size >= keptParts) byGroup.clear();
-    byGroup.set(group, part);
-    return part;
-  };
-}
+/** A transaction that holds a slot as long as it is open. */
+type Hold = { slots: PoolSlots; isOpen: boolean };
+const holds = new AsyncLocalStorage<readonly Hold[]>();
 
 function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
   const driver = driverOf(pool);
-  const turnNow = (): Turn => fixed ?? turns.getStore() ?? ofNoGroup;
+  const turnNow = () => fixed ?? turns.getStore() ?? ofNoGroup;
+  // A statement that the transaction did not wait for may run after its end.
+  const hasSlot = () =>
+    holds.getStore()?.some((hold) => hold.isOpen && hold.slots === slots) ?? false;
 
-  const shared = withStep(driver, (query, send) => {
-    if (hasSlot(slots)) return send(query);
-    const user = new StatementUser(slots, turnNow(), { query, send });
-    user.enter();
-    onEnd(query, user);
+  const shared = intercept(driver, async (query, send) => {
+    if (hasSlot()) return send(query);
+    try {
+      const leave = await takeTurn(slots, turnNow());
+      query.then(leave, leave);
+      send(query);
+    } catch (error) {
+      query.reject(error);
+    }
   });
 
   async function begin(...given: unknown[]) {
     const beginAll = driver.begin as unknown as (...all: unknown[]) => Promise<unknown>;
-    if (hasSlot(slots)) return await beginAll(...given);
-    const user = new TransactionUser(slots, turnNow());
-    user.enter();
+    if (hasSlot()) return await beginAll(...given);
+    const leave = await takeTurn(slots, turnNow());
     const hold = { slots, isOpen: true };
     try {
-      await user.begun.promise;
       return await holds.run([...(holds.getStore() ?? []), hold], () => beginAll(...given));
     } finally {
       hold.isOpen = false;
-      user.leave();
+      leave();
     }
   }
 
   return composing(Object.assign(shared, driver, { begin }) as unknown as Db);
 }
 
-/** What a transaction has started and did not wait for may outlast it: then it has no slot any more. */
-const hasSlot = (slots: PoolSlots) =>
-  holds.getStore()?.some((hold) => hold.isOpen && hold.slots === slots) ?? false;
+/** Waits for a connection, and returns how to give it back. */
+async function takeTurn(slots: PoolSlots, turn: Turn): Promise<() => void> {
+  const endsAt = performance.now() + (turn.waitMs ?? Infinity);
+  const leaves: (() => void)[] = [];
+  const leave = () => {
+    for (const each of leaves) each();
+  };
+  try {
+    // The processor first: while a costly statement waits for it, others of its group use the connection.
+    if (turn.costly && slots.processors)
+      leaves.push(await takeSlot(slots.processors, turn, endsAt));
+    leaves.push(await takeSlot(slots, turn, endsAt));
+    if (turn.begun?.it) return leave;
+    if (turn.isGone?.()) throw refusal('the caller has gone before it began', 'CALLER_GONE');
+    if (performance.now() >= endsAt) throw tooBusy();
+    if (turn.begun) turn.begun.it = true;
+    return leave;
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+async function takeSlot(slots: Slots, turn: Turn, endsAt: number): Promise<() => void> {
+  const { group, kind, begun, signal } = turn;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let isWaiting = true;
+  const start = () => {
+    isWaiting = false;
+    resolve();
+  };
+  const leave = slots.enter(group, start, begun?.it ? nextLine : (kind ?? 'usual'));
+  if (!isWaiting) return leave;
+  const late = () => begun?.it || reject(tooBusy());
+  const timer =
+    endsAt === Infinity ? undefined : setTimeout(late, Math.ceil(endsAt - performance.now()));
+  const abort = () => reject(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    await promise;
+    return leave;
+  } catch (error) {
+    leave();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+const tooBusy = () => refusal('all connections that it may have are in use', poolBusy);
+
+const refusal = (message: string, code: string) => Object.assign(new Error(message), { code });
+
+/** A query of the driver, which its handler sends when it is awaited. */
+type Query = Promise<unknown> & { handler: Send; reject: (error: unknown) => void };
+type Send = (query: Query) => unknown;
+type Template = (first: unknown, ...rest: unknown[]) => unknown;
+
+/** The template function of a pool, which calls `step` in place of sending a query. */
+export function intercept(pool: Db, step: (query: Query, send: Send) => unknown): Template {
+  const template = pool as unknown as Template;
+  const { handler: send } = pool`` as unknown as Query;
+  const handler = (query: Query) => step(query, send);
+  return (first, ...rest) => {
+    const made = template(first, ...rest) as object;
+    return (first as { raw?: unknown } | undefined)?.raw ? Object.assign(made, { handler }) : made;
+  };
+}
+
+export type PoolSize = {
+  connections: number;
+  /** How many processors of Postgres costly statements may keep busy. */
+  processors: number;
+  now?: () => number;
+};
+
+/** From this size on, a connection can be kept for requests of no group, and one for the service. */
+const largePool = 8;
+/** A group counts as at work for so long after its last statement: most come one after the other. */
+const quietMs = 1000;
+
+/**
+ * A group alone gets half of the connections, so that another finds a free one at any moment. Requests of no group
+ * and the work of the service go first with up to a quarter each. One connection is left to cancel statements by.
+ * Costly statements are limited by the processors of Postgres, which knows no groups and cannot interrupt them for
+ * short ones: a group runs those on half of the processors, and on all of them after a second alone.
+ */
+export function createPoolSlots({
+  connections,
+  processors,
+  now = () => performance.now(),
+}: PoolSize) {
+  const max = Math.floor(connections / 4);
+  const kept = connections < largePool ? 0 : 1;
+  const first = [requestsOfNoGroup, serviceWork].map((name) => ({ name, max, kept }));
+  const slots = Math.max(connections - 1, 1);
+  const reserve = slots - first.length * kept - Math.floor(connections / 2);
+  const half = Math.max(1, Math.floor(processors / 2));
+  const lastUse = new Map<string, number>();
+
+  const noteUse = ({ enter, counts, groups }: Semaphore) => ({
+    counts,
+    groups,
+    enter(group: string, start: () => void, line?: string) {
+      const leave = enter(group, start, line);
+      return () => {
+        leave();
+        lastUse.set(group, now());
+      };
+    },
+  });
+
+  /** Work of the service goes on at any time, and includes answers, which begin as requests of no group. */
+  function isAlone(group: string): boolean {
+    for (const [name, at] of lastUse) if (now() - at >= quietMs) lastUse.delete(name);
+    const atWork = [...forConnections.groups(), ...forProcessors.groups(), ...lastUse.keys()];
+    return atWork.every((name) => name === group || name === serviceWork);
+  }
+
+  const forConnections = noteUse(createSemaphore({ slots, reserve, first }));
+  const forProcessors = noteUse(
+    createSemaphore({
+      slots: 2 * processors,
+      maxPerGroup: (group) => (isAlone(group) ? processors : half),
+    }),
+  );
+  return {
+    ...forConnections,
+    processors: forProcessors,
+    use: (): PoolUse => ({
+      limit: connections,
+      busy: forConnections.counts().held,
+      waiting: forConnections.counts().waiting + forProcessors.counts().waiting,
+    }),
+  };
+}

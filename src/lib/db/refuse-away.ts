@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, isDatabaseAway, isDatabaseFull } from './db.ts';
-import { onEnd } from './query-end.ts';
-import { withStep } from './query-step.ts';
+import { intercept } from './fair-pool.ts';
 import { composing, driverOf } from './statement.ts';
 
 const askAgainMs = 200;
@@ -34,11 +33,9 @@ export function refuseWhileAway(pool: Db): Db {
     if (isOutage(error)) void askUntilBack();
   };
 
-  const follower = { ended: (_query: unknown, error: unknown) => look(error) };
-
-  const refusing = withStep(driver, (query, send) => {
+  const refusing = intercept(driver, (query, send) => {
     if (away !== undefined) return query.reject(away);
-    onEnd(query, follower);
+    query.catch(look);
     return send(query);
   });
 

@@ -1,7 +1,7 @@
 // Requests to addresses that others gave: guarded against inner networks, bounded in time, size and connections.
 
 import type { Agent } from 'undici';
-import { createFairSlotsByKey } from '../async/fair-slots.ts';
+import { createSemaphores } from '../async/semaphore.ts';
 import { parseAllowList } from './addresses.ts';
 import { type Received, type Receiver, receiver } from './answer.ts';
 import { guardedConnector, judgedAddresses } from './connect.ts';
@@ -55,7 +55,7 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
   const guard = { allow: rules.allow, resolve: resolve ?? names.resolve };
   const client = guardedClient(guardedConnector(guard), perHostConnections);
   const reserve = Math.floor(perHostConnections / reservedShare);
-  const slots = createFairSlotsByKey({ total: perHostConnections, reserve });
+  const slots = createSemaphores({ slots: perHostConnections, reserve });
 
   function post(url: string, request: Post): Promise<OutboundAnswer> {
     const complaint = judgeTarget(url, rules);
@@ -124,7 +124,7 @@ function guardedClient(connect: ReturnType<typeof guardedConnector>, connections
   };
 }
 
-type Means = { client: Client; slots: ReturnType<typeof createFairSlotsByKey> };
+type Means = { client: Client; slots: ReturnType<typeof createSemaphores> };
 
 function exchange({ client, slots }: Means, url: URL, request: Post): Promise<OutboundAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<OutboundAnswer>();

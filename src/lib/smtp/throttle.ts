@@ -1,12 +1,10 @@
-import { createFairSlots } from '../async/fair-slots.ts';
-import { createFairThrottle } from '../async/fair-throttle.ts';
+import { createSemaphore } from '../async/semaphore.ts';
 
 export type Ending = 'fine' | 'asked_for_less' | 'failed';
 
 /**
- * How many messages are in flight at once and how soon the next may start. Groups, such as organizations,
- * take turns. A server that asks for less gets half of it and a pause; each accepted message then earns a
- * part of a place back.
+ * How many messages are in flight at once and how soon the next may start. Groups, such as organizations, take turns.
+ * A server that asks for less gets half of it and a pause; each accepted message then earns a part of a place back.
  */
 export type Throttle = {
   /** Waits for a place and returns how to give it back; nothing when the signal ended the wait. */
@@ -16,12 +14,11 @@ export type Throttle = {
 
 type Options = { connections: number; messagesPerSecond: number | null; firstPauseMs?: number };
 
-const longestPauseMs = 30_000;
+const maxPauseMs = 30_000;
 
 export function createThrottle(options: Options): Throttle {
   const { connections, messagesPerSecond, firstPauseMs = 500 } = options;
-  const slots = createFairSlots({ total: connections, reserve: 0 });
-  const pace = createFairThrottle({ perSecond: messagesPerSecond });
+  const semaphore = createSemaphore({ slots: connections, startsPerSecond: messagesPerSecond });
   let [limit, pausedUntil, pauseMs] = [connections, 0, firstPauseMs];
 
   function slowDown() {
@@ -29,38 +26,31 @@ export function createThrottle(options: Options): Throttle {
     if (performance.now() < pausedUntil) return;
     limit = Math.max(1, Math.floor(limit / 2));
     pausedUntil = performance.now() + pauseMs;
-    pace.pause(pauseMs);
-    pauseMs = Math.min(pauseMs * 2, longestPauseMs);
-    slots.resize(limit);
+    semaphore.pause(pauseMs);
+    pauseMs = Math.min(pauseMs * 2, maxPauseMs);
+    semaphore.resize(limit);
   }
 
   function speedUp() {
     if (limit === connections) return;
     limit = Math.min(connections, limit + 1 / limit);
-    slots.resize(Math.floor(limit));
+    semaphore.resize(Math.floor(limit));
     if (limit === connections) pauseMs = firstPauseMs;
   }
 
   return {
     async enter(group, signal) {
-      let giveBack: (() => void) | undefined;
-      try {
-        giveBack = await slots.acquire(group, signal);
-        await pace.turn(group, signal);
-      } catch {
-        giveBack?.();
-        return undefined;
-      }
+      const leave = await semaphore.acquire(group, signal).catch(() => undefined);
+      if (!leave) return undefined;
       return (ending) => {
         if (ending === 'asked_for_less') slowDown();
         if (ending === 'fine') speedUp();
-        giveBack();
+        leave();
       };
     },
     state() {
-      const { held, waiting } = slots.counts();
-      const paced = pace.counts().waiting;
-      return { limit: Math.floor(limit), underWay: held - paced, waiting: waiting + paced };
+      const { held, waiting } = semaphore.counts();
+      return { limit: Math.floor(limit), underWay: held, waiting };
     },
   };
 }

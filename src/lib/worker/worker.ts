@@ -1,7 +1,7 @@
 // Work in a thread: bounded in time and memory, in turn for groups, started on demand.
 
 import { Worker as Thread } from 'node:worker_threads';
-import { createFairSlots, TooManyWaiting } from '../async/fair-slots.ts';
+import { createSemaphore, TooManyWaiting } from '../async/semaphore.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
 // The constructor is taken once, at the start: `keepOnlyNetwork` takes it away from everything else.
@@ -43,7 +43,7 @@ export type Worker = ReturnType<typeof createWorker>;
  *     await worker.run({ name: 'hash', input: text, group: tenant, limitMs: 2_000 });
  */
 export function createWorker({ program, idleMs, heapMb, waitingPerGroup }: WorkerOptions) {
-  const slots = createFairSlots({ total: 1, reserve: 0, waitingPerGroup });
+  const slots = createSemaphore({ slots: 1, maxWaitingPerGroup: waitingPerGroup });
   let thread: RunningThread | undefined;
   let idle: NodeJS.Timeout | undefined;
 

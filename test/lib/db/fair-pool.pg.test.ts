@@ -1,32 +1,52 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createFairSlots } from '../../../src/lib/async/fair-slots.ts';
 import { runAbortable } from '../../../src/lib/db/abortable.ts';
 import { connect, type Db, isDatabaseAway, isPoolBusy } from '../../../src/lib/db/db.ts';
-import { inGroup, shareFairly } from '../../../src/lib/db/fair-pool.ts';
-import { createPoolSlots, serviceWork } from '../../../src/lib/db/pool-slots.ts';
+import {
+  createPoolSlots,
+  inGroup,
+  ofGroup,
+  requestsOfNoGroup,
+  requestWaitMs,
+  serviceWork,
+  shareFairly,
+} from '../../../src/lib/db/fair-pool.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { until } from '../../support/probe/until.ts';
 
-const { db: pool, url } = await testDatabase();
-const { db: watcher } = await testDatabase();
+const { db: outside, url } = await testDatabase();
 
-/** Statements, in all connections of this pool, that wait for the lock of this number. */
-const waitingFor = async (lock: number) =>
-  (
-    await watcher`select from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted`
-  ).length;
+type Sizes = { connections?: number; processors?: number; now?: () => number };
+
+/** A pool of its own, as the service has it. */
+function ownPool(t: TestContext, { connections = 8, processors = 2, now = () => 0 }: Sizes = {}) {
+  const pool = connect(url, { connections });
+  t.after(() => pool.end({ timeout: 0 }));
+  const slots = createPoolSlots({ connections, processors, now });
+  const service = shareFairly(pool, slots, serviceWork);
+  return { slots, requests: shareFairly(pool, slots), service };
+}
 
 let lastLock = 7000;
 
-/** A lock that is held until it is released, and statements that wait for it. */
+/** Statements wait for this lock until it is released. */
 async function heldLock() {
   const lock = ++lastLock;
-  const holder = await pool.reserve();
+  const holder = await outside.reserve();
   await holder`select pg_advisory_lock(${lock})`;
+  const waiting = async () =>
+    (
+      await holder`
+        select from pg_locks where locktype = 'advisory' and objid = ${lock} and not granted`
+    ).length;
   return {
-    lock,
-    wait: (db: Db) => db`select pg_advisory_xact_lock_shared(${lock})`,
+    wait: async (db: Db) => await db`select pg_advisory_xact_lock_shared(${lock})`,
+    waiting,
+    waitingIs: (count: number) =>
+      until(`${count} wait in Postgres`, async () => (await waiting()) === count),
+    endConnections: () => holder`
+      select pg_terminate_backend(pid) from pg_locks
+      where locktype = 'advisory' and objid = ${lock} and not granted`,
     release: async () => {
       await holder`select pg_advisory_unlock(${lock})`;
       holder.release();
@@ -34,303 +54,323 @@ async function heldLock() {
   };
 }
 
-test('statements of one group have half of the pool, and those of another go past its queue', async () => {
-  const db = shareFairly(pool, createFairSlots({ total: 6, reserve: 3 }));
-  const { lock, wait, release } = await heldLock();
-  const crowd = Array.from({ length: 30 }, () => inGroup('crowd', async () => await wait(db)));
-  await until(
-    'the share of the crowd waits in Postgres',
-    async () => (await waitingFor(lock)) === 3,
-  );
+const quick = async (db: Db) => (await db`select 1 as one`)[0]!['one'];
+const times = <T>(count: number, make: (at: number) => T) =>
+  Array.from({ length: count }, (_, at) => make(at));
+const { signal: never } = new AbortController();
 
-  const [answer] = await inGroup('other', async () => await db`select 1 as one`);
-  assert.deepEqual({ ...answer }, { one: 1 });
-  assert.equal(await waitingFor(lock), 3);
+/** How many of these get a slot at once, each group as many as there are connections. */
+function countHeld(connections: number, groups: readonly string[]) {
+  const slots = createPoolSlots({ connections, processors: 4, now: () => 0 });
+  for (let n = 0; n < connections; n++) for (const group of groups) slots.enter(group, () => {});
+  return slots.use();
+}
+
+const many = times(10, (at) => `group ${at}`);
+
+for (const [connections, one, all, service, mixed] of [
+  [1, 1, 1, 1, 1],
+  [3, 1, 2, 1, 2],
+  [7, 3, 6, 3, 6],
+  [8, 4, 5, 5, 6],
+  [16, 8, 12, 9, 14],
+] as const) {
+  test(`a group has ${one} of ${connections} connections, many have ${all}`, () => {
+    assert.deepEqual(countHeld(connections, ['a']), {
+      limit: connections,
+      busy: one,
+      waiting: connections - one,
+    });
+    assert.equal(countHeld(connections, many).busy, all);
+    assert.equal(countHeld(connections, [serviceWork]).busy, service);
+    assert.equal(countHeld(connections, [requestsOfNoGroup, ...many]).busy, mixed);
+  });
+}
+
+test('another organization, lookups and the service pass a crowd', async (t) => {
+  const { slots, requests, service } = ownPool(t);
+  const { wait, waiting, waitingIs, release } = await heldLock();
+  const crowd = [
+    ...times(15, () => inGroup('crowd', () => wait(requests))),
+    ...times(15, () => wait(ofGroup(service, 'crowd'))),
+  ];
+  await waitingIs(4);
+  assert.equal(await inGroup('other', () => quick(requests)), 1);
+  assert.equal(await quick(ofGroup(service, 'other')), 1);
+  assert.equal(await quick(requests), 1);
+  assert.equal(await inGroup('crowd', () => quick(service)), 1);
+  assert.equal(await waiting(), 4);
+  assert.equal(slots.use().waiting, 26);
+  await release();
+  await Promise.all(crowd);
+  assert.deepEqual(slots.use(), { limit: 8, busy: 0, waiting: 0 });
+});
+
+test('lookups and the service have connections when organizations have all theirs', async (t) => {
+  const { requests, service } = ownPool(t);
+  const { wait, waiting, waitingIs, release } = await heldLock();
+  const crowd = times(30, (at) => inGroup(`group ${at % 10}`, () => wait(requests)));
+  await waitingIs(5);
+  await Promise.all(times(20, (at) => quick(at % 2 ? requests : service)));
+  assert.equal(await waiting(), 5);
   await release();
   await Promise.all(crowd);
 });
 
-test('what is done inside a transaction takes no second slot of its group', async () => {
-  const db = shareFairly(pool, createFairSlots({ total: 2, reserve: 1 }));
-  const work = () =>
-    db.begin(async (tx) => {
-      await tx`select 1`;
-      const [row] = await db`select 2 as two`;
-      return row?.['two'];
-    });
-  assert.deepEqual(
-    await Promise.all(Array.from({ length: 5 }, () => inGroup('one', work))),
-    [2, 2, 2, 2, 2],
-  );
+test('slow work of the service leaves room for requests', async (t) => {
+  const { requests, service } = ownPool(t);
+  const { wait, waitingIs, release } = await heldLock();
+  const slow = times(30, () => wait(service));
+  await waitingIs(5);
+  assert.equal(await quick(requests), 1);
+  assert.equal(await inGroup('one', () => quick(requests)), 1);
+  await release();
+  await Promise.all(slow);
 });
 
-test('what has begun goes before what has not, and kinds of work in turn', async () => {
-  const db = shareFairly(pool, createFairSlots({ total: 1, reserve: 0 }));
-  const { lock, wait, release } = await heldLock();
+test('a transaction holds one slot, whatever is done inside it', async (t) => {
+  const [one, other] = [ownPool(t, { connections: 2 }), ownPool(t, { connections: 2 })];
+  const work = () =>
+    one.requests.begin(async (tx) => {
+      await tx`select 1`;
+      await Promise.all([quick(one.requests), quick(one.service), quick(other.requests)]);
+    });
+  await Promise.all(times(5, () => inGroup('one', work)));
+  assert.equal(one.slots.use().busy, 0);
+});
+
+test('a statement that outlasts its transaction takes a slot', async (t) => {
+  const { slots, requests } = ownPool(t, { connections: 2 });
+  const { wait, waitingIs, release } = await heldLock();
+  const ended = Promise.withResolvers<void>();
+  let afterwards: Promise<unknown> | undefined;
+  await requests.begin(async () => {
+    afterwards = ended.promise.then(() => wait(requests));
+  });
+  ended.resolve();
+  await waitingIs(1);
+  assert.equal(slots.use().busy, 1);
+  await release();
+  await afterwards;
+});
+
+test('a request that has begun goes first, then kinds of work in turn', async (t) => {
+  const { slots, requests, service } = ownPool(t, { connections: 2 });
+  const { wait, waitingIs, release } = await heldLock();
   const done: string[] = [];
-  const note = async (name: string) => {
-    await db`select 1`;
+  const note = async (name: string, db = requests) => {
+    await quick(db);
     done.push(name);
   };
   const begun = inGroup('one', async () => {
-    await wait(db);
+    await wait(requests);
     await note('begun');
   });
-  await until('it has begun', async () => (await waitingFor(lock)) === 1);
-  const crowd = Array.from({ length: 3 }, () =>
-    inGroup('one', () => note('crowd'), { kind: 'answers' }),
-  );
-  const request = inGroup('one', () => note('request'));
+  await waitingIs(1);
+  const all = [
+    ...times(3, () => inGroup('one', () => note('answer'), { kind: 'answers' })),
+    ...times(2, () => inGroup('one', () => note('request'))),
+    ...times(2, () => note('job', ofGroup(service, 'one'))),
+  ];
+  await until('all of them wait', () => slots.use().waiting === 7);
   await release();
-  await Promise.all([begun, request, ...crowd]);
-  // Between its two statements its slot goes to another, but not to the whole crowd.
-  assert.deepEqual(done, ['crowd', 'begun', 'request', 'crowd', 'crowd']);
-});
-
-test('what has not begun when its caller goes never does; what has begun goes on', async () => {
-  const slots = createFairSlots({ total: 1, reserve: 0 });
-  const db = shareFairly(pool, slots);
-  await pool`create table if not exists traces (name text)`;
-  const { lock, wait, release } = await heldLock();
-  let isGone = false;
-  const begun = inGroup(
-    'one',
-    async () => {
-      await wait(db);
-      await db`insert into traces values ('begun')`;
-    },
-    { isGone: () => isGone },
-  );
-  await until('it has begun', async () => (await waitingFor(lock)) === 1);
-  const late = [
-    async () => await db`insert into traces values ('statement')`,
-    async () => await db.begin((tx) => tx`insert into traces values ('transaction')`),
-  ].map((work) => assert.rejects(inGroup('one', work, { isGone: () => isGone }), isDatabaseAway));
-
-  isGone = true;
-  await release();
-  await Promise.all([begun, ...late]);
-  assert.deepEqual([...(await pool`select name from traces`)], [{ name: 'begun' }]);
-  assert.equal(slots.counts().held, 0);
-});
-
-test('what waits too long for its first connection is refused before it begins', async () => {
-  const slots = createFairSlots({ total: 1, reserve: 0 });
-  const db = shareFairly(pool, slots);
-  const { lock, wait, release } = await heldLock();
-  const begun = inGroup(
-    'one',
-    async () => {
-      await wait(db);
-      await db`select 1`;
-    },
-    { waitMs: 0 },
-  );
-  // The first finds a connection at once, but nothing is quicker than no time at all.
-  await assert.rejects(begun, isPoolBusy);
-
-  const patient = inGroup('one', async () => await wait(db), { waitMs: 60_000 });
-  await until('it has begun', async () => (await waitingFor(lock)) === 1);
-  const late = [
-    async () => await db`select 1`,
-    async () => await db.begin((tx) => tx`select 1`),
-  ].map((work) => assert.rejects(inGroup('one', work, { waitMs: 0 }), isPoolBusy));
-  const others = inGroup('one', async () => await db`select 1`);
-  await release();
-  await Promise.all([patient, others, ...late]);
-  assert.deepEqual(slots.counts(), { total: 1, held: 0, waiting: 0, groups: 0 });
-});
-
-test('how long it may wait is in milliseconds: after less it begins, after more it is refused', async () => {
-  const db = shareFairly(pool, createFairSlots({ total: 1, reserve: 0 }));
-  const { lock, wait, release } = await heldLock();
-  const holding = inGroup('one', async () => await wait(db));
-  await until('it holds the only slot', async () => (await waitingFor(lock)) === 1);
-  const startedAt = performance.now();
-  const statement = async () => await db`select 1`;
-  const transaction = async () => await db.begin((tx) => tx`select 1`);
-  const ends = [5, 600_000].map((waitMs) =>
-    Promise.all(
-      [statement, transaction].map((work) =>
-        inGroup('one', work, { waitMs }).then(() => 'begun', isPoolBusy),
-      ),
-    ),
-  );
-  await until('they have waited', async () => performance.now() - startedAt > 50);
-  await release();
-  await holding;
-  assert.deepEqual(await Promise.all(ends), [
-    [true, true],
-    ['begun', 'begun'],
+  await Promise.all([begun, ...all]);
+  // Its slot goes to another between its two statements.
+  assert.deepEqual(done, [
+    'answer',
+    'begun',
+    'request',
+    'job',
+    'answer',
+    'request',
+    'job',
+    'answer',
   ]);
 });
 
-test('a failed statement and a failed transaction give their slot back', async () => {
-  const slots = createFairSlots({ total: 2, reserve: 1 });
-  const db = shareFairly(pool, slots);
-  await inGroup('one', async () => {
-    await assert.rejects(async () => await db`select 1 / 0`);
-    await assert.rejects(db.begin(async (tx) => await tx`select 1 / 0`));
+test('a request whose caller has gone does not begin, one that has begun ends', async (t) => {
+  const { slots, requests } = ownPool(t, { connections: 2 });
+  await outside`create table traces (name text)`;
+  const { wait, waitingIs, release } = await heldLock();
+  let isGone = false;
+  const request = <T>(work: () => Promise<T>) => inGroup('one', work, { isGone: () => isGone });
+  const begun = request(async () => {
+    await wait(requests);
+    await requests`insert into traces values ('begun')`;
   });
-  assert.equal(slots.counts().held, 0);
-});
-
-test('a statement ends in Postgres when its caller is gone, and its connection serves the next', async () => {
-  const slots = createFairSlots({ total: 2, reserve: 1 });
-  const db = shareFairly(pool, slots);
-  const { lock, wait, release } = await heldLock();
-  const caller = new AbortController();
-  const ended = inGroup('one', () =>
-    runAbortable(db, caller.signal, async (sql) => await wait(sql as Db)),
-  );
-  await until('the statement waits', async () => (await waitingFor(lock)) === 1);
-
-  caller.abort(new Error('gone'));
-  await assert.rejects(ended, /gone/);
-  assert.equal(await waitingFor(lock), 0);
-  assert.equal(slots.counts().held, 0);
+  await waitingIs(1);
+  const late = [
+    async () => await requests`insert into traces values ('statement')`,
+    () => requests.begin((tx) => tx`insert into traces values ('transaction')`),
+  ].map((work) => assert.rejects(request(work), isDatabaseAway));
+  isGone = true;
   await release();
-  assert.equal((await inGroup('one', async () => await db`select 1`)).length, 1);
+  await Promise.all([begun, ...late]);
+  assert.deepEqual([...(await outside`select name from traces`)], [{ name: 'begun' }]);
+  assert.equal(slots.use().busy, 0);
 });
 
-test('statements of several groups that fill the pool are all cancelled when their callers go', async (t) => {
-  const small = connect(url, { connections: 3 });
-  t.after(() => small.end({ timeout: 0 }));
-  const db = shareFairly(small, createPoolSlots({ connections: 3, processors: 2 }));
-  const { lock, wait, release } = await heldLock();
-  const callers = new AbortController();
-  const abortable = (group: string) =>
-    inGroup(group, () => runAbortable(db, callers.signal, async (sql) => await wait(sql as Db)));
-  const ended = ['one', 'two', 'three'].map((group) => assert.rejects(abortable(group), /gone/));
-  await until('they fill the pool', async () => (await waitingFor(lock)) >= 2);
+test('a request that waits too long is refused while no connection comes free', async (t) => {
+  const { slots, requests } = ownPool(t, { connections: 2 });
+  const { wait, waiting, waitingIs, release } = await heldLock();
+  const slow = inGroup('one', () => wait(requests), { waitMs: 60_000 });
+  await waitingIs(1);
+  const late = [
+    () => quick(requests),
+    () => requests.begin((tx) => tx`select 1`),
+    () => runAbortable(requests, never, quick as never),
+  ].map((work) => assert.rejects(inGroup('two', work, { waitMs: 20 }), isPoolBusy));
+  const patient = inGroup('two', () => quick(requests), { waitMs: 60_000 });
+  await Promise.all(late);
+  assert.equal(await waiting(), 1);
+  await release();
+  assert.equal(await patient, 1);
+  await slow;
+  assert.deepEqual(slots.use(), { limit: 2, busy: 0, waiting: 0 });
+});
 
+test('a request that has begun waits for its next connection without a limit', async (t) => {
+  const { slots, requests } = ownPool(t, { connections: 2 });
+  const { wait, waitingIs, release } = await heldLock();
+  let slow: Promise<unknown> | undefined;
+  const waitMs = 30;
+  const request = inGroup(
+    'one',
+    async () => {
+      await quick(requests);
+      slow = inGroup('two', () => wait(requests));
+      await waitingIs(1);
+      const startedAt = performance.now();
+      const next = quick(requests);
+      await until('it has waited', () => performance.now() - startedAt > 2 * waitMs);
+      assert.equal(slots.use().waiting, 1);
+      await release();
+      return await next;
+    },
+    { waitMs },
+  );
+  assert.equal(await request, 1);
+  await slow;
+});
+
+test('lookups are refused after five seconds, work of the service is not', async (t) => {
+  const { requests, service } = ownPool(t, { connections: 2 });
+  const { wait, waitingIs, release } = await heldLock();
+  const slow = inGroup('one', () => wait(requests));
+  await waitingIs(1);
+  assert.equal(requestWaitMs, 5000);
+  const { setTimeout: later } = globalThis;
+  const sooner = (done: () => void, ms: number, ...rest: unknown[]) =>
+    later(done, ms > 4000 && ms <= requestWaitMs ? 1 : ms, ...(rest as []));
+  t.mock.method(globalThis, 'setTimeout', sooner as never);
+  const work = quick(service);
+  await assert.rejects(quick(requests), isPoolBusy);
+  await assert.rejects(
+    requests.begin((tx) => tx`select 1`),
+    isPoolBusy,
+  );
+  await release();
+  await slow;
+  assert.equal(await work, 1);
+});
+
+test('a failed statement and a failed transaction give their slot back', async (t) => {
+  const { slots, requests } = ownPool(t);
+  await assert.rejects(async () => await requests`select 1 / 0`, { code: '22012' });
+  await assert.rejects(
+    requests.begin((tx) => tx`select 1 / 0`),
+    { code: '22012' },
+  );
+  assert.equal(slots.use().busy, 0);
+});
+
+const costly = (db: Db, signal: AbortSignal, work: (db: Db) => Promise<unknown>) =>
+  runAbortable(db, signal, (sql) => work(sql as Db));
+
+test('statements that fill the pool end in Postgres when their callers go', async (t) => {
+  const { slots, requests } = ownPool(t, { connections: 3 });
+  const { wait, waiting, waitingIs, release } = await heldLock();
+  const callers = new AbortController();
+  const ended = ['one', 'two', 'three'].map((group) =>
+    assert.rejects(
+      inGroup(group, () => costly(requests, callers.signal, wait)),
+      /gone/,
+    ),
+  );
+  await waitingIs(2);
   callers.abort(new Error('gone'));
   await Promise.all(ended);
+  assert.equal(await waiting(), 0);
+  assert.deepEqual(slots.use(), { limit: 3, busy: 0, waiting: 0 });
   await release();
+  assert.equal(await quick(requests), 1);
 });
 
 test('a statement whose connection is lost leaves a pool that works', async (t) => {
-  const small = connect(url, { connections: 1 });
-  t.after(() => small.end({ timeout: 0 }));
-  const { lock, wait, release } = await heldLock();
-  const { signal } = new AbortController();
-  const lost = assert.rejects(
-    runAbortable(small, signal, async (sql) => await wait(sql as Db)),
-    isDatabaseAway,
-  );
-  await until('the statement waits', async () => (await waitingFor(lock)) === 1);
-
-  await watcher`
-    select pg_terminate_backend(pid) from pg_locks
-    where locktype = 'advisory' and objid = ${lock} and not granted`;
+  const { requests } = ownPool(t, { connections: 2 });
+  const { wait, waitingIs, endConnections, release } = await heldLock();
+  const lost = assert.rejects(costly(requests, never, wait), isDatabaseAway);
+  await waitingIs(1);
+  await endConnections();
   await lost;
-  const [answer] = await small`select 1 as one`;
-  assert.deepEqual({ ...answer }, { one: 1 });
+  assert.equal(await quick(requests), 1);
   await release();
 });
 
-/** A pool of its own, as the service has it, and the groups of what took a turn, in order. */
-function ownPool(t: TestContext, connections: number) {
-  const small = connect(url, { connections });
-  t.after(() => small.end({ timeout: 0 }));
-  const made = createPoolSlots({ connections, processors: 2 });
-  const entered: string[] = [];
-  const slots: typeof made = {
-    ...made,
-    take(group, ...rest) {
-      entered.push(group);
-      return made.take(group, ...rest);
-    },
+test('costly statements take half of the processors while others work', async (t) => {
+  const { slots, requests } = ownPool(t, { connections: 16, processors: 4 });
+  const { wait, waitingIs, release } = await heldLock();
+  await inGroup('other', () => quick(requests));
+  const crowd = times(30, () => inGroup('crowd', () => costly(requests, never, wait)));
+  await waitingIs(2);
+  assert.equal(slots.processors.counts().waiting, 28);
+  assert.equal(await inGroup('crowd', () => quick(requests)), 1);
+  const other = inGroup('other', () => costly(requests, never, wait));
+  await waitingIs(3);
+  await release();
+  await Promise.all([...crowd, other]);
+  assert.equal(slots.processors.counts().held, 0);
+});
+
+test('costly statements take all processors after a second alone', async (t) => {
+  let now = 0;
+  const { requests } = ownPool(t, { connections: 16, processors: 4, now: () => now });
+  const crowd = async (running: number) => {
+    const lock = await heldLock();
+    const all = times(9, () => inGroup('crowd', () => costly(requests, never, lock.wait)));
+    await lock.waitingIs(running);
+    await lock.release();
+    await Promise.all(all);
   };
-  return {
-    slots,
-    entered,
-    requests: shareFairly(small, slots),
-    service: shareFairly(small, slots, serviceWork),
-  };
-}
-
-const whatever = async (db: Db) => (await db`select 1 as one`)[0]!['one'];
-
-test('statements of no group are served as soon as one slow statement ends, although others still run', async (t) => {
-  const { slots, requests, service } = ownPool(t, 4);
-  const [first, others] = [await heldLock(), await heldLock()];
-  const ending = inGroup('one', async () => await first.wait(requests));
-  const slow = ['two', 'three', 'two', 'three'].map((group) =>
-    inGroup(group, async () => await others.wait(requests)),
-  );
-  await until('all slots are taken', async () => (await waitingFor(others.lock)) === 2);
-  const lookups = Array.from({ length: 10 }, () => whatever(requests));
-  const works = Array.from({ length: 10 }, () => whatever(service));
-  await until('all of them wait', () => slots.counts().waiting === 22);
-
-  await first.release();
-  await Promise.all([...lookups, ...works, ending]);
-  assert.equal(await waitingFor(others.lock), 2);
-  await others.release();
-  await Promise.all(slow);
+  await quick(requests);
+  now = 999;
+  await crowd(2);
+  now = 1000;
+  await crowd(4);
+  const held = await heldLock();
+  const other = times(2, () => inGroup('other', () => held.wait(requests)));
+  await held.waitingIs(2);
+  now = 9000;
+  await crowd(2);
+  await held.release();
+  await Promise.all(other);
+  await crowd(2);
+  now = 10_000;
+  await crowd(4);
 });
 
-test('in a large pool one connection is kept for statements of no group, and one for the work of the service', async (t) => {
-  const { slots, requests, service } = ownPool(t, 8);
-  const { lock, wait, release } = await heldLock();
-  const slow = Array.from({ length: 30 }, (_, at) =>
-    inGroup(`group ${at % 10}`, async () => await wait(requests)),
-  );
-  await until('they have all that they get', async () => (await waitingFor(lock)) === 5);
-  const short = Array.from({ length: 20 }, () => [whatever(requests), whatever(service)]).flat();
-  assert.deepEqual([...new Set(await Promise.all(short))], [1]);
-  assert.equal(await waitingFor(lock), 5);
-  assert.deepEqual(slots.counts(), { total: 7, held: 5, waiting: 25, groups: 10 });
+test('a costly statement stops waiting when its caller goes', async (t) => {
+  const { slots, requests } = ownPool(t, { processors: 1 });
+  const { wait, waiting, waitingIs, release } = await heldLock();
+  const first = inGroup('one', () => costly(requests, never, wait));
+  await waitingIs(1);
+  const caller = new AbortController();
+  const second = inGroup('one', () => costly(requests, caller.signal, quick));
+  await until('the other waits', () => slots.use().waiting === 1);
+  caller.abort(new Error('gone'));
+  await assert.rejects(second, /gone/);
+  assert.equal(await waiting(), 1);
+  assert.equal(slots.use().waiting, 0);
   await release();
-  await Promise.all(slow);
-});
-
-test('slow work of the service leaves room for requests', async (t) => {
-  const { slots, requests, service } = ownPool(t, 8);
-  const { lock, wait, release } = await heldLock();
-  const slow = Array.from({ length: 30 }, async () => await wait(service));
-  await until('it has its share', async () => (await waitingFor(lock)) === 5);
-  const requested = [whatever(requests), inGroup('one', () => whatever(requests))];
-  assert.deepEqual(await Promise.all(requested), [1, 1]);
-  assert.deepEqual(slots.counts(), { total: 7, held: 5, waiting: 25, groups: 1 });
-  await release();
-  await Promise.all(slow);
-});
-
-test('work of the service is none of the group that a request belongs to', async (t) => {
-  const { requests, service } = ownPool(t, 8);
-  const { lock, wait, release } = await heldLock();
-  const slow = Array.from({ length: 30 }, () => inGroup('one', async () => await wait(requests)));
-  await until('the group has its share', async () => (await waitingFor(lock)) === 4);
-  assert.equal(await inGroup('one', () => whatever(service)), 1);
-  await release();
-  await Promise.all(slow);
-});
-
-test('a transaction of no group has one slot, also for what others do inside it, and not after its end', async (t) => {
-  const { slots, entered, requests, service } = ownPool(t, 2);
-  const ended = Promise.withResolvers<void>();
-  let afterwards: Promise<unknown> | undefined;
-  const inside = await service.begin(async (tx) => {
-    await tx`select 1`;
-    afterwards = ended.promise.then(() => whatever(requests));
-    return [await whatever(requests), await whatever(service), slots.counts().held];
-  });
-  assert.deepEqual(inside, [1, 1, 1]);
-  assert.deepEqual(entered, [serviceWork]);
-  ended.resolve();
-  await afterwards;
-  assert.equal(entered.length, 2);
-  assert.equal(slots.counts().held, 0);
-});
-
-test('a statement on another pool inside a transaction takes a slot of that pool', async (t) => {
-  const [one, other] = [ownPool(t, 2), ownPool(t, 2)];
-  await one.requests.begin(async (tx) => {
-    await tx`select 1`;
-    await whatever(other.requests);
-    await whatever(one.requests);
-  });
-  assert.deepEqual([one.entered.length, other.entered.length], [1, 1]);
+  await first;
 });

@@ -1,0 +1,215 @@
+// Concurrency: the fair semaphore, deadlines, batches, signals, caches.
+
+export type SemaphoreOptions = {
+  slots: number;
+  /** Groups that already hold slots leave this many free for newcomers. */
+  reserve?: number;
+  /** The most slots of one group, whatever is free. */
+  maxPerGroup?: number | ((group: string) => number);
+  /** More waiters of one group are refused with `TooManyWaiting`. */
+  maxWaitingPerGroup?: number;
+  /** Groups that go before all others, the first of them first. */
+  first?: readonly FirstGroup[];
+  startsPerSecond?: number | null;
+};
+
+/** Goes before others while it holds fewer than `max` slots. Others leave it `kept` slots. */
+export type FirstGroup = { name: string; max: number; kept: number };
+
+export type SemaphoreCounts = { total: number; held: number; waiting: number; groups: number };
+
+export type Semaphore = ReturnType<typeof createSemaphore>;
+
+export class TooManyWaiting extends Error {}
+
+type Waiter = { start: () => void };
+type Group = { name: string; held: number; lines: Map<string, Set<Waiter>> };
+
+/** The line of a group that goes before its others, which take turns. */
+export const nextLine = 'next';
+
+/** Timers are late by some milliseconds: without this much credit a fast rate is never reached. */
+const lateTimerMs = 20;
+
+/**
+ * A semaphore that groups, such as organizations, share fairly. A group without a slot gets one while any is free. A
+ * group with slots gets more while more than the reserve is free, and out of the reserve while it holds fewer than are
+ * free: idle capacity is used, and a newcomer never waits for a neighbour whose work hangs. Groups that wait take turns.
+ *
+ *     const semaphore = createSemaphore({ slots: 20, reserve: 4 });
+ *     await semaphore.run(orgId, () => callTheSharedThing(), AbortSignal.timeout(5_000));
+ */
+export function createSemaphore(options: SemaphoreOptions) {
+  const { reserve = 0, maxPerGroup = Infinity, maxWaitingPerGroup = Infinity } = options;
+  const { first = [], startsPerSecond = null } = options;
+  const maxOf = typeof maxPerGroup === 'number' ? () => maxPerGroup : maxPerGroup;
+  /** The group that was served last is the last. */
+  const groups = new Map<string, Group>();
+  let [total, held, waiting, startsAt] = [options.slots, 0, 0, 0];
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Calls `start` at once or when the turn comes. Returns how to give the slot back, or to stop waiting. */
+  function enter(name: string, start: () => void, line = 'usual'): () => void {
+    const group = groups.get(name) ?? { name, held: 0, lines: new Map() };
+    if (countWaiting(group) >= maxWaitingPerGroup) throw new TooManyWaiting(`too many of ${name}`);
+    groups.set(name, group);
+    const waiter = { start };
+    const waiters = group.lines.get(line) ?? new Set();
+    group.lines.set(line, waiters.add(waiter));
+    waiting += 1;
+    serve();
+    let hasLeft = false;
+    return () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      if (remove(group, line, waiter)) waiting -= 1;
+      else {
+        group.held -= 1;
+        held -= 1;
+        // Behind the groups that have waited without a slot.
+        if (group.held === 0) moveToEnd(group);
+      }
+      if (group.held === 0 && group.lines.size === 0) groups.delete(name);
+      serve();
+    };
+  }
+
+  function serve() {
+    clearTimeout(timer);
+    while (waiting > 0) {
+      const waitMs = startsAt === 0 ? 0 : startsAt - performance.now();
+      if (waitMs > 0) {
+        timer = setTimeout(serve, Math.ceil(waitMs));
+        return;
+      }
+      const group = nextGroup();
+      if (!group) return;
+      const waiter = takeWaiter(group);
+      group.held += 1;
+      held += 1;
+      waiting -= 1;
+      moveToEnd(group);
+      if (startsPerSecond !== null) {
+        startsAt = Math.max(startsAt, performance.now() - lateTimerMs) + 1000 / startsPerSecond;
+      }
+      waiter.start();
+    }
+  }
+
+  function nextGroup(): Group | undefined {
+    const free = total - held;
+    let shared = free;
+    for (const { name, kept } of first) shared -= Math.max(kept - heldBy(name), 0);
+    for (const { name, max, kept } of first) {
+      const group = groups.get(name);
+      if (!group || group.lines.size === 0 || group.held >= max) continue;
+      if (shared > 0 || (free > 0 && group.held < kept)) return group;
+    }
+    if (shared <= 0) return undefined;
+    let withSlots: Group | undefined;
+    for (const group of groups.values()) {
+      if (group.lines.size === 0) continue;
+      if (group.held === 0) return group;
+      if (withSlots || group.held >= maxOf(group.name)) continue;
+      if (shared > reserve || group.held < shared) withSlots = group;
+    }
+    return withSlots;
+  }
+
+  function moveToEnd(group: Group) {
+    groups.delete(group.name);
+    groups.set(group.name, group);
+  }
+
+  const heldBy = (name: string) => groups.get(name)?.held ?? 0;
+
+  /** Waits for a slot and returns how to give it back. Rejects with the signal's reason. */
+  async function acquire(name: string, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = enter(name, resolve);
+    const abort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      await promise;
+      return leave;
+    } catch (error) {
+      leave();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async function run<T>(name: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const leave = await acquire(name, signal);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  /** Changes the number of slots. Fewer slots take effect as they come back. */
+  function resize(slots: number) {
+    total = slots;
+    serve();
+  }
+
+  /** Nothing starts for that long. */
+  function pause(ms: number) {
+    startsAt = Math.max(startsAt, performance.now() + ms);
+    serve();
+  }
+
+  return {
+    enter,
+    acquire,
+    run,
+    resize,
+    pause,
+    groups: () => groups.keys(),
+    counts: (): SemaphoreCounts => ({ total, held, waiting, groups: groups.size }),
+  };
+}
+
+function countWaiting({ lines }: Group) {
+  let count = 0;
+  for (const waiters of lines.values()) count += waiters.size;
+  return count;
+}
+
+function remove({ lines }: Group, line: string, waiter: Waiter): boolean {
+  const waiters = lines.get(line);
+  if (!waiters?.delete(waiter)) return false;
+  if (waiters.size === 0) lines.delete(line);
+  return true;
+}
+
+/** The line that was served goes behind the others of its group. */
+function takeWaiter({ lines }: Group): Waiter {
+  const line = lines.has(nextLine) ? nextLine : lines.keys().next().value!;
+  const waiters = lines.get(line)!;
+  const waiter: Waiter = waiters.values().next().value!;
+  waiters.delete(waiter);
+  lines.delete(line);
+  if (waiters.size > 0) lines.set(line, waiters);
+  return waiter;
+}
+
+/** A semaphore for each key, such as a host, kept while it is used. */
+export function createSemaphores(options: SemaphoreOptions) {
+  const byKey = new Map<string, Semaphore>();
+  return {
+    enter(key: string, group: string, start: () => void): () => void {
+      const semaphore = byKey.get(key) ?? createSemaphore(options);
+      byKey.set(key, semaphore);
+      const leave = semaphore.enter(group, start);
+      return () => {
+        leave();
+        if (semaphore.counts().groups === 0 && byKey.get(key) === semaphore) byKey.delete(key);
+      };
+    },
+    keys: () => byKey.size,
+  };
+}

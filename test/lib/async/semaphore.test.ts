@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  createSemaphore,
+  createSemaphores,
+  type SemaphoreOptions,
+  TooManyWaiting,
+} from '../../../src/lib/async/semaphore.ts';
+
+/** A semaphore, and the names of what has started, in order. */
+function recorded(options: SemaphoreOptions) {
+  const semaphore = createSemaphore(options);
+  const started: string[] = [];
+  const enter = (name: string) => semaphore.enter(name[0]!, () => started.push(name));
+  return { semaphore, started, enter };
+}
+
+test('a newcomer starts at once although a neighbour hangs', () => {
+  const { started, enter } = recorded({ slots: 4, reserve: 1 });
+  for (const name of ['a1', 'a2', 'a3', 'a4']) enter(name);
+  enter('b1');
+  assert.deepEqual(started, ['a1', 'a2', 'a3', 'b1']);
+});
+
+test('groups that wait are served in turn, each in order of arrival', () => {
+  const { started, enter } = recorded({ slots: 1 });
+  const leave = enter('x1');
+  const leaves = ['a1', 'a2', 'a3', 'b1', 'c1', 'c2'].map(enter);
+  leave();
+  for (const at of [0, 3, 4, 1, 5]) leaves[at]!();
+  assert.deepEqual(started, ['x1', 'a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+});
+
+test('a waiter that leaves never starts, and the next takes its turn', () => {
+  const { semaphore, started, enter } = recorded({ slots: 1 });
+  const leave = enter('a1');
+  const stopWaiting = enter('b1');
+  enter('c1');
+  stopWaiting();
+  stopWaiting();
+  leave();
+  leave();
+  assert.deepEqual(started, ['a1', 'c1']);
+  assert.deepEqual(semaphore.counts(), { total: 1, held: 1, waiting: 0, groups: 1 });
+});
+
+test('lines of a group take turns, and the line next goes before them', () => {
+  const semaphore = createSemaphore({ slots: 1 });
+  const started: string[] = [];
+  const enter = (name: string, line?: string) =>
+    semaphore.enter(name[0]!, () => started.push(name), line);
+  const leaves = [
+    enter('x1'),
+    enter('a1', 'crowd'),
+    enter('a2', 'crowd'),
+    enter('a3', 'crowd'),
+    enter('a4'),
+    enter('a5', 'next'),
+    enter('b1', 'crowd'),
+  ];
+  for (const at of [0, 5, 6, 1, 4, 2]) leaves[at]!();
+  assert.deepEqual(started, ['x1', 'a5', 'b1', 'a1', 'a4', 'a2', 'a3']);
+});
+
+test('a group with too many waiters is refused, another is not', () => {
+  const { enter } = recorded({ slots: 1, maxWaitingPerGroup: 1 });
+  for (const name of ['a1', 'a2']) enter(name);
+  assert.throws(() => enter('a3'), TooManyWaiting);
+  enter('b1');
+});
+
+test('more slots start what waits, fewer take effect as slots come back', () => {
+  const { semaphore, started, enter } = recorded({ slots: 1 });
+  const leaves = ['a1', 'a2', 'a3'].map(enter);
+  semaphore.resize(2);
+  assert.deepEqual(started, ['a1', 'a2']);
+  semaphore.resize(1);
+  leaves[0]!();
+  assert.deepEqual(started, ['a1', 'a2']);
+  leaves[1]!();
+  assert.deepEqual(started, ['a1', 'a2', 'a3']);
+});
+
+test('an aborted wait rejects with the reason and keeps no slot', async () => {
+  const semaphore = createSemaphore({ slots: 1 });
+  const leave = await semaphore.acquire('a');
+  const giveUp = new AbortController();
+  const waiting = semaphore.acquire('b', giveUp.signal);
+  giveUp.abort(new Error('enough'));
+  await assert.rejects(waiting, /enough/);
+  await assert.rejects(semaphore.acquire('b', giveUp.signal), /enough/);
+  leave();
+  assert.deepEqual(semaphore.counts(), { total: 1, held: 0, waiting: 0, groups: 0 });
+});
+
+test('each key has slots of its own, and an unused key is dropped', () => {
+  const semaphore = createSemaphores({ slots: 1 });
+  const started: string[] = [];
+  const leaves = ['x', 'y'].map((key) => semaphore.enter(key, 'a', () => started.push(key)));
+  assert.deepEqual(started, ['x', 'y']);
+  for (const leave of leaves) leave();
+  assert.equal(semaphore.keys(), 0);
+});
+
+type Step = { enter: string } | { leave: number } | { resize: number };
+
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ enter: fc.constantFrom('a', 'b', 'c', 'd', 'e') }) },
+  { weight: 4, arbitrary: fc.record({ leave: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ resize: fc.integer({ min: 1, max: 6 }) }) },
+);
+
+type Entry = { group: string; started: boolean; left: boolean; leave: () => void };
+
+/** What must be true of slots at any moment, whatever happened before. */
+function check(
+  entries: Entry[],
+  { limit, reserve, maxPerGroup }: { limit: number; reserve: number; maxPerGroup: number },
+) {
+  const present = entries.filter(({ left }) => !left);
+  const running = present.filter(({ started }) => started);
+  const waiting = present.filter(({ started }) => !started);
+  const free = limit - running.length;
+  const holders = new Set(running.map(({ group }) => group));
+  for (const { group } of waiting) {
+    assert.ok(free <= 0 || holders.has(group), 'a group without a slot waits while one is free');
+    const held = running.filter((entry) => entry.group === group).length;
+    if (held >= maxPerGroup) continue;
+    assert.ok(free <= reserve, 'capacity is idle while a group waits');
+    assert.ok(free <= held, 'a group waits although it holds fewer than are free');
+  }
+  for (const { group } of waiting) {
+    const own = present.filter((entry) => entry.group === group).map(({ started }) => started);
+    assert.ok(own.lastIndexOf(true) < own.indexOf(false), 'a later one of a group overtook');
+  }
+}
+
+test('limits hold, newcomers start and all are served in any history', () => {
+  const sizes = {
+    slots: fc.integer({ min: 1, max: 6 }),
+    reserve: fc.integer({ min: 0, max: 3 }),
+    maxPerGroup: fc.constantFrom(1, 2, 3, Infinity),
+  };
+  fc.assert(
+    fc.property(fc.record(sizes), fc.array(step, { maxLength: 80 }), (options, steps: Step[]) => {
+      const semaphore = createSemaphore(options);
+      const entries: Entry[] = [];
+      const running = () => entries.filter(({ started, left }) => started && !left);
+      const { reserve, maxPerGroup } = options;
+      let limit = options.slots;
+
+      function enter(group: string) {
+        const entry: Entry = { group, started: false, left: false, leave: () => {} };
+        entries.push(entry);
+        entry.leave = semaphore.enter(group, () => {
+          assert.ok(running().length < limit, 'more run than there are slots');
+          const own = running().filter((each) => each.group === group);
+          assert.ok(own.length < maxPerGroup, 'a group has more than it may');
+          entry.started = true;
+        });
+      }
+
+      function leave(at: number) {
+        const present = entries.filter(({ left }) => !left);
+        const one = present[at % present.length];
+        if (!one) return;
+        one.left = true;
+        one.leave();
+      }
+
+      for (const each of steps) {
+        if ('enter' in each) enter(each.enter);
+        else if ('leave' in each) leave(each.leave);
+        else {
+          limit = each.resize;
+          semaphore.resize(limit);
+        }
+        check(entries, { limit, reserve, maxPerGroup });
+      }
+      for (let one = running()[0]; one; one = running()[0]) {
+        one.left = true;
+        one.leave();
+      }
+      assert.ok(
+        entries.every(({ started, left }) => started || left),
+        'one starved',
+      );
+      assert.deepEqual(semaphore.counts(), { total: limit, held: 0, waiting: 0, groups: 0 });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a group waits for at most one turn of each other group', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 40 }),
+      (arrivals) => {
+        const { started, enter } = recorded({ slots: 1 });
+        const leaves = new Map([['x', enter('x')]]);
+        for (const [at, group] of arrivals.entries())
+          leaves.set(`${group}${at}`, enter(`${group}${at}`));
+        for (let at = 0; at < started.length; at += 1) leaves.get(started[at]!)!();
+        const turns = started.slice(1).map((name) => name[0]!);
+        const groups = new Set(arrivals);
+        const rounds = Math.max(
+          ...[...groups].map((one) => arrivals.filter((a) => a === one).length),
+        );
+        // Round by round: in the n-th round each group is served that has n waiters or more.
+        for (let round = 1, at = 0; round <= rounds; round += 1) {
+          const due = [...groups].filter(
+            (one) => arrivals.filter((a) => a === one).length >= round,
+          );
+          assert.deepEqual(turns.slice(at, at + due.length), due);
+          at += due.length;
+        }
+      },
+    ),
+  );
+});
+
+test('a first group takes the next slot, up to its number of slots', () => {
+  const first = [{ name: 'x', max: 2, kept: 0 }];
+  const { started, enter } = recorded({ slots: 4, first });
+  const leaves = ['a1', 'b1', 'c1', 'd1', 'e1', 'x1', 'x2', 'x3', 'f1'].map(enter);
+  for (const at of [0, 1, 2]) leaves[at]!();
+  assert.deepEqual(started.slice(4), ['x1', 'x2', 'e1']);
+  leaves[5]!();
+  assert.deepEqual(started.slice(7), ['x3']);
+});
+
+test('a slot that is kept for a first group goes to no other', () => {
+  const first = [
+    { name: 'x', max: 1, kept: 1 },
+    { name: 'y', max: 1, kept: 0 },
+  ];
+  const { started, enter } = recorded({ slots: 3, first });
+  const leaves = ['a1', 'b1', 'c1', 'y1'].map(enter);
+  assert.deepEqual(started, ['a1', 'b1']);
+  leaves.push(enter('x1'));
+  assert.deepEqual(started, ['a1', 'b1', 'x1']);
+  leaves[4]!();
+  assert.deepEqual(started, ['a1', 'b1', 'x1']);
+  leaves[0]!();
+  assert.deepEqual(started, ['a1', 'b1', 'x1', 'y1']);
+});
+
+test('first groups that never cease leave the others all slots but theirs', () => {
+  const first = ['x', 'y'].map((name) => ({ name, max: 2, kept: 0 }));
+  const { started, enter } = recorded({ slots: 6, first });
+  const leaves = new Map<string, () => void>();
+  const add = (group: string) => {
+    const name = `${group}${leaves.size}`;
+    leaves.set(name, () => {});
+    leaves.set(name, enter(name));
+  };
+  for (const group of ['x', 'x', 'x', 'x', 'y', 'y', 'y', 'y']) add(group);
+  for (let n = 0; n < 40; n++) add('a');
+  for (let at = 0; at < 200; at++) {
+    leaves.get(started[at]!)!();
+    add(started[at]![0]!);
+  }
+  const others = started.filter((name) => name[0] === 'a').length;
+  assert.ok(others * 10 >= started.length * 3, `${others} of ${started.length}`);
+});
+
+/** The times at which the names started, while the clock stands but for timers, which are late. */
+function timed(options: SemaphoreOptions, lateMs = 0) {
+  let now = 1000;
+  const timers = new Map<object, { at: number; call: () => void }>();
+  test.mock.method(performance, 'now', () => now);
+  test.mock.method(globalThis, 'clearTimeout', (timer: object) => timers.delete(timer));
+  test.mock.method(globalThis, 'setTimeout', (call: () => void, ms: number) => {
+    const timer = {};
+    timers.set(timer, { at: now + ms + lateMs, call });
+    return timer;
+  });
+  const semaphore = createSemaphore(options);
+  const started: [name: string, at: number][] = [];
+  return {
+    semaphore,
+    started,
+    timers,
+    enter: (name: string) => semaphore.enter(name[0]!, () => started.push([name, now - 1000])),
+    runTimers() {
+      for (const [timer, { at, call }] of timers) {
+        timers.delete(timer);
+        now = at;
+        call();
+      }
+    },
+  };
+}
+
+test('groups take turns at the rate, and no timer is left', (t) => {
+  t.after(() => test.mock.restoreAll());
+  const { started, enter, runTimers } = timed({ slots: 9, startsPerSecond: 10 });
+  const leaves = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(enter);
+  runTimers();
+  assert.deepEqual(
+    started.map(([name]) => name),
+    ['a1', 'b1', 'c1', 'a2', 'b2', 'a3'],
+  );
+  assert.ok(started.at(-1)![1] >= 480, `${started.at(-1)![1]} ms`);
+  for (const leave of leaves) leave();
+});
+
+test('a waiter that leaves before its time leaves no timer', (t) => {
+  t.after(() => test.mock.restoreAll());
+  const { enter, timers } = timed({ slots: 9, startsPerSecond: 1 });
+  const leaves = ['a1', 'a2'].map(enter);
+  assert.equal(timers.size, 1);
+  leaves[1]!();
+  assert.equal(timers.size, 0);
+});
+
+for (const [lateMs, minMs, maxMs] of [
+  [0, 970, 1000],
+  [15, 970, 1000],
+  [100, 3000, 9000],
+] as const) {
+  test(`the rate holds when timers are ${lateMs} ms late`, (t) => {
+    t.after(() => test.mock.restoreAll());
+    const { started, enter, runTimers } = timed({ slots: 101, startsPerSecond: 100 }, lateMs);
+    for (let n = 0; n < 101; n++) enter('a');
+    runTimers();
+    const took = started.at(-1)![1];
+    assert.equal(started.length, 101);
+    assert.ok(took >= minMs && took <= maxMs, `${took} ms`);
+  });
+}
+
+test('nothing starts during the longest pause that was asked for', (t) => {
+  t.after(() => test.mock.restoreAll());
+  const { semaphore, started, enter, runTimers } = timed({ slots: 9 });
+  enter('a1');
+  for (const ms of [100, 500, 200]) semaphore.pause(ms);
+  enter('a2');
+  runTimers();
+  assert.deepEqual(started, [
+    ['a1', 0],
+    ['a2', 500],
+  ]);
+});
