@@ -8,7 +8,6 @@ import {
   type NewEvents,
   skippedDeliveries,
 } from '../webhooks/emit.cte.ts';
-import { emissionTogether } from '../webhooks/emit-together.cte.ts';
 import { insertWaiting, insertWaitingTraced } from './waiting-analyses.cte.ts';
 
 export type NewResponse = {
@@ -48,10 +47,7 @@ export async function recordAnswers(sql: Sql, group: readonly NewAnswer[], lockM
     ...response,
     comment: response.comment?.toWellFormed() ?? null,
   }));
-  const events = group.map(({ response, effects }) => ({
-    cause: response.id,
-    added: effects.added,
-  }));
+  const added = group.map(({ response, effects }) => ({ ...effects.added, cause: response.id }));
   const analyzed = group.filter(({ effects }) => effects.analyze).map(({ response }) => response);
   return await sql<RecordedAnswer[]>`
     with patience as (${lockTimeout(sql, lockMs)}), recorded as materialized (
@@ -68,7 +64,7 @@ export async function recordAnswers(sql: Sql, group: readonly NewAnswer[], lockM
                     ${analyzed.map(({ traceparent }) => traceparent)}::text[]) as a (org_id, id, traceparent)
         where a.id in (select id from recorded)`,
       )}
-    ), ${emissionTogether(sql, events, sql`select id from recorded`)}
+    ), ${emission(sql, added, sql`e.cause in (select id from recorded)`)}
     select r.id, coalesce(d.skipped, 0) as skipped, d.emitted
     from recorded r
     left join deliveries_of d on d.cause = r.id`;
@@ -108,7 +104,7 @@ export async function recordPerhapsLast(sql: Sql, { response, effects: { added }
         { traceparent },
         sql`select ${orgId}::uuid, id from answered where ${counted} and ${response.comment}::text is not null`,
       )}
-    ), ${emission(sql, added, sql`exists (select from answered)`)}
+    ), ${emission(sql, [added], sql`exists (select from answered)`)}
     select ${skippedDeliveries(sql)} as skipped,
            ${emittedDeliveries(sql)} as emitted
     from answered`;

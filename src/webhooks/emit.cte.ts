@@ -1,5 +1,6 @@
-import { enqueueEach } from '../jobs.ts';
+import { enqueue } from '../jobs.ts';
 import type { Part, Sql } from '../lib/db/db.ts';
+import type { WebhookRef } from './delivery.queries.ts';
 import type { WebhookEvent } from './events.ts';
 import type { RetryKind } from './rules.ts';
 
@@ -8,11 +9,13 @@ export type NewEvents = {
   orgId: string;
   events: readonly WebhookEvent[];
   traceparent?: string | null;
-  /** The lease of the process that will attempt the deliveries itself; without one, a job is written. */
+  /** The lease of the process that will attempt the deliveries itself; without one, a sweep finds them. */
   owner?: string | null;
+  /** The id of what causes them, for a statement that has several causes. */
+  cause?: string;
 };
 
-/** A delivery as `emission` returns it; the event is known by its place among those handed in. */
+/** A delivery as `emission` returns it; the event is known by its place among those of its cause. */
 export type EmittedDelivery = {
   id: string;
   webhook_id: string;
@@ -27,7 +30,7 @@ export type EmittedDelivery = {
 
 /** The part of the delivery worker that a flow needs whose events are delivered by its own process. */
 export type OwnDeliveries = {
-  /** The lease to emit under; null where no worker runs, so that jobs are written instead. */
+  /** The lease to emit under; null where no worker runs. */
   owner: () => string | null;
   /** To be called after the commit. A delivery that it is not called for is found by a sweep. */
   start: (added: NewEvents, emitted: readonly EmittedDelivery[]) => void;
@@ -35,86 +38,92 @@ export type OwnDeliveries = {
 
 /**
  * Makes a delivery of each event for every subscribed webhook, in the caller's transaction: an event
- * exists if, and only if, its cause was committed. Call the pump after the commit.
+ * exists if, and only if, its cause was committed. A job wakes each webhook.
  */
 export async function emit(sql: Sql, added: NewEvents) {
   if (added.events.length === 0) return;
-  await sql`
-    with ${emission(sql, added)}
-    select from subscribed`;
+  const webhooks = await sql<WebhookRef[]>`
+    with ${emission(sql, [added])}
+    select distinct org_id, webhook_id from subscribed where active`;
+  const { traceparent = null } = added;
+  await enqueue(
+    sql,
+    webhooks.map(({ org_id, webhook_id }) => ({
+      task: 'webhooks.deliver',
+      payload: { org_id, webhook_id },
+      traceparent,
+    })),
+  );
 }
 
 /**
- * The CTEs of `emit`, for a statement that records the cause as well: each event that a webhook subscribed
- * to, once, and a delivery for each webhook, claimed by its owner, or with a job for each webhook that has
- * one. For a webhook that is switched off the delivery is skipped, and can be replayed later. They do
- * nothing unless `when` holds. A webhook is locked against its deletion: one that is being deleted must not
- * fail the caller's statement.
+ * The CTEs of `emit`, for a statement that records the causes as well: each event that a webhook subscribed to, once,
+ * and a delivery for each webhook, born claimed by its owner. For a webhook that is switched off the delivery is
+ * skipped, and can be replayed later. They do nothing for events `e` where `when` does not hold. A webhook is locked
+ * against its deletion: one that is being deleted must not fail the caller's statement.
  */
-export function emission(
-  sql: Sql,
-  { orgId, events, traceparent = null, owner = null }: NewEvents,
-  when = sql`true`,
-) {
-  return sql`
+export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`): Part => sql`
     happened as materialized (
-      select id_at(now()) as id, type, body, place
-      from unnest(${events.map(({ type }) => type)}::text[],
-                  ${events.map(({ body }) => body)}::text[])
-             with ordinality as e (type, body, place)
-    ), subscribed as materialized (
-      select w.org_id, id_at(now()) as id, w.id as webhook_id, w.active, w.url, w.retries, w.secret,
-             case when w.previous_secret_until > now() then w.previous_secret end as previous_secret,
-             e.id as event_id, e.place
-      from happened e
-      join webhooks w on w.org_id = ${orgId} and e.type = any (w.events)
+      select id_at(now()) as id, e.*
+      from json_to_recordset(${eventRows(added)}::text::json)
+        as e (cause uuid, org_id uuid, place int, type text, body text, traceparent text, owner text)
       where ${when}
-      for key share of w
+    ), subscribed as materialized (
+      select e.org_id, id_at(now()) as id, e.cause, e.place, e.id as event_id, e.owner,
+             w.id as webhook_id, w.active, w.url, w.retries, w.secret,
+             case when w.previous_secret_until > now() then w.previous_secret end as previous_secret
+      from happened e
+      cross join lateral (
+        select *
+        from webhooks
+        where org_id = e.org_id and e.type = any (events)
+        for key share
+      ) w
     ), kept as (
       insert into events (org_id, id, type, body, traceparent)
-      select ${orgId}, id, type, body, ${traceparent}
+      select org_id, id, type, body, traceparent
       from happened
       where id in (select event_id from subscribed)
-    ), ${subscribedDeliveries(sql, sql`${owner}`)}
-    ${owner === null ? queuedDeliveries(sql, traceparent) : sql``}`;
-}
-
-const queuedDeliveries = (sql: Sql, traceparent: string | null) => sql`
-  , queued as (
-    ${enqueueEach(
-      sql,
-      { task: 'webhooks.deliver', traceparent },
-      sql`
-      select distinct jsonb_build_object('org_id', org_id, 'webhook_id', webhook_id)
+    ), emitted as (
+      insert into pending_deliveries (org_id, webhook_id, id, event_id, claimed_by)
+      select org_id, webhook_id, id, event_id, owner
       from subscribed
-      where active`,
-    )}
-  )`;
+      where active
+    ), skipped as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, undelivered)
+      select org_id, webhook_id, id, event_id, 'skipped'
+      from subscribed
+      where not active
+    ), deliveries_of as (
+      select cause, count(*) filter (where not active)::int as skipped,
+             json_agg(json_build_object(
+               'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(), 'url', url,
+               'retries', retries, 'secret', encode(secret, 'base64'),
+               'previous_secret', encode(previous_secret, 'base64')
+             )) filter (where active) as emitted
+      from subscribed
+      group by cause
+    )`;
 
-/** How many deliveries of `emission` were skipped. */
-export const skippedDeliveries = (sql: Sql) => sql`
-  (select count(*)::int from subscribed where not active)`;
+/** How many deliveries of a single cause were skipped. */
+export const skippedDeliveries = (sql: Sql): Part => sql`
+  coalesce((select skipped from deliveries_of), 0)`;
 
-/** The deliveries of `emission` that are due, as JSON, for a statement that has an owner. */
-export const emittedDeliveries = (sql: Sql) => sql`
-  (select json_agg(${emittedDelivery(sql)}) from subscribed where active)`;
+/** The deliveries of a single cause that are due, as JSON. */
+export const emittedDeliveries = (sql: Sql): Part => sql`
+  (select emitted from deliveries_of)`;
 
-/** A delivery of `subscribed` as the process that owns it takes it. */
-export const emittedDelivery = (sql: Sql) => sql`
-  json_build_object(
-    'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(), 'url', url,
-    'retries', retries, 'secret', encode(secret, 'base64'), 'previous_secret', encode(previous_secret, 'base64'))`;
-
-/** The CTEs that write the deliveries of `subscribed`: those of a webhook that is switched off are skipped. */
-export const subscribedDeliveries = (sql: Sql, owner: Part) => sql`
-  emitted as (
-    insert into pending_deliveries (org_id, webhook_id, id, event_id, claimed_by)
-    select org_id, webhook_id, id, event_id, ${owner}
-    from subscribed
-    where active
-  ), skipped as (
-    insert into ended_deliveries (org_id, webhook_id, id, event_id, undelivered)
-    select org_id, webhook_id, id, event_id, 'skipped'
-    from subscribed
-    where not active
-  )`;
+const eventRows = (added: readonly NewEvents[]) =>
+  JSON.stringify(
+    added.flatMap(({ cause = null, orgId, events, traceparent = null, owner = null }) =>
+      events.map(({ type, body }, at) => ({
+        cause,
+        org_id: orgId,
+        place: at + 1,
+        type,
+        body,
+        traceparent,
+        owner,
+      })),
+    ),
+  );

@@ -63,7 +63,7 @@ export async function countDeliveries(db: Db, target: WebhookRef, status: string
 export async function emitOwned(db: Db, worker: ReturnType<typeof workerOf>, events: NewEvents) {
   const added = { ...events, owner: worker.owner() };
   const [row] = await db<{ emitted: EmittedDelivery[] | null }[]>`
-    with ${emission(db, added)}
+    with ${emission(db, [added])}
     select ${emittedDeliveries(db)} as emitted`;
   return { start: () => worker.start(added, row?.emitted ?? []) };
 }
