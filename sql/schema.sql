@@ -32,7 +32,7 @@ create type given_response as (
 create type tally_delta as (
   org_id uuid,
   survey_id uuid,
-  day date,
+  hour timestamptz,
   promoters integer,
   passives integer,
   detractors integer,
@@ -85,7 +85,7 @@ create table asked_tallies (
   org_id uuid not null,
   survey_id uuid not null,
   quarter timestamptz not null,            -- when it begins
-  slot smallint not null,                  -- which part of the total: 0 when folded, else by connection
+  slot integer not null,                   -- 0 when folded, else the backend that writes it
   asked integer not null default 0,        -- contacts that were mailed then
   undelivered integer not null default 0,  -- those of them whose mail failed or bounced after all
   answered integer not null default 0,     -- those of them that have responded
@@ -282,30 +282,10 @@ create index contacts_search on contacts using gin (org_id, ((email || ' ') || c
 create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create trigger contacts_added after insert on contacts referencing new table as changed for each statement execute function tally_contacts('1');
 create trigger contacts_are_not_erased after insert on contacts referencing new table as changed for each statement execute function refuse_erased_contacts();
-create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement when (current_setting('askback.counted', true) is distinct from 'yes') execute function tally_contacts_progress();
+create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement execute function tally_contacts_progress();
 create trigger contacts_changed_facets after update of properties on contacts for each row when (old.properties is distinct from new.properties) execute function facet_changed_contact();
 create trigger contacts_hide_erased before insert or update of name, properties on contacts for each row when (new.name ~~ '%@%' or new.properties ~~ '%@%') execute function hide_erased_in_contact();
 create trigger contacts_removed after delete on contacts referencing old table as changed for each statement execute function tally_contacts('-1');
-
--- Totals of a survey and day. The sum over the slots counts.
-create table day_tallies (
-  org_id uuid not null,
-  survey_id uuid not null,
-  day date not null,                                                                                      -- of created_at, UTC
-  slot smallint not null,                                                                                 -- which part of the total: 0 when folded, else by connection
-  promoters integer not null default 0,                                                                   -- responses that count as promoter
-  passives integer not null default 0,                                                                    -- responses that count as passive
-  detractors integer not null default 0,                                                                  -- responses that count as detractor
-  score_sum bigint not null default 0,                                                                    -- sum of the scores of all these
-  contacts integer not null default 0,                                                                    -- contacts added on that day
-  by_half_hour integer[],                                                                                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
-  has_hours boolean not null generated always as ((((promoters + passives) + detractors) >= 24)) stored,  -- whether its half hours are counted once the day is over; a column, because a count in the condition of an index would keep each answer from a heap-only update
-  constraint day_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
-  constraint day_tallies_pkey primary key (survey_id, day, slot)
-) with (fillfactor=50);
-create index day_tallies_by_organization on day_tallies (org_id, day);
-create index day_tallies_to_fold on day_tallies (survey_id, day) where slot <> 0;
-create index day_tallies_without_half_hours on day_tallies (survey_id, day) where by_half_hour is null and slot = 0 and has_hours;
 
 -- A POST that failed. The one that delivered is in the row of its delivery: most have no other.
 create table delivery_attempts (
@@ -378,52 +358,6 @@ create table events (
   constraint events_pkey primary key (org_id, id)
 );
 
--- Facets of responses of this day have changed since, or while, they were counted: the kept figures of the day are not read.
-create table facet_changes (
-  org_id uuid not null,
-  day date not null,  -- of created_at of the responses, UTC
-  constraint facet_changes_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade
-);
-create index facet_changes_by_day on facet_changes (org_id, day);
-
--- Which responses of a day have a facet: those of response_facets, where these are at least 8, and those of columns.
-create table facet_day_bits (
-  org_id uuid not null,
-  facet bigint not null,      -- hash of kind, name and value, as in response_facets
-  day date not null,          -- of created_at, UTC
-  bits bit varying not null,  -- one for each response of the day, newest first
-  constraint facet_day_bits_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
-  constraint facet_day_bits_pkey primary key (org_id, facet, day)
-);
-create index facet_day_bits_by_day on facet_day_bits (org_id, day);
-
--- Totals of the responses of a day that have a facet, where these are many: of each kind of surveys, and of surveys with many.
-create table facet_day_tallies (
-  org_id uuid not null,
-  facet bigint not null,            -- as in response_facets
-  survey_id uuid,                   -- null: of all surveys of the kind, those with a row of their own included
-  day date not null,                -- of created_at, UTC
-  type text not null,               -- of the surveys
-  employees boolean not null,       -- whether the surveys ask employees
-  promoters integer not null,       -- responses that count as promoter
-  passives integer not null,        -- responses that count as passive
-  detractors integer not null,      -- responses that count as detractor
-  score_sum integer not null,       -- sum of the scores of all these
-  by_half_hour integer[] not null,  -- how many of them came before each half hour but the first: promoters, passives and detractors in turn
-  constraint facet_day_tallies_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
-  constraint facet_day_tallies_once unique nulls not distinct (org_id, facet, survey_id, day, type, employees) include (promoters, passives, detractors, score_sum)
-);
-create index facet_day_tallies_by_day on facet_day_tallies (org_id, day);
-
--- Responses of a day in their order: what the bits of facet_day_bits stand for.
-create table facet_days (
-  org_id uuid not null,
-  day date not null,   -- of created_at, UTC
-  ids bytea not null,  -- of all that count, 16 bytes each, newest first
-  constraint facet_days_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
-  constraint facet_days_pkey primary key (org_id, day)
-);
-
 -- Earlier slugs of organizations: addresses with them lead to the present ones.
 create table former_slugs (
   slug text not null,  -- as it was in addresses
@@ -432,6 +366,23 @@ create table former_slugs (
   constraint former_slugs_pkey primary key (slug)
 );
 create index former_slugs_by_organization on former_slugs (org_id);
+
+-- Totals of a survey and hour. The sum over the slots counts.
+create table hour_tallies (
+  org_id uuid not null,
+  survey_id uuid not null,
+  hour timestamptz not null,              -- when it begins: of created_at, UTC
+  slot integer not null,                  -- 0 when folded, else the backend that writes it
+  promoters integer not null default 0,   -- responses that count as promoter
+  passives integer not null default 0,    -- responses that count as passive
+  detractors integer not null default 0,  -- responses that count as detractor
+  score_sum integer not null default 0,   -- sum of the scores of all these
+  contacts integer not null default 0,    -- contacts added in that hour
+  constraint hour_tallies_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
+  constraint hour_tallies_pkey primary key (survey_id, hour, slot)
+) with (fillfactor=80);
+create index hour_tallies_by_organization on hour_tallies (org_id, hour);
+create index hour_tallies_to_fold on hour_tallies (survey_id, hour) where slot <> 0;
 
 -- The answer of a POST that carried an Idempotency-Key, for a repeat of it.
 create table idempotency_keys (
@@ -645,23 +596,6 @@ create table notifications (
 );
 create index notifications_by_age on notifications (created_at);
 
--- Totals of an organization and day: its totals over a range, and where a page of its lists begins, without a row for each of its surveys.
-create table organization_day_tallies (
-  org_id uuid not null,
-  day date not null,                                                                                      -- of created_at, UTC
-  slot smallint not null,                                                                                 -- which part of the total: 0 when folded, else by connection
-  promoters integer not null default 0,                                                                   -- responses that count as promoter
-  passives integer not null default 0,                                                                    -- responses that count as passive
-  detractors integer not null default 0,                                                                  -- responses that count as detractor
-  contacts integer not null default 0,                                                                    -- contacts added on that day
-  by_half_hour integer[],                                                                                 -- how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted
-  has_hours boolean not null generated always as ((((promoters + passives) + detractors) >= 24)) stored,  -- whether its half hours are counted once the day is over; a column, because a count in the condition of an index would keep each answer from a heap-only update
-  constraint organization_day_tallies_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
-  constraint organization_day_tallies_pkey primary key (org_id, day, slot)
-) with (fillfactor=50);
-create index organization_day_tallies_to_fold on organization_day_tallies (org_id, day) where slot <> 0;
-create index organization_day_tallies_without_half_hours on organization_day_tallies (org_id, day) where by_half_hour is null and slot = 0 and has_hours;
-
 -- The picture that an organization shows on its pages and mails.
 create table organization_logos (
   org_id uuid not null,
@@ -826,6 +760,7 @@ create table response_facets (
   constraint response_facets_pkey primary key (org_id, facet, created_at, response_id) include (survey_id, category, score)
 );
 create index response_facets_by_response on response_facets (org_id, response_id);
+create index response_facets_counted on response_facets (org_id, facet, category);
 
 -- A note that was written about a response.
 create table response_notes (
@@ -903,12 +838,11 @@ create index responses_newest_first on responses (org_id, created_at desc, id de
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
 create trigger comments_hide_erased before insert or update of comment on responses for each row when (new.comment ~~ '%@%') execute function hide_erased_in_comment();
-create trigger responses_added after insert on responses referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes') execute function tally_responses('1');
-create trigger responses_added_facets after insert on responses referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes') execute function facet_added_responses();
+create trigger responses_added after insert on responses referencing new table as changed for each statement execute function tally_responses('1');
+create trigger responses_added_facets after insert on responses referencing new table as changed for each statement execute function facet_added_responses();
 create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
 create trigger responses_changed_facets after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses for each row when (old.held_reason is distinct from new.held_reason or old.created_at is distinct from new.created_at or old.category is distinct from new.category or old.score is distinct from new.score or old.contact_id is distinct from new.contact_id or old.survey_id is distinct from new.survey_id or old.properties is distinct from new.properties) execute function facet_changed_response();
 create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
-create trigger responses_removed_facets after delete on responses referencing old table as changed for each statement execute function facet_removed_responses();
 
 create table schema_migrations (
   name text not null,
@@ -1006,7 +940,7 @@ create unique index suppressions_by_id on suppressions (org_id, id);
 create table survey_tallies (
   org_id uuid not null,
   survey_id uuid not null,
-  slot smallint not null,                 -- which part of the total: 0 when folded, else by connection
+  slot integer not null,                  -- 0 when folded, else the backend that writes it
   promoters integer not null default 0,   -- responses that count as promoter
   passives integer not null default 0,    -- responses that count as passive
   detractors integer not null default 0,  -- responses that count as detractor
@@ -1182,7 +1116,7 @@ begin atomic
 end
 ;
 
-create function add_to_asked_tallies(deltas asked_delta[], into_slot smallint)
+create function add_to_asked_tallies(deltas asked_delta[], into_slot integer)
  returns void
  language plpgsql
 as $function$
@@ -1200,50 +1134,28 @@ end
 $function$
 ;
 
-create function add_to_day_tallies(deltas tally_delta[], into_slot smallint)
+create function add_to_hour_tallies(deltas tally_delta[], into_slot integer)
  returns void
  language plpgsql
 as $function$
 begin
-  insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
-  select d.org_id, d.survey_id, d.day, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts
+  insert into hour_tallies as t (org_id, survey_id, hour, slot, promoters, passives, detractors, score_sum, contacts)
+  select d.org_id, d.survey_id, d.hour, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts
   from unnest(deltas) d
   join surveys s on s.id = d.survey_id
-  where d.day is not null
-  order by d.survey_id, d.day
-  on conflict (survey_id, day, slot) do update
+  where d.hour is not null
+  order by d.survey_id, d.hour
+  on conflict (survey_id, hour, slot) do update
     set promoters = t.promoters + excluded.promoters,
         passives = t.passives + excluded.passives,
         detractors = t.detractors + excluded.detractors,
         score_sum = t.score_sum + excluded.score_sum,
-        contacts = t.contacts + excluded.contacts,
-        by_half_hour = null;
+        contacts = t.contacts + excluded.contacts;
 end
 $function$
 ;
 
-create function add_to_organization_day_tallies(deltas tally_delta[], into_slot smallint)
- returns void
- language plpgsql
-as $function$
-begin
-  insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors, contacts)
-  select d.org_id, d.day, into_slot, d.promoters, d.passives, d.detractors, d.contacts
-  from unnest(deltas) d
-  join organizations o on o.id = d.org_id
-  where d.survey_id is null
-  order by d.org_id, d.day
-  on conflict (org_id, day, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors,
-        contacts = t.contacts + excluded.contacts,
-        by_half_hour = null;
-end
-$function$
-;
-
-create function add_to_survey_tallies(deltas tally_delta[], into_slot smallint)
+create function add_to_survey_tallies(deltas tally_delta[], into_slot integer)
  returns void
  language plpgsql
 as $function$
@@ -1253,7 +1165,7 @@ begin
   select d.org_id, d.survey_id, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts, d.sent, d.responded
   from unnest(deltas) d
   join surveys s on s.id = d.survey_id
-  where d.day is null
+  where d.hour is null
   order by d.survey_id
   on conflict (survey_id, slot) do update
     set promoters = t.promoters + excluded.promoters,
@@ -1267,14 +1179,13 @@ end
 $function$
 ;
 
-create function add_to_tallies(deltas tally_delta[], into_slot smallint)
+create function add_to_tallies(deltas tally_delta[], into_slot integer)
  returns void
  language plpgsql
 as $function$
 begin
   perform add_to_survey_tallies(deltas, into_slot);
-  perform add_to_day_tallies(deltas, into_slot);
-  perform add_to_organization_day_tallies(deltas, into_slot);
+  perform add_to_hour_tallies(deltas, into_slot);
 end
 $function$
 ;
@@ -1308,201 +1219,6 @@ create function begin_erasure(in_org uuid)
  returns void
  language sql
 return pg_advisory_xact_lock(hashtextextended(('erasures ' || in_org), (0)::bigint))
-;
-
-create function change_facet_days(in_org uuid, days date[])
- returns void
- language sql
-begin atomic
- insert into facet_changes (org_id, day)  select o.id,
-             d.day
-            from (organizations o
-              cross join ( select distinct u.day
-                    from unnest(change_facet_days.days) u(day)
-                   where (u.day is not null)) d)
-           where (o.id = change_facet_days.in_org);
- with figures as (
-          select facet_day_tallies_1.ctid as place
-            from facet_day_tallies facet_day_tallies_1
-           where ((facet_day_tallies_1.org_id = change_facet_days.in_org) and (facet_day_tallies_1.day = any (change_facet_days.days)))
-           order by facet_day_tallies_1.day, facet_day_tallies_1.facet, facet_day_tallies_1.survey_id, facet_day_tallies_1.type, facet_day_tallies_1.employees
-          for update of facet_day_tallies_1 skip locked
-         )
-  delete from facet_day_tallies
-    using figures
-   where ((facet_day_tallies.ctid = figures.place) and (facet_day_tallies.org_id = change_facet_days.in_org));
- with sets as (
-          select facet_day_bits_1.ctid as place
-            from facet_day_bits facet_day_bits_1
-           where ((facet_day_bits_1.org_id = change_facet_days.in_org) and (facet_day_bits_1.day = any (change_facet_days.days)))
-           order by facet_day_bits_1.day, facet_day_bits_1.facet
-          for update of facet_day_bits_1 skip locked
-         )
-  delete from facet_day_bits
-    using sets
-   where ((facet_day_bits.ctid = sets.place) and (facet_day_bits.org_id = change_facet_days.in_org));
- with orders as (
-          select facet_days_1.ctid as place
-            from facet_days facet_days_1
-           where ((facet_days_1.org_id = change_facet_days.in_org) and (facet_days_1.day = any (change_facet_days.days)))
-           order by facet_days_1.day
-          for update of facet_days_1 skip locked
-         )
-  delete from facet_days
-    using orders
-   where ((facet_days.ctid = orders.place) and (facet_days.org_id = change_facet_days.in_org));
-end
-;
-
-create function count_in_organizations(deltas tally_delta[])
- returns void
- language plpgsql
-as $function$
-declare
-  own_slot constant smallint := 1 + pg_backend_pid() % 15;
-  rest tally_delta[];
-  absent uuid[];
-begin
-  with free as materialized (
-    select l.org_id, l.day
-    from unnest(deltas) d
-    cross join lateral (
-      select org_id, day from organization_day_tallies where org_id = d.org_id and day = d.day and slot = 0
-      for no key update skip locked
-    ) l
-  ), changed as (
-    update organization_day_tallies t
-    set promoters = t.promoters + d.promoters, passives = t.passives + d.passives, detractors = t.detractors + d.detractors,
-        by_half_hour = null
-    from free f
-    join unnest(deltas) d on d.org_id = f.org_id and d.day = f.day
-    where t.org_id = f.org_id and t.day = f.day and t.slot = 0
-    returning t.org_id, t.day
-  )
-  select array(
-    select d from unnest(deltas) d
-    where not exists (select from changed c where c.org_id = d.org_id and c.day = d.day)
-  ) into rest;
-  if cardinality(rest) = 0 then return; end if;
-
-  absent := array(
-    select d.org_id
-    from unnest(rest) d
-    where not exists (select from organization_day_tallies t where t.org_id = d.org_id and t.day = d.day and t.slot = 0)
-      and pg_try_advisory_xact_lock(hashtextextended(d.org_id || ' ' || d.day, 0)));
-  perform add_to_organization_day_tallies(array(select d from unnest(rest) d where d.org_id = any (absent)), 0::smallint);
-  perform add_to_organization_day_tallies(array(select d from unnest(rest) d where d.org_id <> all (absent)), own_slot);
-end
-$function$
-;
-
-create function count_in_surveys(deltas tally_delta[], asked_deltas asked_delta[])
- returns void
- language plpgsql
-as $function$
-declare
-  own_slot constant smallint := 1 + pg_backend_pid() % 15;
-  free uuid[];
-  rest tally_delta[];
-  rest_asked asked_delta[];
-begin
-  free := array(
-    select l.survey_id
-    from unnest(deltas) d
-    cross join lateral (
-      select survey_id from survey_tallies where org_id = d.org_id and survey_id = d.survey_id and slot = 0
-      for no key update skip locked
-    ) l
-    where d.day is null);
-  update survey_tallies t
-  set promoters = t.promoters + d.promoters, passives = t.passives + d.passives, detractors = t.detractors + d.detractors,
-      score_sum = t.score_sum + d.score_sum, responded = t.responded + d.responded
-  from unnest(deltas) d
-  where d.day is null and d.survey_id = any (free)
-    and t.org_id = d.org_id and t.survey_id = d.survey_id and t.slot = 0;
-
-  rest := array(select d from unnest(deltas) d where d.day is null and d.survey_id <> all (free));
-  if cardinality(rest) > 0 then
-    free := free || array(
-      select d.survey_id
-      from unnest(rest) d
-      where not exists (select from survey_tallies t where t.org_id = d.org_id and t.survey_id = d.survey_id and t.slot = 0)
-        and pg_try_advisory_xact_lock(hashtextextended(d.survey_id::text, 0)));
-    perform add_to_survey_tallies(array(select d from unnest(rest) d where d.survey_id = any (free)), 0::smallint);
-    perform add_to_survey_tallies(array(select d from unnest(rest) d where d.survey_id <> all (free)), own_slot);
-  end if;
-
-  with changed as (
-    update day_tallies t
-    set promoters = t.promoters + d.promoters, passives = t.passives + d.passives, detractors = t.detractors + d.detractors,
-        score_sum = t.score_sum + d.score_sum, by_half_hour = null
-    from unnest(deltas) d
-    where d.day is not null and d.survey_id = any (free)
-      and t.org_id = d.org_id and t.survey_id = d.survey_id and t.day = d.day and t.slot = 0
-    returning t.survey_id, t.day
-  )
-  select array(
-    select d from unnest(deltas) d
-    where d.day is not null and not exists (select from changed c where c.survey_id = d.survey_id and c.day = d.day)
-  ) into rest;
-  if cardinality(rest) > 0 then
-    perform add_to_day_tallies(array(select d from unnest(rest) d where d.survey_id = any (free)), 0::smallint);
-    perform add_to_day_tallies(array(select d from unnest(rest) d where d.survey_id <> all (free)), own_slot);
-  end if;
-
-  if cardinality(asked_deltas) = 0 then return; end if;
-  with changed as (
-    update asked_tallies t
-    set asked = t.asked + d.asked, undelivered = t.undelivered + d.undelivered, answered = t.answered + d.answered
-    from unnest(asked_deltas) d
-    where d.survey_id = any (free)
-      and t.org_id = d.org_id and t.survey_id = d.survey_id and t.quarter = d.quarter and t.slot = 0
-    returning t.survey_id, t.quarter
-  )
-  select array(
-    select d from unnest(asked_deltas) d
-    where not exists (select from changed c where c.survey_id = d.survey_id and c.quarter = d.quarter)
-  ) into rest_asked;
-  if cardinality(rest_asked) > 0 then
-    perform add_to_asked_tallies(array(select d from unnest(rest_asked) d where d.survey_id = any (free)), 0::smallint);
-    perform add_to_asked_tallies(array(select d from unnest(rest_asked) d where d.survey_id <> all (free)), own_slot);
-  end if;
-end
-$function$
-;
-
-create function count_responses(counted given_response[], before contacts[])
- returns void
- language plpgsql
-as $function$
-declare
-  deltas constant tally_delta[] := array(
-    select (org_id, survey_id, day,
-            count(*) filter (where category = 'promoter'),
-            count(*) filter (where category = 'passive'),
-            count(*) filter (where category = 'detractor'),
-            sum(score), 0, 0, count(*) filter (where newly_responded))::tally_delta
-    from (
-      select g.org_id, g.survey_id, (g.created_at at time zone 'UTC')::date as day, g.category, g.score,
-             b.id is not null and b.responded_at is null as newly_responded
-      from unnest(counted) g
-      left join unnest(before) b on b.id = g.contact_id
-    ) each
-    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
-  );
-  asked_deltas constant asked_delta[] := array(
-    select (b.org_id, b.survey_id, quarter_of(b.sent_at), 0, - count(*) filter (where is_undelivered(b.status)),
-            count(*) filter (where b.responded_at is null))::asked_delta
-    from unnest(counted) g
-    join unnest(before) b on b.id = g.contact_id
-    where b.sent_at is not null
-    group by b.org_id, b.survey_id, quarter_of(b.sent_at)
-  );
-begin
-  perform count_in_surveys(array(select d from unnest(deltas) d where d.survey_id is not null), asked_deltas);
-  perform count_in_organizations(array(select d from unnest(deltas) d where d.survey_id is null));
-end
-$function$
 ;
 
 create function create_reporter_role(role text, password text)
@@ -1563,121 +1279,19 @@ create function facet_analyzed_response()
  returns trigger
  language plpgsql
 as $function$
-declare
-  at timestamptz;
 begin
   if tg_op = 'UPDATE' then
     delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment)
-    returning created_at into at;
-    perform change_facet_days(old.org_id, array[utc_day(at)]);
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment);
   end if;
   insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
   select org_id, facet_of('sentiment', '', new.sentiment), created_at, id, survey_id, category, score
   from responses
   where org_id = new.org_id and id = new.response_id and held_reason is null and new.sentiment is not null
-  on conflict do nothing
-  returning created_at into at;
-  perform change_facet_days(new.org_id, array[utc_day(at)]);
+  on conflict do nothing;
   return null;
 end
 $function$
-;
-
-create function facet_bits_of(in_org uuid, days date[])
- returns setof facet_day_bits
- language sql
- stable
- set work_mem to '64MB'
- set jit to 'off'
-begin atomic
- with placed as (
-          select d.d as day,
-             ((row_number() over (partition by d.d order by r.created_at desc, r.id desc) - 1))::integer as place,
-             r.id,
-             r.created_at,
-             r.survey_id,
-             r.category,
-             r.commented,
-             r.language,
-             r.state,
-             r.owner_id
-            from (unnest(facet_bits_of.days) d(d)
-              cross join lateral ( select responses.id,
-                     responses.created_at,
-                     responses.survey_id,
-                     responses.category,
-                     (responses.comment is not null) as commented,
-                     responses.language,
-                     responses.state,
-                     responses.owner_id
-                    from responses
-                   where ((responses.org_id = facet_bits_of.in_org) and (responses.held_reason is null) and (responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))
-                  offset 0) r)
-         ), words as (
-          select placed.day,
-             null as kind,
-             null as value,
-             f.facet,
-             (placed.place / 64) as word,
-             bit_or(((1)::bigint << (63 - (placed.place % 64)))) as bits
-            from (placed
-              cross join lateral ( select response_facets.facet
-                    from response_facets
-                   where ((response_facets.org_id = facet_bits_of.in_org) and (response_facets.response_id = placed.id))
-                  offset 0) f)
-           group by placed.day, f.facet, (placed.place / 64)
-         union all
-          select placed.day,
-             v.kind,
-             v.value,
-             null::bigint,
-             (placed.place / 64),
-             bit_or(((1)::bigint << (63 - (placed.place % 64)))) as bit_or
-            from ((placed
-              join surveys s on (((s.org_id = facet_bits_of.in_org) and (s.id = placed.survey_id))))
-              cross join lateral ( values ('category',placed.category), ('survey',(placed.survey_id)), ('type',s.type), ('employees',
-                         case s.audience
-                             when 'employee' then ''
-                             else null
-                         end), ('comment',
-                         case
-                             when placed.commented then ''
-                             else null
-                         end), ('language',placed.language), ('state',placed.state), ('owner',(placed.owner_id)), ('owned',
-                         case
-                             when (placed.owner_id is not null) then ''
-                             else null
-                         end)) v(kind, value))
-           where (v.value is not null)
-           group by placed.day, v.kind, v.value, (placed.place / 64)
-         ), sets as (
-          select words.day,
-             words.kind,
-             words.value,
-             words.facet,
-             array_agg(words.bits order by words.word) as bits,
-             array_agg(words.word order by words.word) as words
-            from words
-           group by words.day, words.kind, words.value, words.facet
-          having ((words.kind is not null) or (sum(bit_count((words.bits)::bit(64))) >= (8)::numeric))
-         ), sizes as (
-          select placed.day,
-             (max(placed.place) + 1) as many
-            from placed
-           group by placed.day
-          having (count(*) >= 24)
-         )
-  select facet_bits_of.in_org as in_org,
-     coalesce(sets.facet, facet_of(sets.kind, '', sets.value)) as "coalesce",
-     sets.day,
-     ("left"(texts.bits, sizes.many))::bit varying as "left"
-    from ((sets
-      join sizes using (day))
-      cross join lateral ( select string_agg(((coalesce(given.bits, (0)::bigint))::bit(64)), '' order by n.n) as bits
-            from (generate_series(0, ((sizes.many - 1) / 64)) n(n)
-              left join unnest(sets.words, sets.bits) given(word, bits) on ((given.word = n.n)))) texts);
-end
 ;
 
 create function facet_changed_contact()
@@ -1693,11 +1307,6 @@ begin
   perform add_facets(r.org_id, r.id)
   from responses r
   where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null;
-  perform change_facet_days(new.org_id, array(
-    select distinct utc_day(r.created_at)
-    from responses r
-    where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null
-  ));
   return null;
 end
 $function$
@@ -1710,29 +1319,9 @@ as $function$
 begin
   delete from response_facets where org_id = old.org_id and response_id in (old.id, new.id);
   perform add_facets(new.org_id, new.id);
-  perform change_facet_days(new.org_id, array[utc_day(old.created_at), utc_day(new.created_at)]);
   return null;
 end
 $function$
-;
-
-create function facet_days_of(in_org uuid, days date[])
- returns setof facet_days
- language sql
- stable
-begin atomic
- select facet_days_of.in_org as in_org,
-     d.d,
-     string_agg(uuid_send(r.id), '\x'::bytea order by r.created_at desc, r.id desc) as string_agg
-    from (unnest(facet_days_of.days) d(d)
-      cross join lateral ( select responses.id,
-             responses.created_at
-            from responses
-           where ((responses.org_id = facet_days_of.in_org) and (responses.held_reason is null) and (responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))
-          offset 0) r)
-   group by d.d
-  having (count(*) >= 24);
-end
 ;
 
 create function facet_of(kind text, name text, value text)
@@ -1742,171 +1331,36 @@ create function facet_of(kind text, name text, value text)
 return ((('x' || "left"(md5((((((kind || ' ') || octet_length(name)) || ' ') || name) || value)), 16)))::bit(64))::bigint
 ;
 
-create function facet_removed_responses()
- returns trigger
- language plpgsql
-as $function$
-begin
-  perform change_facet_days(org_id, array_agg(distinct utc_day(created_at)))
-  from changed
-  where held_reason is null
-  group by org_id;
-  return null;
-end
-$function$
-;
-
 create function facet_tagged_response()
  returns trigger
  language plpgsql
 as $function$
-declare
-  at timestamptz;
 begin
   if tg_op = 'DELETE' then
     delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text)
-    returning created_at into at;
-    perform change_facet_days(old.org_id, array[utc_day(at)]);
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text);
   else
     insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
     select org_id, facet_of('tag', '', new.tag_id::text), created_at, id, survey_id, category, score
     from responses
     where org_id = new.org_id and id = new.response_id and held_reason is null
-    on conflict do nothing
-    returning created_at into at;
-    perform change_facet_days(new.org_id, array[utc_day(at)]);
+    on conflict do nothing;
   end if;
   return null;
 end
 $function$
 ;
 
-create function facet_tallies_of_days(in_org uuid, days date[])
- returns setof facet_day_tallies
- language sql
- stable
- set work_mem to '64MB'
- set jit to 'off'
-begin atomic
- with faceted as (
-          select f.facet,
-             f.survey_id,
-             d.d as day,
-             s.type,
-             (not (s.audience is distinct from 'employee')) as employees,
-             half_hour_of(f.created_at) as half,
-             f.category,
-             f.score
-            from (((unnest(facet_tallies_of_days.days) d(d)
-              cross join lateral ( select responses.id
-                    from responses
-                   where ((responses.org_id = facet_tallies_of_days.in_org) and (responses.held_reason is null) and (responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))
-                  offset 0) r_1)
-              cross join lateral ( select response_facets.facet,
-                     response_facets.survey_id,
-                     response_facets.created_at,
-                     response_facets.category,
-                     response_facets.score
-                    from response_facets
-                   where ((response_facets.org_id = facet_tallies_of_days.in_org) and (response_facets.response_id = r_1.id))
-                  offset 0) f)
-              join surveys s on (((s.org_id = facet_tallies_of_days.in_org) and (s.id = f.survey_id))))
-         ), many as (
-          select faceted.facet,
-             faceted.day
-            from faceted
-           group by faceted.facet, faceted.day
-          having (count(*) >= 24)
-         ), halves as (
-          select grouping(faceted.survey_id) as of_kind,
-             faceted.facet,
-             faceted.survey_id,
-             faceted.day,
-             faceted.type,
-             faceted.employees,
-             faceted.half,
-             count(*) filter (where (faceted.category = 'promoter')) as promoters,
-             count(*) filter (where (faceted.category = 'passive')) as passives,
-             count(*) filter (where (faceted.category = 'detractor')) as detractors,
-             sum(faceted.score) as score_sum
-            from (faceted
-              join many using (facet, day))
-           group by grouping sets ((faceted.facet, faceted.day, faceted.type, faceted.employees, faceted.half), (faceted.facet, faceted.day, faceted.type, faceted.employees, faceted.half, faceted.survey_id))
-         ), rows as (
-          select row_number() over () as "row",
-             halves.facet,
-             halves.survey_id,
-             halves.day,
-             halves.type,
-             halves.employees,
-             sum(halves.promoters) as promoters,
-             sum(halves.passives) as passives,
-             sum(halves.detractors) as detractors,
-             sum(halves.score_sum) as score_sum
-            from halves
-           group by halves.of_kind, halves.facet, halves.survey_id, halves.day, halves.type, halves.employees
-          having ((halves.of_kind = 1) or (sum(((halves.promoters + halves.passives) + halves.detractors)) >= (24)::numeric))
-         ), counted as (
-          select each."row",
-             each.half,
-             each.place,
-             sum(each.n) over (partition by each."row", each.place order by each.half rows between unbounded preceding and 1 preceding) as n
-            from ( select r_1."row",
-                     g.half,
-                     p.place,
-                         case p.place
-                             when 1 then h.promoters
-                             when 2 then h.passives
-                             else h.detractors
-                         end as n
-                    from (((rows r_1
-                      cross join generate_series(0, 47) g(half))
-                      cross join generate_series(1, 3) p(place))
-                      left join halves h on ((((h.facet = r_1.facet) and (h.day = r_1.day) and (h.type = r_1.type) and (h.employees = r_1.employees) and (h.half = g.half)) and (not (h.survey_id is distinct from r_1.survey_id)))))) each
-         ), arrays as (
-          select counted."row",
-             array_agg((coalesce(counted.n, (0)::numeric))::integer order by counted.half, counted.place) as by_half_hour
-            from counted
-           where (counted.half > 0)
-           group by counted."row"
-         )
-  select facet_tallies_of_days.in_org as in_org,
-     r.facet,
-     r.survey_id,
-     r.day,
-     r.type,
-     r.employees,
-     (r.promoters)::integer as promoters,
-     (r.passives)::integer as passives,
-     (r.detractors)::integer as detractors,
-     (r.score_sum)::integer as score_sum,
-     a.by_half_hour
-    from (rows r
-      join arrays a using ("row"));
-end
-;
-
 create function facet_unanalyzed_responses()
  returns trigger
  language plpgsql
 as $function$
-declare
-  removed record;
 begin
-  for removed in
-    with gone as (
-      delete from response_facets f
-      using changed a
-      join responses r on r.org_id = a.org_id and r.id = a.response_id
-      where f.org_id = a.org_id and f.facet = facet_of('sentiment', '', a.sentiment)
-        and f.created_at = r.created_at and f.response_id = r.id
-      returning f.org_id, f.created_at
-    )
-    select org_id, array_agg(distinct utc_day(created_at)) as days from gone group by org_id
-  loop
-    perform change_facet_days(removed.org_id, removed.days);
-  end loop;
+  delete from response_facets f
+  using changed a
+  join responses r on r.org_id = a.org_id and r.id = a.response_id
+  where f.org_id = a.org_id and f.facet = facet_of('sentiment', '', a.sentiment)
+    and f.created_at = r.created_at and f.response_id = r.id;
   return null;
 end
 $function$
@@ -1916,8 +1370,7 @@ create procedure fold_tallies()
  language plpgsql
 as $procedure$
 declare
-  today constant date := (now() at time zone 'UTC')::date;
-  midnight constant timestamptz := today::timestamp at time zone 'UTC';
+  this_hour constant timestamptz := hour_of(now());
   owner uuid;
   deltas tally_delta[];
   asked_deltas asked_delta[];
@@ -1925,29 +1378,23 @@ begin
   for owner in
     select survey_id from survey_tallies where slot <> 0
     union
-    select survey_id from day_tallies where slot <> 0 and day < today
+    select survey_id from hour_tallies where slot <> 0 and hour < this_hour
     union
-    select survey_id from asked_tallies where slot <> 0 and quarter < midnight
+    select survey_id from asked_tallies where slot <> 0 and quarter < this_hour
   loop
-    -- First the owner, as a delete of it does: the two must not wait for each other.
+    -- First the survey, as a delete of it does: the two must not wait for each other.
     perform from surveys where id = owner for key share skip locked;
     continue when not found;
 
     with held as (
-      select survey_id, slot from survey_tallies
-      where survey_id = owner and slot <> 0
-      for update skip locked
+      select slot from survey_tallies where survey_id = owner and slot <> 0 for update skip locked
     ), gone as (
-      delete from survey_tallies t using held h
-      where t.survey_id = h.survey_id and t.slot = h.slot
-      returning t.*
-    ), held_days as (
-      select survey_id, day, slot from day_tallies
-      where survey_id = owner and slot <> 0 and day < today
-      for update skip locked
-    ), gone_days as (
-      delete from day_tallies t using held_days h
-      where t.survey_id = h.survey_id and t.day = h.day and t.slot = h.slot
+      delete from survey_tallies t using held h where t.survey_id = owner and t.slot = h.slot returning t.*
+    ), held_hours as (
+      select hour, slot from hour_tallies where survey_id = owner and slot <> 0 and hour < this_hour for update skip locked
+    ), gone_hours as (
+      delete from hour_tallies t using held_hours h
+      where t.survey_id = owner and t.hour = h.hour and t.slot = h.slot
       returning t.*
     )
     select array(
@@ -1956,20 +1403,20 @@ begin
       from gone
       group by org_id, survey_id
       union all
-      select (org_id, survey_id, day, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+      select (org_id, survey_id, hour, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
               sum(contacts), 0, 0)::tally_delta
-      from gone_days
-      group by org_id, survey_id, day
+      from gone_hours
+      group by org_id, survey_id, hour
     ) into deltas;
-    perform add_to_tallies(deltas, 0::smallint);
+    perform add_to_tallies(deltas, 0);
 
     with held as (
-      select survey_id, quarter, slot from asked_tallies
-      where survey_id = owner and slot <> 0 and quarter < midnight
+      select quarter, slot from asked_tallies
+      where survey_id = owner and slot <> 0 and quarter < this_hour
       for update skip locked
     ), gone as (
       delete from asked_tallies t using held h
-      where t.survey_id = h.survey_id and t.quarter = h.quarter and t.slot = h.slot
+      where t.survey_id = owner and t.quarter = h.quarter and t.slot = h.slot
       returning t.*
     )
     select array(
@@ -1977,98 +1424,11 @@ begin
       from gone
       group by org_id, survey_id, quarter
     ) into asked_deltas;
-    perform add_to_asked_tallies(asked_deltas, 0::smallint);
-    commit;
-  end loop;
-
-  for owner in
-    select distinct org_id from organization_day_tallies where slot <> 0 and day < today
-  loop
-    perform from organizations where id = owner for key share skip locked;
-    continue when not found;
-
-    with held as (
-      select org_id, day, slot from organization_day_tallies
-      where org_id = owner and slot <> 0 and day < today
-      for update skip locked
-    ), gone as (
-      delete from organization_day_tallies t using held h
-      where t.org_id = h.org_id and t.day = h.day and t.slot = h.slot
-      returning t.*
-    )
-    select array(
-      select (org_id, null, day, sum(promoters), sum(passives), sum(detractors), 0, sum(contacts), 0, 0)::tally_delta
-      from gone
-      group by org_id, day
-    ) into deltas;
-    perform add_to_organization_day_tallies(deltas, 0::smallint);
+    perform add_to_asked_tallies(asked_deltas, 0);
     commit;
   end loop;
 end
 $procedure$
-;
-
-create function half_hour_of(at timestamptz)
- returns integer
- language sql
- immutable parallel safe
-return (floor((extract(epoch from (at - date_trunc('day', at, 'UTC'))) / (1800)::numeric)))::integer
-;
-
-create function half_hours_of_days(in_org uuid, in_survey uuid, days date[])
- returns table(day date, by_half_hour integer[])
- language sql
- stable
-begin atomic
- with counted as (
-          select each.day,
-             each.half,
-             each.place,
-             sum(each.n) as n
-            from ( select d.d as day,
-                     half_hour_of(responses.created_at) as half,
-                         case responses.category
-                             when 'promoter' then 1
-                             when 'passive' then 2
-                             else 3
-                         end as place,
-                     1 as n
-                    from (unnest(half_hours_of_days.days) d(d)
-                      join responses on (((responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
-                   where ((half_hours_of_days.in_survey is not null) and (responses.org_id = half_hours_of_days.in_org) and (responses.survey_id = half_hours_of_days.in_survey) and (responses.held_reason is null))
-                 union all
-                  select d.d,
-                     half_hour_of(responses.created_at) as half_hour_of,
-                         case responses.category
-                             when 'promoter' then 1
-                             when 'passive' then 2
-                             else 3
-                         end as "case",
-                     1
-                    from (unnest(half_hours_of_days.days) d(d)
-                      join responses on (((responses.created_at >= ((d.d)::timestamp without time zone at time zone 'UTC')) and (responses.created_at < (((d.d + 1))::timestamp without time zone at time zone 'UTC')))))
-                   where ((half_hours_of_days.in_survey is null) and (responses.org_id = half_hours_of_days.in_org) and (responses.held_reason is null))
-                 union all
-                  select d.d,
-                     half.half,
-                     place.place,
-                     0
-                    from unnest(half_hours_of_days.days) d(d),
-                     generate_series(0, 47) half(half),
-                     generate_series(1, 3) place(place)) each
-           group by each.day, each.half, each.place
-         ), added as (
-          select counted.day,
-             counted.half,
-             counted.place,
-             sum(counted.n) over (partition by counted.day, counted.place order by counted.half rows between unbounded preceding and 1 preceding) as n
-            from counted
-         )
-  select added.day,
-     array_agg((added.n)::integer order by added.half, added.place) filter (where (added.half > 0)) as array_agg
-    from added
-   group by added.day;
-end
 ;
 
 create function hide_address(said text, key text)
@@ -2144,6 +1504,13 @@ create function hold_off_erasures(in_org uuid)
  returns void
  language sql
 return pg_advisory_xact_lock_shared(hashtextextended(('erasures ' || in_org), (0)::bigint))
+;
+
+create function hour_of(at timestamptz)
+ returns timestamptz
+ language sql
+ immutable parallel safe
+return date_bin('01:00:00'::interval, at, '2000-01-01 00:00:00+00'::timestamptz)
 ;
 
 create function id_at(moment timestamptz)
@@ -2310,10 +1677,8 @@ create function record_responses(given given_response[])
 as $function$
 declare
   locked constant uuid[] := lock_surveys_to_record(given);
-  before contacts[];
+  own_contacts uuid[];
   recorded uuid[];
-  counted given_response[];
-  setting text;
 begin
   if cardinality(given) > most_responses_at_once() then raise exception 'too many responses at once'; end if;
 
@@ -2322,46 +1687,33 @@ begin
     where org_id = given[1].org_id and survey_id = given[1].survey_id and id = given[1].contact_id
     for no key update;
   end if;
-  before := array(
-    select l
+  own_contacts := array(
+    select l.id
     from (select distinct org_id, survey_id, contact_id from unnest(given) where survey_id = any (locked)) g
     cross join lateral (
-      select c.* from contacts c
+      select c.id from contacts c
       where c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id
       for no key update skip locked
     ) l);
 
-  setting := set_config('askback.counted', 'yes', true);
   with answered as (
     insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
                            traceparent, created_at, language, properties)
     select org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
            traceparent, created_at, language, properties
     from unnest(given)
-    where survey_id = any (locked) and (contact_id is null or contact_id in (select id from unnest(before)))
+    where survey_id = any (locked) and (contact_id is null or contact_id = any (own_contacts))
     order by contact_id
     on conflict (contact_id) where source = 'link' do nothing
     returning id
   )
   select array(select id from answered) into recorded;
-  counted := array(select g from unnest(given) g where g.id = any (recorded) and g.held_reason is null);
 
-  if cardinality(counted) > 0 then
-    update contacts c
-    set status = 'responded', responded_at = g.created_at, updated_at = now()
-    from unnest(counted) g
-    where c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id;
-
-    insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
-    select g.org_id, facet, g.created_at, g.id, g.survey_id, g.category, g.score
-    from unnest(counted) g
-    left join unnest(before) b on b.id = g.contact_id
-    cross join lateral property_facets(case when g.contact_id is null then g.properties else b.properties end) facet
-    where case when g.contact_id is null then g.properties else b.properties end <> '{}';
-
-    perform count_responses(counted, before);
-  end if;
-  setting := set_config('askback.counted', '', true);
+  update contacts c
+  set status = 'responded', responded_at = g.created_at, updated_at = now()
+  from unnest(given) g
+  where g.id = any (recorded) and g.held_reason is null
+    and c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id;
   return query select unnest(recorded);
 end
 $function$
@@ -2401,21 +1753,21 @@ as $function$
 declare
   deltas constant tally_delta[] := array(
     with counted as (
-      select 1 as sign, org_id, survey_id, (created_at at time zone 'UTC')::date as day, category, score
+      select 1 as sign, org_id, survey_id, hour_of(created_at) as hour, category, score
       from new_rows
       where held_reason is null
       union all
-      select -1, org_id, survey_id, (created_at at time zone 'UTC')::date, category, score
+      select -1, org_id, survey_id, hour_of(created_at), category, score
       from old_rows
       where held_reason is null
     )
-    select (org_id, survey_id, day,
+    select (org_id, survey_id, hour,
             coalesce(sum(sign) filter (where category = 'promoter'), 0),
             coalesce(sum(sign) filter (where category = 'passive'), 0),
             coalesce(sum(sign) filter (where category = 'detractor'), 0),
             sum(sign * score), 0, 0, 0)::tally_delta
     from counted
-    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
   );
 begin
   perform add_to_tallies(deltas, tally_slot());
@@ -2432,13 +1784,13 @@ declare
   sign constant integer := tg_argv[0]::integer;
   deltas constant tally_delta[] := array(
     with counted as (
-      select org_id, survey_id, (created_at at time zone 'UTC')::date as day, sent_at, responded_at
+      select org_id, survey_id, hour_of(created_at) as hour, sent_at, responded_at
       from changed
     )
-    select (org_id, survey_id, day, 0, 0, 0, 0,
+    select (org_id, survey_id, hour, 0, 0, 0, 0,
             sign * count(*), sign * count(sent_at), sign * count(responded_at))::tally_delta
     from counted
-    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
   );
   asked constant asked_delta[] := array(
     select (org_id, survey_id, quarter_of(sent_at), sign * count(*),
@@ -2492,122 +1844,6 @@ end
 $function$
 ;
 
-create procedure tally_facets(in in_org uuid, in days date[])
- language plpgsql
-as $procedure$
-declare
-  free constant date[] := array(
-    select day
-    from unnest(days) d (day)
-    where (select count(*) from facet_day_tallies t where t.org_id = in_org and t.day = d.day)
-      = (select count(*)
-         from (select from facet_day_tallies t where t.org_id = in_org and t.day = d.day for update skip locked) held)
-      and (select count(*) from facet_day_bits t where t.org_id = in_org and t.day = d.day)
-      = (select count(*)
-         from (select from facet_day_bits t where t.org_id = in_org and t.day = d.day for update skip locked) held)
-      and (select count(*) from facet_days t where t.org_id = in_org and t.day = d.day)
-      = (select count(*)
-         from (select from facet_days t where t.org_id = in_org and t.day = d.day for update skip locked) held)
-  );
-begin
-  delete from facet_day_tallies where org_id = in_org and day = any (free);
-  delete from facet_day_bits where org_id = in_org and day = any (free);
-  delete from facet_days where org_id = in_org and day = any (free);
-  with seen as (
-    delete from facet_changes where org_id = in_org and day = any (free)
-  ), ordered as (
-    insert into facet_days
-    select * from facet_days_of(in_org, free)
-  ), sets as (
-    insert into facet_day_bits
-    select * from facet_bits_of(in_org, free)
-  )
-  insert into facet_day_tallies
-  select * from facet_tallies_of_days(in_org, free);
-end
-$procedure$
-;
-
-create procedure tally_half_hours()
- language plpgsql
-as $procedure$
-declare
-  most constant integer := 50;
-  after jsonb;
-begin
-  loop
-    select last_key into after from tally_survey_days_after(after, most);
-    exit when after is null;
-    commit;
-  end loop;
-  loop
-    select last_key into after from tally_organization_days_after(after, most);
-    exit when after is null;
-    commit;
-  end loop;
-end
-$procedure$
-;
-
-create function tally_organization_days_after(after jsonb, most integer, out last_key jsonb, out rows bigint)
- returns record
- language plpgsql
-as $function$
-declare
-  today constant date := (now() at time zone 'UTC')::date;
-  after_org constant uuid := coalesce((after ->> 0)::uuid, '00000000-0000-0000-0000-000000000000');
-  after_day constant date := coalesce((after ->> 1)::date, '-infinity');
-  next record;
-  locked date[];
-begin
-  rows := 0;
-  for next in
-    select org_id, array_agg(day order by day) as days
-    from (
-      (
-        select org_id, day
-        from organization_day_tallies
-        where by_half_hour is null and slot = 0 and has_hours and day < today
-          and (org_id, day) > (after_org, after_day)
-        order by org_id, day
-        limit most
-      )
-      union
-      (
-        select distinct org_id, day
-        from facet_changes
-        where day < today and (org_id, day) > (after_org, after_day)
-        order by org_id, day
-        limit most
-      )
-      order by org_id, day
-      limit most
-    ) batch
-    group by org_id
-    order by org_id
-  loop
-    last_key := jsonb_build_array(next.org_id, next.days[cardinality(next.days)]);
-    rows := rows + cardinality(next.days);
-    perform from organizations where id = next.org_id for key share skip locked;
-    continue when not found;
-
-    locked := array(
-      select day from organization_day_tallies
-      where org_id = next.org_id and day = any (next.days) and slot = 0
-      order by day
-      for update skip locked
-    );
-    update organization_day_tallies t
-    set by_half_hour = counted.by_half_hour
-    from half_hours_of_days(next.org_id, null, locked) counted
-    where t.org_id = next.org_id and t.slot = 0 and t.day = counted.day
-      and t.by_half_hour is null and t.has_hours;
-    call tally_facets(next.org_id, locked);
-  end loop;
-end
-$function$
-;
-
 create function tally_responses()
  returns trigger
  language plpgsql
@@ -2616,17 +1852,17 @@ declare
   sign constant integer := tg_argv[0]::integer;
   deltas constant tally_delta[] := array(
     with counted as (
-      select org_id, survey_id, (created_at at time zone 'UTC')::date as day, category, score
+      select org_id, survey_id, hour_of(created_at) as hour, category, score
       from changed
       where held_reason is null
     )
-    select (org_id, survey_id, day,
+    select (org_id, survey_id, hour,
             sign * count(*) filter (where category = 'promoter'),
             sign * count(*) filter (where category = 'passive'),
             sign * count(*) filter (where category = 'detractor'),
             sign * sum(score), 0, 0, 0)::tally_delta
     from counted
-    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
   );
 begin
   perform add_to_tallies(deltas, tally_slot());
@@ -2636,55 +1872,10 @@ $function$
 ;
 
 create function tally_slot()
- returns smallint
+ returns integer
  language sql
  stable
-return ((1 + (pg_backend_pid() % 15)))::smallint
-;
-
-create function tally_survey_days_after(after jsonb, most integer, out last_key jsonb, out rows bigint)
- returns record
- language plpgsql
-as $function$
-declare
-  today constant date := (now() at time zone 'UTC')::date;
-  next record;
-  locked date[];
-begin
-  rows := 0;
-  for next in
-    select org_id, survey_id, array_agg(day order by day) as days
-    from (
-      select org_id, survey_id, day
-      from day_tallies
-      where by_half_hour is null and slot = 0 and has_hours and day < today
-        and (survey_id, day)
-          > (coalesce((after ->> 0)::uuid, '00000000-0000-0000-0000-000000000000'), coalesce((after ->> 1)::date, '-infinity'))
-      order by survey_id, day
-      limit most
-    ) batch
-    group by org_id, survey_id
-    order by survey_id
-  loop
-    last_key := jsonb_build_array(next.survey_id, next.days[cardinality(next.days)]);
-    rows := rows + cardinality(next.days);
-    perform from surveys where id = next.survey_id for key share skip locked;
-    continue when not found;
-
-    locked := array(
-      select day from day_tallies
-      where survey_id = next.survey_id and day = any (next.days)
-        and by_half_hour is null and slot = 0 and has_hours
-      order by day
-      for update skip locked
-    );
-    update day_tallies t
-    set by_half_hour = counted.by_half_hour
-    from half_hours_of_days(next.org_id, next.survey_id, locked) counted
-    where t.survey_id = next.survey_id and t.slot = 0 and t.day = counted.day;
-  end loop;
-end
-$function$
+return pg_backend_pid()
 ;
 
 create function time_of(id uuid)
@@ -2692,13 +1883,6 @@ create function time_of(id uuid)
  language sql
  immutable parallel safe
 return (('1970-01-01 00:00:00'::timestamp without time zone + ('00:00:00.000001'::interval * (((((('x' || translate("left"((id), 13), '-', '')))::bit(48))::bigint * 1000) + (((('x' || substring((id) from 16 for 3)))::bit(12))::bigint / 4)))::double precision)) at time zone 'UTC')
-;
-
-create function utc_day(at timestamptz)
- returns date
- language sql
- immutable parallel safe
-return ((at at time zone 'UTC'))::date
 ;
 
 -- Reads campaigns.
@@ -2763,7 +1947,7 @@ create view askback_reports.mails (
   finished_at timestamptz
 ) with (security_barrier=true);
 
--- Reads day_tallies, surveys.
+-- Reads hour_tallies, surveys.
 create view askback_reports.nps_by_day (
   day date,
   survey_id uuid,

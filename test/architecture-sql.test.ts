@@ -60,17 +60,7 @@ const owner: Record<string, string> = {
 };
 
 /** Tables that only the triggers of the migrations write. */
-const derived = [
-  'survey_tallies',
-  'day_tallies',
-  'organization_day_tallies',
-  'asked_tallies',
-  'response_facets',
-  'facet_days',
-  'facet_day_bits',
-  'facet_day_tallies',
-  'facet_changes',
-];
+const derived = ['survey_tallies', 'hour_tallies', 'asked_tallies', 'response_facets'];
 
 const files = readFiles('src/**/*.{ts,tsx}');
 const isQueries = (path: string): boolean => /(^|[/.])queries\.ts$|\.cte\.ts$/.test(path);

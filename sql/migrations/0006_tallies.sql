@@ -1,11 +1,12 @@
 -- Totals are kept, not counted: triggers add every change of a response or a contact to the tallies in the same
 -- transaction, whether it comes from an answer, an import, a delete or a cascade.
--- A busy survey is spread over slots by connection, so that its writers do not queue for one row.
+-- A tally has a slot for each connection that writes it, so that writers to one survey do not wait for each other. An
+-- hourly job folds the slots into one. The totals of an organization are the sums over its surveys.
 
 create table survey_tallies (
   org_id     uuid not null,
   survey_id  uuid not null,
-  slot       smallint not null,
+  slot       integer not null,
   promoters  integer not null default 0,
   passives   integer not null default 0,
   detractors integer not null default 0,
@@ -20,7 +21,7 @@ create table survey_tallies (
 
 comment on table survey_tallies is
   'Totals of a survey. The sum over its slots counts';
-comment on column survey_tallies.slot is 'which part of the total: 0 when folded, else by connection';
+comment on column survey_tallies.slot is '0 when folded, else the backend that writes it';
 comment on column survey_tallies.promoters is 'responses that count as promoter';
 comment on column survey_tallies.passives is 'responses that count as passive';
 comment on column survey_tallies.detractors is 'responses that count as detractor';
@@ -31,71 +32,38 @@ comment on column survey_tallies.responded is 'contacts that have responded';
 
 create index survey_tallies_by_organization on survey_tallies (org_id);
 
-create table day_tallies (
+create table hour_tallies (
   org_id     uuid not null,
   survey_id  uuid not null,
-  day        date not null,
-  slot       smallint not null,
+  hour       timestamptz not null,
+  slot       integer not null,
   promoters  integer not null default 0,
   passives   integer not null default 0,
   detractors integer not null default 0,
-  score_sum  bigint not null default 0,
+  score_sum  integer not null default 0,
   contacts   integer not null default 0,
-  by_half_hour integer[],
-  has_hours  boolean not null generated always as (promoters + passives + detractors >= 24) stored,
 
-  primary key (survey_id, day, slot),
+  primary key (survey_id, hour, slot),
   foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
-) with (fillfactor = 50);
+) with (fillfactor = 80);
 
-comment on table day_tallies is
-  'Totals of a survey and day. The sum over the slots counts';
-comment on column day_tallies.day is 'of created_at, UTC';
-comment on column day_tallies.slot is 'which part of the total: 0 when folded, else by connection';
-comment on column day_tallies.promoters is 'responses that count as promoter';
-comment on column day_tallies.passives is 'responses that count as passive';
-comment on column day_tallies.detractors is 'responses that count as detractor';
-comment on column day_tallies.score_sum is 'sum of the scores of all these';
-comment on column day_tallies.contacts is 'contacts added on that day';
-comment on column day_tallies.has_hours is
-  'whether its half hours are counted once the day is over; a column, because a count in the condition of an index would keep each answer from a heap-only update';
-comment on column day_tallies.by_half_hour is
-  'how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted';
+comment on table hour_tallies is
+  'Totals of a survey and hour. The sum over the slots counts';
+comment on column hour_tallies.hour is 'when it begins: of created_at, UTC';
+comment on column hour_tallies.slot is '0 when folded, else the backend that writes it';
+comment on column hour_tallies.promoters is 'responses that count as promoter';
+comment on column hour_tallies.passives is 'responses that count as passive';
+comment on column hour_tallies.detractors is 'responses that count as detractor';
+comment on column hour_tallies.score_sum is 'sum of the scores of all these';
+comment on column hour_tallies.contacts is 'contacts added in that hour';
 
-create index day_tallies_by_organization on day_tallies (org_id, day);
-
-create table organization_day_tallies (
-  org_id     uuid not null references organizations (id) on delete cascade,
-  day        date not null,
-  slot       smallint not null,
-  promoters  integer not null default 0,
-  passives   integer not null default 0,
-  detractors integer not null default 0,
-  contacts   integer not null default 0,
-  by_half_hour integer[],
-  has_hours  boolean not null generated always as (promoters + passives + detractors >= 24) stored,
-
-  primary key (org_id, day, slot)
-) with (fillfactor = 50);
-
-comment on table organization_day_tallies is
-  'Totals of an organization and day: its totals over a range, and where a page of its lists begins, without a row for each of its surveys';
-comment on column organization_day_tallies.day is 'of created_at, UTC';
-comment on column organization_day_tallies.slot is 'which part of the total: 0 when folded, else by connection';
-comment on column organization_day_tallies.promoters is 'responses that count as promoter';
-comment on column organization_day_tallies.passives is 'responses that count as passive';
-comment on column organization_day_tallies.detractors is 'responses that count as detractor';
-comment on column organization_day_tallies.contacts is 'contacts added on that day';
-comment on column organization_day_tallies.has_hours is
-  'whether its half hours are counted once the day is over; a column, because a count in the condition of an index would keep each answer from a heap-only update';
-comment on column organization_day_tallies.by_half_hour is
-  'how many responses came before each half hour but the first: promoters, passives and detractors in turn; null until counted';
+create index hour_tallies_by_organization on hour_tallies (org_id, hour);
 
 create table asked_tallies (
   org_id      uuid not null,
   survey_id   uuid not null,
   quarter     timestamptz not null,
-  slot        smallint not null,
+  slot        integer not null,
   asked       integer not null default 0,
   undelivered integer not null default 0,
   answered    integer not null default 0,
@@ -107,7 +75,7 @@ create table asked_tallies (
 comment on table asked_tallies is
   'How far the contacts have come that were first mailed in a quarter of an hour: in no time zone does a day begin within one. The sum over the slots counts';
 comment on column asked_tallies.quarter is 'when it begins';
-comment on column asked_tallies.slot is 'which part of the total: 0 when folded, else by connection';
+comment on column asked_tallies.slot is '0 when folded, else the backend that writes it';
 comment on column asked_tallies.asked is 'contacts that were mailed then';
 comment on column asked_tallies.undelivered is 'those of them whose mail failed or bounced after all';
 comment on column asked_tallies.answered is 'those of them that have responded';
@@ -116,11 +84,11 @@ comment on column asked_tallies.answered is 'those of them that have responded';
 create index asked_tallies_by_organization on asked_tallies (org_id, quarter)
   include (survey_id, asked, undelivered, answered);
 
--- What rows add to one tally: of a survey (without a day), of its day, or of an organization's day (without a survey).
+-- What rows add to the total of a survey, which has no hour, or to that of one of its hours.
 create type tally_delta as (
   org_id     uuid,
   survey_id  uuid,
-  day        date,
+  hour       timestamptz,
   promoters  integer,
   passives   integer,
   detractors integer,
@@ -144,20 +112,22 @@ create function quarter_of(at timestamptz) returns timestamptz
 language sql immutable parallel safe
 return date_bin('15 minutes', at, timestamptz '2000-01-01 00:00Z');
 
+create function hour_of(at timestamptz) returns timestamptz
+language sql immutable parallel safe
+return date_bin('1 hour', at, timestamptz '2000-01-01 00:00Z');
+
 create function is_undelivered(status text) returns boolean
 language sql immutable parallel safe
 return status in ('failed', 'bounced');
 
--- Never 0: the folded rows are not held by a writer of many, for whose end folding would have to wait.
-create function tally_slot() returns smallint
+-- Of this connection alone: no writer waits for another. Only folding writes the rows of slot 0.
+create function tally_slot() returns integer
 language sql stable
-return (1 + pg_backend_pid() % 15)::smallint;
+return pg_backend_pid();
 
--- The joins below leave out what is being deleted: a survey takes its tallies with it, while its organization's days
--- lose what its rows were, unless the organization is being deleted too. Tallies are changed table by table and in key
--- order, so that two writers never wait for each other in a circle.
+-- The joins below leave out surveys that are being deleted: they take their tallies with them.
 
-create function add_to_survey_tallies(deltas tally_delta[], into_slot smallint) returns void
+create function add_to_survey_tallies(deltas tally_delta[], into_slot integer) returns void
 language plpgsql
 as $$
 begin
@@ -166,7 +136,7 @@ begin
   select d.org_id, d.survey_id, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts, d.sent, d.responded
   from unnest(deltas) d
   join surveys s on s.id = d.survey_id
-  where d.day is null
+  where d.hour is null
   order by d.survey_id
   on conflict (survey_id, slot) do update
     set promoters = t.promoters + excluded.promoters,
@@ -179,46 +149,26 @@ begin
 end
 $$;
 
-create function add_to_day_tallies(deltas tally_delta[], into_slot smallint) returns void
+create function add_to_hour_tallies(deltas tally_delta[], into_slot integer) returns void
 language plpgsql
 as $$
 begin
-  insert into day_tallies as t (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
-  select d.org_id, d.survey_id, d.day, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts
+  insert into hour_tallies as t (org_id, survey_id, hour, slot, promoters, passives, detractors, score_sum, contacts)
+  select d.org_id, d.survey_id, d.hour, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts
   from unnest(deltas) d
   join surveys s on s.id = d.survey_id
-  where d.day is not null
-  order by d.survey_id, d.day
-  on conflict (survey_id, day, slot) do update
+  where d.hour is not null
+  order by d.survey_id, d.hour
+  on conflict (survey_id, hour, slot) do update
     set promoters = t.promoters + excluded.promoters,
         passives = t.passives + excluded.passives,
         detractors = t.detractors + excluded.detractors,
         score_sum = t.score_sum + excluded.score_sum,
-        contacts = t.contacts + excluded.contacts,
-        by_half_hour = null;
+        contacts = t.contacts + excluded.contacts;
 end
 $$;
 
-create function add_to_organization_day_tallies(deltas tally_delta[], into_slot smallint) returns void
-language plpgsql
-as $$
-begin
-  insert into organization_day_tallies as t (org_id, day, slot, promoters, passives, detractors, contacts)
-  select d.org_id, d.day, into_slot, d.promoters, d.passives, d.detractors, d.contacts
-  from unnest(deltas) d
-  join organizations o on o.id = d.org_id
-  where d.survey_id is null
-  order by d.org_id, d.day
-  on conflict (org_id, day, slot) do update
-    set promoters = t.promoters + excluded.promoters,
-        passives = t.passives + excluded.passives,
-        detractors = t.detractors + excluded.detractors,
-        contacts = t.contacts + excluded.contacts,
-        by_half_hour = null;
-end
-$$;
-
-create function add_to_asked_tallies(deltas asked_delta[], into_slot smallint) returns void
+create function add_to_asked_tallies(deltas asked_delta[], into_slot integer) returns void
 language plpgsql
 as $$
 begin
@@ -234,13 +184,12 @@ begin
 end
 $$;
 
-create function add_to_tallies(deltas tally_delta[], into_slot smallint) returns void
+create function add_to_tallies(deltas tally_delta[], into_slot integer) returns void
 language plpgsql
 as $$
 begin
   perform add_to_survey_tallies(deltas, into_slot);
-  perform add_to_day_tallies(deltas, into_slot);
-  perform add_to_organization_day_tallies(deltas, into_slot);
+  perform add_to_hour_tallies(deltas, into_slot);
 end
 $$;
 
@@ -252,17 +201,17 @@ declare
   sign constant integer := tg_argv[0]::integer;
   deltas constant tally_delta[] := array(
     with counted as (
-      select org_id, survey_id, (created_at at time zone 'UTC')::date as day, category, score
+      select org_id, survey_id, hour_of(created_at) as hour, category, score
       from changed
       where held_reason is null
     )
-    select (org_id, survey_id, day,
+    select (org_id, survey_id, hour,
             sign * count(*) filter (where category = 'promoter'),
             sign * count(*) filter (where category = 'passive'),
             sign * count(*) filter (where category = 'detractor'),
             sign * sum(score), 0, 0, 0)::tally_delta
     from counted
-    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
   );
 begin
   perform add_to_tallies(deltas, tally_slot());
@@ -270,35 +219,31 @@ begin
 end
 $$;
 
--- While `record_responses` writes, `askback.counted` says that it counts by itself what it writes. Postgres reads the
--- condition of a trigger from its text at each statement: a function in it would cost three times as much.
 create trigger responses_added after insert on responses
-  referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes')
-  execute function tally_responses('1');
+  referencing new table as changed for each statement execute function tally_responses('1');
 create trigger responses_removed after delete on responses
   referencing old table as changed for each statement execute function tally_responses('-1');
--- A change in one step, not as a removal and an addition: the two could touch rows of different days, in no order.
 create function tally_changed_responses() returns trigger
 language plpgsql
 as $$
 declare
   deltas constant tally_delta[] := array(
     with counted as (
-      select 1 as sign, org_id, survey_id, (created_at at time zone 'UTC')::date as day, category, score
+      select 1 as sign, org_id, survey_id, hour_of(created_at) as hour, category, score
       from new_rows
       where held_reason is null
       union all
-      select -1, org_id, survey_id, (created_at at time zone 'UTC')::date, category, score
+      select -1, org_id, survey_id, hour_of(created_at), category, score
       from old_rows
       where held_reason is null
     )
-    select (org_id, survey_id, day,
+    select (org_id, survey_id, hour,
             coalesce(sum(sign) filter (where category = 'promoter'), 0),
             coalesce(sum(sign) filter (where category = 'passive'), 0),
             coalesce(sum(sign) filter (where category = 'detractor'), 0),
             sum(sign * score), 0, 0, 0)::tally_delta
     from counted
-    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
   );
 begin
   perform add_to_tallies(deltas, tally_slot());
@@ -317,13 +262,13 @@ declare
   sign constant integer := tg_argv[0]::integer;
   deltas constant tally_delta[] := array(
     with counted as (
-      select org_id, survey_id, (created_at at time zone 'UTC')::date as day, sent_at, responded_at
+      select org_id, survey_id, hour_of(created_at) as hour, sent_at, responded_at
       from changed
     )
-    select (org_id, survey_id, day, 0, 0, 0, 0,
+    select (org_id, survey_id, hour, 0, 0, 0, 0,
             sign * count(*), sign * count(sent_at), sign * count(responded_at))::tally_delta
     from counted
-    group by grouping sets ((org_id, survey_id), (org_id, survey_id, day), (org_id, day))
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
   );
   asked constant asked_delta[] := array(
     select (org_id, survey_id, quarter_of(sent_at), sign * count(*),
@@ -345,7 +290,7 @@ create trigger contacts_removed after delete on contacts
   referencing old table as changed for each statement execute function tally_contacts('-1');
 
 -- A contact changes often and moves a total rarely: when it is first mailed, and when it answers.
--- It never changes its survey or the day it was added.
+-- It never changes its survey or the time it was added.
 create function tally_contacts_progress() returns trigger
 language plpgsql
 as $$
@@ -383,22 +328,20 @@ $$;
 
 create trigger contacts_changed after update on contacts
   referencing old table as old_rows new table as new_rows
-  for each statement when (current_setting('askback.counted', true) is distinct from 'yes')
+  for each statement
   execute function tally_contacts_progress();
 
--- Folding: a survey that rests, and a day that is over, need one slot. Nothing is waited for while
--- rows are held: a slot that a writer holds stays for the next time. One transaction a survey.
+-- Folding: a survey that rests, and an hour that is over, need one slot. A slot that a writer holds stays for the next
+-- time. One transaction a survey.
 create index survey_tallies_to_fold on survey_tallies (survey_id) where slot <> 0;
-create index day_tallies_to_fold on day_tallies (survey_id, day) where slot <> 0;
+create index hour_tallies_to_fold on hour_tallies (survey_id, hour) where slot <> 0;
 create index asked_tallies_to_fold on asked_tallies (survey_id, quarter) where slot <> 0;
-create index organization_day_tallies_to_fold on organization_day_tallies (org_id, day) where slot <> 0;
 
 create procedure fold_tallies()
 language plpgsql
 as $$
 declare
-  today constant date := (now() at time zone 'UTC')::date;
-  midnight constant timestamptz := today::timestamp at time zone 'UTC';
+  this_hour constant timestamptz := hour_of(now());
   owner uuid;
   deltas tally_delta[];
   asked_deltas asked_delta[];
@@ -406,29 +349,23 @@ begin
   for owner in
     select survey_id from survey_tallies where slot <> 0
     union
-    select survey_id from day_tallies where slot <> 0 and day < today
+    select survey_id from hour_tallies where slot <> 0 and hour < this_hour
     union
-    select survey_id from asked_tallies where slot <> 0 and quarter < midnight
+    select survey_id from asked_tallies where slot <> 0 and quarter < this_hour
   loop
-    -- First the owner, as a delete of it does: the two must not wait for each other.
+    -- First the survey, as a delete of it does: the two must not wait for each other.
     perform from surveys where id = owner for key share skip locked;
     continue when not found;
 
     with held as (
-      select survey_id, slot from survey_tallies
-      where survey_id = owner and slot <> 0
-      for update skip locked
+      select slot from survey_tallies where survey_id = owner and slot <> 0 for update skip locked
     ), gone as (
-      delete from survey_tallies t using held h
-      where t.survey_id = h.survey_id and t.slot = h.slot
-      returning t.*
-    ), held_days as (
-      select survey_id, day, slot from day_tallies
-      where survey_id = owner and slot <> 0 and day < today
-      for update skip locked
-    ), gone_days as (
-      delete from day_tallies t using held_days h
-      where t.survey_id = h.survey_id and t.day = h.day and t.slot = h.slot
+      delete from survey_tallies t using held h where t.survey_id = owner and t.slot = h.slot returning t.*
+    ), held_hours as (
+      select hour, slot from hour_tallies where survey_id = owner and slot <> 0 and hour < this_hour for update skip locked
+    ), gone_hours as (
+      delete from hour_tallies t using held_hours h
+      where t.survey_id = owner and t.hour = h.hour and t.slot = h.slot
       returning t.*
     )
     select array(
@@ -437,20 +374,20 @@ begin
       from gone
       group by org_id, survey_id
       union all
-      select (org_id, survey_id, day, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+      select (org_id, survey_id, hour, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
               sum(contacts), 0, 0)::tally_delta
-      from gone_days
-      group by org_id, survey_id, day
+      from gone_hours
+      group by org_id, survey_id, hour
     ) into deltas;
-    perform add_to_tallies(deltas, 0::smallint);
+    perform add_to_tallies(deltas, 0);
 
     with held as (
-      select survey_id, quarter, slot from asked_tallies
-      where survey_id = owner and slot <> 0 and quarter < midnight
+      select quarter, slot from asked_tallies
+      where survey_id = owner and slot <> 0 and quarter < this_hour
       for update skip locked
     ), gone as (
       delete from asked_tallies t using held h
-      where t.survey_id = h.survey_id and t.quarter = h.quarter and t.slot = h.slot
+      where t.survey_id = owner and t.quarter = h.quarter and t.slot = h.slot
       returning t.*
     )
     select array(
@@ -458,31 +395,7 @@ begin
       from gone
       group by org_id, survey_id, quarter
     ) into asked_deltas;
-    perform add_to_asked_tallies(asked_deltas, 0::smallint);
-    commit;
-  end loop;
-
-  for owner in
-    select distinct org_id from organization_day_tallies where slot <> 0 and day < today
-  loop
-    perform from organizations where id = owner for key share skip locked;
-    continue when not found;
-
-    with held as (
-      select org_id, day, slot from organization_day_tallies
-      where org_id = owner and slot <> 0 and day < today
-      for update skip locked
-    ), gone as (
-      delete from organization_day_tallies t using held h
-      where t.org_id = h.org_id and t.day = h.day and t.slot = h.slot
-      returning t.*
-    )
-    select array(
-      select (org_id, null, day, sum(promoters), sum(passives), sum(detractors), 0, sum(contacts), 0, 0)::tally_delta
-      from gone
-      group by org_id, day
-    ) into deltas;
-    perform add_to_organization_day_tallies(deltas, 0::smallint);
+    perform add_to_asked_tallies(asked_deltas, 0);
     commit;
   end loop;
 end

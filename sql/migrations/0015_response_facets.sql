@@ -66,12 +66,8 @@ comment on column response_facets.survey_id is 'that of the response';
 comment on column response_facets.score is 'that of the response';
 
 create index response_facets_by_response on response_facets (org_id, response_id);
-
--- What changes the facets of responses says so of their days: figures are kept of these (0050_facet_tallies.sql).
-
-create function utc_day(at timestamptz) returns date
-language sql immutable parallel safe
-return (at at time zone 'UTC')::date;
+-- Counts all responses with a facet in half of the time: its equal entries take a few bytes each.
+create index response_facets_counted on response_facets (org_id, facet, category);
 
 create function facet_of(kind text, name text, value text) returns bigint
 language sql immutable parallel safe
@@ -131,7 +127,7 @@ end
 $$;
 
 create trigger responses_added_facets after insert on responses
-  referencing new table as changed for each statement when (current_setting('askback.counted', true) is distinct from 'yes')
+  referencing new table as changed for each statement
   execute function facet_added_responses();
 
 create function facet_changed_response() returns trigger
@@ -140,7 +136,6 @@ as $$
 begin
   delete from response_facets where org_id = old.org_id and response_id in (old.id, new.id);
   perform add_facets(new.org_id, new.id);
-  perform change_facet_days(new.org_id, array[utc_day(old.created_at), utc_day(new.created_at)]);
   return null;
 end
 $$;
@@ -165,11 +160,6 @@ begin
   perform add_facets(r.org_id, r.id)
   from responses r
   where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null;
-  perform change_facet_days(new.org_id, array(
-    select distinct utc_day(r.created_at)
-    from responses r
-    where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null
-  ));
   return null;
 end
 $$;
@@ -181,22 +171,16 @@ create trigger contacts_changed_facets after update of properties on contacts
 create function facet_tagged_response() returns trigger
 language plpgsql
 as $$
-declare
-  at timestamptz;
 begin
   if tg_op = 'DELETE' then
     delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text)
-    returning created_at into at;
-    perform change_facet_days(old.org_id, array[utc_day(at)]);
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text);
   else
     insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
     select org_id, facet_of('tag', '', new.tag_id::text), created_at, id, survey_id, category, score
     from responses
     where org_id = new.org_id and id = new.response_id and held_reason is null
-    on conflict do nothing
-    returning created_at into at;
-    perform change_facet_days(new.org_id, array[utc_day(at)]);
+    on conflict do nothing;
   end if;
   return null;
 end
@@ -208,22 +192,16 @@ create trigger response_tags_changed after insert or delete on response_tags
 create function facet_analyzed_response() returns trigger
 language plpgsql
 as $$
-declare
-  at timestamptz;
 begin
   if tg_op = 'UPDATE' then
     delete from response_facets
-    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment)
-    returning created_at into at;
-    perform change_facet_days(old.org_id, array[utc_day(at)]);
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment);
   end if;
   insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
   select org_id, facet_of('sentiment', '', new.sentiment), created_at, id, survey_id, category, score
   from responses
   where org_id = new.org_id and id = new.response_id and held_reason is null and new.sentiment is not null
-  on conflict do nothing
-  returning created_at into at;
-  perform change_facet_days(new.org_id, array[utc_day(at)]);
+  on conflict do nothing;
   return null;
 end
 $$;
@@ -237,22 +215,12 @@ create trigger analyses_changed after update of sentiment on analyses
 create function facet_unanalyzed_responses() returns trigger
 language plpgsql
 as $$
-declare
-  removed record;
 begin
-  for removed in
-    with gone as (
-      delete from response_facets f
-      using changed a
-      join responses r on r.org_id = a.org_id and r.id = a.response_id
-      where f.org_id = a.org_id and f.facet = facet_of('sentiment', '', a.sentiment)
-        and f.created_at = r.created_at and f.response_id = r.id
-      returning f.org_id, f.created_at
-    )
-    select org_id, array_agg(distinct utc_day(created_at)) as days from gone group by org_id
-  loop
-    perform change_facet_days(removed.org_id, removed.days);
-  end loop;
+  delete from response_facets f
+  using changed a
+  join responses r on r.org_id = a.org_id and r.id = a.response_id
+  where f.org_id = a.org_id and f.facet = facet_of('sentiment', '', a.sentiment)
+    and f.created_at = r.created_at and f.response_id = r.id;
   return null;
 end
 $$;

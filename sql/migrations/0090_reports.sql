@@ -75,15 +75,15 @@ create view askback_reports.nps_by_day with (security_barrier) as
   select day, survey_id, survey_type, responses, promoters, passives, detractors,
          round(100.0 * (promoters - detractors) / nullif(responses, 0))::integer as nps
   from (
-    select t.day, t.survey_id, s.type as survey_type,
+    select (t.hour at time zone 'UTC')::date as day, t.survey_id, s.type as survey_type,
            sum(t.promoters + t.passives + t.detractors)::integer as responses,
            sum(t.promoters)::integer  as promoters,
            sum(t.passives)::integer   as passives,
            sum(t.detractors)::integer as detractors
-    from day_tallies t
+    from hour_tallies t
     join surveys s on s.org_id = t.org_id and s.id = t.survey_id
     where t.org_id = (select askback_reports.own_organization())
-    group by t.day, t.survey_id, s.type
+    group by 1, t.survey_id, s.type
   ) counted
   where responses > 0
   offset 0;

@@ -9,7 +9,7 @@ export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
     picked: newest(
       sql,
-      { rows: sql`contacts where org_id = ${orgId}`, perDay: countPerDay(sql, orgId) },
+      { rows: sql`contacts where org_id = ${orgId}`, perHour: countPerHour(sql, orgId) },
       page,
     ),
     item: sql`cross join lateral (select ${itemColumns(sql, orgId)}) item`,
@@ -21,9 +21,9 @@ const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   p.id, p.email, p.name, p.status, p.failure_reason, iso(p.sent_at) as sent_at,
   iso(p.responded_at) as responded_at, p.survey_id, ${nameOfSurvey(sql, orgId, sql`p`)}`;
 
-const countPerDay = (sql: Sql, orgId: OrgId) => sql`
-  select day, contacts
-  from organization_day_tallies
+const countPerHour = (sql: Sql, orgId: OrgId) => sql`
+  select hour, contacts
+  from hour_tallies
   where org_id = ${orgId}`;
 
 export type ContactRow = {

@@ -1,9 +1,7 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
-import type { HeldTally } from '../responses/rules.ts';
 import { chosenSurveys, type NpsScope } from '../responses/scope.cte.ts';
-import { sampleVariance, sumScores } from '../responses/score-sums.queries.ts';
 import { countedRows } from '../responses/totals.queries.ts';
-import { countTrend } from '../responses/trend.queries.ts';
+import { countTrend, sampleVariance, type TrendTally } from '../responses/trend.queries.ts';
 import type { TrendRows } from '../responses/trend.rules.ts';
 import type { Category, SurveyType } from '../scores.ts';
 import { type AttentionCounts, attentionCounts } from './queries.ts';
@@ -40,8 +38,7 @@ type FiguresWanted = {
 };
 
 export type TrendFound = {
-  trend: HeldTally[];
-  score_sums: number[] | null;
+  trend: TrendTally[];
   variance: number | null;
   variance_before: number | null;
   asked: AskedCounts | null;
@@ -76,10 +73,9 @@ function trendColumns(sql: Sql, orgId: string, wanted: FiguresWanted): Part {
   const { scope, days, before, rows, isMean } = wanted;
   const ofScores = isMean
     ? sql`
-        ${sumScores(sql, orgId, { scope, rows })} as score_sums,
         ${sampleVariance(sql, orgId, { scope, ...days })} as variance,
         ${sampleVariance(sql, orgId, { scope, ...before })} as variance_before`
-    : sql`null as score_sums, null as variance, null as variance_before`;
+    : sql`null as variance, null as variance_before`;
   return sql`
     ${countTrend(sql, orgId, { scope, rows })}::json as trend, ${ofScores},
     ${scope.facets.length > 0 ? sql`null` : askedCounts(sql, orgId, wanted)} as asked`;

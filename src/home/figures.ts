@@ -91,10 +91,10 @@ function figuresOf(
   rows: TrendRows,
   found: TrendFound,
 ): TrendFigures {
-  const { trend, score_sums: sums, variance, variance_before, asked } = found;
+  const { trend, variance, variance_before, asked } = found;
   const [earlier, ...steps] = trendOf(trend, rows).map((row, at) => ({
     ...row,
-    scoreSum: sums?.[at] ?? 0,
+    scoreSum: trend[at]!.score_sum,
   }));
   const tally = sumOf(steps);
   const now = measure(type, tally, variance);

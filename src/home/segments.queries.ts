@@ -1,9 +1,7 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
-import type { HeldTally } from '../responses/rules.ts';
 import type { NpsScope } from '../responses/scope.cte.ts';
-import { sampleVariance, sumScores } from '../responses/score-sums.queries.ts';
 import { countedRows } from '../responses/totals.queries.ts';
-import { countTrend } from '../responses/trend.queries.ts';
+import { countTrend, sampleVariance, type TrendTally } from '../responses/trend.queries.ts';
 import type { TrendRows } from '../responses/trend.rules.ts';
 import type { Days } from './figures.queries.ts';
 
@@ -45,8 +43,7 @@ export async function findPropertyValues(
 }
 
 export type SegmentFound = {
-  trend: HeldTally[];
-  score_sums: number[] | null;
+  trend: TrendTally[];
   variance: number | null;
 };
 
@@ -78,6 +75,5 @@ function segment(sql: Sql, orgId: string, { scope, days, rows, isMean }: Segment
   const trend = sql`${countTrend(sql, orgId, { scope, rows })}::json`;
   if (!isMean) return sql`json_build_object('trend', ${trend})`;
   return sql`json_build_object(
-    'trend', ${trend}, 'score_sums', ${sumScores(sql, orgId, { scope, rows })},
-    'variance', ${sampleVariance(sql, orgId, { scope, ...days })})`;
+    'trend', ${trend}, 'variance', ${sampleVariance(sql, orgId, { scope, ...days })})`;
 }

@@ -48,9 +48,9 @@ async function measureSegments(
     rows,
     isMean: measureKinds[scope.type] === 'mean',
   });
-  return found.map(({ trend, score_sums, variance }, at) => {
+  return found.map(({ trend, variance }, at) => {
     const [tally] = trendOf(trend, rows);
-    const counted = { ...tally!, scoreSum: score_sums?.[0] ?? 0 };
+    const counted = { ...tally!, scoreSum: trend[0]!.score_sum };
     const measured = measure(scope.type, counted, variance ?? null);
     return { value: values[at]!.value, measured, counted };
   });

@@ -12,8 +12,8 @@ export async function findAnsweredDays(sql: Sql, orgId: string, surveyId: string
            case when answered.day is not null then least(answered.day, asked.day)::text end as first_day
     from organizations
     cross join lateral (
-      select min(t.day) as day
-      from day_tallies t
+      select (min(t.hour) at time zone time_zone)::date as day
+      from hour_tallies t
       where t.org_id = ${orgId} and t.survey_id = ${surveyId}
         and t.promoters + t.passives + t.detractors > 0
     ) answered

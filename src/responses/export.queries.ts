@@ -3,7 +3,6 @@ import type { ExportFormat } from '../lib/export/answer.ts';
 import {
   endsOfRanges,
   linesOfRange,
-  longestRange,
   pickRange,
   type RangesAfter,
   readLines,
@@ -12,9 +11,7 @@ import type { ListRange, RangeText } from '../lib/export/read-ahead.ts';
 import type { Position } from '../lib/paging/page.ts';
 import type { OrgId } from '../org-id.ts';
 import { exportLine, sharedCells } from './export-lines.cte.ts';
-import { foundRows } from './facet-sets.cte.ts';
 import { filteredRows, type ResponseFilter } from './filter.cte.ts';
-import { readsSets, setRows } from './filter-sets.cte.ts';
 import { itemJoins } from './item.cte.ts';
 import { matched, rowOf } from './queries.ts';
 
@@ -27,7 +24,7 @@ export async function readRange(
   { filter, format, ...range }: ExportStep,
 ): Promise<RangeText<Position>> {
   return await readLines(sql`
-    with ${rowsAfter(sql, orgId, { filter, after: range.after, limit: longestRange })},
+    with ${found(sql, orgId, filter)},
     ${pickRange(sql, sourceOf(sql, orgId, filter), range)},
     ${sharedCells(sql, orgId, format)}
     select ${linesOfRange(sql, exportLine(sql, format))}
@@ -46,21 +43,15 @@ export async function divideResponses(
   { filter, ...ranges }: Division,
 ): Promise<Position[]> {
   return await sql<Position[]>`
-    with ${rowsAfter(sql, orgId, { filter, after: ranges.after, limit: ranges.many * ranges.rows })}
+    with ${found(sql, orgId, filter)}
     ${endsOfRanges(sql, sourceOf(sql, orgId, filter), ranges)}`;
 }
 
-type RowsAfter = { filter: ResponseFilter; after: Position | null; limit: number };
+/** The CTE that the source of a search comes from; another has none and an empty one. */
+const found = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
+  filter.pattern === null
+    ? sql`no_others as (select)`
+    : matched(sql, orgId, filter, filter.pattern);
 
-/** The CTEs that the source of a search, or of what sets find, comes from; another has none and an empty one. */
-function rowsAfter(sql: Sql, orgId: OrgId, { filter, after, limit }: RowsAfter): Part {
-  if (filter.pattern !== null) return matched(sql, orgId, filter, filter.pattern);
-  if (!readsSets(filter)) return sql`no_others as (select)`;
-  const page = { offset: 0, limit, after: after ?? undefined };
-  return foundRows(sql, orgId, { ...setRows(sql, orgId, filter), page, counts: false });
-}
-
-function sourceOf(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
-  if (filter.pattern !== null) return sql`matched where true`;
-  return readsSets(filter) ? sql`found where true` : filteredRows(sql, orgId, filter);
-}
+const sourceOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
+  filter.pattern === null ? filteredRows(sql, orgId, filter) : sql`matched where true`;

@@ -15,14 +15,23 @@ export const facetRows = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Par
     ${facets.length > 1 ? hasFacets(sql, { orgId, facets }, sql`f.created_at, f.response_id`) : sql``}
 )`;
 
-/** As far as is kept of days: of what is rare on each, nothing is. */
+/** Counting stops here: a facet of more responses is large, however many they are. */
+const largeFacet = 20_000;
+
 const rarest = (sql: Sql, orgId: OrgId, facets: readonly Facet[]) => sql`(
   select facet
   from unnest(array[${facets.map((facet) => facetOf(sql, facet)).reduce((before, facet) => sql`${before}, ${facet}`)}]) facet
-  order by (
-    select coalesce(sum(bit_count(bits)), 0) from facet_day_bits b where b.org_id = ${orgId} and b.facet = facet.facet
-  )
+  order by (${countToLarge(sql, orgId, sql`facet.facet`)})
   limit 1
+)`;
+
+const countToLarge = (sql: Sql, orgId: OrgId, facet: Part) => sql`
+  select count(*)
+  from (select from response_facets c where c.org_id = ${orgId} and c.facet = ${facet} limit ${largeFacet}) counted`;
+
+/** Whether each of these facets has many responses, as a condition that is the same for every row. */
+export const areLarge = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part => sql`(
+  (${countToLarge(sql, orgId, facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!))}) = ${largeFacet}
 )`;
 
 type Wanted = { orgId: OrgId; facets: readonly Facet[] };

@@ -1,10 +1,10 @@
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../org-id.ts';
 import type { Category, SurveyType } from '../scores.ts';
-import { type Facet, facetRows, hasFacets, wouldHaveFacets } from './facets.cte.ts';
+import { areLarge, type Facet, facetRows, hasFacets, wouldHaveFacets } from './facets.cte.ts';
 import type { Range } from './range.ts';
 import { surveysOfKind } from './scope.cte.ts';
-import { countedColumn, opaqueTime, tallies } from './totals.queries.ts';
+import { countedColumn, tallies, within } from './totals.queries.ts';
 
 /** Which responses of an organization are listed. */
 export type ResponseFilter = {
@@ -23,6 +23,8 @@ export type ResponseFilter = {
   state: 'open' | 'done' | null;
   /** The address of a member, or `noOwner`. */
   owner: string | null;
+  /** With any owner: asked for only to count those without. */
+  isOwned?: true;
 };
 
 /** No address is this word. */
@@ -44,20 +46,27 @@ export const allResponses: ResponseFilter = {
 };
 
 /**
- * The filtered responses, as a source `r` with id and created_at, and its conditions. What facets do not know is
- * looked up row by row: most days are known without, and what is left is little.
+ * The filtered responses, as a source `r` with id and created_at, and its conditions. A facet with few responses is
+ * the place to begin. When all facets are large, the index of another condition may leave fewer.
  */
 export function filteredRows(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
-  if (!readsFacets(filter)) return sql`responses r where ${matches(sql, orgId, filter)}`;
+  const { facets, held, pattern } = filter;
+  if (facets.length === 0 || held || pattern !== null) {
+    return sql`responses r where ${matches(sql, orgId, filter)}`;
+  }
+  const ofFacets = sql`${facetRows(sql, orgId, facets)} r where true ${indexed(sql, orgId, filter)}`;
   const own = ownConditions(sql, orgId, filter);
-  return sql`${facetRows(sql, orgId, filter.facets)} r
-    where true ${indexed(sql, orgId, filter)}
-    ${own ? sql`and (select true from responses o where o.org_id = ${orgId} and o.id = r.id ${own(sql`o`)})` : sql``}`;
+  if (!own) return ofFacets;
+  return sql`(
+    select r.id, r.created_at
+    from ${ofFacets} and not ${areLarge(sql, orgId, facets)}
+      and (select true from responses o where o.org_id = ${orgId} and o.id = r.id ${own(sql`o`)})
+    union all
+    select r.id, r.created_at
+    from responses r
+    where ${matches(sql, orgId, filter)} and ${areLarge(sql, orgId, facets)}
+  ) r where true`;
 }
-
-/** Whether the rows are those of the facets, which know only what their index has. */
-const readsFacets = ({ facets, held, pattern }: ResponseFilter) =>
-  facets.length > 0 && !held && pattern === null;
 
 /** The conditions on a row `r` of responses, without those of a search. */
 export function matches(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
@@ -74,16 +83,15 @@ const indexed = (sql: Sql, orgId: OrgId, filter: ResponseFilter) => sql`
   ${filter.survey_id ? sql`and r.survey_id = ${filter.survey_id}` : sql``}
   ${filter.type || filter.audience ? ofKind(sql, orgId, filter) : sql``}
   ${filter.category ? sql`and r.category = ${filter.category}` : sql``}
-  ${filter.range.from ? sql`and r.created_at >= ${opaqueTime(sql, filter.range.from)}` : sql``}
-  ${filter.range.to ? sql`and r.created_at < ${opaqueTime(sql, filter.range.to)}` : sql``}`;
+  ${within(sql, sql`r.created_at`, filter.range)}`;
 
-/** Of surveys of a kind, on the days that these have: to look for a few among all others would take long. */
+/** Limits to surveys of a kind, in the time in which they have responses: to look for a few among all others would take long. */
 function ofKind(sql: Sql, orgId: OrgId, { type, audience, held }: ResponseFilter) {
   const surveys = surveysOfKind(sql, orgId, { type, audience });
-  const days = (order: Part) => sql`
+  const hours = (order: Part) => sql`
     from surveys s
     cross join lateral (
-      select day from day_tallies where org_id = ${orgId} and survey_id = s.id order by day ${order} limit 1
+      select hour from hour_tallies where org_id = ${orgId} and survey_id = s.id order by hour ${order} limit 1
     ) tallied
     where s.org_id = ${orgId} and s.id in (${surveys})`;
   return sql`and r.survey_id in (${surveys})
@@ -91,19 +99,20 @@ function ofKind(sql: Sql, orgId: OrgId, { type, audience, held }: ResponseFilter
       held
         ? sql``
         : sql`
-    and r.created_at >= (select min(day)::timestamp at time zone 'UTC' ${days(sql`asc`)})
-    and r.created_at < (select (max(day) + 1)::timestamp at time zone 'UTC' ${days(sql`desc`)})`
+    and r.created_at >= (select min(hour) ${hours(sql`asc`)})
+    and r.created_at < (select max(hour) + interval '1 hour' ${hours(sql`desc`)})`
     }`;
 }
 
 /** Conditions on columns that only responses have, for a source of the given name; undefined without any. */
 function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
-  const { hasComment, language, state, owner } = filter;
+  const { hasComment, language, state, owner, isOwned } = filter;
   if (!hasOwnConditions(filter)) return undefined;
   return (row: Part) => sql`
     ${hasComment === null ? sql`` : sql`and ${row}.comment is ${hasComment ? sql`not null` : sql`null`}`}
     ${language ? sql`and ${row}.language = ${language}` : sql``}
     ${state ? sql`and ${row}.state = ${state}` : sql``}
+    ${isOwned ? sql`and ${row}.owner_id is not null` : sql``}
     ${owner ? ownerCondition(sql, orgId, { owner, row }) : sql``}`;
 }
 
@@ -112,8 +121,8 @@ const ownerCondition = (sql: Sql, orgId: OrgId, { owner, row }: { owner: string;
     ? sql`and ${row}.owner_id is null`
     : sql`and ${row}.owner_id = (${memberOf(sql, orgId, owner)})`;
 
-const hasOwnConditions = ({ hasComment, language, state, owner }: ResponseFilter) =>
-  hasComment !== null || language !== null || state !== null || owner !== null;
+const hasOwnConditions = ({ hasComment, language, state, owner, isOwned }: ResponseFilter) =>
+  hasComment !== null || language !== null || state !== null || owner !== null || isOwned === true;
 
 /** The member of the organization with an address. */
 export const memberOf = (sql: Sql, orgId: OrgId, email: string): Part => sql`
@@ -129,11 +138,18 @@ export const isTallied = (filter: ResponseFilter) =>
   filter.facets.length === 0 &&
   !hasOwnConditions(filter);
 
-/** How many responses a filter leaves that is tallied, or lists what is on hold: as a query of one value. */
-export const countFiltered = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
-  isTallied(filter)
-    ? countTallied(sql, orgId, filter)
-    : sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
+/** How many responses a filter leaves, as a query of one value. No index finds what lacks an owner or a comment: what has one is taken off. */
+export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
+  if (isTallied(filter)) return countTallied(sql, orgId, filter);
+  const { owner, hasComment, held } = filter;
+  const difference = (all: Partial<ResponseFilter>, having: Partial<ResponseFilter>) => sql`
+    select (${countFiltered(sql, orgId, { ...filter, ...all })})
+      - (${countFiltered(sql, orgId, { ...filter, ...having })})`;
+  if (owner === noOwner && !held)
+    return difference({ owner: null }, { owner: null, isOwned: true });
+  if (hasComment === false && !held) return difference({ hasComment: null }, { hasComment: true });
+  return sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
+}
 
 function countTallied(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
   const { survey_id, type, audience, category, range, facets } = filter;

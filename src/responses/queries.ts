@@ -3,7 +3,6 @@ import { keptFor } from '../lib/db/kept-part.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
-import { countFound, foundRows } from './facet-sets.cte.ts';
 import {
   countFiltered,
   filteredRows,
@@ -11,10 +10,9 @@ import {
   matches,
   type ResponseFilter,
 } from './filter.cte.ts';
-import { readsSets, setRows } from './filter-sets.cte.ts';
 import { itemJoins, itemText, namedJoin, surveyText, tagsOf } from './item.cte.ts';
-import { dayOf, startOfDay } from './range.ts';
-import { countedColumn, opaqueDay } from './totals.queries.ts';
+import { startOfHour } from './range.ts';
+import { countedColumn, within } from './totals.queries.ts';
 
 /** A page of the organization's responses, newest first. */
 export const listResponses = (
@@ -34,7 +32,7 @@ export const listResponses = (
 
 /** Joins a picked row with its response; a source that is `responses` itself has it already. */
 export const rowOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter) =>
-  filter.pattern === null && !readsSets(filter)
+  isTallied(filter)
     ? sql`cross join lateral (select p.*) r`
     : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`;
 
@@ -65,22 +63,11 @@ function pick(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
       ${matched(sql, orgId, filter, filter.pattern)},
       ${newest(sql, { rows: sql`matched where true` }, page)}`;
   }
-  if (readsSets(filter)) return pickFound(sql, orgId, filter, page);
   const rows = filteredRows(sql, orgId, filter);
-  const perDay =
-    isTallied(filter) && !filter.type && !filter.audience
-      ? countPerDay(sql, orgId, filter)
-      : undefined;
-  return newest(sql, { rows, perDay }, page);
-}
-
-function pickFound(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
-  const { limit, cursor: after } = page;
-  const offset = after ? 0 : (page.page - 1) * limit;
-  const sets = setRows(sql, orgId, filter);
-  return sql`
-    ${foundRows(sql, orgId, { ...sets, page: { limit, offset, after }, counts: true })},
-    ${newest(sql, { rows: sql`found where true`, skipped: sql`(select n from skipped)` }, page)}`;
+  // An index passes over the rows before a far page: only those of the page are looked up.
+  if (!isTallied(filter)) return newest(sql, { rows, columns: sql`r.created_at, r.id` }, page);
+  const perHour = !filter.type && !filter.audience ? countPerHour(sql, orgId, filter) : undefined;
+  return newest(sql, { rows, perHour }, page);
 }
 
 /** Every answer that a search finds. Each half has a trigram index of its own. */
@@ -98,28 +85,28 @@ export const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter, pattern:
       and ${matches(sql, orgId, filter)}
   )`;
 
-/** From the kept tallies; only the day in which the range ends is counted from its rows. */
-function countPerDay(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
+/** From the kept tallies; only the hour in which the range ends is counted from its rows. */
+function countPerHour(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
   const { survey_id, category, range } = filter;
-  const lastDay = range.to && startOfDay(range.to);
-  const partOfDay = lastDay && range.to && lastDay < range.to;
+  const lastHour = range.to && startOfHour(range.to);
   return sql`
-    select day, ${countedColumn(sql, category)}
-    from ${survey_id ? sql`day_tallies` : sql`organization_day_tallies`}
+    select hour, ${countedColumn(sql, category)}
+    from hour_tallies
     where org_id = ${orgId}
       ${survey_id ? sql`and survey_id = ${survey_id}` : sql``}
-      ${range.from ? sql`and day >= ${opaqueDay(sql, range.from)}` : sql``}
-      ${lastDay ? sql`and day < ${opaqueDay(sql, lastDay)}` : sql``}
-    ${partOfDay ? newestDay(sql, orgId, { ...filter, range: { from: lastDay, to: range.to } }) : sql``}`;
+      ${within(sql, sql`hour`, { from: range.from && startOfHour(range.from), to: lastHour })}
+    ${
+      lastHour
+        ? sql`
+    union all
+    select ${lastHour}::timestamptz, count(*)::int
+    from responses r
+    where ${matches(sql, orgId, { ...filter, range: { from: lastHour, to: range.to } })}`
+        : sql``
+    }`;
 }
-
-const newestDay = (sql: Sql, orgId: OrgId, filter: ResponseFilter) => sql`
-  union all
-  select ${dayOf(filter.range.from!)}::date, count(*)::int
-  from responses r
-  where ${matches(sql, orgId, filter)}`;
 
 function countAll(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
   if (filter.pattern !== null) return sql`select count(*)::int from matched`;
-  return readsSets(filter) ? countFound(sql) : countFiltered(sql, orgId, filter);
+  return countFiltered(sql, orgId, filter);
 }

@@ -3,7 +3,8 @@ export type Range = { from: Date | null; to: Date | null };
 
 export type Instants = { first: Date; end: Date; day?: string };
 
-const dayMs = 24 * 60 * 60 * 1000;
+const hourMs = 60 * 60 * 1000;
+const dayMs = 24 * hourMs;
 const date = String.raw`(?<date>\d{4}-\d{2}-\d{2})`;
 const clock = String.raw`(?<hour>[01]\d|2[0-3]):(?<minute>[0-5]\d)(?::(?<second>[0-5]\d)(?:[.,](?<fraction>\d{1,9}))?)?`;
 // A plus sign that was not escaped in a query arrives as a space.
@@ -49,23 +50,22 @@ function offsetMs({ sign, hours, minutes }: Groups): number {
 }
 
 export type Split = {
-  /** Whole UTC days, `first` up to but without `end`; null is without an end on that side. */
-  days: { first: string | null; end: string | null } | null;
+  /** Whole hours; null is without an end on that side. */
+  hours: Range | null;
   /** What is left of the range before and after them. */
   edges: Range[];
 };
 
-/** A range as the whole days in it, whose totals are kept, and the rest, whose rows must be counted. */
+/** A range as the whole hours in it, whose totals are kept, and the rest, whose rows must be counted. */
 export function splitRange({ from, to }: Range): Split {
-  const first = from && new Date(Math.ceil(from.getTime() / dayMs) * dayMs);
-  const end = to && startOfDay(to);
-  if (first && end && first >= end) return { days: null, edges: [{ from, to }] };
+  const first = from && new Date(Math.ceil(from.getTime() / hourMs) * hourMs);
+  const end = to && startOfHour(to);
+  if (first && end && first >= end) return { hours: null, edges: [{ from, to }] };
 
   const edges: Range[] = [];
   if (from && first && from < first) edges.push({ from, to: first });
   if (to && end && end < to) edges.push({ from: end, to });
-  return { days: { first: first && dayOf(first), end: end && dayOf(end) }, edges };
+  return { hours: { from: first, to: end }, edges };
 }
 
-export const startOfDay = (time: Date) => new Date(Math.floor(time.getTime() / dayMs) * dayMs);
-export const dayOf = (time: Date) => time.toISOString().slice(0, 10);
+export const startOfHour = (time: Date) => new Date(Math.floor(time.getTime() / hourMs) * hourMs);

@@ -1,5 +1,4 @@
 import type { Part, Sql } from '../lib/db/db.ts';
-import { stepEnded } from '../lib/db/migrate-step-state.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
@@ -124,13 +123,7 @@ export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
     where org_id = ${orgId} and id = ${id} and completed_by = 'answers'`;
 }
 
-/**
- * Makes one row of each survey's and each past day's tallies again, and counts the half hours of busy past days. After an
- * upgrade these are many, and steps of the migration count them first.
- */
+/** Makes one row of the slots of each survey's totals, and of each past hour's. */
 export async function foldTallies(sql: Sql) {
   await sql`call fold_tallies()`;
-  const steps = ['0070_figures_of_organizations', '0070_figures_of_surveys'];
-  const ended = await Promise.all(steps.map((step) => stepEnded(sql, step)));
-  if (ended.every(Boolean)) await sql`call tally_half_hours()`;
 }

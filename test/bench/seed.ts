@@ -143,15 +143,11 @@ async function addTallies(sql: Sql) {
     from (${counted(sql)}) each
     group by org_id, survey_id`;
   await sql`
-    insert into day_tallies (org_id, survey_id, day, slot, promoters, passives, detractors, score_sum, contacts)
-    select org_id, survey_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum), sum(contacts)
+    insert into hour_tallies (org_id, survey_id, hour, slot, promoters, passives, detractors, score_sum, contacts)
+    select org_id, survey_id, hour, 0, sum(promoters), sum(passives), sum(detractors), sum(score_sum), sum(contacts)
     from (${counted(sql)}) each
-    group by org_id, survey_id, day`;
-  await sql`
-    insert into organization_day_tallies (org_id, day, slot, promoters, passives, detractors, contacts)
-    select org_id, day, 0, sum(promoters), sum(passives), sum(detractors), sum(contacts)
-    from day_tallies
-    group by org_id, day`;
+    group by org_id, survey_id, hour
+    order by hour`;
   await sql`
     insert into asked_tallies (org_id, survey_id, quarter, slot, asked, undelivered, answered)
     select org_id, survey_id, quarter_of(sent_at), 0, count(*), count(*) filter (where is_undelivered(status)), count(responded_at)
@@ -161,7 +157,7 @@ async function addTallies(sql: Sql) {
 }
 
 const counted = (sql: Sql) => sql`
-  select org_id, survey_id, (created_at at time zone 'UTC')::date as day,
+  select org_id, survey_id, hour_of(created_at) as hour,
          count(*) filter (where category = 'promoter') as promoters,
          count(*) filter (where category = 'passive') as passives,
          count(*) filter (where category = 'detractor') as detractors,
@@ -169,18 +165,17 @@ const counted = (sql: Sql) => sql`
   from responses
   group by 1, 2, 3
   union all
-  select org_id, survey_id, (created_at at time zone 'UTC')::date, 0, 0, 0, 0,
+  select org_id, survey_id, hour_of(created_at), 0, 0, 0, 0,
          count(*), count(sent_at), count(responded_at)
   from contacts
   group by 1, 2, 3`;
 
 async function compareTallies(sql: Sql) {
   const [wrong] = await sql`
-    select rows, surveys, days, organization_days
+    select rows, surveys, hours
     from (select count(*) as rows, sum(score) as scores from responses) r,
          (select sum(promoters + passives + detractors) as surveys, sum(score_sum) as scores from survey_tallies) s,
-         (select sum(promoters + passives + detractors) as days from day_tallies) d,
-         (select sum(promoters + passives + detractors) as organization_days from organization_day_tallies) o
-    where (surveys, days, organization_days, s.scores) is distinct from (rows, rows, rows, r.scores)`;
+         (select sum(promoters + passives + detractors) as hours from hour_tallies) h
+    where (surveys, hours, s.scores) is distinct from (rows, rows, r.scores)`;
   if (wrong) throw new Error(`the tallies differ from the rows: ${JSON.stringify(wrong)}`);
 }

@@ -144,7 +144,7 @@ for (const property of [undefined, 'plan']) {
       await db`
         insert into responses (org_id, survey_id, source, score, category, created_at, properties)
         values (${org}, ${survey_id}, 'share', ${score}, 'passive', ${at}::text::timestamptz, '{"plan": "pro"}')`;
-    const { variance, variance_before, score_sums } = await findTrendFigures(db, org, {
+    const { trend, variance, variance_before } = await findTrendFigures(db, org, {
       scope: {
         ...everything,
         type: 'ces',
@@ -161,6 +161,7 @@ for (const property of [undefined, 'plan']) {
         edges: [before.from, days.from, '2026-05-05'],
       },
     });
+    const score_sums = trend.map(({ score_sum }) => score_sum);
     assert.deepEqual({ variance, variance_before, score_sums }, spread);
   });
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readJson } from '../../src/lib/paging/paged-json.ts';
 import { startOfLocalDay } from '../../src/responses/local-day.ts';
 import { readNps, readTrend } from '../../src/responses/nps.ts';
 import type { Range } from '../../src/responses/range.ts';
 import { everything, type NpsScope } from '../../src/responses/scope.cte.ts';
-import { sampleVariance, sumScores } from '../../src/responses/score-sums.queries.ts';
+import { countTrend, sampleVariance, type TrendTally } from '../../src/responses/trend.queries.ts';
 import { trendRows } from '../../src/responses/trend.rules.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -106,14 +107,14 @@ async function checkTrend(twin: Twin, scoped: Scoped, [from, to, zone]: readonly
   };
   const rows = await readTrend(db, twin.org, { scope: scoped.scope, dates });
   const asked = { scope: scoped.scope, rows: trendRows(dates, new Date()) };
-  const [found] = await db<{ sums: number[] }[]>`select ${sumScores(db, twin.org, asked)} as sums`;
+  const found = await readJson<TrendTally[]>(db, countTrend(db, twin.org, asked));
   const said = `${scoped.said}, ${from} to ${to} ${zone}`;
   for (const [place, row] of rows.entries()) {
     const day = { from: startOf(row.start, zone!), to: startOf(dayAfter(row.start), zone!) };
     const ofDay = twin.rows.filter((each) => isWithin(each, day));
     const wanted = [...countOf(ofDay, scoped), heldOf(ofDay, scoped)];
     assert.deepEqual(figures(row), wanted, `${row.start}, ${said}`);
-    assert.equal(found!.sums[place], sumOf(ofDay.filter(scoped.has)), `${row.start}, ${said}`);
+    assert.equal(found[place]!.score_sum, sumOf(ofDay.filter(scoped.has)), `${row.start}, ${said}`);
   }
 }
 
@@ -158,7 +159,7 @@ test('the spread of scores is that of the newest five thousand', async () => {
   assert.ok(Math.abs(found!.variance - 5000 / 4999) < 1e-9);
 });
 
-for (const when of ['before days are kept', 'after days are kept']) {
+for (const when of ['before folding', 'after folding']) {
   test(`figures count the first and the last instant of each day and range, ${when}`, async () => {
     if (when.startsWith('after')) await foldTallies(db);
     for (const scoped of scopes) {

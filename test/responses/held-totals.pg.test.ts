@@ -65,93 +65,20 @@ async function recordGroup(tx: Sql, responses: readonly NewResponse[]) {
   return (await recordAnswers(tx, group, 1000)).map(({ id }) => id);
 }
 
-/** Whose total each kept row is, and whether it is in the slot of everybody or in that of a connection. */
-async function slotsOf({ orgId, surveyId }: Survey, pid: number) {
-  const tables = await db<{ of: string; slot: number; n: number }[]>`
-    select 'survey' as of, slot, promoters::int as n from survey_tallies where survey_id = ${surveyId}
-    union all
-    select 'its day', slot, promoters from day_tallies where survey_id = ${surveyId}
-    union all
-    select 'its quarter', slot, answered from asked_tallies where survey_id = ${surveyId}
-    union all
-    select 'organization', slot, promoters from organization_day_tallies where org_id = ${orgId}`;
-  const own = 1 + (pid % 15);
-  const inSlot = (of: string, slot: number) =>
-    tables.filter((row) => row.of === of && row.slot === slot).reduce((sum, { n }) => sum + n, 0);
-  return Object.fromEntries(
-    ['survey', 'its day', 'its quarter', 'organization'].map((of) => [
-      of,
-      [inSlot(of, 0), inSlot(of, own)],
-    ]),
-  );
-}
-
-type Held = {
-  hold: (tx: Sql, s: Survey) => PromiseLike<unknown>;
-  /** How many of the answers are counted for everybody, and how many in the slot of the connection. */
-  counted: { ofSurvey: [number, number]; ofOrganization: [number, number] };
-};
-
-const forEverybody: [number, number] = [3, 0];
-const aside: [number, number] = [1, 2];
-
-/** A first answer has been counted for everybody, but where it is the one that is not committed. */
-const held: Record<string, Held> = {
-  nothing: {
-    hold: (tx) => tx`select`,
-    counted: { ofSurvey: forEverybody, ofOrganization: forEverybody },
-  },
-  'the totals of a survey': {
-    hold: (tx, { surveyId }) => tx`
-      select from survey_tallies t, day_tallies d, asked_tallies a
-      where t.survey_id = ${surveyId} and t.slot = 0 and d.survey_id = t.survey_id and d.slot = 0
-        and a.survey_id = t.survey_id and a.slot = 0
-      for update`,
-    counted: { ofSurvey: aside, ofOrganization: forEverybody },
-  },
-  "the total of an organization's day": {
-    hold: (tx, { orgId }) => tx`
-      select from organization_day_tallies where org_id = ${orgId} and slot = 0 for update`,
-    counted: { ofSurvey: forEverybody, ofOrganization: aside },
-  },
-  'all totals': {
-    hold: (tx, { orgId, surveyId }) => tx`
-      select from organization_day_tallies o, survey_tallies t, day_tallies d, asked_tallies a
-      where o.org_id = ${orgId} and o.slot = 0
-        and t.survey_id = ${surveyId} and t.slot = 0 and d.survey_id = t.survey_id and d.slot = 0
-        and a.survey_id = t.survey_id and a.slot = 0
-      for update`,
-    counted: { ofSurvey: aside, ofOrganization: aside },
-  },
-};
-
 for (const [way, record] of Object.entries(ways)) {
-  for (const [what, { hold, counted }] of Object.entries(held)) {
-    test(`answers ${way} wait for no total, and are counted in a slot of their own, while another transaction holds ${what}`, async () => {
-      const [s, other] = [await survey({ contacts: 400 }), await survey({ contacts: 400 })];
-      for (const each of [s, other]) {
-        await db.begin((tx) => ways['alone']!(tx, [responseOf(each, each.people[0]!)]));
-      }
-      const given = [s, other].flatMap((each) =>
-        each.people.slice(1, 3).map((id) => responseOf(each, id)),
-      );
-      const pid = await whileHeld((tx) => hold(tx, s), { record, given });
-      const { ofSurvey, ofOrganization } = counted;
-      assert.deepEqual(await slotsOf(s, pid), {
-        survey: ofSurvey,
-        'its day': ofSurvey,
-        'its quarter': ofSurvey,
-        organization: ofOrganization,
+  test(`answers ${way} wait for no total that another transaction holds`, async () => {
+    const s = await survey({ contacts: 400 });
+    const given = s.people.slice(1, 3).map((id) => responseOf(s, id));
+    const answered = (tx: Sql) => ways['alone']!(tx, [responseOf(s, s.people[0]!)]);
+    await db.begin(async (other) => {
+      await answered(other);
+      await db.begin(async (tx) => {
+        const recorded = await record(tx, given);
+        assert.deepEqual(recorded.toSorted(), given.map(({ id }) => id).toSorted());
       });
-      assert.deepEqual(await slotsOf(other, pid), {
-        survey: forEverybody,
-        'its day': forEverybody,
-        'its quarter': forEverybody,
-        organization: forEverybody,
-      });
-      await assertTalliesHold(db);
     });
-  }
+    await assertTalliesHold(db);
+  });
 
   test(`answers ${way} mark their contacts and touch no others`, async () => {
     const s = await survey({ contacts: 400 });
@@ -165,37 +92,6 @@ for (const [way, record] of Object.entries(ways)) {
       marked.map((row) => ({ ...row })),
       [{ id: s.people[0], status: 'responded', responded_at: at, updated: true }],
     );
-  });
-
-  test(`answers ${way} wait for no total that another transaction has just made and not committed`, async () => {
-    const s = await survey({ contacts: 400 });
-    const given = s.people.slice(1, 3).map((id) => responseOf(s, id));
-    const first = (tx: Sql) => ways['alone']!(tx, [responseOf(s, s.people[0]!)]);
-    const pid = await whileHeld(first, { record, given });
-    assert.deepEqual(await slotsOf(s, pid), {
-      survey: aside,
-      'its day': aside,
-      'its quarter': aside,
-      organization: aside,
-    });
-    await assertTalliesHold(db);
-  });
-}
-
-type Recorded = { record: (typeof ways)[string]; given: readonly NewResponse[] };
-
-/** Records and commits while another transaction holds something; returns the connection's process. */
-async function whileHeld(
-  hold: (tx: Sql) => PromiseLike<unknown>,
-  { record, given }: Recorded,
-): Promise<number> {
-  return await db.begin(async (other) => {
-    await hold(other);
-    return await db.begin(async (tx) => {
-      const recorded = await record(tx, given);
-      assert.deepEqual(recorded.toSorted(), given.map(({ id }) => id).toSorted());
-      return one(await tx<{ pid: number }[]>`select pg_backend_pid() as pid`).pid;
-    });
   });
 }
 

@@ -48,8 +48,9 @@ test('answers are taken over with their times, people and tallies', async () => 
       ['2024-03-01T10:00:00.000Z', 9, 'promoter', 'Great, really', 'ann@people.test'],
     ],
   );
-  const days = await db`select day::text, promoters, passives, detractors from day_tallies
-    where survey_id = ${where.surveyId} and day < '2025-01-01' order by day`;
+  const days =
+    await db`select to_char(hour at time zone 'UTC', 'YYYY-MM-DD') as day, sum(promoters)::int, sum(passives)::int as q, sum(detractors)::int as d
+    from hour_tallies where survey_id = ${where.surveyId} and hour < '2025-01-01' group by 1 order by 1`;
   assert.deepEqual(
     days.map((day) => Object.values(day)),
     [

@@ -58,30 +58,29 @@ const splits: [
   days: [string | null, string | null] | null,
   edges: [string, string][],
 ][] = [
-  ['everything is whole days', null, null, [null, null], []],
-  ['midnights leave no edge', '01T00:00', '03T00:00', ['01', '03'], []],
+  ['everything is whole hours', null, null, [null, null], []],
+  ['whole hours leave no edge', '01T00:00', '03T04:00', ['01T00:00', '03T04:00'], []],
   [
-    'both ends within a day',
-    '01T10:00',
-    '04T06:00',
-    ['02', '04'],
+    'both ends within an hour',
+    '01T10:10',
+    '04T06:50',
+    ['01T11:00', '04T06:00'],
     [
-      ['01T10:00', '02T00:00'],
-      ['04T00:00', '04T06:00'],
+      ['01T10:10', '01T11:00'],
+      ['04T06:00', '04T06:50'],
     ],
   ],
-  ['only a beginning', '01T10:00', null, ['02', null], [['01T10:00', '02T00:00']]],
-  ['only an end', null, '04T06:00', [null, '04'], [['04T00:00', '04T06:00']]],
-  ['within one day', '01T10:00', '01T11:00', null, [['01T10:00', '01T11:00']]],
-  ['over one midnight', '01T10:00', '02T11:00', null, [['01T10:00', '02T11:00']]],
-  ['an end before its beginning', '05T10:00', '02T11:00', null, [['05T10:00', '02T11:00']]],
+  ['only a beginning', '01T10:10', null, ['01T11:00', null], [['01T10:10', '01T11:00']]],
+  ['only an end', null, '04T06:50', [null, '04T06:00'], [['04T06:00', '04T06:50']]],
+  ['within one hour', '01T10:10', '01T10:20', null, [['01T10:10', '01T10:20']]],
+  ['over one full hour', '01T10:10', '01T11:20', null, [['01T10:10', '01T11:20']]],
+  ['an end before its beginning', '05T10:10', '02T11:20', null, [['05T10:10', '02T11:20']]],
 ];
 
-for (const [why, from, to, days, edges] of splits) {
+for (const [why, from, to, hours, edges] of splits) {
   test(`splitting a range: ${why}`, () => {
     const split = splitRange({ from: at(from), to: at(to) } as Parameters<typeof splitRange>[0]);
-    const day = (text: string | null) => text && `2024-05-${text}`;
-    assert.deepEqual(split.days, days && { first: day(days[0]), end: day(days[1]) });
+    assert.deepEqual(split.hours, hours && { from: at(hours[0]), to: at(hours[1]) });
     assert.deepEqual(
       split.edges,
       edges.map(([start, end]) => ({ from: at(start), to: at(end) })),

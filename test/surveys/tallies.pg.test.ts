@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, type Db, type Sql } from '../../src/lib/db/db.ts';
+import { connect, type Sql } from '../../src/lib/db/db.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -117,107 +117,62 @@ for (const seed of [1, 2, 3]) {
   });
 }
 
-test('folding makes one row of each survey and of each past day, and leaves today alone', async () => {
-  const org_id = await makeOrganization(db);
-  const survey_id = await makeSurvey(db, org_id);
-  const slots = [3, 5, 9];
-  await db`
-    insert into survey_tallies (org_id, survey_id, slot, promoters)
-    select ${org_id}, ${survey_id}, unnest(${slots}::int[]), 1`;
-  await db`
-    insert into day_tallies (org_id, survey_id, day, slot, promoters)
-    select ${org_id}, ${survey_id}, (now() at time zone 'UTC')::date - age, unnest(${slots}::int[]), 1
-    from generate_series(0, 1) age`;
-
-  await foldTallies(db);
-
-  assert.deepEqual(
-    (await db`select slot, promoters from survey_tallies where survey_id = ${survey_id}`).map(
-      ({ slot, promoters }) => [slot, promoters],
-    ),
-    [[0, 3]],
-  );
-  const days = await db`
-    select count(*)::int as rows, sum(promoters)::int as promoters
-    from day_tallies where survey_id = ${survey_id} group by day order by day`;
-  assert.deepEqual(
-    days.map((row) => ({ ...row })),
-    [
-      { rows: 1, promoters: 3 },
-      { rows: 3, promoters: 3 },
-    ],
-  );
-  await db`delete from organizations where id = ${org_id}`;
+const slotsOf = async (survey_id: string) => ({
+  survey: (await db`select slot from survey_tallies where survey_id = ${survey_id}`).length,
+  hours: (await db`select slot from hour_tallies where survey_id = ${survey_id}`).length,
+  past: (
+    await db`
+      select slot from hour_tallies where survey_id = ${survey_id} and slot <> 0 and hour < now() - interval '2 hours'`
+  ).length,
 });
 
-test('folding waits for no writer, and loses nothing of what one holds', async () => {
+test('folding makes one row of each survey and past hour', async () => {
   const of = { org_id: await makeOrganization(db), survey_id: '' };
   of.survey_id = await makeSurvey(db, of.org_id);
-  await db.begin(async (tx) => {
-    await makeContact(tx, of, { created_at: '2024-05-01' });
-    await makeResponse(tx, of, { created_at: '2024-05-01' });
-    await foldTallies(db);
-  });
-  await assertTalliesHold(db);
+  const [first, second] = [connect(url, { connections: 1 }), connect(url, { connections: 1 })];
+  for (const writer of [first, second]) {
+    await makeContact(writer, of, { created_at: '2024-05-01', sent_at: '2024-05-01' });
+    await makeResponse(writer, of, { created_at: '2024-05-01' });
+    await makeResponse(writer, of);
+  }
+  assert.deepEqual(await slotsOf(of.survey_id), { survey: 2, hours: 4, past: 2 });
   await foldTallies(db);
+  assert.deepEqual(await slotsOf(of.survey_id), { survey: 1, hours: 3, past: 0 });
   await assertTalliesHold(db);
+  await Promise.all([first.end(), second.end()]);
 });
 
-test('folding passes over rows that a writer changes, of each kind of total', async () => {
+test('writers to one survey wait neither for each other nor for folding', async () => {
   const of = { org_id: await makeOrganization(db), survey_id: '' };
   of.survey_id = await makeSurvey(db, of.org_id);
   const write = async (sql: Sql) => {
     await makeContact(sql, of, { created_at: '2024-05-01', sent_at: '2024-05-01' });
     await makeResponse(sql, of, { created_at: '2024-05-01' });
   };
-  const slots = async () =>
-    (
-      await db`
-        select slot from survey_tallies where survey_id = ${of.survey_id}
-        union all select slot from day_tallies where survey_id = ${of.survey_id}
-        union all select slot from asked_tallies where survey_id = ${of.survey_id}
-        union all select slot from organization_day_tallies where org_id = ${of.org_id}`
-    ).map(({ slot }) => slot === 0);
-  const [writer, folder] = [connect(url, { connections: 1 }), connect(url, { connections: 1 })];
-  await folder`set lock_timeout = '5s'`;
-  await write(writer);
-  await writer.begin(async (tx) => {
+  const other = connect(url, { connections: 1 });
+  await other`set lock_timeout = '5s'`;
+  await write(db);
+  await foldTallies(db);
+  await db.begin(async (tx) => {
     await write(tx);
-    await foldTallies(folder);
-    assert.deepEqual(await slots(), [false, false, false, false]);
+    await write(other);
+    await foldTallies(other);
   });
   await assertTalliesHold(db);
-  await foldTallies(folder);
-  assert.deepEqual(await slots(), [true, true, true, true]);
+  await foldTallies(db);
+  assert.deepEqual(await slotsOf(of.survey_id), { survey: 1, hours: 1, past: 0 });
   await assertTalliesHold(db);
-  await Promise.all([writer.end(), folder.end()]);
+  await other.end();
 });
 
-test('folding waits for no writer, whichever connection that has', async () => {
-  const slots = new Set<number>();
-  const connections: Db[] = [];
-  for (let n = 0; n < 64; n += 1) {
-    const own = connect(url, { connections: 1 });
-    connections.push(own);
-    const [row] = await own<{ slot: number }[]>`select tally_slot() as slot`;
-    slots.add(row!.slot);
-  }
-  await Promise.all(connections.map((own) => own.end()));
-  assert.ok(slots.size > 8);
-  assert.ok(!slots.has(0), 'a connection writes into folded rows');
-});
-
-test('no index of the tallies depends on what answers change, so that these are heap-only updates', async () => {
-  const indexed = await db<{ table: string; column: string }[]>`
-    select i.indrelid::regclass::text as table, a.attname as column
+test('no index of the tallies depends on counts, so that updates are heap-only', async () => {
+  const indexed = await db<{ column: string }[]>`
+    select a.attname as column
     from pg_index i
-    join pg_depend d on d.objid = i.indexrelid and d.refobjid = i.indrelid and d.refobjsubid > 0
-    join pg_attribute a on a.attrelid = i.indrelid and a.attnum = d.refobjsubid
-    where i.indrelid::regclass::text in ('survey_tallies', 'day_tallies', 'organization_day_tallies')`;
-  const counts = ['promoters', 'passives', 'detractors', 'score_sum', 'contacts'];
-  assert.ok(indexed.some(({ table, column }) => table === 'day_tallies' && column === 'has_hours'));
+    join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
+    where i.indrelid::regclass::text in ('survey_tallies', 'hour_tallies')`;
   assert.deepEqual(
-    indexed.filter(({ column }) => counts.includes(column)),
-    [],
+    new Set(indexed.map(({ column }) => column)),
+    new Set(['org_id', 'survey_id', 'hour', 'slot']),
   );
 });

@@ -50,7 +50,7 @@ export const oneJson = (sql: Sql, { row, item }: { row: Part; item: Part }): Par
   select '{"data":' || row_to_json(item)::text || '}' from (select * from ${row}) p ${item}
 )`;
 
-/** From this many rows on it pays to look up the day that a page begins on, instead of counting rows off. */
+/** From this many rows on it pays to look up the hour that a page begins on, instead of counting rows off. */
 const deepOffset = 500;
 
 type ListRows = {
@@ -58,23 +58,20 @@ type ListRows = {
   rows: Part;
   /** What the items are made of, `created_at` and `id` included: each column of a wide table costs at each step. */
   columns?: Part;
-  /** How many of these rows each day has, as a query of `day` and `rows`, where that is kept; a day may have several. */
-  perDay?: Part | undefined;
-  /** How many of these rows come before the page, where others that do are not among them. */
-  skipped?: Part | undefined;
+  /** How many of these rows each hour has, as a query of `hour` and `rows`, where that is kept; an hour may have several. */
+  perHour?: Part | undefined;
 };
 
 /**
- * The CTEs that pick the rows of a page and one more, newest first: by cursor, by offset, or from a day on.
+ * The CTEs that pick the rows of a page and one more, newest first: by cursor, by offset, or from an hour on.
  * A limit in the text lets Postgres plan once for all pages; no page is longer than this one.
  */
 export function newest(sql: Sql, list: ListRows, page: Page): Part {
   const offset = page.cursor ? 0 : (page.page - 1) * page.limit;
-  if (list.perDay && offset >= deepOffset) {
-    return newestFromDay(sql, { rows: list.rows, perDay: list.perDay }, { offset, page });
+  if (list.perHour && offset >= deepOffset) {
+    return newestFromHour(sql, { rows: list.rows, perHour: list.perHour }, { offset, page });
   }
-  const before = list.skipped ?? opaque(sql, sql`${offset}::bigint`);
-  const skipped = offset === 0 ? sql`` : sql`offset ${before}`;
+  const skipped = offset === 0 ? sql`` : sql`offset ${opaque(sql, sql`${offset}::bigint`)}`;
   return sql`picked as (
     select *
     from (
@@ -86,40 +83,37 @@ export function newest(sql: Sql, list: ListRows, page: Page): Part {
   )`;
 }
 
-/**
- * Finds the month that the page begins in, then the day, then its row: adding up days one by one costs more than
- * reading the page. A month is 31 days, whichever they are.
- */
-const newestFromDay = (
+/** Finds the month that the page begins in, then the hour, then its row. A month is 31 days, whichever they are. */
+const newestFromHour = (
   sql: Sql,
-  { rows, perDay }: { rows: Part; perDay: Part },
+  { rows, perHour }: { rows: Part; perHour: Part },
   { offset, page }: { offset: number; page: Page },
 ) => sql`
   months as (
-    select (day - date '0001-01-01') / 31 as month, sum(rows)::int as rows
-    from (${perDay}) as counted (day, rows)
+    select date_bin('31 days', hour, timestamptz '0001-01-01 00:00Z') as month, sum(rows)::int as rows
+    from (${perHour}) as counted (hour, rows)
     group by 1
   ), first_month as materialized (
-    select date '0001-01-01' + 31 * month as first_day, skipped - newer as skipped
+    select month, skipped - newer as skipped
     from (select month, rows, sum(rows) over (order by month desc) - rows as newer from months) added,
          (select ${offset}::bigint as skipped) wanted
     where newer <= skipped and skipped < newer + rows
-  ), days as (
-    select day, sum(rows)::int as rows
-    from (${perDay}) as counted (day, rows)
-    where day >= (select first_day from first_month) and day < (select first_day + 31 from first_month)
-    group by day
-  ), first_day as materialized (
-    select day, skipped - newer as skipped
-    from (select day, rows, sum(rows) over (order by day desc) - rows as newer from days) added, first_month
+  ), hours as (
+    select hour, sum(rows)::int as rows
+    from (${perHour}) as counted (hour, rows)
+    where hour >= (select month from first_month) and hour < (select month + interval '31 days' from first_month)
+    group by hour
+  ), first_hour as materialized (
+    select hour, skipped - newer as skipped
+    from (select hour, rows, sum(rows) over (order by hour desc) - rows as newer from hours) added, first_month
     where newer <= skipped and skipped < newer + rows
   ), picked as (
     select *
     from (
       select *
-      from ${rows} and created_at < (select (day + 1)::timestamp at time zone 'UTC' from first_day)
+      from ${rows} and created_at < (select hour + interval '1 hour' from first_hour)
       order by created_at desc, id desc
-      limit 201 offset (select skipped from first_day)
+      limit 201 offset (select skipped from first_hour)
     ) longest
     ${newestFirst(sql, page)}
   )`;

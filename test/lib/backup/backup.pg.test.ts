@@ -56,7 +56,7 @@ const everything = async (db: Db) => ({
   contacts: await db`select * from contacts order by id`,
   answers: await db`select * from responses order by id`,
   tallies: await db`select * from survey_tallies`,
-  days: await db`select * from day_tallies`,
+  hours: await db`select * from hour_tallies`,
 });
 
 test('a restored deployment has what the other had when it was backed up', async () => {
@@ -108,11 +108,6 @@ async function fillEveryTable(db: Db) {
   const tag_id = randomUUID();
   await db`insert into tags ${db({ id: tag_id, org_id, name: 'vip', color: '#ffffff' })}`;
   await db`insert into response_tags ${db({ org_id, response_id, tag_id })}`;
-  const figures = { promoters: 30, passives: 0, detractors: 0, score_sum: 270 };
-  await db`
-    insert into facet_day_tallies ${db({ org_id, facet: 7, day: '2026-03-01', type: 'nps', employees: false, ...figures, by_half_hour: [1] })}`;
-  await db`insert into facet_days ${db({ org_id, day: '2026-03-01', ids: bytes })}`;
-  await db`insert into facet_day_bits (org_id, facet, day, bits) values (${org_id}, 7, '2026-03-01', B'1')`;
   await db`
     insert into response_notes ${db({ org_id, response_id, text: 'called', author: 'Ann', author_kind: 'key' })}`;
   await enqueue(db, [{ task: 'surveys.fold_tallies', payload: {} }]);

@@ -5,7 +5,7 @@ import { testApp } from '../../support/probe/app.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { reader } from '../../support/probe/read.ts';
 
-/** From 500 rows on a page is found by its month of 31 days, and then by its day. */
+/** From 500 rows on a page is found by its month of 31 days, and then by its hour. */
 const { db } = await testDatabase();
 const { id: org_id, read } = await makeClient(db);
 const { list, ids } = reader(testApp(db), read);

@@ -127,34 +127,3 @@ async function insertRows(db: Db, { org, surveys, tag, owner, rows }: Made) {
     insert into analyses (org_id, response_id, sentiment, provider)
     select ${org}, id, sentiment, 'test' from ${given} where sentiment is not null and not held`;
 }
-
-/** So many that the day would be kept if it were over, which it is not when midnight comes meanwhile. */
-export async function respondToday(db: Db, { org, surveys }: Twin) {
-  await db`
-    insert into responses (org_id, survey_id, score, category, created_at)
-    select ${org}, ${surveys[0]!}, 9, 'promoter', now() + interval '1 hour' from generate_series(1, 24)`;
-  await db`update day_tallies set slot = 0 where org_id = ${org} and slot <> 0`;
-  await db`update organization_day_tallies set slot = 0 where org_id = ${org} and slot <> 0`;
-}
-
-/** How many responses a day has at least whose figures are kept. */
-export const keptFrom = 24;
-/** The days with enough responses that count, each with these, newest first. */
-export function fullDays(rows: readonly TwinRow[]): Map<string, TwinRow[]> {
-  const counted = rows
-    .filter(({ held }) => !held)
-    .toSorted((a, b) => (a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1));
-  const days = Map.groupBy(counted, ({ at }) => at.slice(0, 10));
-  return new Map([...days].filter(([, of]) => of.length >= keptFrom));
-}
-
-/** Of each half hour but the first: how many promoters, passives and detractors came before it. */
-export function halvesOf(rows: readonly TwinRow[]): number[] {
-  const halfOf = ({ at }: TwinRow) =>
-    Number(at.slice(11, 13)) * 2 + Number(at.slice(14, 16) >= '30');
-  return Array.from({ length: 47 }, (_, n) =>
-    ['promoter', 'passive', 'detractor'].map(
-      (name) => rows.filter((row) => row.category === name && halfOf(row) <= n).length,
-    ),
-  ).flat();
-}
