@@ -15,24 +15,28 @@ export const facetRows = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Par
     ${facets.length > 1 ? hasFacets(sql, { orgId, facets }, sql`f.created_at, f.response_id`) : sql``}
 )`;
 
-/** Counting stops here: a facet of more responses is large, however many they are. */
+/** A facet of as many responses is large. */
 const largeFacet = 20_000;
+/** Counting stops here where the rarest facet is looked for. */
+const mostCompared = 100_000;
 
 const rarest = (sql: Sql, orgId: OrgId, facets: readonly Facet[]) => sql`(
   select facet
   from unnest(array[${facets.map((facet) => facetOf(sql, facet)).reduce((before, facet) => sql`${before}, ${facet}`)}]) facet
-  order by (${countToLarge(sql, orgId, sql`facet.facet`)})
+  order by (${countUpTo(sql, orgId, { facet: sql`facet.facet`, most: mostCompared })})
   limit 1
 )`;
 
-const countToLarge = (sql: Sql, orgId: OrgId, facet: Part) => sql`
+type UpTo = { facet: Part; most: number };
+const countUpTo = (sql: Sql, orgId: OrgId, { facet, most }: UpTo) => sql`
   select count(*)
-  from (select from response_facets c where c.org_id = ${orgId} and c.facet = ${facet} limit ${largeFacet}) counted`;
+  from (select from response_facets c where c.org_id = ${orgId} and c.facet = ${facet} limit ${most}) counted`;
 
 /** Whether each of these facets has many responses, as a condition that is the same for every row. */
-export const areLarge = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part => sql`(
-  (${countToLarge(sql, orgId, facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!))}) = ${largeFacet}
-)`;
+export function areLarge(sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part {
+  const facet = facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!);
+  return sql`((${countUpTo(sql, orgId, { facet, most: largeFacet })}) = ${largeFacet})`;
+}
 
 type Wanted = { orgId: OrgId; facets: readonly Facet[] };
 

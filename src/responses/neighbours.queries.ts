@@ -16,7 +16,7 @@ export async function findNext(
   const [found] = await sql<{ id: string }[]>`
     ${pattern === null ? sql`` : sql`with ${matched(sql, orgId, filter, pattern)}`}
     select r.id
-    from ${pattern === null ? filteredRows(sql, orgId, filter) : sql`matched r where true`}
+    from ${pattern === null ? filteredRows(sql, orgId, filter, way) : sql`matched r where true`}
     ${
       way === 'newer'
         ? sql`and (r.created_at, r.id) > ${place} order by r.created_at, r.id`
