@@ -1,11 +1,13 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandTools } from '../command-tools.ts';
 import { readSecretKey } from '../lib/crypto/secret-key.ts';
 import { createSecrets } from '../lib/crypto/secrets.ts';
-import type { Db } from '../lib/db/db.ts';
+import { type Db, serviceLimits } from '../lib/db/db.ts';
 import { oldestPostgres, schemaState } from '../lib/db/migrate.ts';
 import { describeSteps, listSteps } from '../lib/db/migrate-step-state.ts';
+import { followReplica } from '../lib/db/replica.ts';
 import { explain } from '../lib/db/startup-errors.ts';
 import { httpAddress, isLoopbackHost } from '../lib/http/http-address.ts';
 import { openDatabase } from '../open-database.ts';
@@ -13,14 +15,12 @@ import { judgePooled, type SessionAddress } from '../open-sessions.ts';
 import { publicUrlOf } from '../service-record.ts';
 import type { Config } from '../settings/config.ts';
 import { examineMail } from './examine-mail.ts';
-import { examineReplica } from './examine-replica.ts';
 import { type Finding, finding } from './finding.ts';
 import { askWarnings, localAddress } from './healthcheck.ts';
 import type { Resolver } from './mail-dns/resolver.ts';
-import { findServerFacts } from './queries.ts';
+import { findServerFacts, listSenders } from './queries.ts';
 import * as rules from './rules.ts';
 import { countUnreadableSecrets, wrongKeySentence } from './sealed-secrets.ts';
-import { listSenders } from './senders.queries.ts';
 
 export type DoctorQuestions = {
   /** Senders to examine in addition to those of the surveys. */
@@ -95,6 +95,28 @@ async function examinePooler(
     return [rules.judgePooler(mode, prepares)];
   } catch (error) {
     return [finding('pooler', 'fail', explain(error))];
+  }
+}
+
+const replicaPatienceMs = 2000;
+const lookEveryMs = 50;
+
+/** The service reads from the replica that is configured once it follows. */
+async function examineReplica(
+  { readDatabaseUrl: url, readMaxLagSeconds: maxLagSeconds }: Config,
+  primary: Db,
+): Promise<Finding[]> {
+  if (!url) return [];
+  const options = { connections: 1, maxLagSeconds, limits: serviceLimits, program: 'askback' };
+  try {
+    const replica = await followReplica({ ...options, url, primary });
+    const late = performance.now() + replicaPatienceMs;
+    while (!replica.isUsable() && performance.now() < late) await sleep(lookEveryMs);
+    const found = rules.judgeReplica(replica.problem());
+    await replica.stop();
+    return [found];
+  } catch (error) {
+    return [finding('replica', 'fail', explain(error))];
   }
 }
 

@@ -9,7 +9,7 @@ import { examineMail } from './examine-mail.ts';
 import type { Finding } from './finding.ts';
 import { createResolver, type Resolver } from './mail-dns/resolver.ts';
 import { MailFindings, NoMailServer } from './mail-findings.tsx';
-import { listSendersOf } from './senders.queries.ts';
+import { listSendersOf } from './queries.ts';
 
 /** DNS of others is asked at most so often for an organization, and a page waits no longer than this for it. */
 const times = { everyMs: 15_000, patienceMs: 20_000 };

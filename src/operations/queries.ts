@@ -7,7 +7,7 @@ export type ServerFacts = {
   now: Date;
   extensions: string[];
   read_only: boolean;
-  /** Whether a capital I becomes a small i. */
+  /** A capital I becomes a small i. */
   folds: boolean;
 };
 
@@ -25,10 +25,49 @@ export async function findServerFacts(sql: Sql): Promise<ServerFacts> {
   );
 }
 
-/** Whether the database holds more than an empty schema. */
+/** The database holds more than an empty schema. */
 export async function hasOrganizations(sql: Sql): Promise<boolean> {
   const { filled } = one(
     await sql<{ filled: boolean }[]>`select exists (select from organizations) as filled`,
   );
   return filled;
+}
+
+const maxSenders = 1000;
+
+/** The sender addresses of surveys that are not completed, the most used first. */
+export async function listSenders(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ from_email: string }[]>`
+    select from_email
+    from surveys
+    where status <> 'completed'
+    group by from_email
+    order by count(*) desc, from_email
+    limit ${maxSenders}`;
+  return rows.map(({ from_email }) => from_email);
+}
+
+/** The sender addresses of one organization. */
+export async function listSendersOf(sql: Sql, orgId: string): Promise<string[]> {
+  const rows = await sql<{ from_email: string }[]>`
+    select from_email
+    from surveys
+    where org_id = ${orgId} and status <> 'completed'
+    group by from_email
+    order by count(*) desc, from_email
+    limit ${maxSenders}`;
+  return rows.map(({ from_email }) => from_email);
+}
+
+export type SealedSample = { org_id: string; id: string; secret: Buffer; webhooks: number };
+
+/** One webhook for each key that secrets are encrypted with, and how many have that key. */
+export async function listSealedSamples(sql: Sql, keyIdBytes: number) {
+  return await sql<SealedSample[]>`
+    select distinct on (key_id) org_id, id, secret, (count(*) over (partition by key_id))::int as webhooks
+    from (
+      select org_id, id, secret, substring(secret from 1 for ${keyIdBytes}) as key_id
+      from webhooks
+    ) sealed
+    order by key_id`;
 }

@@ -1,6 +1,6 @@
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Sql } from '../lib/db/db.ts';
-import { listSealedSamples, type SealedSample } from './sealed-secrets.queries.ts';
+import { listSealedSamples, type SealedSample } from './queries.ts';
 
 /** How many webhooks have a secret that the keys of this process cannot open. */
 export async function countUnreadableSecrets(sql: Sql, secrets: Secrets): Promise<number> {

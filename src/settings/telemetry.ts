@@ -1,17 +1,7 @@
 import * as v from 'valibot';
 import { complaint } from '../lib/validation/parse.ts';
 import { type Environment, failureOf, type ReadFile, readValues } from './setting-files.ts';
-import {
-  count,
-  exporters,
-  headers,
-  oneOf,
-  pairs,
-  protocol,
-  ratio,
-  someOf,
-} from './telemetry-validators.ts';
-import { address } from './validators.ts';
+import { address, whole } from './validators.ts';
 
 /** What is exported, by OpenTelemetry's own settings. */
 export type TelemetrySettings = {
@@ -24,8 +14,8 @@ export type TelemetrySettings = {
 type TelemetryReading = { settings: TelemetrySettings; complaints: string[] };
 
 /**
- * Whether anything is exported, and the mistakes in its settings: the SDK would ignore them and use a
- * default. While nothing is exported the settings may be meant for other programs.
+ * Complains of mistakes that the SDK would ignore for a default. While nothing is exported the settings may be
+ * meant for other programs.
  */
 export function readTelemetry(given: Environment, readFile: ReadFile): TelemetryReading {
   const inFiles = forEach('OTEL_EXPORTER_OTLP', 'HEADERS');
@@ -90,6 +80,74 @@ function forEach(prefix: string, what: string): string[] {
 
 const all = <S>(names: readonly string[], schema: S) =>
   Object.fromEntries(names.map((name) => [name, schema]));
+
+const noGrpc =
+  'is not spoken by askback: use http/protobuf or http/json, and the port of the collector for HTTP, 4318 as a rule';
+
+const oneOf = (...allowed: string[]) => v.picklist(allowed, `must be one of ${allowed.join(', ')}`);
+const someOf = (...allowed: string[]) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => words(text).every((word) => allowed.includes(word)),
+      `must be one or more of ${allowed.join(', ')}`,
+    ),
+  );
+/** The console exporter would print into the program's own output; the Prometheus one listens without access control. */
+const exporters = v.pipe(
+  v.string(),
+  v.check(
+    (text) => !words(text).includes('console'),
+    'console would mix with the output: use otlp',
+  ),
+  v.check(
+    (text) => !words(text).includes('prometheus'),
+    'prometheus is /metrics: use otlp or none',
+  ),
+  v.check(
+    (text) => words(text).every((word) => /^(otlp|none|console|prometheus)$/.test(word)),
+    'must be one or more of otlp, none',
+  ),
+);
+const count = whole(1, 999_999_999);
+const pairs = v.pipe(
+  v.string(),
+  v.check((text) => words(text).every(isPair), 'must be name=value,name=value, percent-encoded'),
+);
+const headers = v.pipe(
+  pairs,
+  v.check((text) => words(text).every(isHeader), 'must have names and values that HTTP can carry'),
+);
+const protocol = v.pipe(
+  v.string(),
+  v.check((text) => text !== 'grpc', `grpc ${noGrpc}`),
+  v.check(
+    (text) => /^(grpc|http\/(protobuf|json))$/.test(text),
+    'must be http/protobuf or http/json',
+  ),
+);
+const ratio = v.pipe(
+  v.string(),
+  v.check((text) => /^\d*\.?\d+$/.test(text) && Number(text) <= 1, 'must be a number from 0 to 1'),
+);
+
+function isPair(text: string): boolean {
+  if (text === '') return true;
+  try {
+    return /^[^=]+=/.test(text) && decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** An export with a header that HTTP cannot carry would fail each time. */
+function isHeader(text: string): boolean {
+  if (text === '' || !isPair(text)) return true; // another check reports it
+  const at = text.indexOf('=');
+  const name = decodeURIComponent(text.slice(0, at)).trim();
+  const value = decodeURIComponent(text.slice(at + 1));
+  return /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+}
 
 const optional = {
   OTEL_SDK_DISABLED: v.pipe(v.string(), v.regex(/^(true|false)$/i, 'must be true or false')),

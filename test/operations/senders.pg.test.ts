@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listSenders, listSendersOf } from '../../src/operations/senders.queries.ts';
+import { listSenders, listSendersOf } from '../../src/operations/queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-test('senders are listed by how many surveys they have that are not completed, of as many by address, a thousand at most', async () => {
+test('listSenders orders senders by their open surveys, at most 1,000', async () => {
   const [org, other] = [await makeOrganization(db), await makeOrganization(db)];
   const add = async (of: string, times: number, from_email: string, over = {}) => {
     for (let time = 0; time < times; time++) await makeSurvey(db, of, { from_email, ...over });

@@ -1,8 +1,9 @@
-import { type DiagLogger, DiagLogLevel, diag, trace } from '@opentelemetry/api';
+import { randomUUID } from 'node:crypto';
+import { arch, hostname, platform, release } from 'node:os';
+import { type Attributes, type DiagLogger, DiagLogLevel, diag, trace } from '@opentelemetry/api';
 import { Refusal } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
 import type { Log } from '../log/log.ts';
-import { resourceOf } from './resource.ts';
 import { traceWith } from './spans.ts';
 
 /** How long the process waits for a collector when it stops. */
@@ -55,6 +56,40 @@ export async function startTelemetry(options: Options): Promise<Telemetry> {
     },
   };
 }
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Describes this process: `attributes`, which OTEL_RESOURCE_ATTRIBUTES may override, and `named`, which it may not.
+ * Never holds the command line or an owner.
+ */
+function resourceOf(environment: Environment, program: { name: string; version: string }) {
+  const asked = environment['OTEL_NODE_RESOURCE_DETECTORS'] || 'service';
+  const detectors = asked.split(',').map((name) => name.trim());
+  const wanted = (name: string) => detectors.includes(name) || detectors.includes('all');
+  const attributes: Attributes = {
+    'service.name': program.name,
+    'service.version': program.version,
+    ...(wanted('service') ? { 'service.instance.id': randomUUID() } : {}),
+    ...(wanted('host') ? host() : {}),
+    ...(wanted('process') ? runtime() : {}),
+  };
+  const name = environment['OTEL_SERVICE_NAME'];
+  return { attributes, named: name ? { 'service.name': name } : {} };
+}
+
+const host = (): Attributes => ({
+  'host.name': hostname(),
+  'host.arch': arch() === 'x64' ? 'amd64' : arch(),
+  'os.type': platform(),
+  'os.version': release(),
+});
+
+const runtime = (): Attributes => ({
+  'process.pid': process.pid,
+  'process.runtime.name': 'nodejs',
+  'process.runtime.version': process.versions.node,
+});
 
 /** When the SDK could not start it has written the reason to standard error, and the service stops too. */
 function tracerOf({ name, version }: Options['program']) {
