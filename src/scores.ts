@@ -3,6 +3,15 @@
 export const surveyTypes = ['nps', 'csat', 'ces', 'star5', 'thumbs'] as const;
 
 export type SurveyType = (typeof surveyTypes)[number];
+
+export const scaleNames = {
+  nps: 'Recommendation, 0 to 10 (NPS)',
+  csat: 'Satisfaction, 1 to 5 (CSAT)',
+  ces: 'Effort, 1 to 7 (CES)',
+  star5: 'Stars, 1 to 5',
+  thumbs: 'Thumbs up or down',
+} satisfies Record<SurveyType, string>;
+
 export const categories = ['promoter', 'passive', 'detractor'] as const;
 
 export type Category = (typeof categories)[number];

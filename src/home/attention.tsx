@@ -4,7 +4,6 @@ import { count, counted } from '../web/app/lists.tsx';
 import { State, type StateKind, Time } from '../web/app/marks.tsx';
 import type { ShownOrganization } from '../web/app/reader.ts';
 import { type AttentionCounts, mostCounted } from './queries.ts';
-import { attentionTexts } from './screen-texts.ts';
 
 type AttentionItem = {
   kind: StateKind;
@@ -28,9 +27,9 @@ export function AttentionPart({ found, organization }: AttentionProps) {
   return (
     <section class="off-paper" aria-labelledby="attention">
       <div class="title">
-        <h2 id="attention">{attentionTexts.title}</h2>
+        <h2 id="attention">Needs attention</h2>
       </div>
-      {items.length === 0 ? <p class="soft">{attentionTexts.nothing}</p> : null}
+      {items.length === 0 ? <p class="soft">Nothing needs attention.</p> : null}
       <ul class="rows look">
         {items.map(({ kind, title, text, href, act, about }) => (
           <li>
@@ -66,8 +65,8 @@ function attentionItems(
 const webhookItems = ({ webhooks }: AttentionCounts, base: string): AttentionItem[] =>
   webhooks.map(({ id, url, active, failure_count }) => ({
     kind: active ? 'warning' : 'failed',
-    title: active ? attentionTexts.webhookFailing : attentionTexts.webhookOff,
-    text: attentionTexts.failures(hostOf(url), failure_count),
+    title: active ? 'Webhook fails' : 'Webhook switched off',
+    text: `${hostOf(url)} failed ${failure_count === 1 ? 'once' : `${failure_count} times in a row`}.`,
     href: `${base}/webhooks/${id}`,
     act: 'View',
     about: hostOf(url),
@@ -85,10 +84,10 @@ function responseItems(found: AttentionCounts, base: string, role: ReaderRole): 
       : counted(open_detractors, 'detractor');
     items.push({
       kind: 'waiting',
-      title: attentionTexts.unowned(detractors),
+      title: `${detractors} without an owner`,
       text: (
         <>
-          {attentionTexts.unownedSince} <Time at={oldest_open} show="day" />.
+          Of the last 30 days. The oldest has waited since <Time at={oldest_open} show="day" />.
         </>
       ),
       href: `${base}/responses?category=detractor&state=open&owner=${noOwner}&date_from=${open_since}`,
@@ -99,8 +98,8 @@ function responseItems(found: AttentionCounts, base: string, role: ReaderRole): 
   if (held > 0) {
     items.push({
       kind: 'waiting',
-      title: attentionTexts.held(held),
-      text: attentionTexts.heldWhy,
+      title: `${counted(held, 'response')} on hold`,
+      text: 'They look automated and are not counted until somebody releases them.',
       href: `${base}/responses?held=true`,
       act: 'Review',
       about: 'what is on hold',
@@ -116,8 +115,8 @@ function mailItems(found: AttentionCounts, base: string): AttentionItem[] {
   if (used >= manyMailsUsed) {
     items.push({
       kind: used >= 100 ? 'failed' : 'warning',
-      title: attentionTexts.mailsUsed(used),
-      text: attentionTexts.mailsLeft(mails_used, monthly_send_limit),
+      title: `${used}% of this month’s mails used`,
+      text: `${count(mails_used)} of ${count(monthly_send_limit)}.`,
       href: `${base}/settings/usage`,
       act: 'Usage',
       about: 'of this month',
@@ -127,8 +126,8 @@ function mailItems(found: AttentionCounts, base: string): AttentionItem[] {
   if (mails_failed >= fewestFailures && isTroubled) {
     items.push({
       kind: 'failed',
-      title: attentionTexts.mailTrouble(mails_failed),
-      text: attentionTexts.mailTroubleWhy(mails_sent),
+      title: `${counted(mails_failed, 'mail')} failed in the last 7 days`,
+      text: `${count(mails_sent)} were sent. The mail settings say what is wrong.`,
       href: `${base}/settings/mail`,
       act: 'Mail',
       about: 'settings',
@@ -137,8 +136,8 @@ function mailItems(found: AttentionCounts, base: string): AttentionItem[] {
   if (bounced >= fewestFailures && bounced > troubledShare * mails_sent) {
     items.push({
       kind: 'warning',
-      title: attentionTexts.bounced(bounced),
-      text: attentionTexts.bouncedWhy,
+      title: `${counted(bounced, 'address', 'addresses')} bounced in the last 7 days`,
+      text: 'They get no more mail.',
       href: `${base}/people`,
       act: 'People',
       about: 'that bounced',

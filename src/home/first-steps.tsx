@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import type { ShownOrganization } from '../web/app/reader.ts';
-import { firstStepTexts } from './screen-texts.ts';
 
 type FirstStepsProps = {
   organization: ShownOrganization;
@@ -16,8 +15,8 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
   return (
     <>
       <section aria-labelledby="first">
-        <h2 id="first">{firstStepTexts.title}</h2>
-        <p class="soft">{firstStepTexts.lead}</p>
+        <h2 id="first">Four steps to the first response</h2>
+        <p class="soft">Your score appears here with the first response.</p>
         <ol class="steps">
           <Step title="Create the organization" done>
             <bdi>{organization.name}</bdi>; you are its {organization.role}.
@@ -95,7 +94,7 @@ function Step({ title, done = false, act, children }: StepProps) {
 function Later({ base, role }: { base: string; role: ShownOrganization['role'] }) {
   return (
     <section aria-labelledby="later">
-      <h2 id="later">{firstStepTexts.later}</h2>
+      <h2 id="later">Later</h2>
       <ul class="rows look measure">
         {role === 'owner' ? (
           <li>

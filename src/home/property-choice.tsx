@@ -1,6 +1,5 @@
 import { Field } from '../web/app/fields.tsx';
 import type { FormState } from '../web/app/read-form.ts';
-import { propertyTexts as texts } from './screen-texts.ts';
 
 type PropertyChoiceProps = {
   path: string;
@@ -15,7 +14,7 @@ export function PropertyChoice({ path, stays, form }: PropertyChoiceProps) {
   const hasMistake = 'property' in form.errors;
   return (
     <details class="unfold" open={hasMistake}>
-      <summary class={isChosen ? 'button chosen' : 'button'}>{texts.open}</summary>
+      <summary class={isChosen ? 'button chosen' : 'button'}>Only one property</summary>
       <form method="get" action={path} class="inline">
         {Object.entries(stays).map(([name, value]) =>
           value ? <input type="hidden" name={name} value={value} /> : null,
@@ -26,7 +25,7 @@ export function PropertyChoice({ path, stays, form }: PropertyChoiceProps) {
           placeholder="plan=pro"
           autocomplete="off"
           form={form}
-          help={texts.help}
+          help="Only responses of contacts with this property."
           required
         />
         <button type="submit">Apply</button>

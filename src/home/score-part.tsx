@@ -1,14 +1,25 @@
 import { lazily } from '../lib/async/lazily.ts';
 import type { NpsTrendRow } from '../responses/nps.ts';
-import { percentage, type SurveyType, type Tally } from '../scores.ts';
+import { percentage, type SurveyType, signedNps, type Tally } from '../scores.ts';
 import { PartsBar } from '../web/app/charts/parts.tsx';
 import { TrendChart, type TrendStep } from '../web/app/charts/trend-chart.tsx';
 import { count, counted } from '../web/app/lists.tsx';
 import type { ScopeQuery } from './choice.rules.ts';
-import { boundsOf, type Change, type Measured } from './measure.rules.ts';
+import {
+  boundsOf,
+  type Change,
+  type Measured,
+  type MeasureKind,
+  measureKinds,
+} from './measure.rules.ts';
 import type { HomePeriod } from './period.rules.ts';
 import { withQuery } from './period-choice.tsx';
-import { homeTexts } from './screen-texts.ts';
+
+const stepsTexts = { day: 'by day', week: 'by week', month: 'by month' } as const;
+
+const bandCaption = 'The band is the margin of error (95%).';
+
+const stepNameTexts = { day: '', week: 'Week of ', month: '' } as const;
 
 export type ScoreProps = {
   type: SurveyType;
@@ -36,25 +47,25 @@ export const responsesOf = ({ path, scope, period }: ResponsesPlace, category?: 
 /** The number, how sure it is, what it means, and how it came about. */
 export function ScorePart(props: ScoreProps) {
   const { type, period, now, before, change } = props;
-  const { lead, rest } = homeTexts.meaning({ type, change, now, before, period });
+  const { lead, rest } = meaning({ type, change, now, before, period });
   return (
     <section class="columns score" aria-labelledby="score">
       <div>
-        <h2 id="score">{homeTexts.numberOf(type)}</h2>
+        <h2 id="score">{numberOf(type)}</h2>
         <p class="small soft">
           {longDay(period.from)} to {longDay(period.to)}
         </p>
         {now.value === null ? (
           <p class="now">
-            <span>{homeTexts.noAnswers(period)}</span>
+            <span>{noAnswers(period)}</span>
           </p>
         ) : (
           <>
             <p class="now">
-              <strong>{homeTexts.value(type, now.value)}</strong>{' '}
+              <strong>{formatValue(type, now.value)}</strong>{' '}
               {now.margin === null ? null : (
                 <span>
-                  {homeTexts.margin(type, now.margin)}
+                  {formatMargin(type, now.margin)}
                   <span class="hidden"> margin of error</span>
                 </span>
               )}
@@ -106,24 +117,26 @@ type TrendProps = Pick<ScoreProps, 'type' | 'period' | 'timeZone' | 'steps'>;
 
 export function Trend({ type, period, timeZone, steps }: TrendProps) {
   const known = steps.filter(({ measured }) => measured.value !== null);
-  const name = homeTexts.numberOf(type);
-  const title = `${name} ${homeTexts.steps[period.interval]}`;
+  const name = numberOf(type);
+  const title = `${name} ${stepsTexts[period.interval]}`;
   if (known.length === 0) return null;
   const first = known[0]!;
   const last = known.at(-1)!;
   const hasOne = known.some(({ measured }) => measured.margin === null);
-  const band = hasOne ? `${homeTexts.bandCaption} ${homeTexts.bandOfOne}` : homeTexts.bandCaption;
+  const band = hasOne
+    ? `${bandCaption} One response has none: there the band is as high as the drawing.`
+    : bandCaption;
   const values = known.map(({ measured }) => measured.value!);
   const description =
-    `From ${homeTexts.value(type, first.measured.value!)} (${stepName(first.start, period)}) to ` +
-    `${homeTexts.value(type, last.measured.value!)} (${stepName(last.start, period)}), ` +
-    `lowest ${homeTexts.value(type, Math.min(...values))}, highest ${homeTexts.value(type, Math.max(...values))}.`;
+    `From ${formatValue(type, first.measured.value!)} (${stepName(first.start, period)}) to ` +
+    `${formatValue(type, last.measured.value!)} (${stepName(last.start, period)}), ` +
+    `lowest ${formatValue(type, Math.min(...values))}, highest ${formatValue(type, Math.max(...values))}.`;
   return (
     <TrendChart
       id="trend"
       title={title}
       description={description}
-      caption={`${name} ${homeTexts.steps[period.interval]}. ${band} Days in ${timeZone}.`}
+      caption={`${name} ${stepsTexts[period.interval]}. ${band} Days in ${timeZone}.`}
       bounds={boundsOf(type)}
       formatTick={(value) => tick(type, value)}
       steps={steps.map((step) => shownStep(step, { type, period }))}
@@ -147,8 +160,8 @@ type Shown = Pick<ScoreProps, 'type' | 'period'>;
 
 function shownStep(step: ScoreProps['steps'][number], { type, period }: Shown): TrendStep {
   const { value, margin, total } = step.measured;
-  const score = value === null ? '–' : homeTexts.value(type, value);
-  const sure = margin === null ? '–' : homeTexts.margin(type, margin);
+  const score = value === null ? '–' : formatValue(type, value);
+  const sure = margin === null ? '–' : formatMargin(type, margin);
   const name = stepName(step.start, period);
   return {
     value,
@@ -171,9 +184,9 @@ function shownStep(step: ScoreProps['steps'][number], { type, period }: Shown): 
 }
 
 const stepName = (start: string, { interval }: HomePeriod) =>
-  `${homeTexts.stepName[interval]}${shortDay(start, interval)}`;
+  `${stepNameTexts[interval]}${shortDay(start, interval)}`;
 
-const tick = (type: SurveyType, value: number) => homeTexts.value(type, value).replace(/\.00$/, '');
+const tick = (type: SurveyType, value: number) => formatValue(type, value).replace(/\.00$/, '');
 
 const inUtc = (options: Intl.DateTimeFormatOptions) =>
   lazily(() => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }));
@@ -187,3 +200,84 @@ const shortDay = (day: string, interval: HomePeriod['interval']) =>
 function longDay(day: string) {
   return <time datetime={day}>{whole().format(new Date(`${day}T00:00:00Z`))}</time>;
 }
+
+/** What the number of a scale is called. */
+const numbers: Record<SurveyType, string> = {
+  nps: 'Net Promoter Score',
+  csat: 'Satisfied (4 or 5 of 5)',
+  ces: 'Ease of 7',
+  star5: 'Stars of 5',
+  thumbs: 'Thumbs up',
+};
+
+const kinds: Record<SurveyType, string> = {
+  nps: 'Net Promoter Score',
+  csat: 'Satisfaction',
+  ces: 'Ease',
+  star5: 'Stars',
+  thumbs: 'Thumbs',
+};
+
+/** As it stands alone: +51, 65.3%, 4.31. */
+export function formatValue(type: SurveyType, value: number): string {
+  const kind: MeasureKind = measureKinds[type];
+  if (kind === 'mean') return value.toFixed(2);
+  return kind === 'share' ? `${value}%` : signedNps(value);
+}
+
+export function formatMargin(type: SurveyType, margin: number): string {
+  const kind: MeasureKind = measureKinds[type];
+  if (kind === 'mean') return `± ${margin.toFixed(2)}`;
+  return kind === 'share' ? `± ${margin}%` : `± ${margin}`;
+}
+
+function inPeriod({ name, days }: HomePeriod): string {
+  return name === 'custom' ? 'on these days' : `in the last ${days} days`;
+}
+
+type Meaning = {
+  type: SurveyType;
+  change: Change | null;
+  now: Measured;
+  before: Measured;
+  period: HomePeriod;
+};
+
+/** What a change means, in words that say no more than the figures do. */
+export function meaning({ type, change, now, before, period }: Meaning): {
+  lead: string;
+  rest: string;
+} {
+  const earlier = `the ${counted(period.days, 'day')} before`;
+  if (change === null || before.value === null) {
+    return { lead: '', rest: `There are no responses in ${earlier} to compare with.` };
+  }
+  const was = `${formatValue(type, before.value)} in ${earlier}`;
+  if (change.by === 0) return { lead: 'Unchanged', rest: ` from ${was}.` };
+  const lead = `${change.by > 0 ? 'Up' : 'Down'} ${points(type, Math.abs(change.by))}`;
+  const margin = formatMargin(type, change.margin);
+  const total = Math.min(now.total, before.total);
+  const why = {
+    none: '',
+    few: `${counted(total, 'response')}: too few to call this a change.`,
+    chance: `The change is within its margin of error (${margin}), so it may be chance.`,
+    better: `That is more than its margin of error (${margin}): better than before.`,
+    worse: `That is more than its margin of error (${margin}): worse than before.`,
+  }[change.meaning];
+  return { lead, rest: ` from ${was}. ${why}` };
+}
+
+function points(type: SurveyType, by: number): string {
+  const kind: MeasureKind = measureKinds[type];
+  if (kind === 'mean') return by.toFixed(2);
+  return `${by} ${by === 1 ? 'point' : 'points'}`;
+}
+
+export const numberOf = (type: SurveyType) => numbers[type];
+
+const noAnswers = (period: HomePeriod) => `No responses ${inPeriod(period)}`;
+
+export const kindOf = (type: SurveyType, audience: 'employee' | 'customer' | null) =>
+  audience === null
+    ? kinds[type]
+    : `${kinds[type]}, ${audience === 'employee' ? 'employees' : 'customers'}`;

@@ -6,9 +6,11 @@ import { scopeQuery } from './choice.rules.ts';
 import { withQuery } from './period-choice.tsx';
 import { propertyParameter } from './property.rules.ts';
 import { PropertyChoice } from './property-choice.tsx';
-import { homeTexts, segmentTexts as texts } from './screen-texts.ts';
+import { formatMargin, formatValue, numberOf } from './score-part.tsx';
 import { sampledResponses } from './segments.queries.ts';
 import type { Comparison, MeasuredSegment } from './segments.ts';
+
+const means = 'The score of each value of a property of contacts: by plan, by country.';
 
 type SegmentsProps = {
   path: string;
@@ -27,12 +29,12 @@ export function SegmentsPart({ path, scope, period, comparison, form }: Segments
   return (
     <section class="part" id="compare" aria-labelledby="compare-heading">
       <div class="title">
-        <h2 id="compare-heading">{texts.title}</h2>
+        <h2 id="compare-heading">By property</h2>
         <PropertyChoice path={path} stays={asked} form={form} />
       </div>
       {comparison === null ? (
         <p class="soft">
-          {texts.means} <a href={linkTo('')}>{texts.choose}</a>
+          {means} <a href={linkTo('')}>Choose a property</a>
         </p>
       ) : (
         <Compared {...{ path, asked, linkTo, scope, comparison }} />
@@ -57,7 +59,7 @@ function Compared({ path, asked, linkTo, scope, comparison }: ComparedProps) {
   return (
     <>
       {offered.length === 0 ? null : (
-        <nav aria-label={texts.choose}>
+        <nav aria-label="Choose a property">
           <ul class="actions">
             {offered.map((name) => (
               <li>
@@ -76,7 +78,9 @@ function Compared({ path, asked, linkTo, scope, comparison }: ComparedProps) {
         </nav>
       )}
       {by === null ? (
-        <p class="soft">{offered.length === 0 ? texts.noProperties : texts.means}</p>
+        <p class="soft">
+          {offered.length === 0 ? 'No contact of these responses has a property.' : means}
+        </p>
       ) : (
         <Segments {...{ path, asked, by, segments }} type={scope.type} />
       )}
@@ -93,11 +97,12 @@ type TableProps = {
 };
 
 function Segments({ path, asked, type, by, segments }: TableProps) {
-  if (segments.length === 0) return <p class="soft">{texts.none}</p>;
+  if (segments.length === 0)
+    return <p class="soft">No response of this period has this property.</p>;
   return (
     <>
       <DataTable
-        caption={texts.caption(homeTexts.numberOf(type), by)}
+        caption={`${numberOf(type)} by ${by}`}
         nowrap
         columns={[
           { head: by },
@@ -109,7 +114,9 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
         ]}
         rows={segments.map((segment) => ({ cells: cellsOf(segment, { path, asked, type, by }) }))}
       />
-      <p class="small soft">{texts.sampled(sampledResponses)}</p>
+      <p class="small soft">
+        The most frequent values among the newest {count(sampledResponses)} responses.
+      </p>
     </>
   );
 }
@@ -124,8 +131,8 @@ function cellsOf(
     <a href={withQuery(path, { ...asked, [propertyParameter(by)]: value })}>
       <bdi>{value}</bdi>
     </a>,
-    measured.value === null ? '–' : homeTexts.value(type, measured.value),
-    measured.margin === null ? '–' : homeTexts.margin(type, measured.margin),
+    measured.value === null ? '–' : formatValue(type, measured.value),
+    measured.margin === null ? '–' : formatMargin(type, measured.margin),
     share(counted.promoters),
     share(counted.detractors),
     count(measured.total),

@@ -1,7 +1,7 @@
 import { type HomeScope, kindScopes, scopeQuery } from './choice.rules.ts';
 import { withQuery } from './period-choice.tsx';
 import type { HomeSetting } from './queries.ts';
-import { homeTexts } from './screen-texts.ts';
+import { kindOf } from './score-part.tsx';
 
 type SurveyChoiceProps = {
   path: string;
@@ -48,7 +48,7 @@ export function SurveyChoice({ path, setting, scope, period }: SurveyChoiceProps
 }
 
 const nameOf = ({ survey, type, audience }: HomeScope) =>
-  survey ? survey.name : homeTexts.kindOf(type, audience);
+  survey ? survey.name : kindOf(type, audience);
 
 const isSame = (one: HomeScope, other: HomeScope) =>
   one.survey?.id === other.survey?.id && one.type === other.type && one.audience === other.audience;

@@ -5,7 +5,8 @@ import { PagedList } from '../web/app/paged-list.tsx';
 import { Part, settingPath } from '../web/app/settings-screen.tsx';
 import type { ListedKey } from './queries.ts';
 import { expiryState } from './rules.ts';
-import { keyTexts } from './screen-texts.ts';
+
+const permission = { read: 'Read', write: 'Read and write' } as const;
 
 export type MadeKey = { id: string; name: string; key: string };
 
@@ -30,23 +31,26 @@ export function KeyList(props: KeyListProps) {
       {made ? <Made {...{ made, here, publicUrl }} /> : null}
       <Part
         id="keys"
-        title={keyTexts.title}
+        title="API Keys"
         act={
           <a class={made ? 'button' : 'button primary'} href={`${here}/new`}>
-            {keyTexts.create}
+            New API Key
           </a>
         }
       >
         <p class="small soft">
-          {counted(total, revoked ? 'revoked key' : 'key')}. {keyTexts.about(organization.name)}
+          {counted(total, revoked ? 'revoked key' : 'key')}. Anyone who has one acts for{' '}
+          {organization.name}.
         </p>
         <Segments here={here} revoked={revoked} />
         <PagedList
           meta={{ page, limit, total }}
           at={(other) => `${here}?${revoked ? 'state=revoked&' : ''}page=${other}`}
           empty={
-            <EmptyState title={revoked ? keyTexts.noneRevoked : keyTexts.none}>
-              {revoked ? null : <p>{keyTexts.noneMeans}</p>}
+            <EmptyState title={revoked ? 'No key was revoked' : 'No key yet'}>
+              {revoked ? null : (
+                <p>Programs read answers and send surveys with a key. New API Key makes one.</p>
+              )}
             </EmptyState>
           }
         >
@@ -75,9 +79,9 @@ type MadeProps = { made: MadeKey; here: string; publicUrl: string };
 
 function Made({ made, here, publicUrl }: MadeProps) {
   return (
-    <Secret title={keyTexts.copy(made.name)} label="Key" value={made.key} done={here}>
-      <p>{keyTexts.shownOnce}</p>
-      <p class="small soft">{keyTexts.tryIt}</p>
+    <Secret title={`Copy the key “${made.name}” now`} label="Key" value={made.key} done={here}>
+      <p>It is shown only once. askback keeps a hash, so that nothing can show it again.</p>
+      <p class="small soft">Send it as the header X-API-Key. For example:</p>
       <pre>{`curl -H 'X-API-Key: ${made.key}' '${publicUrl}/api/v1/surveys'`}</pre>
     </Secret>
   );
@@ -106,7 +110,7 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
       <bdi>{key.name}</bdi>
       <span class="mono soft light block">ask_live_{key.public_id}…</span>
     </>,
-    keyTexts.permission[key.permission],
+    permission[key.permission],
     <>
       {key.last_used_at ? <Time at={key.last_used_at} show="ago" /> : 'never'}
       <span class="small soft block">
@@ -116,7 +120,7 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
     key.revoked_at ? <Time at={key.revoked_at} show="ago" /> : <Expiry expiry={key} now={now} />,
     key.revoked_at ? null : (
       <a class="button danger" href={`${here}/${key.id}/revoke`}>
-        {keyTexts.revoke}
+        Revoke
         <span class="hidden"> {key.name}</span>
       </a>
     ),

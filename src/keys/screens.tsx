@@ -17,7 +17,8 @@ import { KeyList, type MadeKey } from './key-list.tsx';
 import { createKey, getKey, revokeKey } from './manage.ts';
 import { pageOfKeys } from './queries.ts';
 import { expiryChoices, expiryOf } from './rules.ts';
-import { keyTexts } from './screen-texts.ts';
+
+const revokeTitle = (name: string) => `Revoke the key “${name}”`;
 
 type KeyScreenTools = { db: Db; secrets: Secrets; publicUrl: string };
 
@@ -73,16 +74,19 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
       const list = settingPath(c.var.organization, 'api-keys');
       const body = (
         <section aria-labelledby="revoke">
-          <h2 id="revoke">{keyTexts.revokeTitle(name)}</h2>
-          <Confirm action={`${list}/${id}/revoke`} button={keyTexts.revoke} cancel={list}>
-            <p>{keyTexts.revokeMeans}</p>
+          <h2 id="revoke">{revokeTitle(name)}</h2>
+          <Confirm action={`${list}/${id}/revoke`} button="Revoke" cancel={list}>
+            <p>
+              What uses this key stops working at once: its very next request is refused. A revoked
+              key cannot be made to work again; a new one takes its place.
+            </p>
           </Confirm>
         </section>
       );
-      const trail = [{ text: keyTexts.title, href: list }];
+      const trail = [{ text: 'API Keys', href: list }];
       return renderSettings(c, {
         setting: 'api-keys',
-        title: keyTexts.revokeTitle(name),
+        title: revokeTitle(name),
         body,
         trail,
       });
@@ -92,7 +96,7 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
       const owner = requireRole(c, 'owner');
       requireRecentProof(c);
       const { name } = await revokeKey(db, owner, keyId(c.req.param('id')));
-      flash(c, { kind: 'fine', text: keyTexts.revoked(name) });
+      flash(c, { kind: 'fine', text: `The key “${name}” is revoked.` });
       return c.redirect(settingPath(c.var.organization, 'api-keys'), 303);
     });
 
@@ -102,9 +106,9 @@ function showForm(
   status: 200 | 422 = 200,
 ) {
   const list = settingPath(c.get('organization'), 'api-keys');
-  const trail = [{ text: keyTexts.title, href: list }];
+  const trail = [{ text: 'API Keys', href: list }];
   const body = <KeyForm form={form} action={list} cancel={list} />;
-  return renderSettings(c, { setting: 'api-keys', title: keyTexts.create, body, trail, status });
+  return renderSettings(c, { setting: 'api-keys', title: 'New API Key', body, trail, status });
 }
 
 function keyId(text: string): string {

@@ -14,7 +14,17 @@ import {
   readDigestPeriods,
 } from './digest.queries.ts';
 import type { StoredNotification } from './facts.queries.ts';
-import { type DigestNumber, letterTexts as texts } from './letter-texts.ts';
+
+/** The number of one scale in a digest. */
+type DigestNumber = {
+  type: SurveyType;
+  /** Where employees and customers answered surveys of the same type. */
+  audience: 'employee' | 'customer' | null;
+  responses: number;
+  value: string;
+  /** How much more or less than before; null where there is nothing to compare with. */
+  change: { by: number; shown: string } | null;
+};
 
 type DigestSubject = Pick<StoredNotification, 'org_id' | 'organization' | 'subject' | 'time_zone'>;
 
@@ -25,18 +35,29 @@ export async function digestLetter(db: Sql, about: DigestSubject) {
   const periods = await readDigestPeriods(db, { unit, day, timeZone });
   const kinds = await countKinds(db, orgId, periods);
   const [first, last] = [periods.start, new Date(periods.end.getTime() - 1)];
-  const figures = {
-    responses: kinds.reduce((sum, { now }) => sum + now.responses, 0),
-    numbers: kinds.filter(({ now }) => now.responses > 0).map((kind) => numberOf(kind, kinds)),
-    open: await countOpenDetractors(db, orgId),
-    from: shownDay(timeZone, first),
-    to: shownDay(timeZone, last),
-  };
+  const responses = kinds.reduce((sum, { now }) => sum + now.responses, 0);
+  const numbers = kinds.filter(({ now }) => now.responses > 0).map((kind) => numberOf(kind, kinds));
+  const open = await countOpenDetractors(db, orgId);
+  const [from, to] = [shownDay(timeZone, first), shownDay(timeZone, last)];
   const query = new URLSearchParams({
     date_from: queryDay(timeZone, first),
     date_to: queryDay(timeZone, last),
   });
-  return { ...texts.digest(organization, figures), path: `?${query}` };
+  return {
+    subject: `${organization}: ${[counted(responses, 'response'), ...numbers.slice(0, 1).map(shortOf)].join(', ')}`,
+    sentences: [
+      from === to ? `${from}.` : `${from} to ${to}.`,
+      `${counted(responses, 'response')}.`,
+      ...numbers.map((number) =>
+        numbers.length === 1
+          ? `${longOf(number)}.`
+          : `${longOf(number)} (${counted(number.responses, 'response')}).`,
+      ),
+      `${counted(open, 'detractor')} open.`,
+    ],
+    action: 'Open Home',
+    path: `?${query}`,
+  };
 }
 
 function numberOf({ type, audience, now, earlier }: DigestKind, kinds: DigestKind[]): DigestNumber {
@@ -83,3 +104,31 @@ const shownDay = (timeZone: string, moment: Date) =>
 /** As in an address: 2026-03-01. */
 const queryDay = (timeZone: string, moment: Date) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(moment);
+
+export const counted = (number: number, thing: string) =>
+  `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`;
+
+/** What the number of a scale is called, after the words of Home. */
+const numberNames: Record<SurveyType, string> = {
+  nps: 'NPS',
+  csat: 'Satisfied',
+  ces: 'Ease of 7',
+  star5: 'Stars of 5',
+  thumbs: 'Thumbs up',
+};
+
+const nameOf = ({ type, audience }: DigestNumber) =>
+  audience === null
+    ? numberNames[type]
+    : `${numberNames[type]}, ${audience === 'employee' ? 'employees' : 'customers'}`;
+
+const shortOf = (number: DigestNumber) => `${numberNames[number.type]} ${number.value}`;
+
+const longOf = (number: DigestNumber) =>
+  `${nameOf(number)}: ${number.value}${changeOf(number.change)}`;
+
+function changeOf(change: DigestNumber['change']) {
+  if (change === null) return '';
+  if (change.by === 0) return ', as before';
+  return `, ${change.shown} ${change.by > 0 ? 'more' : 'less'} than before`;
+}

@@ -1,7 +1,7 @@
 import type { Sql } from '../lib/db/db.ts';
 import type { Excerpt } from '../responses/answer.ts';
 import { scaleOf } from '../scores.ts';
-import { digestLetter } from './digest.ts';
+import { counted, digestLetter } from './digest.ts';
 import {
   findAnswer,
   findCampaign,
@@ -10,7 +10,6 @@ import {
   type NotificationContents,
   type StoredNotification,
 } from './facts.queries.ts';
-import { letterTexts as texts } from './letter-texts.ts';
 
 export type NotificationLetter = {
   subject: string;
@@ -39,18 +38,52 @@ export async function letterOf(
   if (kind === 'webhook_off') {
     const [id = ''] = subject.split(' ');
     const found = await findWebhookOff(tools.db, orgId, id);
-    return found && { ...texts.webhookOff(organization, found), path: `/webhooks/${id}` };
+    return (
+      found && {
+        subject: `A webhook of ${organization} was switched off`,
+        sentences: [
+          `The webhook ${new URL(found.url).origin} was switched off.`,
+          `Why: ${found.reason}.`,
+        ],
+        action: 'Open the webhook',
+        path: `/webhooks/${id}`,
+      }
+    );
   }
   if (kind === 'limit_near' || kind === 'limit_reached') {
     const found = await findLimit(tools.db, orgId, subject);
-    return found && { ...texts[kind](organization, found), path: '/settings/usage' };
+    return found && { ...limitLetter(kind, organization, found), path: '/settings/usage' };
   }
   if (kind === 'campaign_finished') {
     const found = await findCampaign(tools.db, orgId, subject);
     const path = `/surveys/${found?.survey_id}/send/${subject}`;
-    return found && { ...texts.campaignFinished(found), path };
+    return (
+      found && {
+        subject: `A campaign is finished: ${found.name}`,
+        sentences: [
+          `The campaign ${found.name} of ${found.survey} is finished: ${counted(found.total, 'contact')}.`,
+        ],
+        action: 'Open the campaign',
+        path,
+      }
+    );
   }
   return await answerLetter(tools, { ...notification, kind });
+}
+
+function limitLetter(
+  kind: 'limit_near' | 'limit_reached',
+  organization: string,
+  { used, most }: { used: number; most: number },
+) {
+  const sentence = `${used.toLocaleString('en')} of ${counted(most, 'mail')} are used this month.`;
+  return {
+    subject: `${organization} has used ${kind === 'limit_near' ? '80 %' : 'all'} of the month’s mails`,
+    sentences: [
+      kind === 'limit_near' ? sentence : `${sentence} No more go out before the next one.`,
+    ],
+    action: 'Open the usage',
+  };
 }
 
 type AboutAnswer = LetterSubject & { kind: 'detractor' | 'held' | 'assigned' };
@@ -63,11 +96,31 @@ async function answerLetter({ db, excerpt }: LetterTools, about: AboutAnswer) {
   const { comment, known_names: names, known_addresses: emails, ...answer } = found;
   const known = { orgId, names, emails };
   const words = comment === null || unedited ? cut(comment) : await excerpt(comment, known);
-  const facts = { ...answer, words, highest: scaleOf(found.type).highest };
-  const letter = texts.answer(kind, facts);
-  const named = people && found.contact_email !== null ? [texts.contact(found)] : [];
-  return { ...letter, sentences: [...letter.sentences, ...named], path: `/responses/${id}` };
+  const { survey, score, contact_name: name, contact_email: email } = answer;
+  const sentences = [
+    `${survey}: ${score} of ${scaleOf(found.type).highest}.`,
+    words ? `“${words}”` : 'There is no comment.',
+  ];
+  if (kind === 'held') {
+    sentences.push('A machine seems to have given it. It counts once it is released.');
+  }
+  if (people && email !== null) {
+    sentences.push(name ? `From ${name}, ${email}.` : `From ${email}.`);
+  }
+  return {
+    subject: answerSubjects[kind](survey),
+    sentences,
+    action: 'Open the response',
+    path: `/responses/${id}`,
+  };
 }
+
+/** No comment stands in a subject. */
+const answerSubjects = {
+  detractor: (survey: string) => `A detractor answered: ${survey}`,
+  held: (survey: string) => `A response is held: ${survey}`,
+  assigned: (survey: string) => `A response is assigned to you: ${survey}`,
+} as const;
 
 /** A post to Slack has room for 3,000 characters. */
 const longestComment = 1_000;

@@ -6,7 +6,6 @@ import type { Log } from '../lib/log/log.ts';
 import type { Excerpt } from '../responses/answer.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
 import { claimNotification, releaseNotification } from './facts.queries.ts';
-import { letterTexts as texts } from './letter-texts.ts';
 import { letterOf } from './letters.ts';
 import { stopToken } from './stop-link.ts';
 
@@ -39,8 +38,8 @@ export async function mailNotification(
       ...writeAppLetter({
         ...letter,
         button: { text: letter.action, url: `${publicUrl}/o/${slug}${letter.path}` },
-        foot: texts.foot(organization),
-        stop: { text: texts.stop, url: `${publicUrl}/notifications/stop/${stop}` },
+        foot: `You get this mail because you chose so under Settings, Notifications of ${organization}.`,
+        stop: { text: 'Stop these mails', url: `${publicUrl}/notifications/stop/${stop}` },
       }),
       to: { name: member, address: email },
       id: `notification-${id}`,

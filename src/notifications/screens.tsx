@@ -27,10 +27,9 @@ import { setContents } from './contents.ts';
 import { ContentsPart } from './contents-part.tsx';
 import { findChoices, type NotificationChoices } from './queries.ts';
 import { digests, notificationKinds, slackKinds } from './rules.ts';
-import { contentsTexts, slackTexts, notificationTexts as texts } from './screen-texts.ts';
 import { findSlackHook } from './slack.queries.ts';
 import { removeSlackHook, setSlackHook } from './slack.ts';
-import { SlackPart } from './slack-part.tsx';
+import { digestNames, notificationNames, SlackPart } from './slack-part.tsx';
 
 const Choices = v.object({
   events: severalOf(OneOf(notificationKinds)),
@@ -64,12 +63,14 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       const form = await readForm(c, Choices);
       if (form.errors) return showChoices(c, tools.db, { form });
       if (!(await isKnownZone(tools.db, form.values.time_zone))) {
-        const mistaken = await withMistake(c, { time_zone: texts.unknownZone });
+        const mistaken = await withMistake(c, {
+          time_zone: 'must be the name of a time zone such as Europe/Berlin',
+        });
         return showChoices(c, tools.db, { form: mistaken });
       }
       const member = { orgId: c.var.organization.id, memberId: c.var.member.id };
       await chooseNotifications(tools.db, { ...member, actor: actorOf(c) }, form.values);
-      return back(c, texts.saved);
+      return back(c, 'Your notifications are saved.');
     })
 
     .post('/slack', async (c) => {
@@ -80,7 +81,7 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       const { url, events, digest } = form.values;
       const wish = { url: url || null, events, digest };
       const complaint = await setSlackHook(tools, owner, wish);
-      if (complaint === null) return back(c, slackTexts.saved);
+      if (complaint === null) return back(c, 'The webhook is saved.');
       return showChoices(c, tools.db, { slack: await withMistake(c, { url: complaint }) });
     })
 
@@ -90,12 +91,12 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       if (form.errors) return showChoices(c, tools.db, {});
       const { people = false, unedited = false } = form.values;
       await setContents(tools.db, owner, { people, unedited });
-      return back(c, contentsTexts.saved);
+      return back(c, 'What notifications show is saved.');
     })
 
     .post('/slack/remove', async (c) => {
       await removeSlackHook(tools.db, requireRole(c, 'owner'));
-      return back(c, slackTexts.removed);
+      return back(c, 'The webhook is removed.');
     });
 
 function back(c: Context<ScreenEnv>, text: string) {
@@ -119,8 +120,10 @@ async function showChoices(
   const action = settingPath(organization, 'notifications');
   const body = (
     <>
-      <Part id="notifications" title={texts.title}>
-        <p class="small soft">{texts.about(member.email, organization.name)}</p>
+      <Part id="notifications" title="Notifications">
+        <p class="small soft">
+          Mails to {member.email} about {organization.name}. Only you see and change these choices.
+        </p>
         <ChoicesForm {...{ form, action, choices }} />
       </Part>
       {isOwner ? <SlackPart form={slack} action={`${action}/slack`} hook={hook} /> : null}
@@ -142,26 +145,26 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
       <Mistakes form={form} />
       <Choice
         name="events"
-        label={texts.events}
+        label="Notify me of"
         form={form}
         several
         value={choices.events}
-        options={notificationKinds.map((value) => ({ value, text: texts.kinds[value] }))}
+        options={notificationKinds.map((value) => ({ value, text: notificationNames[value] }))}
       />
       <Select
         name="digest"
-        label={texts.digest}
+        label="Digest"
         form={form}
         value={choices.digest}
-        help={texts.digestHelp}
-        options={digests.map((value) => ({ value, text: texts.digests[value] }))}
+        help="The answers, the score and its change, and the detractors still open, at 9 in the morning."
+        options={digests.map((value) => ({ value, text: digestNames[value] }))}
       />
       <Field
         name="time_zone"
         label="Time zone"
         form={form}
         value={choices.time_zone}
-        help={texts.timeZone}
+        help="When your day and week begin, such as Europe/Berlin."
         autocomplete="off"
         required
       />

@@ -6,7 +6,7 @@ import type { RequestEnv } from '../lib/http/http.ts';
 import { renderAlone } from '../web/app/screen.tsx';
 import { stopNotification } from './choose.ts';
 import { findStop } from './queries.ts';
-import { notificationTexts, stopTexts as texts } from './screen-texts.ts';
+import { notificationNames } from './slack-part.tsx';
 import { readStopToken } from './stop-link.ts';
 
 type StopTools = { db: Db; secrets: Pick<Secrets, 'open'> };
@@ -19,15 +19,17 @@ export const stopPages = (tools: StopTools) =>
       if (!wanted) return showStopped(c, what, found.organization);
       const body = (
         <form method="post" class="fields">
-          <p>{texts.about(what, found.organization, found.email)}</p>
+          <p>
+            “{what}”: no more of these mails about {found.organization} go to {found.email}.
+          </p>
           <div class="actions">
             <button type="submit" class="primary">
-              {texts.action}
+              Stop these mails
             </button>
           </div>
         </form>
       );
-      return renderAlone(c, { title: texts.title, body });
+      return renderAlone(c, { title: 'Stop notifications', body });
     })
 
     .post('/notifications/stop/:token', async (c) => {
@@ -37,14 +39,21 @@ export const stopPages = (tools: StopTools) =>
     });
 
 const showStopped = (c: Context, what: string, organization: string) =>
-  renderAlone(c, { title: texts.title, body: <p>{texts.stopped(what, organization)}</p> });
+  renderAlone(c, {
+    title: 'Stop notifications',
+    body: (
+      <p>
+        “{what}” is stopped for {organization}. Settings, Notifications switches it on again.
+      </p>
+    ),
+  });
 
 async function readStop({ db, secrets }: StopTools, c: Context) {
   const wish = readStopToken(secrets, c.req.param('token') ?? '');
   const found = wish && (await findStop(db, wish));
   if (!found) throw notFound('link');
   const { kind } = wish;
-  const what = kind === 'digest' ? notificationTexts.digest : notificationTexts.kinds[kind];
+  const what = kind === 'digest' ? 'Digest' : notificationNames[kind];
   const wanted = kind === 'digest' ? found.digest !== 'none' : found.events.includes(kind);
   return { wish, wanted, what, found };
 }

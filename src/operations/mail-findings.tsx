@@ -2,7 +2,13 @@ import { CopyButton } from '../web/app/acts.tsx';
 import { State, type StateKind } from '../web/app/marks.tsx';
 import { Part } from '../web/app/settings-screen.tsx';
 import type { DnsRecord, Finding } from './finding.ts';
-import { mailTexts as texts } from './screen-texts.ts';
+
+const states = { ok: 'In order', warn: 'To improve', fail: 'To mend' } as const;
+
+const recordsTexts = {
+  add: 'Add this record to DNS',
+  change: 'Change this record in DNS',
+} as const;
 
 const kinds: Readonly<Record<Finding['status'], StateKind>> = {
   ok: 'fine',
@@ -21,8 +27,11 @@ type MailFindingsProps = {
 
 export function MailFindings({ findings, here }: MailFindingsProps) {
   return (
-    <Part id="mail" title={texts.title}>
-      <p class="small soft">{texts.about}</p>
+    <Part id="mail" title="Mail">
+      <p class="small soft">
+        Whether the mails of your surveys arrive, as far as the mail server, DNS and the public
+        address decide it. It is looked up when this page is opened.
+      </p>
       {findings === null ? (
         <div
           id="findings"
@@ -32,10 +41,10 @@ export function MailFindings({ findings, here }: MailFindingsProps) {
           hx-select="#findings"
           hx-swap="outerHTML"
         >
-          <p>{texts.looking}</p>
+          <p>DNS is asked now.</p>
           <p>
             <a class="button" href={`${here}?look=now`}>
-              {texts.look}
+              Look now
             </a>
           </p>
         </div>
@@ -48,17 +57,18 @@ export function MailFindings({ findings, here }: MailFindingsProps) {
 
 /** Where mails are while no mail server is configured, and how an operator configures one. */
 export const NoMailServer = () => (
-  <Part id="mail" title={texts.title}>
+  <Part id="mail" title="Mail">
     <p>
-      <State kind="warning">{texts.noServer.state}</State>
+      <State kind="warning">No mail server is configured</State>
     </p>
     <p>
-      {texts.noServer.meaning} <a href="/mailbox">{texts.noServer.mailbox}</a>
-      {texts.noServer.where}
+      Mails of your surveys and mails to members reach no address. They stay in the{' '}
+      <a href="/mailbox">built-in mailbox</a>, which opens on the machine that askback runs on.
     </p>
     <p>
-      {texts.noServer.operator} <code>ASKBACK_SMTP_URL</code> {texts.noServer.restart}{' '}
-      <code>askback files DIR</code> {texts.noServer.documentation}
+      To send them, an operator sets <code>ASKBACK_SMTP_URL</code> and starts askback again.{' '}
+      <code>askback files DIR</code> writes configuration.md, which says what to set under “The mail
+      server”, and mail.md, which says what makes mails arrive.
     </p>
   </Part>
 );
@@ -69,7 +79,7 @@ function Found({ findings, here }: { findings: readonly Finding[] | undefined; h
   );
   return (
     <div id="findings" aria-live="polite">
-      {findings ? null : <p>{texts.tooLong}</p>}
+      {findings ? null : <p>DNS gave no answer in time. Look again in a moment.</p>}
       <ul class="rows findings">
         {sorted.map((finding, at) => (
           <One finding={finding} at={at} />
@@ -77,7 +87,7 @@ function Found({ findings, here }: { findings: readonly Finding[] | undefined; h
       </ul>
       <p>
         <a class="button" href={`${here}?look=now`}>
-          {texts.again}
+          Look again
         </a>
       </p>
     </div>
@@ -88,7 +98,7 @@ function One({ finding, at }: { finding: Finding; at: number }) {
   const { name, status, message, records = [] } = finding;
   return (
     <li>
-      <State kind={kinds[status]}>{texts.states[status]}</State>
+      <State kind={kinds[status]}>{states[status]}</State>
       <div>
         <p>
           <b>{name}</b>
@@ -105,7 +115,7 @@ function One({ finding, at }: { finding: Finding; at: number }) {
 function Entry({ record: { action, name, type, value }, id }: { record: DnsRecord; id: string }) {
   return (
     <div class="dns">
-      <p class="small soft">{texts.records[action]}:</p>
+      <p class="small soft">{recordsTexts[action]}:</p>
       <Value id={`${id}-name`} label={`${type} record, name`} value={name} />
       <Value id={`${id}-value`} label="Value" value={value} />
     </div>

@@ -7,7 +7,14 @@ import { Time } from '../web/app/marks.tsx';
 import { PagedList } from '../web/app/paged-list.tsx';
 import type { FormState } from '../web/app/read-form.ts';
 import { Part } from '../web/app/settings-screen.tsx';
-import { auditTexts as texts } from './screen-texts.ts';
+
+const actorNames = {
+  member: 'Member',
+  key: 'API key',
+  command: 'Command line',
+  job: 'Service',
+  visitor: 'Visitor',
+} as const;
 
 /** The filters as they stand in the address. */
 export type AuditQuery = {
@@ -34,21 +41,25 @@ export function AuditList({ slug, events, total, page, limit, query, form }: Aud
   return (
     <Part
       id="audit"
-      title={texts.title}
+      title="Audit"
       act={
         <a class="button" href={addressOf(`${here}/export`, query)} download>
           Export
         </a>
       }
     >
-      <p class="small soft">{texts.about}</p>
+      <p class="small soft">What was changed, when and by which actor. Kept for 400 days.</p>
       <Filters here={here} query={query} form={form} />
       <PagedList
         meta={{ page, limit, total }}
         at={(other) => addressOf(here, { ...query, page: other })}
         empty={
-          <EmptyState title={isFiltered ? texts.noMatch : texts.none}>
-            <p>{isFiltered ? texts.noMatchMeans : texts.noneMeans}</p>
+          <EmptyState title={isFiltered ? 'No act matches' : 'Nothing was changed yet'}>
+            <p>
+              {isFiltered
+                ? 'Choose other days, another actor or another act.'
+                : 'Each change by a member, a key, the command line or the service itself is listed here.'}
+            </p>
           </EmptyState>
         }
       >
@@ -71,7 +82,7 @@ function addressOf(path: string, query: Record<string, string | number | undefin
 type FiltersProps = { here: string; query: AuditQuery; form: FormState };
 
 function Filters({ here, query, form }: FiltersProps) {
-  const actors = actorKinds.map((value) => ({ value, text: texts.actors[value] }));
+  const actors = actorKinds.map((value) => ({ value, text: actorNames[value] }));
   const all = Object.keys(acts)
     .map((value) => ({ value, text: sentenceOf(value) }))
     .sort((one, other) => one.text.localeCompare(other.text, 'en'));
@@ -119,7 +130,7 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
         {titleOf(actor_kind, actor)}
       </bdi>
       {actor_kind === 'command' ? null : (
-        <span class="small soft light block">{texts.actors[actor_kind]}</span>
+        <span class="small soft light block">{actorNames[actor_kind]}</span>
       )}
     </>,
     <span title={request_id ? `${act}, request ${request_id}` : act}>

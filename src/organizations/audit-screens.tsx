@@ -13,7 +13,6 @@ import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import type { FormState } from '../web/app/read-form.ts';
 import { renderSettings } from '../web/app/settings-screen.tsx';
 import { AuditList, type AuditQuery } from './audit-list.tsx';
-import { auditTexts } from './screen-texts.ts';
 
 const dayMs = 86_400_000;
 
@@ -79,7 +78,7 @@ function read(c: Context) {
   };
   const query: AuditQuery = { date_from, date_to, actor, act };
   const form: FormState = isReversed
-    ? { typed: { date_from, date_to }, errors: { date_to: auditTexts.dayBefore } }
+    ? { typed: { date_from, date_to }, errors: { date_to: 'This day is before the first one.' } }
     : { typed: {}, errors: {} };
   return { page, filter, query, form };
 }

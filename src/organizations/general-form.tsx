@@ -6,7 +6,6 @@ import { languages } from '../web/language.ts';
 import { logoPath, logoTypes } from './logo.rules.ts';
 import type { OrganizationRow } from './queries.ts';
 import { retentions } from './retention.ts';
-import { generalTexts as texts } from './screen-texts.ts';
 
 export type SettingsFormProps = {
   form: FormState;
@@ -43,7 +42,7 @@ function Look({ form, organization }: PartProps) {
         label="Slug"
         form={form}
         value={organization.slug}
-        help={texts.slug}
+        help="Its name in the addresses of this app. The old one leads to the new one."
         maxlength={80}
         autocomplete="off"
         required
@@ -54,11 +53,11 @@ function Look({ form, organization }: PartProps) {
         type="color"
         form={form}
         value={organization.color}
-        help={texts.color}
+        help="For pages and mails; it is darkened or lightened where text would be hard to read."
       />
       {path ? (
         <p>
-          <img class="logo" src={path} alt={texts.logoOf(name)} />
+          <img class="logo" src={path} alt={`Logo of ${name}`} />
         </p>
       ) : null}
       <Field
@@ -67,9 +66,9 @@ function Look({ form, organization }: PartProps) {
         type="file"
         form={form}
         accept={logoTypes.join(',')}
-        help={texts.logo}
+        help="PNG, JPEG or WebP, at most 256 KiB and 2,000 pixels wide and high."
       />
-      {path ? <Tick name="remove_logo" label={texts.removeLogo} form={form} /> : null}
+      {path ? <Tick name="remove_logo" label="Remove the logo" form={form} /> : null}
     </>
   );
 }
@@ -83,7 +82,7 @@ function Reach({ form, organization }: PartProps) {
         type="email"
         form={form}
         value={organization.contact_email}
-        help={texts.contactEmail}
+        help="Notices about webhooks and reports go there."
         autocomplete="off"
       />
       <PostalAddress form={form} organization={organization} />
@@ -93,7 +92,7 @@ function Reach({ form, organization }: PartProps) {
         label="Time zone"
         form={form}
         value={organization.time_zone}
-        help={texts.timeZone}
+        help="The days and months of reports, such as Europe/Berlin."
         autocomplete="off"
         required
       />
@@ -107,7 +106,7 @@ export const PostalAddress = ({ form, organization }: PartProps) => (
     label="Postal address"
     form={form}
     value={organization.postal_address}
-    help={texts.postalAddress}
+    help="At the foot of every mail. Many countries ask for it."
     rows={4}
     maxlength={500}
   />
@@ -122,7 +121,7 @@ export function LanguageSelect({ form, organization }: PartProps) {
       label="Language"
       form={form}
       value={organization.language}
-      help={texts.language}
+      help="What new surveys begin with; each survey can have another one."
       options={tags.map((value) => ({ value, text: nameOfLanguage(value) }))}
     />
   );
@@ -147,7 +146,7 @@ function Rules({ form, organization }: PartProps) {
         type="number"
         form={form}
         value={organization.frequency_days}
-        help={texts.frequency}
+        help="For so many days an address gets at most one survey. Empty for no such rule."
         min={0}
         max={3650}
         inputmode="numeric"
@@ -170,15 +169,15 @@ function Rules({ form, organization }: PartProps) {
         label="Known names"
         form={form}
         value={organization.people.join('\n')}
-        help={texts.people}
+        help="One a line. They are removed from comments before anything else reads them."
         rows={4}
       />
       <Tick
         name="ai_enabled"
-        label={texts.analysis}
+        label="Analyze comments"
         form={form}
         checked={organization.ai_enabled}
-        help={texts.analysisMeans}
+        help="Finds themes and sentiment, and writes a summary each month."
       />
     </>
   );

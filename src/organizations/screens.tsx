@@ -19,7 +19,6 @@ import { largestLogoBytes } from './logo.rules.ts';
 import { changeOrganization, type OrganizationChange } from './manage.ts';
 import { getOrganization, type OrganizationRow } from './queries.ts';
 import { retentions } from './retention.ts';
-import { generalTexts, textsTexts } from './screen-texts.ts';
 import { changeFrom, DefaultTexts, GeneralSettings } from './settings-form.ts';
 
 /** A form with a logo that is a little too large is still read, to say so. */
@@ -39,7 +38,7 @@ export const generalScreens = ({ db }: ScreenTools) =>
       const change = await changeFrom(form.values);
       const done = await attempt(c, () => changeOrganization(db, owner, change));
       if ('errors' in done) return showGeneral(c, { db }, done);
-      flash(c, { kind: 'fine', text: generalTexts.saved });
+      flash(c, { kind: 'fine', text: 'The settings are saved.' });
       return c.redirect(settingPath(done, 'general'), 303);
     });
 
@@ -48,8 +47,12 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form: For
   const organization = await getOrganization(db, id);
   const action = settingPath(c.var.organization, 'general');
   const body = (
-    <Part id="general" title={generalTexts.title}>
-      <p class="small soft">{role === 'owner' ? generalTexts.about : generalTexts.readOnly}</p>
+    <Part id="general" title="General">
+      <p class="small soft">
+        {role === 'owner'
+          ? 'Contacts see the name, the color and the logo on pages and mails.'
+          : 'Only owners of the organization change these.'}
+      </p>
       {role === 'owner' ? (
         <GeneralForm form={form} action={action} organization={organization} />
       ) : (
@@ -61,21 +64,20 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form: For
 }
 
 function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
-  const { none, on, off } = generalTexts;
   return (
     <Facts
       facts={[
         ['Name', <bdi>{o.name}</bdi>],
         ['Slug', o.slug],
         ['Color', o.color],
-        ['Contact email', o.contact_email ?? none],
-        ['Postal address', o.postal_address ?? none],
+        ['Contact email', o.contact_email ?? 'none'],
+        ['Postal address', o.postal_address ?? 'none'],
         ['Language', nameOfLanguage(o.language)],
         ['Time zone', o.time_zone],
-        ['Frequency days', o.frequency_days ?? none],
-        ...retentions.map(({ setting, label }) => [label, o[setting] ?? none] as const),
-        ['Known names', o.people.join(', ') || none],
-        [generalTexts.analysis, o.ai_enabled ? on : off],
+        ['Frequency days', o.frequency_days ?? 'none'],
+        ...retentions.map(({ setting, label }) => [label, o[setting] ?? 'none'] as const),
+        ['Known names', o.people.join(', ') || 'none'],
+        ['Analyze comments', o.ai_enabled ? 'on' : 'off'],
       ]}
     />
   );
@@ -91,7 +93,7 @@ export const textScreens = ({ db }: ScreenTools) =>
       const form = await readForm(c, DefaultTexts);
       if (form.errors) return showTexts(c, { db }, form);
       await changeOrganization(db, owner, form.values as OrganizationChange);
-      flash(c, { kind: 'fine', text: textsTexts.saved });
+      flash(c, { kind: 'fine', text: 'The texts are saved.' });
       return c.redirect(settingPath(c.var.organization, 'texts'), 303);
     });
 
@@ -100,8 +102,11 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form: FormS
   const organization = await getOrganization(db, orgId);
   const action = settingPath(c.var.organization, 'texts');
   const body = (
-    <Part id="texts" title={textsTexts.title}>
-      <p class="small soft">{textsTexts.about}</p>
+    <Part id="texts" title="Texts">
+      <p class="small soft">
+        What every mail and every new survey of the organization begins with. A survey can have its
+        own words.
+      </p>
       <TextsForm {...{ form, action, organization }} />
     </Part>
   );
@@ -118,7 +123,7 @@ function TextsForm({ form, action, organization }: SettingsFormProps) {
         label="Foot"
         form={form}
         value={organization.mail_foot}
-        help={textsTexts.foot}
+        help="Your own words under every mail, such as how you came by the address."
         rows={3}
         maxlength={500}
       />
@@ -145,8 +150,10 @@ async function attempt<T>(c: Context, act: () => Promise<T>) {
     return await act();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    const { slugTaken } = generalTexts;
-    if (error.code === 'slug_taken') return await withMistake(c, { slug: slugTaken });
+    if (error.code === 'slug_taken')
+      return await withMistake(c, {
+        slug: 'Another organization has this slug, or had it before.',
+      });
     const field = refusedFields[error.code ?? ''];
     if (!field) throw error;
     const sentence = `${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`;

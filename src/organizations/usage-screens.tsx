@@ -4,7 +4,6 @@ import type { ScreenEnv } from '../sessions/session.ts';
 import { count, counted } from '../web/app/lists.tsx';
 import { Notice, Time } from '../web/app/marks.tsx';
 import { Part, renderSettings } from '../web/app/settings-screen.tsx';
-import { usageTexts as texts } from './screen-texts.ts';
 import {
   findLastRetention,
   type RetentionRun,
@@ -27,7 +26,7 @@ export const usageScreens = ({ db }: { db: Db }) =>
   });
 
 const LastRetention = ({ run }: { run: RetentionRun }) => (
-  <Part id="retention" title={texts.retention}>
+  <Part id="retention" title="Deleted last, because it was older than the organization keeps">
     <p>
       <Time at={run.at} />:{' '}
       {kindsOf(run)
@@ -56,34 +55,42 @@ function Usage({ totals }: { totals: UsageTotals }) {
     ...({ month: 'long', year: 'numeric', timeZone: 'UTC' } as const),
   }).format(new Date(month));
   return (
-    <Part id="usage" title={texts.title}>
+    <Part id="usage" title="Usage">
       <dl class="sums">
         <div>
-          <dt>{texts.mails}</dt>
+          <dt>Mails this month</dt>
           <dd>
-            {count(mails)} <small>{texts.of(count(limit))}</small>
+            {count(mails)} <small>of {count(limit)}</small>
           </dd>
         </div>
         <div>
-          <dt>{texts.responses}</dt>
+          <dt>Responses</dt>
           <dd>{count(totals.responses)}</dd>
         </div>
         <div>
-          <dt>{texts.contacts}</dt>
+          <dt>Contacts</dt>
           <dd>{count(totals.contacts)}</dd>
         </div>
         <div>
-          <dt>{texts.surveys}</dt>
+          <dt>Surveys</dt>
           <dd>{count(totals.surveys)}</dd>
         </div>
       </dl>
-      <Meter share={share} label={`${texts.mails}: ${count(mails)} ${texts.of(count(limit))}`} />
+      <Meter share={share} label={`Mails this month: ${count(mails)} of ${count(limit)}`} />
       {left === 0 ? (
-        <Notice kind="failed" text={texts.spent} />
+        <Notice
+          kind="failed"
+          text="No more mails go out this month: a send that does not fit is refused whole. The operator of this server can raise the limit."
+        />
       ) : (
-        <p class="small soft">{texts.left(counted(left, 'mail'), monthName)}</p>
+        <p class="small soft">
+          {counted(left, 'mail')} can still go out in {monthName}. The count starts again on the
+          first day of the next month, UTC.
+        </p>
       )}
-      {left > 0 && share > nearShare ? <Notice kind="warning" text={texts.near} /> : null}
+      {left > 0 && share > nearShare ? (
+        <Notice kind="warning" text="More than four fifths of the month’s mails are used." />
+      ) : null}
     </Part>
   );
 }

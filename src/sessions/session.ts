@@ -17,7 +17,6 @@ import {
   findSession,
   type OtherOrganization,
 } from './queries.ts';
-import { sessionTexts } from './screen-texts.ts';
 
 export type SignedInMember = FoundMember;
 export type CurrentOrganization = FoundOrganization;
@@ -119,7 +118,11 @@ export function requireRecentProof(c: OfMember) {
 }
 
 async function refuseVisitor(c: Context, hadSession: boolean) {
-  if (isRead(c) && hadSession) flash(c, { kind: 'warning', text: sessionTexts.ended });
+  if (isRead(c) && hadSession)
+    flash(c, {
+      kind: 'warning',
+      text: 'Your session has ended. Sign in, and you are back where you were going.',
+    });
   if (isRead(c)) return c.redirect(withNext('/sign-in', pathOf(c)), 303);
   await keepPosted(c);
   c.set('signInPath', withNext('/sign-in', pageOf(c)));

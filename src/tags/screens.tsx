@@ -11,7 +11,6 @@ import { emptyForm, type FormState, readForm, withMistake } from '../web/app/rea
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { changeTag, createTag, defaultTagColor, deleteTag } from './manage.ts';
 import { listTags, type TagRow } from './queries.ts';
-import { tagTexts as texts } from './screen-texts.ts';
 import { TagForm, TagList } from './tag-list.tsx';
 
 type TagScreenTools = { db: Db };
@@ -29,7 +28,7 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       if (form.errors) return showTags(c, db, form);
       const made = await attempt(c, () => createTag(db, editor, form.values));
       if ('errors' in made) return showTags(c, db, made);
-      return backToList(c, texts.created(made.name));
+      return backToList(c, `The tag “${made.name}” is made.`);
     })
 
     .get('/:id', async (c) => {
@@ -44,18 +43,21 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       if (form.errors) return showTag(c, tag, form);
       const changed = await attempt(c, () => changeTag(db, editor, { id: tag.id, ...form.values }));
       if ('errors' in changed) return showTag(c, tag, changed);
-      return backToList(c, texts.saved(changed.name));
+      return backToList(c, `The tag “${changed.name}” is saved.`);
     })
 
     .get('/:id/delete', async (c) => {
       requireRole(c, 'editor');
       const { id, name } = await getTag(db, c);
       const list = settingPath(c.var.organization, 'tags');
-      const title = texts.deleteTitle(name);
+      const title = `Delete the tag “${name}”`;
       const body = (
         <Part id="delete" title={title}>
           <Confirm action={`${list}/${id}/delete`} button="Delete" cancel={list}>
-            <p>{texts.deleteMeans}</p>
+            <p>
+              Every response that has it loses it, and filters by it find nothing any more. The
+              responses themselves stay.
+            </p>
           </Confirm>
         </Part>
       );
@@ -65,7 +67,7 @@ export const tagScreens = ({ db }: TagScreenTools) =>
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
       const { name } = await deleteTag(db, editor, (await getTag(db, c)).id);
-      return backToList(c, texts.deleted(name));
+      return backToList(c, `The tag “${name}” is deleted.`);
     });
 
 async function showTags(c: Context<ScreenEnv>, db: Db, form: FormState) {
@@ -76,7 +78,7 @@ async function showTags(c: Context<ScreenEnv>, db: Db, form: FormState) {
     <>
       <TagList tags={tags} list={list} mayChange={role !== 'viewer'} />
       {role === 'viewer' ? null : (
-        <Part id="new" title={texts.create}>
+        <Part id="new" title="New tag">
           <TagForm form={form} action={list} button="Create tag" />
         </Part>
       )}
@@ -87,7 +89,7 @@ async function showTags(c: Context<ScreenEnv>, db: Db, form: FormState) {
 
 function showTag(c: Context<ScreenEnv>, tag: TagRow, form: FormState) {
   const list = settingPath(c.var.organization, 'tags');
-  const title = texts.change(tag.name);
+  const title = `Change the tag “${tag.name}”`;
   const body = (
     <Part id="change" title={title}>
       <TagForm form={form} action={`${list}/${tag.id}`} button="Save" tag={tag} cancel={list} />
@@ -98,7 +100,7 @@ function showTag(c: Context<ScreenEnv>, tag: TagRow, form: FormState) {
 }
 
 const trail = (c: Context<ScreenEnv>) => [
-  { text: texts.title, href: settingPath(c.var.organization, 'tags') },
+  { text: 'Tags', href: settingPath(c.var.organization, 'tags') },
 ];
 
 function backToList(c: Context<ScreenEnv>, text: string) {
@@ -122,6 +124,6 @@ async function attempt<T>(c: Context, act: () => Promise<T>) {
   } catch (error) {
     const isTaken = error instanceof Refusal && error.code === 'name_taken';
     if (!isTaken) throw error;
-    return await withMistake(c, { name: texts.taken });
+    return await withMistake(c, { name: 'There is a tag of this name already.' });
   }
 }

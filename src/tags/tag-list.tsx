@@ -5,20 +5,20 @@ import type { FormState } from '../web/app/read-form.ts';
 import { Part } from '../web/app/settings-screen.tsx';
 import { defaultTagColor } from './manage.ts';
 import type { TagRow } from './queries.ts';
-import { tagTexts as texts } from './screen-texts.ts';
 
 type TagListProps = { tags: readonly TagRow[]; list: string; mayChange: boolean };
 
 export function TagList({ tags, list, mayChange }: TagListProps) {
   const acts = mayChange ? [{ head: 'Acts', hidden: true, number: true }] : [];
   return (
-    <Part id="tags" title={texts.title}>
+    <Part id="tags" title="Tags">
       <p class="small soft">
-        {counted(tags.length, 'tag')}. {texts.about}
+        {counted(tags.length, 'tag')}. Tags sort responses by what you do with them. Everybody in
+        the organization sees them.
       </p>
       {tags.length === 0 ? (
-        <EmptyState title={texts.none}>
-          <p>{texts.noneMeans}</p>
+        <EmptyState title="No tag yet">
+          <p>A tag groups responses, such as those about billing, whatever their survey.</p>
         </EmptyState>
       ) : (
         <DataTable

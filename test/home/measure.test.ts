@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boundsOf, compare, type Measured, measure, sumOf } from '../../src/home/measure.rules.ts';
-import { homeTexts } from '../../src/home/screen-texts.ts';
+import { meaning } from '../../src/home/score-part.tsx';
 
 const counted = { promoters: 60, passives: 20, detractors: 20, scoreSum: 420 };
 
@@ -46,7 +46,7 @@ test('the sentence says no more than the figures', () => {
   const period = { name: '90d', days: 90, interval: 'week', from: '', to: '' } as const;
   const say = (now: Measured, before: Measured) => {
     const change = compare('nps', now, before);
-    const { lead, rest } = homeTexts.meaning({
+    const { lead, rest } = meaning({
       type: 'nps',
       change,
       now,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { measure } from '../../src/home/measure.rules.ts';
-import { formatMargin, formatValue } from '../../src/home/screen-texts.ts';
+import { formatMargin, formatValue } from '../../src/home/score-part.tsx';
 import type { SurveyType } from '../../src/scores.ts';
 import { distribution, figureOfScores, totalsOf } from '../../src/surveys/figures.rules.ts';
 

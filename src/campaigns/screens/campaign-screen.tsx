@@ -6,16 +6,17 @@ import { getOrganization } from '../../organizations/queries.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/manage.queries.ts';
 import { Confirm } from '../../web/app/acts.tsx';
+import { counted } from '../../web/app/lists.tsx';
 import { Live } from '../../web/app/live.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { findRun } from '../list.queries.ts';
 import { type CampaignResult, listResults } from '../results.queries.ts';
-import { campaignTexts, runTitle } from '../screen-texts.ts';
 import { nextOpening } from '../window.rules.ts';
+import { runTitle } from './judgement.tsx';
 import { type OutcomeFilter, Outcomes, outcomesId } from './outcomes.tsx';
 import { isOn, Progress } from './progress.tsx';
-import { trailOf } from './send-screen.tsx';
+import { sendTitle, trailOf } from './send-screen.tsx';
 
 type CampaignIds = { surveyId: string; campaignId: string };
 
@@ -54,8 +55,7 @@ export async function showCampaign(
       />
     </>
   );
-  const named =
-    campaign.name === survey.name ? campaignTexts.sendTitle(survey.name) : campaign.name;
+  const named = campaign.name === survey.name ? sendTitle(survey.name) : campaign.name;
   const title = campaign.kind === 'campaign' ? named : runTitle(campaign);
   return renderScreen(c, { title, section: 'surveys', body, trail });
 }
@@ -80,10 +80,14 @@ const addressOf =
 
 export async function showStop(c: Context<ScreenEnv>, { db }: AdvanceTools, ids: CampaignIds) {
   const { campaign, here, trail } = await find(c, db, ids);
-  const title = campaignTexts.stopTitle(campaign.name);
+  const title = `Stop ${campaign.name}`;
   const body = (
-    <Confirm action={`${here}/stop`} button={campaignTexts.stop} cancel={here}>
-      <p>{campaignTexts.stopMeans(campaign.remaining)}</p>
+    <Confirm action={`${here}/stop`} button="Stop" cancel={here}>
+      <p>
+        {counted(campaign.remaining, 'mail')} will not go out, and{' '}
+        {campaign.remaining === 1 ? 'goes' : 'go'} back to the month. What was sent stays sent. A
+        stopped campaign cannot go on; its contacts can be mailed by another one.
+      </p>
     </Confirm>
   );
   return renderScreen(c, { title, section: 'surveys', body, trail });

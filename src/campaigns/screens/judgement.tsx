@@ -1,6 +1,10 @@
 import { count, counted } from '../../web/app/lists.tsx';
 import type { JudgementView } from '../judgement.ts';
-import { campaignTexts, reasonText } from '../screen-texts.ts';
+
+const othersText = (others: number, total: number) =>
+  others === 0
+    ? `That is everybody of ${counted(total, 'contact')}. Nothing has been sent yet.`
+    : `The other ${count(others)} of ${count(total)} will not. Nothing has been sent yet.`;
 
 type JudgementProps = { judgement: JudgementView; csv: string };
 
@@ -15,7 +19,8 @@ export function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
         Who will be mailed
       </h2>
       <p class="now">
-        <strong>{count(mailed)}</strong> <span>{campaignTexts.willBeMailed(mailed)}</span>
+        <strong>{count(mailed)}</strong>{' '}
+        <span>{mailed === 1 ? 'person will be mailed' : 'people will be mailed'}</span>
       </p>
       <p>{sentence(judgement, total)}</p>
       {total > 0 ? <Bar parts={[mailed, skipped, invalid]} /> : null}
@@ -38,9 +43,10 @@ export function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
 }
 
 function sentence({ mailed, alreadyAsked, blocked }: JudgementView, total: number): string {
-  if (total === 0) return campaignTexts.noContacts;
-  if (mailed + blocked === 0 && alreadyAsked > 0) return campaignTexts.allAsked;
-  return campaignTexts.others(total - mailed, total);
+  if (total === 0) return 'This survey has no contacts yet.';
+  if (mailed + blocked === 0 && alreadyAsked > 0)
+    return 'Every contact of this survey was asked already.';
+  return othersText(total - mailed, total);
 }
 
 const barClasses = [undefined, 'is-skipped', 'is-failed'];
@@ -140,3 +146,94 @@ function Reason({ reason: { code, people, examples }, csv }: ReasonProps) {
     </tr>
   );
 }
+
+type CodeText = { reason: string; advice: string };
+
+/** Why an address is not mailed, and what can be done, by the code of the reason. */
+const reasonTexts: Readonly<Record<string, CodeText>> = {
+  already_sent: {
+    reason: 'Already received or answered this survey',
+    advice: 'Nothing to do; each address is asked once.',
+  },
+  in_flight: {
+    reason: 'Another send is mailing it',
+    advice: 'Nothing to do; its outcome is shown with that send.',
+  },
+  unknown_outcome: {
+    reason: 'An earlier mail may have arrived',
+    advice: 'Nothing to do; a mail whose outcome is unknown is not sent again.',
+  },
+  unsubscribed: { reason: 'Unsubscribed', advice: 'Only the person can undo it.' },
+  bounced: {
+    reason: 'Mailbox does not exist',
+    advice: 'An earlier mail bounced. If the address works now, allow it under People.',
+  },
+  frequency: {
+    reason: 'Received another survey a short time ago',
+    advice: 'Ask again later, or change the limit in Settings.',
+  },
+  erased: { reason: 'Erased', advice: 'An owner may allow the address again.' },
+  invalid_email: {
+    reason: 'Not a valid address',
+    advice: 'Correct these lines and upload the list again.',
+  },
+  send_limit: {
+    reason: 'The mails of the month were used up',
+    advice: 'An operator can raise the limit.',
+  },
+  stopped: { reason: 'The campaign was stopped before', advice: 'Start another campaign.' },
+  refused: { reason: 'Refused by the mail server', advice: 'It is in the next campaign.' },
+  deadline: { reason: 'Could not be sent in time', advice: 'It is in the next campaign.' },
+};
+
+export const reasonText = (code: string): CodeText =>
+  reasonTexts[code] ?? { reason: 'Cannot be mailed', advice: 'The CSV says why.' };
+
+type NamedRun = {
+  kind: 'campaign' | 'asking' | 'reminder';
+  reminder: number;
+  after_days: number | null;
+};
+
+/** What a run that no person started is called. */
+export const runTitle = ({ kind, reminder, after_days }: NamedRun) =>
+  kind === 'reminder'
+    ? `Reminder ${reminder}, after ${counted(after_days ?? 0, 'day')}`
+    : `Asked by itself, after ${counted(after_days ?? 0, 'day')}`;
+
+const statusWords = {
+  scheduled: ['waiting', 'Scheduled'],
+  running: ['waiting', 'Running'],
+  paused: ['skipped', 'Paused'],
+  finished: ['fine', 'Finished'],
+  stopped: ['failed', 'Stopped'],
+  refused: ['failed', 'Refused'],
+} as const;
+
+export const statusWord = (status: keyof typeof statusWords) => statusWords[status];
+
+const resultWords = {
+  waiting: ['waiting', 'Waiting'],
+  sent: ['fine', 'Sent'],
+  duplicate: ['skipped', 'Not mailed'],
+  invalid: ['failed', 'Invalid'],
+  failed: ['failed', 'Failed'],
+} as const;
+
+export const resultWord = (status: keyof typeof resultWords) => resultWords[status];
+
+export const notJudged = ({ kind, after_days }: NamedRun) => {
+  const days = counted(after_days ?? 0, 'day');
+  if (kind === 'reminder') {
+    const means = `A contact that has not answered is reminded ${days} after it was mailed.`;
+    return { title: 'No reminder is due yet.', means };
+  }
+  if (kind === 'asking') {
+    return {
+      title: 'No contact is due yet.',
+      means: `A contact is asked ${days} after it was added.`,
+    };
+  }
+  const means = 'Contacts are judged and listed here when it starts, with those added until then.';
+  return { title: 'No contact was judged yet.', means };
+};

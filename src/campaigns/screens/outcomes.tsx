@@ -5,7 +5,7 @@ import { State, Time } from '../../web/app/marks.tsx';
 import { PagedList } from '../../web/app/paged-list.tsx';
 import type { CampaignRun } from '../list.queries.ts';
 import { type CampaignResult, type ResultStatus, resultStatuses } from '../results.queries.ts';
-import { campaignTexts, reasonText, resultWord } from '../screen-texts.ts';
+import { notJudged, reasonText, resultWord } from './judgement.tsx';
 
 export const outcomesId = 'outcomes';
 
@@ -68,8 +68,8 @@ const Filter = ({ filter, here }: Pick<OutcomesProps, 'filter' | 'here'>) => (
 type EmptyProps = Pick<OutcomesProps, 'campaign'> & { isFiltered: boolean };
 
 function Empty({ campaign, isFiltered }: EmptyProps) {
-  if (isFiltered) return <EmptyState title={campaignTexts.noneFound} />;
-  const { title, means } = campaignTexts.notJudged(campaign);
+  if (isFiltered) return <EmptyState title="No contact matches." />;
+  const { title, means } = notJudged(campaign);
   return (
     <EmptyState title={title}>
       <p>{means}</p>

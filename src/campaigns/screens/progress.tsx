@@ -1,6 +1,5 @@
 import { count } from '../../web/app/lists.tsx';
 import type { CampaignRecord } from '../list.queries.ts';
-import { campaignTexts } from '../screen-texts.ts';
 import { Standing } from './standing.tsx';
 
 export type ProgressProps = {
@@ -71,11 +70,11 @@ function Controls({ campaign, here, isByItself }: ControlsProps) {
   return (
     <div class="actions">
       <form method="post" action={`${here}/${isPaused ? 'resume' : 'pause'}`}>
-        <button type="submit">{isPaused ? campaignTexts.resume : campaignTexts.pause}</button>
+        <button type="submit">{isPaused ? 'Resume' : 'Pause'}</button>
       </form>
       <form method="get" action={`${here}/stop`}>
         <button type="submit" class="danger">
-          {campaignTexts.stop}
+          Stop
         </button>
       </form>
       {results}

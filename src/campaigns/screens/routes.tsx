@@ -15,7 +15,6 @@ import { exportJudgement } from '../judgement.ts';
 import { findCampaign, findRun } from '../list.queries.ts';
 import { exportResults } from '../results.ts';
 import { ResultsQuery } from '../schemas.ts';
-import { campaignTexts } from '../screen-texts.ts';
 import { showCampaign, showStop } from './campaign-screen.tsx';
 import { readWish, SendFormFields } from './send-fields.ts';
 import { showSend } from './send-screen.tsx';
@@ -39,9 +38,11 @@ export const campaignScreens = (tools: AdvanceTools) =>
       try {
         const id = await createCampaign(tools, editor, { surveyId, ...wish.values });
         const campaign = (await findCampaign(tools.db, editor.orgId, id))!;
-        const { scheduled, nothing, started } = campaignTexts;
-        const words = { scheduled, finished: nothing };
-        const text = words[campaign.status as keyof typeof words] ?? started;
+        const words = {
+          scheduled: 'The campaign is scheduled.',
+          finished: 'No contact was left to mail: the campaign is finished.',
+        };
+        const text = words[campaign.status as keyof typeof words] ?? 'The campaign has started.';
         flash(c, { kind: 'fine', text });
         return c.redirect(`${c.req.path}/${id}`, 303);
       } catch (error) {
@@ -75,13 +76,13 @@ export const campaignScreens = (tools: AdvanceTools) =>
 
     .post('/:id/send/:campaign/pause', async (c) => {
       await pauseCampaign(tools, requireRole(c, 'editor'), idsOf(c.req.param()).campaignId);
-      flash(c, { kind: 'fine', text: campaignTexts.paused });
+      flash(c, { kind: 'fine', text: 'The campaign is paused.' });
       return c.redirect(c.req.path.replace(/\/pause$/, ''), 303);
     })
 
     .post('/:id/send/:campaign/resume', async (c) => {
       await resumeCampaign(tools, requireRole(c, 'editor'), idsOf(c.req.param()).campaignId);
-      flash(c, { kind: 'fine', text: campaignTexts.resumed });
+      flash(c, { kind: 'fine', text: 'The campaign goes on.' });
       return c.redirect(c.req.path.replace(/\/resume$/, ''), 303);
     })
 
@@ -92,7 +93,7 @@ export const campaignScreens = (tools: AdvanceTools) =>
 
     .post('/:id/send/:campaign/stop', async (c) => {
       await stopCampaign(tools, requireRole(c, 'editor'), idsOf(c.req.param()).campaignId);
-      flash(c, { kind: 'fine', text: campaignTexts.stopped });
+      flash(c, { kind: 'fine', text: 'The campaign is stopped.' });
       return c.redirect(c.req.path.replace(/\/stop$/, ''), 303);
     });
 

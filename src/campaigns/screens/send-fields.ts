@@ -3,7 +3,6 @@ import type { Sql } from '../../lib/db/db.ts';
 import { getOrganization } from '../../organizations/queries.ts';
 import { optionalText } from '../../web/app/read-form.ts';
 import { PerHour } from '../schemas.ts';
-import { campaignTexts } from '../screen-texts.ts';
 
 export const SendFormFields = v.object({
   when: v.optional(v.picklist(['now', 'at'], 'must be now or at a time'), 'now'),
@@ -29,11 +28,11 @@ export async function readWish(
   { when, send_at, per_hour }: SendFields,
 ): Promise<ReadWish> {
   if (when === 'now') return { values: { send_at: null, per_hour } };
-  if (send_at === null) return { errors: { send_at: campaignTexts.noTime } };
+  if (send_at === null) return { errors: { send_at: 'Say when it should start.' } };
   const { time_zone } = await getOrganization(sql, orgId);
   const at = momentIn(time_zone, send_at);
   if (at === null) return { errors: { send_at: 'This time does not exist.' } };
-  if (at.getTime() <= Date.now()) return { errors: { send_at: campaignTexts.pastTime } };
+  if (at.getTime() <= Date.now()) return { errors: { send_at: 'This time has passed.' } };
   return { values: { send_at: at, per_hour } };
 }
 

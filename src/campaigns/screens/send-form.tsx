@@ -4,7 +4,6 @@ import { count, counted, Facts } from '../../web/app/lists.tsx';
 import { Mistakes } from '../../web/app/marks.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
 import type { JudgementView } from '../judgement.ts';
-import { campaignTexts } from '../screen-texts.ts';
 
 export type SendFormProps = {
   survey: ManagedSurvey;
@@ -19,8 +18,8 @@ export type SendFormProps = {
 /** What will be sent, and when. */
 export function SendForm(props: SendFormProps) {
   const { survey, judgement, form, here, paths, maySend } = props;
-  const refusal = maySend ? whyNot(survey, judgement) : campaignTexts.viewer;
-  const isEmpty = refusal === campaignTexts.noContacts;
+  const refusal = maySend ? whyNot(survey, judgement) : 'Editors and owners can send.';
+  const isEmpty = refusal === 'This survey has no contacts yet.';
   return (
     <form method="post" action={here} class="fields">
       <Mistakes form={form} />
@@ -34,14 +33,18 @@ export function SendForm(props: SendFormProps) {
       <div class="actions">
         {refusal === null ? (
           <button type="submit" class="primary">
-            {campaignTexts.send}
+            Send
           </button>
         ) : null}
         <a class={isEmpty ? 'button primary' : 'more'} href={paths.contacts}>
-          {isEmpty ? campaignTexts.addContacts : 'Back to the list'}
+          {isEmpty ? 'Add contacts' : 'Back to the list'}
         </a>
       </div>
-      {refusal === null ? <p class="small soft">{campaignTexts.recall}</p> : null}
+      {refusal === null ? (
+        <p class="small soft">
+          You can pause or stop while it runs. A mail that was sent cannot be recalled.
+        </p>
+      ) : null}
     </form>
   );
 }
@@ -49,13 +52,18 @@ export function SendForm(props: SendFormProps) {
 /** What a campaign would be refused for. */
 function whyNot(survey: ManagedSurvey, judgement: JudgementView): string | null {
   const { mailed, blocked, alreadyAsked, used, monthlyLimit } = judgement;
-  if (survey.status === 'draft') return campaignTexts.draft;
-  if (survey.completed_by === 'hand') return campaignTexts.closed;
+  if (survey.status === 'draft') return 'The survey is a draft: open it before sending it.';
+  if (survey.completed_by === 'hand')
+    return 'The survey is closed: it cannot be sent. Reopen it first.';
   if (mailed === 0) {
-    if (blocked + alreadyAsked === 0) return campaignTexts.noContacts;
-    return survey.reminders.length > 0 ? campaignTexts.noneLeft : campaignTexts.noneLeftAtAll;
+    if (blocked + alreadyAsked === 0) return 'This survey has no contacts yet.';
+    return survey.reminders.length > 0
+      ? 'No contact is left to mail. Add contacts, or wait for the reminders.'
+      : 'No contact is left to mail. Add contacts first.';
   }
-  return used + mailed > monthlyLimit ? campaignTexts.overLimit(monthlyLimit - used) : null;
+  return used + mailed > monthlyLimit
+    ? `The month has ${counted(monthlyLimit - used, 'mail')} left, which is too few: nothing would be sent.`
+    : null;
 }
 
 type MailProps = { survey: ManagedSurvey; judgement: JudgementView; edit: string };

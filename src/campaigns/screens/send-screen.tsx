@@ -14,9 +14,10 @@ import {
   latestCampaigns,
   listRunsByItself,
 } from '../list.queries.ts';
-import { campaignTexts, runTitle, statusWord } from '../screen-texts.ts';
-import { WhoIsMailed, WhyNot } from './judgement.tsx';
+import { runTitle, statusWord, WhoIsMailed, WhyNot } from './judgement.tsx';
 import { SendForm } from './send-form.tsx';
+
+export const sendTitle = (survey: string) => `Send ${survey}`;
 
 const campaignsShown = 20;
 
@@ -55,7 +56,7 @@ export async function showSend(
     </>
   );
   return renderScreen(c, {
-    title: campaignTexts.sendTitle(survey.name),
+    title: sendTitle(survey.name),
     section: 'surveys',
     body,
     status,
@@ -104,7 +105,7 @@ function ByItself({ runs, here }: { runs: readonly CampaignRun[]; here: string }
   if (runs.length === 0) return null;
   return (
     <section aria-labelledby="by-itself">
-      <h2 id="by-itself">{campaignTexts.byItself}</h2>
+      <h2 id="by-itself">By itself</h2>
       <DataTable
         caption="Reminders, and contacts that were asked by themselves"
         nowrap

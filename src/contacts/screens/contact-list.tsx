@@ -1,9 +1,8 @@
 import { Field } from '../../web/app/fields.tsx';
-import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { count, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { Mistakes, State, Time } from '../../web/app/marks.tsx';
 import { PagedList } from '../../web/app/paged-list.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
-import { contactTexts, statusOf } from '../screen-texts.ts';
 import type { SurveyContact } from '../survey.queries.ts';
 
 type ContactListProps = {
@@ -32,7 +31,7 @@ export function ContactList(props: ContactListProps) {
       ) : null}
       <section aria-labelledby="list">
         <div class="title">
-          <h2 id="list">{contactTexts.title}</h2>
+          <h2 id="list">Contacts</h2>
           <span class="small soft">
             {counted(
               total,
@@ -53,7 +52,7 @@ export function ContactList(props: ContactListProps) {
 function UploadForm({ form, here }: { form: FormState; here: string }) {
   return (
     <div>
-      <h2 id="upload">{contactTexts.uploadTitle}</h2>
+      <h2 id="upload">Upload a list</h2>
       <form
         method="post"
         action={`${here}/contacts/uploads`}
@@ -66,11 +65,17 @@ function UploadForm({ form, here }: { form: FormState; here: string }) {
           type="file"
           accept=".csv,.tsv,.txt,text/csv"
           form={form}
-          help={contactTexts.uploadHelp}
+          help="CSV with a column of addresses, of any separator, with or without a header; at most 100,000 rows."
         />
-        <Field name="list" label="List" rows={3} form={form} help={contactTexts.pasteHelp} />
+        <Field
+          name="list"
+          label="List"
+          rows={3}
+          form={form}
+          help="Or paste rows from a spreadsheet."
+        />
         <div class="actions">
-          <button type="submit">{contactTexts.upload}</button>
+          <button type="submit">Upload</button>
         </div>
       </form>
     </div>
@@ -80,12 +85,12 @@ function UploadForm({ form, here }: { form: FormState; here: string }) {
 function AddForm({ form, here }: { form: FormState; here: string }) {
   return (
     <div>
-      <h2 id="add">{contactTexts.addTitle}</h2>
+      <h2 id="add">Add one</h2>
       <form method="post" action={`${here}/contacts`} class="fields">
         <Field name="email" label="Email" type="email" form={form} autocomplete="off" required />
         <Field name="name" label="Name" form={form} autocomplete="off" maxlength={200} />
         <div class="actions">
-          <button type="submit">{contactTexts.add}</button>
+          <button type="submit">Add</button>
         </div>
       </form>
     </div>
@@ -128,8 +133,10 @@ function Rows({ contacts, total, page, search, here, askAfterDays }: ContactList
       meta={{ ...page, total }}
       at={at}
       empty={
-        <EmptyState title={search === '' ? contactTexts.none : contactTexts.noneFound}>
-          {search === '' ? <p>{contactTexts.noneMeans(askAfterDays)}</p> : null}
+        <EmptyState
+          title={search === '' ? 'This survey has no contacts yet.' : 'No contact matches.'}
+        >
+          {search === '' ? <p>{noneMeans(askAfterDays)}</p> : null}
         </EmptyState>
       }
     >
@@ -163,3 +170,38 @@ function cellsOf({ email, name, status, failure_reason, sent_at, responded_at }:
     responded_at ? <Time at={responded_at} show="ago" /> : '',
   ];
 }
+
+/** When a contact that is added is mailed. */
+function sendingMeans(askAfterDays: number | null): string {
+  if (askAfterDays === null) return 'Nothing is sent before you press Send.';
+  const when =
+    askAfterDays === 0 ? 'as soon as it is added' : `${counted(askAfterDays, 'day')} later`;
+  return `This survey asks by itself: it mails each contact ${when}.`;
+}
+
+type Imported = { added: number; known: number; repeated: number; invalid: number };
+
+const statusWords = {
+  pending: ['waiting', 'Not asked yet'],
+  sending: ['waiting', 'Being mailed'],
+  sent: ['fine', 'Mailed'],
+  responded: ['fine', 'Answered'],
+  failed: ['failed', 'Failed'],
+  bounced: ['failed', 'Bounced'],
+  unsubscribed: ['skipped', 'Unsubscribed'],
+} as const;
+
+type ContactStatus = keyof typeof statusWords;
+
+const statusOf = (status: ContactStatus) => statusWords[status];
+
+const noneMeans = (askAfterDays: number | null) =>
+  `Upload a list, or add one contact. ${sendingMeans(askAfterDays)}`;
+
+export const imported = ({ added, known, repeated, invalid }: Imported) =>
+  [
+    `${counted(added, 'contact')} added`,
+    `${count(known)} known before`,
+    ...(repeated > 0 ? [`${count(repeated)} listed twice`] : []),
+    ...(invalid > 0 ? [`${counted(invalid, 'line')} left out`] : []),
+  ].join(', ');

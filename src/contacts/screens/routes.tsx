@@ -17,7 +17,6 @@ import {
 import { renderScreen } from '../../web/app/screen.tsx';
 import { addContact } from '../save.ts';
 import { ContactName, Email } from '../schemas.ts';
-import { contactTexts } from '../screen-texts.ts';
 import { listContactsOf } from '../survey.queries.ts';
 import { getUpload, type Upload } from '../upload.queries.ts';
 import { largestUpload, previewUpload, takeUpload } from '../upload.ts';
@@ -49,7 +48,7 @@ export function contactScreens({ db }: { db: Db }) {
       const { email, name } = form.values;
       return await refusing(c, db, async () => {
         await addContact({ db }, editor, { email, name, survey_id, properties: {} });
-        flash(c, { kind: 'fine', text: contactTexts.added });
+        flash(c, { kind: 'fine', text: 'The contact is on the list.' });
         return c.redirect(c.req.path, 303);
       });
     })
@@ -131,7 +130,7 @@ async function showList(c: ScreenContext, db: Db, form: FormState, status: 200 |
     />
   );
   return renderScreen(c, {
-    title: contactTexts.of(survey.name),
+    title: `Contacts of ${survey.name}`,
     section: 'surveys',
     body,
     status,
@@ -167,13 +166,13 @@ async function showUpload(
     trail: [
       { text: 'Surveys', href: `/o/${slug}/surveys` },
       { text: survey.name, href: here },
-      { text: contactTexts.title, href: `${here}/contacts` },
+      { text: 'Contacts', href: `${here}/contacts` },
     ],
   });
 }
 
 const titleOf = ({ imported_at, name }: Upload) =>
-  imported_at ? contactTexts.importedTitle(name) : contactTexts.mapTitle(name);
+  imported_at ? `Imported ${name}` : `Columns of ${name}`;
 
 async function uploadOf(c: ScreenContext, db: Db, orgId: string): Promise<Upload> {
   const id = c.req.param('upload') ?? '';

@@ -3,9 +3,9 @@ import { Tick } from '../../web/app/fields.tsx';
 import { counted, DataTable } from '../../web/app/lists.tsx';
 import { Mistakes, Notice } from '../../web/app/marks.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
-import { contactTexts } from '../screen-texts.ts';
 import { listRejects, type Upload, type UploadReject } from '../upload.queries.ts';
 import { previewUpload, type UploadColumn } from '../upload.ts';
+import { imported } from './contact-list.tsx';
 
 type UploadScreenProps = {
   db: Sql;
@@ -29,7 +29,10 @@ export async function UploadScreen({ db, orgId, upload, form, here }: UploadScre
   return (
     <form method="post" class="fields">
       <Mistakes form={form} />
-      <p>{contactTexts.mapMeans(upload.rows)}</p>
+      <p>
+        {counted(upload.rows, 'row')}. Say what the columns are. Columns that are kept become
+        properties, to be used in texts and filters.
+      </p>
       {/* biome-ignore lint/a11y/useSemanticElements: a section would be a landmark with a line above it */}
       <div class="scroll" tabindex={0} role="region" aria-label="First rows">
         <table>
@@ -57,7 +60,7 @@ export async function UploadScreen({ db, orgId, upload, form, here }: UploadScre
       <Tick name="header" label="The first row names the columns" checked={upload.has_header} />
       <div class="actions">
         <button type="submit" class="primary">
-          {contactTexts.import}
+          Import
         </button>
         <a class="more" href={`${here}/contacts`}>
           Cancel
@@ -99,10 +102,7 @@ function Imported({ upload, rejects, here }: ImportedProps) {
   const counts = { added: added ?? 0, known: known ?? 0, repeated: repeated ?? 0 };
   return (
     <>
-      <Notice
-        kind="fine"
-        text={`${contactTexts.imported({ ...counts, invalid: rejects.length })}.`}
-      />
+      <Notice kind="fine" text={`${imported({ ...counts, invalid: rejects.length })}.`} />
       <div class="actions">
         <a class="button primary" href={`${here}/send`}>
           See who would be mailed
@@ -114,11 +114,11 @@ function Imported({ upload, rejects, here }: ImportedProps) {
       {rejects.length > 0 ? (
         <section aria-labelledby="rejects">
           <div class="title">
-            <h2 id="rejects">{contactTexts.rejects}</h2>
+            <h2 id="rejects">Lines that were left out</h2>
             <span class="small soft">{counted(rejects.length, 'line')}</span>
           </div>
           <DataTable
-            caption={contactTexts.rejects}
+            caption="Lines that were left out"
             columns={[{ head: 'Line' }, { head: 'Address' }, { head: 'Why' }]}
             rows={rejects.map(({ line, value, reason }) => ({
               cells: [line, <bdi>{value}</bdi>, reason],

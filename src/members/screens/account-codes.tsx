@@ -26,7 +26,6 @@ import {
   showConfirm,
   accountTrail as trail,
 } from './account-screen.tsx';
-import { accountTexts as texts } from './account-texts.ts';
 import { CodeForm } from './code.tsx';
 
 const RecoveryShown = v.object({ codes: v.array(v.string()) });
@@ -53,10 +52,10 @@ export const accountCodeScreens = (tools: AccountScreenTools) =>
     .get('/renew', (c) => {
       requireRecentProof(c);
       return showConfirm(c, {
-        title: texts.renewTitle,
-        means: texts.renewMeans,
+        title: 'Make new recovery codes',
+        means: 'The recovery codes until now stop working.',
         action: '/account/codes/renew',
-        button: texts.renew,
+        button: 'New recovery codes',
       });
     })
     .post('/renew', async (c) => {
@@ -67,16 +66,17 @@ export const accountCodeScreens = (tools: AccountScreenTools) =>
     .get('/off', (c) => {
       requireRecentProof(c);
       return showConfirm(c, {
-        title: texts.offTitle,
-        means: texts.offMeans,
+        title: 'Switch one-time codes off',
+        means:
+          'Your password alone will sign you in. The key in your app and your recovery codes stop working.',
         action: '/account/codes/off',
-        button: texts.switchOff,
+        button: 'Switch off',
       });
     })
     .post('/off', async (c) => {
       requireRecentProof(c);
       await switchCodesOff(tools, ownOf(c));
-      return done(c, texts.codesNowOff);
+      return done(c, 'One-time codes are off.');
     });
 
 async function switchOn(c: Context<MemberEnv>, tools: AccountScreenTools) {
@@ -86,7 +86,14 @@ async function switchOn(c: Context<MemberEnv>, tools: AccountScreenTools) {
   const proof = { account: `code ${c.var.member.id}`, address: clientAddress(c) };
   const giveBack = await countProof(tools.db, proof);
   const codes = await switchCodesOn(tools, ownOf(c), form.values.code);
-  if (!codes) return await showNew(c, tools, await withMistake(c, { code: texts.codeWrong }));
+  if (!codes)
+    return await showNew(
+      c,
+      tools,
+      await withMistake(c, {
+        code: 'This is not the code of this key. Check the clock of the phone, and try the next code.',
+      }),
+    );
   await giveBack();
   return leadToRecovery(c, tools, codes);
 }
@@ -108,34 +115,39 @@ async function showNew(c: Context<MemberEnv>, tools: AccountScreenTools, form: F
   const body = (
     <div class="columns even">
       <section aria-labelledby="scan">
-        <h2 id="scan">{texts.scan}</h2>
-        <p class="soft">{texts.scanAbout}</p>
-        <QrCode text={totpUrl({ secret, email, issuer: `askback ${host}` })} title={texts.qr} />
+        <h2 id="scan">Scan this with your authenticator app</h2>
+        <p class="soft">
+          Any app for one-time codes will do. Where it cannot scan, type the key below into it.
+        </p>
+        <QrCode
+          text={totpUrl({ secret, email, issuer: `askback ${host}` })}
+          title="QR code of the key for the authenticator app"
+        />
         <p>
-          {texts.key}: <code id="key">{typedSecret(secret)}</code> <CopyButton from="key" />
+          Key: <code id="key">{typedSecret(secret)}</code> <CopyButton from="key" />
         </p>
       </section>
       <form method="post" action="/account/codes/new" class="fields narrow">
         <Mistakes form={form} />
         <Field
           name="code"
-          label={texts.code}
+          label="Code"
           form={form}
-          help={texts.codeHelp}
+          help="The six digits that the app shows now. They prove that it has the key."
           inputmode="numeric"
           autocomplete="one-time-code"
           required
         />
         <div class="actions">
           <button type="submit" class="primary">
-            {texts.switchOn}
+            Switch on
           </button>
         </div>
       </form>
     </div>
   );
   const status = Object.keys(form.errors).length > 0 ? 422 : 200;
-  return renderScreen(c, { title: texts.codes, section: 'account', body, trail, status });
+  return renderScreen(c, { title: 'One-time codes', section: 'account', body, trail, status });
 }
 
 function showRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools) {
@@ -143,16 +155,19 @@ function showRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools) {
   if (!shown.success) return c.redirect('/account', 303);
   const body = (
     <section class="shown-once" aria-labelledby="codes">
-      <h2 id="codes">{texts.recoveryTitle}</h2>
-      <p>{texts.recoveryAbout}</p>
+      <h2 id="codes">Store your recovery codes</h2>
+      <p>
+        Each signs you in once without your phone. They are shown only now: store them where your
+        password is not.
+      </p>
       <pre id="recovery">{shown.output.codes.join('\n')}</pre>
       <div class="actions">
         <CopyButton from="recovery" />
         <a class="button primary" href="/account">
-          {texts.recoveryDone}
+          I have stored them
         </a>
       </div>
     </section>
   );
-  return renderScreen(c, { title: texts.codesNowOn, section: 'account', body, trail });
+  return renderScreen(c, { title: 'One-time codes are on', section: 'account', body, trail });
 }

@@ -10,7 +10,6 @@ import type { AccountProofs } from '../account/queries.ts';
 import type { ListedPasskey } from '../passkeys/queries.ts';
 import { CodesPart, PasskeysPart, SsoPart } from './account-proofs.tsx';
 import { SessionsPart } from './account-sessions.tsx';
-import { accountTexts as texts } from './account-texts.ts';
 import { AccountName, NewPassword } from './new-password.tsx';
 
 type AccountPageProps = {
@@ -41,22 +40,22 @@ export function AccountPage(props: AccountPageProps) {
 
 function NamePart({ member, form }: { member: SignedInMember; form: FormState }) {
   return (
-    <Part id="profile" title={texts.profile}>
+    <Part id="profile" title="Profile">
       <form method="post" action="/account/name" class="fields narrow">
         <Mistakes form={form} />
         <Field
           name="name"
-          label={texts.name}
+          label="Name"
           form={form}
           value={member.name}
-          help={texts.nameHelp}
+          help="Colleagues see it next to what you do."
           autocomplete="name"
           required
         />
-        <Facts facts={[[texts.email, <bdi>{member.email}</bdi>]]} />
-        <p class="small soft">{texts.emailHelp}</p>
+        <Facts facts={[['Email', <bdi>{member.email}</bdi>]]} />
+        <p class="small soft">The address you were invited by. It cannot be changed.</p>
         <div class="actions">
-          <button type="submit">{texts.save}</button>
+          <button type="submit">Save</button>
         </div>
       </form>
     </Part>
@@ -67,24 +66,28 @@ type PasswordPartProps = { member: SignedInMember; proofs: AccountProofs; form: 
 
 function PasswordPart({ member, proofs, form }: PasswordPartProps) {
   return (
-    <Part id="password" title={texts.password}>
-      <p class="small soft">{proofs.hasPassword ? texts.passwordAbout : texts.passwordNone}</p>
+    <Part id="password" title="Password">
+      <p class="small soft">
+        {proofs.hasPassword
+          ? 'A new password ends your other sessions.'
+          : 'Your account has no password. With one you can sign in by email as well.'}
+      </p>
       <form method="post" action="/account/password" class="fields narrow">
         <Mistakes form={form} />
         <AccountName email={member.email} />
         {proofs.hasPassword ? (
           <Field
             name="current_password"
-            label={texts.currentPassword}
+            label="Current password"
             form={form}
             type="password"
             autocomplete="current-password"
             required
           />
         ) : null}
-        <NewPassword name="new_password" label={texts.newPassword} form={form} />
+        <NewPassword name="new_password" label="New password" form={form} />
         <div class="actions">
-          <button type="submit">{proofs.hasPassword ? texts.save : texts.setPassword}</button>
+          <button type="submit">{proofs.hasPassword ? 'Save' : 'Set a password'}</button>
         </div>
       </form>
     </Part>

@@ -26,8 +26,10 @@ import {
   showConfirm,
   accountTrail as trail,
 } from './account-screen.tsx';
-import { accountTexts as texts } from './account-texts.ts';
 import { PasskeyForm } from './passkey-form.tsx';
+
+export const passkeysAbout =
+  'A passkey signs you in with your finger, your face or a security key, without a password.';
 
 const NewPasskeyForm = v.object({ name: NameField, credential: v.string() });
 const RenameForm = v.object({ name: NameField });
@@ -58,17 +60,18 @@ export const accountPasskeyScreens = (tools: AccountScreenTools) =>
       const form = await readForm(c, RenameForm);
       if (form.errors) return showName(c, passkey, form);
       await changePasskeyName(tools, ownOf(c), { id: passkey.id, name: form.values.name });
-      return done(c, texts.passkeyRenamed);
+      return done(c, 'The passkey has a new name.');
     })
 
     .get('/:id/remove', async (c) => {
       requireRecentProof(c);
       const { id, name } = await getPasskey(c, tools);
       return showConfirm(c, {
-        title: texts.removePasskey(name),
-        means: texts.removePasskeyMeans,
+        title: `Remove the passkey “${name}”`,
+        means:
+          'It signs you in no more. Delete it on the device as well, where it stays otherwise.',
         action: `/account/passkeys/${id}/remove`,
-        button: texts.remove,
+        button: 'Remove',
       });
     })
     .post('/:id/remove', async (c) => {
@@ -80,7 +83,7 @@ export const accountPasskeyScreens = (tools: AccountScreenTools) =>
         flash(c, { kind: 'failed', text: error.message });
         return c.redirect('/account', 303);
       }
-      return done(c, texts.passkeyRemoved);
+      return done(c, 'The passkey is removed.');
     });
 
 /** The browser's answer counts for the session that asked for it. */
@@ -94,9 +97,9 @@ async function add(c: Context<MemberEnv>, tools: AccountScreenTools) {
   const isOurs = kept?.adds === c.var.member.sessionId;
   const given = answer && isOurs && { answer, challenge: kept.challenge, name: form.values.name };
   if (given && (await addPasskey({ db: tools.db, place }, ownOf(c), given))) {
-    return done(c, texts.passkeyAdded);
+    return done(c, 'The passkey is added. You can sign in with it from now on.');
   }
-  flash(c, { kind: 'failed', text: texts.passkeyRefused });
+  flash(c, { kind: 'failed', text: 'The passkey was not accepted. Try again.' });
   return c.redirect('/account/passkeys/new', 303);
 }
 
@@ -104,26 +107,26 @@ function showNew(c: Context, form: FormState, status: 200 | 422 = 200) {
   const body = (
     <div class="narrow">
       <Mistakes form={form} />
-      <p class="soft">{texts.passkeysAbout}</p>
+      <p class="soft">{passkeysAbout}</p>
       <PasskeyForm
         kind="create"
         action="/account/passkeys"
         options="/account/passkeys/options"
-        button={texts.addPasskey}
+        button="Add a passkey"
         primary
       >
         <Field
           name="name"
-          label={texts.passkeyName}
+          label="Name"
           form={form}
           value={deviceName(c.req.header('User-Agent') ?? null)}
-          help={texts.passkeyNameHelp}
+          help="What you will know it by, such as the device it is on."
           required
         />
       </PasskeyForm>
     </div>
   );
-  return renderScreen(c, { title: texts.addPasskey, section: 'account', body, trail, status });
+  return renderScreen(c, { title: 'Add a passkey', section: 'account', body, trail, status });
 }
 
 type NamedPasskey = { id: string; name: string };
@@ -132,16 +135,16 @@ function showName(c: Context, { id, name }: NamedPasskey, form: FormState) {
   const body = (
     <form method="post" action={`/account/passkeys/${id}/name`} class="fields narrow">
       <Mistakes form={form} />
-      <Field name="name" label={texts.passkeyName} form={form} value={name} required />
+      <Field name="name" label="Name" form={form} value={name} required />
       <div class="actions">
         <button type="submit" class="primary">
-          {texts.save}
+          Save
         </button>
       </div>
     </form>
   );
   const status = Object.keys(form.errors).length > 0 ? 422 : 200;
-  return renderScreen(c, { title: texts.rename, section: 'account', body, trail, status });
+  return renderScreen(c, { title: 'Rename', section: 'account', body, trail, status });
 }
 
 async function getPasskey(

@@ -7,7 +7,6 @@ import { flash } from '../../web/app/flash.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { OwnAccount } from '../codes/codes.ts';
 import type { HandshakeTools } from '../handshake.ts';
-import { accountTexts as texts } from './account-texts.ts';
 
 export type AccountScreenTools = HandshakeTools & { settings: { signIn: SignInSettings } };
 
@@ -24,7 +23,7 @@ export function done(c: Context, text: string) {
 }
 
 /** The way back from a page below it. */
-export const accountTrail = [{ text: texts.title, href: '/account' }];
+export const accountTrail = [{ text: 'Account', href: '/account' }];
 
 type ConfirmScreen = { title: string; means: string; action: string; button: string };
 

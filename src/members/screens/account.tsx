@@ -22,7 +22,6 @@ import { accountCodeScreens } from './account-codes.tsx';
 import { AccountPage } from './account-page.tsx';
 import { accountPasskeyScreens } from './account-passkeys.tsx';
 import { type AccountScreenTools, done, ownOf, showConfirm } from './account-screen.tsx';
-import { accountTexts as texts } from './account-texts.ts';
 
 const NameForm = v.object({ name: NameField });
 const passwordForm = (hasPassword: boolean) =>
@@ -40,34 +39,35 @@ export const accountScreens = (tools: AccountScreenTools) =>
       const form = await readForm(c, NameForm);
       if (form.errors) return await showAccount(c, tools, { name: form });
       await changeName(tools.db, ownOf(c), form.values.name);
-      return done(c, texts.nameSaved);
+      return done(c, 'The name is saved.');
     })
     .post('/password', (c) => setPassword(c, tools))
 
     .post('/sessions/end', async (c) => {
       await endOtherSessions(tools.db, ownOf(c), c.var.member.sessionId);
-      return done(c, texts.sessionsEnded);
+      return done(c, 'All other sessions have ended.');
     })
     .post('/sessions/:id/end', async (c) => {
       const id = c.req.param('id');
       if (!isUuid(id)) throw notFound('session');
       await endOneSession(tools.db, ownOf(c), id);
-      return done(c, texts.sessionEnded);
+      return done(c, 'The session has ended.');
     })
 
     .get('/sso/remove', (c) => {
       requireRecentProof(c);
       return showConfirm(c, {
-        title: texts.unlinkTitle,
-        means: texts.unlinkMeans,
+        title: 'Remove the link',
+        means:
+          'The next sign-in there links the account again, with the person who has your address there.',
         action: '/account/sso/remove',
-        button: texts.unlink,
+        button: 'Remove link',
       });
     })
     .post('/sso/remove', async (c) => {
       requireRecentProof(c);
       await unlinkSso(tools.db, ownOf(c));
-      return done(c, texts.unlinked);
+      return done(c, 'The link is removed.');
     })
 
     .route('/passkeys', accountPasskeyScreens(tools))
@@ -88,8 +88,9 @@ async function setPassword(c: Context<MemberEnv>, tools: AccountScreenTools) {
     return await showAccount(c, tools, { password: wrong });
   }
   const change = { member, own: ownOf(c), current, password };
-  if (await changePassword(tools.db, c, change)) return done(c, texts.passwordSet);
-  const wrong = await withMistake(c, { current_password: texts.passwordWrong });
+  if (await changePassword(tools.db, c, change))
+    return done(c, 'The password is changed. Your other sessions have ended.');
+  const wrong = await withMistake(c, { current_password: 'This is not your current password.' });
   return await showAccount(c, tools, { password: wrong });
 }
 
@@ -112,5 +113,5 @@ async function showAccount(c: Context<MemberEnv>, tools: AccountScreenTools, sen
     />
   );
   const status = sent.name || sent.password ? 422 : 200;
-  return renderScreen(c, { title: texts.title, section: 'account', body, status });
+  return renderScreen(c, { title: 'Account', section: 'account', body, status });
 }

@@ -7,10 +7,11 @@ import { Mistakes } from '../../web/app/marks.tsx';
 import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
 import { renderAlone } from '../../web/app/screen.tsx';
 import { awaitedMember, type SecondStepTools, signInByCode } from '../second-step.ts';
-import { codeTexts as texts } from './proof-texts.ts';
+
+const wrongText = 'The code is wrong, or it was used already. Wait for the next one.';
 
 export const CodeForm = v.object({
-  code: v.pipe(v.string(), v.trim(), v.nonEmpty(texts.empty), v.maxLength(100, texts.wrong)),
+  code: v.pipe(v.string(), v.trim(), v.nonEmpty('Enter the code.'), v.maxLength(100, wrongText)),
 });
 
 /** `/sign-in/code`: the second step of members who have switched one-time codes on. */
@@ -31,7 +32,7 @@ export const codeScreens = (tools: SecondStepTools) =>
       if (await signInByCode(tools, c, { memberId, typed: form.values.code })) {
         return c.redirect(next, 303);
       }
-      const wrong = await withMistake(c, { code: texts.wrong });
+      const wrong = await withMistake(c, { code: wrongText });
       return showCode(c, { form: wrong, next, status: 422 });
     });
 
@@ -44,25 +45,29 @@ function showCode(c: Context, { form = emptyForm(), next, status = 200 }: ShowCo
   const other = `${here}${here.includes('?') ? '&' : '?'}recovery`;
   const body = (
     <>
-      <p class="soft">{isRecovery ? texts.aboutRecovery : texts.about}</p>
+      <p class="soft">
+        {isRecovery
+          ? 'Enter one of the recovery codes that you stored. Each works once.'
+          : 'Your password is right. Enter the code that your authenticator app shows now.'}
+      </p>
       <form method="post" action={isRecovery ? other : here} class="fields">
         <Mistakes form={form} />
         <Field
           name="code"
-          label={isRecovery ? texts.recoveryCode : texts.code}
+          label={isRecovery ? 'Recovery code' : 'Code'}
           form={form}
           inputmode={isRecovery ? 'text' : 'numeric'}
           autocomplete={isRecovery ? 'off' : 'one-time-code'}
           required
         />
         <button type="submit" class="primary">
-          {texts.button}
+          Sign in
         </button>
         <a class="more" href={isRecovery ? here : other}>
-          {isRecovery ? texts.useApp : texts.useRecovery}
+          {isRecovery ? 'Use the authenticator app' : 'Use a recovery code'}
         </a>
       </form>
     </>
   );
-  return renderAlone(c, { title: texts.title, body, status });
+  return renderAlone(c, { title: 'One-time code', body, status });
 }

@@ -16,9 +16,11 @@ import { joinAsMember, joinAsNewMember } from '../join.ts';
 import { findLink, type LiveLink } from '../links.queries.ts';
 import { refusePassword } from '../password.rules.ts';
 import { findCredentials } from '../queries.ts';
-import { invitationTexts as texts } from '../screen-texts.ts';
 import type { SignInTools } from '../sign-in.ts';
 import { NewPassword } from './new-password.tsx';
+
+const hasAccountText = (email: string) =>
+  `There is an account for ${email}. Sign in with it to join.`;
 
 type InvitationTools = SignInTools & { settings: { signIn: { byPassword: boolean } } };
 
@@ -38,7 +40,7 @@ export const invitationScreens = (tools: InvitationTools) =>
         const actor = memberActor(member, c.var.requestId);
         return done(c, await joinAsMember(tools.db, { token, member, actor }));
       }
-      if (way !== 'new') throw new Refusal('forbidden', texts.hasAccount(link.email ?? ''));
+      if (way !== 'new') throw new Refusal('forbidden', hasAccountText(link.email ?? ''));
       const form = await readForm(c, JoinForm);
       if (form.errors) return showInvitation(c, { opened, form, status: 422 });
       const { name, password } = form.values;
@@ -52,11 +54,16 @@ export const invitationScreens = (tools: InvitationTools) =>
 
 function done(c: Context, link: LiveLink | undefined) {
   if (!link) throw gone();
-  if (link.organization) flash(c, { kind: 'fine', text: texts.joined(link.organization) });
+  if (link.organization) flash(c, { kind: 'fine', text: `You have joined ${link.organization}.` });
   return c.redirect('/', 303);
 }
 
-const gone = () => new Refusal('gone', texts.gone, { code: 'first_link_over' });
+const gone = () =>
+  new Refusal(
+    'gone',
+    'This invitation no longer works: it was used, withdrawn or replaced, or seven days have passed. Ask an owner of the organization to invite you again.',
+    { code: 'first_link_over' },
+  );
 
 type OpenedInvitation = {
   link: LiveLink;
@@ -88,40 +95,50 @@ function showInvitation(c: Context, { opened, form = emptyForm(), status = 200 }
   const signIn = withNext('/sign-in', new URL(c.req.url).pathname);
   const body = (
     <>
-      <p>{link.role ? texts.about(link.role, place) : texts.aboutOperator}</p>
+      <p>
+        {link.role
+          ? `You are invited to ${place} as ${link.role}.`
+          : 'You are invited to run this server as an operator.'}
+      </p>
       {way === 'new' ? null : (
-        <p class="soft">{way === 'join' ? texts.for(email) : texts.hasAccount(email)}</p>
+        <p class="soft">
+          {way === 'join' ? `The invitation is for ${email}.` : hasAccountText(email)}
+        </p>
       )}
       {way === 'new' ? <NewAccount form={form} email={email} /> : null}
       {way === 'join' ? (
         <form method="post" class="fields">
           <button type="submit" class="primary">
-            {texts.join}
+            Join
           </button>
         </form>
       ) : null}
-      {way === 'sign_in' && member ? <p class="soft">{texts.signedInAs(member.email)}</p> : null}
+      {way === 'sign_in' && member ? (
+        <p class="soft">
+          You are signed in as {member.email}, and the invitation is for another address.
+        </p>
+      ) : null}
       {way === 'sign_in' ? (
         <p>
           <a class="button primary" href={signIn}>
-            {texts.signIn}
+            Sign in
           </a>
         </p>
       ) : null}
     </>
   );
-  return renderAlone(c, { title: texts.title(place), body, status });
+  return renderAlone(c, { title: `Join ${place}`, body, status });
 }
 
 function NewAccount({ form, email }: { form: FormState; email: string }) {
   return (
     <form method="post" class="fields">
       <Mistakes form={form} />
-      <Field name="username" label={texts.email} value={email} autocomplete="username" readonly />
-      <Field name="name" label={texts.name} form={form} autocomplete="name" required />
-      <NewPassword name="password" label={texts.password} form={form} />
+      <Field name="username" label="Email" value={email} autocomplete="username" readonly />
+      <Field name="name" label="Name" form={form} autocomplete="name" required />
+      <NewPassword name="password" label="Password" form={form} />
       <button type="submit" class="primary">
-        {texts.create}
+        Create account
       </button>
     </form>
   );

@@ -6,7 +6,12 @@ import type { FormState } from '../../web/app/read-form.ts';
 import { Part } from '../../web/app/settings-screen.tsx';
 import type { PendingInvitation } from '../links.queries.ts';
 import type { ListedMember } from '../roles.queries.ts';
-import { memberTexts as texts } from '../screen-texts.ts';
+
+const roleMeanings = {
+  viewer: 'Sees answers, contacts, surveys, summaries and deliveries.',
+  editor: 'Also makes and sends surveys, releases answers, and runs webhooks.',
+  owner: 'Also has API keys, members, settings, erasing and the audit log.',
+} as const;
 
 type MemberListProps = {
   /** The path of this page, below which the acts are. */
@@ -27,21 +32,25 @@ export function MemberList(props: MemberListProps) {
   return (
     <>
       {made ? (
-        <Secret title={texts.linkTitle} label={texts.linkLabel} value={made} done={path}>
-          <p>{mailbox ? texts.linkAboutHere : texts.linkAbout}</p>
+        <Secret title="The link of the invitation" label="Invitation link" value={made} done={path}>
+          <p>
+            {mailbox
+              ? 'It is shown only this once. No mail server is set, so hand it over yourself: it lets its reader join in the name of the invited address.'
+              : 'It was mailed as well, and is shown only this once. You may hand it over yourself: it lets its reader join in the name of the invited address.'}
+          </p>
         </Secret>
       ) : null}
-      <Part id="members" title={texts.title}>
+      <Part id="members" title="Members">
         <Members {...props} />
       </Part>
-      <Part id="pending" title={texts.pending}>
+      <Part id="pending" title="Invitations that wait">
         {invitations.length > 0 ? (
           <Invitations path={path} invitations={invitations} />
         ) : (
-          <EmptyState title={texts.pendingEmpty} />
+          <EmptyState title="No invitation waits for an answer." />
         )}
       </Part>
-      <Part id="invite" title={texts.inviteTitle}>
+      <Part id="invite" title="Invite a member">
         <InviteForm action={path} form={form} />
       </Part>
     </>
@@ -49,12 +58,12 @@ export function MemberList(props: MemberListProps) {
 }
 
 const memberColumns = [
-  { head: texts.name },
-  { head: texts.email },
-  { head: texts.role },
-  { head: texts.secondStep },
-  { head: texts.lastUsed },
-  { head: texts.acts, hidden: true },
+  { head: 'Name' },
+  { head: 'Email' },
+  { head: 'Role' },
+  { head: 'Second step' },
+  { head: 'Last seen' },
+  { head: 'Change', hidden: true },
 ];
 
 function Members({ path, reader, members }: MemberListProps) {
@@ -62,7 +71,7 @@ function Members({ path, reader, members }: MemberListProps) {
     cells: [
       <>
         <bdi>{member.name}</bdi>
-        {member.id === reader ? <span class="soft"> ({texts.you})</span> : null}
+        {member.id === reader ? <span class="soft"> (you)</span> : null}
       </>,
       <bdi>{member.email}</bdi>,
       member.role,
@@ -70,14 +79,14 @@ function Members({ path, reader, members }: MemberListProps) {
       member.last_used_at ? (
         <Time at={member.last_used_at} show="ago" />
       ) : (
-        <span class="soft">{texts.never}</span>
+        <span class="soft">never</span>
       ),
       <Acts path={`${path}/${member.id}`} name={member.name} />,
     ],
   }));
   return (
     <>
-      <DataTable caption={texts.list} columns={memberColumns} rows={rows} />
+      <DataTable caption="Members of the organization" columns={memberColumns} rows={rows} />
       <Pager summary={counted(members.length, 'member')} />
     </>
   );
@@ -87,11 +96,11 @@ function Acts({ path, name }: { path: string; name: string }) {
   return (
     <Actions>
       <a class="more" href={`${path}/role`}>
-        {texts.changeRole}
+        Change role
         <span class="hidden"> of {name}</span>
       </a>
       <a class="more" href={`${path}/remove`}>
-        {texts.remove}
+        Remove
         <span class="hidden"> {name}</span>
       </a>
     </Actions>
@@ -99,10 +108,10 @@ function Acts({ path, name }: { path: string; name: string }) {
 }
 
 const invitationColumns = [
-  { head: texts.email },
-  { head: texts.role },
-  { head: texts.until },
-  { head: texts.acts, hidden: true },
+  { head: 'Email' },
+  { head: 'Role' },
+  { head: 'Works until' },
+  { head: 'Change', hidden: true },
 ];
 
 function Invitations({ path, invitations }: Pick<MemberListProps, 'path' | 'invitations'>) {
@@ -112,36 +121,29 @@ function Invitations({ path, invitations }: Pick<MemberListProps, 'path' | 'invi
       role,
       <Time at={expires_at} />,
       <a class="button" href={`${path}/invitations/${id}/withdraw`}>
-        {texts.withdraw}
+        Withdraw
         <span class="hidden"> the invitation of {email}</span>
       </a>,
     ],
   }));
-  return <DataTable caption={texts.pending} columns={invitationColumns} rows={rows} />;
+  return <DataTable caption="Invitations that wait" columns={invitationColumns} rows={rows} />;
 }
 
 export const roleOptions = (['viewer', 'editor', 'owner'] as const).map((role) => ({
   value: role,
   text: role,
-  help: texts.roleMeanings[role],
+  help: roleMeanings[role],
 }));
 
 function InviteForm({ action, form }: { action: string; form: FormState }) {
   return (
     <form method="post" action={action} class="fields measure">
       <Mistakes form={form} />
-      <p class="soft">{texts.inviteAbout}</p>
-      <Field
-        name="email"
-        label={texts.email}
-        form={form}
-        type="email"
-        autocomplete="off"
-        required
-      />
+      <p class="soft">A mail with a link goes to the address. It works once, within 7 days.</p>
+      <Field name="email" label="Email" form={form} type="email" autocomplete="off" required />
       <Select
         name="role"
-        label={texts.role}
+        label="Role"
         form={form}
         value="viewer"
         options={roleOptions}
@@ -152,7 +154,7 @@ function InviteForm({ action, form }: { action: string; form: FormState }) {
         ))}
       />
       <button type="submit" class="primary">
-        {texts.invite}
+        Invite
       </button>
     </form>
   );

@@ -18,9 +18,10 @@ import { inviteMember, withdrawInvitation } from '../invite.ts';
 import { findInvitation, listInvitations } from '../links.queries.ts';
 import { findMemberRole, listMembers, type MemberRole } from '../roles.queries.ts';
 import { changeRole, removeMember } from '../roles.ts';
-import { memberTexts as texts } from '../screen-texts.ts';
 import { MemberList, roleOptions } from './member-list.tsx';
 import { whyNotInvited } from './why-not-invited.ts';
+
+const lastOwner = 'This is the last owner. Make another member an owner first.';
 
 export type MemberScreenTools = {
   db: Db;
@@ -56,7 +57,12 @@ export const memberScreens = (tools: MemberScreenTools) =>
         return await showList(c, tools, await withMistake(c, { email: made }));
       }
       if (isShown) keepOnce(c, tools.secrets, owner, { url: made.url });
-      flash(c, { kind: 'fine', text: tools.mailbox ? texts.invitedHere : texts.invited });
+      flash(c, {
+        kind: 'fine',
+        text: tools.mailbox
+          ? 'The invitation was made, and goes to no address, because no mail server is set. An operator of this server can read it in the built-in mailbox and hand its link over.'
+          : 'The invitation is on its way.',
+      });
       return c.redirect(listPath(c), 303);
     })
 
@@ -68,8 +74,8 @@ export const memberScreens = (tools: MemberScreenTools) =>
       if (form.errors) return showRole(c, member, form);
       const change = { memberId: member.id, role: form.values.role };
       const changed = await changeRole(tools.db, owner, change).catch(whenRefused('last_owner'));
-      if (!changed) return showRole(c, member, await withMistake(c, { role: texts.lastOwner }));
-      flash(c, { kind: 'fine', text: texts.changed });
+      if (!changed) return showRole(c, member, await withMistake(c, { role: lastOwner }));
+      flash(c, { kind: 'fine', text: 'The role was changed.' });
       return c.redirect(member.id === owner.memberId ? '/' : listPath(c), 303);
     })
 
@@ -81,9 +87,9 @@ export const memberScreens = (tools: MemberScreenTools) =>
         whenRefused('last_owner'),
       );
       if (!removed) {
-        return showRemove(c, member, { typed: {}, errors: { '': texts.lastOwner } });
+        return showRemove(c, member, { typed: {}, errors: { '': lastOwner } });
       }
-      flash(c, { kind: 'fine', text: texts.removed });
+      flash(c, { kind: 'fine', text: 'The member was removed.' });
       return c.redirect(member.id === owner.memberId ? '/' : listPath(c), 303);
     })
 
@@ -98,13 +104,13 @@ export const memberScreens = (tools: MemberScreenTools) =>
       const owner = requireRole(c, 'owner');
       requireRecentProof(c);
       await withdrawInvitation(tools.db, owner, idIn(c));
-      flash(c, { kind: 'fine', text: texts.withdrawn });
+      flash(c, { kind: 'fine', text: 'The invitation was withdrawn.' });
       return c.redirect(listPath(c), 303);
     });
 
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'members');
 
-const trailOf = (c: Context<ScreenEnv>) => [{ text: texts.title, href: listPath(c) }];
+const trailOf = (c: Context<ScreenEnv>) => [{ text: 'Members', href: listPath(c) }];
 
 /** The proof is asked for at the page before the act already, so that nothing typed is lost. */
 async function getMember(c: Context<ScreenEnv>, { db }: MemberScreenTools): Promise<MemberRole> {
@@ -141,22 +147,16 @@ async function showList(
 }
 
 function showRole(c: Context<ScreenEnv>, member: MemberRole, form: FormState) {
-  const title = texts.changeTitle(member.name);
+  const title = `Change the role of ${member.name}`;
   const body = (
     <Part id="role" title={title}>
       <form method="post" class="fields measure">
         <Mistakes form={form} />
-        <p>{texts.changeAbout}</p>
-        <Choice
-          name="role"
-          label={texts.role}
-          form={form}
-          value={member.role}
-          options={roleOptions}
-        />
+        <p>The new role holds from the very next page.</p>
+        <Choice name="role" label="Role" form={form} value={member.role} options={roleOptions} />
         <div class="actions">
           <button type="submit" class="primary">
-            {texts.changeRole}
+            Change role
           </button>
           <a class="more" href={listPath(c)}>
             Cancel
@@ -170,12 +170,15 @@ function showRole(c: Context<ScreenEnv>, member: MemberRole, form: FormState) {
 }
 
 function showRemove(c: Context<ScreenEnv>, member: MemberRole, form: FormState) {
-  const title = texts.removeTitle(member.name);
+  const title = `Remove ${member.name}`;
   const action = `${listPath(c)}/${member.id}/remove`;
   const body = (
     <Part id="remove" title={title}>
-      <Confirm action={action} button={texts.remove} cancel={listPath(c)} form={form}>
-        <p>{texts.removeMeans(member.name)}</p>
+      <Confirm action={action} button="Remove" cancel={listPath(c)} form={form}>
+        <p>
+          {member.name} loses access to this organization at once. What {member.name} has made
+          stays, and so does the account with its other organizations.
+        </p>
       </Confirm>
     </Part>
   );
@@ -186,12 +189,12 @@ function showRemove(c: Context<ScreenEnv>, member: MemberRole, form: FormState) 
 function showWithdraw(c: Context<ScreenEnv>, { id, email }: { id: string; email: string }) {
   const action = `${listPath(c)}/invitations/${id}/withdraw`;
   const body = (
-    <Part id="withdraw" title={texts.withdrawTitle}>
-      <Confirm action={action} button={texts.withdraw} cancel={listPath(c)}>
-        <p>{texts.withdrawMeans(email)}</p>
+    <Part id="withdraw" title="Withdraw the invitation">
+      <Confirm action={action} button="Withdraw" cancel={listPath(c)}>
+        <p>The link that {email} got stops working.</p>
       </Confirm>
     </Part>
   );
   const trail = trailOf(c);
-  return renderSettings(c, { setting: 'members', title: texts.withdrawTitle, body, trail });
+  return renderSettings(c, { setting: 'members', title: 'Withdraw the invitation', body, trail });
 }

@@ -1,6 +1,8 @@
 import { Field } from '../../web/app/fields.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
-import { welcomeTexts as texts } from '../screen-texts.ts';
+import { shortestPassword } from '../password.rules.ts';
+
+const passwordHelp = `${shortestPassword} characters or more. A few words that do not belong together are good.`;
 
 type NewPasswordProps = { name: string; label: string; form: FormState };
 
@@ -12,7 +14,7 @@ export function NewPassword({ name, label, form }: NewPasswordProps) {
       label={label}
       form={form}
       type="password"
-      help={texts.passwordHelp}
+      help={passwordHelp}
       autocomplete="new-password"
       required
     />

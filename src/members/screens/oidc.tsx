@@ -14,7 +14,27 @@ import { renderAlone } from '../../web/app/screen.tsx';
 import { countProof } from '../attempts.ts';
 import { type HandshakeTools, keepHandshake, takeHandshake } from '../handshake.ts';
 import { proveByIdentity, type SsoRefusal, signInByIdentity } from '../oidc/sign-in.ts';
-import { ssoTexts as texts } from './proof-texts.ts';
+
+const failedTitle = (name: string) => `The sign-in with ${name} was not finished`;
+
+const failedTexts = {
+  unreachable: (name: string) =>
+    `${name} does not answer now. Try again in a moment, or sign in another way.`,
+  cancelled: (name: string) => `You turned back at ${name}. Nothing has changed.`,
+  refused: (name: string) =>
+    `${name} and this server did not agree. Try again; if it stays so, the reason is in the log of this server.`,
+} as const;
+
+const refusedTexts = {
+  late: () => 'It was begun in another browser, was used already, or took longer than ten minutes.',
+  no_email: (name: string) => `${name} passed on no email address for you.`,
+  unverified: (name: string) =>
+    `${name} does not confirm that your email address is yours. Confirm it there, and sign in again.`,
+  domain: () => 'Addresses of your domain are not allowed to sign in.',
+  other_account: (name: string) =>
+    `Your address belongs to another account at ${name}. An owner can ask for that to be cleared.`,
+  no_access: () => 'Your address has no invitation yet. Ask an owner of the organization for one.',
+} as const;
 
 /** The provider and what its members may become, where one is configured. */
 export type SingleSignOn = { provider: OidcProvider; rules: OidcSettings };
@@ -86,7 +106,10 @@ async function prove(c: Context, tools: OidcScreenTools, { kept, identity }: Ret
   });
   if (refused) return refused;
   if (isProved) return c.redirect(next, 303);
-  flash(c, { kind: 'failed', text: texts.notProved(configured(tools).rules.name) });
+  flash(c, {
+    kind: 'failed',
+    text: `${configured(tools).rules.name} did not confirm the account that you are signed in with here. Try again.`,
+  });
   return c.redirect(withNext('/account/prove', next), 303);
 }
 
@@ -98,13 +121,14 @@ function showFailure(c: Context, tools: OidcScreenTools, { failed, why }: OidcFa
     'sign-in with the OpenID provider failed',
   );
   const status = failed === 'unreachable' ? 503 : 403;
-  return showWay(c, { title: texts.failedTitle(name), text: texts.failed[failed](name), status });
+  return showWay(c, { title: failedTitle(name), text: failedTexts[failed](name), status });
 }
 
 function showRefusal(c: Context, tools: OidcScreenTools, refused: SsoRefusal | 'late') {
   const { name } = configured(tools).rules;
-  const title = refused === 'late' ? texts.failedTitle(name) : texts.refusedTitle(name);
-  return showWay(c, { title, text: texts.refused[refused](name), status: 403 });
+  const title =
+    refused === 'late' ? failedTitle(name) : `Your account at ${name} cannot sign in here`;
+  return showWay(c, { title, text: refusedTexts[refused](name), status: 403 });
 }
 
 type Way = { title: string; text: string; status: 403 | 503 };
@@ -115,7 +139,7 @@ function showWay(c: Context, { title, text, status }: Way) {
       <p>{text}</p>
       <p class="actions">
         <a class="button" href="/sign-in">
-          {texts.back}
+          Back to sign-in
         </a>
       </p>
     </>

@@ -1,7 +1,6 @@
 import { withNext } from '../../sessions/own-path.ts';
 import { passkeyPlace } from '../passkeys/place.rules.ts';
 import { PasskeyForm } from './passkey-form.tsx';
-import { otherWayTexts as texts } from './proof-texts.ts';
 
 /** What the deployment offers to sign in with, besides passwords. */
 export type OtherWays = {
@@ -25,7 +24,7 @@ export function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
     <>
       {oidc && (prove?.sso ?? true) ? (
         <a class="button" href={withNext(`${base}/oidc`, next)}>
-          {prove ? texts.proveSso(oidc.name) : texts.sso(oidc.name)}
+          {prove ? `Confirm with ${oidc.name}` : `Sign in with ${oidc.name}`}
         </a>
       ) : null}
       {hasPasskeys ? (
@@ -33,7 +32,7 @@ export function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
           kind="get"
           action={withNext(`${base}/passkey`, next)}
           options="/sign-in/passkey/options"
-          button={prove ? texts.provePasskey : texts.passkey}
+          button={prove ? 'Confirm with a passkey' : 'Sign in with a passkey'}
         />
       ) : null}
     </>

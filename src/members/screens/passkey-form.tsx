@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import { assetUrl } from '../../web/app/assets.ts';
-import { otherWayTexts as texts } from './proof-texts.ts';
 
 type PasskeyFormProps = {
   /** Whether the browser makes a passkey or shows one. */
@@ -34,7 +33,7 @@ export function PasskeyForm(props: PasskeyFormProps) {
         <p class="mistake is-failed" role="alert" />
       </form>
       <noscript>
-        <p class="small soft">{texts.needsScript}</p>
+        <p class="small soft">Passkeys need JavaScript, which is off in this browser.</p>
       </noscript>
       <script src={assetUrl('passkeys.js')} defer />
     </>

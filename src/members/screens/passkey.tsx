@@ -13,7 +13,6 @@ import { readAnswer } from '../passkeys/answers.ts';
 import { askForPasskey } from '../passkeys/passkeys.ts';
 import { passkeyPlace } from '../passkeys/place.rules.ts';
 import { type PasskeySignInTools, proveByPasskey, signInByPasskey } from '../passkeys/sign-in.ts';
-import { otherWayTexts as texts } from './proof-texts.ts';
 
 const CredentialForm = v.object({ credential: v.string() });
 export const PasskeyChallenge = v.object({ challenge: v.string(), use: v.string() });
@@ -62,7 +61,12 @@ async function readGiven(c: Context, tools: PasskeySignInTools) {
 }
 
 function refuse(c: Context, given: object | undefined, back: string) {
-  flash(c, { kind: 'failed', text: given ? texts.passkeyRefused : texts.passkeyLate });
+  flash(c, {
+    kind: 'failed',
+    text: given
+      ? 'This passkey is not known here, or it was refused. Sign in another way.'
+      : 'The request for the passkey was too old. Try again.',
+  });
   return c.redirect(back, 303);
 }
 

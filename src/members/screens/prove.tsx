@@ -11,7 +11,6 @@ import { renderAlone } from '../../web/app/screen.tsx';
 import { findProofs } from '../account/queries.ts';
 import { PasswordField } from '../forms.ts';
 import { passkeyPlace } from '../passkeys/place.rules.ts';
-import { proveTexts as texts } from '../screen-texts.ts';
 import { proveByPassword, type SignInTools } from '../sign-in.ts';
 import { AccountName } from './new-password.tsx';
 import { OtherWaysToSignIn } from './other-ways.tsx';
@@ -36,7 +35,7 @@ export const proveScreens = (tools: ProveTools) =>
       if (await proveByPassword(tools, c, { member: c.var.member, password })) {
         return c.redirect(next, 303);
       }
-      const wrong = await withMistake(c, { password: texts.wrong });
+      const wrong = await withMistake(c, { password: 'The password is wrong.' });
       return await showProve(c, tools, { form: wrong, next, status: 422 });
     });
 
@@ -58,7 +57,9 @@ async function showProve(
   const hasAny = hasPassword || ways.passkeys || ways.sso;
   const body = (
     <>
-      <p class="soft">{texts.about(email)}</p>
+      <p class="soft">
+        You are signed in as {email}. This act needs a proof that is at most an hour old.
+      </p>
       <div class="fields">
         {hasPassword ? (
           <form method="post" action={withNext('/account/prove', next)} class="fields">
@@ -66,21 +67,26 @@ async function showProve(
             <AccountName email={email} />
             <Field
               name="password"
-              label={texts.password}
+              label="Password"
               form={form}
               type="password"
               autocomplete="current-password"
               required
             />
             <button type="submit" class="primary">
-              {texts.button}
+              Continue
             </button>
           </form>
         ) : null}
-        {hasAny ? null : <p>{texts.noPassword}</p>}
+        {hasAny ? null : (
+          <p>
+            Your account has no password. Sign out, sign in again the way you usually do, and repeat
+            the act.
+          </p>
+        )}
         <OtherWaysToSignIn tools={tools} next={next} prove={ways} />
       </div>
     </>
   );
-  return renderAlone(c, { title: texts.title, body, status });
+  return renderAlone(c, { title: 'Confirm that it is you', body, status });
 }

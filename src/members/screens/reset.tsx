@@ -11,7 +11,6 @@ import { EmailField, NewPasswordField } from '../forms.ts';
 import { refusePassword } from '../password.rules.ts';
 import type { MemberName } from '../queries.ts';
 import { findMemberOfReset, type ResetTools, requestReset, resetPassword } from '../reset.ts';
-import { signInTexts, resetTexts as texts } from '../screen-texts.ts';
 import { NewPassword } from './new-password.tsx';
 
 type ResetScreenTools = ResetTools & {
@@ -52,14 +51,15 @@ export const resetScreens = (tools: ResetScreenTools) =>
         return showReset(c, { member, form: weak, status: 422 });
       }
       if (!(await resetPassword(tools.db, c, { token, password }))) throw gone();
-      flash(c, { kind: 'fine', text: texts.changed });
+      flash(c, { kind: 'fine', text: 'Your password was changed. Sign in with it.' });
       return c.redirect('/sign-in', 303);
     });
 
 const requirePasswords =
   ({ settings }: ResetScreenTools) =>
   async (_: Context, next: () => Promise<void>) => {
-    if (!settings.signIn.byPassword) throw new Refusal('forbidden', signInTexts.noPassword);
+    if (!settings.signIn.byPassword)
+      throw new Refusal('forbidden', 'This server takes no passwords.');
     await next();
   };
 
@@ -69,47 +69,63 @@ async function getMember({ db }: ResetScreenTools, token: string): Promise<Membe
   return member;
 }
 
-const gone = () => new Refusal('gone', texts.gone);
+const gone = () =>
+  new Refusal(
+    'gone',
+    'This link to set a password no longer works: it was used, a newer password was set, or an hour has passed. Ask for a new link.',
+  );
 
 function showRequest(c: Context, form: FormState, status: 200 | 422 = 200) {
   const body = (
     <>
-      <p class="soft">{texts.about}</p>
+      <p class="soft">
+        Enter the address that you sign in with. If it has an account, a link to set a new password
+        is on its way within a minute.
+      </p>
       <form method="post" action="/forgot" class="fields">
         <Mistakes form={form} />
         <Field
           name="email"
-          label={texts.email}
+          label="Email"
           form={form}
           type="email"
           autocomplete="username"
           required
         />
         <button type="submit" class="primary">
-          {texts.button}
+          Send the link
         </button>
         <a class="more" href="/sign-in">
-          {texts.back}
+          Back to sign in
         </a>
       </form>
     </>
   );
-  return renderAlone(c, { title: texts.title, body, status });
+  return renderAlone(c, { title: 'Forgot password?', body, status });
 }
 
 function showSent(c: Context, { mailbox }: ResetScreenTools) {
   const body = (
     <>
-      <p>{mailbox ? texts.sentHere : texts.sent}</p>
-      {mailbox ? null : <p class="soft">{texts.noMail}</p>}
+      <p>
+        {mailbox
+          ? 'No mail server is set. If this address has an account, the link is in the built-in mailbox of this server, which its operator can read; askback member reset makes one too.'
+          : 'If this address has an account, a link to set a new password is on its way. It works once, within an hour.'}
+      </p>
+      {mailbox ? null : (
+        <p class="soft">
+          Nothing came? Look into spam, or ask the operator of this server: askback member reset
+          makes a link.
+        </p>
+      )}
       <p>
         <a class="more" href="/sign-in">
-          {texts.back}
+          Back to sign in
         </a>
       </p>
     </>
   );
-  return renderAlone(c, { title: mailbox ? texts.title : texts.sentTitle, body });
+  return renderAlone(c, { title: mailbox ? 'Forgot password?' : 'Look into your mail', body });
 }
 
 type ShowReset = { member: MemberName; form?: FormState; status?: 200 | 422 };
@@ -117,22 +133,22 @@ type ShowReset = { member: MemberName; form?: FormState; status?: 200 | 422 };
 function showReset(c: Context, { member, form = emptyForm(), status = 200 }: ShowReset) {
   const body = (
     <>
-      <p class="soft">{texts.newAbout}</p>
+      <p class="soft">A new password signs you out everywhere.</p>
       <form method="post" class="fields">
         <Mistakes form={form} />
         <Field
           name="username"
-          label={texts.email}
+          label="Email"
           value={member.email}
           autocomplete="username"
           readonly
         />
-        <NewPassword name="password" label={texts.newPassword} form={form} />
+        <NewPassword name="password" label="New password" form={form} />
         <button type="submit" class="primary">
-          {texts.save}
+          Save
         </button>
       </form>
     </>
   );
-  return renderAlone(c, { title: texts.newTitle, body, status });
+  return renderAlone(c, { title: 'Set a new password', body, status });
 }

@@ -9,7 +9,6 @@ import { Mistakes } from '../../web/app/marks.tsx';
 import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
 import { renderAlone } from '../../web/app/screen.tsx';
 import { PasswordField } from '../forms.ts';
-import { signInTexts as texts } from '../screen-texts.ts';
 import { type SignInTools, signInByPassword, signOut } from '../sign-in.ts';
 import { type OtherWays, OtherWaysToSignIn } from './other-ways.tsx';
 
@@ -28,20 +27,23 @@ export const signInScreens = (tools: SignInScreenTools) =>
     .get('/sign-in', (c) => showSignIn(c, tools, { next: ownPath(c.req.query('next')) }))
 
     .post('/sign-in', async (c) => {
-      if (!tools.settings.signIn.byPassword) throw new Refusal('forbidden', texts.noPassword);
+      if (!tools.settings.signIn.byPassword)
+        throw new Refusal('forbidden', 'This server takes no passwords.');
       const next = ownPath(c.req.query('next'));
       const form = await readForm(c, SignInForm);
       if (form.errors) return showSignIn(c, tools, { form, next, status: 422 });
       const result = await signInByPassword(tools, c, form.values);
       if (result === 'signed_in') return c.redirect(next, 303);
       if (result === 'awaits_code') return c.redirect(withNext('/sign-in/code', next), 303);
-      const wrong = await withMistake(c, { '': texts.wrong });
+      const wrong = await withMistake(c, {
+        '': 'The email or the password is wrong. Try again, or ask for a link to set a new password.',
+      });
       return showSignIn(c, tools, { form: wrong, next, status: 422 });
     })
 
     .post('/sign-out', async (c) => {
       await signOut(tools, c);
-      flash(c, { kind: 'fine', text: texts.signedOut });
+      flash(c, { kind: 'fine', text: 'You are signed out.' });
       return c.redirect('/sign-in', 303);
     });
 
@@ -55,7 +57,7 @@ function showSignIn(
   const body = (
     <>
       <p class="soft">
-        {texts.about} <a href="/docs">{texts.docs}</a>
+        Survey feedback, hosted by your own team. <a href="/docs">API documentation</a>
       </p>
       <div class="fields">
         {tools.settings.signIn.byPassword ? <PasswordForm form={form} next={next} /> : null}
@@ -63,7 +65,7 @@ function showSignIn(
       </div>
     </>
   );
-  return renderAlone(c, { title: texts.title, body, status });
+  return renderAlone(c, { title: 'Sign in', body, status });
 }
 
 function PasswordForm({ form, next }: { form: FormState; next: string }) {
@@ -72,7 +74,7 @@ function PasswordForm({ form, next }: { form: FormState; next: string }) {
       <Mistakes form={form} />
       <Field
         name="email"
-        label={texts.email}
+        label="Email"
         form={form}
         type="email"
         autocomplete="username webauthn"
@@ -80,17 +82,17 @@ function PasswordForm({ form, next }: { form: FormState; next: string }) {
       />
       <Field
         name="password"
-        label={texts.password}
+        label="Password"
         form={form}
         type="password"
         autocomplete="current-password"
         required
       />
       <button type="submit" class="primary">
-        {texts.button}
+        Sign in
       </button>
       <a class="more" href="/forgot">
-        {texts.resetLink}
+        Forgot password?
       </a>
     </form>
   );

@@ -9,7 +9,6 @@ import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/
 import { renderAlone } from '../../web/app/screen.tsx';
 import { EmailField, NameField, NewPasswordField } from '../forms.ts';
 import { refusePassword } from '../password.rules.ts';
-import { welcomeTexts as texts } from '../screen-texts.ts';
 import type { SignInTools } from '../sign-in.ts';
 import { isWelcome, joinFirst } from '../welcome.ts';
 import { NewPassword } from './new-password.tsx';
@@ -52,7 +51,12 @@ export const welcomeScreens = (tools: WelcomeTools) =>
       return c.redirect(`/o/${slug}`, 303);
     });
 
-const gone = () => new Refusal('gone', texts.gone, { code: 'first_link_over' });
+const gone = () =>
+  new Refusal(
+    'gone',
+    'This welcome link no longer works: it was used, a newer one was made, or 24 hours have passed. While there is no account, restarting the server prints a new link; askback member invite --operator makes one at any time.',
+    { code: 'first_link_over' },
+  );
 
 type ShowWelcome = { form: FormState; status?: 200 | 422 };
 
@@ -60,33 +64,39 @@ function showWelcome(c: Context, { settings }: WelcomeTools, { form, status = 20
   const { byPassword, oidc } = settings.signIn;
   const body = (
     <>
-      <p class="soft">{texts.about}</p>
+      <p class="soft">
+        You are the first here. Your account will own the organization and run this server.
+      </p>
       <form method="post" class="fields">
         <Mistakes form={form} />
-        <Field name="name" label={texts.name} form={form} autocomplete="name" required />
+        <Field name="name" label="Name" form={form} autocomplete="name" required />
         <Field
           name="email"
-          label={texts.email}
+          label="Email"
           form={form}
           type="email"
-          help={byPassword || !oidc ? undefined : texts.emailHelp(oidc.name)}
+          help={
+            byPassword || !oidc
+              ? undefined
+              : `The address that ${oidc.name} has for you. This server takes no passwords: you sign in there from now on.`
+          }
           autocomplete="username"
           required
         />
-        {byPassword ? <NewPassword name="password" label={texts.password} form={form} /> : null}
+        {byPassword ? <NewPassword name="password" label="Password" form={form} /> : null}
         <Field
           name="organization"
-          label={texts.organization}
+          label="Organization"
           form={form}
-          help={texts.organizationHelp}
+          help="Your company or team, as surveys and mails show it. You can change it later."
           autocomplete="organization"
           required
         />
         <button type="submit" class="primary">
-          {texts.button}
+          Create account
         </button>
       </form>
     </>
   );
-  return renderAlone(c, { title: texts.title, body, status });
+  return renderAlone(c, { title: 'Welcome to askback', body, status });
 }

@@ -9,7 +9,16 @@ import type {
   ServingProcess,
   WaitingTask,
 } from './queries.ts';
-import { operatorTexts as texts } from './texts.ts';
+
+const outcomesTexts = {
+  delivered: 'delivered',
+  failed: 'failed after the last attempt',
+  pending: 'waiting for an attempt',
+  skipped: 'kept, because the webhook is switched off',
+} as Readonly<Record<string, string>>;
+
+export const operatorsAbout =
+  'Operators see this page. They see no answers and no addresses of organizations that they are not members of.';
 
 export type OverviewProps = {
   health: { failing: Record<string, string>; warned: Record<string, string> };
@@ -40,23 +49,27 @@ export function Overview(props: OverviewProps) {
 function Health({ health: { failing, warned } }: OverviewProps) {
   const rows = [
     ...Object.entries(failing).map(([name, why]) => ({
-      cells: [name, <State kind="failed">{texts.failing}</State>, why],
+      cells: [name, <State kind="failed">failing</State>, why],
     })),
     ...Object.entries(warned).map(([name, why]) => ({
-      cells: [name, <State kind="warning">{texts.warning}</State>, why],
+      cells: [name, <State kind="warning">warning</State>, why],
     })),
   ];
   const isReady = Object.keys(failing).length === 0;
   return (
-    <Part id="health" title={texts.health}>
+    <Part id="health" title="Health">
       <p>
-        <State kind={isReady ? 'fine' : 'failed'}>{isReady ? texts.ready : texts.notReady}</State>
+        <State kind={isReady ? 'fine' : 'failed'}>{isReady ? 'Ready' : 'Not ready'}</State>
       </p>
-      <p class="soft">{isReady ? texts.readyMeans : texts.notReadyMeans}</p>
+      <p class="soft">
+        {isReady
+          ? 'Everything that this process needs is in order.'
+          : 'Load balancers send this process no requests until it is.'}
+      </p>
       {rows.length > 0 ? (
         <DataTable
-          caption={texts.health}
-          columns={[{ head: texts.check }, { head: texts.state }, { head: texts.finding }]}
+          caption="Health"
+          columns={[{ head: 'Check' }, { head: 'State' }, { head: 'Finding' }]}
           rows={rows}
         />
       ) : null}
@@ -69,16 +82,16 @@ function Queues({ waiting }: OverviewProps) {
     cells: [<code>{one.task}</code>, count(one.waiting), duration(one.oldest_seconds)],
   }));
   const columns = [
-    { head: texts.task },
-    { head: texts.waiting, number: true },
-    { head: texts.oldest, number: true },
+    { head: 'Task' },
+    { head: 'Waiting', number: true },
+    { head: 'Oldest waits', number: true },
   ];
   return (
-    <Part id="queues" title={texts.queues}>
+    <Part id="queues" title="Queues">
       {rows.length > 0 ? (
-        <DataTable caption={texts.queues} columns={columns} rows={rows} />
+        <DataTable caption="Queues" columns={columns} rows={rows} />
       ) : (
-        <p class="soft">{texts.queuesEmpty}</p>
+        <p class="soft">Nothing waits.</p>
       )}
     </Part>
   );
@@ -86,26 +99,26 @@ function Queues({ waiting }: OverviewProps) {
 
 function Deliveries({ outcomes }: OverviewProps) {
   const rows = outcomes.map(({ status, deliveries }) => ({
-    cells: [<span title={status}>{texts.outcomes[status] ?? status}</span>, count(deliveries)],
+    cells: [<span title={status}>{outcomesTexts[status] ?? status}</span>, count(deliveries)],
   }));
-  const columns = [{ head: texts.outcome }, { head: texts.count, number: true }];
+  const columns = [{ head: 'Outcome' }, { head: 'Deliveries', number: true }];
   return (
-    <Part id="deliveries" title={texts.deliveries}>
+    <Part id="deliveries" title="Deliveries of the last hour">
       {rows.length > 0 ? (
-        <DataTable caption={texts.deliveries} columns={columns} rows={rows} />
+        <DataTable caption="Deliveries of the last hour" columns={columns} rows={rows} />
       ) : (
-        <p class="soft">{texts.deliveriesEmpty}</p>
+        <p class="soft">No webhook had anything to deliver.</p>
       )}
     </Part>
   );
 }
 
 const organizationColumns = [
-  { head: texts.name },
-  { head: texts.members, number: true },
-  { head: texts.surveys, number: true },
-  { head: texts.mails, number: true },
-  { head: texts.made },
+  { head: 'Name' },
+  { head: 'Members', number: true },
+  { head: 'Surveys', number: true },
+  { head: 'Mails this month', number: true },
+  { head: 'Made' },
 ];
 
 function Organizations({ organizations, page, limit, total }: OverviewProps) {
@@ -122,17 +135,17 @@ function Organizations({ organizations, page, limit, total }: OverviewProps) {
   }));
   const act = (
     <a class="button primary" href="/operator/organizations/new">
-      {texts.newOrganization}
+      New organization
     </a>
   );
   return (
-    <Part id="organizations" title={texts.organizations} act={act}>
+    <Part id="organizations" title="Organizations" act={act}>
       <PagedList
         meta={{ page, limit, total }}
         at={(other) => `/operator?page=${other}`}
-        empty={<EmptyState title={texts.organizationsEmpty} />}
+        empty={<EmptyState title="No organization yet. Make the first one." />}
       >
-        <DataTable caption={texts.organizations} columns={organizationColumns} rows={rows} />
+        <DataTable caption="Organizations" columns={organizationColumns} rows={rows} />
       </PagedList>
     </Part>
   );
@@ -145,26 +158,26 @@ function Operators({ operators }: OverviewProps) {
       <bdi>{email}</bdi>,
       has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
       <a class="button" href={`/operator/operators/${id}/remove`}>
-        {texts.remove}
+        Remove
         <span class="hidden"> {name}</span>
       </a>,
     ],
   }));
   const columns = [
-    { head: texts.name },
-    { head: texts.email },
-    { head: texts.secondStep },
-    { head: texts.remove, hidden: true },
+    { head: 'Name' },
+    { head: 'Email' },
+    { head: 'Second step' },
+    { head: 'Remove', hidden: true },
   ];
   const act = (
     <a class="button" href="/operator/operators/new">
-      {texts.makeOperator}
+      Make operator
     </a>
   );
   return (
-    <Part id="operators" title={texts.operators} act={act}>
-      <p class="soft">{texts.operatorsAbout}</p>
-      <DataTable caption={texts.operators} columns={columns} rows={rows} />
+    <Part id="operators" title="Operators" act={act}>
+      <p class="soft">{operatorsAbout}</p>
+      <DataTable caption="Operators" columns={columns} rows={rows} />
       <p class="small soft">{counted(operators.length, 'operator')}</p>
     </Part>
   );
@@ -174,10 +187,10 @@ function Processes({ processes }: OverviewProps) {
   const rows = processes.map(({ program, started_at }) => ({
     cells: [program, <Time at={started_at} />],
   }));
-  const columns = [{ head: texts.program }, { head: texts.since }];
+  const columns = [{ head: 'Program' }, { head: 'Runs since' }];
   return (
-    <Part id="processes" title={texts.processes}>
-      <DataTable caption={texts.processes} columns={columns} rows={rows} />
+    <Part id="processes" title="Processes">
+      <DataTable caption="Processes" columns={columns} rows={rows} />
     </Part>
   );
 }

@@ -11,13 +11,13 @@ import { emptyForm, type FormState } from '../../web/app/read-form.ts';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import { takeOnce } from '../../web/app/shown-once.ts';
+import { operatorsAbout } from './overview.tsx';
 import type { OperatedOrganization, Operator } from './queries.ts';
-import { operatorTexts as texts } from './texts.ts';
 
 type Page = { title: string; body: Child; form: FormState };
 
 function show(c: Context<MemberEnv>, { title, body, form }: Page) {
-  const trail = [{ text: texts.title, href: '/operator' }];
+  const trail = [{ text: 'Operator', href: '/operator' }];
   const status = Object.keys(form.errors).length > 0 ? 422 : 200;
   return renderScreen(c, { title, section: 'operator', body, trail, status });
 }
@@ -27,15 +27,18 @@ export function showNewOrganization(c: Context<MemberEnv>, form: FormState = emp
   const body = (
     <form method="post" action="/operator/organizations" class="fields measure">
       <Mistakes form={form} />
-      <Field name="name" label={texts.name} form={form} required />
+      <Field name="name" label="Name" form={form} required />
       <LimitField form={form} value={10_000} />
-      <OwnerField form={form} help={texts.ownerHelp} />
+      <OwnerField
+        form={form}
+        help="Of its first owner, who gets an invitation. You can also invite later."
+      />
       <button type="submit" class="primary">
-        {texts.create}
+        Create organization
       </button>
     </form>
   );
-  return show(c, { title: texts.newOrganization, body, form });
+  return show(c, { title: 'New organization', body, form });
 }
 
 export function showOrganization(
@@ -48,21 +51,23 @@ export function showOrganization(
   const body = (
     <>
       <MadeLink {...{ c, secrets, mailbox }} done={path} />
-      {organization.owners === 0 ? <Notice kind="warning" text={texts.noOwner} /> : null}
+      {organization.owners === 0 ? (
+        <Notice kind="warning" text="This organization has no owner yet. Invite one." />
+      ) : null}
       <Facts facts={factsOf(organization)} />
-      <Part id="limits" title={texts.limits}>
+      <Part id="limits" title="Limits">
         <form method="post" action={path} class="fields measure">
           <Mistakes form={form} />
           <LimitField form={form} value={organization.monthly_send_limit} />
           <button type="submit" class="primary">
-            {texts.save}
+            Save
           </button>
         </form>
       </Part>
-      <Part id="invite" title={texts.inviteOwner}>
+      <Part id="invite" title="Invite an owner">
         <form method="post" action={`${path}/invite`} class="fields measure">
           <OwnerField form={form} required />
-          <button type="submit">{texts.invite}</button>
+          <button type="submit">Invite</button>
         </form>
       </Part>
     </>
@@ -71,13 +76,13 @@ export function showOrganization(
 }
 
 const factsOf = (organization: OperatedOrganization): [string, Child][] => [
-  [texts.members, count(organization.members)],
-  [texts.surveys, count(organization.surveys)],
+  ['Members', count(organization.members)],
+  ['Surveys', count(organization.surveys)],
   [
-    texts.mails,
+    'Mails this month',
     `${count(organization.mails_this_month)} of ${count(organization.monthly_send_limit)}`,
   ],
-  [texts.made, <Time at={organization.created_at} show="day" />],
+  ['Made', <Time at={organization.created_at} show="day" />],
   ['Id', <code>{organization.id}</code>],
 ];
 
@@ -92,15 +97,15 @@ export function showNewOperator(
       <MadeLink {...{ c, secrets, mailbox }} done="/operator" />
       <form method="post" action="/operator/operators" class="fields measure">
         <Mistakes form={form} />
-        <p class="soft">{texts.operatorsAbout}</p>
+        <p class="soft">{operatorsAbout}</p>
         <OwnerField form={form} required />
         <button type="submit" class="primary">
-          {texts.makeOperator}
+          Make operator
         </button>
       </form>
     </>
   );
-  return show(c, { title: texts.makeOperator, body, form });
+  return show(c, { title: 'Make operator', body, form });
 }
 
 export function showRemoveOperator(
@@ -111,11 +116,11 @@ export function showRemoveOperator(
   const form = mistake ? { typed: {}, errors: { '': mistake } } : emptyForm();
   const action = `/operator/operators/${id}/remove`;
   const body = (
-    <Confirm action={action} button={texts.remove} cancel="/operator" form={form}>
-      <p>{texts.removeMeans(name)}</p>
+    <Confirm action={action} button="Remove" cancel="/operator" form={form}>
+      <p>{name} no longer sees this page. The account and its organizations stay.</p>
     </Confirm>
   );
-  return show(c, { title: texts.removeTitle(name), body, form });
+  return show(c, { title: `Remove ${name} as an operator`, body, form });
 }
 
 type LimitFieldProps = { form: FormState; value: number };
@@ -124,13 +129,13 @@ function LimitField({ form, value }: LimitFieldProps) {
   return (
     <Field
       name="monthly_send_limit"
-      label={texts.limit}
+      label="Mails a month"
       form={form}
       value={value}
       type="number"
       min={0}
       max={999_999_999}
-      help={texts.limitHelp}
+      help="The most mails that surveys of the organization may send in a calendar month."
       required
     />
   );
@@ -142,7 +147,7 @@ function OwnerField({ form, help, required = false }: OwnerFieldProps) {
   return (
     <Field
       name="email"
-      label={texts.ownerEmail}
+      label="Email"
       form={form}
       type="email"
       autocomplete="off"
@@ -163,8 +168,17 @@ function MadeLink({ c, secrets, mailbox, done }: MadeLinkProps) {
   const made = v.safeParse(Made, takeOnce(c, secrets, owner));
   if (!made.success) return null;
   return (
-    <Secret title={texts.linkTitle} label={texts.linkLabel} value={made.output.url} done={done}>
-      <p>{mailbox ? texts.linkAboutHere : texts.linkAbout}</p>
+    <Secret
+      title="The link of the invitation"
+      label="Invitation link"
+      value={made.output.url}
+      done={done}
+    >
+      <p>
+        {mailbox
+          ? 'It is shown only this once. No mail server is set, so hand it over yourself. It works once, within 7 days.'
+          : 'It was mailed as well, and is shown only this once. It works once, within 7 days.'}
+      </p>
     </Secret>
   );
 }

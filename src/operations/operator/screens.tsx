@@ -40,7 +40,6 @@ import {
   listWaitingTasks,
   pageOfOrganizations,
 } from './queries.ts';
-import { operatorTexts as texts } from './texts.ts';
 
 export type OperatorTools = {
   db: Db;
@@ -78,7 +77,7 @@ export const operatorScreens = (tools: OperatorTools) =>
         createOrganization(tx, c.var.actor, settings),
       );
       if (email) await inviteOwner(c, tools, { orgId: id, email });
-      flash(c, { kind: 'fine', text: texts.created });
+      flash(c, { kind: 'fine', text: 'The organization was made.' });
       return c.redirect(`/operator/organizations/${id}`, 303);
     })
     .get('/organizations/:id', async (c) =>
@@ -90,7 +89,7 @@ export const operatorScreens = (tools: OperatorTools) =>
       const form = await readForm(c, LimitForm);
       if (form.errors) return showOrganization(c, tools, { organization, form });
       await changeOrganization(tools.db, operatorWriter(c, organization.id), form.values);
-      flash(c, { kind: 'fine', text: texts.saved });
+      flash(c, { kind: 'fine', text: 'The limit was saved. It holds from the next mail.' });
       return c.redirect(`/operator/organizations/${organization.id}`, 303);
     })
     .post('/organizations/:id/invite', async (c) => {
@@ -116,7 +115,10 @@ export const operatorScreens = (tools: OperatorTools) =>
       const inviting = { ...tools, mails: true };
       const invited = await makeOperator(inviting, c.var.actor, form.values.email);
       if (invited) keepOnce(c, tools.secrets, shownTo(c), { url: invited.url });
-      flash(c, { kind: 'fine', text: invited ? invitedBy(tools) : texts.operatorMade });
+      flash(c, {
+        kind: 'fine',
+        text: invited ? invitedBy(tools) : 'The member is an operator now.',
+      });
       return c.redirect(invited ? '/operator/operators/new' : '/operator', 303);
     })
     .get('/operators/:id/remove', async (c) => {
@@ -130,8 +132,13 @@ export const operatorScreens = (tools: OperatorTools) =>
         () => true,
         whenRefused('last_operator'),
       );
-      if (!done) return showRemoveOperator(c, operator, texts.lastOperator);
-      flash(c, { kind: 'fine', text: texts.removed });
+      if (!done)
+        return showRemoveOperator(
+          c,
+          operator,
+          'This is the last operator. Make another member an operator first.',
+        );
+      flash(c, { kind: 'fine', text: 'The operator was removed.' });
       return c.redirect('/operator', 303);
     });
 
@@ -152,10 +159,13 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
       {...{ page, limit, total: await countOrganizations(db) }}
     />
   );
-  return renderScreen(c, { title: texts.title, section: 'operator', body });
+  return renderScreen(c, { title: 'Operator', section: 'operator', body });
 }
 
-const invitedBy = ({ mailbox }: OperatorTools) => (mailbox ? texts.invitedHere : texts.invited);
+const invitedBy = ({ mailbox }: OperatorTools) =>
+  mailbox
+    ? 'The invitation was made, and goes to no address, because no mail server is set. Hand its link over.'
+    : 'The invitation is on its way.';
 
 /** Returns why the address was not invited, if it was not. */
 async function inviteOwner(

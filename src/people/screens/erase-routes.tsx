@@ -16,7 +16,6 @@ import { type EraseTools, erasePerson } from '../erasure/erase.ts';
 import { type ErasureReceipt, listErasures } from '../erasure/queries.ts';
 import { ErasureQuery } from '../erasure/schemas.ts';
 import type { FoundPerson } from '../queries.ts';
-import { eraseTexts as texts } from './erase-texts.ts';
 import { ErasureList } from './erasure-list.tsx';
 import { getPerson, peoplePath } from './person-of.ts';
 
@@ -37,7 +36,7 @@ export function addErasing(app: Hono<ScreenEnv>, tools: EraseTools) {
       const id = c.req.param('id');
       if (!isUuid(id)) throw notFound('erasure');
       await allowErasedAddress(tools, owner, id);
-      flash(c, { kind: 'fine', text: texts.allowed });
+      flash(c, { kind: 'fine', text: 'The address may be added and mailed again.' });
       return c.redirect(erasedPath(c), 303);
     })
 
@@ -55,11 +54,18 @@ export function addErasing(app: Hono<ScreenEnv>, tools: EraseTools) {
       if (form.errors) return showErase(c, person, form);
       const { email, scores } = form.values;
       if (addressKey(email) !== addressKey(person.email)) {
-        return showErase(c, person, await withMistake(c, { email: texts.wrong }));
+        return showErase(
+          c,
+          person,
+          await withMistake(c, { email: 'This is not the address of this person.' }),
+        );
       }
       const wish = { email, scores: scores === 'keep' ? 'kept' : 'deleted' } as const;
       await erasePerson(tools, owner, wish);
-      flash(c, { kind: 'fine', text: texts.erased });
+      flash(c, {
+        kind: 'fine',
+        text: 'The person is erased. The first receipt of this list is the proof.',
+      });
       return c.redirect(erasedPath(c), 303);
     });
 }
@@ -79,7 +85,7 @@ async function showErasures(c: Context<ScreenEnv>, { db }: EraseTools) {
     listErasures(db, orgId, found),
   );
   return renderScreen(c, {
-    title: texts.listTitle,
+    title: 'Erased people',
     section: 'people',
     trail: [{ text: 'People', href: peoplePath(c) }],
     body: <ErasureList path={erasedPath(c)} email={typed} receipts={data} meta={meta} />,
@@ -91,7 +97,7 @@ type ListMeta = { page: number; limit: number; total: number };
 function showErase(c: Context<ScreenEnv>, { email }: FoundPerson, form: FormState) {
   const person = `${peoplePath(c)}/${c.req.param('id')}`;
   return renderScreen(c, {
-    title: texts.title,
+    title: 'Erase this person',
     section: 'people',
     status: Object.keys(form.errors).length > 0 ? 422 : 200,
     trail: [
@@ -101,21 +107,24 @@ function showErase(c: Context<ScreenEnv>, { email }: FoundPerson, form: FormStat
     body: (
       <Confirm
         action={`${person}/erase`}
-        button={texts.erase}
+        button="Erase"
         cancel={person}
-        typed={{ name: 'email', label: texts.address, expected: email }}
+        typed={{ name: 'email', label: 'Email', expected: email }}
         form={form}
       >
-        <p>{texts.means(email)}</p>
-        <p>{texts.suppressed}</p>
+        <p>
+          Everything that leads to {email} is deleted for good: its contacts in all surveys, mails,
+          visits, comments and what was made of them. Nothing brings it back.
+        </p>
+        <p>The address is kept as a keyed hash only, so that no survey is mailed to it again.</p>
         <Choice
           name="scores"
-          label={texts.scores}
+          label="Scores"
           form={form}
           value="keep"
           options={[
-            { value: 'keep', text: texts.keep, help: texts.keepMeans },
-            { value: 'delete', text: texts.delete, help: texts.deleteMeans },
+            { value: 'keep', text: 'Keep as anonymous', help: 'Past numbers stay as they are.' },
+            { value: 'delete', text: 'Delete too', help: 'Past numbers change.' },
           ]}
         />
       </Confirm>

@@ -3,7 +3,6 @@ import { State, Time } from '../../web/app/marks.tsx';
 import { SearchedList } from '../../web/app/searched-list.tsx';
 import type { ErasureCounts } from '../erasure/counts.ts';
 import type { ErasureReceipt } from '../erasure/queries.ts';
-import { kindTexts, eraseTexts as texts } from './erase-texts.ts';
 
 type ErasureListProps = {
   path: string;
@@ -18,11 +17,17 @@ export function ErasureList({ path, email, receipts, meta }: ErasureListProps) {
     <SearchedList
       {...{ path, meta }}
       id="erasures"
-      search={{ name: 'email', label: texts.find, purpose: 'Find receipts', value: email }}
+      search={{ name: 'email', label: 'Address', purpose: 'Find receipts', value: email }}
       found={counted(meta.total, 'receipt')}
-      about={texts.listAbout}
-      none={{ title: texts.none, means: texts.noneMeans }}
-      noneFound={{ title: texts.noneFound, means: texts.noneFoundMeans }}
+      about="A receipt names no address. Only its keyed hash is left: type an address to find its receipts."
+      none={{
+        title: 'No person was erased yet',
+        means: 'Erase a person on the page of that person. The receipt then stands here.',
+      }}
+      noneFound={{
+        title: 'No receipt of this address',
+        means: 'It was never erased in this organization.',
+      }}
     >
       <Rows path={path} receipts={receipts} />
     </SearchedList>
@@ -32,14 +37,14 @@ export function ErasureList({ path, email, receipts, meta }: ErasureListProps) {
 const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) => (
   <DataTable
     caption="Receipts, newest first"
-    columns={[{ head: 'Erased' }, { head: 'What' }, { head: 'Address' }, { head: texts.receipt }]}
+    columns={[{ head: 'Erased' }, { head: 'What' }, { head: 'Address' }, { head: 'Receipt' }]}
     rows={receipts.map((receipt) => ({
       cells: [
         <Time at={new Date(receipt.erased_at)} />,
         <>
           {inWords(receipt.counts)}
           <span class="soft block">
-            {receipt.scores === 'kept' ? texts.scoresKept : texts.scoresDeleted}
+            {receipt.scores === 'kept' ? 'Scores are kept, anonymous.' : 'Scores are deleted.'}
           </span>
         </>,
         <Address path={path} receipt={receipt} />,
@@ -69,7 +74,7 @@ function Address({ path, receipt }: { path: string; receipt: ErasureReceipt }) {
       <State kind="skipped">Suppressed</State>
       <form method="post" action={`${path}/${receipt.id}/allow`}>
         <button type="submit">
-          {texts.allow}
+          Allow again
           <span class="hidden"> {receipt.id}</span>
         </button>
       </form>
@@ -81,5 +86,26 @@ function Address({ path, receipt }: { path: string; receipt: ErasureReceipt }) {
 function inWords(counts: ErasureCounts): string {
   const kinds = Object.entries(kindTexts) as [keyof ErasureCounts, readonly [string, string]][];
   const there = kinds.filter(([kind]) => counts[kind] > 0);
-  return there.map(([kind, words]) => counted(counts[kind], ...words)).join(', ') || texts.nothing;
+  return there.map(([kind, words]) => counted(counts[kind], ...words)).join(', ') || 'nothing else';
 }
+
+/** Each kind of what was erased, of one and of several. */
+const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>> = {
+  contacts: ['contact', 'contacts'],
+  mails: ['mail', 'mails'],
+  blocked_mails: ['blocked mail', 'blocked mails'],
+  openings: ['visit', 'visits'],
+  responses: ['response', 'responses'],
+  properties: ['property of another contact', 'properties of other contacts'],
+  comments: ['comment', 'comments'],
+  notes: ['note', 'notes'],
+  analyses: ['analysis', 'analyses'],
+  summaries: ['quote in a summary', 'quotes in summaries'],
+  deliveries: ['delivery', 'deliveries'],
+  campaign_results: ['result of a campaign', 'results of campaigns'],
+  suppressions: ['suppression', 'suppressions'],
+  uploads: ['uploaded list or line', 'uploaded lists and lines'],
+  stored_answers: ['stored answer', 'stored answers'],
+  mailbox_messages: ['message in the mailbox', 'messages in the mailbox'],
+  audit_events: ['audit event', 'audit events'],
+};

@@ -2,7 +2,6 @@ import { counted, DataTable } from '../../web/app/lists.tsx';
 import { Breakable, State, Time } from '../../web/app/marks.tsx';
 import { SearchedList } from '../../web/app/searched-list.tsx';
 import type { PersonRow } from '../queries.ts';
-import { peopleTexts as texts } from './texts.ts';
 
 type PeopleProps = {
   path: string;
@@ -24,9 +23,12 @@ export function PeopleList({ path, search, people, meta }: PeopleProps) {
         placeholder: 'Address or name',
       }}
       found={counted(meta.total, 'person', 'people')}
-      about={texts.about}
-      none={{ title: texts.none, means: texts.noneMeans }}
-      noneFound={{ title: texts.noneFound, means: texts.noneFoundMeans }}
+      about="A person is one address over all surveys; the one added last comes first."
+      none={{
+        title: 'No people yet',
+        means: 'Contacts of all surveys stand here, with everything that was sent and answered.',
+      }}
+      noneFound={{ title: 'No address or name has this part', means: 'Search for less of it.' }}
     >
       <Rows path={path} people={people} />
     </SearchedList>

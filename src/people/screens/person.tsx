@@ -1,11 +1,10 @@
 import { scoreText } from '../../responses/screens/shown.ts';
 import { DataTable } from '../../web/app/lists.tsx';
+import type { StateKind } from '../../web/app/marks.tsx';
 import { Breakable, Chip, State, Time } from '../../web/app/marks.tsx';
 import type { FoundPerson } from '../queries.ts';
 import type { AnswerOfPerson } from '../timeline.queries.ts';
 import type { TimelineEntry } from '../timeline.ts';
-import { eraseTexts } from './erase-texts.ts';
-import { steps, peopleTexts as texts, undelivered } from './texts.ts';
 
 type PersonProps = {
   person: FoundPerson;
@@ -32,16 +31,16 @@ export function PersonScreen(props: PersonProps) {
       ) : null}
       {isSuppressed ? (
         <p>
-          <State kind="skipped">{texts.suppressed}</State>
+          <State kind="skipped">This address gets no mail of this organization.</State>
         </p>
       ) : null}
       {may.change ? (
         <form method="post" action={`${here}/${isSuppressed ? 'allow' : 'suppress'}`}>
           <div class="actions">
-            <button type="submit">{isSuppressed ? texts.allow : texts.suppress}</button>
+            <button type="submit">{isSuppressed ? 'Allow again' : 'Suppress'}</button>
             {may.erase ? (
               <a class="button danger" href={`${here}/erase`}>
-                {eraseTexts.erase}
+                Erase
               </a>
             ) : null}
           </div>
@@ -49,10 +48,10 @@ export function PersonScreen(props: PersonProps) {
       ) : null}
       <section class="part" aria-labelledby="timeline">
         <div class="title">
-          <h2 id="timeline">{texts.timeline}</h2>
+          <h2 id="timeline">What happened, newest first</h2>
         </div>
         <DataTable
-          caption={texts.timeline}
+          caption="What happened, newest first"
           columns={[{ head: 'When' }, { head: 'What' }, { head: 'Survey' }]}
           rows={timeline.map((entry) => ({
             cells: [
@@ -124,6 +123,33 @@ const Answer = ({ answer, home }: { answer: AnswerOfPerson; home: string }) => {
 const Visits = ({ many, last }: { many: number; last: string }) =>
   many < 2 ? null : (
     <span class="small soft block">
-      {texts.times(many)} <Time at={last} />
+      {many} times, last on <Time at={last} />
     </span>
   );
+
+type Step = { kind: StateKind; text: string };
+
+/** Each step of a timeline as a reader sees it. */
+const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
+  added: { kind: 'fine', text: 'Added to the survey' },
+  claimed: { kind: 'waiting', text: 'Waits to be sent' },
+  sending: { kind: 'waiting', text: 'Is being sent' },
+  sent: { kind: 'fine', text: 'Sent' },
+  reminded: { kind: 'fine', text: 'Reminded' },
+  failed: { kind: 'failed', text: 'Not sent' },
+  unknown: { kind: 'warning', text: 'Outcome unknown' },
+  blocked: { kind: 'skipped', text: 'Blocked' },
+  opened: { kind: 'fine', text: 'Opened the link' },
+  answered: { kind: 'fine', text: 'Answered' },
+  answer_held: { kind: 'waiting', text: 'Answered, held' },
+  delivered: { kind: 'fine', text: 'Delivered to a webhook' },
+  not_delivered: { kind: 'failed', text: 'Not delivered to a webhook' },
+  unsubscribed: { kind: 'warning', text: 'Suppressed or unsubscribed' },
+  bounced: { kind: 'failed', text: 'Bounced: the mailbox does not exist' },
+};
+
+/** Why an event of the answer has not been delivered, by the state of its delivery; it failed otherwise. */
+const undelivered: Readonly<Record<string, Step>> = {
+  pending: { kind: 'waiting', text: 'Waits to be delivered to a webhook' },
+  skipped: { kind: 'skipped', text: 'Not delivered: the webhook was off' },
+};

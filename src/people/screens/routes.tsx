@@ -12,11 +12,9 @@ import { countPeople, listPeople } from '../queries.ts';
 import { listAnswersOf } from '../timeline.queries.ts';
 import { timelineOf } from '../timeline.ts';
 import { addErasing } from './erase-routes.tsx';
-import { eraseTexts } from './erase-texts.ts';
 import { PeopleList } from './list.tsx';
 import { PersonScreen } from './person.tsx';
 import { getPerson, peoplePath } from './person-of.ts';
-import { peopleTexts as texts } from './texts.ts';
 
 const rowsOnPage = '50';
 const PeopleQuery = v.object({
@@ -34,14 +32,14 @@ export function peopleScreens(tools: EraseTools) {
       const editor = requireRole(c, 'editor');
       const { email } = await getPerson(c, tools.db);
       await suppressByHand(tools, editor, email);
-      return back(c, texts.nowSuppressed);
+      return back(c, 'The address is suppressed: no survey is mailed to it.');
     })
 
     .post('/:id/allow', async (c) => {
       const editor = requireRole(c, 'editor');
       const { suppressions } = await getPerson(c, tools.db);
       for (const { id } of suppressions) await liftSuppression(tools, editor, id);
-      return back(c, texts.nowAllowed);
+      return back(c, 'The address is allowed again. Other rules that block mail stay in force.');
     });
 }
 
@@ -59,7 +57,7 @@ async function showPeople(c: Context<ScreenEnv>, db: Db) {
   const path = peoplePath(c);
   const body = <PeopleList {...{ path, search, people, meta: { page, limit, total } }} />;
   const actions =
-    c.var.organization.role === 'owner' ? <a href={`${path}/erased`}>{eraseTexts.list}</a> : null;
+    c.var.organization.role === 'owner' ? <a href={`${path}/erased`}>Erased people</a> : null;
   return renderScreen(c, { title: 'People', section: 'people', body, actions });
 }
 

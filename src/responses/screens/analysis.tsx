@@ -3,7 +3,6 @@ import { Facts } from '../../web/app/lists.tsx';
 import { State } from '../../web/app/marks.tsx';
 import type { ResponseOrigin } from './shown.queries.ts';
 import { capital, type DetailProps } from './shown.ts';
-import { responseTexts as texts } from './texts.ts';
 
 /** What was made of the comment, or why nothing was. */
 export function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
@@ -24,7 +23,9 @@ export function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'o
             ]}
           />
           <p class="small soft">
-            {origin.provider === 'built-in' ? texts.builtIn : texts.readBy(origin.provider)}
+            {origin.provider === 'built-in'
+              ? 'Read by the built-in analyst, which can be wrong.'
+              : `Read by ${origin.provider}, which can be wrong.`}
           </p>
         </>
       )}
@@ -33,8 +34,10 @@ export function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'o
 }
 
 function whyUnread({ comment }: { comment: string | null }, { analyzed }: ResponseOrigin): string {
-  if (!comment) return texts.nothingToRead;
-  return analyzed ? texts.notReadYet : texts.analysisOff;
+  if (!comment) return 'There is no comment to read.';
+  return analyzed
+    ? 'Its comment has not been read yet.'
+    : 'Analysis is off for this organization. An owner can switch it on in the settings.';
 }
 
 function riskMark(risk: string | null): Child {

@@ -12,7 +12,6 @@ import {
   scaleText,
   scoreText,
 } from './shown.ts';
-import { heldReason, responseTexts as texts } from './texts.ts';
 
 /** The id of the heading that names whose response it is. */
 export const whoId = 'answer-who';
@@ -102,7 +101,7 @@ function Said({ response, origin, path }: DetailProps) {
           {comment}
         </blockquote>
       ) : (
-        <p class="soft">{texts.noComment}</p>
+        <p class="soft">No comment</p>
       )}
       <Properties properties={response.properties} />
     </div>
@@ -129,12 +128,10 @@ function Held({ here, origin, mayRelease }: HeldProps) {
     <form method="post" action={`${here.path}/release${here.query}`}>
       <h3>
         <State kind="waiting" code={origin.held_reason ?? ''}>
-          {texts.held}
+          This response is held
         </State>
       </h3>
-      <p>
-        {heldReason(origin.held_reason ?? '')} {texts.heldOne}
-      </p>
+      <p>{heldReason(origin.held_reason ?? '')} It counts nowhere until it is released.</p>
       {mayRelease ? (
         <button type="submit" class="primary">
           Release
@@ -165,7 +162,7 @@ const Others = ({ others, path, query, person }: OthersProps) => (
               </span>
             </p>
             <p class={comment ? undefined : 'soft'} dir="auto">
-              {comment ?? texts.noComment}
+              {comment ?? 'No comment'}
             </p>
           </div>
         </li>
@@ -173,3 +170,13 @@ const Others = ({ others, path, query, person }: OthersProps) => (
     </ul>
   </div>
 );
+
+/** Why a response is on hold, by the reason that is stored. */
+const heldReasons: Readonly<Record<string, string>> = {
+  hidden_field: 'A field that people do not see was filled in.',
+  hidden_link: 'A link that people do not see was opened shortly before.',
+  scores_opened: 'Links with different scores were opened within 10 seconds before it.',
+  scores_posted: 'Another score was given by the same link within 2 seconds before it.',
+};
+
+const heldReason = (reason: string) => heldReasons[reason] ?? 'A machine seems to have given it.';

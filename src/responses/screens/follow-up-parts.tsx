@@ -2,7 +2,6 @@ import { Field, Select } from '../../web/app/fields.tsx';
 import { Facts } from '../../web/app/lists.tsx';
 import { Tag, Time } from '../../web/app/marks.tsx';
 import { capital, type DetailProps, type ResponsePlace } from './shown.ts';
-import { responseTexts as texts } from './texts.ts';
 
 type PartProps = DetailProps & { here: ResponsePlace };
 
@@ -91,8 +90,8 @@ export function FollowUpPart({ response, choices, here, editor }: PartProps) {
     return (
       <Facts
         facts={[
-          ['State', state ? capital(state) : texts.notFollowedUp],
-          ['Owner', name ?? texts.noOwner],
+          ['State', state ? capital(state) : 'Not followed up'],
+          ['Owner', name ?? 'No owner'],
         ]}
       />
     );
@@ -106,7 +105,7 @@ export function FollowUpPart({ response, choices, here, editor }: PartProps) {
         label="Owner"
         value={owner ?? ''}
         options={[
-          { value: '', text: texts.noOwner },
+          { value: '', text: 'No owner' },
           ...choices.members.map(({ email, name }) => ({ value: email, text: name })),
         ]}
       />
@@ -115,7 +114,7 @@ export function FollowUpPart({ response, choices, here, editor }: PartProps) {
         label="State"
         value={state ?? ''}
         options={[
-          { value: '', text: texts.notFollowedUp },
+          { value: '', text: 'Not followed up' },
           { value: 'open', text: 'Open' },
           { value: 'done', text: 'Done' },
         ]}

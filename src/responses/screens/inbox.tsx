@@ -16,7 +16,6 @@ import { Split } from './pane.tsx';
 import { filled, inZone, pathOf } from './paths.ts';
 import { findChoices } from './shown.queries.ts';
 import type { ShownResponse } from './shown.ts';
-import { responseTexts as texts } from './texts.ts';
 
 const rowsOnPage = '25';
 
@@ -98,10 +97,11 @@ function readDays(
     delete queries[name];
   };
   for (const name of dayFields) {
-    if (queries[name] && !readInstants(queries[name][0]!)) leaveOut(name, texts.noDay);
+    if (queries[name] && !readInstants(queries[name][0]!))
+      leaveOut(name, 'Enter a day, such as 2026-04-01.');
   }
   const { from, to } = rangeOf(parsePage(queries, organization));
-  if (from && to && to <= from) leaveOut('date_to', texts.dayBefore);
+  if (from && to && to <= from) leaveOut('date_to', 'This day is before the first one.');
   return { queries, form: { typed, errors } };
 }
 

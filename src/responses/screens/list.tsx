@@ -7,7 +7,6 @@ import { ExportLinks } from './export-links.tsx';
 import { PropertyFilters } from './property-filters.tsx';
 import type { FilterChoices } from './shown.queries.ts';
 import { personOf, type ShownResponse, scoreText } from './shown.ts';
-import { responseTexts as texts } from './texts.ts';
 
 type ListProps = {
   path: string;
@@ -32,7 +31,9 @@ export function ResponseList(props: ListProps) {
         {mayChange ? <ExportLinks path={path} query={query} /> : null}
       </div>
       <PropertyFilters path={path} query={query} />
-      {query.get('held') === 'true' ? <p class="small soft">{texts.heldList}</p> : null}
+      {query.get('held') === 'true' ? (
+        <p class="small soft">These count nowhere until they are released.</p>
+      ) : null}
       <PagedList
         meta={meta}
         at={(page) => addressOf(path, query, page)}
@@ -42,7 +43,8 @@ export function ResponseList(props: ListProps) {
           <input type="hidden" name="query" value={query.toString()} />
           {mayChange ? (
             <label class="tick" data-choose-all hidden>
-              <input type="checkbox" autocomplete="off" /> {texts.chooseAll(responses.length)}
+              <input type="checkbox" autocomplete="off" />{' '}
+              {responses.length === 1 ? 'Choose it' : `Choose all ${responses.length} on this page`}
             </label>
           ) : null}
           <ul class="rows inbox">
@@ -67,17 +69,17 @@ export function ResponseList(props: ListProps) {
 
 const None = ({ filtered, path }: { filtered: boolean; path: string }) =>
   filtered ? (
-    <EmptyState title={texts.noneFound}>
-      <p>{texts.noneFoundMeans}</p>
+    <EmptyState title="No response matches these filters">
+      <p>Take one away, or look in a longer time.</p>
       <p>
         <a class="button" href={path}>
-          {texts.showAll}
+          Show all responses
         </a>
       </p>
     </EmptyState>
   ) : (
-    <EmptyState title={texts.none}>
-      <p>{texts.noneMeans}</p>
+    <EmptyState title="No responses yet">
+      <p>What people answer stands here, newest first. Send a survey, or share its link.</p>
     </EmptyState>
   );
 
@@ -117,7 +119,7 @@ function Row({ response, path, query, choosable, members }: RowProps) {
             {comment}
           </p>
         ) : (
-          <p class="soft">{texts.noComment}</p>
+          <p class="soft">No comment</p>
         )}
         <p class="meta tags">
           <bdi>{survey_name}</bdi>

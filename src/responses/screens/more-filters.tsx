@@ -1,5 +1,4 @@
-import { surveyTypes } from '../../scores.ts';
-import { surveyTexts } from '../../surveys/screen-texts.ts';
+import { scaleNames, surveyTypes } from '../../scores.ts';
 import { languageChoices } from '../../surveys/screens/language-names.ts';
 import { type ControlOption, Field, Select } from '../../web/app/fields.tsx';
 
@@ -24,10 +23,7 @@ export const MoreFilters = ({ value }: { value: (name: string) => string }) => (
         name="type"
         label="Type"
         value={value('type')}
-        options={[
-          any,
-          ...surveyTypes.map((type) => ({ value: type, text: surveyTexts.type[type] })),
-        ]}
+        options={[any, ...surveyTypes.map((type) => ({ value: type, text: scaleNames[type] }))]}
       />
       <Select
         name="audience"

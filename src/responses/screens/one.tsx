@@ -33,7 +33,6 @@ import {
 } from './paths.ts';
 import { findChoices, findOrigin, listOthers } from './shown.queries.ts';
 import { personOf, type ShownResponse } from './shown.ts';
-import { responseTexts as texts } from './texts.ts';
 
 export type ResponseScreenTools = { db: Db; excerpt: Excerpt; pump: () => void };
 
@@ -53,7 +52,9 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const isSaved = outcome === 'saved';
       return go(c, responsePathOf(c, id), {
         kind: isSaved ? 'fine' : 'warning',
-        text: isSaved ? texts.saved : texts.ownerChanged,
+        text: isSaved
+          ? 'The response is saved.'
+          : 'Nothing was saved: another member changed the owner of this response since you opened it. The page shows the owner of now.',
       });
     })
 
@@ -65,7 +66,10 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const before = response.tags.map((each) => each.id).filter((id) => id !== untag);
       const tagIds = untag || !tag ? before : [...before, tag];
       await setTags(tools, editor, { id: response.id, tagIds });
-      return go(c, responsePathOf(c, response.id), { kind: 'fine', text: texts.saved });
+      return go(c, responsePathOf(c, response.id), {
+        kind: 'fine',
+        text: 'The response is saved.',
+      });
     })
 
     .post('/:id/notes', async (c) => {
@@ -74,7 +78,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const form = await readForm(c, NoteInput);
       if (form.errors) return await showResponse(c, tools.db, form);
       await addNote(tools, editor, { id, text: form.values.text });
-      return go(c, responsePathOf(c, id), { kind: 'fine', text: texts.noted });
+      return go(c, responsePathOf(c, id), { kind: 'fine', text: 'The note is saved.' });
     })
 
     .post('/:id/release', async (c) => {
@@ -85,7 +89,9 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       tools.pump();
       return go(c, responsePathOf(c, id), {
         kind: released ? 'fine' : 'warning',
-        text: released ? texts.released : texts.notHeld,
+        text: released
+          ? 'The response is released: it counts now, and its events are delivered.'
+          : 'This response is not held any more: it was released already.',
       });
     })
 
@@ -96,21 +102,24 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const action = `${pathOf(c)}/${response.id}/delete${queryOf(c)}`;
       const trail = [...trailOf(c), { text: personOf(response), href: here }];
       const body = (
-        <Pane list={listPathOf(c)} says={texts.deleteTitle}>
-          <h2 class="in-pane">{texts.deleteOf(personOf(response))}</h2>
+        <Pane list={listPathOf(c)} says="Delete this response">
+          <h2 class="in-pane">Delete the response of {personOf(response)}</h2>
           <Confirm action={action} button="Delete" cancel={here}>
-            <p>{texts.deleteMeans}</p>
-            <p>{texts.deleteStays}</p>
+            <p>
+              It counts nowhere any more: scores and trends change. Its notes, tags and analysis are
+              lost with it. The person is not asked again.
+            </p>
+            <p>What was delivered to webhooks stays there.</p>
           </Confirm>
         </Pane>
       );
-      return renderScreen(c, { title: texts.deleteTitle, section: 'responses', trail, body });
+      return renderScreen(c, { title: 'Delete this response', section: 'responses', trail, body });
     })
 
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
       await deleteResponse(tools, editor, idOf(c));
-      return go(c, listPathOf(c), { kind: 'fine', text: texts.deleted });
+      return go(c, listPathOf(c), { kind: 'fine', text: 'The response is deleted.' });
     });
 
 async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
@@ -133,7 +142,7 @@ async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
   ]);
   const editor = role === 'viewer' ? null : c.var.member.email;
   const [path, query] = [pathOf(c), queryOf(c)];
-  const title = texts.responseOf(personOf(response));
+  const title = `Response of ${personOf(response)}`;
   return renderScreen(c, {
     title,
     heading: 'Response',

@@ -1,14 +1,15 @@
 import type { Child } from 'hono/jsx';
 import { assetUrl } from '../../web/app/assets.ts';
-import { responseTexts as texts } from './texts.ts';
 
 /** The list, and room for one response of it, which a script fills where the screen is wide enough. */
 export const Split = ({ children }: { children: Child }) => (
   <div class="part columns split">
     <div class="list-pane">{children}</div>
-    <section class="answer pane" id="answer" aria-label={texts.pane} tabindex={-1}>
-      <p class="soft">{texts.chooseOne}</p>
-      <p class="small soft">{texts.keys}</p>
+    <section class="answer pane" id="answer" aria-label="The chosen response" tabindex={-1}>
+      <p class="soft">Choose a response to read it here.</p>
+      <p class="small soft">
+        In the list, the keys j and k lead down and up, Enter goes to the response, and Escape back.
+      </p>
     </section>
     <script src={assetUrl('split.js')} type="module" />
   </div>
@@ -29,7 +30,7 @@ export const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
   <section
     class="answer pane"
     id="answer"
-    aria-label={labelledBy ? undefined : texts.pane}
+    aria-label={labelledBy ? undefined : 'The chosen response'}
     aria-labelledby={labelledBy}
     tabindex={-1}
     data-list={list}
@@ -37,7 +38,7 @@ export const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
   >
     <p class="back">
       <a class="more" href={list}>
-        {texts.toList}
+        Back to the list
       </a>
     </p>
     {children}

@@ -16,7 +16,17 @@ import { tagMany } from '../tagging.ts';
 import { listScreen } from './inbox.tsx';
 import { type ResponseScreenTools, responseScreen } from './one.tsx';
 import { filled, go, inZone, pathOf } from './paths.ts';
-import { responseTexts as texts } from './texts.ts';
+
+const releasedMany = (many: string, one: boolean) =>
+  one
+    ? `${many} released: it counts now, and its events are delivered.`
+    : `${many} released: they count now, and their events are delivered.`;
+
+const followed = {
+  done: (many: string) => `${many} marked as done.`,
+  open: (many: string) => `${many} opened again.`,
+  take: (many: string) => `You own ${many} now.`,
+} as const;
 
 const ManyFields = v.object({
   id: severalOf(Uuid),
@@ -47,23 +57,31 @@ export const responseScreens = (tools: ResponseScreenTools) =>
       const form = await readForm(c, ManyFields);
       const { id: responseIds = [], tag = '', query = '', do: act = 'tag' } = form.values ?? {};
       const back = `${pathOf(c)}?${new URLSearchParams(query)}`;
-      if (responseIds.length === 0) return go(c, back, { kind: 'failed', text: texts.noneChosen });
+      if (responseIds.length === 0)
+        return go(c, back, {
+          kind: 'failed',
+          text: 'No response was chosen. Tick some, then press the button again.',
+        });
       if (act === 'release') {
         const many = await releaseMany(tools, editor, responseIds);
         tools.pump();
-        if (many === 0) return go(c, back, { kind: 'warning', text: texts.noneHeld });
-        const released = texts.releasedMany(counted(many, 'response'), many === 1);
+        if (many === 0)
+          return go(c, back, { kind: 'warning', text: 'None of the chosen responses is held.' });
+        const released = releasedMany(counted(many, 'response'), many === 1);
         return go(c, back, { kind: 'fine', text: released });
       }
       if (act !== 'tag' && act !== 'untag') {
         const many = await followUpMany(tools, editor, { responseIds, act });
-        return go(c, back, { kind: 'fine', text: texts.followed[act](counted(many, 'response')) });
+        return go(c, back, { kind: 'fine', text: followed[act](counted(many, 'response')) });
       }
-      if (!isUuid(tag)) return go(c, back, { kind: 'failed', text: texts.noTagChosen });
+      if (!isUuid(tag)) return go(c, back, { kind: 'failed', text: 'No tag was chosen.' });
       const put = act === 'tag';
       const many = await tagMany(tools, editor, { responseIds, tagId: tag, put });
       const found = counted(many, 'response');
-      return go(c, back, { kind: 'fine', text: put ? texts.tagged(found) : texts.untagged(found) });
+      return go(c, back, {
+        kind: 'fine',
+        text: put ? `The tag is on ${found}.` : `The tag is taken from ${found}.`,
+      });
     })
 
     .route('/', responseScreen(tools));

@@ -2,7 +2,6 @@ import { type SurveyType, scaleOf } from '../../scores.ts';
 import type { CategoryName } from '../../web/app/marks.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
 import type { FilterChoices, OtherResponse, ResponseOrigin } from './shown.queries.ts';
-import { responseTexts } from './texts.ts';
 
 /** A response as the API gives it. */
 export type ShownResponse = {
@@ -30,7 +29,7 @@ export type ShownResponse = {
 };
 
 export const personOf = ({ contact_name, contact_email }: ShownResponse) =>
-  contact_name ?? contact_email ?? responseTexts.anonymous;
+  contact_name ?? contact_email ?? 'Anonymous';
 
 /** A score among those of other scales: what it is of is seen, where that is not 10. */
 export function scoreText(type: SurveyType, score: number): string {

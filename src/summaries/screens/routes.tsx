@@ -15,7 +15,6 @@ import { emptyForm, type FormState, readForm } from '../../web/app/read-form.ts'
 import { renderScreen } from '../../web/app/screen.tsx';
 import { periodOfDays, requestSummary } from '../make.ts';
 import { findUsualDays } from '../period.queries.ts';
-import { summaryTexts } from '../screen-texts.ts';
 import { findSummary, findSummaryBefore, listSummaries } from '../summary.queries.ts';
 import { periodFilters, periodText } from './period-text.ts';
 import { SummaryList } from './summary-list.tsx';
@@ -55,11 +54,11 @@ export const summaryScreens = ({ db, pump }: SummaryScreenTools) =>
       const here = pathOf(organization);
       const mayMake = organization.role !== 'viewer';
       return renderScreen(c, {
-        title: summaryTexts.title,
+        title: 'Summaries',
         section: 'summaries',
         actions: mayMake ? (
           <a class="button primary" href={`${here}/new`}>
-            {summaryTexts.make}
+            New summary
           </a>
         ) : null,
         body: <SummaryList {...{ summaries: data, total: meta.total, here, time_zone, ...page }} />,
@@ -79,7 +78,10 @@ export const summaryScreens = ({ db, pump }: SummaryScreenTools) =>
       const { date_from: from, date_to: to } = form.values;
       const { time_zone } = await getOrganization(db, editor.orgId);
       await requestSummary({ db, pump }, editor, await periodOfDays(db, time_zone, { from, to }));
-      flash(c, { kind: 'fine', text: summaryTexts.asked });
+      flash(c, {
+        kind: 'fine',
+        text: 'The summary is being written. It appears here in a moment.',
+      });
       return c.redirect(pathOf(c.var.organization), 303);
     })
 
@@ -101,7 +103,7 @@ export const summaryScreens = ({ db, pump }: SummaryScreenTools) =>
       return renderScreen(c, {
         title: periodText(found.data, time_zone),
         section: 'summaries',
-        trail: [{ text: summaryTexts.title, href: list }],
+        trail: [{ text: 'Summaries', href: list }],
         body: (
           <SummaryPage
             {...{ summary: found.data, before, list, timeZone: time_zone }}
@@ -114,9 +116,9 @@ export const summaryScreens = ({ db, pump }: SummaryScreenTools) =>
 function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 200) {
   const list = pathOf(c.var.organization);
   return renderScreen(c, {
-    title: summaryTexts.make,
+    title: 'New summary',
     section: 'summaries',
-    trail: [{ text: summaryTexts.title, href: list }],
+    trail: [{ text: 'Summaries', href: list }],
     status,
     body: (
       <form method="post" action={list} class="fields narrow">
@@ -126,7 +128,7 @@ function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 20
           label="From"
           type="date"
           form={form}
-          help={summaryTexts.fromHelp}
+          help="The first day."
           required
         />
         <Field
@@ -134,12 +136,12 @@ function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 20
           label="To"
           type="date"
           form={form}
-          help={summaryTexts.toHelp}
+          help="The last day; it is included."
           required
         />
         <div class="actions">
           <button type="submit" class="primary">
-            {summaryTexts.submit}
+            Make summary
           </button>
           <a class="more" href={list}>
             Cancel

@@ -2,7 +2,6 @@ import { signedNps } from '../../scores.ts';
 import { count, counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { Time } from '../../web/app/marks.tsx';
 import { PagedList } from '../../web/app/paged-list.tsx';
-import { summaryTexts } from '../screen-texts.ts';
 import { periodText } from './period-text.ts';
 import type { ShownSummary } from './summary-page.tsx';
 
@@ -32,13 +31,17 @@ export function SummaryList({ summaries, total, here, time_zone, page, limit }: 
         meta={{ page, limit, total }}
         at={(other) => `${here}?page=${other}`}
         empty={
-          <EmptyState title={summaryTexts.none}>
-            <p>{summaryTexts.noneMeans}</p>
+          <EmptyState title="No summary yet">
+            <p>
+              A summary of each calendar month is written by itself once analysis is on under
+              Settings. New summary makes one of any period.
+            </p>
           </EmptyState>
         }
       >
         <p class="small soft">
-          {counted(total, 'summary', 'summaries')}. {summaryTexts.about}
+          {counted(total, 'summary', 'summaries')}. What customers said in a period: the score, what
+          they speak of, and their words in short.
         </p>
         <DataTable
           caption="Summaries, the latest period first"
@@ -53,7 +56,7 @@ export function SummaryList({ summaries, total, here, time_zone, page, limit }: 
               <a id={`summary-${summary.id}`} href={`${here}/${summary.id}`}>
                 {periodText(summary, time_zone)}
               </a>,
-              summary.nps === null ? summaryTexts.noScore : signedNps(summary.nps),
+              summary.nps === null ? 'none' : signedNps(summary.nps),
               count(summary.responses),
               summary.top_themes.join(', '),
               <Time at={summary.created_at} show="day" />,

@@ -1,9 +1,18 @@
 import { signedNps } from '../../scores.ts';
 import { count, counted, Facts } from '../../web/app/lists.tsx';
 import { Tag, Time } from '../../web/app/marks.tsx';
-import { summaryTexts } from '../screen-texts.ts';
 import type { SummaryBefore } from '../summary.queries.ts';
 import { periodText } from './period-text.ts';
+
+/** How the score compares to that of the period before. */
+export const compareScores = (now: number | null, before: number | null): string => {
+  if (now === null) return 'No answer counted in this period.';
+  if (before === null)
+    return 'No answer counted in the period before, so there is nothing to compare with.';
+  if (now === before) return `As in the period before: ${signedNps(before)}.`;
+  const points = Math.abs(now - before);
+  return `${now > before ? 'Up' : 'Down'} ${points} ${points === 1 ? 'point' : 'points'} from ${signedNps(before)} in the period before.`;
+};
 
 export type ShownSummary = {
   id: string;
@@ -34,9 +43,9 @@ export function SummaryPage({ summary, before, timeZone, list, responses }: Summ
         <div>
           <h2 id="score">Net Promoter Score</h2>
           <p class="now">
-            <strong>{summary.nps === null ? summaryTexts.noScore : signedNps(summary.nps)}</strong>
+            <strong>{summary.nps === null ? 'none' : signedNps(summary.nps)}</strong>
           </p>
-          <p>{summaryTexts.change(summary.nps, summary.previous_nps)}</p>
+          <p>{compareScores(summary.nps, summary.previous_nps)}</p>
           <Facts
             facts={[
               ['Answers', <a href={responses}>{count(summary.responses)}</a>],
@@ -97,7 +106,7 @@ function SinceBefore({ summary, before, timeZone, list }: SinceProps) {
   return (
     <section aria-labelledby="since">
       <div class="title">
-        <h2 id="since">{summaryTexts.since}</h2>
+        <h2 id="since">Since the last summary</h2>
         <a class="more" href={`${list}/${before.id}`}>
           {periodText(before, timeZone)}
         </a>
@@ -117,4 +126,4 @@ function SinceBefore({ summary, before, timeZone, list }: SinceProps) {
   );
 }
 
-const shown = (nps: number | null) => (nps === null ? summaryTexts.noScore : signedNps(nps));
+const shown = (nps: number | null) => (nps === null ? 'none' : signedNps(nps));

@@ -13,9 +13,14 @@ import { deleteSurvey } from '../delete.ts';
 import { closeSurvey, openSurvey, reopenByHand } from '../lifecycle.ts';
 import type { ManagedSurvey } from '../manage.queries.ts';
 import { countReached, countScores } from '../screen.queries.ts';
-import { surveyTexts } from '../screen-texts.ts';
 import { surveyOf } from './of.ts';
 import { surveysPath } from './parts.tsx';
+
+const opened = (name: string) => `“${name}” is open: it can be sent and answered.`;
+
+const reopened = (name: string) => `“${name}” is open again.`;
+
+const closed = (name: string) => `“${name}” is closed: its links say so.`;
 
 type ActTools = { db: Db };
 type ByHand = (tools: ActTools, by: Writer, surveyId: string) => Promise<{ name: string }>;
@@ -23,20 +28,23 @@ type ByHand = (tools: ActTools, by: Writer, surveyId: string) => Promise<{ name:
 /** Open, close, reopen, copy and delete. */
 export function addActs(app: Hono<ScreenEnv>, tools: ActTools) {
   return app
-    .post('/:id/open', (c) => move(c, tools, { act: openSurvey, done: surveyTexts.opened }))
-    .post('/:id/reopen', (c) => move(c, tools, { act: reopenByHand, done: surveyTexts.reopened }))
+    .post('/:id/open', (c) => move(c, tools, { act: openSurvey, done: opened }))
+    .post('/:id/reopen', (c) => move(c, tools, { act: reopenByHand, done: reopened }))
 
     .get('/:id/close', async (c) => {
       requireRole(c, 'editor');
       return showClose(c, await surveyOf(c, tools.db));
     })
-    .post('/:id/close', (c) => move(c, tools, { act: closeSurvey, done: surveyTexts.closed }))
+    .post('/:id/close', (c) => move(c, tools, { act: closeSurvey, done: closed }))
 
     .post('/:id/copy', async (c) => {
       const editor = requireRole(c, 'editor');
       const { id } = await surveyOf(c, tools.db);
       const copy = await copySurvey(tools, editor, id);
-      flash(c, { kind: 'fine', text: surveyTexts.copied(copy.name) });
+      flash(c, {
+        kind: 'fine',
+        text: `“${copy.name}” is a draft with the same texts and settings.`,
+      });
       return c.redirect(`${surveysPath(c.var.organization)}/${copy.id}/edit`, 303);
     })
 
@@ -49,11 +57,11 @@ export function addActs(app: Hono<ScreenEnv>, tools: ActTools) {
       const survey = await surveyOf(c, tools.db);
       const { values } = await readForm(c, v.object({ name: v.optional(v.string(), '') }));
       if (values?.name.trim() !== survey.name) {
-        const form = await withMistake(c, { name: surveyTexts.deleteWrong });
+        const form = await withMistake(c, { name: 'This is not its name.' });
         return showDelete(c, tools, { survey, form });
       }
       await deleteSurvey(tools, owner, { id: survey.id, withAnswers: true });
-      flash(c, { kind: 'fine', text: surveyTexts.deleted(survey.name) });
+      flash(c, { kind: 'fine', text: `“${survey.name}” is deleted.` });
       return c.redirect(surveysPath(c.var.organization), 303);
     });
 }
@@ -71,12 +79,15 @@ async function move(c: Context<ScreenEnv>, tools: ActTools, { act, done }: Surve
 function showClose(c: Context<ScreenEnv>, { id, name }: ManagedSurvey) {
   const here = `${surveysPath(c.var.organization)}/${id}`;
   return renderScreen(c, {
-    title: surveyTexts.closeTitle(name),
+    title: `Close “${name}”`,
     section: 'surveys',
     trail: trailOf(c, { id, name }),
     body: (
       <Confirm action={`${here}/close`} button="Close" cancel={here}>
-        <p>{surveyTexts.closeMeans}</p>
+        <p>
+          Its links say that it is closed, and nothing more is sent or answered. What was answered
+          stays. Reopen takes it back.
+        </p>
       </Confirm>
     ),
   });
@@ -91,7 +102,7 @@ async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, for
   const scores = await countScores(db, org_id, { surveyId: id, since: null });
   const answers = scores.reduce((sum, { count }) => sum + count, 0);
   return renderScreen(c, {
-    title: surveyTexts.deleteTitle(name),
+    title: `Delete “${name}”`,
     section: 'surveys',
     status: Object.keys(form.errors).length > 0 ? 422 : 200,
     trail: trailOf(c, survey),
@@ -100,10 +111,13 @@ async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, for
         action={`${here}/delete`}
         button="Delete"
         cancel={here}
-        typed={{ name: 'name', label: surveyTexts.deleteName, expected: name }}
+        typed={{ name: 'name', label: 'Name of the survey', expected: name }}
         form={form}
       >
-        <p>{surveyTexts.deleteMeans(counted(contacts, 'contact'), counted(answers, 'answer'))}</p>
+        <p>
+          {counted(contacts, 'contact')} and {counted(answers, 'answer')} are deleted with it, and
+          so are its mails and totals. Nothing brings them back.
+        </p>
       </Confirm>
     ),
   });
@@ -112,7 +126,7 @@ async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, for
 const trailOf = (c: Context<ScreenEnv>, { id, name }: Pick<ManagedSurvey, 'id' | 'name'>) => {
   const list = surveysPath(c.var.organization);
   return [
-    { text: surveyTexts.title, href: list },
+    { text: 'Surveys', href: list },
     { text: name, href: `${list}/${id}` },
   ];
 };

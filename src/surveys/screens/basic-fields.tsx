@@ -1,7 +1,6 @@
-import { surveyTypes } from '../../scores.ts';
+import { scaleNames, surveyTypes } from '../../scores.ts';
 import { Field, Select, Tick } from '../../web/app/fields.tsx';
 import type { FormState } from '../../web/app/read-form.ts';
-import { surveyTexts } from '../screen-texts.ts';
 import { languageChoices } from './language-names.ts';
 
 type BasicsProps = {
@@ -24,7 +23,7 @@ export function Basics({ form, existing }: BasicsProps) {
       <Field name="question_text" label="Question" form={form} rows={2} required />
       {existing?.hasAnswers ? (
         <p class="small soft">
-          Its scale stays, because it has answers: {surveyTexts.type[typeOf(form)]}.
+          Its scale stays, because it has answers: {scaleNames[typeOf(form)]}.
         </p>
       ) : (
         <>
@@ -32,7 +31,7 @@ export function Basics({ form, existing }: BasicsProps) {
             name="type"
             label="Scale"
             form={form}
-            options={surveyTypes.map((value) => ({ value, text: surveyTexts.type[value] }))}
+            options={surveyTypes.map((value) => ({ value, text: scaleNames[value] }))}
           />
           <Tick
             name="audience"

@@ -9,7 +9,6 @@ import { renderScreen } from '../../web/app/screen.tsx';
 import { changeSurvey } from '../change.ts';
 import { createSurvey } from '../create.ts';
 import { findUse, type ManagedSurvey } from '../manage.queries.ts';
-import { surveyTexts } from '../screen-texts.ts';
 import { NewSurveyInput, SurveyChangeInput } from '../wish.schemas.ts';
 import { SurveyForm } from './form.tsx';
 import { fieldsOfSurvey, mistakesOf, SurveyFields, wishOf } from './form-fields.ts';
@@ -45,7 +44,7 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
         const form = { typed: fields, errors: { '': saved.mistake } };
         return showForm(c, { ...shown, form }, 422);
       }
-      flash(c, { kind: 'fine', text: surveyTexts.made(saved.name) });
+      flash(c, { kind: 'fine', text: `“${saved.name}” is made. Its link is under Share.` });
       return c.redirect(`${surveysPath(c.var.organization)}/${saved.id}`, 303);
     })
 
@@ -76,7 +75,7 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
       if ('mistake' in saved) {
         return showForm(c, { ...shown, form: { typed, errors: { '': saved.mistake } } }, 422);
       }
-      flash(c, { kind: 'fine', text: surveyTexts.saved(saved.name) });
+      flash(c, { kind: 'fine', text: `“${saved.name}” is saved.` });
       return c.redirect(`${surveysPath(c.var.organization)}/${survey.id}`, 303);
     });
 }
@@ -117,9 +116,9 @@ function showForm(
 ) {
   const surveys = surveysPath(c.var.organization);
   const here = survey ? `${surveys}/${survey.id}` : surveys;
-  const list = { text: surveyTexts.title, href: surveys };
+  const list = { text: 'Surveys', href: surveys };
   return renderScreen(c, {
-    title: survey ? `Edit “${survey.name}”` : surveyTexts.create,
+    title: survey ? `Edit “${survey.name}”` : 'New survey',
     section: 'surveys',
     status,
     trail: survey ? [list, { text: survey.name, href: here }] : [list],

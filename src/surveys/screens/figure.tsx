@@ -3,7 +3,6 @@ import { count, counted, EmptyState } from '../../web/app/lists.tsx';
 import { distribution, figureOfScores, totalsOf } from '../figures.rules.ts';
 import type { ManagedSurvey } from '../manage.queries.ts';
 import type { ScoreCount } from '../screen.queries.ts';
-import { surveyTexts } from '../screen-texts.ts';
 
 type FigureProps = { survey: ManagedSurvey; scores: readonly ScoreCount[]; period: string | null };
 
@@ -14,8 +13,8 @@ export function Figure({ survey, scores, period }: FigureProps) {
   const total = promoters + passives + detractors;
   if (value === null) {
     return (
-      <EmptyState title={period ? surveyTexts.noAnswersInPeriod : surveyTexts.noAnswers}>
-        <p>{surveyTexts.noAnswersMeans}</p>
+      <EmptyState title={period ? 'No answers in this period' : 'No answers yet'}>
+        <p>Share its link, or send it to contacts.</p>
       </EmptyState>
     );
   }

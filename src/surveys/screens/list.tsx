@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { percentage } from '../../scores.ts';
+import { percentage, scaleNames } from '../../scores.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { count, counted, DataTable } from '../../web/app/lists.tsx';
 import { Time } from '../../web/app/marks.tsx';
@@ -7,7 +7,6 @@ import { renderScreen } from '../../web/app/screen.tsx';
 import { SearchedList } from '../../web/app/searched-list.tsx';
 import { figureOf, titleOfFigure } from '../figures.rules.ts';
 import type { ListedSurvey } from '../screen.queries.ts';
-import { surveyTexts } from '../screen-texts.ts';
 import { mayEdit, StatusMark, surveysPath } from './parts.tsx';
 
 type SurveyListProps = {
@@ -22,11 +21,11 @@ type SurveyListProps = {
 export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
   const here = surveysPath(c.var.organization);
   return renderScreen(c, {
-    title: surveyTexts.title,
+    title: 'Surveys',
     section: 'surveys',
     actions: mayEdit(c) ? (
       <a class="button primary" href={`${here}/new`}>
-        {surveyTexts.create}
+        New survey
       </a>
     ) : null,
     body: <SurveyList {...props} here={here} />,
@@ -54,9 +53,12 @@ function SurveyList({
         placeholder: 'Name',
       }}
       found={counted(total, 'survey')}
-      about={surveyTexts.about}
-      none={{ title: surveyTexts.none, means: surveyTexts.noneMeans }}
-      noneFound={{ title: surveyTexts.noneFound, means: surveyTexts.noneFoundMeans }}
+      about="newest first"
+      none={{
+        title: 'No survey yet',
+        means: 'A survey asks one question, by mail or by a link. New survey makes one.',
+      }}
+      noneFound={{ title: 'No survey has this in its name', means: 'Search for less of it.' }}
     >
       <DataTable
         caption="Surveys, newest first"
@@ -87,7 +89,7 @@ function cellsOf(survey: ListedSurvey, here: string) {
         <bdi>{name}</bdi>
       </a>
       <span class="small soft light block">
-        {surveyTexts.type[type]}
+        {scaleNames[type]}
         {audience ? ', employees' : ''}
       </span>
     </>,

@@ -2,7 +2,11 @@ import type { Context } from 'hono';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { State } from '../../web/app/marks.tsx';
 import type { SurveyStatus } from '../queries.ts';
-import { surveyTexts } from '../screen-texts.ts';
+
+const statusTexts = { draft: 'Draft', active: 'Open', completed: 'Closed' } as Record<
+  SurveyStatus,
+  string
+>;
 
 export const surveysPath = ({ slug }: { slug: string }) => `/o/${slug}/surveys`;
 
@@ -13,7 +17,7 @@ const kinds = { draft: 'waiting', active: 'fine', completed: 'skipped' } as cons
 /** How a survey stands: shape, colour and word. */
 export const StatusMark = ({ status }: { status: SurveyStatus }) => (
   <State kind={kinds[status]} code={status}>
-    {surveyTexts.status[status]}
+    {statusTexts[status]}
   </State>
 );
 

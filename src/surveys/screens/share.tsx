@@ -6,9 +6,16 @@ import { renderScreen } from '../../web/app/screen.tsx';
 import { embeddingOf } from '../asking.schemas.ts';
 import { shareUrl } from '../create.ts';
 import type { ManagedSurvey } from '../manage.queries.ts';
-import { surveyTexts } from '../screen-texts.ts';
 import { scoreButtons } from '../snippet.tsx';
 import { mayEdit, SurveyTabs, surveysPath } from './parts.tsx';
+
+const notOpen = {
+  draft: 'It is a draft: its link takes no answers yet.',
+  hand: 'It is closed: its link takes no answers.',
+  answers: 'Every contact has answered. Its link still takes answers.',
+  active: '',
+  completed: '',
+} as const;
 
 /** The link of a survey, as an address, a QR code, lines for a website and buttons for mails. */
 export function renderShare(c: Context<ScreenEnv>, survey: ManagedSurvey, publicUrl: string) {
@@ -18,14 +25,14 @@ export function renderShare(c: Context<ScreenEnv>, survey: ManagedSurvey, public
     title: `Share “${survey.name}”`,
     heading: <bdi>{survey.name}</bdi>,
     section: 'surveys',
-    trail: [{ text: surveyTexts.title, href: surveysPath(organization) }],
+    trail: [{ text: 'Surveys', href: surveysPath(organization) }],
     body: (
       <div class="survey">
         <div class="views">
           <SurveyTabs organization={organization} id={survey.id} current="share" />
         </div>
         {survey.status === 'active' ? null : (
-          <Notice kind="warning" text={surveyTexts.notOpen[survey.completed_by ?? survey.status]} />
+          <Notice kind="warning" text={notOpen[survey.completed_by ?? survey.status]} />
         )}
         <div class="columns even">
           <Link survey={survey} here={here} publicUrl={publicUrl} />
@@ -82,7 +89,8 @@ function Website({ survey, here, publicUrl, edits }: ShareProps & { edits: boole
         <>
           <p class="soft small">
             Put this line into the pages of {origins.join(', ')}. It sets no cookie and follows no
-            visitor. {surveyTexts.embedProperties}
+            visitor. What stands in data-properties is kept with the answer: replace it or leave it
+            out.
           </p>
           <Snippet
             id="website-line"

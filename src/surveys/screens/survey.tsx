@@ -1,15 +1,19 @@
 import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
-import { percentage } from '../../scores.ts';
+import { percentage, scaleNames } from '../../scores.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { count, counted, Facts } from '../../web/app/lists.tsx';
 import { Time } from '../../web/app/marks.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { ManagedSurvey } from '../manage.queries.ts';
 import type { ReachedContacts, ScoreCount } from '../screen.queries.ts';
-import { surveyTexts } from '../screen-texts.ts';
 import { Distribution, Figure } from './figure.tsx';
 import { mayEdit, StatusMark, SurveyTabs, surveysPath } from './parts.tsx';
+
+const completed = {
+  answers: 'Every contact has answered. Its link still takes answers.',
+  hand: 'It was closed: its links say so.',
+} as const;
 
 export const periods = { '7d': '7 days', '30d': '30 days', '90d': '90 days', '365d': '365 days' };
 export type SurveyPeriod = keyof typeof periods | null;
@@ -31,7 +35,7 @@ export function renderSurvey(c: Context<ScreenEnv>, props: SurveyNumbers) {
     title: survey.name,
     heading: <bdi>{survey.name}</bdi>,
     section: 'surveys',
-    trail: [{ text: surveyTexts.title, href: here }],
+    trail: [{ text: 'Surveys', href: here }],
     actions: <SurveyActs c={c} survey={survey} />,
     body: (
       <div class="survey">
@@ -92,7 +96,7 @@ function Numbers({ survey, scores, reached, period, trend, organization }: Numbe
           facts={[
             ['Status', <StatusOf survey={survey} />],
             ['Question', <bdi>{survey.question_text}</bdi>],
-            ['Scale', surveyTexts.type[survey.type]],
+            ['Scale', scaleNames[survey.type]],
             ['Sender', <bdi>{`${survey.from_name} <${survey.from_email}>`}</bdi>],
             ['Asked by mail', `${count(reached.sent)} of ${counted(reached.contacts, 'contact')}`],
             ['Answered by mail', answeredOf(reached)],
@@ -117,9 +121,7 @@ const answeredOf = ({ responded, sent }: ReachedContacts) =>
 const StatusOf = ({ survey: { status, completed_by } }: { survey: ManagedSurvey }) => (
   <>
     <StatusMark status={status} />
-    {completed_by ? (
-      <span class="small soft block">{surveyTexts.completed[completed_by]}</span>
-    ) : null}
+    {completed_by ? <span class="small soft block">{completed[completed_by]}</span> : null}
   </>
 );
 

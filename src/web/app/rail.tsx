@@ -1,7 +1,6 @@
 import { themeOf } from '../color.ts';
 import { monogram } from '../layout.tsx';
 import type { ScreenReader, ShownMember, ShownOrganization } from './reader.ts';
-import { railTexts } from './screen-texts.ts';
 
 /** The places of the navigation, by the last part of their path; the others are in the menu of the account. */
 const places = {
@@ -84,8 +83,11 @@ type PlacesProps = { organization: ShownOrganization; section: Section };
 function Places({ organization, section }: PlacesProps) {
   const { slug, openDetractors = 0, failingWebhooks = 0 } = organization;
   const counts: Readonly<Record<string, [number, string]>> = {
-    responses: [openDetractors, railTexts.openDetractors(openDetractors)],
-    webhooks: [failingWebhooks, railTexts.failingWebhooks(failingWebhooks)],
+    responses: [
+      openDetractors,
+      `open detractor${openDetractors === 1 ? '' : 's'} of the last 30 days`,
+    ],
+    webhooks: [failingWebhooks, `failing webhook${failingWebhooks === 1 ? '' : 's'}`],
   };
   return (
     <ul>

@@ -1,6 +1,21 @@
 import type { Context } from 'hono';
 import { postedAgain } from './read-form.ts';
-import { errorTexts } from './screen-texts.ts';
+
+/** What comes before sending a form again. */
+const firstBefore = {
+  signed_out: {
+    path: '/sign-in',
+    text: 'Sign in',
+    stillHere:
+      'This page still has what you entered. Sign in, which opens a new tab, then come back to this one and send it again.',
+  },
+  proof_old: {
+    path: '/account/prove',
+    text: 'Confirm that it is you',
+    stillHere:
+      'This page still has what you entered. Confirm that it is you, which opens a new tab, then come back to this one and send it again.',
+  },
+} as const;
 
 /** Where a page leads that asks a reader to sign in; set by what refuses the reader. */
 const signInPathOf = (c: Context): string => c.get('signInPath') ?? '/sign-in';
@@ -14,13 +29,13 @@ type SendAgainProps = { c: Context; after: 'signed_out' | 'proof_old' };
 export function SendAgain({ c, after }: SendAgainProps) {
   const fields = postedAgain(c);
   const { pathname, search } = new URL(c.req.url);
-  const first = errorTexts.firstBefore[after];
+  const first = firstBefore[after];
   const texts = fields.filter(([, value]) => /\s/.test(value.trim()));
   if (fields.length === 0) {
     return (
       <p class="actions">
         <a class="button" href={signInPathOf(c)}>
-          {errorTexts.signIn}
+          Sign in
         </a>
       </p>
     );
@@ -40,9 +55,9 @@ export function SendAgain({ c, after }: SendAgainProps) {
         <div class="actions">
           <a class="button primary" href={first.path} target="_blank" rel="noopener">
             {first.text}
-            <span class="hidden">{errorTexts.newTab}</span>
+            <span class="hidden">, opens a new tab</span>
           </a>
-          <button type="submit">{errorTexts.sendAgain}</button>
+          <button type="submit">Send again</button>
         </div>
       </form>
     </>

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JobPayloads } from '../../../src/jobs.ts';
 import { makeSummary } from '../../../src/summaries/make.ts';
-import { summaryTexts } from '../../../src/summaries/screen-texts.ts';
 import { periodFilters, periodText } from '../../../src/summaries/screens/period-text.ts';
+import { compareScores } from '../../../src/summaries/screens/summary-page.tsx';
 import { makeFeedback, readingTools } from '../../support/make/feedback.ts';
 import { makeOrganization } from '../../support/make/rows.ts';
 import { bareApp } from '../../support/probe/app.ts';
@@ -132,7 +132,7 @@ const changes: [now: number | null, before: number | null, says: RegExp][] = [
 ];
 for (const [now, before, says] of changes) {
   test(`a score of ${now} after ${before}: ${says.source}`, () =>
-    assert.match(summaryTexts.change(now, before), says));
+    assert.match(compareScores(now, before), says));
 }
 
 test('summaries are listed by their period, and their quotes as a list', async () => {

@@ -6,13 +6,12 @@ import { Refusal } from '../../../src/errors.ts';
 import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { parseQuery } from '../../../src/lib/validation/parse.ts';
-import { showErrorScreen } from '../../../src/web/app/error-screens.tsx';
+import { byStatus, showErrorScreen, tryAgain } from '../../../src/web/app/error-screens.tsx';
 import { flash } from '../../../src/web/app/flash.ts';
 import { guardForms } from '../../../src/web/app/guard-forms.ts';
 import { DataTable, pageSummary } from '../../../src/web/app/lists.tsx';
 import { readForm } from '../../../src/web/app/read-form.ts';
 import { renderAlone, renderScreen } from '../../../src/web/app/screen.tsx';
-import { errorTexts } from '../../../src/web/app/screen-texts.ts';
 import { showTrouble } from '../../../src/web/show.ts';
 
 const publicUrl = 'https://askback.test';
@@ -87,7 +86,7 @@ for (const [seconds, said] of [
   [121 * 60, '3 hours'],
 ] as const) {
   test(`a wait of ${seconds} seconds is said as ${said}`, () =>
-    assert.equal(errorTexts.tryAgain(seconds), `Try again in ${said}.`));
+    assert.equal(tryAgain(seconds), `Try again in ${said}.`));
 }
 
 test('a page of a survey says from the status 500 on that the service failed, and below that it refused', async () => {
@@ -192,7 +191,7 @@ test('a screen of an error has the sentence of its refusal, or what is wrong wit
       /<div class="prose"><p>(.*?)<\/p>(?:<p class="soft">(.*?)<\/p>)?/.exec(html) ?? [];
     return [text, wrong];
   };
-  const { 400: unread, 409: conflict, 404: missing } = errorTexts.byStatus;
+  const { 400: unread, 409: conflict, 404: missing } = byStatus;
   const screens = [
     ['400?says=plan: is wrong', unread, 'What is wrong: plan: is wrong'],
     ['400?says=A plan is gold.', { text: 'A plan is gold.' }, undefined],
