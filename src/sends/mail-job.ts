@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
-import { createTypicalTime } from '../lib/async/typical-time.ts';
 import { type Db, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
@@ -429,5 +428,23 @@ export function createClaimedMails() {
     discard(mails: readonly OpenMail[]) {
       for (const { id } of mails) byId.delete(id);
     },
+  };
+}
+
+/**
+ * Estimates how long an exchange takes at most, apart from rare outliers: the mean and four times the mean deviation,
+ * both weighted towards the latest, as TCP estimates its round trips (RFC 6298).
+ */
+function createTypicalTime() {
+  let [mean, deviation] = [0, 0];
+  let isFirst = true;
+  return {
+    add(ms: number) {
+      deviation = isFirst ? ms / 2 : deviation + (Math.abs(ms - mean) - deviation) / 4;
+      mean = isFirst ? ms : mean + (ms - mean) / 8;
+      isFirst = false;
+    },
+    /** 0 as long as nothing is known. */
+    ms: () => mean + 4 * deviation,
   };
 }

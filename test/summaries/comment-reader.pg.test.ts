@@ -53,7 +53,7 @@ const readerOf = (
     claimer: () => claimer,
     analystQueue: createAnalystQueue({
       db,
-      giveWay: async () => {},
+      yieldToRequests: async () => {},
       limits: { slots: atOnce, reserve: atOnce / 4 },
     }),
   });

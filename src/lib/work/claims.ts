@@ -1,6 +1,6 @@
 // Background work that waits in a table and is claimed by lease: deliveries to webhooks, analyses of comments.
 
-import { createFairSweep } from '../async/fair-sweep.ts';
+import { createSemaphore } from '../async/semaphore.ts';
 import type { Part, Sql } from '../db/db.ts';
 import type { Fields, Log } from '../log/log.ts';
 import { createOutage } from '../log/outage.ts';
@@ -78,6 +78,7 @@ type Queue<Group, Item> = {
 };
 
 const pauseMs = 500;
+const maxTenantsSwept = 8;
 
 /**
  * Claims items group by group, such as the deliveries of one webhook, and runs a few of each group at once. Groups
@@ -91,7 +92,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   const { limits, keyOf, lease, log } = options;
   const queues = new Map<string, Queue<Group, Item>>();
   const outage = createOutage(log, options.outage);
-  const forEachDue = createFairSweep(options.tenantOf);
+  const sweeps = createSemaphore({ slots: maxTenantsSwept, maxPerGroup: 1 });
   let sweeping: Promise<void> | undefined;
   let stopping = false;
   let onIdle = () => {};
@@ -118,7 +119,14 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
     if (stopping) return Promise.resolve();
     sweeping ??= options
       .listDue(lease())
-      .then((groups) => forEachDue(groups, (group) => wake(group).catch(() => {})))
+      .then((groups) =>
+        Promise.all(
+          groups.map((group) =>
+            sweeps.run(options.tenantOf(group), () => wake(group).catch(() => {})),
+          ),
+        ),
+      )
+      .then(() => {})
       .finally(() => {
         sweeping = undefined;
       });

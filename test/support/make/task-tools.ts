@@ -40,7 +40,7 @@ export function taskTools(db: Db): TaskTools {
     settings: { sendDeadlineSeconds: 60 },
     appMailer: createAppMailer({ transport, dkim: null, mailFrom: null, publicUrl }),
     analyst: createBuiltinAnalyst(readComment),
-    analystQueue: createAnalystQueue({ db, giveWay: async () => {} }),
+    analystQueue: createAnalystQueue({ db, yieldToRequests: async () => {} }),
     mailJobs: createMailJobs({ db, log, mailer, progress, settings: { sendDeadlineSeconds: 60 } }),
     deliveries: createDeliveryWorker({
       db,
