@@ -539,25 +539,6 @@ create table memberships (
 );
 create index memberships_by_member on memberships (member_id);
 
--- What a migration leaves to be done over filled tables while the service serves, and how far it is.
-create table migration_steps (
-  name text not null,                           -- its file in sql/steps, without the ending
-  sha256 text not null,                         -- of its text: a step with another text begins again, unless it has ended
-  unit text not null,                           -- what its rows are: days, indexes, constraints
-  added_at timestamptz not null default now(),  -- when the migration left it
-  started_at timestamptz,                       -- when its first batch began
-  worker text,                                  -- version, machine and process that worked on it last
-  last_key jsonb,                               -- where its last batch ended; the next one begins after it
-  rows_done bigint not null default 0,          -- rows of all batches that have committed
-  rows_estimated bigint,                        -- how many rows there were when it began; null: not known
-  progressed_at timestamptz,                    -- when the last batch committed
-  failures integer not null default 0,          -- failed tries since the last batch that committed
-  failure text,                                 -- why the last try failed, without what rows contain
-  retry_at timestamptz,                         -- when it is tried again after a failure
-  ended_at timestamptz,                         -- when it ended; null: it has not
-  constraint migration_steps_pkey primary key (name)
-);
-
 -- What a member of an organization wants to be notified of by mail. A member without a row wants nothing.
 create table notification_choices (
   org_id uuid not null,
@@ -1611,13 +1592,6 @@ begin
          > case when s.survey_id = any (near) then s.counting else most_uncommitted_responses() end);
 end
 $function$
-;
-
-create function migration_step_ended(step text)
- returns boolean
- language sql
- stable
-return (exists (select from migration_steps where ((migration_steps.name = migration_step_ended.step) and (migration_steps.ended_at is not null))))
 ;
 
 create function most_responses_at_once()

@@ -12,7 +12,6 @@ import { createDkimSigner } from './lib/smtp/dkim.ts';
 import { readSmtpUrl } from './lib/smtp/settings.ts';
 import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
 import { createMailbox } from './mailbox/mailbox.ts';
-import { startSteps } from './migration-steps.ts';
 import type { Database } from './open-database.ts';
 import type { ErasureFile } from './people/erasure/file.ts';
 import { hasWaiting } from './responses/waiting-analyses.queries.ts';
@@ -115,11 +114,6 @@ export async function startJobWork(
   await parts.start(
     'mails',
     () => mailer,
-    (it) => it.stop(),
-  );
-  await parts.start(
-    'migration steps',
-    () => startSteps({ sessions, log }),
     (it) => it.stop(),
   );
   return { jobs, pump, deliveries, claimedMails };

@@ -55,7 +55,6 @@ const owner: Record<string, string> = {
   reporters: 'reporters',
   outbox: 'lib/queue',
   worker_pools: 'lib/queue',
-  migration_steps: 'lib/db',
   service_record: 'service-record.ts',
 };
 

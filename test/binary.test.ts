@@ -33,12 +33,7 @@ test('the binary is one file of at most 150 MB', () => {
 
 test('the binary carries the migrations and the embedded Postgres', () => {
   const content = readFileSync(binary);
-  for (const name of [
-    ...readdirSync('sql/migrations'),
-    ...readdirSync('sql/steps'),
-    'postgres.zst',
-    'postgres.json',
-  ]) {
+  for (const name of [...readdirSync('sql/migrations'), 'postgres.zst', 'postgres.json']) {
     assert.ok(content.includes(name), name);
   }
 });

@@ -20,7 +20,6 @@ const parts = [
   'mails',
   'metrics',
   'metrics address',
-  'migration steps',
   'outbound',
   'port',
   'probes',

@@ -15,7 +15,6 @@ const output = 'dist/askback';
 /** What the program reads by `readAsset`, under the names it has in the checkout. */
 const assetFolders = [
   'sql/migrations/*.sql',
-  'sql/steps/*.sql',
   noticesFile,
   ...operatorFiles().map((name) => `ops/${name}`),
 ];

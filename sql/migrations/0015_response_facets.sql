@@ -1,8 +1,7 @@
 -- What is done with responses after they came in, and what lists and totals of them are filtered by.
 
--- Responses that are there are checked by a step (sql/steps/0070_owners_of_responses.sql).
 alter table responses add constraint responses_have_members_as_owners
-  foreign key (org_id, owner_id) references memberships (org_id, member_id) on delete set null (owner_id) not valid;
+  foreign key (org_id, owner_id) references memberships (org_id, member_id) on delete set null (owner_id);
 
 create table response_tags (
   org_id      uuid not null,

@@ -1,5 +1,4 @@
 import { type Db, one } from '../lib/db/db.ts';
-import { listSteps, type StepState } from '../lib/db/migrate-step-state.ts';
 import { inReadTransaction } from '../lib/db/transaction.ts';
 import type { Reading, Readings } from '../lib/metrics/recorder.ts';
 import { analyzeTask } from '../summaries/comment-reader.ts';
@@ -19,18 +18,16 @@ const longestStatementMs = 1000;
 /** What waits in the database, the same for all processes. One round trip. */
 export async function readDatabase(db: Db): Promise<Readings> {
   return await inReadTransaction(db, async (tx) => {
-    const [, waiting, outbox, webhooks, mails, deliveries, steps] = await Promise.all([
+    const [, waiting, outbox, webhooks, mails, deliveries] = await Promise.all([
       limitTime(tx, longestStatementMs),
       listWaiting(tx, analyzeTask),
       countOutbox(tx),
       countWebhooks(tx),
       countPendingMails(tx),
       countPendingDeliveries(tx),
-      listSteps(tx),
     ]);
     const [webhook, mail] = [one(deliveries), one(mails)];
     return {
-      ...readSteps(steps),
       askback_queue_jobs: byTask(waiting, ({ jobs }) => jobs),
       askback_queue_oldest_seconds: byTask(waiting, ({ oldest_seconds }) => oldest_seconds),
       askback_outbox_rows: [{ labels: {}, value: one(outbox).rows }],
@@ -42,16 +39,6 @@ export async function readDatabase(db: Db): Promise<Readings> {
       }),
     };
   });
-}
-
-function readSteps(steps: readonly StepState[]) {
-  const open = steps.filter(({ ended_at }) => ended_at === null);
-  const { rows_done: done = 0, rows_estimated, failures = 0 } = open[0] ?? {};
-  return {
-    askback_migration_step_pending: [{ labels: {}, value: open.length }],
-    askback_migration_step_rows: by('state', { done, estimated: rows_estimated ?? 0 }),
-    askback_migration_step_failures: [{ labels: {}, value: failures }],
-  };
 }
 
 /** A task without a row has no jobs waiting. */

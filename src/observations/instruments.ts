@@ -199,24 +199,6 @@ const observed = [
     labels: { state: ['active', 'inactive'] },
   },
   {
-    name: 'askback_migration_step_pending',
-    kind: 'gauge',
-    help: 'Steps of migrations, done while the service serves, that have not ended.',
-    labels: {},
-  },
-  {
-    name: 'askback_migration_step_rows',
-    kind: 'gauge',
-    help: 'Rows of the step that is under way: those that are done, and how many there were about when it began. 0 when all have ended.',
-    labels: { state: ['done', 'estimated'] },
-  },
-  {
-    name: 'askback_migration_step_failures',
-    kind: 'gauge',
-    help: 'Failed tries of the step that is under way since its last batch.',
-    labels: {},
-  },
-  {
     name: 'askback_runner_up',
     kind: 'gauge',
     help: 'Whether a runner of jobs is running in this process.',

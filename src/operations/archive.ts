@@ -33,8 +33,6 @@ export const archive: Archive = {
     'sessions',
     'proof_attempts',
   ],
-  // What steps have done in the empty database is not what they had done in the deployment.
-  replaces: ['migration_steps'],
   isFilled: hasOrganizations,
 };
 

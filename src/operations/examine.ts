@@ -6,7 +6,6 @@ import { readSecretKey } from '../lib/crypto/secret-key.ts';
 import { createSecrets } from '../lib/crypto/secrets.ts';
 import { type Db, serviceLimits } from '../lib/db/db.ts';
 import { oldestPostgres, schemaState } from '../lib/db/migrate.ts';
-import { describeSteps, listSteps } from '../lib/db/migrate-step-state.ts';
 import { followReplica } from '../lib/db/replica.ts';
 import { explain } from '../lib/db/startup-errors.ts';
 import { httpAddress, isLoopbackHost } from '../lib/http/http-address.ts';
@@ -133,7 +132,6 @@ async function lookInto(db: Db, config: Config) {
     rules.judgeClock({ before, database: server.now, after }),
   ];
   if (schema.missing.length > 0) return { findings, ...unknown(config) };
-  findings.push(rules.judgeSteps(describeSteps(await listSteps(db))));
   const senders = config.smtpUrl ? await listSenders(db) : [];
   const unreadable = await unreadableSecrets(db, config);
   return { findings, senders, publicUrl: await publicUrlOf(db, config), unreadable };

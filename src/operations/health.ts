@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import { ping } from '../lib/db/await-database.ts';
 import { type Db, isDatabaseAway } from '../lib/db/db.ts';
 import { readMigrations, schemaState } from '../lib/db/migrate.ts';
-import { describeSteps, listSteps } from '../lib/db/migrate-step-state.ts';
 import { type Checks, failedChecks } from '../lib/process/checks.ts';
 
 /**
@@ -55,10 +54,6 @@ export function databaseChecks(db: Db): Checks {
 /** The way that requests take may be away while the direct one is not. */
 export const poolerCheck = (pool: Db) => () =>
   unlessAway(() => ping(pool), 'DATABASE_URL cannot be reached');
-
-/** What a migration has left to be done while the service serves, and how far it is. */
-export const openSteps = (db: Db) => () =>
-  unlessAway(async () => describeSteps(await listSteps(db)), undefined);
 
 /** During an outage the check of the database fails, and no other is blamed for it. */
 async function unlessAway(ask: () => Promise<string | undefined>, away: string | undefined) {

@@ -7,7 +7,7 @@ import type { Lifecycle } from '../lib/process/lifecycle.ts';
 import type { Jobs } from '../lib/queue/start.ts';
 import type { Database } from '../open-database.ts';
 import type { ProcessRole } from '../settings/validators.ts';
-import { databaseChecks, openSteps, poolerCheck } from './health.ts';
+import { databaseChecks, poolerCheck } from './health.ts';
 import { countUnreadableSecrets, wrongKeySentence } from './sealed-secrets.ts';
 
 const lookAtSecretsEveryMs = 60_000;
@@ -57,7 +57,6 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
     },
     warnings: {
       secrets: async () => wrongKeySentence((await unreadable()) ?? 0),
-      migration: openSteps(db),
       ...(role === 'web' && {
         jobs: async () => ((await hasJobsProcess(db)) ? undefined : noJobs),
       }),

@@ -56,12 +56,6 @@ export function judgeSchema(state: {
   return finding('schema', 'warn', message);
 }
 
-/** The service does without what a step makes until it has ended. */
-export const judgeSteps = (open: string | undefined): Finding =>
-  open === undefined
-    ? finding('migration steps', 'ok', 'all have ended')
-    : finding('migration steps', 'warn', open);
-
 /** How far the database's clock is ahead of ours, measured between two looks at our own. */
 export function judgeClock(at: { before: Date; database: Date; after: Date }): Finding {
   const middle = (at.before.getTime() + at.after.getTime()) / 2;

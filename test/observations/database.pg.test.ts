@@ -97,21 +97,6 @@ test('what waits is counted, and the age of the oldest', async (t) => {
   assert.equal(read('askback_webhooks', 'inactive'), 1);
 });
 
-test('of several steps of migrations that are open, the rows and failures of the first are shown', async (t) => {
-  const names = ['0000_first', '0000_second'];
-  const before = (await readDatabase(db))['askback_migration_step_pending']![0]!.value;
-  for (const [place, name] of names.entries()) {
-    const rows = { rows_done: 10 + place, rows_estimated: 20 + place, failures: 1 + place };
-    await db`insert into migration_steps ${db({ ...rows, name, sha256: 'x', unit: 'rows' })}`;
-  }
-  t.after(() => db`delete from migration_steps where name in ${db(names)}`);
-  const readings = await readDatabase(db);
-  const values = (name: string) => readings[name]!.map(({ value }) => value);
-  assert.deepEqual(values('askback_migration_step_pending'), [before + 2]);
-  assert.deepEqual(values('askback_migration_step_rows'), [10, 20]);
-  assert.deepEqual(values('askback_migration_step_failures'), [1]);
-});
-
 test('while the database is away there are metrics, in time, that say so', async () => {
   const proxy = await proxyTo(url);
   const service = startService({ ...environment, DATABASE_URL: proxy.url });

@@ -131,9 +131,6 @@ const expected: [name: string, labels: Record<string, string>, value: number][] 
   ['askback_runner_restarts_total', {}, 0],
   ['askback_read_replica_up', {}, 0],
   ['askback_read_replica_lag_seconds', {}, 0],
-  ['askback_migration_step_pending', {}, 0],
-  ['askback_migration_step_rows', {}, 0],
-  ['askback_migration_step_failures', {}, 0],
   ['askback_build_info', {}, 1],
   ['askback_ready', {}, 1],
 ];

@@ -173,16 +173,6 @@ const cases: [why: string, finding: Finding, said: string][] = [
     'ok schema: all 3 migrations are applied',
   ],
   [
-    'steps of migrations have ended',
-    rules.judgeSteps(undefined),
-    'ok migration steps: all have ended',
-  ],
-  [
-    'a step of a migration goes on',
-    rules.judgeSteps('step 0070 has not ended'),
-    'warn migration steps: step 0070 has not ended',
-  ],
-  [
     'a clock a minute behind is a failure',
     clock(-60_000),
     "fail clock: the database's clock is 60000 ms behind this machine's: set both by NTP",

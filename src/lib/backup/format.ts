@@ -7,8 +7,6 @@ export type Archive = {
   program: string;
   /** Tables that belong to a running deployment and mean nothing in another. */
   except: readonly string[];
-  /** Tables that migrations fill: a restore empties them first. */
-  replaces: readonly string[];
   /** Whether the database holds something that a restore would mix with. */
   isFilled: (sql: Sql) => Promise<boolean>;
 };

@@ -42,9 +42,6 @@ export async function restore(
   const session = await db.reserve();
   try {
     await session`begin`;
-    for (const { table } of tables) {
-      if (archive.replaces.includes(table)) await session`delete from ${session(table)}`;
-    }
     const rows = await fill(session, tables, lines);
     // Reads the checksum, which comes last.
     if ((await read(lines)) !== undefined) throw unusable(foreign);

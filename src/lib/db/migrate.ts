@@ -4,9 +4,6 @@ import type postgres from 'postgres';
 import { Refusal } from '../../errors.ts';
 import { listAssets, readAsset } from '../process/assets.ts';
 import { type Db, one, type Sql } from './db.ts';
-import { beginStep, runAtOnce, runBatch, type StepSession } from './migrate-step.ts';
-import { type MigrationStep, readSteps, stepsOf } from './migrate-step-files.ts';
-import { isUpToDate } from './up-to-date.ts';
 
 const folder = 'sql/migrations/';
 export const oldestPostgres = 15;
@@ -19,26 +16,16 @@ const lockTimeout = '5s';
 
 export type Migration = { name: string; text: string; sha256: string };
 
-/**
- * Brings the schema up to date and says what it applied. Safe to run from several processes at once. What steps do to
- * filled tables is left to the service; in a new database they are done here, since its tables are empty.
- */
-export async function migrate(
-  db: Db,
-  migrations = readMigrations(),
-  steps = readSteps(),
-): Promise<string[]> {
+/** Brings the schema up to date and returns the names of the applied migrations. Several processes may do it at once. */
+export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
   await refuseUnfitPostgres(db);
-  const wanted = { migrations, steps: stepsOf(steps, migrations) };
-  if (await isUpToDate(db, lockName, wanted)) return [];
+  if (await isUpToDate(db, migrations)) return [];
   const session = await db.reserve();
   try {
     // An index on a big table takes as long as it takes.
     await session`set statement_timeout = 0`;
     await waitForLock(session);
-    const { isNew, applied } = await applyMissing(session, migrations);
-    await leaveSteps(session, stepsOf(steps, migrations), isNew);
-    return applied;
+    return await applyMissing(session, migrations);
   } finally {
     await session`select pg_advisory_unlock(hashtext(${lockName}))`.catch(() => {});
     await session`reset statement_timeout`.catch(() => {});
@@ -84,6 +71,28 @@ export async function refuseUnfitPostgres(sql: Sql) {
 }
 
 /**
+ * Says that nothing is missing and no other process is migrating, which most starts find: they need neither the lock nor
+ * a session.
+ */
+export async function isUpToDate(sql: Sql, migrations: readonly Migration[]): Promise<boolean> {
+  const { exists } = one(
+    await sql<{ exists: boolean }[]>`select to_regclass('schema_migrations') is not null as exists`,
+  );
+  if (!exists) return false;
+  const { is_free, applied } = one(
+    await sql<{ is_free: boolean; applied: string[] }[]>`
+      select pg_try_advisory_xact_lock(hashtext(${lockName})) as is_free,
+             array(select name || ' ' || sha256 from schema_migrations) as applied`,
+  );
+  const present = new Set(applied);
+  return (
+    is_free &&
+    applied.length === migrations.length &&
+    migrations.every(({ name, sha256 }) => present.has(`${name} ${sha256}`))
+  );
+}
+
+/**
  * Asks again and again instead of blocking: a blocked lock holds a snapshot, and an index built
  * concurrently by another process would wait for that snapshot forever.
  */
@@ -98,7 +107,7 @@ async function waitForLock(sql: Sql) {
   }
 }
 
-async function applyMissing(session: postgres.ReservedSql, migrations: Migration[]): Promise<Done> {
+async function applyMissing(session: postgres.ReservedSql, migrations: Migration[]) {
   await session`
     create table if not exists schema_migrations (
       name       text primary key,
@@ -111,10 +120,8 @@ async function applyMissing(session: postgres.ReservedSql, migrations: Migration
   const done = new Set(applied.map(({ name }) => name));
   const missing = migrations.filter(({ name }) => !done.has(name));
   for (const migration of missing) await apply(session, migration);
-  return { isNew: applied.length === 0, applied: missing.map(({ name }) => name) };
+  return missing.map(({ name }) => name);
 }
-
-type Done = { isNew: boolean; applied: string[] };
 
 type Applied = { name: string; sha256: string };
 
@@ -156,33 +163,4 @@ async function apply(session: postgres.ReservedSql, { name, text, sha256 }: Migr
     if (inTransaction) await session`rollback`.catch(() => {});
     throw error;
   }
-}
-
-/** A step that has not ended begins again when its text is another: the new one may mend what made it fail. */
-async function leaveSteps(
-  session: postgres.ReservedSql,
-  steps: readonly MigrationStep[],
-  isNew: boolean,
-) {
-  if (steps.length === 0) return;
-  const rows = steps.map(({ name, sha256, unit }) => ({ name, sha256, unit }));
-  await session`
-    insert into migration_steps ${session(rows)}
-    on conflict (name) do update
-    set sha256 = excluded.sha256, unit = excluded.unit, added_at = now(), started_at = null, worker = null,
-        last_key = null, rows_done = 0, rows_estimated = null, progressed_at = null,
-        failures = 0, failure = null, retry_at = null
-    where migration_steps.ended_at is null and migration_steps.sha256 <> excluded.sha256`;
-  if (!isNew) return;
-  const run: StepSession = async (text, values = []) =>
-    [...(await session.unsafe(text, values as string[]))] as never;
-  for (const step of steps) await runOnEmptyTables({ session: run, worker: 'migrate' }, step);
-}
-
-const rowsAtOnce = 1000;
-
-async function runOnEmptyTables(work: Parameters<typeof runBatch>[0], step: MigrationStep) {
-  await beginStep(work, step);
-  if (step.kind !== 'batches') return await runAtOnce(work, step);
-  while ((await runBatch(work, step, rowsAtOnce)) === 'more');
 }

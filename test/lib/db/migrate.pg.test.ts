@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect, type Db } from '../../../src/lib/db/db.ts';
-import { migrate, readMigrations, schemaState } from '../../../src/lib/db/migrate.ts';
-import { readSteps, stepsOf } from '../../../src/lib/db/migrate-step-files.ts';
-import { isUpToDate } from '../../../src/lib/db/up-to-date.ts';
+import { isUpToDate, migrate, readMigrations, schemaState } from '../../../src/lib/db/migrate.ts';
 import { emptyDatabase } from '../../support/probe/database.ts';
 
 const future = { name: '9999_future.sql', text: 'create table future ()', sha256: 'f' };
@@ -74,32 +72,21 @@ test('a start waits for a process that is at the schema, whatever it finds', asy
   await assert.rejects(starting, { message: /newer than this program/ });
 });
 
-test('a schema is up to date when it has every migration and step with their texts, and none more', async () => {
+test('a schema is up to date with every migration, its text, and none more', async () => {
   const { db, url } = await emptyDatabase();
   const migrations = readMigrations();
-  const steps = stepsOf(readSteps(), migrations);
-  const look = (wanted: Partial<Parameters<typeof isUpToDate>[2]> = {}) =>
-    isUpToDate(db, 'schema', { migrations, steps, ...wanted });
+  const look = (wanted = migrations) => isUpToDate(db, wanted);
   assert.equal(await look(), false, 'there is nothing yet');
   await migrate(db);
   assert.equal(await look(), true);
 
   const [first, ...others] = migrations;
-  assert.equal(await look({ migrations: [...migrations, future] }), false, 'one is missing');
-  assert.equal(await look({ migrations: others }), false, 'one is not known');
-  const changed = [{ ...first!, sha256: 'other' }, ...others];
-  assert.equal(await look({ migrations: changed }), false, 'one has another text');
-
-  const step = { ...steps[0]!, name: '0001_of_later' };
-  assert.equal(await look({ steps: [...steps, step] }), false, 'a step is missing');
-  const rewritten = [{ ...steps[0]!, sha256: 'other' }, ...steps.slice(1)];
-  assert.equal(await look({ steps: rewritten }), true, 'a step that has ended is not done again');
-  await db`update migration_steps set ended_at = null where name = ${steps[0]!.name}`;
-  assert.equal(await look(), true, 'a step that is still to be done is there');
-  assert.equal(await look({ steps: rewritten }), false, 'its text has changed');
+  assert.equal(await look([...migrations, future]), false, 'one is missing');
+  assert.equal(await look(others), false, 'one is not known');
+  assert.equal(await look([{ ...first!, sha256: 'other' }, ...others]), false, 'another text');
 
   const other = connect(url, { connections: 1 });
-  await other`select pg_advisory_lock(hashtext('schema'))`;
+  await other`select pg_advisory_lock(hashtext('schema migrations'))`;
   assert.equal(await look(), false, 'another process is at it');
   await other.end();
 });

@@ -3,7 +3,6 @@ import { after } from 'node:test';
 import { runMigrations } from 'graphile-worker';
 import { connect, type Db } from '../../../src/lib/db/db.ts';
 import { migrate, readMigrations } from '../../../src/lib/db/migrate.ts';
-import { readSteps } from '../../../src/lib/db/migrate-step-files.ts';
 import { throughPooler } from './pooler.ts';
 
 const server = process.env['TEST_DATABASE_URL'];
@@ -41,7 +40,7 @@ async function databaseFrom(source: (admin: Db) => Promise<string>) {
 /** Named after what is in it: a changed migration means a new template, an unchanged one no work. */
 async function template(admin: Db): Promise<string> {
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify([readMigrations(), readSteps()]))
+    .update(JSON.stringify(readMigrations()))
     .digest('hex')
     .slice(0, 16);
   const name = `test_template_${fingerprint}`;
