@@ -527,9 +527,8 @@ test('check-config says in words how lists, addresses and exports are set', asyn
 });
 
 const places = [
-  { ASKBACK_DATA_DIR: '/proc/nowhere/data', says: /the file system there takes no folders/ },
-  { ASKBACK_DATA_DIR: '/etc/passwd/data', says: /a part of its path is a file/ },
-  { ASKBACK_DATA_DIR: '/etc/passwd', says: /something else has its name/ },
+  { ASKBACK_DATA_DIR: '/etc/passwd/data', says: /cannot be made: \/etc\/passwd is a file/ },
+  { ASKBACK_DATA_DIR: '/etc/passwd', says: /cannot be made: \/etc\/passwd is a file/ },
   { ASKBACK_ERASURES_FILE: '/nowhere/erasures.jsonl', says: /there is no folder \/nowhere/ },
   { ASKBACK_ERASURES_FILE: '/etc', says: /\/etc is a folder/ },
 ];

@@ -3,7 +3,7 @@ import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { bundle } from '../ops/build/bundle.ts';
-import { startTemporary } from '../src/lib/embedded-postgres/temporary.ts';
+import { startTemporary } from '../src/lib/embedded-postgres/embedded.ts';
 import { shareProcesses } from './support/processes/shared-process.ts';
 
 /**

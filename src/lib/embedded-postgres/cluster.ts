@@ -1,3 +1,5 @@
+// The database files of the embedded Postgres and its settings.
+
 import { spawn } from 'node:child_process';
 import {
   existsSync,
@@ -11,9 +13,7 @@ import {
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Refusal } from '../../errors.ts';
-import { chownTo, spawnIdentity } from './account.ts';
-import { serverRefusal } from './failure.ts';
-import type { DataFolder } from './folder.ts';
+import { chownTo, type DataFolder, spawnIdentity } from './folder.ts';
 
 const draftPrefix = '.making-';
 
@@ -165,4 +165,22 @@ function replace(folder: DataFolder, path: string, content: string) {
   writeFileSync(draft, content, { mode: 0o600, flag: 'wx' });
   chownTo(draft, folder.account);
   renameSync(draft, path);
+}
+
+/** What an operator can do about a server that ends at once. Any other reason is in the words of Postgres. */
+const remedies: [RegExp, string][] = [
+  [/No space left on device/i, 'the disk is full: free some space and start again'],
+  [/Disk quota exceeded/i, 'the disk quota is used up: free some space and start again'],
+  [/checkpoint record|invalid (magic|checksum)/i, 'its data is damaged: restore a backup'],
+];
+
+/** One sentence from what the server wrote before it ended. */
+export function serverRefusal(output: string): Refusal {
+  const remedy = remedies.find(([pattern]) => pattern.test(output))?.[1];
+  const said = output.match(/(?:FATAL|PANIC|ERROR|error):\s*(.+)/)?.[1];
+  const reason =
+    remedy ?? said ?? (output.trim().split('\n').at(-1) || 'it ended without saying why');
+  return new Refusal('unavailable', `the embedded Postgres did not start: ${reason}`, {
+    code: 'embedded_postgres',
+  });
 }

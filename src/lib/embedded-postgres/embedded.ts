@@ -1,17 +1,22 @@
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../../errors.ts';
-import { accountWarning, dropPrivileges, firstInaccessibleParent } from './account.ts';
+import { ensureRuntime, ownDistribution, removeOtherRuntimes, runtimeOf } from './archive.ts';
 import { clusterOf, ensureCluster } from './cluster.ts';
-import { ownDistribution } from './distribution.ts';
-import { asSentence } from './failure.ts';
-import { type DataFolder, prepareFolder } from './folder.ts';
+import {
+  accountWarning,
+  asSentence,
+  type DataFolder,
+  dropPrivileges,
+  firstInaccessibleParent,
+  makeSocketFolder,
+  prepareFolder,
+} from './folder.ts';
 import { type Lock, openLock, waitFor } from './lock.ts';
-import { findServer } from './process.ts';
-import { adoptServer, type Server, startServer, stopServer } from './server.ts';
-import { addressAt, makeSocketFolder, removeSocketFolder } from './socket.ts';
-import { ensureRuntime, removeOtherRuntimes, runtimeOf } from './unpack.ts';
+import { adoptServer, findServer, type Server, startServer, stopServer } from './server.ts';
 
 const turnSeconds = 90;
 
@@ -157,5 +162,40 @@ async function isLastUser(turn: Lock, users: Lock): Promise<boolean> {
   } catch (error) {
     if (error instanceof Refusal) throw error;
     return true; // the data folder was removed with its locks: no other process can use it
+  }
+}
+
+/** Removes the empty folder; a process that serves may write no files and leaves it. */
+function removeSocketFolder(path: string) {
+  try {
+    rmdirSync(path);
+  } catch {
+    // The next start uses it again.
+  }
+}
+
+/**
+ * An address that both drivers understand: `pg` reads `host` from the query as libpq does; `connect` in
+ * lib/db/db.ts takes it out for postgres.js, which would hand it to the server as a setting.
+ */
+const addressAt = (socketFolder: string, program: string) =>
+  `postgres://${program}@localhost/${program}?host=${encodeURIComponent(socketFolder)}`;
+
+/** A fresh Postgres for tests. `stop` removes it; unless it is durable, a crash of the machine may lose it. */
+export async function startTemporary({ durable = false } = {}) {
+  const home = mkdtempSync(join(tmpdir(), 'temporary-postgres-'));
+  chmodSync(home, 0o755); // the account that the server runs as under root must be able to enter
+  const remove = () => rmSync(home, { recursive: true, force: true });
+  try {
+    const options = { durable, keepRoot: true, say: () => {} };
+    const { url, stop } = await startEmbedded({
+      program: 'temporary',
+      dataDir: join(home, 'data'),
+      ...options,
+    });
+    return { url, stop: () => stop().finally(remove) };
+  } catch (error) {
+    remove();
+    throw error;
   }
 }

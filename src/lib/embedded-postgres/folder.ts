@@ -1,19 +1,23 @@
+// The data folder of the embedded Postgres, and the account that it belongs to.
+
+import { hash } from 'node:crypto';
 import {
   accessSync,
   chmodSync,
   constants,
+  lchownSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   statSync,
   symlinkSync,
 } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../errors.ts';
-import { type Account, chooseAccount, chownTo, firstInaccessibleParent } from './account.ts';
-import { asSentence } from './failure.ts';
 
 /** Holds the data when the account cannot enter the folder that was asked for. */
 const reachableHome = (program: string) => `/var/lib/${program}`;
@@ -45,7 +49,7 @@ export function prepareFolder(asked: string, program: string): DataFolder {
   }
 }
 
-export function refuseUnquotable(wanted: string) {
+function refuseUnquotable(wanted: string) {
   if (!unquotable.test(wanted)) return;
   throw new Refusal(
     'unavailable',
@@ -97,13 +101,6 @@ function refuseForeign(path: string, account: Account) {
       `${path} belongs to ${stat.uid === 0 ? 'root' : `the account ${stat.uid}`} and this program runs as ${account.name}: give it to ${account.name} or use another folder`,
     );
   }
-  const closed = account.isOther ? firstInaccessibleParent(dirname(path), account) : undefined;
-  if (closed !== undefined) {
-    throw new Refusal(
-      'unavailable',
-      `the account ${account.name}, which this program runs as, cannot enter ${closed} on the way to the data folder: open it with chmod o+x or use another folder`,
-    );
-  }
 }
 
 /**
@@ -117,4 +114,164 @@ function claimFiles(path: string, account: Account) {
     const stat = lstatSync(file);
     if (stat.isFile() && stat.uid === 0 && stat.nlink === 1) chownTo(file, account);
   }
+}
+
+/** The kernel keeps a socket's path in a field of 108 bytes on Linux and 104 on macOS, its end included. */
+const longestPath = process.platform === 'linux' ? 107 : 103;
+const shortHome = '/tmp';
+export const socketName = '.s.PGSQL.5432';
+
+/**
+ * The folder of the server's socket, closed to other accounts: the server trusts every connection. A data
+ * folder whose path is long, or cannot stand in a settings file or an address, has its socket under /tmp.
+ */
+export function makeSocketFolder(folder: DataFolder): string {
+  const near = join(folder.path, 'run');
+  const socket = Buffer.byteLength(join(near, socketName));
+  const fits = socket <= longestPath && /^[\w./-]+$/.test(near);
+  const path = fits
+    ? near
+    : join(shortHome, `${folder.program}-${hash('sha256', folder.path).slice(0, 16)}`);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  refuseTaken(path, folder);
+  chownTo(path, folder.account);
+  chmodSync(path, 0o700);
+  return path;
+}
+
+/** Under /tmp any account could have made a folder of that name before. */
+function refuseTaken(path: string, { account }: DataFolder) {
+  const stat = lstatSync(path);
+  const ours = stat.uid === account.uid || stat.uid === process.getuid?.();
+  if (stat.isDirectory() && ours) return;
+  throw new Refusal('unavailable', `${path} belongs to another account: remove it and start again`);
+}
+
+/** The account that the server runs as. `isOther` while this process is root: the files it makes must be handed over. */
+export type Account = { uid: number; gid: number; name: string; isOther: boolean };
+
+const sharedName = 'nobody';
+
+/**
+ * Postgres refuses to run as root. A process that root started uses, in this order: the owner of the data
+ * folder, the account named after the program, the owner of the folder around it, the account `nobody`.
+ */
+function chooseAccount(dataDir: string, program: string): Account {
+  if (process.getuid?.() !== 0) return ownAccount();
+  const accounts = readAccounts();
+  const owner = ownerOf(dataDir);
+  if (owner !== undefined && owner !== 0) return known(accounts, owner, dataDir);
+
+  const named = (name: string) => accounts.find((account) => account.name === name);
+  const neighbour = accounts.find(({ uid }) => uid !== 0 && uid === ownerOf(dirname(dataDir)));
+  const chosen = named(program) ?? neighbour ?? named(sharedName);
+  if (chosen) return { ...chosen, isOther: true };
+  throw new Refusal(
+    'unavailable',
+    `${program} will not run Postgres as root and found no other account: add one with \`useradd --system ${program}\``,
+  );
+}
+
+/** What is wrong with the account that root would use, as a sentence, if anything is. */
+export function accountWarning({
+  account,
+  path,
+  program,
+}: {
+  account: Account;
+  path: string;
+  program: string;
+}): string | undefined {
+  if (!account.isOther || account.name !== sharedName) return undefined;
+  return `warning: root starts ${program} as the account ${sharedName}, which other programs may use too: those can read the secret key and the database. Give it an account of its own: useradd --system ${program} && chown -R ${program}: ${path}`;
+}
+
+/** Root becomes the account, for as long as the process runs: serving needs nothing that only root may do. */
+export function dropPrivileges(account: Account): Account {
+  if (!account.isOther) return account;
+  process.setgid!(account.gid);
+  process.setgroups!([account.gid]);
+  process.setuid!(account.uid);
+  return { ...account, isOther: false };
+}
+
+/** Gives a file or folder of root to the account; a link is not followed. (`fchown` does not work under the permission model.) */
+export function chownTo(path: string, account: Account) {
+  if (account.isOther) lchownSync(path, account.uid, account.gid);
+}
+
+/** The options that start a child process as the account. */
+export const spawnIdentity = ({ uid, gid, isOther }: Account) => (isOther ? { uid, gid } : {});
+
+/** The nearest folder above a path that the account may not enter. */
+export function firstInaccessibleParent(path: string, { uid, gid }: Account): string | undefined {
+  for (let folder = path; ; folder = dirname(folder)) {
+    const stat = statSync(folder, { throwIfNoEntry: false });
+    if (stat && (stat.mode & searchBit(stat, { uid, gid })) === 0) return folder;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+function searchBit(stat: { uid: number; gid: number }, account: { uid: number; gid: number }) {
+  if (stat.uid === account.uid) return 0o100;
+  return stat.gid === account.gid ? 0o010 : 0o001;
+}
+
+function ownAccount(): Account {
+  try {
+    const { uid, gid, username } = userInfo();
+    return { uid, gid, name: username, isOther: false };
+  } catch {
+    throw new Refusal(
+      'unavailable',
+      `the account ${process.getuid?.()} has no entry in /etc/passwd, which Postgres needs: start this program as an account that has one`,
+    );
+  }
+}
+
+function known(accounts: Omit<Account, 'isOther'>[], uid: number, dataDir: string): Account {
+  const found = accounts.find((account) => account.uid === uid);
+  if (found) return { ...found, isOther: true };
+  throw new Refusal(
+    'unavailable',
+    `${dataDir} belongs to the account ${uid}, which has no entry in /etc/passwd: give the folder to an account that has one`,
+  );
+}
+
+/** Read from the file because Node cannot ask the system for an account by name or number. */
+function readAccounts(): Omit<Account, 'isOther'>[] {
+  return readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .filter((fields) => fields.length >= 7)
+    .map(([name, , uid, gid]) => ({ name: name!, uid: Number(uid), gid: Number(gid) }));
+}
+
+const ownerOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.uid;
+
+/** What the system's codes mean for the operator. */
+const meanings: Record<string, string> = {
+  EACCES: 'is not accessible to the account this program runs as: change its owner or its mode',
+  EPERM: 'belongs to another account: change its owner or use another folder',
+  EROFS: 'is on a read-only file system: use a folder that can be written',
+  ENOSPC: 'is on a full disk: free some space and start again',
+  EDQUOT: 'is over its disk quota: free some space and start again',
+  ENOTDIR: 'cannot be made, because a part of its path is a file',
+  ENOENT: 'cannot be made, because the file system there takes no folders',
+  EEXIST: 'cannot be made, because something else has its name',
+  ELOOP: 'cannot be reached, because its links go in a circle',
+  ENAMETOOLONG: 'has a path that is too long',
+};
+
+const notMade =
+  'cannot be made by the account this program runs as: make it and give it to that account, or use another folder';
+
+/** Turns an expected failure of the system into one sentence about its subject; others stay as they are. */
+export function asSentence(error: unknown, subject: string): unknown {
+  const { code = '', syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  const isRefused = syscall === 'mkdir' && (code === 'EACCES' || code === 'EPERM');
+  const meaning = isRefused ? notMade : meanings[code];
+  return meaning === undefined
+    ? error
+    : new Refusal('unavailable', `${subject} ${meaning}`, { code: 'data_folder' });
 }

@@ -2,8 +2,7 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../errors.ts';
-import { chownTo } from './account.ts';
-import type { DataFolder } from './folder.ts';
+import { chownTo, type DataFolder } from './folder.ts';
 
 const pollMs = 25;
 const sqliteBusy = 5;

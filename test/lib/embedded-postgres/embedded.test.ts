@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 import { clusterOf } from '../../../src/lib/embedded-postgres/cluster.ts';
-import { attachEmbedded } from '../../../src/lib/embedded-postgres/embedded.ts';
-import { findServer } from '../../../src/lib/embedded-postgres/process.ts';
-import { startTemporary } from '../../../src/lib/embedded-postgres/temporary.ts';
+import { attachEmbedded, startTemporary } from '../../../src/lib/embedded-postgres/embedded.ts';
+import { findServer } from '../../../src/lib/embedded-postgres/server.ts';
 import { until } from '../../support/probe/until.ts';
 import {
   ask,
@@ -105,7 +104,7 @@ test('a server outlives its killed process, and the next process takes it over',
   assert.equal(postmasterPid(dataDir), pid);
   assert.equal(await ask(embedded.url, '1'), 1);
   await embedded.stop();
-  assert.equal(serverIn(dataDir), undefined);
+  await until('the server is gone', async () => serverIn(dataDir) === undefined);
 });
 
 test('a server starts again after it and its process were killed', async (t) => {

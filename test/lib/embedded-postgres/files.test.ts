@@ -17,14 +17,20 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import {
+  type Contents,
+  checksum,
+  ensureRuntime,
+  fromCheckout,
+  open,
+  pack,
+} from '../../../src/lib/embedded-postgres/archive.ts';
+import {
   type Account,
+  type DataFolder,
   firstInaccessibleParent,
-} from '../../../src/lib/embedded-postgres/account.ts';
-import { type Contents, checksum, open, pack } from '../../../src/lib/embedded-postgres/archive.ts';
-import type { DataFolder } from '../../../src/lib/embedded-postgres/folder.ts';
-import { removeStrayPidFile } from '../../../src/lib/embedded-postgres/process.ts';
-import { makeSocketFolder } from '../../../src/lib/embedded-postgres/socket.ts';
-import { ensureRuntime } from '../../../src/lib/embedded-postgres/unpack.ts';
+  makeSocketFolder,
+} from '../../../src/lib/embedded-postgres/folder.ts';
+import { removeStrayPidFile } from '../../../src/lib/embedded-postgres/server.ts';
 
 function emptyFolder(t: TestContext): string {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'askback-files-')));
@@ -156,4 +162,11 @@ test('an account enters a folder by the bit of its owner, of its group or of the
     assert.deepEqual(entered, [owner, ofGroup, other], mode.toString(8));
   }
   chmodSync(folder, 0o700);
+});
+
+test('a Postgres is packed in the order of its paths, so that archives can be reproduced', () => {
+  const { files } = fromCheckout().open().manifest;
+  const paths = files.map(({ path }) => path);
+  assert.ok(paths.length > 100);
+  assert.deepEqual(paths, paths.toSorted());
 });

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { socketName } from '../../../src/lib/embedded-postgres/process.ts';
+import { socketName } from '../../../src/lib/embedded-postgres/folder.ts';
 import { stopServer } from '../../../src/lib/embedded-postgres/server.ts';
 import { dataFolder, serveFrom } from '../../support/processes/embedded.ts';
 

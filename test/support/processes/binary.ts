@@ -8,8 +8,7 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { clusterOf } from '../../../src/lib/embedded-postgres/cluster.ts';
-import { findServer } from '../../../src/lib/embedded-postgres/process.ts';
-import { stopServer } from '../../../src/lib/embedded-postgres/server.ts';
+import { findServer, stopServer } from '../../../src/lib/embedded-postgres/server.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const binary = join(root, 'dist/askback');

@@ -14,8 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../../src/lib/db/db.ts';
-import { fromCheckout } from '../../../src/lib/embedded-postgres/distribution.ts';
-import { ensureRuntime } from '../../../src/lib/embedded-postgres/unpack.ts';
+import { ensureRuntime, fromCheckout } from '../../../src/lib/embedded-postgres/archive.ts';
 import { freePort } from './free-port.ts';
 
 /** An account that is not root, which Postgres refuses to run as. */

@@ -12,8 +12,7 @@ import {
   type EmbeddedOptions,
   startEmbedded,
 } from '../../../src/lib/embedded-postgres/embedded.ts';
-import { findServer } from '../../../src/lib/embedded-postgres/process.ts';
-import { stopServer } from '../../../src/lib/embedded-postgres/server.ts';
+import { findServer, stopServer } from '../../../src/lib/embedded-postgres/server.ts';
 
 /** A data folder of a test's own, still to be made; whatever runs in it when the test ends is ended. */
 export function dataFolder(t: TestContext, name = 'data') {
