@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
 import { type Db, isDatabaseAway } from './db.ts';
-import { notWritable } from './writable-server.ts';
+import { notWritable } from './servers.ts';
 
 type Patience = { seconds: number; say: (sentence: string) => void };
 

@@ -1,16 +1,23 @@
+// Failover: which of several servers takes writes, and connections that follow it.
+
 import { once } from 'node:events';
 import net from 'node:net';
+import { Refusal } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
 import { listUrls } from './database-url.ts';
+import { connect, type Db, isDatabaseAway, one } from './db.ts';
 import { refuseEarlyEnd } from './socket.ts';
-import { createChoice, type NamedServer, serverAt, timedOut } from './writable-server.ts';
 
 const lookEveryMs = 1000;
 const connectLimitMs = 5000;
-/** When no server has answered for so long, the connections are broken. */
+/** A server that does not answer a look for so long is passed over. */
+const answerLimitMs = 1500;
+/** When no server has taken writes for so long, the connections are broken. */
 const cutOffMs = 4000;
+const probeIdleSeconds = 5;
+const usualPort = 5432;
 
-/** The one of several servers that takes writes. Connections lead to it, and follow when another one does. */
+/** The one of several servers that takes writes, for both drivers. */
 export type Servers = {
   /** The address of the server that takes writes. */
   url: () => Promise<string>;
@@ -21,34 +28,63 @@ export type Servers = {
   stop: () => Promise<void>;
 };
 
+/** Among the codes of `isDatabaseAway`. */
+export const notWritable = 'NO_WRITABLE_SERVER';
+
 /**
- * Looks every second whether the server that takes writes still does. When another one does, connections to
- * all others are broken: one that is cut off from its clients would otherwise keep them waiting. So they are when no
- * server answers for some seconds. Once one is found, a server of another cluster is never used.
+ * A watchdog looks every second which server takes writes. When another one does, it breaks the connections to the one
+ * before: a server that is cut off from its clients would otherwise keep them waiting. It breaks all of them when no
+ * server takes writes for some seconds.
  */
 export function reachServers(address: string): Servers {
   const servers = listUrls(address).map(serverAt);
-  const sockets = new Map<net.Socket, NamedServer>();
-  const choice = createChoice(servers, breakOthers);
-  let answeredAt = performance.now();
+  const sockets = new Map<net.Socket, Server>();
+  let current: Server | undefined;
+  /** The cluster of the first server that was used. No other cluster is used after it. */
+  let system: string | undefined;
+  let writableAt = performance.now();
+  let looking: Promise<Server> | undefined;
 
-  function breakOthers(server: NamedServer) {
-    answeredAt = performance.now();
-    for (const [socket, to] of sockets) if (to !== server) socket.destroy(moved());
+  /** Callers that come meanwhile share one look. */
+  function look(): Promise<Server> {
+    looking ??= findWritable(servers, { current, system })
+      .then(use, lose)
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
   }
 
-  /** A connection that has ended is a reason to look before the next one is made. */
-  function follow(socket: net.Socket, server: NamedServer) {
+  function use(found: { server: Server; system: string }): Server {
+    current = found.server;
+    system = found.system;
+    writableAt = performance.now();
+    breakAll(moved, (server) => server !== current);
+    return current;
+  }
+
+  function lose(error: unknown): never {
+    current = undefined;
+    if (performance.now() - writableAt >= cutOffMs) breakAll(timedOut, () => true);
+    throw error;
+  }
+
+  function breakAll(reason: (server: Server) => Error, isBroken: (server: Server) => boolean) {
+    for (const [socket, server] of sockets) {
+      if (isBroken(server)) socket.destroy(reason(server));
+      // The driver takes our listeners off a socket that it wraps for TLS.
+      if (socket.destroyed) sockets.delete(socket);
+    }
+  }
+
+  function follow(socket: net.Socket, server: Server) {
     sockets.set(socket, server);
-    socket.once('error', () => choice.drop(server));
-    socket.once('close', () => {
-      choice.doubt();
-      sockets.delete(socket);
-    });
+    socket.on('error', () => {}); // told to the driver, which has a listener of its own
+    socket.once('close', () => sockets.delete(socket));
     return socket;
   }
 
-  async function connectTo(server: NamedServer): Promise<net.Socket> {
+  async function connectTo(server: Server): Promise<net.Socket> {
     const made = follow(refuseEarlyEnd(net.connect(server.port, server.host)), server);
     const late = () => made.destroy(timedOut(server));
     await withinMs(once(made, 'connect'), connectLimitMs, late).catch((error) => {
@@ -60,45 +96,114 @@ export function reachServers(address: string): Servers {
     return Object.assign(made, { host: server.host, port: server.port });
   }
 
-  /** Also when none did before: statements may wait on a server that is cut off, and ask for no new connection. */
-  async function lookAgain() {
-    if (await choice.confirm()) answeredAt = performance.now();
-    else await choice.look().catch(breakIfCutOff);
-  }
-
-  function breakIfCutOff() {
-    if (performance.now() - answeredAt < cutOffMs) return;
-    for (const [socket, to] of sockets) socket.destroy(timedOut(to));
-  }
-
-  /** The driver takes our listeners off a socket that it wraps for TLS, so not all of them say that they have closed. */
-  function dropClosed() {
-    for (const socket of sockets.keys()) if (socket.destroyed) sockets.delete(socket);
-  }
-
-  const timer = setInterval(() => {
-    dropClosed();
-    void lookAgain();
-  }, lookEveryMs).unref();
+  const timer = setInterval(() => void look().catch(() => {}), lookEveryMs).unref();
 
   return {
-    url: async () => (await choice.certain()).url,
+    url: async () => (await look()).url,
     async socket() {
       try {
-        const server = await choice.certain();
-        return await connectTo(server).catch(async () => await connectTo(await choice.look()));
+        return await connectTo(await look());
       } catch (error) {
         return breaksWith(error as Error);
       }
     },
-    stream: () => follow(new net.Socket(), choice.current() ?? servers[0]!),
+    stream: () => follow(new net.Socket(), current ?? servers[0]!),
     async stop() {
       clearInterval(timer);
-      await choice.idle();
+      await looking?.catch(() => {});
       await Promise.all(servers.map(({ probe }) => probe.end({ timeout: 0 })));
     },
   };
 }
+
+type Server = { url: string; host: string; port: number; probe: Db };
+
+function serverAt(url: string): Server {
+  const { hostname, port } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return { url, host, port: port ? Number(port) : usualPort, probe: openProbe(url) };
+}
+
+const openProbe = (url: string) =>
+  connect(url, { connections: 1, idleSeconds: probeIdleSeconds, arrays: false });
+
+type Before = { current: Server | undefined; system: string | undefined };
+
+/**
+ * The current server while it takes writes, or else the first one of its cluster that does. Before one is known, hosts of
+ * different clusters are refused: what one of them acknowledges the other would never have. Without one the error names
+ * the reason of each server, unless one refuses everybody.
+ */
+async function findWritable(servers: readonly Server[], { current, system }: Before) {
+  const own = current && (await judge(current, system));
+  if (own?.isWritable) return own;
+  const states = await Promise.all(
+    servers.map((server) => (server === current ? own! : judge(server, system))),
+  );
+  if (system === undefined) refuseClusters(states);
+  const writable = states.find((state) => state.isWritable);
+  if (writable) return writable;
+  const errors = states.map((state) => (state as Unfit).error);
+  const refused = errors.find((error) => !isDatabaseAway(error));
+  if (refused) throw refused;
+  throw outage(servers.map((server, at) => reasonOf(server, errors[at]!)).join('; '));
+}
+
+type Unfit = { isWritable: false; server: Server; system?: string; error: Error };
+type Judged = { isWritable: true; server: Server; system: string } | Unfit;
+
+async function judge(server: Server, cluster: string | undefined): Promise<Judged> {
+  try {
+    const { writable, system } = await withinMs(stateOf(server), answerLimitMs, () => {
+      // The connection may be cut off: the next probe makes one of its own.
+      void server.probe.end({ timeout: 0 });
+      server.probe = openProbe(server.url);
+      throw timedOut(server);
+    });
+    const found = { server, system };
+    if (cluster !== undefined && system !== cluster) {
+      const error = outage('is of another cluster than the server before it');
+      return { ...found, isWritable: false, error };
+    }
+    if (writable) return { ...found, isWritable: true };
+    return { ...found, isWritable: false, error: outage('takes no writes') };
+  } catch (error) {
+    return { server, isWritable: false, error: error as Error };
+  }
+}
+
+async function stateOf({ probe }: Server) {
+  return one(
+    await probe<{ writable: boolean; system: string }[]>`
+      select current_setting('transaction_read_only') = 'off' as writable,
+             system_identifier::text as system
+      from pg_control_system()`,
+  );
+}
+
+function refuseClusters(states: readonly Judged[]) {
+  const clusters = new Map(
+    states.flatMap(({ server, system }) => (system ? [[system, server]] : [])),
+  );
+  if (clusters.size < 2) return;
+  const places = [...clusters].map(([system, server]) => `${placeOf(server)} (system ${system})`);
+  throw new Refusal(
+    'unavailable',
+    `its hosts are of different clusters, ${places.join(' and ')}: name the primary and the standbys of one`,
+  );
+}
+
+const placeOf = ({ host, port }: Server) => `${host}:${port}`;
+
+function reasonOf(server: Server, { message, code }: NodeJS.ErrnoException): string {
+  const place = placeOf(server);
+  return `${place} ${(message || code || '').replace(place, '').trim()}`;
+}
+
+const outage = (reason: string) => Object.assign(new Error(reason), { code: notWritable });
+
+const timedOut = (server: Server) =>
+  Object.assign(new Error(`${placeOf(server)} does not answer`), { code: 'ETIMEDOUT' });
 
 const moved = () =>
   Object.assign(new Error('another server takes the writes now'), { code: 'CONNECTION_CLOSED' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLag } from '../../../src/lib/db/lag.ts';
+import { createLag } from '../../../src/lib/db/replica.ts';
 
 const second = 1000;
 
