@@ -44,11 +44,6 @@ export const surveysOfKind = (sql: Sql, orgId: OrgId, kind: SurveyKind): Part =>
   from surveys
   where org_id = ${orgId} and ${ofKind(sql, kind)}`;
 
-/** On a row with a `type`, and with an expression of whether its surveys ask employees. */
-export const ofKind = (
-  sql: Sql,
-  { type, audience }: SurveyKind,
-  employees = sql`(audience = 'employee')`,
-): Part => sql`
+const ofKind = (sql: Sql, { type, audience }: SurveyKind): Part => sql`
   ${type ? sql`type = ${type}` : sql`true`}
-  ${audience ? sql`and ${employees} is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
+  ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;

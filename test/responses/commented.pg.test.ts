@@ -11,7 +11,7 @@ const app = testApp(db);
 
 const from = '2024-10-20T00:00:00Z';
 
-/** Busy days whose comments are kept, and between them days with so few responses that they are not. */
+/** Busy days, and between them days with few responses. */
 async function makeScene() {
   const { id: org, read } = await makeClient(db);
   const [nps, ces] = [await makeSurvey(db, org), await makeSurvey(db, org, { type: 'ces' })];

@@ -9,7 +9,7 @@ import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { idsByCursor, idsByPage, reader } from '../support/probe/read.ts';
 
-/** What is read of one of two organizations whose responses have the same ids, from kept days and between them. */
+/** What is read of one of two organizations whose responses have the same ids. */
 const { db } = await testDatabase();
 const app = testApp(db);
 let twins: [Twin, Twin];
@@ -245,7 +245,7 @@ test('scores of several properties and tags are those of one organization, in al
   }
 });
 
-test('days of another time zone begin and end within kept days of a property', async () => {
+test('days of another time zone begin and end where they do there', async () => {
   const [twin] = twins;
   const { json } = reader(app, twin.read);
   for (const [zone, hours] of [

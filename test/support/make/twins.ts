@@ -31,7 +31,7 @@ export const twinSurveys = [
 
 /**
  * Two organizations whose responses have the same ids, and times of the same days, and differ in all else: a statement
- * that leaves the organization out somewhere finds what the other one has. Their days lie at the edges of what is kept.
+ * that leaves the organization out somewhere finds what the other one has.
  */
 export async function makeTwins(db: Db): Promise<[Twin, Twin]> {
   const places = placesOfDays();
@@ -40,10 +40,7 @@ export async function makeTwins(db: Db): Promise<[Twin, Twin]> {
 
 type Place = { at: string; day: string; n: number; ids: string[] };
 
-/**
- * How many responses each day has, one of them on hold where they are many. The others are as many as days are kept from,
- * or one less, or about a word of bits.
- */
+/** How many responses each day has, one of them on hold where they are many. */
 const days: readonly [day: string, many: number, minutes: number][] = [
   ['2024-03-03', 5, 300],
   ['2024-03-04', 25, 57],
