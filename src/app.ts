@@ -24,7 +24,6 @@ import {
 } from './lib/http/http.ts';
 import { answerNoRoute } from './lib/http/methods.ts';
 import { traceRequests } from './lib/http/request-spans.ts';
-import { createShapeRouter } from './lib/http/shape-router.ts';
 import type { Log } from './lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from './lib/metrics/routes.ts';
 import type { Checks } from './lib/process/checks.ts';
@@ -111,7 +110,7 @@ export type AppTools = MailboxAccess & {
  */
 export function createApp(tools: AppTools) {
   const findClients = trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy);
-  const app = new Hono<RequestEnv>({ router: createShapeRouter() });
+  const app = new Hono<RequestEnv>();
   return app
     .use(around(findClients, followRequests))
     .use(traceRequests('askback.organization.id'))

@@ -4,7 +4,6 @@ import { lazily } from '../lib/async/lazily.ts';
 import { createLatest } from '../lib/async/memoize.ts';
 import type { Part } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
-import { kept } from '../lib/db/kept-part.ts';
 import { watchCaller } from '../lib/http/caller-gone.ts';
 import { checkNul } from '../lib/http/http.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
@@ -30,7 +29,7 @@ export type Reader = ReturnType<typeof createReader>;
  */
 export function createReader({ db, replica, settings }: ReaderTools) {
   const organizations = new Map<string, string>();
-  const orgOfThisKey = lazily(() => kept(orgOfKey(db)));
+  const orgOfThisKey = lazily(() => orgOfKey(db));
 
   async function read(
     c: Context<ApiEnv>,
@@ -99,7 +98,7 @@ export function createReader({ db, replica, settings }: ReaderTools) {
       if (found) return found;
       const made = make(of, c.req.queries());
       if (!isShared || query.length > longestQuery) return made;
-      return known.set(query, kept(made));
+      return known.set(query, made);
     };
   }
 

@@ -1,5 +1,4 @@
 import type { Part, Sql } from '../lib/db/db.ts';
-import { keptFor } from '../lib/db/kept-part.ts';
 import type { Page } from '../lib/paging/page.ts';
 import { newest, pagedJson } from '../lib/paging/paged-json.ts';
 import type { OrgId } from '../org-id.ts';
@@ -37,18 +36,14 @@ export const rowOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter) =>
     : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`;
 
 export const findResponse = (sql: Sql, orgId: OrgId, id: string): Part => {
-  const { item, joins } = wholeItem(sql, orgId);
+  const tags = tagsOf(sql, orgId);
+  const item = itemText(sql, { survey: sql`named.members`, tags, notes: notes(sql) });
   return sql`(
     select '{"data":' || ${item} || '}'
-    from responses r ${joins}
+    from responses r ${itemJoins(sql)} ${namedJoin(sql, orgId)}
     where r.org_id = ${orgId} and r.id = ${id}
   )`;
 };
-
-const wholeItem = keptFor((sql, orgId: OrgId) => ({
-  item: itemText(sql, { survey: sql`named.members`, tags: tagsOf(sql, orgId), notes: notes(sql) }),
-  joins: sql`${itemJoins(sql)} ${namedJoin(sql, orgId)}`,
-}));
 
 const notes = (sql: Sql) => sql`(
   select coalesce(json_agg(json_build_object('id', n.id, 'text', n.text, 'author', n.author,

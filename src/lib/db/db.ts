@@ -3,9 +3,6 @@
 import type { Socket } from 'node:net';
 import postgres from 'postgres';
 import { listUrls } from './database-url.ts';
-import { ignoreErrorsOfDriverQuestions } from './driver-questions.ts';
-import { connectSocket } from './socket.ts';
-import { composing } from './statement.ts';
 
 /** What a query asks for: a pool or a transaction, whichever the caller holds. It can begin neither. */
 export type Sql = postgres.ISql;
@@ -31,7 +28,7 @@ type PoolOptions = {
   prepare?: boolean;
   /**
    * Off for connections that neither send nor read arrays: they do not ask for the some 300 types of those before their
-   * first statement. The driver cannot reserve such a connection.
+   * first statement.
    */
   arrays?: boolean;
   /** Called when a connection has ended, however it ended. */
@@ -50,10 +47,10 @@ export function connect(url: string, options: PoolOptions): Db {
   const { connections, limits, program, socket, idleSeconds, prepare = true, onClose } = options;
   const { arrays = true } = options;
   const { address, folder } = splitSocket(listUrls(url)[0]!);
-  const driver = postgres(address, {
+  return postgres(address, {
     ...folder,
     // Not in the driver's types.
-    ...{ socket: socket ?? connectSocket },
+    ...(socket && { socket }),
     ...(idleSeconds && { idle_timeout: idleSeconds }),
     max: connections,
     prepare,
@@ -72,8 +69,6 @@ export function connect(url: string, options: PoolOptions): Db {
       }),
     },
   });
-  ignoreErrorsOfDriverQuestions(driver);
-  return composing(driver);
 }
 
 /** libpq and `pg` read a socket's folder from `?host=`; postgres.js takes it only as an option. */

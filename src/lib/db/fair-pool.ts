@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createSemaphore, nextLine, type Semaphore } from '../async/semaphore.ts';
 import { type Db, poolBusy } from './db.ts';
-import { composing, driverOf } from './statement.ts';
 
 /** Requests before their group is known: they look up a link, a session, a key. */
 export const requestsOfNoGroup = 'requests of no group';
@@ -75,13 +74,12 @@ type Hold = { slots: PoolSlots; isOpen: boolean };
 const holds = new AsyncLocalStorage<readonly Hold[]>();
 
 function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
-  const driver = driverOf(pool);
   const turnNow = () => fixed ?? turns.getStore() ?? ofNoGroup;
   // A statement that the transaction did not wait for may run after its end.
   const hasSlot = () =>
     holds.getStore()?.some((hold) => hold.isOpen && hold.slots === slots) ?? false;
 
-  const shared = intercept(driver, async (query, send) => {
+  const shared = intercept(pool, async (query, send) => {
     if (hasSlot()) return send(query);
     try {
       const leave = await takeTurn(slots, turnNow());
@@ -93,7 +91,7 @@ function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
   });
 
   async function begin(...given: unknown[]) {
-    const beginAll = driver.begin as unknown as (...all: unknown[]) => Promise<unknown>;
+    const beginAll = pool.begin as unknown as (...all: unknown[]) => Promise<unknown>;
     if (hasSlot()) return await beginAll(...given);
     const leave = await takeTurn(slots, turnNow());
     const hold = { slots, isOpen: true };
@@ -105,7 +103,7 @@ function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
     }
   }
 
-  return composing(Object.assign(shared, driver, { begin }) as unknown as Db);
+  return Object.assign(shared, pool, { begin }) as unknown as Db;
 }
 
 /** Waits for a connection, and returns how to give it back. */

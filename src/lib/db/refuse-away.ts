@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, isDatabaseAway, isDatabaseFull } from './db.ts';
 import { intercept } from './fair-pool.ts';
-import { composing, driverOf } from './statement.ts';
 
 const askAgainMs = 200;
 
@@ -11,7 +10,6 @@ const askAgainMs = 200;
  * pool is asked until it answers again. One lost connection is no outage: only one that cannot be made again is.
  */
 export function refuseWhileAway(pool: Db): Db {
-  const driver = driverOf(pool);
   let away: unknown;
   let isAsking = false;
 
@@ -33,7 +31,7 @@ export function refuseWhileAway(pool: Db): Db {
     if (isOutage(error)) void askUntilBack();
   };
 
-  const refusing = intercept(driver, (query, send) => {
+  const refusing = intercept(pool, (query, send) => {
     if (away !== undefined) return query.reject(away);
     query.catch(look);
     return send(query);
@@ -41,7 +39,7 @@ export function refuseWhileAway(pool: Db): Db {
 
   async function begin(...given: unknown[]) {
     if (away !== undefined) throw away;
-    const beginAll = driver.begin as unknown as (...all: unknown[]) => Promise<unknown>;
+    const beginAll = pool.begin as unknown as (...all: unknown[]) => Promise<unknown>;
     try {
       return await beginAll(...given);
     } catch (error) {
@@ -50,7 +48,7 @@ export function refuseWhileAway(pool: Db): Db {
     }
   }
 
-  return composing(Object.assign(refusing, driver, { begin }) as unknown as Db);
+  return Object.assign(refusing, pool, { begin }) as unknown as Db;
 }
 
 /** A pool that was closed is not asked again, and a server without room answers. */

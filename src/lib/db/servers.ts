@@ -6,7 +6,6 @@ import { Refusal } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
 import { listUrls } from './database-url.ts';
 import { connect, type Db, isDatabaseAway, one } from './db.ts';
-import { refuseEarlyEnd } from './socket.ts';
 
 const lookEveryMs = 1000;
 const connectLimitMs = 5000;
@@ -85,7 +84,7 @@ export function reachServers(address: string): Servers {
   }
 
   async function connectTo(server: Server): Promise<net.Socket> {
-    const made = follow(refuseEarlyEnd(net.connect(server.port, server.host)), server);
+    const made = follow(net.connect(server.port, server.host), server);
     const late = () => made.destroy(timedOut(server));
     await withinMs(once(made, 'connect'), connectLimitMs, late).catch((error) => {
       made.destroy();
