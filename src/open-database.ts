@@ -6,13 +6,7 @@ import { createPoolSlots, type PoolUse, serviceWork, shareFairly } from './lib/d
 import { refuseWhileAway } from './lib/db/refuse-away.ts';
 import { reachServers } from './lib/db/servers.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
-import {
-  awaitPostgres,
-  behind,
-  judgePooled,
-  namingSetting,
-  type SessionAddress,
-} from './open-sessions.ts';
+import { awaitApart, namingSetting, type SessionAddress } from './open-sessions.ts';
 import type { Config } from './settings/config.ts';
 
 /** Names the account, role and database of an embedded Postgres, and the connections to any. */
@@ -50,13 +44,14 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
   // A command has few connections, and needs no pooler.
   const isApart = serving && config.sessionDatabaseUrl !== null;
   const direct = config.sessionDatabaseUrl ?? pooled;
-  const way = { program, connections, ...(serving && { limits: serviceLimits }) };
+  const plain = { program, connections, prepare: config.preparedStatements };
+  const way = { ...plain, ...(serving && { limits: serviceLimits }) };
   const patience = { seconds: config.databaseWaitSeconds, say };
   const ends: (() => Promise<unknown>)[] = [async () => await embedded?.stop()];
   const close = async () => {
     for (const end of ends.toReversed()) await end();
   };
-  const open = (url: string, options: typeof way & { prepare?: boolean }) => {
+  const open = (url: string, options: typeof way) => {
     const servers = mustChoose(url) ? reachServers(url) : undefined;
     ends.push(async () => await servers?.stop());
     const db = connect(url, { ...options, ...(servers && { socket: servers.socket }) });
@@ -65,12 +60,13 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
   };
   try {
     const setting = config.sessionDatabaseUrl ? 'ASKBACK_SESSION_DATABASE_URL' : 'DATABASE_URL';
-    if (!embedded) await awaitPostgres(direct, setting, patience);
     const sessions = open(direct, isApart ? { ...way, connections: sessionConnections } : way);
-    if (embedded) await awaitDatabase(sessions.db, patience);
+    await awaitDatabase(sessions.db, patience).catch(embedded ? undefined : namingSetting(setting));
     const apart = async () => {
-      const pooler = await judgePooled(pooled, { sessions, patience });
-      return open(pooled, behind(pooler, way)).db;
+      // Behind a pooler the limits of one client would hold for others that use its connection next: the role has them.
+      const { db } = open(pooled, plain);
+      await awaitApart(db, { sessions, patience });
+      return db;
     };
     const pool = isApart ? await apart() : sessions.db;
     const slots = createPoolSlots({ connections, processors: config.databaseProcessors });

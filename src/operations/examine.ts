@@ -4,13 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandTools } from '../command-tools.ts';
 import { readSecretKey } from '../lib/crypto/secret-key.ts';
 import { createSecrets } from '../lib/crypto/secrets.ts';
-import { type Db, serviceLimits } from '../lib/db/db.ts';
+import { mustChoose } from '../lib/db/database-url.ts';
+import { connect, type Db, serviceLimits } from '../lib/db/db.ts';
 import { oldestPostgres, schemaState } from '../lib/db/migrate.ts';
 import { followReplica } from '../lib/db/replica.ts';
+import { reachServers } from '../lib/db/servers.ts';
 import { explain } from '../lib/db/startup-errors.ts';
 import { httpAddress, isLoopbackHost } from '../lib/http/http-address.ts';
 import { openDatabase } from '../open-database.ts';
-import { judgePooled, type SessionAddress } from '../open-sessions.ts';
+import { awaitApart, type SessionAddress } from '../open-sessions.ts';
 import { publicUrlOf } from '../service-record.ts';
 import type { Config } from '../settings/config.ts';
 import { examineMail } from './examine-mail.ts';
@@ -70,7 +72,7 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
     const { db, sessions, close } = await openDatabase(config, { say, connections: 2 });
     try {
       const found = await lookInto(db, config);
-      found.findings.push(...(await examinePooler(config, { sessions, say })));
+      found.findings.push(...(await examineApart(config, { sessions, say })));
       found.findings.push(...(await examineReplica(config, db)));
       return found;
     } finally {
@@ -83,17 +85,23 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
 }
 
 /** The way that the service's requests take, which a command does not. */
-async function examinePooler(
-  { databaseUrl, sessionDatabaseUrl, databaseWaitSeconds: seconds }: Config,
+async function examineApart(
+  { databaseUrl, sessionDatabaseUrl, databaseWaitSeconds, preparedStatements }: Config,
   { sessions, say }: { sessions: SessionAddress; say: CommandTools['say'] },
 ): Promise<Finding[]> {
   if (!databaseUrl || !sessionDatabaseUrl) return [];
+  const servers = mustChoose(databaseUrl) ? reachServers(databaseUrl) : undefined;
+  const socket = servers && { socket: servers.socket };
+  const db = connect(databaseUrl, { connections: 1, prepare: preparedStatements, ...socket });
   try {
-    const patience = { seconds, say };
-    const { mode, prepares } = await judgePooled(databaseUrl, { sessions, patience });
-    return [rules.judgePooler(mode, prepares)];
+    await awaitApart(db, { sessions, patience: { seconds: databaseWaitSeconds, say } });
+    const message = 'DATABASE_URL and ASKBACK_SESSION_DATABASE_URL lead to the same database';
+    return [finding('pooler', 'ok', message)];
   } catch (error) {
     return [finding('pooler', 'fail', explain(error))];
+  } finally {
+    await db.end({ timeout: 1 });
+    await servers?.stop();
   }
 }
 

@@ -116,16 +116,6 @@ export function judgePublicUrl(config: {
   return finding('public URL', isLocal ? 'ok' : 'warn', message);
 }
 
-/** What requests go through; what it takes from them is what an operator has to know. */
-export function judgePooler(mode: string, prepares: boolean): Finding {
-  if (mode === 'none') return finding('pooler', 'ok', 'DATABASE_URL leads to Postgres itself');
-  const plain =
-    mode === 'transaction' && !prepares
-      ? '; it does not carry prepared statements, so each statement is planned again (PgBouncer 1.21 and newer do, with max_prepared_statements)'
-      : '';
-  return finding('pooler', 'ok', `DATABASE_URL leads through a pooler in ${mode} mode${plain}`);
-}
-
 /** The service does without it, at the cost of the primary. */
 export function judgeReplica(problem: string | undefined): Finding {
   const warning = warnOfReplica(problem);

@@ -100,6 +100,7 @@ function shape(settings: v.InferOutput<typeof Settings>) {
   return {
     databaseUrl: settings.DATABASE_URL ?? null,
     sessionDatabaseUrl: settings.ASKBACK_SESSION_DATABASE_URL ?? null,
+    preparedStatements: settings.ASKBACK_PREPARED === 'on',
     readDatabaseUrl: settings.ASKBACK_READ_DATABASE_URL ?? null,
     readMaxLagSeconds: settings.ASKBACK_READ_MAX_LAG_SECONDS,
     role: settings.ASKBACK_ROLE ?? null,

@@ -28,6 +28,7 @@ const longestWatchdogUs = 86_400_000_000;
 export const Settings = v.object({
   DATABASE_URL: v.optional(databaseUrl),
   ASKBACK_SESSION_DATABASE_URL: v.optional(databaseUrl),
+  ASKBACK_PREPARED: v.optional(v.picklist(['on', 'off'], 'must be on or off'), 'on'),
   ASKBACK_READ_DATABASE_URL: v.optional(databaseUrl),
   ASKBACK_READ_MAX_LAG_SECONDS: v.optional(whole(1, 3600), '5'),
   ASKBACK_ROLE: v.optional(role),

@@ -208,26 +208,6 @@ const cases: [why: string, finding: Finding, said: string][] = [
     'warn public URL: ASKBACK_PUBLIC_URL is not set: links work where http://192.0.2.1:8080 does',
   ],
   [
-    'Postgres without a pooler',
-    rules.judgePooler('none', false),
-    'ok pooler: DATABASE_URL leads to Postgres itself',
-  ],
-  [
-    'a pooler by transaction',
-    rules.judgePooler('transaction', true),
-    'ok pooler: DATABASE_URL leads through a pooler in transaction mode',
-  ],
-  [
-    'a pooler that plans each statement again',
-    rules.judgePooler('transaction', false),
-    'ok pooler: DATABASE_URL leads through a pooler in transaction mode; it does not carry prepared statements, so each statement is planned again (PgBouncer 1.21 and newer do, with max_prepared_statements)',
-  ],
-  [
-    'a pooler by session',
-    rules.judgePooler('session', false),
-    'ok pooler: DATABASE_URL leads through a pooler in session mode',
-  ],
-  [
     'a replica that follows',
     rules.judgeReplica(undefined),
     'ok replica: ASKBACK_READ_DATABASE_URL follows the primary',

@@ -16,6 +16,7 @@ const issuer = 'https://login.acme.test';
 const everything = {
   DATABASE_URL: 'postgres://ann@db.test/askback',
   ASKBACK_SESSION_DATABASE_URL: 'postgres://ann@direct.test/askback',
+  ASKBACK_PREPARED: 'off',
   ASKBACK_READ_DATABASE_URL: 'postgres://ann@replica.test/askback',
   ASKBACK_READ_MAX_LAG_SECONDS: '6',
   ASKBACK_ROLE: 'web',
@@ -72,6 +73,7 @@ test('every setting arrives at its place', () => {
   assert.deepEqual(config, {
     databaseUrl: 'postgres://ann@db.test/askback',
     sessionDatabaseUrl: 'postgres://ann@direct.test/askback',
+    preparedStatements: false,
     readDatabaseUrl: 'postgres://ann@replica.test/askback',
     readMaxLagSeconds: 6,
     role: 'web',
@@ -124,6 +126,7 @@ test('without any setting every place has its default', () => {
   assert.deepEqual(config, {
     databaseUrl: null,
     sessionDatabaseUrl: null,
+    preparedStatements: true,
     readDatabaseUrl: null,
     readMaxLagSeconds: 5,
     role: null,

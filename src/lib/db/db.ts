@@ -24,7 +24,7 @@ type PoolOptions = {
   socket?: () => Promise<Socket>;
   /** After so long without a statement a connection ends. */
   idleSeconds?: number;
-  /** Off where a pooler gives each transaction another connection, which does not know the statement. */
+  /** Off behind a pooler that gives each transaction another connection, which does not know the statement. */
   prepare?: boolean;
   /**
    * Off for connections that neither send nor read arrays: they do not ask for the some 300 types of those before their
