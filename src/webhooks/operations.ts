@@ -11,6 +11,9 @@ import {
   WebhookWithSecret,
 } from './schemas.ts';
 
+/** The list of the API has no further pages. */
+export const deliveriesShown = 50;
+
 const path = '/api/webhooks';
 const Events = v.object({
   events: v.array(
@@ -114,7 +117,7 @@ const delivering: Operation[] = [
     id: 'listDeliveries',
     method: 'get',
     path: `${path}/{id}/deliveries`,
-    summary: 'List the last 50 deliveries, newest first',
+    summary: `List the last ${deliveriesShown} deliveries, newest first`,
     about: 'Each with all its attempts: what was answered, or why nothing was.',
     permission: 'read',
     answer: {

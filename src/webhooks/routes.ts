@@ -15,12 +15,11 @@ import {
   removeWebhook,
   renewSecret,
 } from './manage.ts';
+import { deliveriesShown } from './operations.ts';
 import { listWebhooks } from './queries.ts';
 import { redeliver, replay } from './replay.ts';
 import { NewWebhook, Replay, WebhookChange } from './schemas.ts';
 import { testWebhook } from './test-event.ts';
-
-const deliveriesShown = 50;
 
 export type WebhookTools = ManageTools &
   DeliverTools & { db: Db; pump: () => void; settings: { traceUrl: string | null } };

@@ -17,10 +17,13 @@ type RetryRules = {
   undeliveredDays: number;
 };
 
+/** The first retry of either kind. */
+export const firstRetrySeconds = 5;
+
 const rulesOf: Readonly<Record<RetryKind, RetryRules>> = {
-  standard: { steps: [5], spread: 0, undeliveredDays: 0 },
+  standard: { steps: [firstRetrySeconds], spread: 0, undeliveredDays: 0 },
   extended: {
-    steps: [5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour],
+    steps: [firstRetrySeconds, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour],
     spread: 0.1,
     undeliveredDays: 3,
   },

@@ -3,7 +3,7 @@ import { Moment } from '../lib/cli/options.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { isPlainLine } from '../lib/validation/plain-line.ts';
 import { type EventType, eventTypes } from './events.ts';
-import { retryKinds } from './rules.ts';
+import { firstRetrySeconds, retryKinds } from './rules.ts';
 
 const longestUrl = 2000;
 const longestDescription = 500;
@@ -31,8 +31,8 @@ const Description = v.nullable(
 const Retries = v.pipe(
   v.picklist(retryKinds, `must be ${retryKinds.join(' or ')}`),
   v.description(
-    'standard: one retry after 5 seconds; switched off after 3 deliveries that failed in a row. extended: ' +
-      'retries after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, each up to 10 % sooner or later; switched off ' +
+    `standard: one retry after ${firstRetrySeconds} seconds; switched off after 3 deliveries that failed in a row. extended: ` +
+      `retries after ${firstRetrySeconds} s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, each up to 10 % sooner or later; switched off ` +
       'when nothing was delivered for 3 days and 3 deliveries in a row failed.',
   ),
 );

@@ -1,4 +1,5 @@
 import { counted } from '../web/app/lists.tsx';
+import { firstRetrySeconds } from './rules.ts';
 
 /** What the screens of webhooks say. */
 export const webhookTexts = {
@@ -21,7 +22,7 @@ export const webhookTexts = {
   retries: {
     standard: {
       text: 'Standard',
-      help: 'A failed delivery is tried once more after 5 seconds. Three that fail in a row switch the webhook off.',
+      help: `A failed delivery is tried once more after ${firstRetrySeconds} seconds. Three that fail in a row switch the webhook off.`,
     },
     extended: {
       text: 'Extended',
