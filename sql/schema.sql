@@ -639,16 +639,6 @@ create table organizations (
   constraint organizations_have_distinct_slugs unique (slug)
 );
 
--- A job to be run: written in the transaction that causes it, handed to the queue after its commit.
-create table outbox (
-  id bigint not null generated always as identity,  -- in the order in which jobs are handed over
-  task text not null,                               -- which task runs it
-  payload json not null,                            -- what the task is given
-  run_at timestamptz,                               -- not before this time
-  created_at timestamptz not null default now(),
-  constraint outbox_pkey primary key (id)
-);
-
 -- A credential that a member signs in with in place of a password.
 create table passkeys (
   id text not null,                                 -- the credential id that the authenticator gave, base64url

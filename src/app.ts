@@ -78,8 +78,6 @@ export type AppTools = MailboxAccess & {
   };
   /** Takes reads of the API while it has what their organization wrote. */
   replica?: Replica | undefined;
-  /** Hands committed outbox rows to the queue; called after a commit that wrote some. */
-  pump: () => void;
   /** What must be in order for this process to serve. */
   checks: Checks;
   /** What `/readyz` shows without being less ready for it. */

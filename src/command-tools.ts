@@ -1,7 +1,9 @@
 import { Refusal } from './errors.ts';
 import type { Db } from './lib/db/db.ts';
 import { migrate, refuseUnfitPostgres, schemaState } from './lib/db/migrate.ts';
+import { prepareQueue } from './lib/queue/enqueue.ts';
 import { openDatabase } from './open-database.ts';
+import type { SessionAddress } from './open-sessions.ts';
 import type { Config } from './settings/config.ts';
 
 /** What a command needs from outside: its settings, and where its output goes. */
@@ -34,7 +36,7 @@ export async function inDatabase<T>(
   });
   try {
     await refuseUnfitPostgres(db);
-    await requireSchema(db);
+    await requireSchema(db, sessions);
     return await work(db, config, sessions.url);
   } finally {
     await close();
@@ -42,7 +44,7 @@ export async function inDatabase<T>(
 }
 
 /** Migrates an empty database. One with data is upgraded only by `migrate` and `serve`. */
-async function requireSchema(db: Db) {
+async function requireSchema(db: Db, sessions: SessionAddress) {
   const { applied, missing, unknown } = await schemaState(db);
   if (missing.length === 0 && unknown.length === 0) return;
   if (applied > 0 && unknown.length === 0) {
@@ -51,5 +53,6 @@ async function requireSchema(db: Db) {
       'this database is older than this askback: run `askback migrate`, or start `askback serve`',
     );
   }
+  await prepareQueue(db, sessions);
   await migrate(db);
 }

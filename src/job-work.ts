@@ -1,13 +1,14 @@
 import program from '../package.json' with { type: 'json' };
 import { createAppMailer } from './app-mailer.ts';
 import { Refusal } from './errors.ts';
-import { runnerGroups } from './jobs.ts';
+import { jobsAtOnce } from './jobs.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
+import type { Sql } from './lib/db/db.ts';
 import type { Log } from './lib/log/log.ts';
 import type { Outbound } from './lib/outbound/post.ts';
 import type { Lifecycle } from './lib/process/lifecycle.ts';
-import { holdLease } from './lib/queue/liveness-lease.ts';
-import { type Jobs, startJobs } from './lib/queue/start.ts';
+import { holdLease } from './lib/queue/lease.ts';
+import { type Jobs, startJobs } from './lib/queue/runner.ts';
 import { createDkimSigner } from './lib/smtp/dkim.ts';
 import { readSmtpUrl } from './lib/smtp/settings.ts';
 import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
@@ -28,6 +29,10 @@ import { hasWebhookDue } from './webhooks/delivery.queries.ts';
 import { createDeliveryWorker } from './webhooks/worker.ts';
 
 const mailboxConcurrency = 20;
+/** Work of dead processes is to go on within a second. */
+const sweepEveryMs = 900;
+/** Notified by a process that commits deliveries and makes none. */
+export const deliveriesChannel = 'askback_deliveries';
 /** Requests end before it and the rest after it: together they take less than the 30 seconds promised. */
 const timing = { stopWithinMs: 13_000 };
 
@@ -60,9 +65,7 @@ export async function startJobWork(
     (it) => it.stop(),
   );
 
-  let jobs: Jobs | undefined;
-  const pump = () => jobs?.pump();
-  const common = { db, log, pump, settings: config };
+  const common = { db, log, settings: config };
   const deliveries = await parts.start(
     'deliveries',
     () => createDeliveryWorker({ ...common, outbound, secrets, claimer: lease.id }),
@@ -85,7 +88,12 @@ export async function startJobWork(
   };
   const own = { appMailer, secrets, publicUrl, erasureFile };
   const tools = { ...common, ...analysts, ...own, ...reader, outbound, deliveries, mailJobs };
-  jobs = await parts.start(
+  await parts.start(
+    'sweeps',
+    () => startSweeps({ log, database, leaseId: lease.id, sweep }),
+    (it) => it.stop(),
+  );
+  const jobs = await parts.start(
     'jobs',
     () =>
       startJobs({
@@ -95,13 +103,8 @@ export async function startJobWork(
         timing,
         program: 'askback',
         tasks: tasks(tools),
-        groups: runnerGroups,
+        concurrency: jobsAtOnce,
         onFreed: sweep,
-        otherWork: {
-          exists: (sql) =>
-            sql`(${hasWebhookDue(sql, lease.id())} or ${hasWaiting(sql, lease.id())})`,
-          onFound: sweep,
-        },
       }),
     (it) => stopJobs(it, comments),
   );
@@ -116,10 +119,44 @@ export async function startJobWork(
     () => mailer,
     (it) => it.stop(),
   );
-  return { jobs, pump, deliveries, claimedMails };
+  return { jobs, deliveries, claimedMails };
 }
 
-/** Both at once: jobs that wait for the analyst go back to the outbox once no more are fetched. */
+type SweepTools = Pick<Work, 'log' | 'database'> & { leaseId: () => string; sweep: () => void };
+
+/** Looks for deliveries and comments that no job announces: by one statement, which is nearly all that is asked while nothing happens. */
+async function startSweeps({ log, database: { db, sessions }, leaseId, sweep }: SweepTools) {
+  const listening = await sessions.db.listen(deliveriesChannel, sweep).catch((err: unknown) => {
+    log.warn({ err }, 'deliveries of other processes are found by looking: no notifications');
+  });
+  let looking = false;
+  async function look() {
+    if (looking) return;
+    looking = true;
+    try {
+      if (await hasLeftWork(db, leaseId())) sweep();
+    } catch (err) {
+      log.debug({ err }, 'cannot look for work, trying on');
+    } finally {
+      looking = false;
+    }
+  }
+  const timer = setInterval(look, sweepEveryMs);
+  void look();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await listening?.unlisten().catch(() => {});
+    },
+  };
+}
+
+async function hasLeftWork(sql: Sql, by: string): Promise<boolean> {
+  const found = await sql`select where ${hasWebhookDue(sql, by)} or ${hasWaiting(sql, by)}`;
+  return found.length > 0;
+}
+
+/** Both at once: jobs that wait for the analyst go back to the queue once no more are fetched. */
 async function stopJobs(jobs: Jobs, comments: CommentReader) {
   const stopped = jobs.stop();
   await Promise.all([stopped, comments.stop()]);

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { createOutbox, type JobOf } from './lib/queue/outbox.ts';
-import type { RunnerGroup } from './lib/queue/start.ts';
+import { createEnqueue, type JobOf } from './lib/queue/enqueue.ts';
 import { Uuid } from './lib/validation/parse.ts';
 
 const Nothing = v.object({});
@@ -58,27 +57,20 @@ export type JobPayloads = {
 export type JobName = keyof JobPayloads;
 export type NewJob = JobOf<JobPayloads>;
 
-/** Write jobs in the caller's transaction. */
-export const { enqueue, enqueueEach, enqueueEachTraced } = createOutbox<JobPayloads>();
+export const enqueue = createEnqueue<JobPayloads>();
 
-const waitsForServer: readonly string[] = [
+/** Jobs that run at once in a process. They cost little while they wait. */
+export const jobsAtOnce = 1000;
+/** Jobs of one kind that wait for a server of others, such as a mail server, at once. */
+export const maxWaiting = 450;
+
+const waitForMail: readonly string[] = ['sends.mail'] satisfies JobName[];
+const waitForOthers: readonly string[] = [
+  'summaries.make',
+  'summaries.month',
   'notifications.mail',
   'notifications.post',
 ] satisfies JobName[];
 
-/**
- * Mail has a runner of its own, so that a thousand slow mails do not delay webhooks, nor the other way
- * round. So have summaries, whose words may come from a slow endpoint, with notifications, which wait for a mail
- * server or a chat. Jobs of both cost little while they wait: so many run at once that one organization's jobs do
- * not keep another's from starting. What they wait for is shared in turn. Comments wait for the analyst in a table
- * of their own.
- */
-export const runnerGroups = {
-  mail: { takes: (task) => task.startsWith('sends.'), concurrency: 500, localQueue: 500 },
-  reading: {
-    takes: (task) => task.startsWith('summaries.') || waitsForServer.includes(task),
-    concurrency: 500,
-    localQueue: 500,
-  },
-  rest: { takes: () => true, concurrency: 100, localQueue: 200 },
-} satisfies Record<string, RunnerGroup>;
+/** Kinds of jobs that must leave room for all others, whatever server is slow. */
+export const waitingKinds: readonly (readonly string[])[] = [waitForMail, waitForOthers];

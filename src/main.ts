@@ -6,7 +6,7 @@ import { UsageError } from './lib/cli/command.ts';
 import { runCommandLine } from './lib/cli/command-line.ts';
 import { isDatabaseAway } from './lib/db/db.ts';
 import { explain } from './lib/db/startup-errors.ts';
-import { isLostConnection } from './lib/queue/lost-connection.ts';
+import { isLostConnection } from './lib/queue/connections.ts';
 import { ConfigError, loadConfig } from './settings/config.ts';
 
 const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;

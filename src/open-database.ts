@@ -31,7 +31,7 @@ export type Database = {
 
 /** The pool is idle when it is closed, except for a query whose connection was lost. */
 const closeTimeoutSeconds = 1;
-/** For the outbox, what falls due, and a migration: everything else that needs a session connects by itself. */
+/** For a migration and notifications: everything else that needs a session connects by itself. */
 const sessionConnections = 3;
 
 /** Connects to the deployment's Postgres and waits until it answers. */

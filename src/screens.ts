@@ -67,7 +67,6 @@ type ScreenTools = WebhookTools &
     mailbox: boolean;
     settings: { signIn: SignInSettings; sendDeadlineSeconds: number } & MailScreenTools['settings'];
     dns?: MailScreenTools['dns'];
-    pump: () => void;
   };
 
 /** The table of contents of the app: what members see once they sign in, and how they come in. */

@@ -40,7 +40,7 @@ export async function startRequests(tools: StartRequests) {
   const proxies = watchProxies(tools.say);
   const readiness = await startReadiness({
     parts,
-    runners: work.jobs.state,
+    jobs: work.jobs,
     database,
     secrets: work.secrets,
     role: config.role,
@@ -50,7 +50,7 @@ export async function startRequests(tools: StartRequests) {
   const replica = await startReplica(tools);
   const metrics = await showMetrics(
     { config, parts, log, counting: tools.counting, listener: tools.metricsListener, trustsLocal },
-    { ...database, checks, replica, runners: work.jobs.state },
+    { ...database, checks, replica, jobs: work.jobs },
   );
   const warnings = {
     ...readiness.warnings,

@@ -9,6 +9,7 @@ import type { Log } from './lib/log/log.ts';
 import { createLifecycle, type Lifecycle } from './lib/process/lifecycle.ts';
 import { keepOnlyNetwork } from './lib/process/permission.ts';
 import { reachServiceManager } from './lib/process/service-manager.ts';
+import { prepareQueue } from './lib/queue/enqueue.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
 import { serviceLog } from './log-fields.ts';
 import { mailboxUrl } from './mailbox/access.ts';
@@ -109,7 +110,10 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     (it) => it.close(),
   );
   const { db, sessions, lost } = database;
-  await parts.start('schema', () => migrate(sessions.db));
+  await parts.start('schema', async () => {
+    await prepareQueue(sessions.db, sessions);
+    return await migrate(sessions.db);
+  });
   const address = httpAddress(listener.host, listener.port);
   const publicUrl = config.publicUrl ?? address;
   // A proxy may be in front of a service with a public address, and make every visitor look local.

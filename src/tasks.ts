@@ -3,7 +3,15 @@ import { cleanUpAudit } from './audit/cleanup.ts';
 import { advanceCampaign } from './campaigns/advance.ts';
 import { sweepCampaigns } from './campaigns/sweep.ts';
 import { cleanUpUploads } from './contacts/cleanup.ts';
-import { type JobName, type JobPayloads, payloads } from './jobs.ts';
+import {
+  enqueue,
+  type JobName,
+  type JobPayloads,
+  maxWaiting,
+  type NewJob,
+  payloads,
+  waitingKinds,
+} from './jobs.ts';
 import { cleanUpKeys } from './keys/cleanup.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
@@ -103,7 +111,32 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     const run = runs[name as JobName] as Run<JobName>;
     return [name, task<JobPayloads[JobName]>(schema, run)];
   });
-  return Object.fromEntries(checked);
+  const all: Record<string, Task> = Object.fromEntries(checked);
+  for (const kind of waitingKinds) {
+    const leave = leaveRoom(tools.db, maxWaiting);
+    for (const name of kind) all[name] = leave(all[name]!);
+  }
+  return all as Record<JobName, Task>;
+}
+
+const tryAgainMs = 1000;
+
+/** Puts off jobs of a kind of which so many run already: a thousand slow mails must not delay other jobs. */
+export function leaveRoom(db: Db, limit: number) {
+  let running = 0;
+  return (run: Task): Task =>
+    async (payload, job) => {
+      if (running >= limit) {
+        const runAt = new Date(Date.now() + tryAgainMs);
+        return await enqueue(db, [{ task: job.task, payload, runAt } as NewJob]);
+      }
+      running += 1;
+      try {
+        await run(payload, job);
+      } finally {
+        running -= 1;
+      }
+    };
 }
 
 /** The jobs that the clock starts (UTC), once for all processes. */

@@ -1,10 +1,8 @@
-import { startJobWork, type Work } from './job-work.ts';
+import { deliveriesChannel, startJobWork, type Work } from './job-work.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { Log } from './lib/log/log.ts';
 import { createOutbound } from './lib/outbound/post.ts';
-import { startPump } from './lib/queue/pump.ts';
-import type { Jobs } from './lib/queue/start.ts';
 import { resealTotpSecrets } from './members/codes/reseal-totp.ts';
 import { resealSlackHooks } from './notifications/reseal-slack.ts';
 import { openErasureFile } from './people/erasure/file.ts';
@@ -19,7 +17,8 @@ import { resealSecrets } from './webhooks/reseal-secrets.ts';
 type Saying = { say: (sentence: string) => void };
 
 const connectionsPerHost = 128;
-const pumpEveryMs = 1000;
+/** Each notification takes a database-wide lock at commit: one for all deliveries of this time costs nothing. */
+const notifyEveryMs = 50;
 
 /** Starts everything that works behind the requests, or what requests need of it where other processes do the work. */
 export async function startWork(given: Work & Saying) {
@@ -42,8 +41,7 @@ export async function startWork(given: Work & Saying) {
   const reader = await startReader({ log, parts });
   const erasureFile = await startErasureFile({ config, log, parts, database, say });
   const shared = { secrets, outbound, progress, reader, erasureFile };
-  const started =
-    config.role === 'web' ? await startHandover(given) : await startJobWork(given, shared);
+  const started = config.role === 'web' ? handOver(given) : await startJobWork(given, shared);
   const { judge: judgeTarget } = outbound;
   const read = { excerpt: reader.excerpt, readReport: reader.report, erasureFile };
   return {
@@ -58,20 +56,29 @@ export async function startWork(given: Work & Saying) {
 }
 
 /**
- * For a process that only answers requests: what they commit goes to the queue at once, whose notification starts
- * it in a process with the role jobs. Nothing is claimed here, and nothing is kept for a job that runs elsewhere.
+ * For a process that only answers requests. It claims nothing, and keeps nothing for a job that runs elsewhere: a
+ * process with the role jobs claims the deliveries as soon as it is notified.
  */
-async function startHandover({ log, parts, database }: Work) {
-  const pump = await parts.start(
-    'outbox',
-    () =>
-      startPump({ db: database.sessions.db, log, onHandedOver: () => {}, everyMs: pumpEveryMs }),
-    (it) => it.stop(),
-  );
-  const deliveries: OwnDeliveries = { owner: () => null, start: () => {} };
+function handOver({ log, database }: Work) {
+  let isWaiting = false;
+  const notify = () => {
+    isWaiting = false;
+    database.sessions.db
+      .notify(deliveriesChannel, '')
+      .catch((err: unknown) =>
+        log.debug({ err }, 'cannot notify of deliveries, a sweep finds them'),
+      );
+  };
+  const deliveries: OwnDeliveries = {
+    owner: () => null,
+    start({ events }) {
+      if (events.length === 0 || isWaiting) return;
+      isWaiting = true;
+      setTimeout(notify, notifyEveryMs).unref();
+    },
+  };
   const claimedMails: Pick<ClaimedMails, 'keep' | 'discard'> = { keep() {}, discard() {} };
-  const state: Jobs['state'] = () => ({});
-  return { pump: pump.nudge, jobs: { state }, deliveries, claimedMails };
+  return { jobs: undefined, deliveries, claimedMails };
 }
 
 /** What no process could append before is appended now. */

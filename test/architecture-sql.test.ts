@@ -53,7 +53,6 @@ const owner: Record<string, string> = {
   summaries: 'summaries',
   erasures: 'people',
   reporters: 'reporters',
-  outbox: 'lib/queue',
   worker_pools: 'lib/queue',
   service_record: 'service-record.ts',
 };

@@ -72,7 +72,7 @@ const order = Object.values(storeys).flat();
 /** A library stands alone; these are all the libraries that one may import. */
 const libraries: Record<string, string[]> = {
   async: [],
-  backup: ['db'],
+  backup: ['db', 'queue'],
   cli: ['smtp', 'validation'],
   crypto: [],
   db: ['async', 'process'],

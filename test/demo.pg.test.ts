@@ -88,7 +88,7 @@ test("the demo's comments are read by the running service, and its last month is
 
 test('the demo has summaries of the months before, made by the running service, and a webhook with a past', async () => {
   const jobs = await db<{ payload: JobPayloads['summaries.make'] }[]>`
-    delete from outbox where task = 'summaries.make' returning payload`;
+    delete from test.jobs where task = 'summaries.make' returning payload`;
   const tools = readingTools(db);
   for (const { payload } of jobs) await makeSummary(tools, payload, null);
   const summaries = await db<

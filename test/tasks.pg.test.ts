@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCronItems } from 'graphile-worker';
 import { enqueue } from '../src/jobs.ts';
-import { crontab, tasks } from '../src/tasks.ts';
+import { crontab, leaveRoom, tasks } from '../src/tasks.ts';
 import { taskTools } from './support/make/task-tools.ts';
 import { testDatabase } from './support/probe/database.ts';
 import { workOn } from './support/probe/jobs.ts';
@@ -27,10 +27,31 @@ test('an expired rate window goes when keys.clean_up has run', async (t) => {
   await db`
     insert into rate_windows (subject, minute, count)
     values ('key:old', now() - interval '1 hour', 1)`;
-  const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)), crontab });
+  await workOn(t, { url, tasks: tasks(taskTools(db)), crontab });
 
   await enqueue(db, [{ task: 'keys.clean_up', payload: {} }]);
-  jobs.pump();
 
   await until('the window is gone', async () => (await db`select from rate_windows`).length === 0);
+});
+
+test('a job of a kind that takes all its room is put off', async () => {
+  const release = Promise.withResolvers<void>();
+  let began = 0;
+  const leave = leaveRoom(db, 2);
+  const run = leave(async () => {
+    began += 1;
+    await release.promise;
+  });
+  const payload = { org_id: 'org', mail_ids: ['one'], _trace: 'trace' };
+  const job = { task: 'sends.mail' } as Parameters<typeof run>[1];
+  const running = [run(payload, job), run(payload, job)];
+  await run(payload, job);
+  assert.equal(began, 2);
+  const [again] = await db`
+    select payload, run_at > now() as later from test.jobs where task = 'sends.mail'`;
+  assert.deepEqual({ ...again }, { payload, later: true });
+  release.resolve();
+  await Promise.all(running);
+  await run(payload, job);
+  assert.equal(began, 3);
 });

@@ -1,19 +1,4 @@
--- Work to be done: written in the transaction that causes it, handed to the queue after its commit.
-
-create table outbox (
-  id         bigint generated always as identity primary key,
-  task       text not null,
-  payload    json not null,
-  run_at     timestamptz,
-  created_at timestamptz not null default now()
-);
-
-comment on table outbox is
-  'A job to be run: written in the transaction that causes it, handed to the queue after its commit';
-comment on column outbox.id is 'in the order in which jobs are handed over';
-comment on column outbox.task is 'which task runs it';
-comment on column outbox.payload is 'what the task is given';
-comment on column outbox.run_at is 'not before this time';
+-- Processes that live, which what they claimed depends on.
 
 create table worker_pools (
   pool_id    text primary key,

@@ -22,7 +22,6 @@ const lookWhenClosedEveryMs = 60_000;
 
 export type AdvanceTools = {
   db: Db;
-  pump: () => void;
   /** The clock that decides what is due, and which month pays. */
   now?: () => Date;
 };
@@ -40,7 +39,6 @@ export async function advanceCampaign(tools: AdvanceTools, job: CampaignTurn) {
     step = await inTransaction(tools.db, (tx) => takeStep(tx, tools, job)).catch((error) =>
       refuseOrThrow(tools, job, error),
     );
-    tools.pump();
   }
 }
 

@@ -17,8 +17,7 @@ import {
 } from './list.queries.ts';
 import { allResults } from './results.ts';
 
-// The service takes the jobs from the outbox within a second.
-const toolsOf = (db: Db): AdvanceTools => ({ db, pump: () => {} });
+const toolsOf = (db: Db): AdvanceTools => ({ db });
 
 const create = command({
   name: 'campaign create',

@@ -45,7 +45,6 @@ async function control(
     if (!['scheduled', 'running', 'paused'].includes(campaign.status)) throw over(campaign);
     await act(tx, campaign, tools.now?.() ?? new Date());
   });
-  tools.pump();
 }
 
 const over = ({ status }: CampaignState) =>

@@ -44,7 +44,6 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, wish: Camp
     await recordAct(tx, { orgId, actor, act: 'campaign.created', target, details });
     return campaignId;
   });
-  tools.pump();
   return id;
 }
 

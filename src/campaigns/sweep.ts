@@ -10,11 +10,10 @@ const overdueMs = 60_000;
 
 /** Goes on with campaigns whose job was lost, counts outcomes that came late, and asks and reminds what is due. */
 export async function sweepCampaigns(tools: AdvanceTools) {
-  const { db, pump, now = () => new Date() } = tools;
+  const { db, now = () => new Date() } = tools;
   await inTransaction(db, (tx) => renewTurns(tx, now()));
   await recountBatches(db);
   await askByItself(tools);
-  pump();
 }
 
 async function renewTurns(tx: Sql, now: Date) {

@@ -155,7 +155,6 @@ async function inviteTools(db: Db, config: Config): Promise<InviteTools> {
     db,
     secrets: configuredSecrets(config, config.dataDir),
     publicUrl: await getPublicUrl(db, config),
-    pump: () => {},
     mails: config.smtpUrl !== null,
   };
 }

@@ -17,7 +17,6 @@ export type InviteTools = {
   db: Db;
   secrets: Pick<Secrets, 'seal'>;
   publicUrl: string;
-  pump: () => void;
   /** Whether invitations go out by mail as well. */
   mails: boolean;
 };
@@ -86,7 +85,6 @@ async function invite(tools: InviteTools, { actor, isShown, ...invitation }: Inv
     }
     return made;
   });
-  tools.pump();
   return { id, email, url: `${tools.publicUrl}/invitations/${token}` };
 }
 

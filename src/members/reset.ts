@@ -20,17 +20,16 @@ import {
   setPassword,
 } from './queries.ts';
 
-export type ResetTools = { db: Db; pump: () => void };
+export type ResetTools = { db: Db };
 
 /**
  * Asks for a link by mail to set a new password. A job finds out whether there is an account: for every address this
  * does the same, takes the same time and counts the same.
  */
-export async function requestReset({ db, pump }: ResetTools, c: Context, email: string) {
+export async function requestReset({ db }: ResetTools, c: Context, email: string) {
   const address = clientAddress(c);
   await countProof(db, { account: `link for ${email}`, address, isGuessable: false });
   await enqueue(db, [{ task: 'members.mail_reset', payload: { email } }]);
-  pump();
 }
 
 /** A link to set a new password, for a person who has proved in another way that the account is theirs. */

@@ -1,32 +1,31 @@
-import { enqueueEach } from '../jobs.ts';
 import type { Part, Sql } from '../lib/db/db.ts';
 
 /** More notifications of answers an hour would bury a member's other mails. */
 const mostAnswersAnHour = 30;
 
 /**
- * Writes a notification, and the job that mails it, for everything that occurred within an hour, to the
+ * Inserts a notification for each event of the last hour, for the
  * members that want it. What has a notification already gets no second one. The minute before a member chose
  * is swept too: what occurred between the last sweep and a change of the choices is not lost.
  */
 export async function insertNotifications(sql: Sql) {
-  await insertFound(sql, {
-    wishes: sql`select org_id, member_id, events, changed_at from notification_choices`,
-    jobs: mailEach(sql),
-  });
+  return await insertFound(
+    sql,
+    sql`select org_id, member_id, events, changed_at from notification_choices`,
+  );
 }
 
 /** The same for what organizations have posted to their webhooks. */
 export async function insertSlackNotifications(sql: Sql) {
-  await insertFound(sql, {
-    wishes: sql`select org_id, null::uuid as member_id, events, changed_at from slack_hooks`,
-    jobs: postEach(sql),
-  });
+  return await insertFound(
+    sql,
+    sql`select org_id, null::uuid as member_id, events, changed_at from slack_hooks`,
+  );
 }
 
-type InsertedFor = { wishes: Part; jobs: ReturnType<typeof enqueueEach> };
+export type NewNotification = { org_id: string; notification_id: string };
 
-async function insertFound(sql: Sql, { wishes, jobs }: InsertedFor) {
+async function insertFound(sql: Sql, wishes: Part) {
   const events = [
     answers(sql, 'detractor', sql`r.held_reason is null and r.category = 'detractor'`),
     answers(sql, 'held', sql`r.held_reason is not null`),
@@ -34,7 +33,7 @@ async function insertFound(sql: Sql, { wishes, jobs }: InsertedFor) {
     limits(sql),
     campaigns(sql),
   ].reduce((all, each) => sql`${all} union all ${each}`);
-  await sql`
+  return await sql<NewNotification[]>`
     with wishes as (
       select org_id, member_id, events,
              greatest(changed_at - interval '1 minute', now() - interval '1 hour') as since
@@ -46,23 +45,8 @@ async function insertFound(sql: Sql, { wishes, jobs }: InsertedFor) {
       on conflict do nothing
       returning org_id, id
     )
-    ${jobs}`;
+    select org_id, id as notification_id from inserted`;
 }
-
-/** The insert of jobs, after a statement part `inserted`. */
-const mailEach = (sql: Sql) =>
-  enqueueEach(
-    sql,
-    { task: 'notifications.mail' },
-    sql`select json_build_object('org_id', org_id, 'notification_id', id) from inserted`,
-  );
-
-const postEach = (sql: Sql) =>
-  enqueueEach(
-    sql,
-    { task: 'notifications.post' },
-    sql`select json_build_object('org_id', org_id, 'notification_id', id, 'tries', 0) from inserted`,
-  );
 
 /** Answers that were imported are history, and no news. */
 const answers = (sql: Sql, kind: 'detractor' | 'held', condition: Part) => sql`
@@ -119,7 +103,7 @@ export async function insertAssigned(
   sql: Sql,
   { orgId, memberId, responseId }: { orgId: string; memberId: string; responseId: string },
 ) {
-  await sql`
+  return await sql<NewNotification[]>`
     with inserted as (
       insert into notifications (org_id, member_id, kind, subject)
       select n.org_id, n.member_id, 'assigned', r.id::text
@@ -130,7 +114,7 @@ export async function insertAssigned(
       on conflict do nothing
       returning org_id, id
     )
-    ${mailEach(sql)}`;
+    select org_id, id as notification_id from inserted`;
 }
 
 /** Digests of members that are due, each by the member's clock. */
@@ -138,7 +122,7 @@ export async function insertDigests(sql: Sql, now: Date) {
   const wishes = sql`
     select org_id, member_id, digest, time_zone, changed_at
     from notification_choices`;
-  await insertDue(sql, now, { wishes, jobs: mailEach(sql) });
+  return await insertDue(sql, now, wishes);
 }
 
 /** The same for what is posted, by the clock of the organization. */
@@ -147,15 +131,15 @@ export async function insertSlackDigests(sql: Sql, now: Date) {
     select h.org_id, null::uuid as member_id, h.digest, o.time_zone, h.changed_at
     from slack_hooks h
     join organizations o on o.id = h.org_id`;
-  await insertDue(sql, now, { wishes, jobs: postEach(sql) });
+  return await insertDue(sql, now, wishes);
 }
 
 /**
  * From 9 in the morning of the day or Monday, for six hours, so that one that is chosen in the evening comes first
  * on the next day. A zone that Postgres does not know is passed over: it would fail the digests of all.
  */
-async function insertDue(sql: Sql, now: Date, { wishes, jobs }: InsertedFor) {
-  await sql`
+async function insertDue(sql: Sql, now: Date, wishes: Part) {
+  return await sql<NewNotification[]>`
     with inserted as (
       insert into notifications (org_id, member_id, kind, subject)
       select n.org_id, n.member_id, 'digest', concat(n.digest, ' ', here.today::date)
@@ -175,7 +159,7 @@ async function insertDue(sql: Sql, now: Date, { wishes, jobs }: InsertedFor) {
       on conflict do nothing
       returning org_id, id
     )
-    ${jobs}`;
+    select org_id, id as notification_id from inserted`;
 }
 
 /** Older than any month, whose row keeps its limit from a second notification. */

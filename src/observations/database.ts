@@ -4,7 +4,6 @@ import type { Reading, Readings } from '../lib/metrics/recorder.ts';
 import { analyzeTask } from '../summaries/comment-reader.ts';
 import { tasks } from './instruments.ts';
 import {
-  countOutbox,
   countPendingDeliveries,
   countPendingMails,
   countWebhooks,
@@ -18,10 +17,9 @@ const longestStatementMs = 1000;
 /** What waits in the database, the same for all processes. One round trip. */
 export async function readDatabase(db: Db): Promise<Readings> {
   return await inReadTransaction(db, async (tx) => {
-    const [, waiting, outbox, webhooks, mails, deliveries] = await Promise.all([
+    const [, waiting, webhooks, mails, deliveries] = await Promise.all([
       limitTime(tx, longestStatementMs),
       listWaiting(tx, analyzeTask),
-      countOutbox(tx),
       countWebhooks(tx),
       countPendingMails(tx),
       countPendingDeliveries(tx),
@@ -30,7 +28,6 @@ export async function readDatabase(db: Db): Promise<Readings> {
     return {
       askback_queue_jobs: byTask(waiting, ({ jobs }) => jobs),
       askback_queue_oldest_seconds: byTask(waiting, ({ oldest_seconds }) => oldest_seconds),
-      askback_outbox_rows: [{ labels: {}, value: one(outbox).rows }],
       askback_webhooks: by('state', one(webhooks)),
       askback_pending_deliveries: by('channel', { webhook: webhook.pending, mail: mail.pending }),
       askback_pending_oldest_seconds: by('channel', {

@@ -1,4 +1,4 @@
-import { payloads, runnerGroups } from '../jobs.ts';
+import { payloads } from '../jobs.ts';
 import type { Instrument } from '../lib/metrics/recorder.ts';
 import type { HeldReason } from '../responses/rules.ts';
 import { type Category, surveyTypes } from '../scores.ts';
@@ -8,7 +8,6 @@ import { eventTypes } from '../webhooks/events.ts';
 
 /** The values that labels can have. The compiler refuses a list that leaves one out. */
 const channels = ['webhook', 'mail'];
-const runners = Object.keys(runnerGroups);
 const categories = names<Category>({ promoter: 1, passive: 1, detractor: 1 });
 const events = eventTypes.map(({ type }) => type);
 const heldReasons = names<HeldReason>({
@@ -174,12 +173,6 @@ const observed = [
     labels: { task: tasks },
   },
   {
-    name: 'askback_outbox_rows',
-    kind: 'gauge',
-    help: 'Jobs that were committed and not handed to the queue yet.',
-    labels: {},
-  },
-  {
     name: 'askback_pending_deliveries',
     kind: 'gauge',
     help: 'Deliveries that are not over, and mails of jobs that are not over.',
@@ -201,14 +194,14 @@ const observed = [
   {
     name: 'askback_runner_up',
     kind: 'gauge',
-    help: 'Whether a runner of jobs is running in this process.',
-    labels: { runner: runners },
+    help: 'Whether the runner of jobs is running in this process.',
+    labels: {},
   },
   {
     name: 'askback_runner_restarts_total',
     kind: 'counter',
-    help: 'How often a runner of jobs ended unexpectedly and was started again.',
-    labels: { runner: runners },
+    help: 'How often the runner of jobs ended unexpectedly and was started again.',
+    labels: {},
   },
   {
     name: 'askback_db_pool_connections',

@@ -21,7 +21,7 @@ import {
 import { type MetricsTools, metricsRoutes } from '../lib/metrics/routes.ts';
 import { type Checks, failedChecks } from '../lib/process/checks.ts';
 import type { Lifecycle } from '../lib/process/lifecycle.ts';
-import type { Jobs } from '../lib/queue/start.ts';
+import type { Jobs } from '../lib/queue/runner.ts';
 import type { Config } from '../settings/config.ts';
 import { countSignals } from './count.ts';
 import { by, readDatabase } from './database.ts';
@@ -50,7 +50,8 @@ export type Observed = {
   db: Db;
   pool: () => PoolUse;
   replica?: Replica | undefined;
-  runners: Jobs['state'];
+  /** None in a process that only answers requests. */
+  jobs: Jobs | undefined;
   checks: Checks;
   build: { version: string; node: string };
 };
@@ -87,18 +88,12 @@ export function startMetrics({ recorder, meter }: Counting, observed: Observed):
 /** Shown for a replica that has never been seen to follow. */
 const longestLagSeconds = 86_400;
 
-function readProcess({ pool, replica, runners, build }: Observed): Readings {
+function readProcess({ pool, replica, jobs, build }: Observed): Readings {
   const { limit, busy, waiting } = pool();
-  const states = Object.entries(runners());
+  const runner = jobs?.state();
   return {
-    askback_runner_up: by(
-      'runner',
-      pick(states, ({ state }) => (state === 'running' ? 1 : 0)),
-    ),
-    askback_runner_restarts_total: by(
-      'runner',
-      pick(states, ({ restarts }) => restarts),
-    ),
+    askback_runner_up: runner ? [{ labels: {}, value: runner.state === 'running' ? 1 : 0 }] : [],
+    askback_runner_restarts_total: runner ? [{ labels: {}, value: runner.restarts }] : [],
     askback_db_pool_connections: by('state', { busy, idle: Math.max(limit - busy, 0) }),
     askback_db_pool_limit: [{ labels: {}, value: limit }],
     askback_db_pool_waiting: [{ labels: {}, value: waiting }],
@@ -109,11 +104,6 @@ function readProcess({ pool, replica, runners, build }: Observed): Readings {
     askback_build_info: [{ labels: build, value: 1 }],
   };
 }
-
-type RunnerState = NonNullable<ReturnType<Jobs['state']>[keyof ReturnType<Jobs['state']>]>;
-
-const pick = (states: [string, RunnerState][], value: (state: RunnerState) => number) =>
-  Object.fromEntries(states.map(([runner, state]) => [runner, value(state)]));
 
 /** Listens on the address of metrics alone, if there is one; until it is opened it answers "starting". */
 export async function takeMetricsAddress(

@@ -29,10 +29,6 @@ export async function listWaiting(sql: Sql, analyzeTask: string) {
     where claimed_by is null`;
 }
 
-export async function countOutbox(sql: Sql) {
-  return await sql<{ rows: number }[]>`select count(*)::int as rows from outbox`;
-}
-
 export type Pending = { pending: number; oldest_seconds: number };
 
 /** A retry may be hours away, so it ages from when it is due. */
@@ -58,10 +54,6 @@ export async function countPendingMails(sql: Sql) {
       where task_id = (
         select id from graphile_worker._private_tasks where identifier = 'sends.mail'
       )
-      union all
-      select payload, created_at
-      from outbox
-      where task = 'sends.mail'
     ) job`;
 }
 

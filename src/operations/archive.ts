@@ -12,6 +12,7 @@ import { flag, option, optional } from '../lib/cli/options.ts';
 import { placeSecretKey, readSecretKey } from '../lib/crypto/secret-key.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
+import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
 import { type ErasedAgain, eraseAgain } from '../people/erasure/erase-again.ts';
 import { type FiledErasure, readErasures } from '../people/erasure/filed.ts';
@@ -94,9 +95,10 @@ const restoreCommand = command({
 
 async function fill(tools: CommandTools, file: string) {
   const config = tools.config();
-  const { db, dataDir, close } = await openDatabase(config, { ...tools, connections: 3 });
+  const { db, sessions, dataDir, close } = await openDatabase(config, { ...tools, connections: 3 });
   try {
     await refuseUnfitPostgres(db);
+    await prepareQueue(db, sessions);
     const keepKey = (key: Buffer) => {
       if (!config.secretKey) placeSecretKey(dataDir, key);
     };

@@ -4,7 +4,7 @@ import type { Secrets } from '../lib/crypto/secrets.ts';
 import { connect } from '../lib/db/db.ts';
 import type { Checks } from '../lib/process/checks.ts';
 import type { Lifecycle } from '../lib/process/lifecycle.ts';
-import type { Jobs } from '../lib/queue/start.ts';
+import type { Jobs, RunnerState } from '../lib/queue/runner.ts';
 import type { Database } from '../open-database.ts';
 import type { ProcessRole } from '../settings/validators.ts';
 import { databaseChecks, poolerCheck } from './health.ts';
@@ -18,7 +18,7 @@ type ReadinessTools = {
   database: Pick<Database, 'db' | 'sessions' | 'isApart'>;
   role: ProcessRole | null;
   secrets: Secrets;
-  runners: Jobs['state'];
+  jobs: Jobs | undefined;
 };
 
 export type Readiness = {
@@ -30,7 +30,7 @@ export type Readiness = {
 
 /** Everything that `/readyz` looks at. */
 export async function startReadiness(tools: ReadinessTools): Promise<Readiness> {
-  const { parts, database, secrets, runners, role } = tools;
+  const { parts, database, secrets, jobs, role } = tools;
   const { url, servers } = database.sessions;
   // A connection of its own: a busy pool does not mean that the database is away.
   const db = await parts.start(
@@ -52,7 +52,7 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
     checks: {
       ...databaseChecks(db),
       ...(database.isApart && { pooler: poolerCheck(database.db) }),
-      runners: () => runnersDown(runners()),
+      ...(jobs && { runners: () => runnerDown(jobs.state()) }),
       draining: () => (draining ? 'is stopping' : undefined),
     },
     warnings: {
@@ -69,7 +69,4 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
 
 const noJobs = 'no process with the role jobs runs: mails, deliveries and analyses wait for one';
 
-function runnersDown(state: ReturnType<Jobs['state']>): string | undefined {
-  const down = Object.entries(state).filter(([, runner]) => runner.state !== 'running');
-  return down.length > 0 ? `not running: ${down.map(([runner]) => runner).join(', ')}` : undefined;
-}
+const runnerDown = ({ state }: RunnerState) => (state === 'running' ? undefined : 'not running');

@@ -7,7 +7,7 @@ import { withinMs } from '../lib/async/deadline.ts';
 import { type Db, type Sql, violates } from '../lib/db/db.ts';
 import { inGroup, serviceWork } from '../lib/db/fair-pool.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { enqueueSpan } from '../lib/queue/spans.ts';
+import { enqueueSpan } from '../lib/queue/task.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { categoryOf, type SurveyType } from '../scores.ts';
 import { answered, skipped } from '../signals.ts';
@@ -46,7 +46,6 @@ export type Excerpt = (
 export type AnswerTools = {
   db: Db;
   record: RecordAnswer;
-  pump: () => void;
   deliveries: OwnDeliveries;
   excerpt: Excerpt;
 };
@@ -54,7 +53,7 @@ export type AnswerTools = {
 /**
  * Answers through a link: checks the submission, decides whether the response goes on hold, and records it
  * with its events, completing the survey if it was the last one: all of it or nothing. The caller of a
- * shareable link is known by address alone. An analysis waits for the pump's next round: one for each would delay mails.
+ * shareable link is known by address alone.
  */
 export async function answerSurvey(
   tools: AnswerTools,
@@ -90,7 +89,6 @@ export async function answerSurvey(
         });
       if (!recorded) throw alreadyAnswered();
       tools.deliveries.start(added, recorded.emitted ?? []);
-      if (recorded.completed || (owner === null && events.length > 0)) tools.pump();
       publishAnswered(response, { type: link.type, ...recorded });
       return response;
     },

@@ -12,7 +12,7 @@ import { findResponse } from './queries.ts';
 import { releaseResponse } from './release.ts';
 import { setTags } from './tagging.ts';
 
-type ChangeTools = { db: Db; excerpt: Excerpt; pump: () => void };
+type ChangeTools = { db: Db; excerpt: Excerpt };
 
 /** What is done with responses after they came in. */
 export const responseChanges = (tools: ChangeTools) =>
@@ -43,7 +43,6 @@ export const responseChanges = (tools: ChangeTools) =>
       const by = requireWrite(c.var.key);
       const id = idOf(c);
       await releaseResponse(tools, by, id);
-      tools.pump();
       return await show(c, tools, id);
     })
 

@@ -49,7 +49,7 @@ export type Claimed = {
 
 /**
  * The first transaction of a send: judges every contact, reserves the quota of all mails or refuses the
- * send, saves the contacts, claims each address, and writes the jobs to the outbox.
+ * send, saves the contacts, claims each address, and enqueues their jobs.
  */
 export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): Promise<Claimed> {
   return await inTransaction(db, async (tx) => {

@@ -23,7 +23,6 @@ const jobsAtOnce = 20;
 export type RecoverTools = {
   db: Db;
   log: Log;
-  pump: () => void;
   settings: { sendDeadlineSeconds: number };
 };
 
@@ -32,7 +31,7 @@ export type RecoverTools = {
  * a new job while it is young enough to be worth reading; the outcome of one that had begun is unknown.
  * None goes out twice: to send a mail a process must turn it from claimed to sending, and only one can.
  */
-export async function recoverStrandedMails({ db, log, pump, settings }: RecoverTools) {
+export async function recoverStrandedMails({ db, log, settings }: RecoverTools) {
   const failed = { seconds: settings.sendDeadlineSeconds + marginSeconds, atMost: jobsAtOnce };
   for (let jobs = jobsAtOnce; jobs === jobsAtOnce; ) {
     const taken = await inTransaction(db, async (tx) => {
@@ -47,7 +46,6 @@ export async function recoverStrandedMails({ db, log, pump, settings }: RecoverT
     for (const mail of taken.unknown) publishEnded(mail, 'unknown');
     for (const mail of taken.failed) publishEnded(mail, 'failed');
     jobs = taken.jobs;
-    if (jobs > 0) pump();
   }
 }
 

@@ -54,8 +54,7 @@ async function sendAll({ db, config }: { db: Db; config: Config }, send: FileSen
   const { orgId, surveyId, contacts, dryRun } = send;
   const log = serviceLog({ level: config.logLevel });
   const progress = await createSendProgress({ db, log });
-  // The service takes the jobs from the outbox within a second.
-  const tools = { db, pump: () => {}, progress, claimedMails: createClaimedMails() };
+  const tools = { db, progress, claimedMails: createClaimedMails() };
   const onProgress = createProgress('contacts');
   const results: ContactResult[] = [];
   try {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Writer } from '../audit/actor.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
-import { enqueueSpan } from '../lib/queue/spans.ts';
+import { enqueueSpan } from '../lib/queue/task.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { sendAnswered } from '../signals.ts';
 import { type Claimed, claim, judgeOnly, type SentSurvey } from './claim.ts';
@@ -26,7 +26,6 @@ import {
 
 export type SendTools = {
   db: Db;
-  pump: () => void;
   progress: Pick<SendProgress, 'watch'>;
   claimedMails: Pick<ClaimedMails, 'keep' | 'discard'>;
   settings: { sendDeadlineSeconds: number };
@@ -56,7 +55,6 @@ export async function sendSurvey(tools: SendTools, { orgId, actor }: Writer, req
     );
     mails = claimed.mails;
     tools.claimedMails.keep(claimed);
-    tools.pump();
     const known = await waitForAll(tools, survey, { requestId, mails: mails.length, watch });
     const results = resultsOf(submitted, claimed, known);
     sendAnswered.publish({ ...survey, results });

@@ -15,7 +15,7 @@ export type AnalystQueue = ReturnType<typeof createAnalystQueue>;
 
 /**
  * Work that needs the analyst: organizations take turns, so that the history or the busy hour of one does
- * not delay another's comment, and requests go before all of it. Jobs that still wait when the process stops go back to the outbox.
+ * not delay another's comment, and requests go before all of it. Jobs that still wait when the process stops go back to the queue.
  */
 export function createAnalystQueue(options: Options) {
   const { db, limits = atOnce, yieldToRequests = createYieldToRequests() } = options;

@@ -67,7 +67,7 @@ function summaryTools(db: Db, config: Config) {
   const reader = createTextReader();
   const log = serviceLog({ level: config.logLevel });
   const analyst = chooseAnalyst(config, reader);
-  return { db, log, analyst, redact: reader.redact, pump: () => {} };
+  return { db, log, analyst, redact: reader.redact };
 }
 
 const analyze = command({

@@ -8,7 +8,7 @@ import { endOfDay, type SummaryPeriod, startOfDay } from './period.queries.ts';
 import { countUnanalyzed } from './queries.ts';
 import { type SummaryTools, summarize } from './summarize.ts';
 
-type MakeTools = { db: Db; pump: () => void };
+type MakeTools = { db: Db };
 
 /** Days by the organization's own clock, both included. */
 export type SummaryDays = { from: string; to: string };
@@ -28,7 +28,7 @@ export async function periodOfDays(
 
 /** Has a summary made by a job: an analyst may take long for its words. Returns the id that it will have. */
 export async function requestSummary(
-  { db, pump }: MakeTools,
+  { db }: MakeTools,
   { orgId, actor }: Writer,
   { start, end }: SummaryPeriod,
 ): Promise<string> {
@@ -42,7 +42,6 @@ export async function requestSummary(
     waits: 0,
   };
   await enqueue(db, [{ task: 'summaries.make', payload, traceparent: null }]);
-  pump();
   return id;
 }
 

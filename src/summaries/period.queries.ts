@@ -1,4 +1,3 @@
-import { enqueueEach } from '../jobs.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 
 export type SummaryPeriod = { start: Date; end: Date };
@@ -59,13 +58,8 @@ const monthsDue = (sql: Sql, reportType: string) => sql`
         and period_start between m.start - interval '2 days' and m.start + interval '2 days'
     )`;
 
-export async function enqueueMonthsDue(sql: Sql, reportType: string, traceparent: string | null) {
-  await enqueueEach(
-    sql,
-    { task: 'summaries.month', traceparent },
-    sql`select json_build_object('org_id', o.id, 'tries', 0) from ${monthsDue(sql, reportType)}`,
-  );
-}
+export const listMonthsDue = async (sql: Sql, reportType: string) =>
+  await sql<{ org_id: string }[]>`select o.id as org_id from ${monthsDue(sql, reportType)}`;
 
 export async function findMonthDue(sql: Sql, orgId: string, reportType: string) {
   const [month] = await sql<Month[]>`

@@ -11,8 +11,8 @@ import { emit } from '../webhooks/emit.cte.ts';
 import { summaryGenerated } from '../webhooks/events.ts';
 import type { Analyst } from './analyst.ts';
 import {
-  enqueueMonthsDue,
   findMonthDue,
+  listMonthsDue,
   type SummaryPeriod,
   startOfPeriodBefore,
 } from './period.queries.ts';
@@ -42,7 +42,6 @@ export type SummaryTools = {
   log: Log;
   analyst: Analyst;
   redact: Redact;
-  pump: () => void;
 };
 
 type Organization = { id: string; name: string; time_zone: string; ai_enabled: boolean };
@@ -97,7 +96,6 @@ export async function summarize(
     }
     return kept;
   });
-  tools.pump();
   if (summary) emitted.publish({ event: 'summary.generated' });
   return summary;
 }
@@ -163,11 +161,18 @@ const dayIn = (timeZone: string, moment: Date) =>
 
 /** The scheduled task: a job for each organization whose last month has no summary yet. */
 export async function planMonths(
-  { db, pump }: Pick<SummaryTools, 'db' | 'pump'>,
+  { db }: Pick<SummaryTools, 'db'>,
   traceparent: string | null = null,
 ) {
-  await enqueueMonthsDue(db, reportType, traceparent);
-  pump();
+  const due = await listMonthsDue(db, reportType);
+  await enqueue(
+    db,
+    due.map(({ org_id }) => ({
+      task: 'summaries.month',
+      payload: { org_id, tries: 0 },
+      traceparent,
+    })),
+  );
 }
 
 /**

@@ -106,7 +106,7 @@ const replayCommand = command({
   run: (tools: CommandTools, { org, id: webhookId, since }) =>
     inDatabase(tools, async (db) => {
       const writer = await writerOf(db, { id: webhookId, org });
-      const data = await replay({ db, pump: () => {} }, writer, { webhookId, since });
+      const data = await replay({ db }, writer, { webhookId, since });
       const { replayed } = data;
       if (replayed > 0) await warnWithoutJobs(tools, db, 'the deliveries wait for it');
       const deliveries = replayed === 1 ? 'delivery is on its way' : 'deliveries are on their way';

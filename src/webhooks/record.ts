@@ -27,7 +27,7 @@ const lines = { begins: 'attempts not recorded yet', over: 'attempts are recorde
 /** Then each webhook's outcomes are written apart. */
 const deliveryLockMs = 2;
 
-type RecordTools = { db: Db; log: Log; pump: () => void };
+type RecordTools = { db: Db; log: Log };
 
 /**
  * Records outcomes. Those that delivered, of any webhooks, go as one statement a batch, which touches no webhook more
@@ -91,11 +91,11 @@ function toDeliveredRow(outcome: AttemptOutcome) {
   return { ...toRow(outcome), org_id, webhook_id };
 }
 
-function recordAlone({ db, pump }: RecordTools, webhook: WebhookRef) {
+function recordAlone({ db }: RecordTools, webhook: WebhookRef) {
   const { add } = createBatch<AttemptOutcome, AttemptOutcome>(
     {
       write: async (outcomes) => {
-        if (await record(ofGroup(db, webhook.org_id), webhook, outcomes)) pump();
+        await record(ofGroup(db, webhook.org_id), webhook, outcomes);
         return outcomes;
       },
     },
@@ -119,29 +119,26 @@ async function untilDone<T>(outage: Outage, write: () => Promise<T>): Promise<T>
 
 /**
  * Records attempts of one webhook's deliveries and all that follows: the retries, the webhook's failures,
- * and whether it is switched off. Returns whether jobs were written.
+ *and the end of a webhook that fails for too long.
  */
 export async function record(
   db: Db,
   webhook: WebhookRef,
   outcomes: readonly AttemptOutcome[],
-): Promise<boolean> {
-  const { counted, retries, switchedOff } = await inTransaction(db, (tx) =>
-    write(tx, webhook, outcomes),
-  );
+): Promise<void> {
+  const { counted, switchedOff } = await inTransaction(db, (tx) => write(tx, webhook, outcomes));
   for (const outcome of counted) attempted.publish(toSignal(outcome));
   if (switchedOff) deactivated.publish({ orgId: webhook.org_id, webhookId: webhook.webhook_id });
-  return retries > 0 || switchedOff;
 }
 
 async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOutcome[]) {
   const before = await lockStanding(tx, webhook);
-  if (!before) return { counted: [], retries: 0, switchedOff: false };
+  if (!before) return { counted: [], switchedOff: false };
 
   const saved = await saveAttempts(tx, webhook, outcomes.map(toRow));
   const dueAgain = new Map(saved.map((row) => [row.id, row.next_attempt_at]));
   const counted = outcomes.filter(({ delivery }) => dueAgain.has(delivery.id));
-  if (counted.length === 0) return { counted, retries: 0, switchedOff: false };
+  if (counted.length === 0) return { counted, switchedOff: false };
   const standing = standAfter(counted.map(toResult), {
     retries: before.retries,
     failures: before.failure_count,
@@ -172,7 +169,7 @@ async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOut
       details: { failures: standing.failures },
     });
   }
-  return { counted, retries: retries.length, switchedOff };
+  return { counted, switchedOff };
 }
 
 /** Attempts at a delivery are siblings: a retry, too, belongs to the cause of the delivery. */

@@ -4,13 +4,13 @@ import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { inTransaction } from '../lib/db/transaction.ts';
-import { enqueueSpan } from '../lib/queue/spans.ts';
+import { enqueueSpan } from '../lib/queue/task.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { wasErased } from './erase.queries.ts';
 import { copyDeliveries, tryLockReplay } from './history.queries.ts';
 import { lockStanding } from './outcome.queries.ts';
 
-type ReplayTools = { db: Db; pump: () => void };
+type ReplayTools = { db: Db };
 type ReplayRequest = {
   webhookId: string;
   deliveryId?: string;
@@ -39,7 +39,7 @@ export async function replay(tools: ReplayTools, writer: Writer, request: Replay
 
 /** The new deliveries have a trace of their own, with links to those of the first ones. */
 async function deliverAgain(
-  { db, pump }: ReplayTools,
+  { db }: ReplayTools,
   writer: Writer,
   request: ReplayRequest,
 ): Promise<number> {
@@ -52,7 +52,6 @@ async function deliverAgain(
       return copied.count;
     },
   );
-  pump();
   return count;
 }
 

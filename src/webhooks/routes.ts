@@ -22,7 +22,7 @@ import { NewWebhook, Replay, WebhookChange } from './schemas.ts';
 import { testWebhook } from './test-event.ts';
 
 export type WebhookTools = ManageTools &
-  DeliverTools & { db: Db; pump: () => void; settings: { traceUrl: string | null } };
+  DeliverTools & { db: Db; settings: { traceUrl: string | null } };
 
 /** The management endpoints answer with the record itself, and lists under their own name. */
 export const webhookRoutes = (tools: WebhookTools) =>

@@ -23,7 +23,6 @@ export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
 export type WorkerTools = DeliverTools & {
   db: Db;
   log: Log;
-  pump: () => void;
   /** The lease in whose name deliveries are claimed. */
   claimer: () => string;
 };

@@ -22,7 +22,7 @@ const { db } = await testDatabase();
 const app = bareApp(db);
 const publicUrl = 'https://askback.test';
 const secrets = createSecrets([Buffer.alloc(32, 1)]);
-const tools = { db, secrets, publicUrl, pump: () => {}, mails: false };
+const tools = { db, secrets, publicUrl, mails: false };
 
 async function organization() {
   const { id: orgId, read } = await makeClient(db);

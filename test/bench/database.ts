@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { runMigrations } from 'graphile-worker';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { migrate } from '../../src/lib/db/migrate.ts';
 import { startTemporary } from '../../src/lib/embedded-postgres/embedded.ts';
+import { prepareQueue } from '../../src/lib/queue/enqueue.ts';
 import { poolByProcessors } from '../../src/settings/config.ts';
 
 /** Of the service's pool, and so of the floors. */
@@ -26,8 +26,8 @@ export async function benchDatabase(server: string): Promise<BenchDatabase> {
   address.pathname = `/${name}`;
   const url = address.href;
   const db = connect(url, { connections: serviceConnections });
+  await prepareQueue(db, { url });
   await migrate(db);
-  await runMigrations({ connectionString: url });
   return {
     url,
     db,

@@ -40,7 +40,7 @@ process.once('message', async (emission: Emission) => {
     close,
     lost: never,
   };
-  const { pump } = await startWork({
+  await startWork({
     config,
     log,
     parts,
@@ -53,7 +53,6 @@ process.once('message', async (emission: Emission) => {
       const body = JSON.stringify({ version: '1', number, filler: 'x'.repeat(200) });
       await emit(db, { orgId, events: [{ type: 'response.received', body }] });
       const committedAt = now();
-      pump();
       return committedAt;
     }),
   );

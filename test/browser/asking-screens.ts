@@ -47,7 +47,7 @@ async function surveyWithContacts(scene: BrowserScene) {
 async function campaignOf(scene: BrowserScene) {
   const { db, full } = scene;
   const made = await surveyWithContacts(scene);
-  const id = await createCampaign({ db, pump: () => {} }, commandWriter(full.id), {
+  const id = await createCampaign({ db }, commandWriter(full.id), {
     surveyId: made.surveyId,
   });
   return `${made.path}/send/${id}`;

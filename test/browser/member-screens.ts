@@ -32,7 +32,6 @@ export const memberEntries: readonly ScreenEntry[] = [
 const inviteTools = ({ db, base }: BrowserScene): InviteTools => ({
   db,
   publicUrl: base,
-  pump: () => {},
   mails: false,
   secrets: { seal: () => Buffer.alloc(0) },
 });

@@ -202,7 +202,7 @@ test('a survey that asks more contacts by itself has one job whose turn it is', 
     await sweepCampaigns(tools);
     const turns = await db<{ waiting: number }[]>`
       select c.waiting
-      from outbox o
+      from test.jobs o
       join campaigns c on c.id::text = o.payload ->> 'campaign_id' and c.turn = (o.payload ->> 'turn')::int
       where c.org_id = ${orgId}`;
     assert.deepEqual([...turns], [{ waiting }]);

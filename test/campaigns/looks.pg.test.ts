@@ -72,7 +72,7 @@ test('a campaign that was paused and goes on has one job whose turn it is', asyn
   await pauseCampaign(tools, by, id);
   await resumeCampaign(tools, by, id);
   const turns = await db`
-    select from outbox o
+    select from test.jobs o
     join campaigns c on c.id::text = o.payload ->> 'campaign_id' and c.turn = (o.payload ->> 'turn')::int
     where c.id = ${id}`;
   assert.equal(turns.length, 1);

@@ -141,5 +141,5 @@ test('contacts that a closed survey was to ask by itself are left out, with the 
   assert.deepEqual([...reasons], [{ reason_code: 'survey_closed' }]);
   assert.deepEqual(await statuses(other), ['waiting', 'waiting']);
   assert.equal((await find(other)).remaining, 2);
-  assert.equal((await db`select from outbox where payload ->> 'org_id' = ${orgId}`).length, 0);
+  assert.equal((await db`select from test.jobs where payload ->> 'org_id' = ${orgId}`).length, 0);
 });

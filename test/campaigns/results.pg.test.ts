@@ -230,7 +230,7 @@ for (const { what, was, minutes, mails, is } of batches) {
       const mail = { ...of, contact_id, email, request_id: id, month: '2026-11-01', status };
       await db`insert into mails ${db(mail)}`;
     }
-    await sweepCampaigns({ db, pump: () => {} });
+    await sweepCampaigns({ db });
     const [row] = await db`
       select sent, blocked, failed, ended_at from campaign_batches where id = ${id}`;
     const { ended_at: endedAt, ...counted } = row!;

@@ -10,7 +10,7 @@ import { SMTPServer } from 'smtp-server';
 import { bundle } from '../../ops/build/bundle.ts';
 import { connect, type Sql } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { openSession } from '../../src/lib/queue/session.ts';
+import { openSession } from '../../src/lib/queue/lease.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { until } from '../support/probe/until.ts';
 import type { Cause, Doom, Order, Point } from './mail-points.ts';

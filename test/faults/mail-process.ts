@@ -1,5 +1,5 @@
 import { createLog } from '../../src/lib/log/log.ts';
-import { openSession } from '../../src/lib/queue/session.ts';
+import { openSession } from '../../src/lib/queue/lease.ts';
 import type { Doom } from './mail-points.ts';
 import { createSender } from './mail-sender.ts';
 

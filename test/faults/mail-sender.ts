@@ -45,7 +45,7 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
   const deafen = mailed.subscribe(() => pass('after the record'));
 
   const passing = passingBeforeCommit(db, pass);
-  const tools = { db: passing, pump: () => {} };
+  const tools = { db: passing };
   const run = ({ task, payload }: MailOrTurn) =>
     task === 'sends.mail'
       ? mailJobs.run(payload.org_id, payload.mail_ids)
@@ -76,11 +76,13 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
     async mail(orgId: string) {
       for (;;) {
         const jobs = await db<MailOrTurn[]>`
-          select id, task, payload from outbox
-          where task in ('sends.mail', 'campaigns.advance') and payload ->> 'org_id' = ${orgId}`;
+          select j.id, t.identifier as task, j.payload
+          from graphile_worker._private_jobs j
+          join graphile_worker._private_tasks t on t.id = j.task_id
+          where t.identifier in ('sends.mail', 'campaigns.advance') and j.payload ->> 'org_id' = ${orgId}`;
         if (jobs.length === 0) return;
         await Promise.all(jobs.map(run));
-        await db`delete from outbox where id = any (${jobs.map(({ id }) => id)})`;
+        await db`delete from graphile_worker._private_jobs where id = any (${jobs.map(({ id }) => id)})`;
       }
     },
     async close() {

@@ -42,14 +42,14 @@ test('member invite prints the link of an operator, and of a member of an organi
   );
   assert.equal(await statusOf(stdout.split('\n')[0]!), 200);
   // Without a mail server there is nothing to mail it with.
-  assert.equal((await db`select from outbox`).length, 0);
+  assert.equal((await db`select from test.jobs`).length, 0);
 });
 
 test('member invite queues a mail where a mail server is set', async () => {
   const environmentWithMail = { ...environment, ASKBACK_SMTP_URL: 'smtp://127.0.0.1:2525' };
   const words = ['member', 'invite', '--operator', '--email', 'mailed@people.test'];
   assert.equal((await askback(words, environmentWithMail)).code, 0);
-  assert.equal((await db`select from outbox where task = 'members.mail_invitation'`).length, 1);
+  assert.equal((await db`select from test.jobs where task = 'members.mail_invitation'`).length, 1);
 });
 
 test('member list, role and remove know members by address, and keep the last owner', async () => {

@@ -24,7 +24,7 @@ const { db } = await testDatabase();
 const app = bareApp(db);
 const publicUrl = 'https://askback.test';
 const secrets = createSecrets([Buffer.alloc(32, 1)]);
-const tools = { db, secrets, publicUrl, pump: () => {}, mails: true };
+const tools = { db, secrets, publicUrl, mails: true };
 const password = 'glass heron tuesday';
 const pathOf = (url: string) => url.slice(publicUrl.length);
 
@@ -47,7 +47,7 @@ const rolesOf = (org: string) =>
 /** Runs the job that mails an invitation, and returns the mail. */
 async function mailOf(id: string) {
   const [job] = await db<{ payload: { link_id: string; sealed: string } }[]>`
-    select payload from outbox where payload ->> 'link_id' = ${id}`;
+    select payload from test.jobs where payload ->> 'link_id' = ${id}`;
   const transport = createMailbox(db);
   const appMailer = createAppMailer({ transport, dkim: null, mailFrom: null, publicUrl });
   await mailInvitation({ db, secrets, publicUrl, appMailer }, job!.payload);

@@ -27,7 +27,7 @@ async function memberWithPassword() {
 
 const jobsFor = (email: string) =>
   db<{ payload: { email: string } }[]>`
-    select payload from outbox where task = 'members.mail_reset' and payload ->> 'email' = ${email}`;
+    select payload from test.jobs where task = 'members.mail_reset' and payload ->> 'email' = ${email}`;
 
 /** What the job mails to an address: the links, newest last. */
 async function mailed(email: string) {

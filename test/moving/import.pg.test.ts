@@ -56,7 +56,7 @@ const everythingOf = async (organization: string) => ({
   notes: await db`select * from response_notes where org_id = ${organization} order by id`,
   suppressions: await db`select * from suppressions where org_id = ${organization} order by id`,
   audit: await db`select * from audit_events where org_id = ${organization} order by id`,
-  outbox: await db`select count(*) from outbox where payload ->> 'org_id' = ${organization}`,
+  jobs: await db`select count(*) from test.jobs where payload ->> 'org_id' = ${organization}`,
 });
 
 test('responses of Delighted keep their times, people, tags, notes and properties', async () => {
@@ -153,7 +153,7 @@ test('no mail, event or notification comes of an import; comments are analyzed w
   assert.deepEqual(await events(), []);
   assert.equal((await db`select from mails where org_id = ${organization}`).length, 0);
   assert.equal(
-    (await db`select from outbox where payload ->> 'org_id' = ${organization}`).length,
+    (await db`select from test.jobs where payload ->> 'org_id' = ${organization}`).length,
     0,
   );
   const waiting = await db`select is_history from waiting_analyses where org_id = ${organization}`;

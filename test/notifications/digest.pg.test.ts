@@ -31,7 +31,7 @@ async function reader(wish: { digest: string; time_zone?: string; changed_at?: D
 async function run(now: Date) {
   await sweepDigests(tools, now);
   const jobs = await db<{ payload: { org_id: string; notification_id: string } }[]>`
-    delete from outbox where task = 'notifications.mail' returning payload`;
+    delete from test.jobs where task = 'notifications.mail' returning payload`;
   for (const { payload } of jobs) await mailNotification(tools, payload);
 }
 

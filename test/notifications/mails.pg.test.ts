@@ -7,7 +7,6 @@ import { mailNotification } from '../../src/notifications/mail.ts';
 import {
   cleanUpNotifications,
   notifyAssigned,
-  sweepDigests,
   sweepNotifications,
 } from '../../src/notifications/sweep.ts';
 import { followUp } from '../../src/responses/follow-up.ts';
@@ -52,7 +51,7 @@ async function run() {
 
 async function runMailJobs() {
   const jobs = await db<{ payload: { org_id: string; notification_id: string } }[]>`
-    delete from outbox where task = 'notifications.mail' returning payload`;
+    delete from test.jobs where task = 'notifications.mail' returning payload`;
   for (const { payload } of jobs) await mailNotification(tools, payload);
 }
 
@@ -183,7 +182,7 @@ test('a response that is assigned is mailed to its owner once, unless the owner 
     await followUp(tools, commandWriter(org_id), { id, owner });
   }
   const jobs = await db<{ payload: { org_id: string; member_id: string; response_id: string } }[]>`
-    delete from outbox where task = 'notifications.assigned' returning payload`;
+    delete from test.jobs where task = 'notifications.assigned' returning payload`;
   for (const { payload } of jobs) await notifyAssigned(tools, payload);
   await runMailJobs();
   assert.deepEqual(await subjectsTo(email), ['A response is assigned to you: Onboarding']);
@@ -204,7 +203,7 @@ for (const { what, outcome, sends, isSaid } of ends) {
     await bad();
     await sweepNotifications(tools);
     const [job] = await db<{ payload: { org_id: string; notification_id: string } }[]>`
-      delete from outbox where task = 'notifications.mail' returning payload`;
+      delete from test.jobs where task = 'notifications.mail' returning payload`;
     let sent = 0;
     const send = async () => {
       sent += 1;
@@ -262,16 +261,6 @@ test('a link that was changed is not found', async () => {
     headers: { Accept: 'text/html' },
   });
   assert.equal(answer.status, 404);
-});
-
-test('what a sweep has noticed is handed to the queue at once', async () => {
-  let pumped = 0;
-  const counted = { db, pump: () => pumped++ };
-  await sweepNotifications(counted);
-  await sweepDigests(counted);
-  const { org_id, member_id, bad } = await scene();
-  await notifyAssigned(counted, { org_id, member_id, response_id: await bad() });
-  assert.equal(pumped, 3);
 });
 
 test('notifications are known for a hundred days, and more than one batch of them goes in one run', async () => {

@@ -50,7 +50,7 @@ async function run(...statuses: (number | null)[]) {
   const tools = { ...taskTools(db), secrets, outbound, log };
   await sweepNotifications(tools);
   const jobs = await db<Job[]>`
-    delete from outbox where task = 'notifications.post'
+    delete from test.jobs where task = 'notifications.post'
     returning payload, round(extract(epoch from run_at - now()) / 60)::int as minutes`;
   for (const { payload } of jobs) await postNotification(tools, payload);
   return { posts, minutes: jobs.map((job) => job.minutes) };
@@ -103,7 +103,7 @@ test('a job that is repeated posts once, and what is not chosen any more is not 
   const tools = { ...taskTools(db), secrets, outbound };
   await sweepNotifications(tools);
   const [job] = await db<Job[]>`
-    delete from outbox where task = 'notifications.post' returning payload`;
+    delete from test.jobs where task = 'notifications.post' returning payload`;
   await db`update slack_hooks set events = '{held}' where org_id = ${org_id}`;
   await postNotification(tools, job!.payload);
   assert.equal(posts.length, 0);
@@ -158,7 +158,7 @@ test('a post is tried again where it was certainly not taken, and else it is giv
     await sweepNotifications(taskTools(db));
     const [job] = await db<
       Job[]
-    >`delete from outbox where task = 'notifications.post' returning payload`;
+    >`delete from test.jobs where task = 'notifications.post' returning payload`;
     const { lines, log } = keptLog();
     const answer = { ...answerOf(200), statusCode, errorKind, error: errorKind && 'failed' };
     const outbound: SubscriberClient = {
@@ -170,7 +170,7 @@ test('a post is tried again where it was certainly not taken, and else it is giv
     await postNotification({ ...taskTools(db), secrets, outbound, log }, job!.payload);
     const next = await db<
       Job[]
-    >`delete from outbox where task = 'notifications.post' returning payload`;
+    >`delete from test.jobs where task = 'notifications.post' returning payload`;
     const what = `${statusCode} ${errorKind}`;
     assert.deepEqual(
       next.map(({ payload }) => payload.tries),

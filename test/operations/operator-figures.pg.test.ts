@@ -55,21 +55,19 @@ test('organizations are listed newest first, of one time the greater id first, p
   assert.equal(await countOrganizations(db), 4);
 });
 
-test('what is due waits: of the queue, of the outbox and of comments, the longest first, else by name', async () => {
+test('what is due waits: jobs and comments, the longest first, else by name', async () => {
   await db`delete from waiting_analyses`;
-  const rows: { task: string; waits: number; runsIn?: number }[] = [
-    { task: 'b.two', waits: 300, runsIn: -5 },
+  const rows: { task: string; waits: number }[] = [
+    { task: 'b.two', waits: 300 },
     { task: 'b.two', waits: 200 },
     { task: 'a.one', waits: 100 },
-    { task: 'c.later', waits: 100, runsIn: 60 },
   ];
-  for (const { task, waits, runsIn } of rows) {
-    const run_at = runsIn === undefined ? null : ago(-runsIn);
-    await db`insert into outbox ${db({ task, payload: '{}', created_at: ago(waits), run_at } as never)}`;
+  for (const { task, waits } of rows) {
+    await db`select graphile_worker.add_job(${task}, run_at => ${ago(waits)})`;
   }
   const same = ago(50);
   for (const task of ['e.two', 'e.one', 'e.three']) {
-    await db`insert into outbox ${db({ task, payload: '{}', created_at: same } as never)}`;
+    await db`select graphile_worker.add_job(${task}, run_at => ${same})`;
   }
   const job = (name: string, secondsAgo: number) =>
     db`select graphile_worker.add_job(${name}, run_at => ${ago(secondsAgo)})`;

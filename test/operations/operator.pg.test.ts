@@ -80,7 +80,7 @@ test('Operator shows health, queues, organizations and processes, and nothing th
     { org_id: org, survey_id: survey },
     { comment: 'Secret comment', contact_id: contact },
   );
-  await db`insert into outbox (task, payload) values ('keys.clean_up', '{}')`;
+  await db`select graphile_worker.add_job('keys.clean_up')`;
   await db`insert into worker_pools ${db({ pool_id: 'lease-1', lock_key: 1, program: 'askback 9.8.7' })}`;
 
   const page = await (await (await operatorBrowser()).get('/operator')).text();

@@ -40,7 +40,7 @@ test('an erasure is finished a minute after the last request that ran meanwhile 
   t.mock.timers.enable({ apis: ['Date'], now });
   await erase();
   const jobs = await db`
-    select run_at from outbox where task = 'people.finish_erasure' and payload ->> 'org_id' = ${org}`;
+    select run_at from test.jobs where task = 'people.finish_erasure' and payload ->> 'org_id' = ${org}`;
   const requestMs = tools.settings.sendDeadlineSeconds * 1000;
   assert.deepEqual([...jobs], [{ run_at: new Date(now + requestMs + 60_000) }]);
 });

@@ -83,7 +83,7 @@ test('what a running request stored after an erasure goes a minute after the lon
   const { id } = await erase();
   const ended = Date.now();
   const [job] = await db<{ run_at: Date }[]>`
-    select run_at from outbox
+    select run_at from test.jobs
     where task = 'people.finish_erasure' and payload ->> 'erasure_id' = ${id}`;
   const waitMs = (tools.settings.sendDeadlineSeconds + 60) * 1000;
   assert.ok(job!.run_at.getTime() >= began + waitMs && job!.run_at.getTime() <= ended + waitMs);

@@ -426,7 +426,7 @@ async function everythingOf({ orgId, surveyId }: Survey) {
     analyses: await plain(db`select traceparent from waiting_analyses where org_id = ${orgId}`),
     jobs: await plain(db`
       select payload ->> '_trace' as trace, payload ->> '_caused_at' is not null as caused
-      from outbox where payload ->> 'org_id' = ${orgId}`),
+      from test.jobs where payload ->> 'org_id' = ${orgId}`),
     deliveries: await plain(db`
       select event, status, traceparent from deliveries where org_id = ${orgId}`),
   };

@@ -237,7 +237,7 @@ test('a look at what a send would do writes nothing', async () => {
   const kept = await db`
     select from mail_usage where org_id = ${survey.orgId}
     union all
-    select from outbox where payload ->> 'org_id' = ${survey.orgId}
+    select from test.jobs where payload ->> 'org_id' = ${survey.orgId}
     union all
     select from surveys where id = ${survey.surveyId} and status <> 'completed'`;
   assert.equal(kept.length, 0);

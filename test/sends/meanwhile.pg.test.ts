@@ -55,16 +55,17 @@ async function sendOne({ claimed, accept, email = 'ann@people.test' }: OneMail) 
   const runJobs = async () => {
     await claimed?.(db, scene);
     const jobs = await db<{ payload: { org_id: string; mail_ids: string[] } }[]>`
-      delete from outbox where payload ->> 'org_id' = ${orgId} returning payload`;
+      delete from test.jobs where payload ->> 'org_id' = ${orgId} returning payload`;
     for (const { payload } of jobs) await mailJobs.run(payload.org_id, payload.mail_ids);
   };
   let jobs: Promise<void> | undefined;
-  const pump = () => {
+  const keep: typeof claimedMails.keep = (claim) => {
+    claimedMails.keep(claim);
     jobs = runJobs();
   };
   const key = writeKeyOf(orgId);
   const wish = { surveyId, contacts: [{ email: scene.email }], traceparent: null };
-  const tools = { db, pump, progress, claimedMails, settings };
+  const tools = { db, progress, claimedMails: { ...claimedMails, keep }, settings };
   const { results } = await sendSurvey(tools, key, wish);
   await jobs;
   const [contact] = await db<{ status: string; failure_reason: string | null; sent: boolean }[]>`

@@ -36,7 +36,7 @@ test('survey send --dry-run says what would be sent, and writes nothing', async 
 });
 
 test('survey send mails the contacts of a file through the running service', async (t) => {
-  await workOn(t, { db, url, tasks: tasks(taskTools(db)) });
+  await workOn(t, { url, tasks: tasks(taskTools(db)) });
   const { orgId, id } = await survey();
   // A request of the API takes one contact here: the file is sent in two.
   const { code, stdout, stderr } = await send(id, [file, '--json'], {

@@ -30,9 +30,12 @@ function mailServer(say: (email: string, tries: number) => MailOutcome = accepte
   return { mailed, mailer };
 }
 
+/** A request whose job the test runs itself. */
+const noClaimedMails = { keep() {}, discard() {} };
+
 /** Jobs that a test set off must not take those of the next one. */
-const pumped: Promise<void>[] = [];
-afterEach(async () => void (await Promise.all(pumped.splice(0))));
+const running: Promise<void>[] = [];
+afterEach(async () => void (await Promise.all(running.splice(0))));
 
 /** A send with its jobs run in place of the queue; `pool` is where it makes its statements. */
 function sending(mailer: Mailer, { sendDeadlineSeconds = 30, pool = db } = {}) {
@@ -47,14 +50,19 @@ function sending(mailer: Mailer, { sendDeadlineSeconds = 30, pool = db } = {}) {
   });
   const runJobs = async () => {
     const jobs = await db<{ payload: { org_id: string; mail_ids: string[] } }[]>`
-      delete from outbox where task = 'sends.mail' returning payload`;
+      delete from test.jobs where task = 'sends.mail' returning payload`;
     await Promise.all(jobs.map(({ payload }) => mailJobs.run(payload.org_id, payload.mail_ids)));
   };
   const tools: SendTools = {
     db: pool,
-    pump: () => void pumped.push(runJobs()),
     progress,
-    claimedMails,
+    claimedMails: {
+      ...claimedMails,
+      keep(claimed) {
+        claimedMails.keep(claimed);
+        running.push(runJobs());
+      },
+    },
     settings: { sendDeadlineSeconds },
   };
   return { tools, runJobs };
@@ -225,7 +233,11 @@ test('mails that an earlier run of a job had begun are given up, the others go o
   const { key, orgId, survey } = await organization();
   const { mailed, mailer } = mailServer();
   const { tools, runJobs } = sending(mailer);
-  const answer = sendSurvey({ ...tools, pump: () => {} }, key, wish(survey, people(3)));
+  const answer = sendSurvey(
+    { ...tools, claimedMails: noClaimedMails },
+    key,
+    wish(survey, people(3)),
+  );
   while ((await db`select from mails where org_id = ${orgId}`).length === 0);
   await db`update mails set status = 'sending' where org_id = ${orgId} and email = 'p0@people.test'`;
   await runJobs();
@@ -283,7 +295,11 @@ test('a dry run judges the same and writes nothing', async () => {
 test('at the deadline mails that have not begun are taken back', async () => {
   const { key, orgId, survey } = await organization();
   const { tools, runJobs } = sending(mailServer().mailer, { sendDeadlineSeconds: 0 });
-  const answer = await sendSurvey({ ...tools, pump: () => {} }, key, wish(survey, people(2)));
+  const answer = await sendSurvey(
+    { ...tools, claimedMails: noClaimedMails },
+    key,
+    wish(survey, people(2)),
+  );
 
   assert.equal(answer.failed, 2);
   assert.equal(await used(orgId), 0);

@@ -49,7 +49,7 @@ test('jobs that wait for the analyst when the process stops go back, those that 
   running.resolve();
   await first;
   assert.ok(finished);
-  const jobs = await db`select payload from outbox where payload ->> 'org_id' = ${org}`;
+  const jobs = await db`select payload from test.jobs where payload ->> 'org_id' = ${org}`;
   assert.deepEqual(
     jobs.map(({ payload }) => payload),
     [waiting.payload],

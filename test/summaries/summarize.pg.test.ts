@@ -177,7 +177,7 @@ test('a requested summary waits for comments that are still to be analyzed, ten 
     left.push(job.waits);
     await makeSummary(tools(), job, null);
     const [next] = await db<{ payload: SummaryJob; seconds: number }[]>`
-      delete from outbox
+      delete from test.jobs
       where task = 'summaries.make' and payload ->> 'org_id' = ${org.id}
       returning payload, extract(epoch from run_at - created_at)::float8 as seconds`;
     if (next) assert.ok(next.seconds > 5 && next.seconds <= 10, `${next.seconds} s`);

@@ -57,7 +57,7 @@ test('a retry by the next process belongs to the trace of the request that the f
 
 test('a job that starts more than an hour after its cause has a trace of its own, with a link', async () => {
   const payload = { _trace: earlier, _caused_at: twoHoursAgo.getTime() };
-  await db`insert into outbox (task, payload) values ('responses.clean_up', ${db.json(payload)})`;
+  await db`select graphile_worker.add_job('responses.clean_up', ${db.json(payload)}::json)`;
   await until('the job was exported', () => named('process responses.clean_up')[0]);
   const [job] = named('process responses.clean_up');
   assert.deepEqual([job!.parentSpanId, job!.links], [null, [earlierTrace]]);
@@ -66,7 +66,7 @@ test('a job that starts more than an hour after its cause has a trace of its own
 
 test('a job that was caused within the hour belongs to the trace of its cause', async () => {
   const payload = { _trace: earlier, _caused_at: Date.now() - 3000 * 1000 };
-  await db`insert into outbox (task, payload) values ('keys.clean_up', ${db.json(payload)})`;
+  await db`select graphile_worker.add_job('keys.clean_up', ${db.json(payload)}::json)`;
   const mine = () => named('process keys.clean_up').find(({ traceId }) => traceId === earlierTrace);
   await until('the job was exported', mine);
   assert.deepEqual([mine()!.parentSpanId, mine()!.links], [earlier.slice(36, 52), []]);

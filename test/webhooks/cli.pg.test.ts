@@ -52,7 +52,7 @@ test('webhook replay delivers again what was missed since a time', async () => {
   assert.equal(stderr, waits);
   const again = await run(...words, '--json');
   assert.deepEqual([JSON.parse(again.stdout), again.stderr], [{ replayed: 0 }, '']);
-  const jobs = await db`select from outbox where payload ->> 'webhook_id' = ${id}`;
+  const jobs = await db`select from test.jobs where payload ->> 'webhook_id' = ${id}`;
   const due = await db`select from deliveries where webhook_id = ${id} and status = 'pending'`;
   assert.deepEqual([jobs.length, due.length], [1, 1]);
 });

@@ -28,10 +28,9 @@ test('the contact address gets a mail that says which webhook was switched off, 
     ...off,
     url: 'https://hooks.test/?a=1&b=<2>',
   });
-  const jobs = await workOn(t, { db, url, tasks: tasks(taskTools(db)) });
+  await workOn(t, { url, tasks: tasks(taskTools(db)) });
 
   await enqueue(db, [{ task: 'webhooks.notify_deactivated', payload: { org_id, webhook_id } }]);
-  jobs.pump();
 
   await until('the mail is there', async () => (await mails('ops@acme.test')).length === 1);
   const [mail] = await mails('ops@acme.test');

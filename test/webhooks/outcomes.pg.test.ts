@@ -85,7 +85,7 @@ test('a delivery that is made again while its event is being erased is refused',
     const erased = { responseIds: [responseId], since: new Date(Date.now() - 60_000) };
     assert.equal(await eraseBodiesOf(tx, org_id, erased), 1);
     const which = { webhookId, deliveryId: deliveryId! };
-    again = assert.rejects(redeliver({ db, pump: () => {} }, writeKeyOf(org_id), which), {
+    again = assert.rejects(redeliver({ db }, writeKeyOf(org_id), which), {
       code: 'erased',
     });
     await untilLockWaits(db);

@@ -39,7 +39,7 @@ const emitAs = (worker: Worker, orgId: string, count: number) =>
   emitOwned(db, worker, { orgId, events: Array.from({ length: count }, () => event) });
 
 const jobsOf = (webhook_id: string) =>
-  db`select from outbox where payload ->> 'webhook_id' = ${webhook_id}`;
+  db`select from test.jobs where payload ->> 'webhook_id' = ${webhook_id}`;
 
 test('nothing is written between the commit of a delivery and its outcome, and no job', async () => {
   const [target] = await makeTargets(1);

@@ -23,11 +23,9 @@ type Case = {
   active?: boolean;
   failures?: number;
   expected: {
-    /** Whether jobs were written. */
-    jobs: boolean;
     webhook: { active: boolean; failure_count: number; reason: string | null; touched: boolean };
     /** Each with its trace, and whether it is for later. */
-    outbox: { task: string; trace: string; later: boolean }[];
+    queued: { task: string; trace: string; later: boolean }[];
     signals: string[];
     deactivated: number;
     acts: unknown[];
@@ -35,7 +33,7 @@ type Case = {
 };
 
 const off = '3 deliveries in a row failed, the last with: status 500';
-const nothing = { jobs: false, outbox: [], deactivated: 0, acts: [] };
+const nothing = { queued: [], deactivated: 0, acts: [] };
 const deliver = (n: number, later: boolean) => ({
   task: 'webhooks.deliver',
   trace: traceOf(n),
@@ -57,9 +55,8 @@ const cases: Record<string, Case> = {
     failures: 1,
     expected: {
       ...nothing,
-      jobs: true,
       webhook: { active: true, failure_count: 1, reason: null, touched: true },
-      outbox: [deliver(1, true)],
+      queued: [deliver(1, true)],
       signals: ['retry'],
     },
   },
@@ -68,9 +65,8 @@ const cases: Record<string, Case> = {
     active: false,
     expected: {
       ...nothing,
-      jobs: true,
       webhook: { active: false, failure_count: 0, reason: 'by hand', touched: true },
-      outbox: [deliver(1, false), deliver(1, true)],
+      queued: [deliver(1, false), deliver(1, true)],
       signals: ['retry'],
     },
   },
@@ -90,9 +86,8 @@ const cases: Record<string, Case> = {
     ],
     failures: 1,
     expected: {
-      jobs: true,
       webhook: { active: false, failure_count: 3, reason: off, touched: true },
-      outbox: [
+      queued: [
         deliver(2, false),
         { task: 'webhooks.notify_deactivated', trace: traceOf(2), later: false },
       ],
@@ -137,7 +132,7 @@ async function scene({ answered, active = true, failures = 0 }: Omit<Case, 'expe
     set active = ${active}, failure_count = ${failures},
         deactivated_reason = ${active ? null : 'by hand'}, deactivated_at = ${active ? null : new Date()}
     where id = ${target.webhook_id}`;
-  await db`delete from outbox where payload ->> 'webhook_id' = ${target.webhook_id}`;
+  await db`delete from test.jobs where payload ->> 'webhook_id' = ${target.webhook_id}`;
   return { target, outcomes };
 }
 
@@ -156,20 +151,19 @@ async function recorded({ target, outcomes }: Scene): Promise<Case['expected']> 
       if (webhookId === webhook_id) off += 1;
     }),
   ];
-  const jobs = await record(db, target, outcomes);
+  await record(db, target, outcomes);
   for (const stop of stops) stop();
   const [webhook] = await db<Case['expected']['webhook'][]>`
     select active, failure_count, deactivated_reason as reason, last_delivery_at is not null as touched
     from webhooks where id = ${webhook_id}`;
-  const outbox = await db<Case['expected']['outbox']>`
-    select task, payload ->> '_trace' as trace, run_at is not null as later
-    from outbox where payload ->> 'webhook_id' = ${webhook_id} order by task, later`;
+  const queued = await db<Case['expected']['queued']>`
+    select task, payload ->> '_trace' as trace, run_at > now() as later
+    from test.jobs where payload ->> 'webhook_id' = ${webhook_id} order by task, later`;
   const acts = await db<{ act: string; details: object }[]>`
     select act, details from audit_events where target_id = ${webhook_id}`;
   return {
-    jobs,
     webhook: { ...webhook! },
-    outbox: outbox.map((row) => ({ ...row })),
+    queued: queued.map((row) => ({ ...row })),
     signals,
     deactivated: off,
     acts: acts.map((row) => ({ ...row })),
@@ -199,8 +193,8 @@ test('an attempt keeps the trace of its cause, and its retry as well', async () 
   const [outcome] = outcomes as [AttemptOutcome];
   await db`update pending_deliveries set traceparent = ${traceOf(7)} where id = ${outcome.delivery.id}`;
   const delivery = { ...outcome.delivery, traceparent: traceOf(7) };
-  const { outbox } = await recorded({ target, outcomes: [{ ...outcome, delivery }] });
-  assert.deepEqual(outbox, [deliver(7, true)]);
+  const { queued } = await recorded({ target, outcomes: [{ ...outcome, delivery }] });
+  assert.deepEqual(queued, [deliver(7, true)]);
   const [kept] =
     await db`select traceparent, attempts from pending_deliveries where id = ${delivery.id}`;
   assert.deepEqual({ ...kept }, { traceparent: traceOf(7), attempts: 1 });
@@ -231,7 +225,7 @@ for (const failures of [0, 2]) {
     const stop = attempted.subscribe(({ webhookId, outcome }) => {
       if (webhookId === target.webhook_id) published.push(outcome);
     });
-    const recorder = createRecorder({ db, log: createLog({ level: 'silent' }), pump: () => {} });
+    const recorder = createRecorder({ db, log: createLog({ level: 'silent' }) });
     recorder.hurry();
     await recorder.record(outcomes[0]!);
     stop();
@@ -259,14 +253,13 @@ for (const status of [200, 500]) {
       await db`drop function refuse_twice cascade`;
       await db`drop sequence tried`;
     });
-    let jobs = 0;
     const { lines, log } = keptLog();
-    const recorder = createRecorder({ db, log, pump: () => jobs++ });
+    const recorder = createRecorder({ db, log });
     recorder.hurry();
     await recorder.record(outcomes[0]!);
     const begins = ['warn', 'attempts not recorded yet', { err: 'not now' }];
     const over = ['info', 'attempts are recorded again', {}];
-    assert.deepEqual([lines, jobs], [[begins, over], status === 500 ? 1 : 0]);
+    assert.deepEqual(lines, [begins, over]);
     const left = await db`
       select attempts from pending_deliveries where webhook_id = ${target.webhook_id}`;
     assert.deepEqual(

@@ -39,7 +39,7 @@ const again = (webhook: string) => db`
   where webhook_id = ${webhook} and created_at > '2026-06-01' order by body`;
 
 const jobs = async (webhook: string) =>
-  (await db`select from outbox where payload ->> 'webhook_id' = ${webhook}`).length;
+  (await db`select from test.jobs where payload ->> 'webhook_id' = ${webhook}`).length;
 
 for (const status of ['delivered', 'failed', 'skipped']) {
   test(`a ${status} delivery is delivered again: same event and webhook-id, a delivery of its own`, async () => {

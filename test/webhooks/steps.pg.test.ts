@@ -69,7 +69,7 @@ test('all of the backlog of a webhook that is switched off is skipped, a thousan
   assert.equal(await countDeliveries(db, target, 'skipped'), 2500);
   await switchTo(true, target);
   const which = { webhookId: target.webhook_id, since: new Date(0) };
-  const { replayed } = await replay({ db, pump: () => {} }, writeKeyOf(target.org_id), which);
+  const { replayed } = await replay({ db }, writeKeyOf(target.org_id), which);
   assert.equal(replayed, 2500);
 });
 

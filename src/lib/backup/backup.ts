@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
 import type postgres from 'postgres';
 import type { Db } from '../db/db.ts';
-import type { Archive, Header, Mark } from './format.ts';
+import { type Archive, type Header, type Mark, queue } from './format.ts';
 import { writePrivateFile } from './private-file.ts';
 import { listTables } from './tables.ts';
 
@@ -16,7 +16,7 @@ const rowsAtATime = 1000;
  * Backup and restore of a whole deployment: every table, the jobs that wait, the secret key.
  *
  * Writes everything the deployment keeps into one file, as of one moment, while it serves. Jobs that
- * wait in the queue are written as outbox rows, which is what a restored deployment makes jobs from.
+ * wait in the queue are written by task and payload, and added to the queue of the restored deployment.
  */
 export async function backup(db: Db, options: BackupOptions): Promise<{ rows: number }> {
   const session = await db.reserve();
@@ -48,8 +48,8 @@ async function* everything(
     yield toLine({ table } satisfies Mark);
     yield* rows(session<Line[]>`select json_build_array(t)::text as line from ${session(table)} t`);
   }
-  yield toLine({ table: 'outbox' } satisfies Mark);
-  if (await hasQueue(session)) yield* rows(queuedJobs(session));
+  yield toLine({ table: queue } satisfies Mark);
+  yield* rows(queuedJobs(session));
   yield toLine({ rows: counted.rows } satisfies Mark);
 
   async function* rows(query: postgres.PendingQuery<Line[]>) {
@@ -76,25 +76,14 @@ async function header(
   };
 }
 
-/** A deployment that has never served has no queue yet. */
-async function hasQueue(session: Session): Promise<boolean> {
-  const [found] = await session<{ queue: string | null }[]>`
-    select to_regclass('graphile_worker._private_jobs')::text as queue`;
-  return found?.queue != null;
-}
-
-/**
- * The queue keeps its jobs in a schema of its own, which another version may shape differently. Their
- * ids follow those of the outbox.
- */
+/** The tables of the queue are not copied: another version may shape them differently. */
 const queuedJobs = (session: Session) => session<Line[]>`
   select json_build_array(json_build_object(
-           'id', (select coalesce(max(id), 0) from outbox) + j.id,
-           'task', t.identifier, 'payload', j.payload, 'run_at', j.run_at,
-           'created_at', j.created_at
+           'task', t.identifier, 'payload', j.payload, 'run_at', j.run_at
          ))::text as line
   from graphile_worker._private_jobs j
   join graphile_worker._private_tasks t on t.id = j.task_id
-  where j.attempts < j.max_attempts`;
+  where j.attempts < j.max_attempts
+  order by j.id`;
 
 const toLine = (value: object) => `${JSON.stringify(value)}\n`;

@@ -27,3 +27,6 @@ export type Header = v.InferOutput<typeof Header>;
 /** Its first character distinguishes it from a row: rows come as `[`, in an array of one. */
 export const Mark = v.union([v.object({ table: v.string() }), v.object({ rows: v.number() })]);
 export type Mark = v.InferOutput<typeof Mark>;
+
+/** Marks the jobs of the queue, which follow the tables. */
+export const queue = 'queue';

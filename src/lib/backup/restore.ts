@@ -5,7 +5,8 @@ import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 import type { Db } from '../db/db.ts';
 import { migrate, readMigrations } from '../db/migrate.ts';
-import { type Archive, Header, Mark } from './format.ts';
+import { addJobs } from '../queue/enqueue.ts';
+import { type Archive, Header, Mark, queue } from './format.ts';
 import { listTables, type Table } from './tables.ts';
 
 const rowsAtATime = 500;
@@ -24,7 +25,7 @@ type RestoreOptions = {
 };
 
 /**
- * Fills an empty database from a backup: its migrations first, then all rows in one transaction, then
+ * Fills an empty database, in which the queue is prepared, from a backup: its migrations first, then all rows in one transaction, then
  * the migrations that are newer than the backup. A file that is cut short or damaged changes nothing.
  */
 export async function restore(
@@ -142,9 +143,11 @@ async function fillTables(
 ): Promise<number> {
   let rows = 0;
   let table: Table | undefined;
+  let isQueue = false;
   let batch: string[] = [];
   const flush = async () => {
-    if (batch.length > 0) await insertRows(session, table, batch);
+    if (batch.length > 0 && isQueue) await addJobs(session, `[${batch.join(',')}]`);
+    else if (batch.length > 0) await insertRows(session, table, batch);
     rows += batch.length;
     batch = [];
   };
@@ -157,8 +160,10 @@ async function fillTables(
     }
     await flush();
     const mark = parseLine(Mark, text);
-    if ('table' in mark) table = tables.find((found) => found.table === mark.table);
-    else if (mark.rows === rows) return rows;
+    if ('table' in mark) {
+      isQueue = mark.table === queue;
+      table = tables.find((found) => found.table === mark.table);
+    } else if (mark.rows === rows) return rows;
     else throw unusable('it lost rows');
   }
 }

@@ -23,7 +23,6 @@ const ownFields = [
   'why',
   'task',
   'job',
-  'runner',
   'restarts',
   'part',
   'from',

@@ -8,39 +8,23 @@ const connectTimeoutMs = 5000;
 /** Longer than the time between two polls: to make a connection costs both sides more than a poll. */
 const idleMs = 30_000;
 
-export type OwnBackends = { add: (backend: number) => void; has: (backend: number) => boolean };
-
 /** Where the queue is: one server, or the one of several that takes writes. */
 export type QueueAddress = { url: string; servers?: Servers | undefined };
 
 export type Connecting = QueueAddress & {
   log: Log;
-  /** By these the process itself hands jobs over. */
-  own: OwnBackends;
   /** Begins the name of the connections, as Postgres shows it. */
   program: string;
 };
 
-const mostBackends = 100;
+export type Connections = {
+  pool: pg.Pool;
+  /** Gives out no connection before the promise resolves, and none ever if it rejects. */
+  holdUntil: (ready: Promise<void>) => void;
+};
 
-/** The connections by which this process hands jobs over; only the latest, since numbers are used again. */
-export function ownBackends(): OwnBackends {
-  const backends = new Set<number>();
-  return {
-    add(backend) {
-      backends.delete(backend);
-      backends.add(backend);
-      if (backends.size > mostBackends) backends.delete(backends.values().next().value!);
-    },
-    has: (backend) => backends.has(backend),
-  };
-}
-
-/**
- * Graphile's own connections. Tasks use the application's. Notifications of jobs that this process handed
- * over are dropped: their runner has been woken, and the runners of other tasks would ask for nothing.
- */
-export function openConnections({ log, own, program, ...address }: Connecting): Connections {
+/** Graphile's own connections. Tasks use the application's. */
+export function openConnections({ log, program, ...address }: Connecting): Connections {
   const pool = new pg.Pool({
     connectionString: address.url,
     ...(address.servers && { stream: address.servers.stream }),
@@ -53,27 +37,9 @@ export function openConnections({ log, own, program, ...address }: Connecting): 
   // Without these two, a connection that breaks ends the process.
   const logBroken = (error: Error) => log.debug({ err: error }, 'a jobs connection broke');
   pool.on('error', logBroken);
-  pool.on('connect', (client) => {
-    client.on('error', logBroken);
-    dropOwnNotifications(client, own);
-  });
-
+  pool.on('connect', (client) => client.on('error', logBroken));
   return { pool, holdUntil: gate(pool, address) };
 }
-
-function dropOwnNotifications(client: pg.PoolClient, own: OwnBackends) {
-  const emit = client.emit.bind(client) as (event: string, ...facts: unknown[]) => boolean;
-  client.emit = (event: string, ...facts: unknown[]) => {
-    const isOwn = event === 'notification' && own.has((facts[0] as pg.Notification).processId);
-    return isOwn ? false : emit(event, ...facts);
-  };
-}
-
-export type Connections = {
-  pool: pg.Pool;
-  /** Gives out no connection before the promise resolves, and none ever if it rejects. */
-  holdUntil: (ready: Promise<void>) => void;
-};
 
 type Callback = Parameters<pg.Pool['connect']>[0];
 type Release = (error?: Error | boolean) => void;
@@ -118,3 +84,19 @@ function atMostOnce(release: Release | undefined): Release {
 
 export const urlOf = async ({ url, servers }: QueueAddress): Promise<string> =>
   servers ? await servers.url() : url;
+
+/** Messages of node-postgres for a connection that is lost, closed or not made in time. They have no code. */
+const lostConnectionMessages: ReadonlySet<string> = new Set([
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'timeout expired',
+  'timeout exceeded when trying to connect',
+  'Query read timeout',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Cannot use a pool after calling end on the pool',
+]);
+
+export const isLostConnection = (error: unknown): boolean =>
+  error instanceof Error && lostConnectionMessages.has(error.message);

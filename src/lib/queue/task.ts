@@ -1,10 +1,10 @@
+import { SpanKind } from '@opentelemetry/api';
 import type { JobHelpers, TaskList } from 'graphile-worker';
 import * as v from 'valibot';
 import { signal } from '../async/signal.ts';
 import { isDatabaseAway } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
-import { inSpan } from '../tracing/spans.ts';
-import { jobSpan } from './spans.ts';
+import { inSpan, type SpanDescription } from '../tracing/spans.ts';
 
 /** What is known of a job in addition to its payload. */
 export type JobRun = {
@@ -99,3 +99,35 @@ function logFailure(log: Log, { task, id, attempt }: FollowedJob, error: unknown
   const level = expected ? 'debug' : 'error';
   log[level]({ err: error, task, job: id, attempt }, 'a job failed and will be tried again');
 }
+
+/** Named as OpenTelemetry's semantic conventions for messaging want it. */
+const queue = { 'messaging.system': 'graphile_worker' };
+
+/** The transaction that writes a job, with everything else that it writes. */
+export const enqueueSpan = (task: string): SpanDescription => ({
+  name: `send ${task}`,
+  kind: SpanKind.PRODUCER,
+  attributes: {
+    ...queue,
+    'messaging.operation.name': 'send',
+    'messaging.operation.type': 'send',
+    'messaging.destination.name': task,
+  },
+});
+
+/** The run of a job. */
+export const jobSpan = (
+  job: { task: string; id: string; attempt: number },
+  program: string,
+): SpanDescription => ({
+  name: `process ${job.task}`,
+  kind: SpanKind.CONSUMER,
+  attributes: {
+    ...queue,
+    'messaging.operation.name': 'process',
+    'messaging.operation.type': 'process',
+    'messaging.destination.name': job.task,
+    'messaging.message.id': job.id,
+    [`${program}.job.attempt`]: job.attempt,
+  },
+});

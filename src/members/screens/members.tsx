@@ -27,7 +27,6 @@ export type MemberScreenTools = {
   db: Db;
   secrets: Secrets;
   publicUrl: string;
-  pump: () => void;
   /** Whether mails reach no address, because no mail server is set. */
   mailbox: boolean;
 };

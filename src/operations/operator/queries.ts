@@ -52,7 +52,7 @@ export async function findOperated(
 
 export type WaitingTask = { task: string; waiting: number; oldest_seconds: number };
 
-/** What is due in the queue and what waits to be handed to it, by task, the oldest first. */
+/** Jobs that are due and comments that wait, by task, the oldest first. */
 export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
   return await sql<WaitingTask[]>`
     select task, sum(waiting)::int as waiting, greatest(max(oldest), 0)::int as oldest_seconds
@@ -63,11 +63,6 @@ export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
       join graphile_worker._private_tasks t on t.id = j.task_id
       where j.is_available and j.run_at <= now()
       group by t.identifier
-      union all
-      select task, count(*), extract(epoch from now() - min(created_at))
-      from outbox
-      where run_at is null or run_at <= now()
-      group by task
       union all
       select 'summaries.analyze', count(*), extract(epoch from now() - min(due_at))
       from waiting_analyses

@@ -45,7 +45,6 @@ export type OperatorTools = {
   db: Db;
   secrets: Secrets;
   publicUrl: string;
-  pump: () => void;
   /** Whether mails reach no address, because no mail server is set. */
   mailbox: boolean;
   checks: Checks;

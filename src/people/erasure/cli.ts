@@ -34,7 +34,7 @@ const erase = command({
       const erasureFile = openFile(tools, config);
       const secrets = configuredSecrets(config, config.dataDir);
       const wish = { email, scores: scores === 'keep' ? 'kept' : 'deleted' } as const;
-      const eraseTools = { db, secrets, erasureFile, settings: config, pump: () => {} };
+      const eraseTools = { db, secrets, erasureFile, settings: config };
       const receipt = await erasePerson(eraseTools, commandWriter(org), wish);
       return { data: receipt, text: `erased, receipt ${receipt.id}\n\n${countsOf(receipt)}` };
     }),

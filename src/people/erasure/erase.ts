@@ -21,7 +21,6 @@ export type EraseTools = {
   db: Db;
   secrets: Secrets;
   settings: { sendDeadlineSeconds: number };
-  pump: () => void;
   erasureFile: ErasureFile;
 };
 
@@ -57,7 +56,6 @@ export async function erasePerson(
       return erased;
     }),
   );
-  tools.pump();
   await fileErasures(tools);
   return receipt;
 }

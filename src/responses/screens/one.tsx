@@ -34,7 +34,7 @@ import {
 import { findChoices, findOrigin, listOthers } from './shown.queries.ts';
 import { personOf, type ShownResponse } from './shown.ts';
 
-export type ResponseScreenTools = { db: Db; excerpt: Excerpt; pump: () => void };
+export type ResponseScreenTools = { db: Db; excerpt: Excerpt };
 
 const TagFields = v.object({ tag: v.optional(Uuid), untag: v.optional(Uuid) });
 
@@ -86,7 +86,6 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const id = idOf(c);
       await getResponse(c, tools.db);
       const released = await tryRelease(tools, editor, id);
-      tools.pump();
       return go(c, responsePathOf(c, id), {
         kind: released ? 'fine' : 'warning',
         text: released

@@ -64,7 +64,6 @@ export const responseScreens = (tools: ResponseScreenTools) =>
         });
       if (act === 'release') {
         const many = await releaseMany(tools, editor, responseIds);
-        tools.pump();
         if (many === 0)
           return go(c, back, { kind: 'warning', text: 'None of the chosen responses is held.' });
         const released = releasedMany(counted(many, 'response'), many === 1);

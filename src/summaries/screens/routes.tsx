@@ -20,7 +20,7 @@ import { periodFilters, periodText } from './period-text.ts';
 import { SummaryList } from './summary-list.tsx';
 import { type ShownSummary, SummaryPage } from './summary-page.tsx';
 
-type SummaryScreenTools = { db: Db; pump: () => void };
+type SummaryScreenTools = { db: Db };
 
 const Day = v.pipe(
   v.string(),
@@ -39,7 +39,7 @@ const PeriodForm = v.pipe(
 const pathOf = ({ slug }: { slug: string }) => `/o/${slug}/summaries`;
 
 /** Summaries: below `/o/:slug/summaries`. Everybody reads them; editors have them made. */
-export const summaryScreens = ({ db, pump }: SummaryScreenTools) =>
+export const summaryScreens = ({ db }: SummaryScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/', async (c) => {
       const { organization } = c.var;
@@ -77,7 +77,7 @@ export const summaryScreens = ({ db, pump }: SummaryScreenTools) =>
       if (form.errors) return showForm(c, form, 422);
       const { date_from: from, date_to: to } = form.values;
       const { time_zone } = await getOrganization(db, editor.orgId);
-      await requestSummary({ db, pump }, editor, await periodOfDays(db, time_zone, { from, to }));
+      await requestSummary({ db }, editor, await periodOfDays(db, time_zone, { from, to }));
       flash(c, {
         kind: 'fine',
         text: 'The summary is being written. It appears here in a moment.',

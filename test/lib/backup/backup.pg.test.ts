@@ -13,6 +13,7 @@ import { writePrivateFile } from '../../../src/lib/backup/private-file.ts';
 import { restore } from '../../../src/lib/backup/restore.ts';
 import { listTables } from '../../../src/lib/backup/tables.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
+import { prepareQueue } from '../../../src/lib/queue/enqueue.ts';
 import { archive } from '../../../src/operations/archive.ts';
 import { addDeliveries } from '../../support/make/delivery-rows.ts';
 import {
@@ -30,7 +31,14 @@ after(() => rmSync(folder, { recursive: true }));
 const secretKey = Buffer.alloc(32, 7);
 const simply = { archive, keepKey: () => {}, afterwards: [] };
 
-/** A deployment with awkward text in it, two rows in the outbox and one job in the queue. */
+/** Where a restore begins. */
+async function databaseWithQueue() {
+  const empty = await emptyDatabase();
+  await prepareQueue(empty.db, empty);
+  return empty;
+}
+
+/** A deployment with awkward text in it, three jobs in the queue. */
 async function deployment() {
   const { db } = await testDatabase();
   const org_id = await makeOrganization(db, {
@@ -65,7 +73,7 @@ test('a restored deployment has what the other had when it was backed up', async
   const { rows } = await backup(db, { archive, file, secretKey });
   const before = await everything(db);
 
-  const { db: fresh } = await emptyDatabase();
+  const { db: fresh } = await databaseWithQueue();
   const kept: Buffer[] = [];
   const means = { archive, keepKey: (key: Buffer) => kept.push(key), afterwards: [] };
   const restored = await restore(fresh, file, means);
@@ -190,12 +198,12 @@ test('every row of every table comes back as it was, but for tables that belong 
 
   const file = join(folder, 'every-table');
   await backup(db, { archive, file, secretKey: null });
-  const { db: fresh } = await emptyDatabase();
+  const { db: fresh } = await databaseWithQueue();
   await restore(fresh, file, simply);
   assert.deepEqual(await rowsByTable(fresh, runningOnly), before);
 });
 
-test('jobs that waited in the queue or the outbox wait in the outbox again, but for those given up', async () => {
+test('jobs that waited wait again, but for those given up', async () => {
   const { db, org_id, survey_id } = await deployment();
   await db`
     update graphile_worker._private_jobs set attempts = max_attempts - 1`;
@@ -207,10 +215,14 @@ test('jobs that waited in the queue or the outbox wait in the outbox again, but 
   const file = join(folder, 'jobs');
   await backup(db, { archive, file, secretKey });
 
-  const { db: fresh } = await emptyDatabase();
+  const { db: fresh } = await databaseWithQueue();
   await restore(fresh, file, simply);
 
-  const jobs = await fresh`select task, payload from outbox order by id`;
+  const jobs = await fresh`
+    select identifier as task, payload
+    from graphile_worker._private_jobs j
+    join graphile_worker._private_tasks t on t.id = task_id
+    order by j.id`;
   const job = { task: 'webhooks.deliver', payload: { org_id, webhook_id: survey_id } };
   assert.deepEqual([...jobs], [job, job, job]);
 });
@@ -219,7 +231,7 @@ test('after a restore triggers count and identities go on', async () => {
   const { db, org_id, survey_id } = await deployment();
   const file = join(folder, 'goes-on');
   await backup(db, { archive, file, secretKey: null });
-  const { db: fresh } = await emptyDatabase();
+  const { db: fresh } = await databaseWithQueue();
   await restore(fresh, file, simply);
 
   await makeContact(fresh, { org_id, survey_id });
@@ -227,7 +239,7 @@ test('after a restore triggers count and identities go on', async () => {
 
   const [tally] = await fresh`select sum(contacts)::int as contacts from survey_tallies`;
   assert.equal(tally?.['contacts'], 3);
-  const ids = await fresh<{ id: string }[]>`select id from outbox order by id`;
+  const ids = await fresh<{ id: string }[]>`select id from graphile_worker._private_jobs`;
   assert.equal(new Set(ids.map(({ id }) => id)).size, 4);
 });
 
@@ -240,7 +252,7 @@ test('only its owner may read the file', async () => {
 
 /** What a restore into a fresh database says about a file; the database stays empty. */
 async function refusalOf(file: string): Promise<string> {
-  const { db: fresh } = await emptyDatabase();
+  const { db: fresh } = await databaseWithQueue();
   const refusal = await restore(fresh, file, simply).then(
     () => assert.fail('it was restored'),
     (error: Error) => error,
@@ -341,7 +353,7 @@ test('a step after the restore that fails takes the restore back', async () => {
   const { db } = await deployment();
   const file = join(folder, 'step');
   await backup(db, { archive, file, secretKey });
-  const { db: fresh } = await emptyDatabase();
+  const { db: fresh } = await databaseWithQueue();
 
   const failing = () => Promise.reject(new Error('no'));
   await assert.rejects(restore(fresh, file, { ...simply, afterwards: [failing] }), {

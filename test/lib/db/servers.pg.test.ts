@@ -5,7 +5,7 @@ import { awaitDatabase } from '../../../src/lib/db/await-database.ts';
 import { connect, type Db, isDatabaseAway, one } from '../../../src/lib/db/db.ts';
 import { reachServers } from '../../../src/lib/db/servers.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
-import { holdLease } from '../../../src/lib/queue/liveness-lease.ts';
+import { holdLease } from '../../../src/lib/queue/lease.ts';
 import { until } from '../../support/probe/until.ts';
 import { startCluster, type TestServer } from '../../support/processes/cluster.ts';
 import { freePort } from '../../support/processes/free-port.ts';

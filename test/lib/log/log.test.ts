@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog, type Fields } from '../../../src/lib/log/log.ts';
 import { terminalLine } from '../../../src/lib/log/log-terminal.ts';
-import { quietLogger } from '../../../src/lib/queue/quiet-logger.ts';
+import { quietLogger } from '../../../src/lib/queue/runner.ts';
 
 function logged(
   act: (log: ReturnType<typeof createLog>) => void,

@@ -4,7 +4,6 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { handOver } from '../../../src/lib/queue/pump.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { enqueueDelivery, recordingTask, workerProcess, workOn } from '../../support/probe/jobs.ts';
 import { until } from '../../support/probe/until.ts';
@@ -17,11 +16,10 @@ const noticedWithinMs = 30_000;
 test('jobs of a process killed with -9 go on in another within about a second', async (t) => {
   const other = await workerProcess(t, url);
   const id = await enqueueDelivery(db);
-  await handOver(db);
   await other.started(id);
   const runs = recordingTask();
-  const timing = { pollMs: 600_000, sweepMs: 600_000 };
-  await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task }, timing });
+  const timing = { pollMs: 600_000 };
+  await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task }, timing });
 
   await other.kill();
   const killed = Date.now();
@@ -33,11 +31,10 @@ test('jobs of a process killed with -9 go on in another within about a second', 
 test('a live process keeps its jobs', async (t) => {
   const other = await workerProcess(t, url);
   const kept = await enqueueDelivery(db);
-  await handOver(db);
   await other.started(kept);
   const runs = recordingTask();
   const killed = await workerProcess(t, url);
-  await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task } });
 
   await killed.kill();
   await until('the dead pool was swept, the live ones tried', async () => {
@@ -51,14 +48,13 @@ test('a live process keeps its jobs', async (t) => {
 
 test('a job that takes its process down three times runs a fourth time', async (t) => {
   const id = await enqueueDelivery(db);
-  await handOver(db);
   for (let crash = 1; crash <= 3; crash++) {
     const victim = await workerProcess(t, url);
     await victim.started(id);
     await victim.kill();
   }
   const runs = recordingTask();
-  await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task } });
 
   assert.equal((await runs.start(id)).job.attempt, 4);
 });
@@ -76,12 +72,34 @@ test('a crontab and a tasks folder in the working directory are not read', async
 
   const worker = await workerProcess(t, url, folder);
   const id = await enqueueDelivery(db);
-  await handOver(db);
   await worker.started(id);
 
   assert.equal(existsSync(evidence), false);
   assert.deepEqual(
     [...(await db`select identifier from graphile_worker._private_known_crontabs`)],
     [],
+  );
+});
+
+test('the row of a worker pool is written while its lock is held', async (t) => {
+  await db`create table locks_of_pools (is_held boolean)`;
+  await db`
+    create function note_lock() returns trigger language plpgsql as $$
+    begin
+      insert into locks_of_pools
+      select exists (
+        select from pg_locks
+        where locktype = 'advisory' and pid = pg_backend_pid() and granted
+          and (classid::bigint << 32 | objid::bigint) = new.lock_key
+      );
+      return new;
+    end $$`;
+  await db`
+    create trigger note_lock before insert on worker_pools for each row execute function note_lock()`;
+  await workOn(t, { url, tasks: { 'webhooks.deliver': async () => {} } });
+  const rows = await db`select is_held from locks_of_pools`;
+  assert.deepEqual(
+    rows.map((row) => row['is_held']),
+    [true],
   );
 });

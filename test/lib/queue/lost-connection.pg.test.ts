@@ -6,9 +6,8 @@ import { setImmediate } from 'node:timers/promises';
 import { Logger, run, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
 import pino from 'pino';
-import { openConnections, ownBackends } from '../../../src/lib/queue/connections.ts';
-import { isLostConnection } from '../../../src/lib/queue/lost-connection.ts';
-import { openSession } from '../../../src/lib/queue/session.ts';
+import { isLostConnection, openConnections } from '../../../src/lib/queue/connections.ts';
+import { openSession } from '../../../src/lib/queue/lease.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { keptLog } from '../../support/probe/log.ts';
 
@@ -96,7 +95,7 @@ const socketOf = (client: pg.PoolClient) =>
 
 test('what breaks of the queue, and starts again by itself, leaves a line for a debugger alone', async (t) => {
   const { lines, log } = keptLog({ debugged: true });
-  const { pool } = openConnections({ url, log, own: ownBackends(), program: 'breaking' });
+  const { pool } = openConnections({ url, log, program: 'breaking' });
   t.after(() => pool.end());
   for (const isTaken of [true, false]) {
     const client = await pool.connect();
@@ -117,9 +116,8 @@ test('what breaks of the queue, and starts again by itself, leaves a line for a 
 });
 
 test('a runner that ends while its listener breaks gives the connection back once', async (t) => {
-  const own = ownBackends();
   const log = pino({ enabled: false });
-  const { pool } = openConnections({ url, log, own, program: 'listener' });
+  const { pool } = openConnections({ url, log, program: 'listener' });
   t.after(() => pool.end());
   const events: WorkerEvents = new EventEmitter();
   const options = { pgPool: pool, events, taskList: { nothing() {} }, noHandleSignals: true };

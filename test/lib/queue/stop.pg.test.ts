@@ -12,9 +12,8 @@ const pools = () => db`select pool_id from worker_pools`;
 test('stopping waits for the jobs in flight and records that they are done', async (t) => {
   const release = Promise.withResolvers<void>();
   const runs = recordingTask(() => release.promise);
-  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task } });
+  const jobs = await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task } });
   const id = await enqueueDelivery(db);
-  jobs.pump();
   await runs.start(id);
 
   const stopped = jobs.stop();
@@ -29,9 +28,8 @@ test('stopping waits for the jobs in flight and records that they are done', asy
 test('a job that does not end in time is given up: nothing stays locked', async (t) => {
   const runs = recordingTask(() => new Promise(() => {}));
   const timing = { stopWithinMs: 200 };
-  const jobs = await workOn(t, { db, url, tasks: { 'webhooks.deliver': runs.task }, timing });
+  const jobs = await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task }, timing });
   const ids = await Promise.all(Array.from({ length: 150 }, () => enqueueDelivery(db)));
-  jobs.pump();
   await Promise.race(ids.map((id) => runs.start(id)));
   // More than run at once: some are in flight, some wait in the process.
   await until('more than 100 are locked', async () => (await locked()).length > 100);

@@ -23,7 +23,7 @@ type MakeJob = JobPayloads['summaries.make'];
 /** What was asked for and no runner has taken yet. */
 async function askedOf(orgId: string): Promise<MakeJob[]> {
   const rows = await db<{ payload: MakeJob }[]>`
-    select payload from outbox where task = 'summaries.make' and payload ->> 'org_id' = ${orgId}`;
+    select payload from test.jobs where task = 'summaries.make' and payload ->> 'org_id' = ${orgId}`;
   return rows.map(({ payload }) => payload);
 }
 

@@ -60,7 +60,7 @@ export async function answerThrough(db: Db, link: SurveyLink, { tools, ...posted
   const submission = { score: 9, language: 'en', ...empty, ...posted };
   const deliveries = { owner: () => null, start: () => {} };
   const excerpt = async (comment: string) => comment;
-  const all = { db, record: recorderOf(db), pump: () => {}, deliveries, excerpt, ...tools };
+  const all = { db, record: recorderOf(db), deliveries, excerpt, ...tools };
   try {
     return await answerSurvey(all, link, { ...submission, address: '192.0.2.1' });
   } catch (error) {

@@ -37,7 +37,7 @@ export function campaignRunner(db: Db, orgId: string, { says = accepted as Says 
     progress: { notify: async () => {} },
     settings: { sendDeadlineSeconds: 60 },
   });
-  const tools = { db, pump: () => {}, now: () => clock.at };
+  const tools = { db, now: () => clock.at };
 
   async function run({ task, payload }: Pick<Job, 'task' | 'payload'>) {
     const job = payload as {
@@ -54,8 +54,8 @@ export function campaignRunner(db: Db, orgId: string, { says = accepted as Says 
   async function work({ without = [] as string[] } = {}) {
     for (let ahead = 0; ; ) {
       const jobs = await db<Job[]>`
-        delete from outbox
-        where payload ->> 'org_id' = ${orgId} and coalesce(run_at, '-infinity') <= ${clock.at}
+        delete from test.jobs
+        where payload ->> 'org_id' = ${orgId} and (run_at <= created_at or run_at <= ${clock.at})
           and task <> all (${without}::text[])
         returning id, task, payload, run_at`;
       if (jobs.length === 0) return;

@@ -33,7 +33,6 @@ export const workerOf = (
     outbound,
     secrets: plainSecrets,
     settings: { serviceName: 'Service' },
-    pump: () => {},
     claimer: () => claimer,
   });
 

@@ -37,7 +37,6 @@ export async function erasableScene(db: Db, folder: string) {
     erasureFile,
     secrets: createSecrets([Buffer.from(secretKey, 'base64')]),
     settings: { sendDeadlineSeconds: 60 },
-    pump: () => {},
   };
   const erase = () => erasePerson(tools, writeKeyOf(org), { email: person.email, scores: 'kept' });
   return { org, of, add, tools, erase, erasuresFile };

@@ -17,7 +17,6 @@ export const readingTools = (db: Db, analyst: Analyst = builtin) => ({
   analyst,
   redact,
   log: createLog({ level: 'silent' }),
-  pump: () => {},
 });
 
 /** An organization with a survey and a webhook, that reads comments unless its settings say otherwise. */
@@ -38,7 +37,7 @@ export async function makeFeedback(db: Db, over: Record<string, unknown> = {}) {
     webhook,
     answer,
     jobs: (task: string) => db<{ payload: { response_id: string; tries: number } }[]>`
-      select payload from outbox where task = ${task} and payload ->> 'org_id' = ${id} order by id`,
+      select payload from test.jobs where task = ${task} and payload ->> 'org_id' = ${id} order by id`,
     waiting: () => db<
       { org_id: string; response_id: string; tries: number; asked_at: string | null }[]
     >`

@@ -17,7 +17,6 @@ import { plainSecrets, subscriber } from '../fakes/subscriber.ts';
 export function taskTools(db: Db): TaskTools {
   const log = createLog({ level: 'silent' });
   const publicUrl = 'https://askback.test';
-  const pump = () => {};
   const progress = { notify: async () => {} };
   const transport = createMailbox(db);
   const mailer = createMailer({
@@ -30,7 +29,6 @@ export function taskTools(db: Db): TaskTools {
   return {
     db,
     log,
-    pump,
     publicUrl,
     redact,
     excerpt: redactedExcerpt,
@@ -45,7 +43,6 @@ export function taskTools(db: Db): TaskTools {
     deliveries: createDeliveryWorker({
       db,
       log,
-      pump,
       secrets: plainSecrets,
       settings: { serviceName: 'Service' },
       outbound: subscriber(200).outbound,

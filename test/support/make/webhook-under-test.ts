@@ -16,7 +16,7 @@ export async function startWebhookUnderTest(db: Db, retries: 'standard' | 'exten
   const org_id = await makeOrganization(db);
   const id = await makeWebhook(db, org_id, { retries });
   const key = writeKeyOf(org_id);
-  const tools = { db, pump: () => {}, secrets: plainSecrets, judgeTarget: async () => null };
+  const tools = { db, secrets: plainSecrets, judgeTarget: async () => null };
   const held = new Set<Held>();
   const outbound: SubscriberClient = {
     post: (_, { headers, body }) =>
@@ -74,7 +74,7 @@ export async function startWebhookUnderTest(db: Db, retries: 'standard' | 'exten
   async function state() {
     const [webhook] = await db`
       select active, failure_count as failures, previous_secret is not null as rotated,
-             (select count(*)::int from outbox where task = 'webhooks.notify_deactivated'
+             (select count(*)::int from test.jobs where task = 'webhooks.notify_deactivated'
                 and payload ->> 'webhook_id' = ${id}) as "switchedOff",
              array(select (d.body::json ->> 'message') || ' ' || d.status || ' ' || d.attempts || ' '
                           || (select count(*) + (d.duration_ms is not null)::int from delivery_attempts a

@@ -32,7 +32,6 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     db,
     log: createLog({ level: 'silent' }),
     settings: testSettings,
-    pump: () => {},
     deliveries: { owner: () => null, start: () => {} },
     checks: {},
     publicUrl: 'https://askback.test',

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { after } from 'node:test';
-import { runMigrations } from 'graphile-worker';
 import { connect, type Db } from '../../../src/lib/db/db.ts';
 import { migrate, readMigrations } from '../../../src/lib/db/migrate.ts';
+import { prepareQueue } from '../../../src/lib/queue/enqueue.ts';
 import { throughPooler } from './pooler.ts';
 
 const server = process.env['TEST_DATABASE_URL'];
@@ -60,10 +60,21 @@ async function build(admin: Db, name: string) {
   await admin`drop database if exists ${admin(draft)} with (force)`;
   await admin`create database ${admin(draft)} template template1`;
   const db = connect(urlOf(draft), { connections: 1 });
+  await prepareQueue(db, { url: urlOf(draft) });
   await migrate(db);
+  await showJobs(db);
   await db.end();
-  await runMigrations({ connectionString: urlOf(draft) });
   await admin`alter database ${admin(draft)} rename to ${admin(name)}`;
+}
+
+/** The jobs of the queue with their payloads, for tests to read and to take. */
+async function showJobs(db: Db) {
+  await db`create schema test`;
+  await db`
+    create view test.jobs as
+    select id, (select identifier from graphile_worker._private_tasks where id = task_id) as task,
+           payload, run_at, created_at
+    from graphile_worker._private_jobs`;
 }
 
 function urlOf(database: string): string {

@@ -5,22 +5,19 @@ import type { TestContext } from 'node:test';
 import { enqueue, type NewJob } from '../../../src/jobs.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
-import { type JobsOptions, startJobs } from '../../../src/lib/queue/start.ts';
+import { type JobsOptions, startJobs } from '../../../src/lib/queue/runner.ts';
 import type { JobRun, Task } from '../../../src/lib/queue/task.ts';
 
 /** The jobs of one process, stopped when the test ends. */
 export async function workOn(
   t: TestContext,
-  options: Pick<JobsOptions, 'url' | 'db' | 'tasks'> & Partial<JobsOptions>,
+  options: Pick<JobsOptions, 'url' | 'tasks'> & Partial<JobsOptions>,
 ) {
   const log = createLog({ level: 'silent' });
-  const jobs = await startJobs({ log, groups: oneGroup, program: 'askback', ...options });
+  const jobs = await startJobs({ log, concurrency: 100, program: 'askback', ...options });
   t.after(() => jobs.stop());
   return jobs;
 }
-
-/** One runner for all tasks. */
-export const oneGroup = { all: { takes: () => true, concurrency: 100, localQueue: 200 } };
 
 const patienceMs = 60_000;
 

@@ -1,17 +1,14 @@
-import { connect } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
-import { startJobs } from '../../../src/lib/queue/start.ts';
-import { oneGroup } from '../probe/jobs.ts';
+import { startJobs } from '../../../src/lib/queue/runner.ts';
 
 /** A process whose deliveries never end. It says what it starts, and dies with its parent. */
 const url = process.argv[2]!;
 process.once('disconnect', () => process.exit());
 
 await startJobs({
-  groups: oneGroup,
+  concurrency: 100,
   program: 'askback',
   url,
-  db: connect(url, { connections: 2 }),
   log: createLog({ level: 'warn' }),
   tasks: {
     'webhooks.deliver': (payload) => {

@@ -1,21 +1,75 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../log/log.ts';
 import { type QueueAddress, urlOf } from './connections.ts';
 
+const tryAgainMs = 250;
+/** Short, because each row that is claimed carries the name. */
+const idBytes = 6;
 /** Longer than any healthy answer; a session that is silent for so long counts as lost. */
 const answerTimeoutMs = 5000;
 
+export type LivenessLease = {
+  /** The name in which this process claims work. What has this name is free again when it has died. */
+  id: () => string;
+  stop: () => Promise<void>;
+};
+
 /**
- * The lease of one worker pool: a connection of its own that holds the pool's advisory lock.
- * When the process dies, however it dies, Postgres lets go of the lock, and the process that then gets it may
- * free the pool's jobs.
+ * A name that lives as long as this process can reach Postgres, for work that no job holds. When its
+ * connection breaks the name dies, with all that was taken in it, and there is a new one.
+ */
+export async function holdLease(
+  address: QueueAddress,
+  log: Log,
+  program: string,
+): Promise<LivenessLease> {
+  const begin = () => beginLease(address, log, program);
+  let stopping = false;
+  let current = await begin();
+
+  const living = (async () => {
+    while (!stopping) {
+      await current.session.lost;
+      while (!stopping) {
+        const next = await begin().catch(() => undefined);
+        if (next) current = next;
+        if (next) break;
+        await sleep(tryAgainMs);
+      }
+    }
+  })();
+
+  return {
+    id: () => current.id,
+    async stop() {
+      stopping = true;
+      await current.session.free(current.id);
+      await living;
+    },
+  };
+}
+
+async function beginLease(address: QueueAddress, log: Log, program: string) {
+  const session = await openSession(address, log, program);
+  const id = `lease-${randomBytes(idBytes).toString('base64url')}`;
+  await session.register(id).catch(async (error) => {
+    await session.end();
+    throw error;
+  });
+  return { id, session };
+}
+
+/**
+ * A connection of its own that holds the advisory lock of a worker pool, or of a lease. When the process dies,
+ * however it dies, Postgres lets go of the lock, and the process that then gets it may free the pool's jobs.
  */
 export type Session = {
   /** Resolves when the connection is gone, whichever side ended it. */
   lost: Promise<void>;
   register: (poolId: string) => Promise<void>;
-  /** Frees the jobs of pools whose process has died; says whether there were any. */
+  /** Frees the jobs of pools whose process has died; tells if there were any. */
   sweep: (alive: ReadonlySet<string>) => Promise<boolean>;
   /** Frees what the pool still holds and ends. If that fails, somebody's sweep does it. */
   free: (poolId: string) => Promise<void>;

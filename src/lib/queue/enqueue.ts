@@ -1,0 +1,62 @@
+import { runMigrations } from 'graphile-worker';
+import type { Db, Sql } from '../db/db.ts';
+import { type QueueAddress, urlOf } from './connections.ts';
+
+/**
+ * A crash while a job runs costs an attempt: with a single one the job would be lost. Ten, with the
+ * queue's own backoff between those that threw, last for some hours.
+ */
+const maxAttempts = 10;
+
+/** A job to be run, of a table that maps the names of jobs to their payloads. */
+export type JobOf<Payloads> = {
+  [Name in keyof Payloads & string]: {
+    task: Name;
+    payload: Payloads[Name];
+    runAt?: Date;
+    /** The span that causes the job. It travels in the payload, as `_trace`, with its time. */
+    traceparent?: string | null;
+  };
+}[keyof Payloads & string];
+
+/**
+ * Adds jobs in the caller's transaction: they exist if, and only if, their cause was committed, and start right
+ * after that. The notification takes a database-wide lock at commit, so what happens hundreds of times a second,
+ * such as an answer, must not enqueue.
+ */
+export function createEnqueue<Payloads>() {
+  return async function enqueue(sql: Sql, jobs: readonly JobOf<Payloads>[]) {
+    if (jobs.length === 0) return;
+    const rows = jobs.map(({ task, payload, runAt, traceparent }) => ({
+      task,
+      payload: { ...payload, ...(traceparent && { _trace: traceparent, _caused_at: Date.now() }) },
+      run_at: runAt ?? null,
+    }));
+    await addJobs(sql, JSON.stringify(rows));
+  };
+}
+
+/** Takes a JSON array of objects with `task`, `payload` and `run_at`. */
+export async function addJobs(sql: Sql, jobs: string) {
+  await sql`
+    select
+    from graphile_worker.add_jobs(array(
+      select (task, payload, null, run_at, ${maxAttempts}::smallint, null, 0::smallint, null)
+               ::graphile_worker.job_spec
+      from json_to_recordset(${jobs}::text::json) as job (task text, payload json, run_at timestamptz)
+    ))`;
+}
+
+/** Creates the schema of the queue, before the first process that runs jobs. A newer version is applied by the runner. */
+export async function prepareQueue(db: Db, address: QueueAddress) {
+  const session = await db.reserve();
+  try {
+    await session`select pg_advisory_lock(hashtext('queue schema'))`;
+    const [schema] =
+      await session`select where to_regclass('graphile_worker.migrations') is not null`;
+    if (!schema) await runMigrations({ connectionString: await urlOf(address) });
+  } finally {
+    await session`select pg_advisory_unlock(hashtext('queue schema'))`.catch(() => {});
+    session.release();
+  }
+}
