@@ -1,206 +1,113 @@
 import assert from 'node:assert/strict';
-import { basename } from 'node:path';
 import { test } from 'node:test';
-import { assertWithout, importsOf, placeOf, readFiles } from './support/walls/sources.ts';
+import {
+  importsOf,
+  readFiles,
+  statementsIn,
+  withoutComments,
+} from './support/sources.ts';
 
 /**
- * The house has five storeys, and imports only go down: wiring, rooms, ground, libraries, errors. A room
- * is a first folder under `src`; in this list a room may import the rooms after it.
+ * Layers: `src/lib` <- the files directly under `src` that import no feature <- features (the other folders) <- entry
+ * points (the files directly under `src` that import features).
  */
-const storeys: Record<string, string[]> = {
-  wiring: [
-    'main.ts',
-    'cli.ts',
-    'serve.ts',
-    'serve-requests.ts',
-    'app.ts',
-    'api.ts',
-    'examples',
-    'work.ts',
-    'job-work.ts',
-    'tasks.ts',
-    'text-thread.ts',
-    'screens.ts',
-  ],
-  rooms: [
-    'demo',
-    'operations',
-    'observations',
-    'reporters',
-    'mcp',
-    'home',
-    'notifications',
-    'people',
-    'moving',
-    'mailbox',
-    'campaigns',
-    'sends',
-    'summaries',
-    'responses',
-    'suppressions',
-    'letters',
-    'contacts',
-    'surveys',
-    'webhooks',
-    'tags',
-    'members',
-    'keys',
-    'organizations',
-    'sessions',
-    'audit',
-    'web',
-  ],
-  ground: [
-    'jobs-process.ts',
-    'command-tools.ts',
-    'text-reader.ts',
-    'limits.ts',
-    'log-fields.ts',
-    'org-id.ts',
-    'jobs.ts',
-    'app-mailer.ts',
-    'signals.ts',
-    'scores.ts',
-    'open-database.ts',
-    'open-sessions.ts',
-    'service-record.ts',
-    'settings',
-  ],
-};
-const order = Object.values(storeys).flat();
-
-/** A library stands alone; these are all the libraries that one may import. */
-const libraries: Record<string, string[]> = {
-  async: [],
-  backup: ['db', 'queue'],
-  cli: ['smtp', 'validation'],
-  crypto: [],
-  db: ['async', 'process'],
-  'embedded-postgres': [],
-  export: ['db'],
-  http: ['async', 'db', 'log', 'tracing', 'validation'],
-  log: [],
-  oidc: [],
-  metrics: ['crypto', 'http', 'tracing'],
-  openapi: [],
-  outbound: ['async'],
-  paging: ['db', 'validation'],
-  pictures: [],
-  process: ['async', 'log'],
-  queue: ['async', 'db', 'log', 'tracing'],
-  redact: [],
-  smtp: ['async', 'validation'],
-  tracing: ['async', 'log'],
-  validation: ['async'],
-  work: ['async', 'db', 'log'],
-  worker: ['async'],
-};
-
 const files = readFiles('src/**/*.{ts,tsx}');
+const byPath = new Map(files.map((file) => [file.path, file]));
 
-test('every file stands on a storey', () => {
-  for (const { path } of files) {
-    const place = placeOf(path);
-    const known = place.startsWith('lib/')
-      ? place.slice(4) in libraries
-      : place === 'errors.ts' || order.includes(place);
-    assert.ok(known, `${path}: put it into a room, or add the new place to this test's lists`);
+const isLib = (path: string) => path.startsWith('src/lib/');
+const featureOf = (path: string) => (isLib(path) ? undefined : /^src\/([\w-]+)\//.exec(path)?.[1]);
+/** Files directly under `src` that reach a feature. */
+const entries = new Set<string>();
+for (let size = -1; size < entries.size; ) {
+  size = entries.size;
+  for (const file of files) {
+    const reaches = importsOf(file).some((target) => featureOf(target) || entries.has(target));
+    if (/^src\/[^/]+$/.test(file.path) && reaches) entries.add(file.path);
   }
-});
-
-test('imports go down the storeys, never up', () => {
-  const advice =
-    'imports only go down. Move what both need into the lower room, take it as a parameter, or publish a signal';
-  const upward = files
-    .filter(({ path }) => !path.startsWith('src/lib/') && path !== 'src/errors.ts')
-    .flatMap((file) => importsOf(file).map((target) => ({ path: file.path, target })))
-    .filter(({ path, target }) => storeyOf(target) < storeyOf(path))
-    .map(({ path, target }) => `${path} -> ${target}`);
-  assert.ok(upward.length === 0, `${upward.join(', ')}: ${advice}`);
-});
-
-test('a library imports no room, and only the libraries that are declared for it', () => {
-  for (const file of files.filter(({ path }) => path.startsWith('src/lib/'))) {
-    const own = placeOf(file.path);
-    for (const target of importsOf(file)) {
-      const place = placeOf(target);
-      if (place === own || place === 'errors.ts') continue;
-      const advice = place.startsWith('lib/')
-        ? 'a library stands alone: pass in what it needs, or declare the arrow in this test'
-        : 'a library knows nothing of the product: pass in what it needs, or move the code into a room';
-      const declared = libraries[own.slice(4)]!.map((name) => `lib/${name}`);
-      assert.ok(declared.includes(place), `${file.path} -> ${target}: ${advice}`);
-    }
-  }
-});
-
-test('a library speaks of nothing that the product is about', () => {
-  const product = /askback|\b(survey|respondent|suppression|nps\b|tally|org_?id\b)/i;
-  for (const { path, text } of files) {
-    if (!path.startsWith('src/lib/')) continue;
-    const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
-    assertWithout(code, product, `${path}: take the word or the value as a parameter`);
-  }
-});
-
-test('declared arrows between libraries exist', () => {
-  for (const [name, targets] of Object.entries(libraries)) {
-    const own = files.filter(({ path }) => placeOf(path) === `lib/${name}`);
-    const places = new Set(own.flatMap((file) => importsOf(file)).map(placeOf));
-    for (const target of targets) {
-      assert.ok(places.has(`lib/${target}`), `lib/${name} no longer imports ${target}: remove it`);
-    }
-  }
-});
-
-test('no file imports itself by way of others', () => {
-  const advice = 'move what two files need of each other into a third';
-  const graph = new Map(files.map((file) => [file.path, importsOf(file)]));
-  const circles = files
-    .map(({ path }) => findPath(graph, path))
-    .filter((circle) => circle !== undefined);
-  assert.ok(circles.length === 0, `${circles.join('; ')}: ${advice}`);
-});
-
-test('a file is named for its one idea', () => {
-  for (const { path } of files) {
-    const advice = `${path}: name it for what it is about, or move each thing to where it is used`;
-    assertWithout(basename(path), /^(utils?|helpers?|types|common|misc|index)\./, advice);
-  }
-});
-
-test('the environment is read once, by main.ts, and the telemetry SDK is loaded in one place', () => {
-  for (const { path, text } of files) {
-    if (path !== 'src/main.ts') {
-      assertWithout(text, /process\.env/, `${path}: take the setting as a parameter`);
-    }
-    if (path !== 'src/lib/tracing/telemetry.ts') {
-      const advice = `${path}: use @opentelemetry/api; only lib/tracing/telemetry.ts loads the SDK`;
-      assertWithout(text, /@opentelemetry\/(?!api)/, advice);
-    }
-  }
-});
-
-function storeyOf(path: string): number {
-  const place = placeOf(path);
-  if (place === 'errors.ts') return order.length + 1;
-  return place.startsWith('lib/') ? order.length : order.indexOf(place);
 }
 
-/** The shortest way from a file back to itself. */
-function findPath(graph: ReadonlyMap<string, string[]>, start: string): string | undefined {
-  const seen = new Set<string>();
-  let ways = [[start]];
-  while (ways.length > 0) {
-    const next: string[][] = [];
-    for (const way of ways) {
-      for (const target of graph.get(way.at(-1)!) ?? []) {
-        if (target === start) return [...way, start].join(' -> ');
-        if (!seen.has(target)) next.push([...way, target]);
-        seen.add(target);
+test('imports follow the layers', () => {
+  const wrong = files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) =>
+        isLib(file.path)
+          ? !isLib(target) && target !== 'src/errors.ts'
+          : !entries.has(file.path) && entries.has(target),
+      )
+      .map((target) => `${file.path} -> ${target}`),
+  );
+  assert.deepEqual(wrong, [], 'lib <- features <- entry points');
+});
+
+test('features never import screens of other features', () => {
+  const wrong = files
+    .filter(({ path }) => featureOf(path))
+    .flatMap((file) => importsOf(file).map((target) => ({ path: file.path, target })))
+    .filter(
+      ({ path, target }) => /\/screens[./]/.test(target) && featureOf(target) !== featureOf(path),
+    )
+    .map(({ path, target }) => `${path} -> ${target}`);
+  assert.deepEqual(wrong, []);
+});
+
+test('no file imports itself through others', () => {
+  const state = new Map<string, 'open' | 'done'>();
+  const cycles: string[] = [];
+  const visit = (path: string, way: string[]) => {
+    if (state.get(path) === 'open')
+      cycles.push([...way.slice(way.indexOf(path)), path].join(' -> '));
+    if (state.has(path)) return;
+    state.set(path, 'open');
+    for (const target of importsOf(byPath.get(path)!, 'values')) visit(target, [...way, path]);
+    state.set(path, 'done');
+  };
+  for (const { path } of files) visit(path, []);
+  assert.deepEqual(cycles, []);
+});
+
+const impure =
+  /\basync\b(?!\/)|\bawait\b|\bPromise\b|Date\.now|performance\.now|new Date\(\)|randomUUID|randomBytes|Math\.random|\bprocess\.|\bsql`/;
+
+test('rules are pure', () => {
+  const rules = files.filter(({ path }) => /(^|[/.])(rules|scores)\.ts$/.test(path));
+  assert.ok(rules.length > 5);
+  for (const rule of rules) {
+    const reached = new Set([rule]);
+    for (const file of reached) {
+      const match = impure.exec(withoutComments(file.text))?.[0];
+      assert.equal(
+        match,
+        undefined,
+        `${rule.path} reaches ${file.path}: pass in time, chance and rows`,
+      );
+      for (const target of importsOf(file, 'values')) reached.add(byPath.get(target)!);
+    }
+  }
+});
+
+test('a table is written by one feature', () => {
+  const tables = new Set(
+    [
+      ...readFiles('sql/schema.sql')[0]!.text.matchAll(
+        /create (?:unlogged )?table (?:\w+\.)?(\w+)/gi,
+      ),
+    ].map(([, table]) => table!),
+  );
+  const writers = new Map<string, Set<string>>();
+  for (const { path, text } of files) {
+    const place = isLib(path) ? path.split('/').slice(0, 3).join('/') : (featureOf(path) ?? path);
+    for (const statement of statementsIn(text)) {
+      for (const [, table] of statement.matchAll(
+        /\b(?:insert into|(?<!for |do )update|delete from)\s+(\w+)/g,
+      )) {
+        if (tables.has(table!)) writers.set(table!, (writers.get(table!) ?? new Set()).add(place));
       }
     }
-    ways = next;
   }
-  return undefined;
-}
+  const shared = [...writers].filter(([, places]) => places.size > 1);
+  assert.deepEqual(
+    shared.map(([table, places]) => `${table}: ${[...places].join(', ')}`),
+    [],
+    'call a function of the owner',
+  );
+});

@@ -42,7 +42,9 @@ export type AuditEventRow = {
 
 /** A page of an organization's audit events, newest first. */
 export function listEvents(sql: Sql, orgId: OrgId, { filter, page }: ListedEvents): Part {
-  const rows = sql`(select e.*, e.at as created_at from audit_events e) events
+  const rows = sql`
+    -- organization: caller
+    (select e.*, e.at as created_at from audit_events e) events
     where ${matching(sql, orgId, filter)}`;
   return pagedJson(sql, {
     picked: newest(sql, { rows }, page),
@@ -51,7 +53,9 @@ export function listEvents(sql: Sql, orgId: OrgId, { filter, page }: ListedEvent
         select p.id, iso(p.at) as at, p.act, p.actor_kind, p.actor, p.target, p.target_id, p.details,
                p.request_id
       ) item`,
-    total: sql`select count(*) from audit_events where ${matching(sql, orgId, filter)}`,
+    total: sql`
+      -- organization: caller
+      select count(*) from audit_events where ${matching(sql, orgId, filter)}`,
     page,
   });
 }
@@ -70,6 +74,7 @@ export async function nextEvents(
   { filter, after, limit }: { filter: AuditFilter; after: EventPosition | null; limit: number },
 ): Promise<ExportedEvent[]> {
   return await sql<ExportedEvent[]>`
+    -- organization: caller
     select id, iso(at) as at, at::text as position, act, actor_kind, actor, target, target_id, details, request_id
     from audit_events e
     where ${matching(sql, orgId, filter)}
@@ -92,6 +97,7 @@ export async function hasOrganization(sql: Sql, orgId: string): Promise<boolean>
 /** Audit events are kept 400 days. */
 export async function deleteOldEvents(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
+    -- organization: caller
     delete from audit_events
     where id in (
       select id
@@ -107,6 +113,7 @@ export async function deleteOldEvents(sql: Sql, limit: number): Promise<number> 
 /** Organizations with more events than are kept. */
 export async function listCrowded(sql: Sql, kept: number): Promise<string[]> {
   const found = await sql<{ org_id: string }[]>`
+    -- organization: caller
     select org_id
     from audit_events
     where org_id is not null

@@ -28,6 +28,7 @@ export const isBlocked = (sql: Sql) => sql`
 /** Writes down the outcomes of batches that have no open mail any more. */
 export async function endBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
   await sql`
+    -- all organizations
     update campaign_batches e
     set sent = o.sent, blocked = o.blocked, failed = o.failed, ended_at = now()
     from campaign_batches b
@@ -42,6 +43,7 @@ export async function endBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
  */
 export async function recountBatches(sql: Sql) {
   await sql`
+    -- all organizations
     update campaign_batches e
     set sent = o.sent, blocked = o.blocked, failed = o.failed, ended_at = coalesce(e.ended_at, now())
     from (

@@ -42,6 +42,7 @@ export type SelfAskingSurvey = {
 /** Those that are open and have something to do by themselves. */
 export async function listSelfAsking(sql: Sql) {
   return await sql<SelfAskingSurvey[]>`
+    -- all organizations
     select org_id, id as survey_id, name, ask_after_days, ask_after_days_since as ask_since, reminders,
            send_window
     from surveys
@@ -71,6 +72,7 @@ export type StandingCampaign = {
 export async function saveStanding(sql: Sql, { survey, kind, reminder, afterDays, now }: Standing) {
   return one(
     await sql<StandingCampaign[]>`
+      -- all organizations
       insert into campaigns as c (org_id, survey_id, kind, reminder, after_days, name, status, created_at, started_at)
       values (${survey.org_id}, ${survey.survey_id}, ${kind}, ${reminder}, ${afterDays}, ${survey.name}, 'running',
               ${now}, ${now})
@@ -90,6 +92,7 @@ export async function listDueToAsk(
   { campaign, afterDays, now, atMost }: DueWindow,
 ) {
   return await sql<AskableContact[]>`
+    -- all organizations
     select c.id, c.email, c.email_key as key
     from contacts c
     where c.org_id = ${orgId} and c.survey_id::text = ${surveyId} and c.status = 'pending'
@@ -111,6 +114,7 @@ export async function listDueToRemind(
   { campaign, afterDays, now, atMost }: DueWindow,
 ) {
   return await sql<AskableContact[]>`
+    -- all organizations
     select c.id, c.email, c.email_key as key
     from mails m
     join contacts c on c.org_id = m.org_id and c.survey_id = m.survey_id and c.id = m.contact_id

@@ -101,6 +101,7 @@ type OverdueCampaign = { org_id: string; campaign_id: string; turn: number };
 /** Gives campaigns whose job is long overdue, because it was lost, another turn. */
 export async function renewOverdue(sql: Sql, before: Date) {
   return await sql<OverdueCampaign[]>`
+    -- all organizations
     update campaigns
     set turn = turn + 1, next_at = now()
     where id in (

@@ -140,6 +140,7 @@ export async function findRun(sql: Sql, orgId: string, id: string) {
 /** The command line owns the deployment: it names a campaign by its id alone. */
 export async function findOrganizationOfCampaign(sql: Sql, id: string) {
   const [found] = await sql<{ org_id: string }[]>`
+    -- all organizations
     select org_id from campaigns where id = ${id} and kind = 'campaign'`;
   return found?.org_id;
 }

@@ -91,6 +91,7 @@ type ResultsAfter = { orgId: string; campaignId: string; after: string | null; a
 export const nextResults = (sql: Sql, { orgId, campaignId, after, atMost }: ResultsAfter) => sql<
   (CampaignResult & { row_id: string })[]
 >`
+  -- organization: caller
   select item.*, p.id as row_id
   from (
     select *

@@ -7,6 +7,7 @@ export async function deleteOldResults(
   { days, atMost }: { days: number; atMost: number },
 ): Promise<number> {
   const { count } = await sql`
+    -- all organizations
     delete from campaign_contacts
     where id in (
       select c.id

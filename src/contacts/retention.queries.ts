@@ -32,6 +32,7 @@ export async function lockInactive(
 }
 
 const isInactive = (sql: Sql, days: number) => sql`
+  -- organization: caller
   c.created_at < now() - make_interval(days => ${days}::int)
   and greatest(c.updated_at, c.sent_at, c.responded_at) < now() - make_interval(days => ${days}::int)
   and not exists (

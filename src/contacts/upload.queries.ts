@@ -181,5 +181,7 @@ export async function saveUploaded(
 }
 
 export async function deleteOldUploads(sql: Sql, { days }: { days: number }) {
-  await sql`delete from contact_uploads where created_at < now() - make_interval(days => ${days})`;
+  await sql`
+    -- all organizations
+    delete from contact_uploads where created_at < now() - make_interval(days => ${days})`;
 }

@@ -60,6 +60,7 @@ export async function readWithKey(
 export const orgOfKey = (sql: Sql): Part => sql`live.org_id`;
 
 const liveAndCounted = (sql: Sql, { key, address }: Credentials) => sql`
+  -- all organizations
   live as materialized (
     select id, org_id, name, permission
     from api_keys
@@ -120,12 +121,15 @@ export async function pageOfKeys(sql: Sql, orgId: string, { revoked, page, limit
   const some = sql`org_id = ${orgId} and (revoked_at is not null) = ${revoked}`;
   const [keys, counted] = await Promise.all([
     sql<ListedKey[]>`
+      -- all organizations
       select ${fields(sql)}
       from api_keys
       where ${some}
       order by created_at desc, id desc
       limit ${limit} offset ${(page - 1) * limit}`,
-    sql<{ total: number }[]>`select count(*)::int as total from api_keys where ${some}`,
+    sql<{ total: number }[]>`
+      -- all organizations
+      select count(*)::int as total from api_keys where ${some}`,
   ]);
   return { keys, total: one(counted).total };
 }
@@ -138,7 +142,9 @@ export async function findKey(sql: Sql, orgId: string, id: string): Promise<List
 
 /** The organization of a key that the operator names by its id alone. */
 export async function findOrganizationOfKey(sql: Sql, id: string): Promise<string | undefined> {
-  const [row] = await sql<{ org_id: string }[]>`select org_id from api_keys where id = ${id}`;
+  const [row] = await sql<{ org_id: string }[]>`
+    -- all organizations
+    select org_id from api_keys where id = ${id}`;
   return row?.org_id;
 }
 

@@ -20,7 +20,6 @@ const longestQuery = 500;
 
 /** With a replica, reads go there. */
 export type ReaderTools = KeyTools & ReplicaTools;
-export type Reader = ReturnType<typeof createReader>;
 
 /**
  * Answers a GET by one statement, which finds the key, counts the request and makes the answer as JSON text: half of

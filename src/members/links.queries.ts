@@ -55,6 +55,7 @@ export async function findLink(
   tokenHash: Buffer,
 ): Promise<LiveLink | undefined> {
   const [link] = await sql<LiveLink[]>`
+    -- all organizations
     select ${linkFields(sql)}
     from member_links l
     where token_hash = ${tokenHash} and kind = ${kind} and ${isLive(sql)}`;
@@ -64,6 +65,7 @@ export async function findLink(
 /** An invitation by its id, as long as it works. */
 export async function findInvitedLink(sql: Sql, id: string): Promise<LiveLink | undefined> {
   const [link] = await sql<LiveLink[]>`
+    -- all organizations
     select ${linkFields(sql)}
     from member_links l
     where id = ${id} and kind = 'invitation' and ${isLive(sql)}`;
@@ -77,6 +79,7 @@ export async function takeLink(
   tokenHash: Buffer,
 ): Promise<LiveLink | undefined> {
   const [link] = await sql<LiveLink[]>`
+    -- all organizations
     update member_links l
     set used_at = now()
     where token_hash = ${tokenHash} and kind = ${kind} and ${isLive(sql)}
@@ -87,6 +90,7 @@ export async function takeLink(
 /** Takes all invitations of an address that has proved to be the person's own. */
 export async function takeInvitationsOf(sql: Sql, email: string): Promise<LiveLink[]> {
   return await sql<LiveLink[]>`
+    -- all organizations
     update member_links l
     set used_at = now()
     where kind = 'invitation' and lower(email) = lower(${email}) and ${isLive(sql)}
@@ -96,6 +100,7 @@ export async function takeInvitationsOf(sql: Sql, email: string): Promise<LiveLi
 /** Ends the welcome links of before; whether there is no member yet, so that this one is made. */
 export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer): Promise<boolean> {
   const made = await sql`
+    -- all organizations
     with ended as (
       delete from member_links where kind = 'welcome'
     )
@@ -108,13 +113,16 @@ export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer): Promise<b
 
 /** Links for a new password end with the first that is used. */
 export async function deleteResetLinks(sql: Sql, memberId: string) {
-  await sql`delete from member_links where kind = 'reset' and member_id = ${memberId}`;
+  await sql`
+    -- all organizations
+    delete from member_links where kind = 'reset' and member_id = ${memberId}`;
 }
 
 /** How many links for a new password a member could use now. */
 export async function countResetLinks(sql: Sql, memberId: string): Promise<number> {
   return one(
     await sql<{ count: number }[]>`
+      -- all organizations
       select count(*)::int as count
       from member_links
       where kind = 'reset' and member_id = ${memberId} and ${isLive(sql)}`,
@@ -168,6 +176,7 @@ export async function deleteInvitation(sql: Sql, orgId: string, id: string): Pro
 /** A link that ended is kept for a month, as a trace of what was made. */
 export async function deleteOldLinks(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
+    -- all organizations
     delete from member_links
     where token_hash in (
       select token_hash

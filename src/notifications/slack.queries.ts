@@ -58,6 +58,7 @@ type SealedHook = { org_id: string; url: Buffer };
 
 export const listHooksOfOtherKey = async (sql: Sql, keyId: Buffer) =>
   await sql<SealedHook[]>`
+    -- all organizations
     select org_id, url from slack_hooks where substring(url from 1 for 4) <> ${keyId}`;
 
 /** Unless it was changed meanwhile. */

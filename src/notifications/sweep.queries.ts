@@ -11,7 +11,9 @@ const mostAnswersAnHour = 30;
 export async function insertNotifications(sql: Sql) {
   return await insertFound(
     sql,
-    sql`select org_id, member_id, events, changed_at from notification_choices`,
+    sql`
+      -- all organizations
+      select org_id, member_id, events, changed_at from notification_choices`,
   );
 }
 
@@ -19,7 +21,9 @@ export async function insertNotifications(sql: Sql) {
 export async function insertSlackNotifications(sql: Sql) {
   return await insertFound(
     sql,
-    sql`select org_id, null::uuid as member_id, events, changed_at from slack_hooks`,
+    sql`
+      -- all organizations
+      select org_id, null::uuid as member_id, events, changed_at from slack_hooks`,
   );
 }
 
@@ -120,6 +124,7 @@ export async function insertAssigned(
 /** Digests of members that are due, each by the member's clock. */
 export async function insertDigests(sql: Sql, now: Date) {
   const wishes = sql`
+    -- all organizations
     select org_id, member_id, digest, time_zone, changed_at
     from notification_choices`;
   return await insertDue(sql, now, wishes);
@@ -128,6 +133,7 @@ export async function insertDigests(sql: Sql, now: Date) {
 /** The same for what is posted, by the clock of the organization. */
 export async function insertSlackDigests(sql: Sql, now: Date) {
   const wishes = sql`
+    -- all organizations
     select h.org_id, null::uuid as member_id, h.digest, o.time_zone, h.changed_at
     from slack_hooks h
     join organizations o on o.id = h.org_id`;
@@ -165,6 +171,7 @@ async function insertDue(sql: Sql, now: Date, wishes: Part) {
 /** Older than any month, whose row keeps its limit from a second notification. */
 export async function deleteOldNotifications(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
+    -- all organizations
     delete from notifications
     where id in (
       select id

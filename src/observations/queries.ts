@@ -13,6 +13,7 @@ export type WaitingJobs = { task: string; jobs: number; oldest_seconds: number }
  */
 export async function listWaiting(sql: Sql, analyzeTask: string) {
   return await sql<WaitingJobs[]>`
+    -- all organizations
     select t.identifier as task, j.jobs, j.oldest_seconds
     from (
       select task_id, count(*)::int as jobs,
@@ -34,6 +35,7 @@ export type Pending = { pending: number; oldest_seconds: number };
 /** A retry may be hours away, so it ages from when it is due. */
 export async function countPendingDeliveries(sql: Sql) {
   return await sql<Pending[]>`
+    -- all organizations
     select count(*)::int as pending,
            greatest(extract(epoch from now() - min(
              case when attempts = 0 then time_of(id) else next_attempt_at end)), 0)::float8 as oldest_seconds
@@ -59,6 +61,7 @@ export async function countPendingMails(sql: Sql) {
 
 export async function countWebhooks(sql: Sql) {
   return await sql<{ active: number; inactive: number }[]>`
+    -- all organizations
     select (count(*) filter (where active))::int as active,
            (count(*) filter (where not active))::int as inactive
     from webhooks`;

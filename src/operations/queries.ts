@@ -38,6 +38,7 @@ const maxSenders = 1000;
 /** The sender addresses of surveys that are not completed, the most used first. */
 export async function listSenders(sql: Sql): Promise<string[]> {
   const rows = await sql<{ from_email: string }[]>`
+    -- all organizations
     select from_email
     from surveys
     where status <> 'completed'
@@ -64,6 +65,7 @@ export type SealedSample = { org_id: string; id: string; secret: Buffer; webhook
 /** One webhook for each key that secrets are encrypted with, and how many have that key. */
 export async function listSealedSamples(sql: Sql, keyIdBytes: number) {
   return await sql<SealedSample[]>`
+    -- all organizations
     select distinct on (key_id) org_id, id, secret, (count(*) over (partition by key_id))::int as webhooks
     from (
       select org_id, id, secret, substring(secret from 1 for ${keyIdBytes}) as key_id

@@ -19,6 +19,7 @@ export async function isKnownZone(sql: Sql, name: string): Promise<boolean> {
 /** Whether another organization has this slug, or had it: its addresses lead there. */
 export async function isSlugTaken(sql: Sql, orgId: string, slug: string): Promise<boolean> {
   const taken = await sql`
+    -- all organizations
     select from organizations where slug = ${slug} and id <> ${orgId}
     union all
     select from former_slugs where slug = ${slug} and org_id <> ${orgId}`;

@@ -68,6 +68,7 @@ async function insertUnderFreeSlug(
 ): Promise<OrganizationRow | undefined> {
   const wished = slugOf(organization.name);
   const [free] = await sql<{ slug: string }[]>`
+    -- all organizations
     select slug
     from generate_series(1, (select count(*) + 1 from organizations) + (select count(*) from former_slugs)) n,
          lateral (select case when n = 1 then ${wished}::text else ${wished}::text || '-' || n end) s (slug)

@@ -17,6 +17,7 @@ export async function insertReporter(
 /** Of all organizations. A backup does not bring roles back: such a reporter cannot connect. */
 export async function listReporters(sql: Sql) {
   return await sql<(ReporterRow & { organization: string; usable: boolean })[]>`
+    -- all organizations
     select p.org_id, o.name as organization, p.name, p.role_name, p.created_at,
            exists (select from pg_roles where rolname = p.role_name) as usable
     from reporters p
@@ -26,6 +27,7 @@ export async function listReporters(sql: Sql) {
 
 export async function deleteReporter(sql: Sql, name: string): Promise<ReporterRow | undefined> {
   const [row] = await sql<ReporterRow[]>`
+    -- all organizations
     delete from reporters
     where name = ${name}
     returning org_id, name, role_name, created_at`;

@@ -79,6 +79,7 @@ export async function recordPerhapsLast(sql: Sql, { response, effects: { added }
   const { org_id: orgId, traceparent } = response;
   const counted = response.held_reason === null;
   const [row] = await sql<Omit<RecordedAnswer, 'id'>[]>`
+    -- organization: caller
     with answered as (
       insert into responses as r (org_id, survey_id, contact_id, id, source, score, category, comment,
                                   held_reason, traceparent, created_at, language, properties)

@@ -22,6 +22,7 @@ type OldVisits = { days: number; atMost: number };
 /** Responses do not need old visits any more: whether one is on hold is stored with it. */
 export async function deleteOldVisits(sql: Sql, { days, atMost }: OldVisits): Promise<number> {
   const { count } = await sql`
+    -- all organizations
     delete from link_visits
     where (contact_id, visited_at, id) in (
       select contact_id, visited_at, id

@@ -52,6 +52,7 @@ export async function lockOldComments(
   const old = sql`
     org_id = ${orgId} and comment is not null and created_at < now() - make_interval(days => ${days}::int)`;
   return await sql<ErasedResponse[]>`
+    -- organization: caller
     select id, comment, created_at
     from responses
     where org_id = ${orgId} and id in (

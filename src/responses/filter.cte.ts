@@ -64,10 +64,14 @@ export function filteredRows(
   way: 'older' | 'newer' = 'older',
 ): Part {
   const { facets } = filter;
-  if (!readsFacets(filter)) return sql`responses r where ${matches(sql, orgId, filter)}`;
+  if (!readsFacets(filter)) return sql`
+    -- organization: caller
+    responses r where ${matches(sql, orgId, filter)}`;
   if (!hasOwnConditions(filter)) return facetedRows(sql, orgId, filter);
   const order = way === 'older' ? sql`desc` : sql`asc`;
-  return sql`(
+  return sql`
+    -- organization: caller
+    (
     (
       select r.id, r.created_at
       from ${facetedRows(sql, orgId, filter)} and not ${areLarge(sql, orgId, facets)}

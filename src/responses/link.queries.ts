@@ -49,6 +49,7 @@ type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null;
  */
 export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit) {
   const [link] = await sql<SurveyLink[]>`
+    -- all organizations
     with contact as materialized (
       select id, org_id, survey_id, name, email, properties
       from contacts
@@ -89,6 +90,7 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
 /** Finds what a shareable link leads to; `responseId` is what the browser's cookie says it has answered. */
 export async function findSharedLink(sql: Sql, shareId: string, responseId: string | null) {
   const [link] = await sql<SurveyLink[]>`
+    -- all organizations
     select ${surveyColumns(sql, 'anonymous')},
            null as contact_id, null as person, '[]'::json as visits, null as mail_traceparent,
            (select json_build_object('score', score, 'comment', comment, 'at', created_at)
@@ -105,8 +107,12 @@ export async function findSharedLink(sql: Sql, shareId: string, responseId: stri
 export async function linkExists(sql: Sql, path: 's' | 'f' | 'e', token: string): Promise<boolean> {
   const [found] =
     path === 's'
-      ? await sql`select from contacts where token = ${token}`
-      : await sql`select from surveys where share_id = ${token}`;
+      ? await sql`
+        -- all organizations
+        select from contacts where token = ${token}`
+      : await sql`
+        -- all organizations
+        select from surveys where share_id = ${token}`;
   return found !== undefined;
 }
 

@@ -67,6 +67,7 @@ function pick(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
 
 /** Every answer that a search finds. Each half has a trigram index of its own. */
 export const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter, pattern: string) => sql`
+  -- organization: caller
   matched as materialized (
     select r.id, r.created_at
     from responses r
@@ -93,6 +94,7 @@ function countPerHour(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
     ${
       lastHour
         ? sql`
+    -- organization: caller
     union all
     select ${lastHour}::timestamptz, count(*)::int
     from responses r

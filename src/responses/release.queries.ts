@@ -21,6 +21,7 @@ export type HeldResponse = KnownPeople & {
 /** Without an organization: the operator knows a response by its id alone. */
 export async function findHeld(sql: Sql, id: string) {
   const [held] = await sql<HeldResponse[]>`
+    -- all organizations
     select r.id, r.org_id, r.survey_id, r.contact_id, s.type, r.score, r.category, r.comment,
            r.held_reason, r.created_at,
            ${knownPeople(sql, 'contact')},

@@ -34,6 +34,7 @@ export const hasWaiting = (sql: Sql, by: string): Part => sql`
 
 /** Organizations with comments that are due and left. Reads some rows of the index for each, however many of it wait. */
 const organizationsWaiting = (sql: Sql, { after, by }: Sweep): Part => sql`
+  -- all organizations
   with recursive waiting (org_id) as (
     (select org_id from waiting_analyses
      where org_id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')

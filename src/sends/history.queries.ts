@@ -34,6 +34,7 @@ export type HistoryRow = {
  */
 export async function listHistory(sql: Sql, orgId: string, email: string) {
   return await sql<HistoryRow[]>`
+    -- organization: caller
     with own_contacts as (
       select id, survey_id, created_at
       from contacts

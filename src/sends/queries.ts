@@ -379,6 +379,7 @@ export async function withdrawClaims(sql: Sql, orgId: string, requestIds: readon
 /** Gives up the open mails of all organizations: after a restore they may have been sent already. */
 export async function giveUpOpenMails(sql: Sql, reason: string) {
   await sql`
+    -- all organizations
     with open as (
       update mails
       set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', finished_at = now()
@@ -465,6 +466,7 @@ export type Mailed = {
 /** What the mail of a survey is made of. */
 export async function findMailed(sql: Sql, surveyId: string) {
   const [found] = await sql<Mailed[]>`
+    -- all organizations
     select json_build_object('id', v.id, 'type', v.type, 'audience', v.audience,
                              'question_text', v.question_text, 'subject', v.subject,
                              'intro', v.intro, 'texts', v.texts, 'language', v.language,
@@ -493,6 +495,7 @@ type OldBlockedMails = { days: number; atMost: number };
 
 export async function deleteOldBlockedMails(sql: Sql, { days, atMost }: OldBlockedMails) {
   const { count } = await sql`
+    -- all organizations
     delete from blocked_mails
     where (org_id, email_key, survey_id, reason_code, blocked_on) in (
       select org_id, email_key, survey_id, reason_code, blocked_on
@@ -520,6 +523,7 @@ export async function deleteOldMails(
   { days, atMost }: OldBlockedMails,
 ): Promise<number> {
   const { count } = await sql`
+    -- organization: caller
     delete from mails
     where org_id = ${orgId} and id in (
       select m.id

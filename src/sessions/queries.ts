@@ -29,6 +29,7 @@ type Memberships = Omit<FoundSession, 'member'> & { organization: FoundOrganizat
 /** The member that a session belongs to, while it lasts, and the member's organizations; notes that it was used. */
 export async function findSession(sql: Sql, tokenHash: Buffer): Promise<FoundSession | undefined> {
   const [row] = await sql<(FoundMember & { otherOrganizations: OtherOrganization[] })[]>`
+    -- all organizations
     with ${liveSession(sql, tokenHash)}
     select live.*,
            (select coalesce(json_agg(json_build_object('name', o.name, 'slug', o.slug)
@@ -48,6 +49,7 @@ export async function findMembership(
   slug: string,
 ): Promise<({ member: FoundMember } & Memberships) | undefined> {
   const [row] = await sql<(FoundMember & Memberships)[]>`
+    -- all organizations
     with ${liveSession(sql, tokenHash)}, own as (
       select o.id, o.name, o.slug, o.color, o.time_zone, m.role,
              o.slug = ${slug} or (
@@ -76,6 +78,7 @@ export type SessionHome = { isOperator: boolean; slug: string | null };
 /** The first organization of a session's member by name; null for a member without one. */
 export async function findHome(sql: Sql, tokenHash: Buffer): Promise<SessionHome | undefined> {
   const [home] = await sql<SessionHome[]>`
+    -- all organizations
     with ${liveSession(sql, tokenHash)}
     select "isOperator",
            (select o.slug

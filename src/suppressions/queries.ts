@@ -22,6 +22,7 @@ export type Subscriber = {
 /** The contact of a personal link, and whether its address gets surveys of the organization. */
 export async function findSubscriber(sql: Sql, token: string) {
   const [subscriber] = await sql<Subscriber[]>`
+    -- all organizations
     select c.org_id, c.email, v.language, v.texts, c.properties -> 'language' as wished_language, o.name as organization, o.color, o.logo,
            exists (select from suppressions s
                    where s.org_id = c.org_id and s.email = c.email_key
@@ -87,6 +88,7 @@ export async function deleteSuppression(sql: Sql, orgId: string, id: string) {
 /** A suppression of any organization, for the operator. */
 export async function findSuppression(sql: Sql, id: string) {
   const [found] = await sql<{ org_id: string; email: string; kind: string }[]>`
+    -- all organizations
     select org_id, email, kind from suppressions where id = ${id}`;
   return found;
 }

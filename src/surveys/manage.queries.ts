@@ -70,7 +70,9 @@ const toColumns = (sql: Sql, values: Partial<NewSurvey>): Record<string, string>
 
 /** The command line owns the deployment: it names a survey by its id alone. */
 export async function getSurvey(sql: Sql, id: string): Promise<ManagedSurvey> {
-  const [row] = await sql<ManagedSurvey[]>`select ${fields(sql)} from surveys where id = ${id}`;
+  const [row] = await sql<ManagedSurvey[]>`
+    -- all organizations
+    select ${fields(sql)} from surveys where id = ${id}`;
   if (!row) throw notFound('survey');
   return row;
 }

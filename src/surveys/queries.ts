@@ -27,6 +27,7 @@ export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
     picked: newest(sql, { rows: sql`surveys where org_id = ${orgId}`, columns: listed(sql) }, page),
     item: sql`
+      -- organization: caller
       cross join lateral (
         select coalesce(sum(sent), 0)::int                               as sent_count,
                coalesce(sum(promoters + passives + detractors), 0)::int as response_count
@@ -63,6 +64,7 @@ export const surveyJson = (sql: Sql, orgId: OrgId, id: string): Part => sql`(
 )`;
 
 const selectSurvey = (sql: Sql, orgId: OrgId, id: string) => sql`
+  -- organization: caller
   select s.id, s.name, s.question_text, s.from_name, s.from_email, s.reply_to, s.status, s.type,
          s.audience, s.language, s.subject, s.intro, s.follow_up, s.thanks, s.texts, s.reminders,
          s.ask_after_days, s.send_window, s.embed, s.share_id,

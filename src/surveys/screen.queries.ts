@@ -23,6 +23,7 @@ export async function pageOfSurveys(sql: Sql, orgId: string, { page, limit, sear
   const named = search === '' ? sql`` : sql`and name ilike ${likePattern(search)}`;
   const [surveys, [counted]] = await Promise.all([
     sql<ListedSurvey[]>`
+      -- organization: caller
       select p.*, ${totals(sql)}
       from (
         select id, name, type, audience, status, created_at

@@ -84,7 +84,9 @@ export async function removeTag(sql: Sql, orgId: string, id: string): Promise<Ta
 
 /** The organization of a tag that the operator names by its id alone. */
 export async function findOrganizationOfTag(sql: Sql, id: string): Promise<string | undefined> {
-  const [row] = await sql<{ org_id: string }[]>`select org_id from tags where id = ${id}`;
+  const [row] = await sql<{ org_id: string }[]>`
+    -- all organizations
+    select org_id from tags where id = ${id}`;
   return row?.org_id;
 }
 

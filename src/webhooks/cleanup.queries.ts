@@ -9,6 +9,7 @@ export async function deleteOldDeliveries(
   { keep, days, atMost }: { keep: number; days: number; atMost: number },
 ): Promise<number> {
   const { count } = await sql`
+    -- all organizations
     with old as materialized (
       select o.webhook_id, o.id
       from webhooks w
@@ -60,6 +61,7 @@ export async function deleteOldEvents(
   { days, atMost }: { days: number; atMost: number },
 ): Promise<number> {
   const { count } = await sql`
+    -- all organizations
     with kept as materialized (
       select d.event_id
       from webhooks w

@@ -131,6 +131,7 @@ export async function release(
 /** The webhooks that `hasWebhookDue` looks for. */
 export async function listWebhooksDue(sql: Sql, by: string) {
   return await sql<WebhookRef[]>`
+    -- all organizations
     select org_id, id as webhook_id
     from webhooks w
     where ${isDue(sql, by)}`;
@@ -138,6 +139,7 @@ export async function listWebhooksDue(sql: Sql, by: string) {
 
 /** Whether any webhook has due deliveries that the process of this lease may claim. */
 export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
+  -- all organizations
   exists (select from webhooks w where ${isDue(sql, by)})`;
 
 /**

@@ -7,6 +7,7 @@ type MissedSince = { orgId: string; webhookId: string; since: Date };
  * since, but for those of erased events. A delivery that is made again names the first.
  */
 export const missedDeliveries = (sql: Sql, { orgId, webhookId, since }: MissedSince): Part => sql`
+  -- organization: caller
   select d.id, d.event_id, coalesce(d.message_id, d.id) as message_id, d.is_test,
          coalesce(d.traceparent, e.traceparent) as traceparent
   from ended_deliveries d

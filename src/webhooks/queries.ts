@@ -33,7 +33,9 @@ export async function listWebhooks(sql: Sql, orgId: string) {
 
 /** The organization of a webhook that the operator names by its id alone. */
 export async function findOrganizationOfWebhook(sql: Sql, id: string): Promise<string | undefined> {
-  const [row] = await sql<{ org_id: string }[]>`select org_id from webhooks where id = ${id}`;
+  const [row] = await sql<{ org_id: string }[]>`
+    -- all organizations
+    select org_id from webhooks where id = ${id}`;
   return row?.org_id;
 }
 

@@ -15,6 +15,7 @@ export async function listSealedWithOtherKey(
   { keyId, after }: { keyId: Buffer; after: string | null },
 ) {
   return await sql<SealedWebhook[]>`
+    -- all organizations
     select org_id, id, secret, previous_secret
     from webhooks
     where (substring(secret from 1 for ${keyId.length}) <> ${keyId}

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { commandLine } from '../../src/cli.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { headingsOf, linksOf } from '../support/probe/markdown.ts';
-import { readFiles } from '../support/walls/sources.ts';
+import { readFiles } from '../support/sources.ts';
 
 const file = 'ops/operations.md';
 const page = readFileSync(file, 'utf8');

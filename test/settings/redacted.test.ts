@@ -45,4 +45,3 @@ test('a secret that is set is shown as set', () => {
   assert.equal(settings['ASKBACK_PREVIOUS_SECRET_KEY'], '(secret)');
 });
 
-/** A key that was read from base64 is bytes from then on, which JSON writes one by one. */

@@ -55,6 +55,7 @@ export type WaitingTask = { task: string; waiting: number; oldest_seconds: numbe
 /** Jobs that are due and comments that wait, by task, the oldest first. */
 export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
   return await sql<WaitingTask[]>`
+    -- all organizations
     select task, sum(waiting)::int as waiting, greatest(max(oldest), 0)::int as oldest_seconds
     from (
       select t.identifier as task, count(*) as waiting,
@@ -78,6 +79,7 @@ export type DeliveryOutcome = { status: string; deliveries: number };
 /** Deliveries of all organizations in the last hour, by how they stand, the most first. */
 export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
   return await sql<DeliveryOutcome[]>`
+    -- all organizations
     select d.status, count(*)::int as deliveries
     from webhooks w
     cross join lateral (

@@ -1,6 +1,6 @@
 import { json, one, type Sql } from '../../lib/db/db.ts';
 import type { Page } from '../../lib/paging/page.ts';
-import { newest, oneJson, pagedJson } from '../../lib/paging/paged-json.ts';
+import { newest, pagedJson } from '../../lib/paging/paged-json.ts';
 import type { OrgId } from '../../org-id.ts';
 import type { ErasureCounts } from './counts.ts';
 
@@ -73,7 +73,9 @@ export async function findErasure(sql: Sql, orgId: string, id: string) {
 
 /** The organization of a receipt, for the operator. */
 export async function findErasureOrganization(sql: Sql, id: string) {
-  const [found] = await sql<{ org_id: string }[]>`select org_id from erasures where id = ${id}`;
+  const [found] = await sql<{ org_id: string }[]>`
+    -- all organizations
+    select org_id from erasures where id = ${id}`;
   return found?.org_id;
 }
 
@@ -96,10 +98,6 @@ export function listErasures(
     page,
   });
 }
-
-/** One of them, as the API answers it. */
-export const showErasure = (sql: Sql, orgId: OrgId, id: string) =>
-  oneJson(sql, { row: sql`erasures where org_id = ${orgId} and id = ${id}`, item: item(sql) });
 
 const item = (sql: Sql) => sql`
   cross join lateral (

@@ -1,110 +1,44 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readFiles } from './support/walls/sources.ts';
-import { statementsIn } from './support/walls/statements.ts';
+import { readFiles, statementsIn } from './support/sources.ts';
 
 /**
- * How many tables of organizations the queries of a file read or write without naming the organization. All else is
- * tied to one: by its id, or by a row that is.
+ * Every statement names the organization for each tenant table that it reads or writes. A statement that serves all
+ * organizations (cleanup, sweeps, the operator) or starts from a secret says so in a comment: `-- all organizations`. A part
+ * whose caller adds the organization says `-- organization: caller`.
  */
-const overOrganizations: Record<string, number> = {
-  // Jobs that clean up or sweep the whole service.
-  'src/campaigns/batch.queries.ts': 4,
-  'src/campaigns/by-itself.queries.ts': 4,
-  'src/campaigns/campaign.queries.ts': 2,
-  'src/campaigns/retention.queries.ts': 2,
-  'src/contacts/upload.queries.ts': 1,
-  'src/notifications/sweep.queries.ts': 6,
-  'src/people/erasure/file.queries.ts': 2,
-  'src/responses/cleanup.queries.ts': 2,
-  'src/responses/waiting-analyses.queries.ts': 2,
-  'src/sends/queries.ts': 4,
-  'src/webhooks/cleanup.queries.ts': 7,
-  'src/webhooks/delivery.queries.ts': 2,
-  // The operator looks at the whole service, and finds a row by its id alone.
-  'src/campaigns/list.queries.ts': 1,
-  'src/keys/queries.ts': 4,
-  'src/notifications/slack.queries.ts': 1,
-  'src/observations/queries.ts': 3,
-  'src/operations/operator/queries.ts': 3,
-  'src/operations/queries.ts': 2,
-  'src/people/erasure/queries.ts': 1,
-  'src/reporters/queries.ts': 2,
-  'src/responses/release.queries.ts': 1,
-  'src/suppressions/queries.ts': 2,
-  'src/surveys/manage.queries.ts': 1,
-  'src/tags/queries.ts': 1,
-  'src/webhooks/queries.ts': 1,
-  'src/webhooks/reseal-secrets.queries.ts': 1,
-  // A secret or a name of the whole service leads to the organization; members belong to several.
-  'src/members/account-acts.queries.ts': 1,
-  'src/members/links.queries.ts': 9,
-  'src/members/member-list.queries.ts': 1,
-  'src/organizations/change.queries.ts': 1,
-  'src/organizations/queries.ts': 2,
-  'src/responses/link.queries.ts': 6,
-  'src/sessions/queries.ts': 4,
-  // The organization is in a part of the condition that another function gives, or in the row that leads here.
-  'src/audit/queries.ts': 6,
-  'src/campaigns/results.queries.ts': 1,
-  'src/contacts/retention.queries.ts': 3,
-  'src/responses/answer.queries.ts': 1,
-  'src/responses/erase.queries.ts': 2,
-  'src/responses/filter.cte.ts': 2,
-  'src/responses/queries.ts': 3,
-  'src/sends/history.queries.ts': 1,
-  'src/surveys/queries.ts': 2,
-  'src/surveys/screen.queries.ts': 1,
-  'src/webhooks/missed.cte.ts': 2,
-};
+const marked = /--\s*(?:all organizations|organization: caller)/;
 
 const [schema] = readFiles('sql/schema.sql');
-const columns = schema!.text.matchAll(
-  /create (?:unlogged )?table (?:\w+\.)?(\w+) \(([\s\S]*?)\n\)/gi,
-);
 const tables = new Set(
-  [...columns].filter(([, , body]) => /^\s*org_id /m.test(body!)).map(([, table]) => table!),
+  [...schema!.text.matchAll(/create (?:unlogged )?table (?:\w+\.)?(\w+) \(([\s\S]*?)\n\)/gi)]
+    .filter(([, , body]) => /^\s*org_id /m.test(body!))
+    .map(([, table]) => table!),
 );
 for (const [, view] of schema!.text.matchAll(/create view (\w+) \(\s*org_id /g)) tables.add(view!);
 const tie =
   /\borg_id (?:=|in|is not distinct from) |\((?:\w+\.)?org_id, [\w., ]+\) (?:=|in) |using \(org_id/;
-const queries = readFiles('src/**/*.{ts,tsx}').filter(({ path }) =>
-  /queries\.ts$|\.cte\.ts$/.test(path),
-);
 
-for (const { path, text } of queries) {
-  test(`${path} names the organization for each table that it reads`, () => {
-    const loose = statementsIn(text).map((statement) => ({
-      statement,
-      open: openTables(statement),
-    }));
-    const found = loose.reduce((sum, { open }) => sum + open, 0);
-    const shown = loose.filter(({ open }) => open > 0).map(({ statement }) => statement.trim());
-    const advice =
-      'add org_id to the condition of each; a statement of the whole service is counted in this test';
-    assert.equal(
-      found,
-      overOrganizations[path] ?? 0,
-      `${path}: ${advice}:\n\n${shown.join('\n\n')}`,
-    );
-  });
-}
-
-test('every exception has its file', () => {
-  const paths = new Set(queries.map(({ path }) => path));
-  assert.deepEqual(
-    Object.keys(overOrganizations).filter((path) => !paths.has(path)),
-    [],
+test('every statement on tenant data names its organization', () => {
+  assert.ok(tables.has('surveys') && tables.has('responses') && tables.has('mails'));
+  const open = readFiles('src/**/*.{ts,tsx}').flatMap(({ path, text }) =>
+    statementsIn(text)
+      .filter((statement) => !marked.test(statement) && openTables(statement) > 0)
+      .map((statement) => `${path}: ${statement.trim()}`),
   );
+  assert.equal(open.length, 0, open.join('\n\n'));
 });
 
-test('what is read from the schema are the tables of organizations', () => {
-  for (const table of ['surveys', 'responses', 'mails', 'webhooks', 'api_keys']) {
-    assert.ok(tables.has(table), table);
-  }
+test('no statement carries the comment needlessly', () => {
+  const needless = readFiles('src/**/*.{ts,tsx}').flatMap(({ path, text }) =>
+    statementsIn(text)
+      .filter((statement) => marked.test(statement) && openTables(statement.replace(/--.*/g, '')) === 0)
+      .map((statement) => `${path}: ${statement.trim()}`),
+  );
+  assert.equal(needless.length, 0, needless.join('\n\n'));
 });
 
-test('a statement that leaves out an organization, or compares it otherwise, is seen', () => {
+test('reports a statement that leaves out or misuses the organization', () => {
   const [part, whole] = statementsIn(
     `db<Row[]>\`select from responses r join contacts c on c.org_id = r.org_id
                 where r.org_id = \${id} \${id ? sql\`and org_id = '}'\` : ''}\``,
@@ -117,7 +51,7 @@ test('a statement that leaves out an organization, or compares it otherwise, is 
   }
 });
 
-test('each alternative names the organization, and so does a row that is met', () => {
+test('each alternative and each upsert names the organization', () => {
   const either =
     'select from mails where org_id = $ and id = $ or org_id = $ and token = $ limit 1';
   assert.equal(openTables(either), 0);
@@ -129,7 +63,7 @@ test('each alternative names the organization, and so does a row that is met', (
   assert.equal(openTables(met.replace('(id) do', '(org_id, id) do')), 0, 'by its key');
 });
 
-test('a condition to spare in one select makes up for none that another lacks', () => {
+test('a condition in one select does not count for another', () => {
   const inner = 'select from contacts where org_id = $ union select from mails where org_id = $';
   const whole = `with found as (${inner}) select from found f join tags t on t.org_id = f.org_id where f.org_id = $`;
   assert.equal(openTables(whole), 0);
