@@ -1,7 +1,7 @@
 import { mailableAddress } from './lib/smtp/address.ts';
-import { compose } from './lib/smtp/compose.ts';
+import type { MailOutcome } from './lib/smtp/connection.ts';
 import type { DkimSigner } from './lib/smtp/dkim.ts';
-import type { MailOutcome } from './lib/smtp/outcome.ts';
+import { compose } from './lib/smtp/message.ts';
 import type { MailTransport } from './lib/smtp/smtp.ts';
 
 /** The sender of mails of the service itself: a name and an address. */

@@ -5,12 +5,12 @@ import {
   campaignRoutes,
   surveyCampaignReads,
   surveyCampaignRoutes,
-} from './campaigns/routes.ts';
-import { contactReads, contactRoutes } from './contacts/routes.ts';
-import { accountReads } from './keys/account.routes.ts';
+} from './campaigns/api.ts';
+import { contactReads, contactRoutes } from './contacts/api.ts';
+import { accountReads } from './keys/account.ts';
 import { authenticate } from './keys/authenticate.ts';
 import { answerOnce } from './keys/idempotency.ts';
-import { recordWrites } from './keys/replica-reads.ts';
+import { recordWrites } from './keys/read.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { Replica } from './lib/db/replica.ts';
@@ -22,42 +22,43 @@ import {
   type RequestEnv,
   refuseNul,
 } from './lib/http/http.ts';
-import { answerNoRoute } from './lib/http/methods.ts';
 import { traceRequests } from './lib/http/request-spans.ts';
+import { answerNoRoute } from './lib/http/router.ts';
 import type { Log } from './lib/log/log.ts';
 import { type MetricsTools, metricsRoutes } from './lib/metrics/routes.ts';
-import type { Checks } from './lib/process/checks.ts';
-import type { MailboxAccess } from './mailbox/access.ts';
-import { mailboxPages } from './mailbox/pages.ts';
-import { llmsRoutes } from './mcp/llms-text.ts';
-import { mcpRoutes } from './mcp/routes.ts';
+import type { Checks } from './lib/process/lifecycle.ts';
+import { type MailboxAccess, mailboxPages } from './mailbox/pages.tsx';
+import { llmsRoutes, mcpRoutes } from './mcp/routes.ts';
+import type { Resolver } from './operations/doctor-dns.ts';
 import { healthRoutes } from './operations/health.ts';
 import { homeRoutes } from './operations/home-routes.ts';
-import type { Resolver } from './operations/mail-dns/resolver.ts';
-import { logoPages } from './organizations/pages.ts';
-import type { ErasureFile } from './people/erasure/file.ts';
-import { erasureRoutes } from './people/erasure/routes.ts';
-import { peopleRoutes } from './people/routes.ts';
+import { logoPages } from './organizations/logo.ts';
+import { erasureRoutes, peopleRoutes } from './people/api.ts';
+import type { ErasureFile } from './people/receipts-file.ts';
 import type { Excerpt } from './responses/answer.ts';
-import { responseChanges } from './responses/change.routes.ts';
+import {
+  npsReads,
+  responseChanges,
+  responseExport,
+  responseReads,
+  responseSearch,
+} from './responses/api.ts';
 import { answerPages } from './responses/pages.ts';
-import { npsReads, responseExport, responseReads, responseSearch } from './responses/routes.ts';
 import { screens } from './screens.ts';
+import { sendRoutes } from './sends/api.ts';
 import type { ClaimedMails } from './sends/mail-job.ts';
-import { sendRoutes } from './sends/routes.ts';
 import type { SendProgress } from './sends/send.ts';
-import type { Config } from './settings/config.ts';
-import type { SignInSettings } from './settings/sign-in.ts';
-import { summaryReads } from './summaries/routes.ts';
+import type { Config, SignInSettings } from './settings.ts';
+import { summaryReads } from './summaries/api.ts';
+import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppressions/api.ts';
 import type { BounceTools } from './suppressions/bounces.ts';
-import { unsubscribePages } from './suppressions/pages.ts';
-import { bounceRoutes, suppressionReads, suppressionRoutes } from './suppressions/routes.ts';
-import { surveyReads, surveyRoutes } from './surveys/routes.ts';
-import { tagReads, tagRoutes } from './tags/routes.ts';
+import { unsubscribePages } from './suppressions/unsubscribe.tsx';
+import { surveyReads, surveyRoutes } from './surveys/api.ts';
+import { tagReads, tagRoutes } from './tags/api.ts';
 import { offerAgain, showTrouble } from './web/show.ts';
+import { webhookRoutes } from './webhooks/api.ts';
 import type { SubscriberClient } from './webhooks/deliver.ts';
-import type { OwnDeliveries } from './webhooks/emit.cte.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
+import type { OwnDeliveries } from './webhooks/emit.ts';
 
 /** Everything that requests need. Each room takes only the part that it uses. */
 export type AppTools = MailboxAccess & {

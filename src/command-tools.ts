@@ -4,7 +4,7 @@ import { migrate, refuseUnfitPostgres, schemaState } from './lib/db/migrate.ts';
 import { prepareQueue } from './lib/queue/enqueue.ts';
 import { openDatabase } from './open-database.ts';
 import type { SessionAddress } from './open-sessions.ts';
-import type { Config } from './settings/config.ts';
+import type { Config } from './settings.ts';
 
 /** What a command needs from outside: its settings, and where its output goes. */
 export type CommandTools = {

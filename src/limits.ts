@@ -1,3 +1,5 @@
+import type { Part } from './lib/db/db.ts';
+
 /** Sizes that several rooms hold to, in characters where nothing else is said. */
 
 /** A name of a contact. Names of surveys, organizations, keys and tags are held to the same number by their tables. */
@@ -21,3 +23,6 @@ export const longestNote = 5_000;
 /** On one response, which is read with all of them. */
 export const mostTags = 50;
 export const mostNotes = 200;
+
+/** An organization's id, or the part of a statement that knows it. */
+export type OrgId = string | Part;

@@ -2,12 +2,11 @@ import { readFileSync } from 'node:fs';
 import { commandLine } from './cli.ts';
 import type { CommandTools } from './command-tools.ts';
 import { Refusal } from './errors.ts';
-import { UsageError } from './lib/cli/command.ts';
-import { runCommandLine } from './lib/cli/command-line.ts';
+import { runCommandLine, UsageError } from './lib/cli/command.ts';
+import { explain } from './lib/db/await-database.ts';
 import { isDatabaseAway } from './lib/db/db.ts';
-import { explain } from './lib/db/startup-errors.ts';
 import { isLostConnection } from './lib/queue/connections.ts';
-import { ConfigError, loadConfig } from './settings/config.ts';
+import { ConfigError, loadConfig } from './settings.ts';
 
 const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;
 

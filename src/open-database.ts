@@ -1,13 +1,14 @@
+import type { CommandTools } from './command-tools.ts';
 import { Refusal } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
-import { mustChoose } from './lib/db/database-url.ts';
-import { connect, type Db, serviceLimits } from './lib/db/db.ts';
+import { connect, type Db, mustChoose, one, type Sql, serviceLimits } from './lib/db/db.ts';
 import { createPoolSlots, type PoolUse, serviceWork, shareFairly } from './lib/db/fair-pool.ts';
 import { refuseWhileAway } from './lib/db/refuse-away.ts';
 import { reachServers } from './lib/db/servers.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
+import { httpAddress } from './lib/http/http-address.ts';
 import { awaitApart, namingSetting, type SessionAddress } from './open-sessions.ts';
-import type { Config } from './settings/config.ts';
+import type { Config } from './settings.ts';
 
 /** Names the account, role and database of an embedded Postgres, and the connections to any. */
 const program = 'askback';
@@ -111,4 +112,52 @@ function lossOf(embedded: Embedded | undefined): Promise<never> {
   promise.catch(() => {}); // a command may have ended before the database does
   embedded?.onExit((sentence) => reject(new Refusal('unavailable', sentence)));
   return promise;
+}
+
+/** What the running service writes down for the command line. */
+type ServiceRecord = { public_url: string; updated_at: Date };
+
+export async function writeServiceRecord(sql: Sql, publicUrl: string) {
+  await sql`
+    insert into service_record (public_url)
+    values (${publicUrl})
+    on conflict (is_singleton) do update
+      set public_url = excluded.public_url,
+          updated_at = now()`;
+}
+
+export async function readServiceRecord(sql: Sql): Promise<ServiceRecord | undefined> {
+  const [row] = await sql<ServiceRecord[]>`select public_url, updated_at from service_record`;
+  return row;
+}
+
+/** What links begin with: the setting, else the address in the service record, else HOST and PORT. */
+export async function publicUrlOf(sql: Sql, config: Config): Promise<string | null> {
+  if (config.publicUrl) return config.publicUrl;
+  const record = await readServiceRecord(sql);
+  if (record) return record.public_url;
+  return config.port === 0 ? null : httpAddress(config.host, config.port);
+}
+
+/** Whether a process runs jobs. The row of one that was killed stays until another one sweeps; its lock does not. */
+export async function hasJobsProcess(sql: Sql): Promise<boolean> {
+  const { held } = one(
+    await sql<{ held: boolean }[]>`
+      select exists (
+        select
+        from worker_pools
+        join pg_locks on classid::bigint << 32 | objid::bigint = lock_key
+        where locktype = 'advisory'
+          and objsubid = 1
+          and granted
+          and database = (select oid from pg_database where datname = current_database())
+      ) as held`,
+  );
+  return held;
+}
+
+/** A command that leaves its work to the service says at once when there is none. */
+export async function warnWithoutJobs({ say }: Pick<CommandTools, 'say'>, sql: Sql, then: string) {
+  if (await hasJobsProcess(sql)) return;
+  say(`the service does not run on this database: ${then}`);
 }

@@ -1,8 +1,8 @@
 import { Hono } from 'hono';
 import { campaignScreens } from './campaigns/screens/routes.tsx';
-import { contactScreens } from './contacts/screens/routes.tsx';
+import { contactScreens } from './contacts/screens/contacts.tsx';
+import { surveyTrend } from './home/score.tsx';
 import { homeScreens } from './home/screens.tsx';
-import { surveyTrend } from './home/survey-trend.tsx';
 import { keyScreens } from './keys/screens.tsx';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
@@ -10,36 +10,36 @@ import type { RequestEnv } from './lib/http/http.ts';
 import type { Log } from './lib/log/log.ts';
 import { createOidcProvider } from './lib/oidc/provider.ts';
 import { accountScreens } from './members/screens/account.tsx';
-import { codeScreens } from './members/screens/code.tsx';
-import { invitationScreens } from './members/screens/invitation.tsx';
-import { memberScreens } from './members/screens/members.tsx';
-import { oidcCallbackPath, oidcScreens } from './members/screens/oidc.tsx';
-import { passkeyScreens } from './members/screens/passkey.tsx';
-import { proveScreens } from './members/screens/prove.tsx';
-import { resetScreens } from './members/screens/reset.tsx';
-import { signInScreens } from './members/screens/sign-in.tsx';
-import { welcomeScreens } from './members/screens/welcome.tsx';
-import { notificationScreens } from './notifications/screens.tsx';
-import { stopPages } from './notifications/stop-pages.tsx';
+import { invitationScreens, memberScreens } from './members/screens/members.tsx';
+import { resetScreens, welcomeScreens } from './members/screens/reset.tsx';
+import {
+  codeScreens,
+  oidcCallbackPath,
+  oidcScreens,
+  passkeyScreens,
+  proveScreens,
+  signInScreens,
+} from './members/screens/sign-in.tsx';
+import { notificationScreens, stopPages } from './notifications/screens.tsx';
 import { type MailScreenTools, mailScreens } from './operations/mail-screens.tsx';
 import { type OperatorTools, operatorScreens } from './operations/operator/screens.tsx';
-import { auditScreens } from './organizations/audit-screens.tsx';
-import { generalScreens, textScreens } from './organizations/screens.tsx';
-import { usageScreens } from './organizations/usage-screens.tsx';
-import type { ErasureFile } from './people/erasure/file.ts';
-import { peopleScreens } from './people/screens/routes.tsx';
+import { auditScreens } from './organizations/screens/audit.tsx';
+import { generalScreens, textScreens } from './organizations/screens/general.tsx';
+import { usageScreens } from './organizations/screens/usage.tsx';
+import type { ErasureFile } from './people/receipts-file.ts';
+import { peopleScreens } from './people/screens/people.tsx';
 import type { Excerpt } from './responses/answer.ts';
 import { responseScreens } from './responses/screens/routes.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
-import type { SignInSettings } from './settings/sign-in.ts';
-import { summaryScreens } from './summaries/screens/routes.tsx';
-import { surveyScreens } from './surveys/screens.tsx';
+import type { SignInSettings } from './settings.ts';
+import { summaryScreens } from './summaries/screens.tsx';
+import { surveyScreens } from './surveys/screens/routes.tsx';
 import { tagScreens } from './tags/screens.tsx';
-import { assetRoutes } from './web/app/asset-routes.ts';
-import { guardForms } from './web/app/guard-forms.ts';
+import { assetRoutes } from './web/app/assets.ts';
+import { guardForms } from './web/app/forms.tsx';
 import { settingPath } from './web/app/settings-screen.tsx';
-import type { WebhookTools } from './webhooks/routes.ts';
+import type { WebhookTools } from './webhooks/api.ts';
 import { webhookScreens } from './webhooks/screens/routes.tsx';
 
 /** Where the screens of the app are: all else is the API, or pages for contacts. */

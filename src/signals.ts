@@ -1,4 +1,4 @@
-import { signal } from './lib/async/signal.ts';
+import { signal } from './lib/async/deadline.ts';
 import type { Category, SurveyType } from './scores.ts';
 
 /**

@@ -1,8 +1,8 @@
 import type { CronItem } from 'graphile-worker';
-import { cleanUpAudit } from './audit/cleanup.ts';
+import { cleanUpAudit } from './audit/export.ts';
 import { advanceCampaign } from './campaigns/advance.ts';
-import { sweepCampaigns } from './campaigns/sweep.ts';
-import { cleanUpUploads } from './contacts/cleanup.ts';
+import { sweepCampaigns } from './campaigns/automation.ts';
+import { cleanUpUploads } from './contacts/erase.ts';
 import {
   enqueue,
   type JobName,
@@ -12,36 +12,39 @@ import {
   payloads,
   waitingKinds,
 } from './jobs.ts';
-import { cleanUpKeys } from './keys/cleanup.ts';
+import { cleanUpKeys } from './keys/manage.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import { ofGroup } from './lib/db/fair-pool.ts';
 import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
-import { cleanUpMembers } from './members/cleanup.ts';
-import { type MailLinkTools, mailInvitation, mailReset } from './members/mail-links.ts';
+import { type MailLinkTools, mailInvitation, mailReset } from './members/mail.ts';
+import { cleanUpMembers } from './members/sign-in.ts';
 import { mailNotification, type NotificationTools } from './notifications/mail.ts';
-import { postNotification, type SlackTools } from './notifications/post.ts';
+import { postNotification, type SlackTools } from './notifications/slack.ts';
 import {
   cleanUpNotifications,
   notifyAssigned,
   sweepDigests,
   sweepNotifications,
 } from './notifications/sweep.ts';
-import type { ErasureFile } from './people/erasure/file.ts';
-import { fileErasures } from './people/erasure/file-erasures.ts';
-import { finishErasure } from './people/erasure/finish.ts';
-import { applyRetention } from './people/retention/apply.ts';
-import { cleanUpVisits } from './responses/cleanup.ts';
-import { cleanUpBlockedMails } from './sends/cleanup.ts';
+import { finishErasure } from './people/erase.ts';
+import { type ErasureFile, fileErasures } from './people/receipts-file.ts';
+import { applyRetention } from './people/retention.ts';
+import { cleanUpVisits } from './responses/erase.ts';
 import type { MailJobs } from './sends/mail-job.ts';
+import { cleanUpBlockedMails } from './sends/queries.ts';
 import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
-import type { AnalystQueue } from './summaries/analyst-queue.ts';
-import { makeSummary } from './summaries/make.ts';
-import { planMonths, type SummaryTools, summarizeMonth } from './summaries/summarize.ts';
+import type { AnalystQueue } from './summaries/comment-reader.ts';
+import {
+  makeSummary,
+  planMonths,
+  type SummaryTools,
+  summarizeMonth,
+} from './summaries/summarize.ts';
 import { foldTallies } from './surveys/queries.ts';
-import { cleanUpDeliveries } from './webhooks/cleanup.ts';
-import { type NotifyTools, notifyDeactivated } from './webhooks/notify-deactivated.ts';
+import { type NotifyTools, notifyDeactivated } from './webhooks/manage.ts';
+import { cleanUpDeliveries } from './webhooks/retention.ts';
 import type { DeliveryWorker } from './webhooks/worker.ts';
 
 /** Everything a job may need. A task hands on only the part of it that its room uses. */

@@ -1,9 +1,8 @@
 import { isSea } from 'node:sea';
 import { Refusal } from './errors.ts';
 import type { Log } from './lib/log/log.ts';
-import { readAsset } from './lib/process/assets.ts';
-import { doubtfulExcerpt, redactDoubtful } from './lib/redact/doubtful.ts';
-import type { PeopleToRedact } from './lib/redact/known.ts';
+import { readAsset } from './lib/process/lifecycle.ts';
+import { doubtfulExcerpt, type PeopleToRedact, redactDoubtful } from './lib/redact/redact.ts';
 import {
   createWorker,
   type ThreadProgram,

@@ -1,9 +1,8 @@
-import type { PeopleToRedact } from './lib/redact/known.ts';
-import { redact, redactedExcerpt } from './lib/redact/redact.ts';
+import { type PeopleToRedact, redact, redactedExcerpt } from './lib/redact/redact.ts';
 import { serveTasks } from './lib/worker/thread.ts';
 import type { Remark } from './summaries/analyst.ts';
-import { readComment } from './summaries/read-comment.ts';
-import { readReport } from './suppressions/report.ts';
+import { readComment } from './summaries/builtin.ts';
+import { readReport } from './suppressions/bounces.ts';
 
 type Comment = PeopleToRedact & { comment: string };
 

@@ -1,18 +1,39 @@
-import { deliveriesChannel, startJobWork, type Work } from './job-work.ts';
+import program from '../package.json' with { type: 'json' };
+import { createAppMailer } from './app-mailer.ts';
+import { Refusal } from './errors.ts';
+import { jobsAtOnce } from './jobs.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
-import type { Db } from './lib/db/db.ts';
+import type { Db, Sql } from './lib/db/db.ts';
 import type { Log } from './lib/log/log.ts';
-import { createOutbound } from './lib/outbound/post.ts';
-import { resealTotpSecrets } from './members/codes/reseal-totp.ts';
-import { resealSlackHooks } from './notifications/reseal-slack.ts';
-import { openErasureFile } from './people/erasure/file.ts';
-import { fileErasures } from './people/erasure/file-erasures.ts';
-import type { ClaimedMails } from './sends/mail-job.ts';
-import { createSendProgress } from './sends/send.ts';
-import { configuredSecrets } from './settings/secrets.ts';
-import { createTextReader } from './text-reader.ts';
-import type { OwnDeliveries } from './webhooks/emit.cte.ts';
-import { resealSecrets } from './webhooks/reseal-secrets.ts';
+import { createOutbound, type Outbound } from './lib/outbound/post.ts';
+import type { Lifecycle } from './lib/process/lifecycle.ts';
+import { holdLease } from './lib/queue/lease.ts';
+import { type Jobs, startJobs } from './lib/queue/runner.ts';
+import { createDkimSigner } from './lib/smtp/dkim.ts';
+import { readSmtpUrl } from './lib/smtp/settings.ts';
+import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
+import { createMailbox } from './mailbox/mailbox.ts';
+import { resealTotpSecrets } from './members/codes.ts';
+import { resealSlackHooks } from './notifications/slack.ts';
+import type { Database } from './open-database.ts';
+import { type ErasureFile, fileErasures, openErasureFile } from './people/receipts-file.ts';
+import { hasWaiting } from './responses/waiting-analyses.ts';
+import { type ClaimedMails, createClaimedMails, createMailJobs } from './sends/mail-job.ts';
+import { createMailer } from './sends/mailer.ts';
+import { createSendProgress, type SendProgress } from './sends/send.ts';
+import { type Config, configuredSecrets } from './settings.ts';
+import { chooseAnalyst } from './summaries/analyst.ts';
+import {
+  type CommentReader,
+  createAnalystQueue,
+  createCommentReader,
+} from './summaries/comment-reader.ts';
+import { crontab, tasks } from './tasks.ts';
+import { createTextReader, type TextReader } from './text-reader.ts';
+import { hasWebhookDue } from './webhooks/delivery.queries.ts';
+import type { OwnDeliveries } from './webhooks/emit.ts';
+import { resealSecrets } from './webhooks/secrets.ts';
+import { createDeliveryWorker } from './webhooks/worker.ts';
 
 type Saying = { say: (sentence: string) => void };
 
@@ -108,3 +129,175 @@ const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>
     () => createTextReader(log),
     (it) => it.stop(),
   );
+
+const mailboxConcurrency = 20;
+/** Work of dead processes is to go on within a second. */
+const sweepEveryMs = 900;
+/** Notified by a process that commits deliveries and makes none. */
+const deliveriesChannel = 'askback_deliveries';
+/** Requests end before it and the rest after it: together they take less than the 30 seconds promised. */
+const timing = { stopWithinMs: 13_000 };
+
+type Work = {
+  config: Config;
+  log: Log;
+  parts: Lifecycle;
+  database: Database;
+  publicUrl: string;
+};
+
+type SharedWork = {
+  secrets: Secrets;
+  outbound: Outbound;
+  progress: SendProgress;
+  reader: TextReader;
+  erasureFile: ErasureFile;
+};
+
+/** Jobs, deliveries to webhooks, mail. One line a part. */
+async function startJobWork(
+  { config, log, parts, database, publicUrl }: Work,
+  { secrets, outbound, progress, reader, erasureFile }: SharedWork,
+) {
+  const { db, sessions } = database;
+  const { mailer, appMailer } = await startMailers({ config, parts, database, publicUrl });
+  const lease = await parts.start(
+    'lease',
+    () => holdLease(sessions, log, `askback ${program.version}`),
+    (it) => it.stop(),
+  );
+
+  const common = { db, log, settings: config };
+  const deliveries = await parts.start(
+    'deliveries',
+    () => createDeliveryWorker({ ...common, outbound, secrets, claimer: lease.id }),
+    (it) => it.stop(),
+  );
+  const claimedMails = createClaimedMails();
+  const mailJobs = createMailJobs({ ...common, mailer, progress, claimedMails });
+  const analysts = {
+    analyst: chooseAnalyst(config, reader),
+    analystQueue: createAnalystQueue({ db }),
+  };
+  const comments = createCommentReader({
+    ...common,
+    ...analysts,
+    redact: reader.redact,
+    claimer: lease.id,
+  });
+  const sweep = () => {
+    for (const it of [deliveries, comments]) it.sweep().catch(() => {}); // the next look repeats it
+  };
+  const own = { appMailer, secrets, publicUrl, erasureFile };
+  const tools = { ...common, ...analysts, ...own, ...reader, outbound, deliveries, mailJobs };
+  await parts.start(
+    'sweeps',
+    () => startSweeps({ log, database, leaseId: lease.id, sweep }),
+    (it) => it.stop(),
+  );
+  const jobs = await parts.start(
+    'jobs',
+    () =>
+      startJobs({
+        ...sessions,
+        log,
+        crontab,
+        timing,
+        program: 'askback',
+        tasks: tasks(tools),
+        concurrency: jobsAtOnce,
+        onFreed: sweep,
+      }),
+    (it) => stopJobs(it, comments),
+  );
+  // Before the jobs: a subscriber's ten seconds pass while these finish, not after them.
+  await parts.start(
+    'claims of deliveries',
+    () => deliveries,
+    (it) => it.takeNoMore(),
+  );
+  await parts.start(
+    'mails',
+    () => mailer,
+    (it) => it.stop(),
+  );
+  return { jobs, deliveries, claimedMails };
+}
+
+type SweepTools = Pick<Work, 'log' | 'database'> & { leaseId: () => string; sweep: () => void };
+
+/** Looks for deliveries and comments that no job announces: by one statement, which is nearly all that is asked while nothing happens. */
+async function startSweeps({ log, database: { db, sessions }, leaseId, sweep }: SweepTools) {
+  const listening = await sessions.db.listen(deliveriesChannel, sweep).catch((err: unknown) => {
+    log.warn({ err }, 'deliveries of other processes are found by looking: no notifications');
+  });
+  let looking = false;
+  async function look() {
+    if (looking) return;
+    looking = true;
+    try {
+      if (await hasLeftWork(db, leaseId())) sweep();
+    } catch (err) {
+      log.debug({ err }, 'cannot look for work, trying on');
+    } finally {
+      looking = false;
+    }
+  }
+  const timer = setInterval(look, sweepEveryMs);
+  void look();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await listening?.unlisten().catch(() => {});
+    },
+  };
+}
+
+async function hasLeftWork(sql: Sql, by: string): Promise<boolean> {
+  const found = await sql`select where ${hasWebhookDue(sql, by)} or ${hasWaiting(sql, by)}`;
+  return found.length > 0;
+}
+
+/** Both at once: jobs that wait for the analyst go back to the queue once no more are fetched. */
+async function stopJobs(jobs: Jobs, comments: CommentReader) {
+  const stopped = jobs.stop();
+  await Promise.all([stopped, comments.stop()]);
+}
+
+/** What writes and sends mails: those of surveys, and those of the service itself. */
+async function startMailers({ config, parts, database, publicUrl }: Omit<Work, 'log'>) {
+  const { transport, concurrency, server } = await startTransport({ config, parts, database });
+  const { bounceDomain, mailFrom } = config;
+  const dkim = signer(config);
+  return {
+    mailer: createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain }),
+    appMailer: createAppMailer({ transport, dkim, mailFrom, publicUrl }),
+  };
+}
+
+/** The configured mail server, or the mailbox when there is none. */
+async function startTransport({
+  config,
+  parts,
+  database,
+}: Pick<Work, 'config' | 'parts' | 'database'>) {
+  if (!config.smtpUrl) {
+    const transport: MailTransport = createMailbox(database.db);
+    return { transport, concurrency: mailboxConcurrency, server: null };
+  }
+  const { settings } = readSmtpUrl(config.smtpUrl);
+  const transport: MailTransport = await parts.start(
+    'smtp',
+    () => createSmtpPool(settings),
+    (it) => it.close(),
+  );
+  const { connections: concurrency, host, port } = settings;
+  return { transport, concurrency, server: { host, port } };
+}
+
+function signer({ dkim }: Config) {
+  if (!dkim) return null;
+  const made = createDkimSigner(dkim);
+  if (typeof made === 'string') throw new Refusal('invalid', `ASKBACK_DKIM_KEY: ${made}`);
+  return made;
+}

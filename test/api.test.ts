@@ -7,11 +7,11 @@ import { apiDocument } from '../src/api.ts';
 import { connect } from '../src/lib/db/db.ts';
 import {
   detractorDetected,
+  payloads,
   responseReceived,
   summaryGenerated,
   surveyCompleted,
 } from '../src/webhooks/events.ts';
-import { payloads } from '../src/webhooks/payloads.ts';
 import { testSettings } from './support/make/settings.ts';
 import { bareApp } from './support/probe/app.ts';
 

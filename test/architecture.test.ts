@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  importsOf,
-  readFiles,
-  statementsIn,
-  withoutComments,
-} from './support/sources.ts';
+import { importsOf, readFiles, statementsIn, withoutComments } from './support/sources.ts';
 
 /**
  * Layers: `src/lib` <- the files directly under `src` that import no feature <- features (the other folders) <- entry

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandLine } from '../src/cli.ts';
 import type { CommandTools } from '../src/command-tools.ts';
-import { runCommandLine } from '../src/lib/cli/command-line.ts';
+import { runCommandLine } from '../src/lib/cli/command.ts';
 
 const id = '00000000-0000-4000-8000-000000000000';
 const create = ['org', 'create', '--name', 'A'];

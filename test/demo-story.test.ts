@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeStory } from '../src/demo/rules.ts';
-import { surveys } from '../src/demo/sayings.ts';
+import { makeStory, surveys } from '../src/demo/story.ts';
 import { averageScore } from '../src/scores.ts';
 
 const now = new Date('2026-05-01T12:00:00Z');

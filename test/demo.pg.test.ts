@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { demoOrganization } from '../src/demo/fill.ts';
-import { makeStory } from '../src/demo/rules.ts';
-import { surveys } from '../src/demo/sayings.ts';
+import { makeStory, surveys } from '../src/demo/story.ts';
 import type { JobPayloads } from '../src/jobs.ts';
 import { one } from '../src/lib/db/db.ts';
 import { scaleOf, surveyTypes } from '../src/scores.ts';
-import { type AnalysisRequest, analyze } from '../src/summaries/analyze.ts';
-import { makeSummary } from '../src/summaries/make.ts';
-import { summarizeMonth } from '../src/summaries/summarize.ts';
+import { type AnalysisRequest, analyze } from '../src/summaries/comment-reader.ts';
+import { makeSummary, summarizeMonth } from '../src/summaries/summarize.ts';
 import { readingTools } from './support/make/feedback.ts';
 import { makeOrganization } from './support/make/rows.ts';
 import { bareApp } from './support/probe/app.ts';

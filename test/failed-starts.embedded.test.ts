@@ -7,7 +7,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { Settings } from '../src/settings/settings.ts';
+import { Settings } from '../src/settings.ts';
 import { secretKey, startService } from './support/processes/program.ts';
 
 const isRoot = process.getuid?.() === 0;

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type * as v from 'valibot';
-import { CampaignInput, ResultsQuery } from '../src/campaigns/schemas.ts';
-import { ContactInput } from '../src/contacts/schemas.ts';
+import { CampaignInput, ResultsQuery } from '../src/campaigns/api.ts';
+import { ContactInput } from '../src/contacts/api.ts';
 import { parse } from '../src/lib/validation/parse.ts';
 import {
   FollowUpFields,
   FollowUpInput,
   NoteInput,
+  ResponseQuery,
   TagsInput,
-} from '../src/responses/change.schemas.ts';
-import { ResponseQuery } from '../src/responses/schemas.ts';
-import { NewTagInput, TagChangeInput } from '../src/tags/schemas.ts';
+} from '../src/responses/schemas.ts';
+import { NewTagInput, TagChangeInput } from '../src/tags/api.ts';
 
 const long = (length: number) => 'x'.repeat(length);
 const id = '0a8e4c1e-6f6e-4a34-9f35-3d4a1f3f8f10';

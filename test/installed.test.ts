@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { operatorFiles } from '../src/operations/files.ts';
+import { operatorFiles } from '../src/operations/archive.ts';
 import { testDatabase } from './support/probe/database.ts';
 import { requestStream } from './support/probe/request-stream.ts';
 import { until } from './support/probe/until.ts';

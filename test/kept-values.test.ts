@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readKey } from '../src/keys/rules.ts';
 import { createSecrets } from '../src/lib/crypto/secrets.ts';
-import { recoveryCodeHash } from '../src/members/codes/recovery-code.rules.ts';
+import { recoveryCodeHash } from '../src/members/codes.ts';
 import { checkPassword } from '../src/members/password.ts';
-import { hashToken } from '../src/sessions/cookie.ts';
+import { hashToken } from '../src/sessions/session.ts';
 
 // What earlier versions wrote into the database or handed out: a version that reads it otherwise locks people out.
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandLine } from '../src/cli.ts';
 import type { CommandTools } from '../src/command-tools.ts';
-import { loadConfig } from '../src/settings/config.ts';
+import { loadConfig } from '../src/settings.ts';
 import { makeOrganization, makeSurvey } from './support/make/rows.ts';
 import { testDatabase } from './support/probe/database.ts';
 import { secretKey } from './support/processes/program.ts';

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { allCampaigns, latestCampaigns, listCampaigns } from '../src/campaigns/list.queries.ts';
-import { nextResults } from '../src/campaigns/results.queries.ts';
-import { listContactsOf } from '../src/contacts/survey.queries.ts';
+import { allCampaigns, latestCampaigns, listCampaigns } from '../src/campaigns/queries.ts';
+import { nextResults } from '../src/campaigns/results.ts';
+import { listContactsOf } from '../src/contacts/queries.ts';
 import { listKeys, pageOfKeys } from '../src/keys/queries.ts';
-import { allSurveys } from '../src/surveys/manage.queries.ts';
-import { pageOfSurveys } from '../src/surveys/screen.queries.ts';
+import { allSurveys, pageOfSurveys } from '../src/surveys/queries.ts';
 import { listWebhooks } from '../src/webhooks/queries.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from './support/make/rows.ts';
 import { testDatabase } from './support/probe/database.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase } from '../src/open-database.ts';
-import { loadConfig } from '../src/settings/config.ts';
+import { loadConfig } from '../src/settings.ts';
 import { testDatabase } from './support/probe/database.ts';
 import { until } from './support/probe/until.ts';
 import { secretKey } from './support/processes/program.ts';

@@ -32,7 +32,9 @@ test('every statement on tenant data names its organization', () => {
 test('no statement carries the comment needlessly', () => {
   const needless = readFiles('src/**/*.{ts,tsx}').flatMap(({ path, text }) =>
     statementsIn(text)
-      .filter((statement) => marked.test(statement) && openTables(statement.replace(/--.*/g, '')) === 0)
+      .filter(
+        (statement) => marked.test(statement) && openTables(statement.replace(/--.*/g, '')) === 0,
+      )
       .map((statement) => `${path}: ${statement.trim()}`),
   );
   assert.equal(needless.length, 0, needless.join('\n\n'));

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { archiveAsset, archiveRecordAsset } from '../../src/lib/embedded-postgres/archive.ts';
-import { operatorFiles } from '../../src/operations/files.ts';
+import { operatorFiles } from '../../src/operations/archive.ts';
 import { bundle, threadFile } from './bundle.ts';
 import { noticesFile } from './notices.ts';
 import { packPostgres } from './postgres.ts';

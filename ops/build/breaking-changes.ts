@@ -1,6 +1,10 @@
-import type { Described, DescribedAnswer, Parameter } from '../../src/lib/openapi/document.ts';
-import type { Schema } from '../../src/lib/openapi/json-schema.ts';
-import type { Document } from '../../src/lib/openapi/openapi.ts';
+import type {
+  Described,
+  DescribedAnswer,
+  Document,
+  Parameter,
+} from '../../src/lib/openapi/openapi.ts';
+import type { Schema } from '../../src/lib/openapi/operation.ts';
 
 /** A document as far as its promises go: as it is described now, or as it was released and read from a file. */
 export type Promised = Pick<Document, 'paths' | 'webhooks'> & {

@@ -16,7 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import manifest from '../../package.json' with { type: 'json' };
-import { exampleFolders, operatorFiles } from '../../src/operations/files.ts';
+import { exampleFolders, operatorFiles } from '../../src/operations/archive.ts';
 import { noticesFile } from './notices.ts';
 
 /**

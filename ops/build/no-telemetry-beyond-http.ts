@@ -1,6 +1,6 @@
 /**
  * Stands in, in the binary, for what OpenTelemetry's SDK brings and askback refuses to be asked for: gRPC, whose
- * client is larger than all of askback, and configuration files. `src/settings/telemetry.ts` says so in words.
+ * client is larger than all of askback, and configuration files. `src/telemetry-settings.ts` says so in words.
  */
 const refuse = (): never => {
   throw new Error('this is not part of askback');

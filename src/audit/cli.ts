@@ -1,13 +1,20 @@
 import * as v from 'valibot';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound, Refusal } from '../errors.ts';
-import { type Command, columns, command } from '../lib/cli/command.ts';
-import { id, Moment, OneOf, optional, Whole } from '../lib/cli/options.ts';
-import { didYouMean } from '../lib/cli/suggest.ts';
+import {
+  type Command,
+  columns,
+  command,
+  didYouMean,
+  id,
+  Moment,
+  OneOf,
+  optional,
+  Whole,
+} from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
-import { readList } from '../lib/paging/paged-json.ts';
-import { actorKinds } from './actor.ts';
-import { acts, sentenceOf } from './acts.ts';
+import { readList } from '../lib/paging/page.ts';
+import { actorKinds, acts, sentenceOf } from './acts.ts';
 import { exportEvents } from './export.ts';
 import { type AuditEventRow, type AuditFilter, hasOrganization, listEvents } from './queries.ts';
 

@@ -1,7 +1,15 @@
 import type { Db } from '../lib/db/db.ts';
-import { csvLine } from '../lib/export/csv-line.ts';
-import { sentenceOf } from './acts.ts';
-import { type AuditFilter, type EventPosition, type ExportedEvent, nextEvents } from './queries.ts';
+import { csvLine } from '../lib/export/export.ts';
+import { type Actor, recordAct, sentenceOf } from './acts.ts';
+import {
+  type AuditFilter,
+  deleteOldEvents,
+  deleteSurplusEvents,
+  type EventPosition,
+  type ExportedEvent,
+  listCrowded,
+  nextEvents,
+} from './queries.ts';
 
 const atOnce = 1000;
 
@@ -41,3 +49,28 @@ const lineOf = (event: ExportedEvent) =>
     JSON.stringify(event.details),
     event.request_id,
   ]);
+
+type Exporter = { orgId: string; actor: Actor };
+
+/** Records that a file of everything was begun: reading is no act, taking it all away is one. */
+export const recordExport = (
+  db: Db,
+  { orgId, actor }: Exporter,
+  act: 'responses.exported' | 'contacts.exported',
+) => recordAct(db, { orgId, actor, act });
+
+/** So many rows a statement, so that no transaction becomes long. */
+const batch = 5000;
+/** Of an organization. A key that writes at its limit all day comes to so many in a week. */
+const keptOfPrograms = 1_000_000;
+
+/**
+ * Deletes events of more than 400 days ago, and of organizations with very many the oldest of what keys and visitors
+ * did: a program in a loop fills no disk. What members and operators did stays its whole time.
+ */
+export async function cleanUpAudit({ db, kept = keptOfPrograms }: { db: Db; kept?: number }) {
+  while ((await deleteOldEvents(db, batch)) === batch);
+  for (const orgId of await listCrowded(db, kept)) {
+    while ((await deleteSurplusEvents(db, orgId, { kept, limit: batch })) === batch);
+  }
+}

@@ -1,10 +1,9 @@
 import { json, type Part, type Sql } from '../lib/db/db.ts';
-import type { Page } from '../lib/paging/page.ts';
-import { newest, pagedJson } from '../lib/paging/paged-json.ts';
-import type { OrgId } from '../org-id.ts';
-import type { ActorKind } from './actor.ts';
+import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import type { OrgId } from '../limits.ts';
+import type { ActorKind } from './acts.ts';
 
-export type NewAuditEvent = {
+type NewAuditEvent = {
   org_id: string | null;
   act: string;
   actor_kind: ActorKind;
@@ -146,5 +145,18 @@ export async function deleteSurplusEvents(
       limit ${limit}
       for update of e skip locked
     )`;
+  return count;
+}
+
+/** Puts the keyed hash of an address in the place of the ids of its contacts: what was done stays, not to which contact. */
+export async function replaceContactTargets(
+  sql: Sql,
+  orgId: string,
+  { contactIds, hash }: { contactIds: readonly string[]; hash: string },
+): Promise<number> {
+  const { count } = await sql`
+    update audit_events
+    set target_id = ${hash}
+    where org_id = ${orgId} and target = 'contact' and target_id = any (${[...contactIds]}::text[])`;
   return count;
 }

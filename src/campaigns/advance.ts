@@ -1,16 +1,45 @@
-import { jobActor } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import { randomUUID } from 'node:crypto';
+import { type Actor, jobActor, recordAct } from '../audit/acts.ts';
+import { markClaimed, markUnclaimed } from '../contacts/queries.ts';
 import { Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import { countOpenMails, endBatches } from './batch.queries.ts';
-import { type CampaignState, changeCampaign, lockCampaign } from './campaign.queries.ts';
-import { claimBatch, withdrawBatches } from './claim-batch.ts';
-import { pacedMails } from './pace.rules.ts';
-import { startCampaign } from './start.ts';
-import { dropWaiting, stopIn } from './stop.ts';
-import { nextOpening } from './window.rules.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import {
+  addUsage,
+  lockMonth,
+  lockUsage,
+  readUsage,
+  refuseOverLimit,
+} from '../organizations/queries.ts';
+import { saveBlocked } from '../sends/claim.ts';
+import { jobsOf } from '../sends/mail-job.ts';
+import { insertClaims, withdrawClaims } from '../sends/queries.ts';
+import { lockForContacts } from '../surveys/lifecycle.ts';
+import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
+import {
+  type AskableContact,
+  type JudgedContact,
+  judgeAskable,
+  judgeReminded,
+  judgeSome,
+} from './judge.ts';
+import {
+  blockWaiting,
+  type CampaignState,
+  changeCampaign,
+  countJudged,
+  countOpenMails,
+  endBatches,
+  insertBatch,
+  insertCampaignContacts,
+  listOpenBatches,
+  listWaiting,
+  lockCampaign,
+  saveDecided,
+  takeBack,
+  waitAgain,
+} from './queries.ts';
+import { nextOpening, type PacedMails, pacedMails } from './rules.ts';
 
 const mailsPerBatch = 1000;
 /** More claimed mails than this never wait for the mail server: pausing withdraws them, and a look back is cheap. */
@@ -148,3 +177,259 @@ type OwnAct = 'campaign.started' | 'campaign.finished' | 'campaign.refused';
 
 const recordOwn = (tx: Sql, { org_id: orgId, id }: CampaignState, act: OwnAct) =>
   recordAct(tx, { orgId, actor: jobActor('campaigns'), act, target: { kind: 'campaign', id } });
+
+type ToStart = Pick<CampaignState, 'id' | 'org_id' | 'survey_id'>;
+
+/**
+ * Judges all contacts that are still to be asked and reserves the quota of all mails, or refuses the whole campaign.
+ * Returns whether there is anything to mail.
+ */
+export async function startCampaign(tx: Sql, campaign: ToStart, now: Date) {
+  const { id: campaignId, org_id: orgId, survey_id: surveyId } = campaign;
+  const survey = { orgId, surveyId };
+  const settings = await lockUsage(tx, orgId, now);
+  await lockUndrafted(tx, survey);
+  const [sums, where] = [
+    { total: 0, waiting: 0 },
+    { ...survey, campaignId },
+  ];
+  for await (const judged of judgeAskable(tx, survey, settings.frequency_days)) {
+    await insertCampaignContacts(tx, where, judged.map(contactRow));
+    await saveBlocked(
+      tx,
+      survey,
+      judged.map(({ judgement }) => judgement),
+    );
+    sums.total += judged.length;
+    sums.waiting += judged.filter(isMailed).length;
+  }
+  refuseOverLimit(settings, sums.waiting);
+  await addUsage(tx, orgId, settings.month, sums.waiting);
+  const [started, isEmpty] = [{ month: settings.month, started_at: now }, sums.waiting === 0];
+  await changeCampaign(tx, campaign, {
+    ...sums,
+    ...started,
+    duplicates: sums.total - sums.waiting,
+    next_at: now,
+    ...(isEmpty
+      ? { status: 'finished', finished_at: now, next_at: null }
+      : { status: 'running', next_mail_at: now }),
+  });
+  return !isEmpty;
+}
+
+const isMailed = ({ judgement }: JudgedContact) => 'send' in judgement;
+
+function contactRow({ id: contact_id, judgement }: JudgedContact) {
+  if ('send' in judgement) return { contact_id, reason_code: null, reason: null };
+  const { reason_code, reason } = judgement;
+  return { contact_id, reason_code, reason };
+}
+
+/** The survey must be one that can be sent; it neither completes nor closes meanwhile. */
+export async function lockUndrafted(tx: Sql, survey: OrgSurvey) {
+  const { status } = await lockForContacts(tx, survey);
+  if (status === 'draft') throw draftRefusal();
+}
+
+const draftRefusal = () =>
+  new Refusal('invalid', 'the survey is a draft: open it before sending it', {
+    code: 'survey_draft',
+  });
+
+type CampaignJudgement = {
+  total: number;
+  mailed: number;
+  reasons: Map<string, number>;
+  /** Of the month, before this campaign. */
+  used: number;
+  monthly_send_limit: number;
+};
+
+/** The same judgement without a lock; nothing is written. Each contact passes `onJudged`. */
+export async function judgeCampaign(
+  sql: Sql,
+  survey: OrgSurvey,
+  onJudged: (judged: readonly JudgedContact[]) => void | Promise<void> = () => {},
+): Promise<CampaignJudgement> {
+  const settings = await readUsage(sql, survey.orgId);
+  const { used, monthly_send_limit } = settings;
+  const judgement: CampaignJudgement = {
+    total: 0,
+    mailed: 0,
+    reasons: new Map(),
+    used,
+    monthly_send_limit,
+  };
+  for await (const judged of judgeAskable(sql, survey, settings.frequency_days)) {
+    judgement.total += judged.length;
+    for (const each of judged) count(judgement, each);
+    await onJudged(judged);
+  }
+  return judgement;
+}
+
+function count(judgement: CampaignJudgement, { judgement: each }: JudgedContact) {
+  if ('send' in each) judgement.mailed += 1;
+  else {
+    const before = judgement.reasons.get(each.reason_code) ?? 0;
+    judgement.reasons.set(each.reason_code, before + 1);
+  }
+}
+
+type StopOptions = { now: Date; actor?: Actor; reason?: string };
+
+/**
+ * Ends a campaign: what has not begun is not mailed, and its quota is given back. A mail in flight still gets its
+ * outcome.
+ */
+export async function stopIn(
+  tx: Sql,
+  campaign: CampaignState,
+  { now, actor = jobActor('campaigns'), reason }: StopOptions,
+) {
+  const { org_id: orgId, id: campaignId, month } = campaign;
+  if (month) await lockMonth(tx, orgId, month);
+  await withdrawBatches(tx, campaign);
+  const { waiting } = (await lockCampaign(tx, { orgId, campaignId }))!;
+  if (month) await addUsage(tx, orgId, month, -waiting);
+  await changeCampaign(tx, campaign, {
+    status: 'stopped',
+    finished_at: now,
+    next_at: null,
+    ...(reason === undefined ? {} : { reason }),
+  });
+  const target = { kind: 'campaign', id: campaignId } as const;
+  await recordAct(tx, { orgId, actor, act: 'campaign.stopped', target });
+}
+
+/** What a survey does by itself ends with the survey: contacts that wait are not mailed, and their quota is given back. */
+async function dropWaiting(tx: Sql, campaign: CampaignState, reason: string) {
+  const { org_id: orgId, id: campaignId, month, waiting, turn } = campaign;
+  if (month) await lockMonth(tx, orgId, month);
+  await blockWaiting(tx, { orgId, campaignId }, { reason_code: 'survey_closed', reason });
+  if (month) await addUsage(tx, orgId, month, -waiting);
+  await countJudged(tx, campaign, { claimed: 0, blocked: waiting, nextMailAt: null });
+  await changeCampaign(tx, campaign, { next_at: null, turn: turn + 1 });
+}
+
+/**
+ * Claims the mails of some waiting contacts, and writes the job that sends them. Contacts are judged again: much
+ * may have changed since the start. The quota of mails that are blocked now is given back.
+ */
+async function claimBatch(tx: Sql, campaign: CampaignState, paced: PacedMails, now: Date) {
+  const { id: campaignId, org_id: orgId, survey_id: surveyId } = campaign;
+  const survey = { orgId, surveyId };
+  const month = campaign.month!;
+  await lockMonth(tx, orgId, month);
+  const { frequency_days: frequencyDays } = await lockUsage(tx, orgId, now);
+  await lockForContacts(tx, survey);
+  const contacts = await listWaiting(tx, { ...survey, campaignId }, paced.mails);
+  if (contacts.length === 0) return await dropDeleted(tx, campaign, month);
+
+  const batchId = randomUUID();
+  const judged = await judgeWaiting(tx, campaign, { contacts, frequencyDays });
+  const { claims, blocked } = await claimMails(tx, survey, { ...judged, batchId, month });
+  await insertBatch(tx, { id: batchId, orgId, campaignId, mails: claims.length });
+  await saveDecided(tx, { orgId, campaignId }, [
+    ...claims.map(({ contact_id }) => ({ contact_id, batch_id: batchId, ...unblocked })),
+    ...blocked.map((each) => ({ ...each, batch_id: null })),
+  ]);
+  const { nextMailAt } = paced;
+  await countJudged(tx, campaign, { claimed: claims.length, blocked: blocked.length, nextMailAt });
+  await addUsage(tx, orgId, month, -blocked.length);
+  return contacts.length;
+}
+
+type Waiting = { contacts: readonly AskableContact[]; frequencyDays: number | null };
+type JudgedMails = Pick<ToClaim, 'judged' | 'reminder'>;
+
+/** Contacts that are asked by the rules of a send; those that are reminded by whether they still may be. */
+async function judgeWaiting(
+  tx: Sql,
+  { org_id: orgId, survey_id: surveyId, kind, reminder: number }: CampaignState,
+  { contacts, frequencyDays }: Waiting,
+): Promise<JudgedMails> {
+  const survey = { orgId, surveyId };
+  if (kind !== 'reminder')
+    return { judged: await judgeSome(tx, survey, { contacts, frequencyDays }) };
+  const { judged, mailOf } = await judgeReminded(tx, survey, contacts);
+  return { judged, reminder: { number, mailOf } };
+}
+
+const unblocked = { reason_code: null, reason: null };
+const inFlight = {
+  reason_code: 'in_flight',
+  reason: 'another request is sending this survey to this address',
+};
+
+type ToClaim = {
+  judged: readonly JudgedContact[];
+  batchId: string;
+  month: string;
+  /** Which reminder it is, and of which mail for each contact. */
+  reminder?: { number: number; mailOf: ReadonlyMap<string, string> };
+};
+
+/** Claims the mails of judged contacts under the lock of their survey, and says which were blocked. */
+async function claimMails(
+  tx: Sql,
+  survey: { orgId: string; surveyId: string },
+  { judged, batchId, month, reminder }: ToClaim,
+) {
+  const sendable = judged.filter(({ judgement }) => 'send' in judgement);
+  const claims = await insertClaims(tx, survey, {
+    requestId: batchId,
+    month,
+    traceparent: null,
+    awaited: false,
+    reminder: reminder?.number ?? 0,
+    claims: sendable.map(({ id, email }) => {
+      const remindsOf = reminder?.mailOf.get(id);
+      return { contact_id: id, email, ...(remindsOf && { reminds_of: remindsOf }) };
+    }),
+  });
+  const contactIds = claims.map(({ contact_id }) => contact_id);
+  if (!reminder) {
+    await markClaimed(tx, survey, contactIds);
+    if (claims.length > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
+    await saveBlocked(
+      tx,
+      survey,
+      judged.map(({ judgement }) => judgement),
+    );
+  }
+  const mailIds = claims.map(({ id }) => id);
+  await enqueue(tx, jobsOf({ orgId: survey.orgId, traceparent: null }, mailIds));
+  const claimed = new Set(contactIds);
+  const blocked = judged.flatMap(({ id, judgement }) => {
+    if (claimed.has(id)) return [];
+    if ('send' in judgement) return [{ contact_id: id, ...inFlight }];
+    const { reason_code, reason } = judgement;
+    return [{ contact_id: id, reason_code, reason }];
+  });
+  return { claims, blocked };
+}
+
+/** Contacts that were deleted while they waited count as blocked, and their quota is given back. */
+async function dropDeleted(tx: Sql, campaign: CampaignState, month: string) {
+  const { waiting: blocked } = campaign;
+  await countJudged(tx, campaign, { claimed: 0, blocked, nextMailAt: campaign.next_mail_at });
+  await addUsage(tx, campaign.org_id, month, -blocked);
+  return blocked;
+}
+
+/** Withdraws the mails of a campaign that have not begun: their contacts wait again, their quota stays reserved. */
+export async function withdrawBatches(tx: Sql, campaign: CampaignState) {
+  const { id: campaignId, org_id: orgId, survey_id: surveyId } = campaign;
+  const batches = await listOpenBatches(tx, { orgId, campaignId });
+  const withdrawn = batches.length > 0 ? await withdrawClaims(tx, orgId, batches) : [];
+  if (withdrawn.length === 0) return 0;
+  const contactIds = withdrawn.map(({ contact_id }) => contact_id);
+  await markUnclaimed(tx, { orgId, surveyId }, contactIds);
+  await waitAgain(tx, { orgId, campaignId }, contactIds);
+  const byBatch = Map.groupBy(withdrawn, ({ request_id }) => request_id);
+  const taken = [...byBatch].map(([batch_id, { length: mails }]) => ({ batch_id, mails }));
+  await takeBack(tx, { orgId, campaignId }, taken);
+  return withdrawn.length;
+}

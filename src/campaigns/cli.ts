@@ -1,20 +1,34 @@
-import { commandWriter, type Writer } from '../audit/actor.ts';
+import { commandWriter, type Writer } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
-import { warnWithoutJobs } from '../jobs-process.ts';
-import { type Command, columns, command } from '../lib/cli/command.ts';
-import { flag, id, Moment, Name, optional, Whole } from '../lib/cli/options.ts';
+import {
+  type Command,
+  columns,
+  command,
+  flag,
+  id,
+  Moment,
+  Name,
+  optional,
+  Whole,
+} from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
-import { getSurvey } from '../surveys/manage.queries.ts';
+import { warnWithoutJobs } from '../open-database.ts';
+import { getSurvey } from '../surveys/queries.ts';
 import type { AdvanceTools } from './advance.ts';
-import { pauseCampaign, resumeCampaign, stopCampaign } from './control.ts';
-import { createCampaign, tryCampaign } from './create.ts';
+import {
+  createCampaign,
+  pauseCampaign,
+  resumeCampaign,
+  stopCampaign,
+  tryCampaign,
+} from './campaign.ts';
 import {
   allCampaigns,
   type CampaignRecord,
   findCampaign,
   findOrganizationOfCampaign,
-} from './list.queries.ts';
+} from './queries.ts';
 import { allResults } from './results.ts';
 
 const toolsOf = (db: Db): AdvanceTools => ({ db });

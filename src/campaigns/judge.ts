@@ -1,8 +1,211 @@
-import type { Sql } from '../lib/db/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 import { judgeContacts } from '../sends/claim.ts';
 import { type Judgement, readContact } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
-import { type AskableContact, listAskable } from './judge.queries.ts';
+import type { SendWindow } from '../surveys/schemas.ts';
+
+/** Whether contacts may still be reminded, and of which mail. The frequency rule does not count reminders. */
+export async function judgeReminded(
+  sql: Sql,
+  survey: OrgSurvey,
+  contacts: readonly AskableContact[],
+) {
+  const facts = await listReminderFacts(
+    sql,
+    survey,
+    contacts.map(({ id }) => id),
+  );
+  const byContact = new Map(facts.map((each) => [each.contact_id, each]));
+  const judged = contacts.map((contact): JudgedContact => {
+    return { ...contact, judgement: judge(contact, byContact.get(contact.id)) };
+  });
+  const mailOf = new Map(facts.map(({ contact_id, mail_id }) => [contact_id, mail_id]));
+  return { judged, mailOf };
+}
+
+function judge({ email, key }: AskableContact, facts: ReminderFacts | undefined): Judgement {
+  const { recipient } = readContact({ email });
+  const blocked = (reason_code: 'already_sent' | 'unsubscribed' | 'bounced', reason: string) =>
+    ({ status: 'duplicate', reason_code, reason, key }) as const;
+  if (!facts || !recipient) return blocked('already_sent', 'the first mail did not arrive');
+  if (facts.answered) return blocked('already_sent', 'this contact has answered');
+  if (facts.suppressed === 'unsubscribed') {
+    return blocked('unsubscribed', 'this address has unsubscribed from your surveys');
+  }
+  if (facts.suppressed) return blocked('bounced', 'mail to this address bounced');
+  return { send: recipient };
+}
+
+/** Mails that were claimed before a look at what is due may be committed after it, by so much. */
+const commitMargin = '1 hour';
+
+type ReminderFacts = {
+  contact_id: string;
+  mail_id: string;
+  answered: boolean;
+  suppressed: 'unsubscribed' | 'bounced' | null;
+};
+
+/** What decides whether contacts may be reminded, of those whose first mail was sent. */
+async function listReminderFacts(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  contactIds: readonly string[],
+) {
+  return await sql<ReminderFacts[]>`
+    select c.id as contact_id, m.id as mail_id, c.responded_at is not null as answered,
+           (select max(kind) from suppressions x
+            where x.org_id = c.org_id and x.email = c.email_key) as suppressed
+    from contacts c
+    join mails m on m.contact_id = c.id and m.org_id = c.org_id and m.reminder = 0 and m.status = 'sent'
+    where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = any (${[...contactIds]}::uuid[])`;
+}
+
+/** A survey that asks or reminds by itself. */
+export type SelfAskingSurvey = {
+  org_id: string;
+  survey_id: string;
+  name: string;
+  ask_after_days: number | null;
+  ask_since: Date | null;
+  reminders: { after_days: number }[];
+  send_window: SendWindow | null;
+};
+
+/** Those that are open and have something to do by themselves. */
+export async function listSelfAsking(sql: Sql) {
+  return await sql<SelfAskingSurvey[]>`
+    -- all organizations
+    select org_id, id as survey_id, name, ask_after_days, ask_after_days_since as ask_since, reminders,
+           send_window
+    from surveys
+    where status <> 'draft' and completed_by is distinct from 'hand'
+      and (ask_after_days is not null or reminders <> '[]')
+    order by org_id, id`;
+}
+
+type Standing = {
+  survey: SelfAskingSurvey;
+  kind: 'asking' | 'reminder';
+  reminder: number;
+  afterDays: number;
+  now: Date;
+};
+
+export type StandingCampaign = {
+  id: string;
+  turn: number;
+  month: string | null;
+  waiting: number;
+  created_at: Date;
+  seen_until: Date | null;
+};
+
+/** The one row of what a survey does by itself. After other days it begins with the mails of that moment. */
+export async function saveStanding(sql: Sql, { survey, kind, reminder, afterDays, now }: Standing) {
+  return one(
+    await sql<StandingCampaign[]>`
+      -- all organizations
+      insert into campaigns as c (org_id, survey_id, kind, reminder, after_days, name, status, created_at, started_at)
+      values (${survey.org_id}, ${survey.survey_id}, ${kind}, ${reminder}, ${afterDays}, ${survey.name}, 'running',
+              ${now}, ${now})
+      on conflict (survey_id, kind, reminder) where kind <> 'campaign' do update
+        set after_days = excluded.after_days,
+            created_at = case when c.after_days = excluded.after_days then c.created_at else excluded.created_at end
+      returning id, turn, month::text, waiting, created_at, seen_until`,
+  );
+}
+
+type DueWindow = { campaign: StandingCampaign; afterDays: number; now: Date; atMost: number };
+
+/** Contacts that were added so long ago and are still to be asked, oldest first. */
+export async function listDueToAsk(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { campaign, afterDays, now, atMost }: DueWindow,
+) {
+  return await sql<AskableContact[]>`
+    -- all organizations
+    select c.id, c.email, c.email_key as key
+    from contacts c
+    where c.org_id = ${orgId} and c.survey_id::text = ${surveyId} and c.status = 'pending'
+      and c.created_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
+      and c.created_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
+      and not exists (select from campaign_contacts w
+                      where w.contact_id = c.id and w.campaign_id = ${campaign.id})
+    order by c.created_at, c.id
+    limit ${atMost}`;
+}
+
+/**
+ * Contacts whose first mail was sent so long ago and that have neither answered nor may not be mailed. What was due
+ * before the reminder was set is left alone.
+ */
+export async function listDueToRemind(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { campaign, afterDays, now, atMost }: DueWindow,
+) {
+  return await sql<AskableContact[]>`
+    -- all organizations
+    select c.id, c.email, c.email_key as key
+    from mails m
+    join contacts c on c.org_id = m.org_id and c.survey_id = m.survey_id and c.id = m.contact_id
+    where m.org_id = ${orgId} and m.survey_id::text = ${surveyId} and m.reminder = 0 and m.status = 'sent'
+      and m.claimed_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
+      and m.finished_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
+      and m.finished_at >= ${campaign.created_at}::timestamptz - make_interval(days => ${afterDays})
+      and c.responded_at is null
+      and not exists (select from suppressions x where x.org_id = c.org_id and x.email = c.email_key)
+      and not exists (select from campaign_contacts w
+                      where w.contact_id = c.id and w.campaign_id = ${campaign.id})
+    order by m.finished_at, m.id
+    limit ${atMost}`;
+}
+
+type SeenUntil = { campaign: StandingCampaign; afterDays: number; now: Date };
+
+/** Up to when all mails of a survey are done with: none before has no outcome yet, or falls due later. */
+export async function findRemindedUntil(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { campaign, afterDays, now }: SeenUntil,
+) {
+  const { until } = one(
+    await sql<{ until: Date }[]>`
+      select least(${now}::timestamptz - make_interval(days => ${afterDays}), min(claimed_at)) as until
+      from mails
+      where org_id = ${orgId} and survey_id::text = ${surveyId} and reminder = 0
+        and claimed_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
+        and claimed_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
+        and (status in ('claimed', 'sending')
+             or (status = 'sent' and finished_at > ${now}::timestamptz - make_interval(days => ${afterDays})))`,
+  );
+  return until;
+}
+
+type Enrolled = { total: number; waiting: number; month: string | null; turn: number; now: Date };
+
+/** Counts contacts that were added to what a survey does by itself, and gives its job a turn. */
+export async function countEnrolled(
+  sql: Sql,
+  { orgId, campaignId }: { orgId: string; campaignId: string },
+  { total, waiting, month, turn, now }: Enrolled,
+) {
+  await sql`
+    update campaigns
+    set total = total + ${total}, duplicates = duplicates + ${total - waiting}, waiting = waiting + ${waiting},
+        month = coalesce(${month}::date, month), turn = ${turn}, next_at = ${now}
+    where org_id = ${orgId} and id = ${campaignId}`;
+}
+
+export async function saveSeenUntil(
+  sql: Sql,
+  { orgId, campaignId }: { orgId: string; campaignId: string },
+  until: Date,
+) {
+  await sql`update campaigns set seen_until = ${until} where org_id = ${orgId} and id = ${campaignId}`;
+}
 
 const judgedAtOnce = 5000;
 
@@ -30,4 +233,22 @@ export async function judgeSome(
   const submitted = contacts.map(({ email }) => readContact({ email }));
   const judgements = await judgeContacts(sql, survey, { submitted, frequencyDays });
   return contacts.map((contact, place) => ({ ...contact, judgement: judgements[place]! }));
+}
+
+export type AskableContact = { id: string; email: string; key: string };
+type AfterAddress = { after: string; atMost: number };
+
+/** The contacts of a survey that are still to be asked, by address, after one of them. */
+async function listAskable(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { after, atMost }: AfterAddress,
+) {
+  return await sql<AskableContact[]>`
+    select id, email, email_key as key
+    from contacts
+    where org_id = ${orgId} and survey_id = ${surveyId} and status in ('pending', 'failed')
+      and email_key > ${after}
+    order by email_key
+    limit ${atMost}`;
 }

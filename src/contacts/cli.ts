@@ -1,11 +1,9 @@
 import * as v from 'valibot';
-import { commandWriter } from '../audit/actor.ts';
+import { commandWriter } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { type Command, command } from '../lib/cli/command.ts';
-import { id, option } from '../lib/cli/options.ts';
-import { createProgress } from '../lib/cli/progress.ts';
-import { readTextFile } from '../lib/cli/read-file.ts';
-import { getSurvey } from '../surveys/manage.queries.ts';
+import { type Command, command, createProgress, id, option } from '../lib/cli/command.ts';
+import { readTextFile } from '../lib/cli/files.ts';
+import { getSurvey } from '../surveys/queries.ts';
 import { importContacts } from './import.ts';
 
 const importFile = command({

@@ -1,5 +1,4 @@
-import type { Writer } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import { recordAct, type Writer } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
 import {
   type BadLine,
@@ -10,13 +9,11 @@ import {
   readCsv,
   refuseBadLines,
 } from '../lib/cli/csv.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
-import { listErased } from './erased.queries.ts';
-import { saveContacts } from './many.queries.ts';
-import { complainOfMerges } from './merge.ts';
+import { listErased } from './erase.ts';
+import { saveContacts } from './queries.ts';
 import {
   type CheckedContact,
   checkContact,
@@ -25,6 +22,7 @@ import {
   emailColumns,
   nameColumns,
 } from './rules.ts';
+import { complainOfMerges } from './save.ts';
 
 const contactsAtOnce = 1000;
 

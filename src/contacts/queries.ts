@@ -1,8 +1,8 @@
-import { json, one, type Sql } from '../lib/db/db.ts';
-import type { Page } from '../lib/paging/page.ts';
-import { newest, pagedJson } from '../lib/paging/paged-json.ts';
-import type { OrgId } from '../org-id.ts';
-import { nameOfSurvey } from '../surveys/queries.ts';
+import { randomBytes } from 'node:crypto';
+import { json, likePattern, one, type Sql } from '../lib/db/db.ts';
+import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import type { OrgId } from '../limits.ts';
+import { nameOfSurvey, type OrgSurvey } from '../surveys/queries.ts';
 
 /** A page of the organization's contacts, newest first. */
 export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
@@ -42,16 +42,16 @@ export type NewContact = {
   token: string;
 };
 
-type SavedContact = ContactRow & { properties: Record<string, unknown>; added: boolean };
+type SavedContactRow = ContactRow & { properties: Record<string, unknown>; added: boolean };
 
 /** Adds a contact, or updates the one with that address: a name replaces, custom fields are merged. */
 export async function saveContact(
   sql: Sql,
   orgId: string,
   contact: NewContact,
-): Promise<SavedContact> {
+): Promise<SavedContactRow> {
   return one(
-    await sql<SavedContact[]>`
+    await sql<SavedContactRow[]>`
       insert into contacts as c (org_id, survey_id, email, name, properties, token)
       values (${orgId}, ${contact.survey_id}, ${contact.email}, ${contact.name},
               ${json(sql, contact.properties)}, ${contact.token})
@@ -63,3 +63,345 @@ export async function saveContact(
       returning id, email, name, status, created_at, properties, xmax = 0 as added`,
   );
 }
+
+type ContactAnswer = {
+  org_id: string;
+  survey_id: string;
+  contact_id: string | null;
+  created_at: Date;
+};
+
+/** The update that marks a contact as having answered, if `when` holds. */
+export const markAnswered = (sql: Sql, answer: ContactAnswer, when: ReturnType<typeof sql>) => sql`
+  update contacts
+  set status = 'responded', responded_at = ${answer.created_at}::timestamptz, updated_at = now()
+  where org_id = ${answer.org_id} and survey_id = ${answer.survey_id}
+    and id = ${answer.contact_id}::uuid and ${when}`;
+
+/** Marks contacts whose answers were given elsewhere, at the time of their latest. */
+export async function markAnsweredMany(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  answers: readonly Pick<ContactAnswer, 'contact_id' | 'created_at'>[],
+) {
+  const times = answers.map(({ created_at }) => created_at.toISOString());
+  await sql`
+    update contacts c
+    set status = 'responded', responded_at = greatest(c.responded_at, a.at), updated_at = now()
+    from (
+      select id, max(at)
+      from unnest(${answers.map(({ contact_id }) => contact_id)}::uuid[], ${times}::timestamptz[]) as u (id, at)
+      group by id
+    ) as a (id, at)
+    where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = a.id`;
+}
+
+export type AnsweredContact = {
+  email: string;
+  name: string | null;
+  properties: Record<string, unknown>;
+  /** When it answered. */
+  responded_at: Date;
+};
+
+/**
+ * Saves contacts that answered elsewhere. What came with a later answer wins over what came with an earlier one, in
+ * whatever order they are saved; saving one again changes nothing. No two may have the same address.
+ */
+export async function saveAnswered(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  contacts: readonly AnsweredContact[],
+) {
+  const rows = contacts.map((contact) => ({ ...contact, token: newToken() }));
+  const isLater = sql`coalesce(excluded.responded_at > c.responded_at, true)`;
+  const name = sql`
+    case when ${isLater} then coalesce(excluded.name, c.name) else coalesce(c.name, excluded.name) end`;
+  const properties = sql`
+    case when ${isLater} then c.properties || excluded.properties else excluded.properties || c.properties end`;
+  await sql`
+    insert into contacts as c (org_id, survey_id, email, name, properties, token, status, responded_at)
+    select ${orgId}, ${surveyId}, email, name, properties, token, 'responded', responded_at
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as given (email text, name text, properties jsonb, token text, responded_at timestamptz)
+    order by lower(email)
+    on conflict (survey_id, email_key) do update
+      set name = ${name}, properties = ${properties}, status = 'responded',
+          responded_at = greatest(c.responded_at, excluded.responded_at), updated_at = now()
+      where c.org_id = ${orgId}
+        and (${name}, ${properties}, 'responded', greatest(c.responded_at, excluded.responded_at))
+            is distinct from (c.name, c.properties, c.status, c.responded_at)`;
+}
+
+const tokenBytes = 24;
+
+/** The secret of a contact's personal link: too long to be guessed. */
+export const newToken = () => randomBytes(tokenBytes).toString('base64url');
+
+type ManyContact = {
+  email: string;
+  name: string | null;
+  properties: Record<string, unknown>;
+  /** Whether a mail to it is about to go out. */
+  sending?: boolean;
+};
+
+export type FoundContact = { id: string; email: string; key: string; token: string };
+export type SavedContact = FoundContact & { name: string | null; added: boolean };
+
+/**
+ * Adds contacts to a survey or updates them, as saving one does. No two may have the same address. A
+ * contact that has answered or unsubscribed stays so, also if a mail was to go out.
+ */
+export async function saveContacts(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  contacts: readonly ManyContact[],
+) {
+  if (contacts.length === 0) return [];
+  const rows = contacts.map((contact) => ({ ...contact, token: newToken() }));
+  return await sql<SavedContact[]>`
+    insert into contacts as c (org_id, survey_id, email, name, properties, token, status)
+    select ${orgId}, ${surveyId}, email, name, properties, token,
+           case when sending then 'sending' else 'pending' end
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as given (email text, name text, properties jsonb, token text, sending boolean)
+    order by lower(email)
+    on conflict (survey_id, email_key) do update
+      set name = coalesce(excluded.name, c.name),
+          properties = c.properties || excluded.properties,
+          status = case when excluded.status = 'sending' and c.status not in ('responded', 'unsubscribed')
+                        then 'sending' else c.status end,
+          failure_reason = case when excluded.status = 'sending' then null else c.failure_reason end,
+          updated_at = now()
+      where c.org_id = ${orgId}
+    returning id, email, email_key as key, name, token, xmax = 0 as added`;
+}
+
+/** The contacts that the survey already has at these addresses. */
+export async function listByAddress(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  keys: readonly string[],
+) {
+  return await sql<FoundContact[]>`
+    select id, email, email_key as key, token
+    from contacts
+    where org_id = ${orgId} and survey_id = ${surveyId} and email_key = any (${[...keys]})`;
+}
+
+type Addition = { key: string; properties: Record<string, unknown> };
+
+/**
+ * The merged properties of contacts that come to more than so many bytes as Postgres writes JSON. Contacts are found
+ * one by one: no plan reads a whole survey for each part of a list.
+ */
+export async function listLargeMerges(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  additions: readonly Addition[],
+  bytes: number,
+) {
+  return await sql<Addition[]>`
+    select given.key, c.properties || given.properties as properties
+    from json_to_recordset(${JSON.stringify(additions)}::text::json) as given (key text, properties jsonb)
+    cross join lateral (
+      select properties
+      from contacts
+      where org_id = ${orgId} and survey_id = ${surveyId} and email_key = given.key
+      limit 1
+    ) c
+    where octet_length((c.properties || given.properties)::text) > ${bytes}`;
+}
+
+/** Shows on contacts that their mail is claimed. What failed before stays known until the outcome. */
+export async function markClaimed(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  ids: readonly string[],
+) {
+  await sql`
+    update contacts c
+    set status = 'sending', updated_at = now()
+    from (${lockedInOrder(sql, { orgId, surveyId }, ids)}) held
+    where c.org_id = ${orgId} and c.id = held.id and c.status in ('pending', 'failed')`;
+}
+
+/** Gives contacts whose mail was withdrawn the status they had before. */
+export async function markUnclaimed(sql: Sql, survey: OrgSurvey, ids: readonly string[]) {
+  await sql`
+    update contacts c
+    set status = case when c.failure_reason is null then 'pending' else 'failed' end, updated_at = now()
+    from (${lockedInOrder(sql, survey, ids)}) held
+    where c.org_id = ${survey.orgId} and c.id = held.id and c.status = 'sending'`;
+}
+
+/** Locked in the order in which mailing locks them. */
+const lockedInOrder = (sql: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly string[]) => sql`
+  select l.id
+  from unnest(${[...ids]}::uuid[]) as given (id)
+  join contacts l on l.id = given.id
+  where l.org_id = ${orgId} and l.survey_id = ${surveyId}
+  order by l.email_key, l.id
+  for no key update of l`;
+
+type PastContact = {
+  email: string;
+  name: string;
+  properties: Readonly<Record<string, string>>;
+  token: string;
+  status: 'pending' | 'sent' | 'responded';
+  sent_at: Date | null;
+  responded_at: Date | null;
+  created_at: Date;
+};
+
+/** Adds contacts with a past: the day on which one was added never changes afterwards. */
+export async function insertPastContacts(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  contacts: readonly PastContact[],
+): Promise<{ id: string; email: string }[]> {
+  return await sql<{ id: string; email: string }[]>`
+    insert into contacts (org_id, survey_id, email, name, properties, token, status, sent_at, responded_at, created_at)
+    select ${orgId}, ${surveyId}, c.email, c.name, c.properties, c.token, c.status, c.sent_at, c.responded_at, c.created_at
+    from json_to_recordset(${JSON.stringify(contacts)}::text::json) as c (
+      email text, name text, properties jsonb, token text, status text,
+      sent_at timestamptz, responded_at timestamptz, created_at timestamptz)
+    returning id, email`;
+}
+
+export type SurveyContact = {
+  id: string;
+  email: string;
+  name: string | null;
+  status: 'pending' | 'sending' | 'sent' | 'responded' | 'failed' | 'bounced' | 'unsubscribed';
+  failure_reason: string | null;
+  sent_at: Date | null;
+  responded_at: Date | null;
+  created_at: Date;
+};
+
+type SearchedPage = { page: Pick<Page, 'page' | 'limit'>; search: string };
+
+/** A page of the contacts of a survey, newest first, and how many there are. */
+export async function listContactsOf(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { page, search }: SearchedPage,
+) {
+  const pattern = likePattern(search);
+  const matching = sql`
+    contacts
+    where org_id = ${orgId} and survey_id::text = ${surveyId}
+      ${search === '' ? sql`` : sql`and (email || ' ' || coalesce(name, '')) ilike ${pattern}`}`;
+  const contacts = await sql<SurveyContact[]>`
+    select id, email, name, status, failure_reason, sent_at, responded_at, created_at
+    from ${matching}
+    order by created_at desc, id desc
+    limit ${page.limit} offset ${(page.page - 1) * page.limit}`;
+  const total =
+    search === ''
+      ? sql`select coalesce(sum(contacts), 0)::int as total from survey_tallies
+            where org_id = ${orgId} and survey_id = ${surveyId}`
+      : sql`select count(*)::int as total from ${matching}`;
+  return { contacts: [...contacts], total: one(await sql<{ total: number }[]>`${total}`).total };
+}
+
+/** Shows on all contacts of an address that the organization mails it no more; "responded" stays. */
+export async function markBlocked(
+  sql: Sql,
+  { orgId, email }: { orgId: string; email: string },
+  { status, reason }: { status: 'unsubscribed' | 'bounced'; reason: string | null },
+) {
+  await sql`
+    update contacts c
+    set status = ${status}, failure_reason = coalesce(${reason}, c.failure_reason), updated_at = now()
+    from (${contactsOf(sql, orgId, email)}) held
+    where c.org_id = ${orgId} and c.id = held.id
+      and c.status not in ('responded', 'unsubscribed', ${status})`;
+}
+
+/** The same for many addresses at once, in lower case. */
+export async function markManyBlocked(
+  sql: Sql,
+  orgId: string,
+  blocked: readonly { email: string; kind: 'unsubscribed' | 'bounced' }[],
+) {
+  await sql`
+    update contacts c
+    set status = held.kind, updated_at = now()
+    from (
+      select contacts.id, b.kind
+      from unnest(${blocked.map(({ email }) => email)}::text[], ${blocked.map(({ kind }) => kind)}::text[])
+        as b (email, kind)
+      join contacts on contacts.org_id = ${orgId} and contacts.email_key = b.email
+      order by contacts.email_key, contacts.id
+      for no key update of contacts
+    ) held
+    where c.org_id = ${orgId} and c.id = held.id and c.status not in ('responded', 'unsubscribed', held.kind)`;
+}
+
+/** Gives them the status they had before, which follows from the outcome of their mail. */
+export async function markUnblocked(
+  sql: Sql,
+  { orgId, email, bounced }: { orgId: string; email: string; bounced: boolean },
+) {
+  await sql`
+    update contacts c
+    set status = case when ${bounced} then 'bounced'
+                      when c.sent_at is not null then 'sent'
+                      when c.failure_reason is not null then 'failed'
+                      else 'pending' end,
+        updated_at = now()
+    from (${contactsOf(sql, orgId, email)}) held
+    where c.org_id = ${orgId} and c.id = held.id and c.status in ('unsubscribed', 'bounced')`;
+}
+
+/** Locked in the order in which mailing locks them. */
+const contactsOf = (sql: Sql, orgId: string, email: string) => sql`
+  select id
+  from contacts
+  where org_id = ${orgId} and email_key = ${email}
+  order by email_key, id
+  for no key update`;
+
+type Part = ReturnType<Sql>;
+
+// Contacts are locked in the order of their addresses, as saving many does: a list that is posted
+// again while it is being mailed must not wait in a circle with the mailing.
+
+/**
+ * The update for contacts whose mail has an outcome, from a select of org_id, contact_id, the new
+ * status, the reason, and when it was sent. A contact that has answered or unsubscribed meanwhile stays
+ * so, and one that has that status already keeps its reason.
+ */
+export const markOutcome = (sql: Sql, outcomes: Part) => sql`
+  update contacts c
+  set status = case when c.status in ('responded', 'unsubscribed') then c.status else s.status end,
+      failure_reason = coalesce(s.reason, case when c.status = s.status then c.failure_reason end),
+      sent_at = coalesce(c.sent_at, s.sent_at),
+      updated_at = now()
+  from (
+    select l.org_id, l.id, s.status, s.reason, s.sent_at
+    from (${outcomes}) as s (org_id, contact_id, status, reason, sent_at)
+    join contacts l on l.org_id = s.org_id and l.id = s.contact_id
+    order by l.email_key, l.id
+    for no key update of l
+  ) s
+  where c.org_id = s.org_id and c.id = s.id`;
+
+/**
+ * The names and addresses that redaction takes out of a comment, as columns of a select: those of the
+ * organization `o`, the sender of the survey `s` and, unless the answer is anonymous, the contact `c`.
+ */
+export const knownPeople = (sql: Sql, giver: 'contact' | 'anonymous') =>
+  giver === 'contact'
+    ? sql`
+      array_remove(o.people || array[c.name, s.from_name], null) as known_names,
+      array_remove(array[c.email, s.from_email, s.reply_to, o.contact_email], null) as known_addresses`
+    : sql`
+      array_remove(o.people || s.from_name, null) as known_names,
+      array_remove(array[s.from_email, s.reply_to, o.contact_email], null) as known_addresses`;
+
+export type KnownPeople = { known_names: string[]; known_addresses: string[] };

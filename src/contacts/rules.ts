@@ -1,5 +1,5 @@
 import { normalizeEmail } from '../lib/smtp/address.ts';
-import { isPlainLine } from '../lib/validation/plain-line.ts';
+import { isPlainLine } from '../lib/validation/parse.ts';
 import {
   deepestPropertiesLevels,
   isLongerThan,

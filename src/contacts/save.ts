@@ -1,14 +1,18 @@
-import type { Writer } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
-import { Refusal } from '../errors.ts';
-import type { Db } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import { lockForContacts } from '../surveys/lifecycle.ts';
-import { reopenSurvey } from '../surveys/queries.ts';
-import { addressErased, isOfErased } from './erased.queries.ts';
-import { newToken } from './many.queries.ts';
-import { type ContactRow, type NewContact, saveContact } from './queries.ts';
-import { complainOfProperties } from './rules.ts';
+import { recordAct, type Writer } from '../audit/acts.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { largestPropertiesBytes } from '../limits.ts';
+import { completeIfAnswered, lockForContacts } from '../surveys/lifecycle.ts';
+import { lockSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
+import { addressErased, isOfErased } from './erase.ts';
+import {
+  type ContactRow,
+  listLargeMerges,
+  type NewContact,
+  newToken,
+  saveContact,
+} from './queries.ts';
+import { type CheckedContact, complainOfProperties } from './rules.ts';
 
 /** Adds one contact to a survey, or updates it. A survey that completed by itself is active again. */
 export async function addContact(
@@ -33,4 +37,75 @@ export async function addContact(
     await recordAct(tx, { ...writer, act: 'contact.saved', target, details });
     return contact;
   });
+}
+
+/**
+ * What is wrong with the properties that contacts would have after theirs are merged into those they
+ * have, by the key of the contact. The survey must be locked, so that it is true until they are saved.
+ */
+export async function complainOfMerges(
+  tx: Sql,
+  survey: OrgSurvey,
+  contacts: readonly CheckedContact[],
+): Promise<ReadonlyMap<string, string>> {
+  const additions = contacts
+    .filter(({ properties }) => Object.keys(properties).length > 0)
+    .map(({ key, properties }) => ({ key, properties }));
+  if (additions.length === 0) return new Map();
+  const merges = await listLargeMerges(tx, survey, additions, largestPropertiesBytes);
+  const complaints = merges.flatMap(({ key, properties }) => {
+    const complaint = complainOfProperties(properties);
+    return complaint ? [[key, `with those the contact has, ${complaint}`] as const] : [];
+  });
+  return new Map(complaints);
+}
+
+/**
+ * Deletes a contact with its mails and its answers. A survey may complete by it: all that are left have answered.
+ * While a mail to it is in flight it stays, because its outcome could be recorded nowhere.
+ */
+export async function deleteContact({ db }: { db: Db }, { orgId, actor }: Writer, id: string) {
+  await inTransaction(db, async (tx) => {
+    const surveyId = await findContactSurvey(tx, orgId, id);
+    if (!surveyId) throw notFound('contact');
+    await lockSurvey(tx, orgId, surveyId);
+    if (await isBeingMailed(tx, orgId, id)) throw beingMailed();
+    if (!(await deleteContactRow(tx, orgId, id))) throw notFound('contact');
+    await completeIfAnswered(tx, { orgId }, surveyId);
+    const target = { kind: 'contact', id };
+    const details = { survey: surveyId };
+    await recordAct(tx, { orgId, actor, act: 'contact.deleted', target, details });
+  });
+}
+
+const beingMailed = () =>
+  new Refusal('conflict', 'a mail to this contact is on its way: try again when it has arrived', {
+    code: 'contact_in_flight',
+  });
+
+async function findContactSurvey(sql: Sql, orgId: string, id: string) {
+  const [contact] = await sql<{ survey_id: string }[]>`
+    select survey_id
+    from contacts
+    where org_id = ${orgId} and id = ${id}`;
+  return contact?.survey_id;
+}
+
+/** Locks the contact: its mail cannot be claimed meanwhile. */
+async function isBeingMailed(sql: Sql, orgId: string, id: string): Promise<boolean> {
+  await sql`select from contacts where org_id = ${orgId} and id = ${id} for update`;
+  const rows = await sql`
+    select
+    from mails
+    where org_id = ${orgId} and contact_id = ${id} and status in ('claimed', 'sending')
+    limit 1`;
+  return rows.length > 0;
+}
+
+async function deleteContactRow(sql: Sql, orgId: string, id: string): Promise<boolean> {
+  const rows = await sql`
+    delete from contacts
+    where org_id = ${orgId} and id = ${id}
+    returning id`;
+  return rows.length > 0;
 }

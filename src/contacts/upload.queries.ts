@@ -1,7 +1,7 @@
 import { notFound } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
-import { newToken } from './many.queries.ts';
+import { newToken } from './queries.ts';
 import type { CheckedContact } from './rules.ts';
 
 export type Upload = {

@@ -1,13 +1,12 @@
 import { isSea } from 'node:sea';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
-import { type Command, command } from '../lib/cli/command.ts';
-import { flag } from '../lib/cli/options.ts';
+import { type Command, command, flag } from '../lib/cli/command.ts';
 import { isLoopbackHost } from '../lib/http/http-address.ts';
+import { publicUrlOf } from '../open-database.ts';
 import { listOrganizations } from '../organizations/queries.ts';
-import { publicUrlOf } from '../service-record.ts';
-import { configuredSecrets } from '../settings/secrets.ts';
-import { shareUrl } from '../surveys/create.ts';
+import { configuredSecrets } from '../settings.ts';
+import { shareUrl } from '../surveys/lifecycle.ts';
 import { demoOrganization, type FilledDemo, fillDemo } from './fill.ts';
 
 /** How a reader starts the program: in a checkout a script brings the Node that it needs. */

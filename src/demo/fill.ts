@@ -1,30 +1,35 @@
-import { randomUUID } from 'node:crypto';
-import { commandActor } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
-import { newToken } from '../contacts/many.queries.ts';
-import { insertPastContacts } from '../contacts/past.queries.ts';
+import { randomInt, randomUUID } from 'node:crypto';
+import { type Actor, commandActor, recordAct } from '../audit/acts.ts';
+import { insertPastContacts, newToken } from '../contacts/queries.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
-import { issueKey } from '../keys/issue.ts';
+import { issueKey } from '../keys/manage.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { hashPassword } from '../members/password.ts';
+import { hasMembers, insertMember, saveRole } from '../members/queries.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
-import { insertImported } from '../responses/import.queries.ts';
-import { insertWaitingSince } from '../responses/waiting-analyses.queries.ts';
-import { addSurvey } from '../surveys/create.ts';
+import { insertImported } from '../responses/import.ts';
+import { insertWaitingSince } from '../responses/waiting-analyses.ts';
+import type { Category, SurveyType } from '../scores.ts';
+import { addSurvey } from '../surveys/lifecycle.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
-import { insertTag } from '../tags/queries.ts';
-import { addDemoMember, type DemoSignIn, makeDemoPassword } from './demo-member.ts';
-import { addDemoWebhook } from './demo-webhook.ts';
-import { type DemoStory, makeStory, storyDays } from './rules.ts';
-import { type DemoSurvey, surveys, tags } from './sayings.ts';
+import { insertTag } from '../tags/tags.ts';
+import { newSecret } from '../webhooks/deliver.ts';
+import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
+import {
+  insertPastDeliveries,
+  insertPastWebhook,
+  type PastAttempt,
+  type PastDelivery,
+} from '../webhooks/replay.ts';
+import { type DemoStory, type DemoSurvey, makeStory, storyDays, surveys, tags } from './story.ts';
 
 /** The demo is the organization with this id, so that it is made once. */
 export const demoOrganization = 'd3300000-0000-4000-8000-000000000001';
 
 const sender = { from_name: 'Larkspur', from_email: 'feedback@example.com' };
 
-export type DemoTools = { db: Db; secrets: Pick<Secrets, 'seal'> };
+type DemoTools = { db: Db; secrets: Pick<Secrets, 'seal'> };
 
 export type FilledDemo = {
   readKey: string;
@@ -142,4 +147,140 @@ async function fillContacts(tx: Sql, survey: OrgSurvey, { contacts, anonymous }:
     survey,
     anonymous.map((answer) => ({ ...answer, contact_id: null })),
   );
+}
+
+/** How the reader of the demo signs in. */
+type DemoSignIn = { email: string; password: string };
+
+type DemoPassword = { password: string; passwordHash: string };
+
+const email = 'demo@example.com';
+/** Without letters and digits that look alike: it is read from a terminal. */
+const letters = 'abcdefghjkmnpqrstuvwxyz23456789';
+const groups = 4;
+const groupLength = 4;
+
+/** A password made up for this demo. Hashing it takes a while, which no transaction should wait for. */
+async function makeDemoPassword(): Promise<DemoPassword> {
+  const letter = () => letters[randomInt(letters.length)];
+  const group = () => Array.from({ length: groupLength }, letter).join('');
+  const password = Array.from({ length: groups }, group).join('-');
+  return { password, passwordHash: await hashPassword(password, { address: 'demo' }) };
+}
+
+/** An owner for the demo, who runs the deployment too where there is no other member. */
+async function addDemoMember(
+  tx: Sql,
+  orgId: string,
+  { password, passwordHash }: DemoPassword,
+): Promise<DemoSignIn | null> {
+  const isOperator = !(await hasMembers(tx));
+  const member = await insertMember(tx, { email, name: 'Demo', passwordHash, isOperator });
+  if (!member) return null;
+  await saveRole(tx, { orgId, memberId: member.id, role: 'owner' });
+  const actor: Actor = commandActor();
+  const target = { kind: 'member', id: member.id };
+  await recordAct(tx, { orgId, actor, act: 'member.joined', target, details: { role: 'owner' } });
+  return { email, password };
+}
+
+/** A name that is reserved for examples: nothing is ever posted to anybody. */
+const url = 'https://crm.larkspur.example/hooks/feedback';
+const answersNotified = 120;
+/** The newest answers found it switched off, after the failures before them. */
+const skippedAnswers = 9;
+const failedDeliveries = 3;
+const retryMs = 5_000;
+const reason = `${failedDeliveries} deliveries in a row failed, the last with: status 503`;
+const unavailable = '<html><h1>503 Service Unavailable</h1></html>';
+
+type DemoWebhook = { secrets: Pick<Secrets, 'seal'>; now: Date };
+
+/** A webhook that has delivered for weeks, until its receiver was down: what to do about it can be tried. */
+async function addDemoWebhook(tx: Sql, orgId: string, { secrets, now }: DemoWebhook) {
+  const answers = await listNewestAnswers(tx, orgId, answersNotified);
+  const events = answers.flatMap(eventsOf);
+  const skipped = events.filter(({ at }) => at >= answers.at(-skippedAnswers)!.created_at).length;
+  const failedFrom = events.length - skipped - failedDeliveries;
+  const deliveries = events.map((event, place) => {
+    if (place >= failedFrom + failedDeliveries) return pastDelivery(event, place, 'skipped');
+    return pastDelivery(event, place, place >= failedFrom ? 'failed' : 'delivered');
+  });
+  const id = randomUUID();
+  const last = deliveries.findLast(({ status }) => status === 'delivered');
+  const lastFailed = deliveries.findLast(({ status }) => status === 'failed');
+  await insertPastWebhook(tx, orgId, {
+    id,
+    url,
+    events: ['response.received', 'detractor.detected'],
+    description: 'Customer records',
+    secret: secrets.seal({ owner: orgId, id }, newSecret()),
+    created_at: answers[0]?.created_at ?? now,
+    deactivated_at: lastFailed?.created_at ?? now,
+    deactivated_reason: reason,
+    failure_count: failedDeliveries,
+    last_delivery_at: last?.delivered_at ?? null,
+  });
+  await insertPastDeliveries(tx, { orgId, webhookId: id }, deliveries);
+}
+
+type PastEvent = WebhookEvent & { at: Date };
+
+/** No comment of the demo has a name in it: its excerpt is the comment. */
+function eventsOf(answer: PastAnswer): PastEvent[] {
+  const { id: responseId, survey_id: surveyId, type, score, comment, created_at: at } = answer;
+  const facts = { surveyId, responseId, surveyType: type, score, at };
+  const received = { ...responseReceived({ ...facts, comment }), at };
+  if (answer.category !== 'detractor') return [received];
+  return [received, { ...detractorDetected({ ...facts, excerpt: comment }), at }];
+}
+
+/** Every thirteenth needed a second attempt. */
+const secondAttemptEvery = 13;
+
+function pastDelivery(
+  { type, body, at }: PastEvent,
+  place: number,
+  status: PastDelivery['status'],
+): PastDelivery {
+  const tries =
+    status === 'failed' ? 2 : status === 'skipped' ? 0 : place % secondAttemptEvery ? 0 : 1;
+  const failed = Array.from({ length: tries }, (_, number): PastAttempt => {
+    const then = new Date(at.getTime() + number * retryMs);
+    return { status_code: 503, response_body: unavailable, duration_ms: 210 + place, at: then };
+  });
+  const delivery = { event: type, body, status, created_at: at, failed };
+  const none = { delivered_at: null, status_code: null, duration_ms: null, response_body: null };
+  if (status === 'skipped') return { ...delivery, ...none };
+  if (status === 'failed') {
+    return { ...delivery, ...none, status_code: 503, response_body: unavailable };
+  }
+  const duration_ms = 38 + ((place * 29) % 140);
+  const delivered_at = new Date(at.getTime() + tries * retryMs + duration_ms);
+  return { ...delivery, delivered_at, status_code: 200, duration_ms, response_body: 'ok' };
+}
+
+type PastAnswer = {
+  id: string;
+  survey_id: string;
+  type: SurveyType;
+  score: number;
+  category: Category;
+  comment: string | null;
+  created_at: Date;
+};
+
+/** The newest responses, oldest first: the demo's webhook is notified of them. */
+async function listNewestAnswers(sql: Sql, orgId: string, limit: number) {
+  return await sql<PastAnswer[]>`
+    select *
+    from (
+      select r.id, r.survey_id, s.type, r.score, r.category, r.comment, r.created_at
+      from responses r
+      join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+      where r.org_id = ${orgId}
+      order by r.created_at desc, r.id desc
+      limit ${limit}
+    ) newest
+    order by created_at, id`;
 }

@@ -1,6 +1,5 @@
-import type { Example } from '../lib/openapi/section.ts';
-import { tally } from './feedback.ts';
-import { answeredAt, page, shareId, surveyId } from './story.ts';
+import type { Example } from '../lib/openapi/openapi.ts';
+import { answeredAt, page, shareId, surveyId, tally } from './feedback.ts';
 
 const item = {
   id: surveyId,

@@ -1,4 +1,4 @@
-import type { Example } from '../lib/openapi/section.ts';
+import type { Example } from '../lib/openapi/openapi.ts';
 import {
   answeredAt,
   deliveryId,
@@ -7,7 +7,7 @@ import {
   summarizedAt,
   surveyId,
   webhookId,
-} from './story.ts';
+} from './feedback.ts';
 
 const webhook = {
   id: webhookId,

@@ -1,9 +1,11 @@
 import { scaleOf } from '../scores.ts';
-import { Funnel } from '../web/app/charts/parts.tsx';
+import { Chip, Time } from '../web/app/badges.tsx';
+import { Field, type FormState } from '../web/app/forms.tsx';
 import { count } from '../web/app/lists.tsx';
-import { Chip, Time } from '../web/app/marks.tsx';
 import type { ShownOrganization } from '../web/app/reader.ts';
-import type { AskedCounts, NewestComment } from './figures.queries.ts';
+import { Funnel } from '../web/app/trend-chart.tsx';
+import type { AskedCounts, NewestComment } from './figures.ts';
+import { type HomePeriod, periodDays, type ScopeQuery } from './rules.ts';
 
 export function AskedPart({ asked }: { asked: AskedCounts }) {
   const share = (part: number) => (
@@ -78,5 +80,93 @@ export function CommentsPart({ comments, organization, total, all }: CommentsPro
         ))}
       </ul>
     </section>
+  );
+}
+
+type PeriodChoiceProps = {
+  path: string;
+  scope: ScopeQuery;
+  period: HomePeriod;
+  form: FormState;
+};
+
+/** The usual periods as links, and days of one's own as a form. */
+export function PeriodChoice({ path, scope, period, form }: PeriodChoiceProps) {
+  const hasMistake = 'date_from' in form.errors || 'date_to' in form.errors;
+  const isCustom = period.name === 'custom' || hasMistake;
+  return (
+    <>
+      <nav aria-label="Period">
+        <ul class="segments">
+          {Object.entries(periodDays).map(([name, days]) => (
+            <li>
+              <a
+                href={withQuery(path, { ...scope, period: name })}
+                aria-current={!isCustom && name === period.name ? 'true' : undefined}
+              >
+                {days} d<span class="rest">ays</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <details class="unfold" open={hasMistake}>
+        <summary class={isCustom ? 'button chosen' : 'button'}>Custom</summary>
+        <form method="get" action={path} class="inline">
+          {Object.entries(scope).map(([name, value]) => (
+            <input type="hidden" name={name} value={value} />
+          ))}
+          <Field
+            name="date_from"
+            label="From"
+            type="date"
+            form={form}
+            value={period.from}
+            required
+          />
+          <Field name="date_to" label="To" type="date" form={form} value={period.to} required />
+          <button type="submit">Apply</button>
+        </form>
+      </details>
+    </>
+  );
+}
+
+/** A path with a query, without what is empty. */
+export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>) {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+}
+
+type PropertyChoiceProps = {
+  path: string;
+  /** What is chosen already, which stays. */
+  stays: Readonly<Record<string, string | undefined>>;
+  form: FormState;
+};
+
+/** Only what has a property, typed as `plan=pro`. */
+export function PropertyChoice({ path, stays, form }: PropertyChoiceProps) {
+  const isChosen = Object.keys(stays).some((name) => name.startsWith('property.'));
+  const hasMistake = 'property' in form.errors;
+  return (
+    <details class="unfold" open={hasMistake}>
+      <summary class={isChosen ? 'button chosen' : 'button'}>Only one property</summary>
+      <form method="get" action={path} class="inline">
+        {Object.entries(stays).map(([name, value]) =>
+          value ? <input type="hidden" name={name} value={value} /> : null,
+        )}
+        <Field
+          name="property"
+          label="Property"
+          placeholder="plan=pro"
+          autocomplete="off"
+          form={form}
+          help="Only responses of contacts with this property."
+          required
+        />
+        <button type="submit">Apply</button>
+      </form>
+    </details>
   );
 }

@@ -2,23 +2,26 @@ import { type Context, Hono } from 'hono';
 import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { isUuid } from '../lib/validation/parse.ts';
-import { PropertyFilters } from '../responses/screens/property-filters.tsx';
+import { PropertyFilters } from '../responses/property-filters.tsx';
 import type { CurrentOrganization, ScreenEnv } from '../sessions/session.ts';
-import type { FormState } from '../web/app/read-form.ts';
+import type { FormState } from '../web/app/forms.tsx';
 import { renderScreen, type Screen } from '../web/app/screen.tsx';
-import { AttentionPart } from './attention.tsx';
-import { chooseKind, type HomeScope, kindScopes, scopeQuery } from './choice.rules.ts';
+import { AttentionPart, FirstSteps } from './attention.tsx';
 import { type HomeFigures, readHomeFigures } from './figures.ts';
-import { FirstSteps } from './first-steps.tsx';
-import { AskedPart, CommentsPart } from './parts.tsx';
-import { type AskedPeriod, choosePeriod, type HomePeriod } from './period.rules.ts';
-import { PeriodChoice } from './period-choice.tsx';
-import { readProperties } from './property.rules.ts';
+import { AskedPart, CommentsPart, PeriodChoice, withQuery } from './parts.tsx';
 import { findHomeSetting, findMeasuredSurvey, type HomeSetting } from './queries.ts';
-import { responsesOf, ScorePart } from './score-part.tsx';
+import {
+  type AskedPeriod,
+  chooseKind,
+  choosePeriod,
+  type HomePeriod,
+  type HomeScope,
+  kindScopes,
+  readProperties,
+  scopeQuery,
+} from './rules.ts';
+import { kindOf, responsesOf, ScorePart, SegmentsPart } from './score.tsx';
 import { type Comparison, readComparison } from './segments.ts';
-import { SegmentsPart } from './segments-part.tsx';
-import { SurveyChoice } from './survey-choice.tsx';
 
 type HomeScreenTools = {
   db: Db;
@@ -172,3 +175,53 @@ function Figures(props: FiguresProps) {
     </>
   );
 }
+
+type SurveyChoiceProps = {
+  path: string;
+  setting: HomeSetting;
+  scope: HomeScope;
+  /** The period that is chosen, which stays. */
+  period: Readonly<Record<string, string>>;
+};
+
+/** What the number is of: all surveys of a kind, or one. */
+function SurveyChoice({ path, setting, scope, period }: SurveyChoiceProps) {
+  const { properties } = scope;
+  const surveys = setting.surveys.map((survey) => ({
+    survey,
+    type: survey.type,
+    audience: null,
+    properties,
+  }));
+  return (
+    <details class="menu">
+      <summary class="button">
+        <bdi>{nameOf(scope)}</bdi>
+        <span class="hidden">, change survey</span>
+      </summary>
+      <ul class="list">
+        {[...kindScopes(setting, properties), ...surveys].map((each) => (
+          <li>
+            <a
+              href={withQuery(path, { ...scopeQuery(each), ...period })}
+              aria-current={isSame(each, scope) ? 'true' : undefined}
+            >
+              <bdi>{nameOf(each)}</bdi>
+            </a>
+          </li>
+        ))}
+        {setting.survey_count > setting.surveys.length ? (
+          <li>
+            <a href={`${path}/surveys`}>All {setting.survey_count} surveys</a>
+          </li>
+        ) : null}
+      </ul>
+    </details>
+  );
+}
+
+const nameOf = ({ survey, type, audience }: HomeScope) =>
+  survey ? survey.name : kindOf(type, audience);
+
+const isSame = (one: HomeScope, other: HomeScope) =>
+  one.survey?.id === other.survey?.id && one.type === other.type && one.audience === other.audience;

@@ -1,20 +1,26 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { Actor, Writer } from '../audit/actor.ts';
+import type { Actor, Writer } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
-import type { Db } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import type { RequestEnv } from '../lib/http/http.ts';
 import { acceptTrace } from '../lib/http/request-spans.ts';
 import { rateLimited } from '../signals.ts';
-import { overLimit } from './limit.ts';
-import { type CountedRequest, countRequest, type Permission, touchKey } from './queries.ts';
+import {
+  type CountedRequest,
+  countRequest,
+  countSubject,
+  type Permission,
+  type RateCount,
+  touchKey,
+} from './queries.ts';
 import { rateHeaders, readKey, unknownKeyLimit } from './rules.ts';
 
 /** What a request carries once its key has been accepted. */
 export type ApiEnv = RequestEnv & { Variables: { key: Key; actor: Actor } };
-export type Key = {
+type Key = {
   id: string;
   org_id: string;
   name: string;
@@ -103,3 +109,22 @@ export function requireWrite(key: Key): WriteKey {
 }
 
 const actorOfKey = ({ id, name, requestId }: Key): Actor => ({ kind: 'key', id, name, requestId });
+
+type AddressLimit = { what: 'share'; address: string; quota: number };
+
+/**
+ * Counts one request of an address for `what` against its clock minute, exactly
+ * across processes, and refuses it when that is one too many.
+ */
+export async function limitAddress(sql: Sql, { what, address, quota }: AddressLimit) {
+  const count = await countSubject(sql, `${what}:${address}`);
+  if (count.used > quota) {
+    rateLimited.publish({ by: what });
+    throw overLimit(quota, count);
+  }
+}
+
+function overLimit(quota: number, { resets_in_seconds }: RateCount): Refusal {
+  const message = `rate limit exceeded: max ${quota} requests per minute`;
+  return new Refusal('rate_limited', message, { retryInSeconds: resets_in_seconds });
+}

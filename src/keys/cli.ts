@@ -1,9 +1,18 @@
 import * as v from 'valibot';
-import { commandWriter } from '../audit/actor.ts';
+import { commandWriter } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
-import { type Command, columns, command } from '../lib/cli/command.ts';
-import { id, Moment, Name, OneOf, option, optional } from '../lib/cli/options.ts';
+import {
+  type Command,
+  columns,
+  command,
+  id,
+  Moment,
+  Name,
+  OneOf,
+  option,
+  optional,
+} from '../lib/cli/command.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { createKey, revokeKey } from './manage.ts';
 import { findOrganizationOfKey, type ListedKey, listKeys } from './queries.ts';

@@ -6,12 +6,66 @@ import { createMiddleware } from 'hono/factory';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { Refusal } from '../errors.ts';
 import type { SealedFor, Secrets } from '../lib/crypto/secrets.ts';
-import type { Db } from '../lib/db/db.ts';
+import { type Db, one, type Sql } from '../lib/db/db.ts';
 import { readBody } from '../lib/http/body.ts';
 import type { Log } from '../lib/log/log.ts';
 import type { ApiEnv } from './authenticate.ts';
-import { type ClaimedName, claimName, releaseName, saveAnswer } from './idempotency.queries.ts';
 import { isIdempotencyName, judgeRepeat } from './rules.ts';
+
+const readAtOnce = 100;
+
+export type AnswerName = Omit<StoredAnswer, 'answer'>;
+
+/** The stored answers of an organization's requests that match. They are sealed: each must be opened to be looked at. */
+export async function findAnswers(
+  { db, secrets }: { db: Sql; secrets: Secrets },
+  orgId: string,
+  matches: (text: string) => boolean | Promise<boolean>,
+): Promise<AnswerName[]> {
+  const found: AnswerName[] = [];
+  for (let after: AnswerName | null = null; ; ) {
+    const answers: StoredAnswer[] = await listAnswers(db, orgId, { after, atMost: readAtOnce });
+    for (const { key_id, name, answer } of answers) {
+      const store = answerStore(secrets, { owner: orgId, id: `${key_id} ${name}` });
+      if (await matches(await store.unpack(answer))) found.push({ key_id, name });
+    }
+    if (answers.length < readAtOnce) return found;
+    after = answers.at(-1)!;
+  }
+}
+
+type StoredAnswer = { key_id: string; name: string; answer: Buffer };
+
+/** Stored answers of all keys of an organization, some at a time. */
+async function listAnswers(
+  sql: Sql,
+  orgId: string,
+  { after, atMost }: { after: Omit<StoredAnswer, 'answer'> | null; atMost: number },
+) {
+  return await sql<StoredAnswer[]>`
+    select i.key_id, i.name, i.answer
+    from api_keys k
+    join idempotency_keys i on i.key_id = k.id
+    where k.org_id = ${orgId} and i.answer is not null
+      ${after ? sql`and (i.key_id, i.name) > (${after.key_id}::uuid, ${after.name})` : sql``}
+    order by i.key_id, i.name
+    limit ${atMost}`;
+}
+
+/** The names of these requests are free again. */
+export async function deleteAnswers(
+  sql: Sql,
+  orgId: string,
+  answers: readonly Omit<StoredAnswer, 'answer'>[],
+): Promise<number> {
+  const { count } = await sql`
+    delete from idempotency_keys i
+    using unnest(${answers.map(({ key_id }) => key_id)}::uuid[],
+                 ${answers.map(({ name }) => name)}::text[]) as of (key_id, name)
+    where i.key_id = of.key_id and i.name = of.name
+      and exists (select from api_keys where id = i.key_id and org_id = ${orgId})`;
+  return count;
+}
 
 /** A request that takes longer than the longest one may, by this much, has died without an answer. */
 const marginSeconds = 30;
@@ -110,3 +164,99 @@ const notStored = (status: number | null) =>
     `a request with this Idempotency-Key has run and was answered with ${status}, but its answer was too large to be stored`,
     { code: 'idempotency_answer_not_stored' },
   );
+
+/** A request as its caller named it, and what it asks for. */
+type NamedRequest = { keyId: string; name: string; requestHash: Buffer };
+
+type NameClaim = {
+  /** Set when this request has the name now. It distinguishes this claim from one that takes the name over later. */
+  claimed_at: string | null;
+  same_request: boolean | null;
+  status: number | null;
+  /** Sealed. */
+  answer: Buffer | null;
+};
+
+/**
+ * Takes a name for this request, unless another has it: one that was answered less than a day ago, or
+ * one that is running. What is still running after `runningSeconds` has died, and its name is free again.
+ */
+async function claimName(
+  sql: Sql,
+  { keyId, name, requestHash }: NamedRequest,
+  runningSeconds: number,
+): Promise<NameClaim> {
+  return one(
+    await sql<NameClaim[]>`
+      with claimed as (
+        insert into idempotency_keys as i (key_id, name, request_hash)
+        values (${keyId}, ${name}, ${requestHash})
+        on conflict (key_id, name) do update
+          set request_hash = excluded.request_hash,
+              status = null,
+              answer = null,
+              created_at = excluded.created_at
+          where i.created_at < now() - interval '24 hours'
+             or (i.status is null
+                 and i.request_hash = excluded.request_hash
+                 and i.created_at < now() - make_interval(secs => ${runningSeconds}))
+        returning created_at::text as claimed_at
+      ), before as (
+        select request_hash = ${requestHash} as same_request, status, answer
+        from idempotency_keys
+        where key_id = ${keyId} and name = ${name}
+      )
+      select claimed_at, same_request, status, answer
+      from (values (1)) as always
+      left join claimed on true
+      left join before on claimed_at is null`,
+  );
+}
+
+type ClaimedName = NamedRequest & { claimedAt: string };
+
+/** What a key may store in answers that are larger than this. The number of the others is bounded by its rate limit. */
+const smallAnswer = 1024;
+const storedBytesPerKey = 64 * 1024 * 1024;
+
+/** Stores an answer, or only its status once the key has stored as much as it may. */
+export async function saveAnswer(
+  sql: Sql,
+  { keyId, name, claimedAt }: ClaimedName,
+  answer: { status: number; body: Buffer | null },
+) {
+  const bytes = answer.body?.length ?? 0;
+  const hasRoom =
+    bytes <= smallAnswer
+      ? sql`true`
+      : sql`${bytes}::int <= ${storedBytesPerKey}::int - (
+          select coalesce(sum(answer_bytes), 0)
+          from idempotency_keys
+          where key_id = ${keyId} and answer_bytes > 1024
+        )`;
+  await sql`
+    update idempotency_keys
+    set status = ${answer.status},
+        answer = case when ${hasRoom} then ${answer.body}::bytea end
+    where key_id = ${keyId} and name = ${name} and created_at = ${claimedAt}::text::timestamptz`;
+}
+
+async function releaseName(sql: Sql, { keyId, name, claimedAt }: ClaimedName) {
+  await sql`
+    delete from idempotency_keys
+    where key_id = ${keyId} and name = ${name} and created_at = ${claimedAt}::text::timestamptz`;
+}
+
+/** A stored answer is replayed for 24 hours. */
+export async function deleteOldIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from idempotency_keys
+    where (key_id, name) in (
+      select key_id, name
+      from idempotency_keys
+      where created_at < now() - interval '24 hours'
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}

@@ -1,10 +1,17 @@
-import type { Writer } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import { randomBytes } from 'node:crypto';
+import { recordAct, type Writer } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
-import { type Db, type Sql, violates } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import { issueKey, type KeyOptions } from './issue.ts';
-import { findKey, type ListedKey, revokeLiveKey } from './queries.ts';
+import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
+import { deleteOldIdempotencyKeys } from './idempotency.ts';
+import {
+  deleteOldRateWindows,
+  findKey,
+  insertKey,
+  type ListedKey,
+  type Permission,
+  revokeLiveKey,
+} from './queries.ts';
+import { spellKey } from './rules.ts';
 
 /** Makes a key of the organization. Its text is in this answer and nowhere else. */
 export async function createKey(db: Db, writer: Writer, options: KeyOptions) {
@@ -40,4 +47,23 @@ export async function getKey(sql: Sql, orgId: string, id: string): Promise<Liste
   const key = await findKey(sql, orgId, id);
   if (!key) throw notFound('key');
   return key;
+}
+
+type KeyOptions = { name: string; permission?: Permission; expires_at?: Date | null };
+
+/** Makes a key. Its text is in this answer and nowhere else. */
+export async function issueKey(sql: Sql, orgId: string, options: KeyOptions) {
+  const { key, publicId, secretHash } = spellKey(randomBytes(8), randomBytes(32));
+  const { name, permission = 'read', expires_at = null } = options;
+  const row = await insertKey(sql, orgId, { publicId, secretHash, name, permission, expires_at });
+  return { ...row, key };
+}
+
+/** So many rows a statement: it must not hold up the requests that it cleans up behind. */
+const batch = 5000;
+
+/** Deletes stored answers and rate windows that no request can ask for any more. */
+export async function cleanUpKeys({ db }: { db: Db }) {
+  while ((await deleteOldIdempotencyKeys(db, batch)) === batch);
+  while ((await deleteOldRateWindows(db, batch)) === batch);
 }

@@ -1,7 +1,5 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
-import { countOneMore, type RateCount } from './rate-windows.queries.ts';
 import type { KeyParts } from './rules.ts';
-import { writtenBy } from './writes.queries.ts';
 
 export type Permission = 'read' | 'write';
 
@@ -75,13 +73,13 @@ const liveAndCounted = (sql: Sql, { key, address }: Credentials) => sql`
     ${countOneMore(sql)}
   )`;
 
-export type NewKey = KeyParts & {
+type NewKey = KeyParts & {
   name: string;
   permission: Permission;
   expires_at: Date | null;
 };
 
-export type KeyRow = {
+type KeyRow = {
   id: string;
   org_id: string;
   name: string;
@@ -114,7 +112,7 @@ export async function listKeys(sql: Sql, orgId: string): Promise<ListedKey[]> {
     order by created_at desc, id desc`;
 }
 
-export type KeyPage = { revoked: boolean; page: number; limit: number };
+type KeyPage = { revoked: boolean; page: number; limit: number };
 
 /** A page of the keys that are revoked, or of the others, newest first, with how many there are. */
 export async function pageOfKeys(sql: Sql, orgId: string, { revoked, page, limit }: KeyPage) {
@@ -165,4 +163,75 @@ export async function revokeLiveKey(
 /** Notes that a key is in use. */
 export async function touchKey(sql: Sql, { id, org_id }: { id: string; org_id: string }) {
   await sql`update api_keys set last_used_at = now() where org_id = ${org_id} and id = ${id}`;
+}
+
+/** What a subject has used of its clock minute. */
+export type RateCount = {
+  /** Requests of this subject in the current clock minute, this one included. */
+  used: number;
+  /** Until the next clock minute, by the database's clock. */
+  resets_in_seconds: number;
+};
+
+/** Counts a request of anything that has a limit a minute, by a name of its own. */
+export async function countSubject(sql: Sql, subject: string): Promise<RateCount> {
+  return one(
+    await sql<RateCount[]>`
+      insert into rate_windows as w (subject, minute, count)
+      values (${subject}, date_trunc('minute', now()), 1)
+      ${countOneMore(sql)}`,
+  );
+}
+
+/**
+ * A statement that waited for the row since the last minute finds a newer window in it, and counts there:
+ * a window never goes back.
+ */
+const countOneMore = (sql: Sql) => sql`
+  on conflict (subject) do update
+    set count = case when w.minute >= excluded.minute then w.count + 1 else 1 end,
+        minute = greatest(w.minute, excluded.minute)
+  returning count as used,
+            ceil(extract(epoch from minute + interval '1 minute' - now()))::int as resets_in_seconds`;
+
+/** A window counts for its own minute only; the rest is room for clocks that differ. */
+export async function deleteOldRateWindows(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from rate_windows
+    where subject in (
+      select subject
+      from rate_windows
+      where minute < now() - interval '5 minutes'
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}
+
+/** Where the log was after the last write of an organization, as a number of bytes; an expression. */
+const writtenBy = (sql: Sql, orgId: Part): Part => sql`
+  coalesce((select pg_wal_lsn_diff(position, '0/0')::float8
+            from organization_writes
+            where org_id = ${orgId}), 0)`;
+
+export async function findWritten(sql: Sql, orgId: string): Promise<number> {
+  const rows = await sql<{ written: number }[]>`
+    select ${writtenBy(sql, sql`${orgId}::uuid`)} as written`;
+  return one(rows).written;
+}
+
+/** The position is read under the lock of the row, so that the later of two writes leaves the later one. */
+export async function recordWritten(sql: Sql, orgId: string) {
+  await sql`
+    insert into organization_writes (org_id, position)
+    values (${orgId}, pg_current_wal_insert_lsn())
+    on conflict (org_id) do update set position = pg_current_wal_insert_lsn()`;
+}
+
+/** An organization that is known already, for what is built into a statement. */
+export const asPart = (sql: Sql, orgId: string): Part => sql`${orgId}::uuid`;
+
+/** What a request asks for, as JSON text. */
+export async function readJson(sql: Sql, json: Part): Promise<string | null> {
+  return one(await sql<{ json: string | null }[]>`select (${json}) as json`).json;
 }

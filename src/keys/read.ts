@@ -1,15 +1,24 @@
 import type { Context } from 'hono';
+import { createMiddleware } from 'hono/factory';
 import { notFound } from '../errors.ts';
-import { lazily } from '../lib/async/lazily.ts';
-import { createLatest } from '../lib/async/memoize.ts';
-import type { Part } from '../lib/db/db.ts';
+import { createLatest, lazily } from '../lib/async/memoize.ts';
+import type { Db, Part, Sql } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
-import { watchCaller } from '../lib/http/caller-gone.ts';
-import { checkNul } from '../lib/http/http.ts';
+import type { Replica } from '../lib/db/replica.ts';
+import type { ListReader } from '../lib/export/export.ts';
+import { checkNul, type RequestEnv, watchCaller } from '../lib/http/http.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import { type ApiEnv, accept, credentialsOf, type KeyTools, noteUse } from './authenticate.ts';
-import { type Credentials, countReader, orgOfKey, readWithKey } from './queries.ts';
-import { type ReplicaTools, readJsonFresh } from './replica-reads.ts';
+import {
+  asPart,
+  type Credentials,
+  countReader,
+  findWritten,
+  orgOfKey,
+  readJson,
+  readWithKey,
+  recordWritten,
+} from './queries.ts';
 
 /** How many keys' organizations are remembered. They only say which requests share a part of the pool. */
 const knownKeys = 10_000;
@@ -117,4 +126,50 @@ function attempt<T>(work: () => T): { value?: T; error?: unknown } {
   } catch (error) {
     return { error };
   }
+}
+
+/** Where reads may go instead of the primary. */
+export type ReplicaTools = { db: Db; replica?: Replica | undefined };
+
+const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * After a request that has written: the next reader of its organization finds it, through any process.
+ * It is recorded before the answer goes out, because until then the caller does not know that it has written.
+ */
+export const recordWrites = ({ db, replica }: ReplicaTools) =>
+  createMiddleware<RequestEnv>(async (c, next) => {
+    await next();
+    if (!replica || reading.has(c.req.method) || c.res.status >= 400) return;
+    const orgId = c.get('tenant');
+    if (orgId) await recordWritten(db, orgId);
+  });
+
+/** Runs what only reads on the replica, if it has what the organization wrote, or else on the primary. */
+async function readFresh<T>(
+  { db, replica }: ReplicaTools,
+  orgId: string,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  if (!replica?.isUsable()) return await work(db);
+  const found = await replica.read(await findWritten(db, orgId), work);
+  return found ? found.value : await work(db);
+}
+
+/** How the ranges of a file are read: among the costly work of their organization, and not once their reader has gone. */
+export const exportReads =
+  (tools: ReplicaTools, orgId: string) =>
+  <T>({ isGone }: ListReader, work: (sql: Sql) => Promise<T>): Promise<T> =>
+    inGroup(orgId, () => readFresh(tools, orgId, work), { kind: 'exports', costly: true, isGone });
+
+type FreshJson = { orgId: string; written: number; json: (orgId: Part) => Part | undefined };
+
+async function readJsonFresh(
+  { db, replica }: ReplicaTools,
+  { orgId, written, json }: FreshJson,
+): Promise<string | null> {
+  const asked = json(asPart(db, orgId));
+  if (!asked) return null;
+  const found = await replica?.read(written, (sql) => readJson(sql, asked));
+  return found ? found.value : await readJson(db, asked);
 }

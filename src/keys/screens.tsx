@@ -1,22 +1,20 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
-import { Name, OneOf } from '../lib/cli/options.ts';
+import { Name, OneOf } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { Confirm } from '../web/app/acts.tsx';
-import { flash } from '../web/app/flash.ts';
-import { emptyForm, type FormState, readForm } from '../web/app/read-form.ts';
-import { renderSettings, settingPath } from '../web/app/settings-screen.tsx';
-import { keepOnce, takeOnce } from '../web/app/shown-once.ts';
-import { KeyForm } from './key-form.tsx';
-import { KeyList, type MadeKey } from './key-list.tsx';
+import { Confirm, Mistakes, Secret, State, Time } from '../web/app/badges.tsx';
+import { flash, keepOnce, takeOnce } from '../web/app/flash.ts';
+import { Choice, emptyForm, Field, type FormState, readForm, Select } from '../web/app/forms.tsx';
+import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
+import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createKey, getKey, revokeKey } from './manage.ts';
-import { pageOfKeys } from './queries.ts';
-import { expiryChoices, expiryOf } from './rules.ts';
+import { type ListedKey, pageOfKeys } from './queries.ts';
+import { expiryChoices, expiryOf, expiryState } from './rules.ts';
 
 const revokeTitle = (name: string) => `Revoke the key “${name}”`;
 
@@ -114,4 +112,194 @@ function showForm(
 function keyId(text: string): string {
   if (!isUuid(text)) throw notFound('key');
   return text;
+}
+
+const expiry = {
+  '30d': 'In 30 days',
+  '90d': 'In 90 days',
+  '365d': 'In a year',
+  never: 'Never',
+} as const;
+
+type KeyFormProps = { form: FormState; action: string; cancel: string };
+
+function KeyForm({ form, action, cancel }: KeyFormProps) {
+  return (
+    <section aria-labelledby="new">
+      <h2 id="new">New API Key</h2>
+      <form method="post" action={action} class="fields narrow">
+        <Mistakes form={form} />
+        <Field
+          name="name"
+          label="Name"
+          form={form}
+          help="What will use it, such as “website”."
+          maxlength={200}
+          autocomplete="off"
+          required
+        />
+        <Choice
+          name="permission"
+          label="Permission"
+          form={form}
+          value="read"
+          options={[
+            { value: 'read', text: 'Read: sees everything, changes nothing' },
+            { value: 'write', text: 'Read and write: also sends mails and changes webhooks' },
+          ]}
+        />
+        <Select
+          name="expires"
+          label="Expires"
+          form={form}
+          help="After that day the key stops working."
+          value="365d"
+          options={expiryChoices.map((value) => ({ value, text: expiry[value] }))}
+        />
+        <div class="actions">
+          <button type="submit" class="primary">
+            Create key
+          </button>
+          <a class="more" href={cancel}>
+            Cancel
+          </a>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+const permission = { read: 'Read', write: 'Read and write' } as const;
+
+type MadeKey = { id: string; name: string; key: string };
+
+type KeyListProps = {
+  organization: { name: string; slug: string };
+  keys: readonly ListedKey[];
+  total: number;
+  revoked: boolean;
+  page: number;
+  limit: number;
+  now: Date;
+  publicUrl: string;
+  /** The key that was made just now: the only time that its text is known. */
+  made: MadeKey | null;
+};
+
+function KeyList(props: KeyListProps) {
+  const { organization, keys, page, limit, total, revoked, made, now, publicUrl } = props;
+  const here = settingPath(organization, 'api-keys');
+  return (
+    <>
+      {made ? <Made {...{ made, here, publicUrl }} /> : null}
+      <Part
+        id="keys"
+        title="API Keys"
+        act={
+          <a class={made ? 'button' : 'button primary'} href={`${here}/new`}>
+            New API Key
+          </a>
+        }
+      >
+        <p class="small soft">
+          {counted(total, revoked ? 'revoked key' : 'key')}. Anyone who has one acts for{' '}
+          {organization.name}.
+        </p>
+        <Segments here={here} revoked={revoked} />
+        <PagedList
+          meta={{ page, limit, total }}
+          at={(other) => `${here}?${revoked ? 'state=revoked&' : ''}page=${other}`}
+          empty={
+            <EmptyState title={revoked ? 'No key was revoked' : 'No key yet'}>
+              {revoked ? null : (
+                <p>Programs read answers and send surveys with a key. New API Key makes one.</p>
+              )}
+            </EmptyState>
+          }
+        >
+          <DataTable
+            caption="API keys, newest first"
+            nowrap
+            columns={[
+              { head: 'Name' },
+              { head: 'Permission' },
+              { head: 'Last used' },
+              { head: revoked ? 'Revoked' : 'Expires' },
+              { head: 'Act', hidden: true, number: true },
+            ]}
+            rows={keys.map((key) => ({
+              current: key.id === made?.id,
+              cells: cellsOf(key, { here, now }),
+            }))}
+          />
+        </PagedList>
+      </Part>
+    </>
+  );
+}
+
+type MadeProps = { made: MadeKey; here: string; publicUrl: string };
+
+function Made({ made, here, publicUrl }: MadeProps) {
+  return (
+    <Secret title={`Copy the key “${made.name}” now`} label="Key" value={made.key} done={here}>
+      <p>It is shown only once. askback keeps a hash, so that nothing can show it again.</p>
+      <p class="small soft">Send it as the header X-API-Key. For example:</p>
+      <pre>{`curl -H 'X-API-Key: ${made.key}' '${publicUrl}/api/v1/surveys'`}</pre>
+    </Secret>
+  );
+}
+
+function Segments({ here, revoked }: { here: string; revoked: boolean }) {
+  return (
+    <ul class="segments" aria-label="Keys">
+      <li>
+        <a href={here} aria-current={revoked ? undefined : 'page'}>
+          In use
+        </a>
+      </li>
+      <li>
+        <a href={`${here}?state=revoked`} aria-current={revoked ? 'page' : undefined}>
+          Revoked
+        </a>
+      </li>
+    </ul>
+  );
+}
+
+function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
+  return [
+    <>
+      <bdi>{key.name}</bdi>
+      <span class="mono soft light block">ask_live_{key.public_id}…</span>
+    </>,
+    permission[key.permission],
+    <>
+      {key.last_used_at ? <Time at={key.last_used_at} show="ago" /> : 'never'}
+      <span class="small soft block">
+        created <Time at={key.created_at} show="ago" />
+      </span>
+    </>,
+    key.revoked_at ? <Time at={key.revoked_at} show="ago" /> : <Expiry expiry={key} now={now} />,
+    key.revoked_at ? null : (
+      <a class="button danger" href={`${here}/${key.id}/revoke`}>
+        Revoke
+        <span class="hidden"> {key.name}</span>
+      </a>
+    ),
+  ];
+}
+
+function Expiry({ expiry: { expires_at }, now }: { expiry: ListedKey; now: Date }) {
+  if (!expires_at) return 'never';
+  const state = expiryState(expires_at, now);
+  if (state === 'far') return <Time at={expires_at} show="day" />;
+  if (state === 'near') {
+    return (
+      <State kind="warning">
+        <Time at={expires_at} show="day" />
+      </State>
+    );
+  }
+  return <State kind="failed">expired</State>;
 }

@@ -1,8 +1,9 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
+import type { SurveyType } from '../scores.ts';
+import { edgeContrast, mix, readableOn } from '../web/color.ts';
+import { scaleEnds } from '../web/language.ts';
 import type { Letter } from './letter.ts';
-import { colorsOf, darkScheme, font, ink, outlookOnly, page, quiet } from './letter-style.ts';
-import { Scores } from './score-cells.tsx';
 
 /**
  * The HTML part. Tables, because Outlook lays out nothing else; styles inline, because some programs
@@ -180,3 +181,143 @@ const type = (size: number, line: number, color: string) =>
 
 const cardStyle = (color: string) =>
   `max-width:600px;background:#ffffff;border-radius:10px;border-top:4px solid ${colorsOf(color).stripe}`;
+
+/** A finger needs 44 px, the border counted; a row of six of them fits the narrowest phone. */
+const cellPx = 42;
+const gapPx = 4;
+/** Two of them, with the gaps, fit the narrowest phone. */
+const thumbPx = 136;
+
+/** How many scores stay together. Where both rows fit next to each other they make one. */
+const firstRow: Record<SurveyType, number> = { nps: 6, csat: 5, ces: 4, star5: 5, thumbs: 2 };
+
+/** One link for each score, in cells that wrap as two rows without the help of a style sheet. */
+function Scores({ letter }: { letter: Letter }) {
+  const { type, scores, language } = letter;
+  const { lowest, highest } = scaleEnds(type, language.texts);
+  const rows = [scores.slice(0, firstRow[type]), scores.slice(firstRow[type])];
+  return (
+    <>
+      {raw(outlookOnly('<table role="presentation"><tr><td>'))}
+      {rows
+        .filter((row) => row.length > 0)
+        .map((row, at) => (
+          <>
+            {at > 0 && raw(outlookOnly('</td><td>'))}
+            <RowOfCells letter={letter} scores={row} />
+          </>
+        ))}
+      {raw(outlookOnly('</td></tr></table>'))}
+      {type !== 'thumbs' && (
+        <div
+          class="quiet"
+          style={`padding:8px 12px 0;font-size:14px;line-height:20px;color:${quiet}`}
+        >
+          {`${scores[0]} = ${lowest} · ${scores.at(-1)} = ${highest}`}
+        </div>
+      )}
+    </>
+  );
+}
+
+function RowOfCells({ letter, scores }: { letter: Letter; scores: number[] }) {
+  return (
+    <table
+      role="presentation"
+      cellpadding="0"
+      cellspacing={String(gapPx)}
+      border={0}
+      style={`display:inline-table;vertical-align:top;border-spacing:${gapPx}px;margin:0 -${gapPx / 2}px`}
+    >
+      <tbody>
+        <tr>
+          {scores.map((score) => (
+            <Cell letter={letter} score={score} />
+          ))}
+        </tr>
+      </tbody>
+    </table>
+  );
+}
+
+function Cell({ letter, score }: { letter: Letter; score: number }) {
+  const { type, links, organization } = letter;
+  const { cell, edge, score: ink } = colorsOf(organization.color);
+  const width = type === 'thumbs' ? thumbPx : type === 'star5' ? 52 : cellPx;
+  const link = [
+    `display:block;width:${width}px;height:${cellPx}px;line-height:${cellPx}px`,
+    `font-size:${type === 'thumbs' ? 14 : 17}px;font-weight:bold;color:${ink}`,
+    'text-decoration:none;text-align:center;white-space:nowrap;border-radius:7px',
+  ].join(';');
+  return (
+    <td
+      class="cell"
+      align="center"
+      width={String(width)}
+      height={String(cellPx)}
+      bgcolor={cell}
+      style={`width:${width}px;height:${cellPx}px;background:${cell};border:1px solid ${edge};border-radius:8px`}
+    >
+      <a href={links.score(score)} style={link}>
+        {caption(letter, score)}
+      </a>
+    </td>
+  );
+}
+
+function caption({ type, language }: Letter, score: number): string {
+  if (type === 'star5') return `${score}\u00a0★`;
+  if (type !== 'thumbs') return String(score);
+  const { lowest, highest } = language.texts.thumbs;
+  return score === 0 ? `👎 ${lowest}` : `👍 ${highest}`;
+}
+
+const page = '#f3f4f6';
+const ink = '#1b1f27';
+const quiet = '#5b6270';
+const font =
+  "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;-webkit-text-size-adjust:100%";
+
+/** Read by Outlook for Windows alone, which knows neither maximum widths nor tables side by side. */
+const outlookOnly = (html: string) => `<!--[if mso]>${html}<![endif]-->`;
+
+const dark = { page: '#14161a', card: '#1e2127', ink: '#eceef2', quiet: '#a6adba' };
+
+/** What the organization's color becomes where something has to be distinguished or read. */
+function colorsOf(color: string) {
+  const cell = mix('#ffffff', color, 0.09);
+  return {
+    stripe: color,
+    name: readableOn(color, '#ffffff'),
+    cell,
+    edge: readableOn(color, '#ffffff', edgeContrast),
+    score: readableOn(color, cell),
+  };
+}
+
+function darkColorsOf(color: string) {
+  const lit = readableOn(color, dark.card);
+  const cell = mix(dark.card, lit, 0.18);
+  return {
+    stripe: lit,
+    name: lit,
+    cell,
+    edge: readableOn(lit, dark.card, edgeContrast),
+    score: readableOn(mix(lit, '#ffffff', 0.5), cell),
+  };
+}
+
+/** For programs that follow the reader's scheme. Others keep the light one or turn it themselves. */
+function darkScheme(color: string): string {
+  const { stripe, name, cell, edge, score } = darkColorsOf(color);
+  const rules = [
+    `.page{background:${dark.page}!important}`,
+    `.card{background:${dark.card}!important;border-top-color:${stripe}!important}`,
+    `.text{color:${dark.ink}!important}`,
+    `.quiet{color:${dark.quiet}!important}`,
+    `.name{color:${name}!important}`,
+    `.cell{background:${cell}!important;border-color:${edge}!important}`,
+    `.cell a{color:${score}!important}`,
+  ];
+  return `@media (prefers-color-scheme:dark){${rules.join('')}}`;
+}

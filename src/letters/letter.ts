@@ -1,5 +1,180 @@
-import { type SurveyType, scaleOf } from '../scores.ts';
-import { type Language, scaleEnds } from '../web/language.ts';
+import type { Filling, MessageTemplate } from '../lib/smtp/message.ts';
+import { slot } from '../lib/smtp/pool.ts';
+import { isPlainLine, oneLine } from '../lib/validation/parse.ts';
+import { logoPath } from '../organizations/logo.ts';
+import { type SurveyType, scaleOf, scoresInOrder } from '../scores.ts';
+import {
+  type AddressedPerson,
+  mapPlaceholders,
+  type Placeholder,
+  piecesOf,
+  type SurveyTexts,
+  textsIn,
+  valueFor,
+  type WordedSurvey,
+} from '../surveys/texts.ts';
+import { type Language, languageOf, scaleEnds } from '../web/language.ts';
+import { letterHtml } from './letter-html.tsx';
+
+/** The organization as its mails show it. */
+export type MailSender = {
+  id: string;
+  name: string;
+  color: string;
+  /** The name of its logo in addresses. */
+  logo?: string | null;
+  /** Its own words at the foot. */
+  mail_foot?: string | null;
+  postal_address?: string | null;
+};
+
+/** What a survey mail is made of. The same for every contact of the survey. */
+export type SurveyMail = {
+  survey: {
+    id: string;
+    type: SurveyType;
+    audience: 'employee' | null;
+    question_text: string;
+    subject: string | null;
+    intro: string | null;
+    language: string;
+    from_name: string;
+    from_email: string;
+    reply_to: string;
+  };
+  organization: MailSender;
+  publicUrl: string;
+  /** Whether it continues the thread of an earlier mail to the contact. */
+  isReminder?: boolean;
+};
+
+/** The mail of a survey with the contact's own words left open. */
+export function surveyMail({
+  survey,
+  organization,
+  publicUrl,
+  isReminder = false,
+}: SurveyMail): MessageTemplate {
+  const letter = letterOf({ survey, organization, publicUrl });
+  return {
+    from: { name: oneLine(survey.from_name), address: survey.from_email },
+    replyTo: survey.reply_to,
+    subject: withSlots(oneLine(survey.subject ?? survey.question_text), survey),
+    headers: {
+      'List-Unsubscribe': `<${letter.links.unsubscribe}>`,
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      'Auto-Submitted': 'auto-generated',
+      'X-Auto-Response-Suppress': 'OOF, AutoReply',
+      'Feedback-ID': `${survey.id}:${organization.id}:${isReminder ? 'reminder' : 'survey'}:askback`,
+      ...(isReminder && { 'In-Reply-To': thread, References: thread }),
+    },
+    text: letterText(letter),
+    html: letterHtml(letter),
+  };
+}
+
+const thread = `<${slot('thread')}>`;
+
+/** The survey with its texts in one of its languages, as its mail needs it. */
+export function inLanguage<S extends WordedSurvey>(survey: S, language: string) {
+  const { texts: _others, ...rest } = survey;
+  const { question_text, subject, intro } = textsIn(survey, language);
+  return { ...rest, question_text, subject, intro, language };
+}
+
+type MailTexts = Pick<SurveyTexts, 'question_text' | 'subject' | 'intro'>;
+
+/** Each placeholder of a mail's texts, once: its number names its slot. */
+function placeholdersOf({ question_text, subject, intro }: MailTexts): Placeholder[] {
+  const all = [question_text, subject ?? '', intro ?? ''].flatMap(piecesOf);
+  const distinct = new Map<string, Placeholder>();
+  for (const piece of all)
+    if (typeof piece !== 'string') distinct.set(JSON.stringify(piece), piece);
+  return [...distinct.values()];
+}
+
+const slotOf = (at: number) => `placeholder_${at}`;
+
+function withSlots(text: string, texts: MailTexts): string {
+  const keys = placeholdersOf(texts).map((each) => JSON.stringify(each));
+  return mapPlaceholders(text, (each) => slot(slotOf(keys.indexOf(JSON.stringify(each)))));
+}
+
+type Recipient = {
+  sendId: string;
+  email: string;
+  name: string | null;
+  token: string;
+  properties?: AddressedPerson['properties'];
+  /** The mail that a reminder continues. */
+  remindsOf?: string | null;
+};
+
+/**
+ * What one contact's mail of a survey has of its own. The Message-ID is the same however often it is
+ * tried.
+ */
+export function surveyFillings({ survey, publicUrl }: SurveyMail) {
+  const host = new URL(publicUrl).hostname.replace(/[[\]]/g, '');
+  const { greeting } = languageOf(survey.language).texts.mail;
+  const placeholders = placeholdersOf(survey);
+  return ({ sendId, ...contact }: Recipient, date: Date): Filling => {
+    const name = contact.name === null ? null : oneLine(contact.name) || null;
+    const person = { name, properties: contact.properties ?? {} };
+    return {
+      to: { name, address: contact.email },
+      messageId: `${sendId}@${host}`,
+      date,
+      slots: {
+        token: contact.token,
+        email: contact.email,
+        greeting: greeting(name),
+        ...(contact.remindsOf && { thread: `${contact.remindsOf}@${host}` }),
+        ...Object.fromEntries(placeholders.map((each, at) => [slotOf(at), valueFor(each, person)])),
+      },
+    };
+  };
+}
+
+function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
+  const language = languageOf(survey.language);
+  const { whyEmployee, whyCustomer, sentTo } = language.texts.mail;
+  const name = oneLine(organization.name);
+  const answer = `${publicUrl}/s/${slot('token')}`;
+  return {
+    language,
+    type: survey.type,
+    questionLanguage: survey.language,
+    question: withSlots(visible(survey.question_text), survey),
+    intro: survey.intro === null ? null : withSlots(visible(survey.intro), survey),
+    organization: { name, color: organization.color, logo: logoUrl(organization, publicUrl) },
+    foot: [organization.mail_foot, organization.postal_address].flatMap((text) =>
+      text ? [visible(text)] : [],
+    ),
+    scores: scoresInOrder(survey.type),
+    greeting: slot('greeting'),
+    why: `${survey.audience === 'employee' ? whyEmployee(name) : whyCustomer(name)} ${sentTo(slot('email'))}`,
+    links: {
+      answer,
+      score: (score) => `${answer}?score=${score}`,
+      trap: `${answer}/x`,
+      unsubscribe: `${publicUrl}/u/${slot('token')}`,
+    },
+  };
+}
+
+function logoUrl({ id, logo = null }: MailSender, publicUrl: string): string | null {
+  const path = logoPath(id, logo);
+  return path && `${publicUrl}${path}`;
+}
+
+/** A question may have several lines. Each is freed of what only a machine would put there. */
+const visible = (text: string) =>
+  text
+    .split(/\r\n|\r|\n/)
+    .map((line) => (isPlainLine(line) ? line.trim() : oneLine(line)))
+    .join('\n')
+    .trim();
 
 /** Everything a survey mail shows. */
 export type Letter = {
@@ -27,7 +202,7 @@ export type Letter = {
 };
 
 /** The text part. */
-export function letterText(letter: Letter): string {
+function letterText(letter: Letter): string {
   const { language, scores, question, greeting, intro, why, foot, links } = letter;
   const { mail, unsubscribeLink } = language.texts;
   return [

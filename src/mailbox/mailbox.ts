@@ -1,6 +1,6 @@
-import type { Db } from '../lib/db/db.ts';
+import PostalMime from 'postal-mime';
+import { type Db, one, type Sql } from '../lib/db/db.ts';
 import type { MailTransport } from '../lib/smtp/smtp.ts';
-import { deleteMessages, insertMessage } from './queries.ts';
 
 /** Where mails land when no SMTP server is set: nothing leaves the machine, and all can be read. */
 export const createMailbox = (db: Db): MailTransport => ({
@@ -22,4 +22,106 @@ function subjectOf(raw: Buffer): string {
   const head = raw.subarray(0, end < 0 ? undefined : end).toString('latin1');
   const [, subject = ''] = /^subject:[ \t]*((?:.*)(?:\r\n[ \t].*)*)/im.exec(head) ?? [];
   return subject.replace(/\r\n[ \t]/g, ' ');
+}
+
+type NewMessage = { from: string; to: string; subject: string; raw: Buffer };
+
+async function insertMessage(sql: Sql, { from, to, subject, raw }: NewMessage) {
+  return one(
+    await sql<{ id: string }[]>`
+      insert into mailbox_messages (mail_from, rcpt_to, subject, raw)
+      values (${from}, ${to}, ${subject}, ${raw})
+      returning id`,
+  ).id;
+}
+
+export type MessageRow = {
+  id: string;
+  mail_from: string;
+  rcpt_to: string;
+  subject: string;
+  received_at: Date;
+};
+
+/** A page of them, newest first, and one more if there are any. */
+export async function listMessages(sql: Sql, { page, limit }: { page: number; limit: number }) {
+  return await sql<MessageRow[]>`
+    select id, mail_from, rcpt_to, subject, received_at
+    from mailbox_messages
+    order by received_at desc, id desc
+    limit ${limit + 1} offset ${(page - 1) * limit}`;
+}
+
+export async function findMessage(sql: Sql, id: string) {
+  const [message] = await sql<(MessageRow & { raw: Buffer })[]>`
+    select id, mail_from, rcpt_to, subject, received_at, raw
+    from mailbox_messages
+    where id = ${id}`;
+  return message;
+}
+
+/** The newest this many are kept. */
+async function deleteMessages(sql: Sql, kept: number) {
+  await sql`
+    delete from mailbox_messages
+    where id in (
+      select id from mailbox_messages order by received_at desc, id desc offset ${kept}
+    )`;
+}
+
+const readAtOnce = 50;
+
+/** The messages in the built-in mailbox that match, by what they say once they are decoded. */
+export async function findMessages(
+  sql: Sql,
+  matches: (text: string) => boolean,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (let after: string | null = null; ; ) {
+    const messages: Awaited<ReturnType<typeof listRawMessages>> = await listRawMessages(sql, {
+      after,
+      atMost: readAtOnce,
+    });
+    for (const { id, rcpt_to, raw } of messages) {
+      if (matches(`${rcpt_to}\n${await wordsOf(raw)}`)) found.push(id);
+    }
+    if (messages.length < readAtOnce) return found;
+    after = messages.at(-1)!.id;
+  }
+}
+
+async function wordsOf(raw: Buffer): Promise<string> {
+  const { subject = '', headers, text = '', html = '' } = await PostalMime.parse(raw);
+  const head = headers.map(({ value }) => value).join('\n');
+  return [subject, head, text, html].join('\n');
+}
+
+type KeptMessage = { id: string; rcpt_to: string; raw: Buffer };
+
+/** Messages after one of them, by id. */
+export async function listRawMessages(
+  sql: Sql,
+  { after, atMost }: { after: string | null; atMost: number },
+) {
+  return await sql<KeptMessage[]>`
+    select id, rcpt_to, raw
+    from mailbox_messages
+    where ${after}::uuid is null or id > ${after}::uuid
+    order by id
+    limit ${atMost}`;
+}
+
+export async function deleteMessagesById(sql: Sql, ids: readonly string[]): Promise<number> {
+  const { count } = await sql`delete from mailbox_messages where id = any (${[...ids]}::uuid[])`;
+  return count;
+}
+
+/** Deletes what came for an address that an organization has erased, unless it was allowed again since. */
+export async function deleteMessagesToErased(sql: Sql, orgId: string, erasureId: string) {
+  await sql`
+    delete from mailbox_messages m
+    using erasures e
+    join organizations o on o.id = e.org_id
+    where e.org_id = ${orgId} and e.id = ${erasureId} and e.allowed_at is null
+      and keyed_hash(o.address_key, m.rcpt_to) = e.address_hash`;
 }

@@ -6,23 +6,23 @@ import type { Secrets } from '../lib/crypto/secrets.ts';
 import { readBody } from '../lib/http/body.ts';
 import { parse } from '../lib/validation/parse.ts';
 import {
-  agreeOnVersion,
-  protocolVersions,
-  RpcMessage,
-  rpcCodes,
-  rpcError,
-  rpcResult,
-  toolFailure,
-  toolResult,
-} from './messages.ts';
-import { checkConfirm, confirmWord, SendInput, sendTool } from './send-tool.ts';
-import { listThemes, ThemesInput, themesTool } from './themes-tool.ts';
-import { addressOf, type DescribedPaths, describeQuestion, questions } from './tools.ts';
+  addressOf,
+  checkConfirm,
+  confirmWord,
+  type DescribedPaths,
+  describeQuestion,
+  listThemes,
+  questions,
+  SendInput,
+  sendTool,
+  ThemesInput,
+  themesTool,
+} from './tools.ts';
 
 const largestMessage = 1024 * 1024;
 const shortMessage = 64 * 1024;
 
-export type McpTools = KeyTools & {
+type McpTools = KeyTools & {
   secrets: Secrets;
   publicUrl: string;
   /** The API of this process: a tool asks it as any client would, with the caller's key. */
@@ -170,3 +170,84 @@ async function resultOf(c: Context<ApiEnv>, answered: Response, more: object = {
   if (answered.status === 429) throw new Refusal('rate_limited', body.error ?? '');
   return toolFailure(body.error ?? `the service answered ${answered.status}`);
 }
+
+/** The versions of the Model Context Protocol that are spoken here, newest first. */
+const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+
+const Id = v.union([v.string(), v.number()]);
+
+/** A message of JSON-RPC 2.0. Without an id it is a notification and gets no answer. */
+const RpcMessage = v.object({
+  jsonrpc: v.literal('2.0'),
+  id: v.optional(Id),
+  method: v.optional(v.string()),
+  params: v.optional(v.record(v.string(), v.unknown())),
+});
+
+type RpcMessage = v.InferOutput<typeof RpcMessage>;
+
+/** The codes of JSON-RPC for a message that cannot be followed. */
+const rpcCodes = {
+  parse: -32700,
+  request: -32600,
+  method: -32601,
+  params: -32602,
+} as const;
+
+const rpcResult = (id: RpcMessage['id'], result: object) => ({ jsonrpc: '2.0', id, result });
+
+const rpcError = (id: RpcMessage['id'] | null, code: number, message: string) => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code, message },
+});
+
+/** The version to speak with a client: the one it asks for, or else the newest. */
+const agreeOnVersion = (asked: unknown): string =>
+  protocolVersions.find((version) => version === asked) ?? protocolVersions[0];
+
+/** What a tool found, for the model as text and for programs as an object. */
+const toolResult = (found: object) => ({
+  content: [{ type: 'text', text: JSON.stringify(found) }],
+  structuredContent: found,
+});
+
+/** A tool that could not do it: the model reads why and can do better. */
+const toolFailure = (sentence: string) => ({
+  content: [{ type: 'text', text: sentence }],
+  isError: true,
+});
+
+/** What a language model reads first at this address: https://llmstxt.org */
+const llmsText = (publicUrl: string) => `# askback
+
+> Survey feedback: NPS, CSAT, CES, stars and thumbs. Surveys go out by mail or by link, answers come back through an
+> API and signed webhooks, and scores stand with their margin of error.
+
+Every request carries an API key as \`Authorization: Bearer KEY\` or \`X-API-Key: KEY\`. A key belongs to one organization;
+a read key may call every GET, the rest needs a write key. 100 requests a minute a key unless the operator says otherwise:
+the headers \`RateLimit\` and \`Retry-After\` say how much is left. Lists are \`{"data": [...], "meta": {...}}\`;
+\`meta.next_cursor\` goes into \`cursor\`. An error is \`{"error", "code", "request_id"}\`. A POST with an
+\`Idempotency-Key\` runs once.
+
+## Documents
+
+- [API reference](${publicUrl}/docs): every endpoint with its fields, limits, errors and examples
+- [OpenAPI 3.1](${publicUrl}/openapi.json): the same for programs, with the payloads of webhooks
+- [MCP](${publicUrl}/mcp): tools for language models over streamable HTTP, with an API key as bearer token
+
+## First steps
+
+- \`GET ${publicUrl}/api/v1/surveys\`: the surveys of the organization
+- \`GET ${publicUrl}/api/v1/nps\`: the score, its counts and shares
+- \`GET ${publicUrl}/api/v1/responses?category=detractor\`: the newest answers of detractors
+- \`POST ${publicUrl}/api/v1/surveys/{id}/send?dry_run=true\`: what a send would do, without sending
+- \`POST ${publicUrl}/api/webhooks\`: have events delivered, signed as Standard Webhooks
+`;
+
+const oneHour = 'public, max-age=3600';
+
+export const llmsRoutes = (publicUrl: string) =>
+  new Hono().get('/llms.txt', (c) =>
+    c.text(llmsText(publicUrl), 200, { 'Cache-Control': oneHour }),
+  );

@@ -1,3 +1,11 @@
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import { Refusal } from '../errors.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { Uuid } from '../lib/validation/parse.ts';
+import { readInstants } from '../responses/period.ts';
+
 /** A tool that asks the API one question: its parameters are those of the route. */
 type Question = { name: string; title: string; path: string; description: string };
 
@@ -94,3 +102,161 @@ export function addressOf({ path }: Question, given: Record<string, unknown>) {
 
 const textOf = (value: unknown): string =>
   typeof value === 'object' ? JSON.stringify(value) : String(value);
+
+const confirmMs = 10 * 60_000;
+
+export const SendInput = v.object({
+  survey_id: Uuid,
+  contacts: v.array(v.unknown()),
+  confirm: v.optional(v.string()),
+});
+
+export type SendInput = v.InferOutput<typeof SendInput>;
+
+export const sendTool = {
+  name: 'send_survey',
+  title: 'Send a survey',
+  description:
+    'Mails a survey to contacts. The first call is a dry run: it says what would become of each contact and returns the word `confirm`. Show that to the user; only a second call with the same contacts and that word, within 10 minutes, sends mail.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      survey_id: { type: 'string', format: 'uuid' },
+      contacts: {
+        type: 'array',
+        minItems: 1,
+        items: {
+          type: 'object',
+          properties: {
+            email: { type: 'string' },
+            name: { type: 'string' },
+            properties: { type: 'object', additionalProperties: true },
+          },
+          required: ['email'],
+        },
+      },
+      confirm: { type: 'string', description: 'the word that the dry run returned' },
+    },
+    required: ['survey_id', 'contacts'],
+  },
+  annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+};
+
+const Receipt = v.object({ contacts: v.string(), until: v.number() });
+
+/**
+ * The word that allows a send after its dry run: sealed for the organization and the survey, it names the contacts
+ * and the time until which it holds. Nothing is stored, and every process knows it.
+ */
+export function confirmWord(secrets: Secrets, orgId: string, input: SendInput): string {
+  const receipt = { contacts: hashOf(input.contacts), until: Date.now() + confirmMs };
+  return secrets.seal(ownerOf(orgId, input), JSON.stringify(receipt)).toString('base64url');
+}
+
+export function checkConfirm(secrets: Secrets, orgId: string, input: SendInput) {
+  const receipt = openReceipt(secrets, orgId, input);
+  if (receipt?.contacts !== hashOf(input.contacts)) {
+    throw new Refusal(
+      'invalid',
+      'confirm is not the word of a dry run of this survey and these contacts: call again without it',
+      { code: 'confirm_unknown' },
+    );
+  }
+  if (receipt.until < Date.now()) {
+    throw new Refusal('invalid', 'confirm holds for 10 minutes: call again without it', {
+      code: 'confirm_too_old',
+    });
+  }
+}
+
+function openReceipt(secrets: Secrets, orgId: string, input: SendInput) {
+  try {
+    const sealed = Buffer.from(input.confirm ?? '', 'base64url');
+    return v.parse(Receipt, JSON.parse(secrets.open(ownerOf(orgId, input), sealed)));
+  } catch {
+    return undefined; // made up, of another organization, or of another survey
+  }
+}
+
+const ownerOf = (orgId: string, { survey_id }: SendInput) => ({
+  owner: orgId,
+  id: `mcp send ${survey_id}`,
+});
+
+/** Programs may write the members of an object in another order. */
+const hashOf = (contacts: readonly unknown[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(sorted(contacts)))
+    .digest('base64url');
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, part]) => [name, sorted(part)]));
+}
+
+const Day = v.pipe(
+  v.string(),
+  v.check((text) => readInstants(text) !== undefined, 'must be an ISO 8601 date or time'),
+);
+
+export const ThemesInput = v.object({
+  survey_id: v.optional(Uuid),
+  date_from: v.optional(Day),
+  date_to: v.optional(Day),
+  limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(50)), 20),
+});
+
+export const themesTool = {
+  name: 'list_themes',
+  title: 'List themes',
+  description:
+    'What comments speak of, most mentioned first, with how many of the mentions are by detractors. Empty unless comments are analyzed.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      survey_id: { type: 'string', format: 'uuid', description: 'limit to one survey' },
+      date_from: { type: 'string', description: 'on or after this ISO 8601 date or time' },
+      date_to: { type: 'string', description: 'on or before this ISO 8601 date or time' },
+      limit: { type: 'integer', minimum: 1, maximum: 50, default: 20 },
+    },
+    required: [],
+  },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+};
+
+export async function listThemes(
+  db: Db,
+  orgId: string,
+  given: v.InferOutput<typeof ThemesInput>,
+): Promise<object> {
+  const { survey_id, date_from, date_to, limit } = given;
+  const themes = await countThemes(db, orgId, {
+    surveyId: survey_id ?? null,
+    from: date_from ? readInstants(date_from)!.first : null,
+    until: date_to ? readInstants(date_to)!.end : null,
+    limit,
+  });
+  return { data: themes };
+}
+
+type ThemeScope = { surveyId: string | null; from: Date | null; until: Date | null; limit: number };
+
+/** What the comments of an organization speak of, most mentioned first. */
+async function countThemes(sql: Sql, orgId: string, { surveyId, from, until, limit }: ThemeScope) {
+  return await sql<{ theme: string; mentions: number; detractors: number }[]>`
+    select theme,
+           count(*)::int as mentions,
+           count(*) filter (where r.category = 'detractor')::int as detractors
+    from responses r
+    join analyses a on a.org_id = r.org_id and a.response_id = r.id
+    cross join lateral unnest(a.themes) as theme
+    where r.org_id = ${orgId} and r.held_reason is null
+      and (${surveyId}::uuid is null or r.survey_id = ${surveyId}::uuid)
+      and (${from}::timestamptz is null or r.created_at >= ${from}::timestamptz)
+      and (${until}::timestamptz is null or r.created_at < ${until}::timestamptz)
+    group by theme
+    order by mentions desc, theme
+    limit ${limit}`;
+}

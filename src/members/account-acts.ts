@@ -1,10 +1,7 @@
-import type { Actor } from '../audit/actor.ts';
-import type { Act } from '../audit/acts.ts';
-import { type AuditDetail, recordAct } from '../audit/record.ts';
+import { type Act, type Actor, type AuditDetail, recordAct } from '../audit/acts.ts';
 import type { Sql } from '../lib/db/db.ts';
-import { listOrganizationIds } from './account-acts.queries.ts';
 
-export type AccountAct = {
+type AccountAct = {
   memberId: string;
   actor: Actor;
   act: Act;
@@ -18,4 +15,11 @@ export async function recordAccountAct(tx: Sql, { memberId, ...act }: AccountAct
   for (const orgId of organizations.length > 0 ? organizations : [null]) {
     await recordAct(tx, { ...act, orgId, target });
   }
+}
+
+export async function listOrganizationIds(sql: Sql, memberId: string): Promise<string[]> {
+  const rows = await sql<{ org_id: string }[]>`
+    -- all organizations
+    select org_id from memberships where member_id = ${memberId} order by org_id`;
+  return rows.map(({ org_id }) => org_id);
 }

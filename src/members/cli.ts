@@ -1,21 +1,28 @@
-import { commandActor, commandWriter } from '../audit/actor.ts';
+import { commandActor, commandWriter } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound, Refusal } from '../errors.ts';
-import { type Command, columns, command, UsageError } from '../lib/cli/command.ts';
-import { Email, flag, id, OneOf, option, optional } from '../lib/cli/options.ts';
+import {
+  type Command,
+  columns,
+  command,
+  Email,
+  flag,
+  id,
+  OneOf,
+  option,
+  optional,
+  UsageError,
+} from '../lib/cli/command.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { Uuid } from '../lib/validation/parse.ts';
+import { publicUrlOf } from '../open-database.ts';
 import { getOrganization } from '../organizations/queries.ts';
-import { publicUrlOf } from '../service-record.ts';
-import type { Config } from '../settings/config.ts';
-import { configuredSecrets } from '../settings/secrets.ts';
-import { unlinkSso } from './account/account.ts';
-import { switchCodesOff } from './codes/codes.ts';
+import { type Config, configuredSecrets } from '../settings.ts';
+import { unlinkSso } from './account.ts';
+import { switchCodesOff } from './codes.ts';
 import { type InviteTools, inviteMember, inviteOperator } from './invite.ts';
-import { listAllMembers } from './member-list.queries.ts';
-import { findCredentials } from './queries.ts';
+import { findCredentials, findMemberRoleByEmail, listAllMembers, listMembers } from './queries.ts';
 import { makeResetLink } from './reset.ts';
-import { findMemberRoleByEmail, listMembers } from './roles.queries.ts';
 import { changeRole, removeMember } from './roles.ts';
 
 const roles = ['owner', 'editor', 'viewer'] as const;

@@ -1,14 +1,118 @@
-import type { Actor, Writer } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import type { Context } from 'hono';
+import * as v from 'valibot';
+import { type Actor, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
+import { Line } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import { hashToken, newToken } from '../sessions/cookie.ts';
-import type { Role } from '../sessions/session.ts';
-import { deleteInvitation, deleteInvitations, insertLink } from './links.queries.ts';
-import { countInvitations, findMemberRoleByEmail, lockRoles } from './roles.queries.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { clientAddress } from '../lib/http/client-address.ts';
+import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
+import { hashToken, memberActor, newToken, type Role } from '../sessions/session.ts';
+import { tryAgain } from '../web/app/error-screens.tsx';
+import { hashPassword } from './password.ts';
+import {
+  countInvitations,
+  deleteInvitation,
+  deleteInvitations,
+  findMemberRole,
+  findMemberRoleByEmail,
+  insertLink,
+  insertMember,
+  type LiveLink,
+  lockRoles,
+  type MemberName,
+  noteEmailProved,
+  ranks,
+  saveRole,
+  setOperator,
+  takeLink,
+} from './queries.ts';
+import { beginMemberSession, type SignInTools } from './sign-in.ts';
+
+/**
+ * Makes the account of an address that was invited, and signs it in. Returns nothing when the link does not work any
+ * more; refused when the address got an account in the meantime.
+ */
+export async function joinAsNewMember(
+  { db, publicUrl }: SignInTools,
+  c: Context,
+  { token, name, password }: { token: string; name: string; password: string },
+): Promise<LiveLink | undefined> {
+  const passwordHash = await hashPassword(password, { address: clientAddress(c) });
+  return await inTransaction(db, async (tx) => {
+    const link = await takeLink(tx, 'invitation', hashToken(token));
+    if (!link) return undefined;
+    const email = link.email ?? '';
+    const member = await insertMember(tx, { email, name, passwordHash, isOperator: false });
+    if (!member) throw hasAccount();
+    await joinByInvitation(tx, { link, member, actor: memberActor(member, c.get('requestId')) });
+    if (link.provesEmail) await noteEmailProved(tx, member.id);
+    await beginMemberSession(tx, c, { publicUrl, member, by: 'link' });
+    return link;
+  });
+}
+
+const hasAccount = () =>
+  new Refusal(
+    'conflict',
+    'There is an account for this address already. Sign in, and open the link again.',
+    {
+      code: 'has_account',
+    },
+  );
+
+/** Takes an invitation for a member who is signed in, if it is for the member's address. */
+export async function joinAsMember(
+  db: Db,
+  { token, member, actor }: { token: string; member: MemberName; actor: Actor },
+): Promise<LiveLink | undefined> {
+  return await inTransaction(db, async (tx) => {
+    const link = await takeLink(tx, 'invitation', hashToken(token));
+    if (!link) return undefined;
+    if (link.email?.toLowerCase() !== member.email.toLowerCase()) {
+      throw new Refusal(
+        'forbidden',
+        'This invitation is for another address than the one you are signed in with.',
+      );
+    }
+    await joinByInvitation(tx, { link, member, actor });
+    if (link.provesEmail) await noteEmailProved(tx, member.id);
+    return link;
+  });
+}
+
+/** What an invitation gives to a member. A role that it has by now is not made smaller. */
+export async function joinByInvitation(
+  tx: Sql,
+  { link, member, actor }: { link: LiveLink; member: { id: string }; actor: Actor },
+) {
+  const { orgId, role, isOperator } = link;
+  const target = { kind: 'member', id: member.id };
+  if (orgId && role) {
+    await lockRoles(tx, orgId);
+    const current = await findMemberRole(tx, orgId, member.id);
+    if (!current || ranks[current.role] < ranks[role]) {
+      await saveRole(tx, { orgId, memberId: member.id, role });
+      const act = current ? 'member.role_changed' : 'member.joined';
+      await recordAct(tx, { orgId, actor, act, target, details: { role } });
+    }
+  }
+  if (isOperator && (await setOperator(tx, member.id, true))) {
+    await recordAct(tx, { orgId: null, actor, act: 'member.operator_made', target });
+  }
+}
+
+/** What to say at the field of an address that was not invited; any other error is thrown on. */
+export function whyNotInvited(error: unknown): string {
+  if (!(error instanceof Refusal)) throw error;
+  const { code, retryInSeconds = 0 } = error;
+  if (code === 'already_member')
+    return 'This address belongs to a member already. Change the role in the list.';
+  if (code === 'too_many_invitations')
+    return `No invitation was sent: an organization sends at most ${mostInvitationsADay} in 24 hours. ${tryAgain(retryInSeconds)}`;
+  throw error;
+}
 
 /** Proof that the members of an organization may be changed: an owner's, or the command line's; no editor's. */
 export type OwnerWriter = Writer & { readonly role?: 'owner' };
@@ -32,7 +136,7 @@ export async function inviteMember(
   return await invite(tools, { isOperator: false, isShown: true, ...invitation, orgId, actor });
 }
 
-export type WishedInvitation = {
+type WishedInvitation = {
   email: string;
   role: Role;
   isOperator?: boolean;
@@ -100,7 +204,7 @@ async function refuseMembers(tx: Sql, orgId: string, email: string) {
 }
 
 /** Each goes out as a mail in the name of this server, to any address. Replaced and withdrawn ones count too. */
-export const mostInvitationsADay = 100;
+const mostInvitationsADay = 100;
 
 async function refuseMany(tx: Sql, orgId: string) {
   const { made, next_in_seconds } = await countInvitations(tx, orgId, mostInvitationsADay);
@@ -119,3 +223,30 @@ export async function withdrawInvitation(db: Db, { orgId, actor }: OwnerWriter, 
     await recordAct(tx, { orgId, actor, act: 'invitation.withdrawn', target });
   });
 }
+
+// What people type when they come in.
+
+export const EmailField = v.pipe(
+  v.string(),
+  v.trim(),
+  v.check(isMailable, 'Enter an email address such as ann@example.com.'),
+  v.transform((text) => normalizeEmail(text) ?? text),
+);
+
+export const NameField = v.pipe(v.string(), v.trim(), v.nonEmpty('Enter a name.'), Line(200));
+
+const longestTyped = 1000;
+
+/** A password to be compared: whatever it is, it is wrong or right. */
+export const PasswordField = v.pipe(
+  v.string(),
+  v.nonEmpty('Enter the password.'),
+  v.maxLength(longestTyped, 'The password is too long.'),
+);
+
+/** A password to be set; `refusePassword` judges it once it is known whose it is. */
+export const NewPasswordField = v.pipe(
+  v.string(),
+  v.nonEmpty('Choose a password.'),
+  v.maxLength(longestTyped, 'The password is too long.'),
+);

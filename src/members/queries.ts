@@ -1,4 +1,5 @@
-import type { Sql } from '../lib/db/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
+import type { Role } from '../sessions/session.ts';
 
 export type MemberName = { id: string; name: string; email: string };
 
@@ -46,7 +47,7 @@ export async function hasMembers(sql: Sql): Promise<boolean> {
   return (await sql`select from members limit 1`).length > 0;
 }
 
-export type NewMember = {
+type NewMember = {
   email: string;
   name: string;
   passwordHash: string | null;
@@ -102,3 +103,315 @@ export async function lockOperators(sql: Sql): Promise<string[]> {
     select id from members where is_operator order by id for update`;
   return rows.map(({ id }) => id);
 }
+
+type MemberOfDeployment = {
+  id: string;
+  name: string;
+  email: string;
+  is_operator: boolean;
+  organizations: number;
+  last_used_at: Date | null;
+  created_at: Date;
+};
+
+/** All members of the deployment, by address. */
+export async function listAllMembers(sql: Sql): Promise<MemberOfDeployment[]> {
+  return await sql<MemberOfDeployment[]>`
+    -- all organizations
+    select m.id, m.name, m.email, m.is_operator,
+           (select count(*)::int from memberships where member_id = m.id) as organizations,
+           (select max(used_at) from sessions where member_id = m.id) as last_used_at, m.created_at
+    from members m
+    order by m.email_key`;
+}
+
+export type LinkKind = 'welcome' | 'invitation' | 'reset';
+
+type NewLink = {
+  tokenHash: Buffer;
+  kind: LinkKind;
+  email?: string;
+  memberId?: string;
+  orgId?: string | null;
+  role?: Role | null;
+  isOperator?: boolean;
+  /** Whether it goes to the address alone, so that using it proves the address. */
+  provesEmail?: boolean;
+};
+
+/** How long a link works. */
+const validFor = { welcome: '24 hours', invitation: '7 days', reset: '1 hour' } as const;
+
+export async function insertLink(sql: Sql, link: NewLink): Promise<string> {
+  return one(
+    await sql<{ id: string }[]>`
+      insert into member_links (token_hash, kind, email, member_id, org_id, role, is_operator, proves_email,
+                                expires_at)
+      values (${link.tokenHash}, ${link.kind}, ${link.email ?? null}, ${link.memberId ?? null},
+              ${link.orgId ?? null}, ${link.role ?? null}, ${link.isOperator ?? false},
+              ${link.provesEmail ?? false}, now() + ${validFor[link.kind]}::interval)
+      returning id`,
+  ).id;
+}
+
+export type LiveLink = {
+  id: string;
+  email: string | null;
+  memberId: string | null;
+  orgId: string | null;
+  organization: string | null;
+  role: Role | null;
+  isOperator: boolean;
+  provesEmail: boolean;
+};
+
+const isLive = (sql: Sql) => sql`used_at is null and expires_at > now()`;
+
+const linkFields = (sql: Sql) => sql`
+  l.id, l.email, l.member_id as "memberId", l.org_id as "orgId", l.role, l.is_operator as "isOperator",
+  l.proves_email as "provesEmail",
+  (select name from organizations where id = l.org_id) as organization`;
+
+/** What a link leads to, as long as it works. */
+export async function findLink(
+  sql: Sql,
+  kind: LinkKind,
+  tokenHash: Buffer,
+): Promise<LiveLink | undefined> {
+  const [link] = await sql<LiveLink[]>`
+    -- all organizations
+    select ${linkFields(sql)}
+    from member_links l
+    where token_hash = ${tokenHash} and kind = ${kind} and ${isLive(sql)}`;
+  return link;
+}
+
+/** An invitation by its id, as long as it works. */
+export async function findInvitedLink(sql: Sql, id: string): Promise<LiveLink | undefined> {
+  const [link] = await sql<LiveLink[]>`
+    -- all organizations
+    select ${linkFields(sql)}
+    from member_links l
+    where id = ${id} and kind = 'invitation' and ${isLive(sql)}`;
+  return link;
+}
+
+/** What a link leads to, and from then on the link works no more: of two requests with it one gets it. */
+export async function takeLink(
+  sql: Sql,
+  kind: LinkKind,
+  tokenHash: Buffer,
+): Promise<LiveLink | undefined> {
+  const [link] = await sql<LiveLink[]>`
+    -- all organizations
+    update member_links l
+    set used_at = now()
+    where token_hash = ${tokenHash} and kind = ${kind} and ${isLive(sql)}
+    returning ${linkFields(sql)}`;
+  return link;
+}
+
+/** Takes all invitations of an address that has proved to be the person's own. */
+export async function takeInvitationsOf(sql: Sql, email: string): Promise<LiveLink[]> {
+  return await sql<LiveLink[]>`
+    -- all organizations
+    update member_links l
+    set used_at = now()
+    where kind = 'invitation' and lower(email) = lower(${email}) and ${isLive(sql)}
+    returning ${linkFields(sql)}`;
+}
+
+/** Ends the welcome links of before; whether there is no member yet, so that this one is made. */
+export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer): Promise<boolean> {
+  const made = await sql`
+    -- all organizations
+    with ended as (
+      delete from member_links where kind = 'welcome'
+    )
+    insert into member_links (token_hash, kind, expires_at)
+    select ${tokenHash}, 'welcome', now() + ${validFor.welcome}::interval
+    where not exists (select from members)
+    returning id`;
+  return made.length > 0;
+}
+
+/** Links for a new password end with the first that is used. */
+export async function deleteResetLinks(sql: Sql, memberId: string) {
+  await sql`
+    -- all organizations
+    delete from member_links where kind = 'reset' and member_id = ${memberId}`;
+}
+
+/** How many links for a new password a member could use now. */
+export async function countResetLinks(sql: Sql, memberId: string): Promise<number> {
+  return one(
+    await sql<{ count: number }[]>`
+      -- all organizations
+      select count(*)::int as count
+      from member_links
+      where kind = 'reset' and member_id = ${memberId} and ${isLive(sql)}`,
+  ).count;
+}
+
+/** A new invitation of an address to the same place ends the one before. */
+export async function deleteInvitations(sql: Sql, orgId: string | null, email: string) {
+  await sql`
+    delete from member_links
+    where kind = 'invitation' and used_at is null and lower(email) = lower(${email})
+      and org_id is not distinct from ${orgId}::uuid`;
+}
+
+export type PendingInvitation = {
+  id: string;
+  email: string;
+  role: Role;
+  expires_at: Date;
+  created_at: Date;
+};
+
+/** Invitations to an organization that are not accepted yet, newest first. */
+export async function listInvitations(sql: Sql, orgId: string): Promise<PendingInvitation[]> {
+  return await sql<PendingInvitation[]>`
+    select id, email, role, expires_at, created_at
+    from member_links
+    where org_id = ${orgId} and kind = 'invitation' and ${isLive(sql)}
+    order by created_at desc, id desc`;
+}
+
+export async function findInvitation(
+  sql: Sql,
+  orgId: string,
+  id: string,
+): Promise<PendingInvitation | undefined> {
+  const [row] = await sql<PendingInvitation[]>`
+    select id, email, role, expires_at, created_at
+    from member_links
+    where org_id = ${orgId} and id = ${id} and kind = 'invitation' and ${isLive(sql)}`;
+  return row;
+}
+
+export async function deleteInvitation(sql: Sql, orgId: string, id: string): Promise<boolean> {
+  const { count } = await sql`
+    delete from member_links
+    where org_id = ${orgId} and id = ${id} and kind = 'invitation' and used_at is null`;
+  return count > 0;
+}
+
+/** A link that ended is kept for a month, as a trace of what was made. */
+export async function deleteOldLinks(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    -- all organizations
+    delete from member_links
+    where token_hash in (
+      select token_hash
+      from member_links
+      where expires_at < now() - interval '30 days'
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}
+
+export type ListedMember = {
+  id: string;
+  name: string;
+  email: string;
+  role: Role;
+  is_operator: boolean;
+  has_second_step: boolean;
+  last_used_at: Date | null;
+  created_at: Date;
+};
+
+/** The members of an organization, by name. */
+export async function listMembers(sql: Sql, orgId: string): Promise<ListedMember[]> {
+  return await sql<ListedMember[]>`
+    select m.id, m.name, m.email, s.role, m.is_operator, m.totp_since is not null as has_second_step,
+           (select max(used_at) from sessions where member_id = m.id) as last_used_at, s.created_at
+    from memberships s
+    join members m on m.id = s.member_id
+    where s.org_id = ${orgId}
+    order by lower(m.name), m.email_key`;
+}
+
+export type MemberRole = { id: string; name: string; email: string; role: Role };
+
+export async function findMemberRole(
+  sql: Sql,
+  orgId: string,
+  memberId: string,
+): Promise<MemberRole | undefined> {
+  const [row] = await sql<MemberRole[]>`
+    select m.id, m.name, m.email, s.role
+    from memberships s
+    join members m on m.id = s.member_id
+    where s.org_id = ${orgId} and s.member_id = ${memberId}`;
+  return row;
+}
+
+export async function findMemberRoleByEmail(
+  sql: Sql,
+  orgId: string,
+  email: string,
+): Promise<MemberRole | undefined> {
+  const [row] = await sql<MemberRole[]>`
+    select m.id, m.name, m.email, s.role
+    from memberships s
+    join members m on m.id = s.member_id
+    where s.org_id = ${orgId} and m.email_key = lower(${email})`;
+  return row;
+}
+
+/** Held until the transaction ends: changes of an organization's roles wait for each other. */
+export async function lockRoles(sql: Sql, orgId: string): Promise<boolean> {
+  const { count } = await sql`
+    select from organizations where id = ${orgId} for no key update`;
+  return count > 0;
+}
+
+export async function countOwners(sql: Sql, orgId: string): Promise<number> {
+  return one(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count from memberships where org_id = ${orgId} and role = 'owner'`,
+  ).count;
+}
+
+export async function saveRole(
+  sql: Sql,
+  { orgId, memberId, role }: { orgId: string; memberId: string; role: Role },
+) {
+  await sql`
+    insert into memberships (org_id, member_id, role)
+    values (${orgId}, ${memberId}, ${role})
+    on conflict (org_id, member_id) do update set role = excluded.role`;
+}
+
+export async function deleteRole(sql: Sql, orgId: string, memberId: string) {
+  await sql`delete from memberships where org_id = ${orgId} and member_id = ${memberId}`;
+}
+
+type CountedInvitations = { made: number; next_in_seconds: number };
+
+/** How many invitations an organization made within 24 hours, and when the first of the newest so many counts no more. */
+export async function countInvitations(
+  sql: Sql,
+  orgId: string,
+  most: number,
+): Promise<CountedInvitations> {
+  return one(
+    await sql<CountedInvitations[]>`
+      select count(*)::int as made,
+             greatest(1, ceil(extract(epoch from min(at) + interval '24 hours' - now())))::int as next_in_seconds
+      from (
+        select at
+        from audit_events
+        where org_id = ${orgId} and at > now() - interval '24 hours' and act = 'member.invited'
+          and actor_kind <> 'command'
+        order by at desc
+        limit ${most}
+      ) newest`,
+  );
+}
+
+/** The role with the higher rank may do all that the other may, and more. */
+export const ranks: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, owner: 3 };

@@ -1,17 +1,24 @@
-import { recordAct } from '../audit/record.ts';
+import { type Actor, recordAct } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Role } from '../sessions/session.ts';
-import type { OwnerWriter } from './invite.ts';
+import {
+  type InviteTools,
+  inviteOperator,
+  type MadeInvitation,
+  type OwnerWriter,
+} from './invite.ts';
 import {
   countOwners,
   deleteRole,
+  findCredentials,
   findMemberRole,
+  lockOperators,
   lockRoles,
   type MemberRole,
   saveRole,
-} from './roles.queries.ts';
+  setOperator,
+} from './queries.ts';
 
 /** Gives a member another role. The last owner keeps its own. */
 export async function changeRole(
@@ -73,4 +80,36 @@ async function keepOneOwner(tx: Sql, orgId: string) {
       code: 'last_owner',
     },
   );
+}
+
+/** Makes an operator of the member with this address; an address without an account is invited as one. */
+export async function makeOperator(
+  tools: InviteTools,
+  actor: Actor,
+  email: string,
+): Promise<MadeInvitation | undefined> {
+  const member = await findCredentials(tools.db, email);
+  if (!member) return await inviteOperator(tools, actor, email);
+  await inTransaction(tools.db, async (tx) => {
+    if (!(await setOperator(tx, member.id, true))) return;
+    const target = { kind: 'member', id: member.id };
+    await recordAct(tx, { orgId: null, actor, act: 'member.operator_made', target });
+  });
+  return undefined;
+}
+
+/** Takes the role of an operator away. The last one keeps it: in the app it could not be given back. */
+export async function removeOperator(db: Db, actor: Actor, memberId: string) {
+  await inTransaction(db, async (tx) => {
+    const operators = await lockOperators(tx);
+    if (!operators.includes(memberId)) throw notFound('operator');
+    if (operators.length === 1) {
+      throw new Refusal('conflict', 'the deployment would be left without an operator', {
+        code: 'last_operator',
+      });
+    }
+    await setOperator(tx, memberId, false);
+    const target = { kind: 'member', id: memberId };
+    await recordAct(tx, { orgId: null, actor, act: 'member.operator_removed', target });
+  });
 }

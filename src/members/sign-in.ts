@@ -1,14 +1,24 @@
+import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import * as v from 'valibot';
+import type { Secrets } from '../lib/crypto/secrets.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
-import { beginSession, endSession } from '../sessions/begin.ts';
-import { renewProof } from '../sessions/queries.ts';
-import { memberActor, type SignedInMember } from '../sessions/session.ts';
+import { deleteOldSessions, findAwaitingCode, renewProof } from '../sessions/queries.ts';
+import {
+  beginSession,
+  endSession,
+  memberActor,
+  readSessionHash,
+  type SignedInMember,
+} from '../sessions/session.ts';
 import { recordAccountAct } from './account-acts.ts';
-import { countProof } from './attempts.ts';
+import { countProof, deleteOldAttempts } from './attempts.ts';
+import { checkSecondStep } from './codes.ts';
 import { checkPassword } from './password.ts';
 import {
+  deleteOldLinks,
   findCredentials,
   findCredentialsById,
   lockPassword,
@@ -16,9 +26,38 @@ import {
   type MemberName,
 } from './queries.ts';
 
+export type SecondStepTools = SignInTools & { secrets: Secrets };
+
+/** The member whose password was right in this browser, and who has yet to give a code. */
+export async function awaitedMember(
+  { db, publicUrl }: SignInTools,
+  c: Context,
+): Promise<{ memberId: string } | undefined> {
+  const hash = readSessionHash(c, publicUrl);
+  return hash && (await findAwaitingCode(db, hash));
+}
+
+/** Takes the second step; a wrong one counts like a wrong password. Returns whether it was right. */
+export async function signInByCode(
+  tools: SecondStepTools,
+  c: Context,
+  { memberId, typed }: { memberId: string; typed: string },
+): Promise<boolean> {
+  const { db, publicUrl } = tools;
+  const giveBack = await countProof(db, { account: `code ${memberId}`, address: clientAddress(c) });
+  if (!(await checkSecondStep(tools, memberId, typed))) return false;
+  await giveBack();
+  return await inTransaction(db, async (tx) => {
+    const member = await findCredentialsById(tx, memberId);
+    if (!member) return false;
+    await beginMemberSession(tx, c, { publicUrl, member, by: 'code' });
+    return true;
+  });
+}
+
 export type SignInTools = { db: Db; publicUrl: string };
 
-export type SignInResult = 'signed_in' | 'awaits_code' | 'wrong';
+type SignInResult = 'signed_in' | 'awaits_code' | 'wrong';
 
 /**
  * Signs in by password. An address without an account takes as long and counts as much as a wrong password. A member
@@ -103,4 +142,99 @@ export async function checkOwnPassword(
   if (!(await checkPassword(found?.passwordHash ?? null, password, { address }))) return undefined;
   await giveBack();
   return found;
+}
+
+// Some proofs have two halves: first a question goes out with a cookie, then the answer comes back with it.
+
+export type HandshakeTools = { db: Db; secrets: Secrets; publicUrl: string };
+
+type Handshake = 'oidc' | 'passkey';
+
+type Kept = { expires: number; data: unknown };
+
+const seconds = 600;
+
+/** Binds the second half to this browser: what is kept is sealed, so that it can neither be read nor changed. */
+export function keepHandshake(
+  c: Context,
+  { secrets, publicUrl }: HandshakeTools,
+  { kind, data }: { kind: Handshake; data: object },
+) {
+  const kept: Kept = { expires: Date.now() + seconds * 1000, data };
+  const value = secrets.seal(ownerOf(kind), JSON.stringify(kept)).toString('base64url');
+  setCookie(c, nameOf(kind, publicUrl), value, { ...attributes(publicUrl), maxAge: seconds });
+}
+
+/** What was kept for this browser, once: also a copy of the cookie does not bring it back. */
+export async function takeHandshake<const S extends v.GenericSchema>(
+  c: Context,
+  { db, secrets, publicUrl }: HandshakeTools,
+  { kind, data }: { kind: Handshake; data: S },
+): Promise<v.InferOutput<S> | undefined> {
+  const name = nameOf(kind, publicUrl);
+  const value = getCookie(c, name);
+  if (!value) return undefined;
+  deleteCookie(c, name, attributes(publicUrl));
+  const kept = open(secrets, kind, value);
+  const read = v.safeParse(data, kept?.data);
+  if (!kept || !read.success || kept.expires < Date.now()) return undefined;
+  // Of the bytes: base64 can be written in more than one way.
+  const hash = createHash('sha256').update(Buffer.from(value, 'base64url')).digest();
+  return (await spendHandshake(db, hash, new Date(kept.expires))) ? read.output : undefined;
+}
+
+function open(secrets: Secrets, kind: Handshake, value: string): Kept | undefined {
+  try {
+    return JSON.parse(secrets.open(ownerOf(kind), Buffer.from(value, 'base64url')));
+  } catch {
+    return undefined; // made up, or sealed with a key that is gone
+  }
+}
+
+const ownerOf = (kind: Handshake) => ({ owner: 'handshake', id: kind });
+
+/** `Lax` lets it come along when a provider sends the browser back here. */
+const attributes = (publicUrl: string) =>
+  ({
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure: publicUrl.startsWith('https:'),
+  }) as const;
+
+const nameOf = (kind: Handshake, publicUrl: string) =>
+  publicUrl.startsWith('https:') ? `__Host-askback-${kind}` : `askback_${kind}`;
+
+/** So many rows a statement, so that no transaction becomes long. */
+const batch = 1000;
+
+/** Deletes sessions, links and counts of wrong proofs that can have no effect any more. */
+export async function cleanUpMembers({ db }: { db: Db }) {
+  while ((await deleteOldSessions(db, batch)) === batch);
+  while ((await deleteOldLinks(db, batch)) === batch);
+  while ((await deleteOldAttempts(db, batch)) === batch);
+  while ((await deleteOldHandshakes(db, batch)) === batch);
+}
+
+/** Returns whether it was spent now, and not before. */
+async function spendHandshake(sql: Sql, hash: Buffer, expiresAt: Date): Promise<boolean> {
+  const { count } = await sql`
+    insert into spent_handshakes (hash, expires_at)
+    values (${hash}, ${expiresAt})
+    on conflict do nothing`;
+  return count > 0;
+}
+
+/** One that has expired is refused for that, with an hour for clocks that differ. */
+export async function deleteOldHandshakes(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from spent_handshakes
+    where hash in (
+      select hash
+      from spent_handshakes
+      where expires_at < now() - interval '1 hour'
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
 }

@@ -1,35 +1,47 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { actorOf } from '../audit/actor.ts';
+import { actorOf } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
-import { OneOf } from '../lib/cli/options.ts';
+import { OneOf } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
-import { isKnownZone } from '../organizations/change.queries.ts';
-import { TimeZone } from '../organizations/schemas.ts';
+import type { RequestEnv } from '../lib/http/http.ts';
+import { TimeZone } from '../organizations/manage.ts';
+import { isKnownZone } from '../organizations/queries.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { Choice, Field, Select } from '../web/app/fields.tsx';
+import { Mistakes } from '../web/app/badges.tsx';
 import { flash } from '../web/app/flash.ts';
-import { Mistakes } from '../web/app/marks.tsx';
 import {
+  Choice,
   emptyForm,
+  Field,
   type FormState,
   optionalText,
   readForm,
+  Select,
   severalOf,
+  Tick,
   ticked,
   withMistake,
-} from '../web/app/read-form.ts';
+} from '../web/app/forms.tsx';
+import { renderAlone } from '../web/app/screen.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
-import { chooseNotifications } from './choose.ts';
-import { findContents } from './contents.queries.ts';
-import { setContents } from './contents.ts';
-import { ContentsPart } from './contents-part.tsx';
-import { findChoices, type NotificationChoices } from './queries.ts';
-import { digests, notificationKinds, slackKinds } from './rules.ts';
-import { findSlackHook } from './slack.queries.ts';
-import { removeSlackHook, setSlackHook } from './slack.ts';
-import { digestNames, notificationNames, SlackPart } from './slack-part.tsx';
+import {
+  chooseNotifications,
+  type Digest,
+  digests,
+  findChoices,
+  findContents,
+  findStop,
+  type NotificationChoices,
+  type NotificationKind,
+  notificationKinds,
+  setContents,
+  slackKinds,
+  stopNotification,
+} from './choices.ts';
+import { type NotificationContents, readStopToken } from './mail.ts';
+import { findSlackHook, removeSlackHook, type SlackHook, setSlackHook } from './slack.ts';
 
 const Choices = v.object({
   events: severalOf(OneOf(notificationKinds)),
@@ -176,3 +188,154 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
     </form>
   );
 }
+
+type ContentsPartProps = { form: FormState; action: string; contents: NotificationContents };
+
+/** For owners: what mails and posts may show of a response. */
+const ContentsPart = ({ form, action, contents }: ContentsPartProps) => (
+  <Part id="contents" title="What notifications show">
+    <p class="small soft">
+      Of a response: its survey and score, and an excerpt of its comment without names and
+      addresses. This holds for mails and the webhook.
+    </p>
+    <form method="post" action={action} class="fields narrow">
+      <Tick
+        name="people"
+        label="Name the contact, with its address"
+        form={form}
+        checked={contents.people}
+      />
+      <Tick
+        name="unedited"
+        label="Show comments as they were written"
+        form={form}
+        checked={contents.unedited}
+      />
+      <div class="actions">
+        <button type="submit">Save what they show</button>
+      </div>
+    </form>
+  </Part>
+);
+
+type StopTools = { db: Db; secrets: Pick<Secrets, 'open'> };
+
+/** Where the link in a notification leads that stops its kind. Opening it changes nothing; its button does. */
+export const stopPages = (tools: StopTools) =>
+  new Hono<RequestEnv>()
+    .get('/notifications/stop/:token', async (c) => {
+      const { wanted, what, found } = await readStop(tools, c);
+      if (!wanted) return showStopped(c, what, found.organization);
+      const body = (
+        <form method="post" class="fields">
+          <p>
+            “{what}”: no more of these mails about {found.organization} go to {found.email}.
+          </p>
+          <div class="actions">
+            <button type="submit" class="primary">
+              Stop these mails
+            </button>
+          </div>
+        </form>
+      );
+      return renderAlone(c, { title: 'Stop notifications', body });
+    })
+
+    .post('/notifications/stop/:token', async (c) => {
+      const { wish, what, found } = await readStop(tools, c);
+      await stopNotification(tools.db, wish, found.name);
+      return showStopped(c, what, found.organization);
+    });
+
+const showStopped = (c: Context, what: string, organization: string) =>
+  renderAlone(c, {
+    title: 'Stop notifications',
+    body: (
+      <p>
+        “{what}” is stopped for {organization}. Settings, Notifications switches it on again.
+      </p>
+    ),
+  });
+
+async function readStop({ db, secrets }: StopTools, c: Context) {
+  const wish = readStopToken(secrets, c.req.param('token') ?? '');
+  const found = wish && (await findStop(db, wish));
+  if (!found) throw notFound('link');
+  const { kind } = wish;
+  const what = kind === 'digest' ? 'Digest' : notificationNames[kind];
+  const wanted = kind === 'digest' ? found.digest !== 'none' : found.events.includes(kind);
+  return { wish, wanted, what, found };
+}
+
+const notificationNames = {
+  detractor: 'A detractor answers',
+  held: 'A response is held',
+  webhook_off: 'A webhook is switched off',
+  limit_near: '80 % of the month’s mails are used',
+  limit_reached: 'All of the month’s mails are used',
+  campaign_finished: 'A campaign is finished',
+  assigned: 'A response is assigned to me',
+} satisfies Record<NotificationKind, string>;
+
+const digestNames = {
+  none: 'No digest',
+  day: 'Every day',
+  week: 'Every week, on Monday',
+} satisfies Record<Digest, string>;
+
+type SlackPartProps = { form: FormState; action: string; hook: SlackHook | undefined };
+
+/** For owners: the webhook of the organization. Its address is a secret, and not shown again. */
+const SlackPart = ({ form, action, hook }: SlackPartProps) => (
+  <Part id="slack" title="Slack-compatible webhook">
+    <p class="small soft">
+      Posts to a channel of Slack, Mattermost or another program that takes such messages.
+    </p>
+    <form method="post" action={action} class="fields narrow">
+      <Mistakes form={form} />
+      <Field
+        name="url"
+        type="url"
+        label="Address of the incoming webhook"
+        form={form}
+        help={
+          hook
+            ? 'There is one, which is not shown. Leave this empty to keep it.'
+            : 'It is kept sealed, and not shown again.'
+        }
+        autocomplete="off"
+        required={!hook}
+      />
+      <Choice
+        id="slack-events"
+        name="events"
+        label="Post when"
+        form={form}
+        several
+        value={hook?.events ?? []}
+        options={slackKinds.map((value) => ({ value, text: notificationNames[value] }))}
+      />
+      <Select
+        id="slack-digest"
+        name="digest"
+        label="Digest"
+        form={form}
+        value={hook?.digest ?? 'none'}
+        help="At 9 in the morning, by the clock of the organization."
+        options={digests.map((value) => ({ value, text: digestNames[value] }))}
+      />
+      <div class="actions">
+        <button type="submit">Save the webhook</button>
+      </div>
+    </form>
+    {hook ? (
+      <form method="post" action={`${action}/remove`}>
+        <div class="actions">
+          <button type="submit" class="danger">
+            Remove the webhook
+          </button>
+        </div>
+      </form>
+    ) : null}
+  </Part>
+);

@@ -1,10 +1,112 @@
-import type { Actor } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import { type Actor, recordAct } from '../audit/acts.ts';
+import { enqueue, type JobPayloads } from '../jobs.ts';
 import type { SealedFor, Secrets } from '../lib/crypto/secrets.ts';
-import type { Db } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import type { Digest, NotificationKind } from './rules.ts';
-import { deleteSlackHook, saveSlackHook } from './slack.queries.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import type { Log } from '../lib/log/log.ts';
+import type { Excerpt } from '../responses/answer.ts';
+import type { SubscriberAnswer, SubscriberClient } from '../webhooks/deliver.ts';
+import type { Digest, NotificationKind } from './choices.ts';
+import {
+  contents,
+  letterOf,
+  type NotificationLetter,
+  releaseNotification,
+  type StoredNotification,
+} from './mail.ts';
+
+export type SlackTools = {
+  db: Db;
+  log: Log;
+  outbound: SubscriberClient;
+  excerpt: Excerpt;
+  secrets: Pick<Secrets, 'open'>;
+  publicUrl: string;
+};
+
+const deadlineMs = 10_000;
+const waitsMinutes = [1, 5, 30, 120];
+
+/** Posts a notification to the organization's webhook; one that was certainly not taken is tried a few times. */
+export async function postNotification(tools: SlackTools, job: JobPayloads['notifications.post']) {
+  const { db, log, outbound, secrets, publicUrl } = tools;
+  const { org_id, notification_id, tries } = job;
+  const claimed = await claimPost(db, org_id, notification_id);
+  if (!claimed) return;
+  const letter = await letterOf(tools, claimed);
+  if (!letter) return;
+  const answer = await outbound.post(secrets.open(hookPlace(org_id), claimed.url), {
+    group: org_id,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(messageOf(letter, `${publicUrl}/o/${claimed.slug}${letter.path}`)),
+    deadlineMs,
+  });
+  if (isTaken(answer)) return;
+  const minutes = waitsMinutes[tries];
+  if (minutes === undefined || !mayBeTriedAgain(answer)) {
+    log.warn({ org_id, outcome: answer.errorKind ?? 'status' }, 'a notification was not posted');
+    return;
+  }
+  await inTransaction(db, async (tx) => {
+    await releaseNotification(tx, org_id, notification_id);
+    const runAt = new Date(Date.now() + minutes * 60_000);
+    await enqueue(tx, [
+      { task: 'notifications.post', payload: { ...job, tries: tries + 1 }, runAt },
+    ]);
+  });
+}
+
+const isTaken = ({ statusCode, error }: SubscriberAnswer) =>
+  error === null && statusCode !== null && statusCode >= 200 && statusCode < 300;
+
+const unreached: readonly unknown[] = ['dns', 'connect', 'tls', 'busy'];
+
+/** Not after a deadline or a connection that ended: the message may have been taken. */
+const mayBeTriedAgain = ({ statusCode, errorKind }: SubscriberAnswer) =>
+  errorKind === null
+    ? statusCode === 429 || (statusCode ?? 0) >= 500
+    : unreached.includes(errorKind);
+
+/** `text` for what shows no blocks. Three characters have a meaning in either. */
+function messageOf({ subject, sentences, action }: NotificationLetter, url: string) {
+  const title = escaped(subject);
+  const words = sentences.map(escaped).join('\n');
+  const text = `*${title}*\n${words}\n<${url}|${action}>`;
+  return {
+    text: `${title}\n${words}\n${url}`,
+    blocks: [{ type: 'section', text: { type: 'mrkdwn', text } }],
+  };
+}
+
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** Seals addresses that the previous key sealed with the current one. */
+export async function resealSlackHooks({
+  db,
+  log,
+  secrets,
+}: {
+  db: Db;
+  log: Log;
+  secrets: Secrets;
+}) {
+  let unreadable = 0;
+  for (const hook of await listHooksOfOtherKey(db, secrets.keyId)) {
+    const resealed = reseal(secrets, hook);
+    if (resealed) await replaceHook(db, hook, resealed);
+    else unreadable += 1;
+  }
+  if (unreadable > 0)
+    log.error({ count: unreadable }, 'addresses of Slack webhooks cannot be opened');
+}
+
+function reseal(secrets: Secrets, { org_id, url }: { org_id: string; url: Buffer }) {
+  try {
+    return secrets.seal(hookPlace(org_id), secrets.openBytes(hookPlace(org_id), url));
+  } catch {
+    return undefined; // another key sealed it: it stays, in case that key comes back
+  }
+}
 
 type HookTools = {
   db: Db;
@@ -14,7 +116,7 @@ type HookTools = {
 type HookOwner = { orgId: string; actor: Actor };
 type HookWish = { url: string | null; events: NotificationKind[]; digest: Digest };
 
-export const hookPlace = (orgId: string): SealedFor => ({ owner: orgId, id: 'slack' });
+const hookPlace = (orgId: string): SealedFor => ({ owner: orgId, id: 'slack' });
 
 /** Has the organization notified through a webhook. What is wrong with its address comes back, as a sentence. */
 export async function setSlackHook(
@@ -42,4 +144,68 @@ export async function removeSlackHook(db: Db, { orgId, actor }: HookOwner) {
     const details = { removed: true };
     await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
   });
+}
+
+export type SlackHook = { url: Buffer; events: NotificationKind[]; digest: Digest };
+
+export async function findSlackHook(sql: Sql, orgId: string) {
+  const [hook] = await sql<SlackHook[]>`
+    select url, events, digest from slack_hooks where org_id = ${orgId}`;
+  return hook;
+}
+
+/** Without an address it keeps the one it has; nothing comes back when there is none. */
+export async function saveSlackHook(
+  sql: Sql,
+  orgId: string,
+  { url, events, digest }: Omit<SlackHook, 'url'> & { url: Buffer | null },
+) {
+  const [saved] = url
+    ? await sql`
+        insert into slack_hooks (org_id, url, events, digest)
+        values (${orgId}, ${url}, ${[...events]}, ${digest})
+        on conflict (org_id) do update
+          set url = excluded.url, events = excluded.events, digest = excluded.digest, changed_at = now()
+        returning org_id`
+    : await sql`
+        update slack_hooks
+        set events = ${[...events]}, digest = ${digest}, changed_at = now()
+        where org_id = ${orgId}
+        returning org_id`;
+  return saved !== undefined;
+}
+
+async function deleteSlackHook(sql: Sql, orgId: string): Promise<boolean> {
+  const { count } = await sql`delete from slack_hooks where org_id = ${orgId}`;
+  return count > 0;
+}
+
+type SlackClaim = Omit<StoredNotification, 'member_id' | 'email' | 'member'> & {
+  url: Buffer;
+};
+
+/** Marks it as posted. Nothing comes back when it was posted before, is a day late, or is not wanted any more. */
+export async function claimPost(sql: Sql, orgId: string, id: string) {
+  const [claimed] = await sql<SlackClaim[]>`
+    update notifications n
+    set sent_at = now()
+    from slack_hooks h, organizations o
+    where n.org_id = ${orgId} and n.id = ${id} and n.member_id is null and n.sent_at is null
+      and n.created_at > now() - interval '1 day'
+      and h.org_id = n.org_id
+      and case n.kind when 'digest' then h.digest <> 'none' else n.kind = any(h.events) end and o.id = n.org_id
+    returning n.org_id, n.kind, n.subject, o.name as organization, o.slug, o.time_zone, h.url, ${contents(sql)}`;
+  return claimed;
+}
+
+type SealedHook = { org_id: string; url: Buffer };
+
+const listHooksOfOtherKey = async (sql: Sql, keyId: Buffer) =>
+  await sql<SealedHook[]>`
+    -- all organizations
+    select org_id, url from slack_hooks where substring(url from 1 for 4) <> ${keyId}`;
+
+/** Unless it was changed meanwhile. */
+async function replaceHook(sql: Sql, { org_id, url }: SealedHook, resealed: Buffer) {
+  await sql`update slack_hooks set url = ${resealed} where org_id = ${org_id} and url = ${url}`;
 }

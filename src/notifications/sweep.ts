@@ -1,15 +1,5 @@
 import { enqueue, type JobPayloads } from '../jobs.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import {
-  deleteOldNotifications,
-  insertAssigned,
-  insertDigests,
-  insertNotifications,
-  insertSlackDigests,
-  insertSlackNotifications,
-  type NewNotification,
-} from './sweep.queries.ts';
+import { type Db, inTransaction, type Part, type Sql } from '../lib/db/db.ts';
 
 type SweepTools = { db: Db };
 
@@ -57,4 +47,187 @@ const batch = 1000;
 
 export async function cleanUpNotifications({ db }: { db: Db }) {
   while ((await deleteOldNotifications(db, batch)) === batch);
+}
+
+/** More notifications of answers an hour would bury a member's other mails. */
+const mostAnswersAnHour = 30;
+
+/**
+ * Inserts a notification for each event of the last hour, for the
+ * members that want it. What has a notification already gets no second one. The minute before a member chose
+ * is swept too: what occurred between the last sweep and a change of the choices is not lost.
+ */
+export async function insertNotifications(sql: Sql) {
+  return await insertFound(
+    sql,
+    sql`
+      -- all organizations
+      select org_id, member_id, events, changed_at from notification_choices`,
+  );
+}
+
+/** The same for what organizations have posted to their webhooks. */
+export async function insertSlackNotifications(sql: Sql) {
+  return await insertFound(
+    sql,
+    sql`
+      -- all organizations
+      select org_id, null::uuid as member_id, events, changed_at from slack_hooks`,
+  );
+}
+
+type NewNotification = { org_id: string; notification_id: string };
+
+async function insertFound(sql: Sql, wishes: Part) {
+  const events = [
+    answers(sql, 'detractor', sql`r.held_reason is null and r.category = 'detractor'`),
+    answers(sql, 'held', sql`r.held_reason is not null`),
+    webhooksOff(sql),
+    limits(sql),
+    campaigns(sql),
+  ].reduce((all, each) => sql`${all} union all ${each}`);
+  return await sql<NewNotification[]>`
+    with wishes as (
+      select org_id, member_id, events,
+             greatest(changed_at - interval '1 minute', now() - interval '1 hour') as since
+      from (${wishes}) wish
+      where events <> '{}'
+    ), inserted as (
+      insert into notifications (org_id, member_id, kind, subject)
+      ${events}
+      on conflict do nothing
+      returning org_id, id
+    )
+    select org_id, id as notification_id from inserted`;
+}
+
+/** Answers that were imported are history, and no news. */
+const answers = (sql: Sql, kind: 'detractor' | 'held', condition: Part) => sql`
+  select w.org_id, w.member_id, ${kind}::text, r.subject
+  from wishes w
+  cross join lateral (
+    select count(*)::int as sent
+    from notifications n
+    where n.org_id = w.org_id and n.member_id is not distinct from w.member_id and n.kind = ${kind}
+      and n.created_at > now() - interval '1 hour'
+  ) lately
+  cross join lateral (
+    select r.id::text as subject
+    from responses r
+    where r.org_id = w.org_id and r.created_at >= w.since and r.source <> 'import' and ${condition}
+      and not exists (
+        select from notifications n
+        where n.org_id = w.org_id and n.member_id is not distinct from w.member_id and n.kind = ${kind}
+          and n.subject = r.id::text
+      )
+    order by r.created_at
+    limit greatest(${mostAnswersAnHour} - lately.sent, 0)
+  ) r
+  where ${kind} = any(w.events)`;
+
+/** Switched off after failures, not by a person. */
+const webhooksOff = (sql: Sql) => sql`
+  select w.org_id, w.member_id, 'webhook_off', concat(h.id, ' ', extract(epoch from h.deactivated_at))
+  from wishes w
+  join webhooks h on h.org_id = w.org_id
+  where 'webhook_off' = any(w.events) and not h.active and h.deactivated_reason is not null
+    and h.deactivated_at >= w.since`;
+
+const limits = (sql: Sql) => sql`
+  select w.org_id, w.member_id, reached.kind, u.month::text
+  from wishes w
+  join organizations o on o.id = w.org_id
+  join mail_usage u on u.org_id = o.id and u.month = date_trunc('month', now() at time zone 'UTC')::date
+  cross join lateral (
+    select case when u.used >= o.monthly_send_limit then 'limit_reached' else 'limit_near' end as kind
+    where u.used > 0 and u.used >= 0.8 * o.monthly_send_limit
+  ) reached
+  where reached.kind = any(w.events)`;
+
+const campaigns = (sql: Sql) => sql`
+  select w.org_id, w.member_id, 'campaign_finished', c.id::text
+  from wishes w
+  join campaigns c on c.org_id = w.org_id
+  where 'campaign_finished' = any(w.events) and c.kind = 'campaign' and c.status = 'finished'
+    and c.finished_at >= w.since`;
+
+/** A member that wants it is notified once that a response is its own to follow up. */
+export async function insertAssigned(
+  sql: Sql,
+  { orgId, memberId, responseId }: { orgId: string; memberId: string; responseId: string },
+) {
+  return await sql<NewNotification[]>`
+    with inserted as (
+      insert into notifications (org_id, member_id, kind, subject)
+      select n.org_id, n.member_id, 'assigned', r.id::text
+      from notification_choices n
+      join responses r on r.org_id = n.org_id and r.owner_id = n.member_id
+      where n.org_id = ${orgId} and n.member_id = ${memberId} and r.id = ${responseId}
+        and 'assigned' = any(n.events)
+      on conflict do nothing
+      returning org_id, id
+    )
+    select org_id, id as notification_id from inserted`;
+}
+
+/** Digests of members that are due, each by the member's clock. */
+export async function insertDigests(sql: Sql, now: Date) {
+  const wishes = sql`
+    -- all organizations
+    select org_id, member_id, digest, time_zone, changed_at
+    from notification_choices`;
+  return await insertDue(sql, now, wishes);
+}
+
+/** The same for what is posted, by the clock of the organization. */
+async function insertSlackDigests(sql: Sql, now: Date) {
+  const wishes = sql`
+    -- all organizations
+    select h.org_id, null::uuid as member_id, h.digest, o.time_zone, h.changed_at
+    from slack_hooks h
+    join organizations o on o.id = h.org_id`;
+  return await insertDue(sql, now, wishes);
+}
+
+/**
+ * From 9 in the morning of the day or Monday, for six hours, so that one that is chosen in the evening comes first
+ * on the next day. A zone that Postgres does not know is passed over: it would fail the digests of all.
+ */
+async function insertDue(sql: Sql, now: Date, wishes: Part) {
+  return await sql<NewNotification[]>`
+    with inserted as (
+      insert into notifications (org_id, member_id, kind, subject)
+      select n.org_id, n.member_id, 'digest', concat(n.digest, ' ', here.today::date)
+      from (${wishes}) n
+      cross join lateral (
+        select case
+                 when lower(n.time_zone) in (select lower(name) from pg_timezone_names)
+                 then date_trunc(case n.digest when 'week' then 'week' else 'day' end,
+                                 ${now}::timestamptz at time zone n.time_zone)
+               end as today
+      ) here
+      cross join lateral (
+        select (here.today + interval '9 hours') at time zone n.time_zone as morning
+      ) due
+      where n.digest <> 'none' and ${now} >= due.morning and ${now} < due.morning + interval '6 hours'
+        and n.changed_at < due.morning
+      on conflict do nothing
+      returning org_id, id
+    )
+    select org_id, id as notification_id from inserted`;
+}
+
+/** Older than any month, whose row keeps its limit from a second notification. */
+export async function deleteOldNotifications(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    -- all organizations
+    delete from notifications
+    where id in (
+      select id
+      from notifications
+      where created_at < now() - interval '100 days'
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
 }

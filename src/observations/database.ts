@@ -1,16 +1,7 @@
-import { type Db, one } from '../lib/db/db.ts';
-import { inReadTransaction } from '../lib/db/transaction.ts';
+import { type Db, inReadTransaction, one, type Sql } from '../lib/db/db.ts';
 import type { Reading, Readings } from '../lib/metrics/recorder.ts';
 import { analyzeTask } from '../summaries/comment-reader.ts';
 import { tasks } from './instruments.ts';
-import {
-  countPendingDeliveries,
-  countPendingMails,
-  countWebhooks,
-  limitTime,
-  listWaiting,
-  type WaitingJobs,
-} from './queries.ts';
 
 const longestStatementMs = 1000;
 
@@ -46,3 +37,70 @@ function byTask(waiting: readonly WaitingJobs[], value: (row: WaitingJobs) => nu
 
 export const by = (label: string, values: Readonly<Record<string, number>>): Reading[] =>
   Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
+
+/** No statement here may keep a connection for long, however large the tables are. */
+async function limitTime(sql: Sql, ms: number) {
+  await sql`select set_config('statement_timeout', ${`${ms}ms`}, true)`;
+}
+
+type WaitingJobs = { task: string; jobs: number; oldest_seconds: number };
+
+/**
+ * Reads the table behind the queue's view: only there the queue's own index of what waits serves. Comments that
+ * wait for the analyst are listed under a task of their own.
+ */
+async function listWaiting(sql: Sql, analyzeTask: string) {
+  return await sql<WaitingJobs[]>`
+    -- all organizations
+    select t.identifier as task, j.jobs, j.oldest_seconds
+    from (
+      select task_id, count(*)::int as jobs,
+             greatest(extract(epoch from now() - min(run_at)), 0)::float8 as oldest_seconds
+      from graphile_worker._private_jobs
+      where is_available
+      group by task_id
+    ) j
+    join graphile_worker._private_tasks t on t.id = j.task_id
+    union all
+    select ${analyzeTask}, count(*)::int,
+           greatest(extract(epoch from now() - min(due_at)), 0)::float8
+    from waiting_analyses
+    where claimed_by is null`;
+}
+
+type Pending = { pending: number; oldest_seconds: number };
+
+/** A retry may be hours away, so it ages from when it is due. */
+async function countPendingDeliveries(sql: Sql) {
+  return await sql<Pending[]>`
+    -- all organizations
+    select count(*)::int as pending,
+           greatest(extract(epoch from now() - min(
+             case when attempts = 0 then time_of(id) else next_attempt_at end)), 0)::float8 as oldest_seconds
+    from pending_deliveries`;
+}
+
+/**
+ * A job is over when all of its mails are. Counted in the jobs, because mails have no index of those that
+ * are not over: it would cost every mail three writes more.
+ */
+async function countPendingMails(sql: Sql) {
+  return await sql<Pending[]>`
+    select coalesce(sum(json_array_length(payload -> 'mail_ids')), 0)::int as pending,
+           coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
+    from (
+      select payload, created_at
+      from graphile_worker._private_jobs
+      where task_id = (
+        select id from graphile_worker._private_tasks where identifier = 'sends.mail'
+      )
+    ) job`;
+}
+
+async function countWebhooks(sql: Sql) {
+  return await sql<{ active: number; inactive: number }[]>`
+    -- all organizations
+    select (count(*) filter (where active))::int as active,
+           (count(*) filter (where not active))::int as inactive
+    from webhooks`;
+}

@@ -2,30 +2,43 @@ import { Hono } from 'hono';
 import manifest from '../../package.json' with { type: 'json' };
 import { Refusal } from '../errors.ts';
 import { cachedFor } from '../lib/async/cached-for.ts';
+import type { Signal } from '../lib/async/deadline.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { PoolUse } from '../lib/db/fair-pool.ts';
 import type { Replica } from '../lib/db/replica.ts';
-import { answerError, followRequests, type RequestEnv } from '../lib/http/http.ts';
+import {
+  answerError,
+  type EndedRequest,
+  followRequests,
+  type RequestEnv,
+  requestEnded,
+} from '../lib/http/http.ts';
 import { httpAddress } from '../lib/http/http-address.ts';
 import { type ListenAddress, type Listener, listen } from '../lib/http/listen.ts';
-import { answerNoRoute } from '../lib/http/methods.ts';
+import { answerNoRoute } from '../lib/http/router.ts';
 import type { Log } from '../lib/log/log.ts';
 import { createMeterRecorder, observeFor, openMeter } from '../lib/metrics/otlp.ts';
 import { watchProcess } from '../lib/metrics/process.ts';
 import {
   createRecorder,
   type Family,
+  type Labels,
+  type Measurement,
   observedFamilies,
   type Readings,
+  type Recorder,
+  traceOf,
 } from '../lib/metrics/recorder.ts';
 import { type MetricsTools, metricsRoutes } from '../lib/metrics/routes.ts';
-import { type Checks, failedChecks } from '../lib/process/checks.ts';
-import type { Lifecycle } from '../lib/process/lifecycle.ts';
+import { type Checks, failedChecks, type Lifecycle } from '../lib/process/lifecycle.ts';
 import type { Jobs } from '../lib/queue/runner.ts';
-import type { Config } from '../settings/config.ts';
-import { countSignals } from './count.ts';
+import { jobRan } from '../lib/queue/task.ts';
+import { traceIdOf } from '../lib/tracing/spans.ts';
+import type { Config } from '../settings.ts';
+import * as signals from '../signals.ts';
+import { answered, attempted, deactivated, mailed } from '../signals.ts';
 import { by, readDatabase } from './database.ts';
-import { instruments } from './instruments.ts';
+import { instruments, methods, otherMethod, type RecordedName } from './instruments.ts';
 
 const scope = 'askback';
 const lookEveryMs = 5000;
@@ -46,7 +59,7 @@ export function startCounting() {
   return { recorder, meter, stop };
 }
 
-export type Observed = {
+type Observed = {
   db: Db;
   pool: () => PoolUse;
   replica?: Replica | undefined;
@@ -56,10 +69,10 @@ export type Observed = {
   build: { version: string; node: string };
 };
 
-export type Metrics = { families: () => Promise<Family[]>; stop: () => void };
+type Metrics = { families: () => Promise<Family[]>; stop: () => void };
 
 /** All instruments, as of now: what was counted, and what is read from the database and the process. */
-export function startMetrics({ recorder, meter }: Counting, observed: Observed): Metrics {
+function startMetrics({ recorder, meter }: Counting, observed: Observed): Metrics {
   const database = cachedFor(() => readDatabase(observed.db), {
     everyMs: lookEveryMs,
     patienceMs,
@@ -160,3 +173,140 @@ export function metricsApp(log: Log, tools: MetricsTools) {
     .notFound(answerNoRoute(() => app.routes))
     .route('/', metricsRoutes(tools));
 }
+
+type Count = Measurement & { name: RecordedName };
+type Facts<Of> = Of extends Signal<infer What> ? What : never;
+
+/** Records everything that is published, until the function that it gives back is called. */
+function countSignals(record: Recorder['record']) {
+  const ends = (Object.keys(counts) as (keyof typeof counts)[]).map((name) => {
+    const toCounts = counts[name] as (facts: unknown) => Count[];
+    const source = sources[name] as Signal<unknown>;
+    return source.subscribe((facts) => {
+      const trace = traceOf((facts as { traceparent?: string | null }).traceparent);
+      for (const count of toCounts(facts)) record(count, trace);
+    });
+  });
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+const sources = { ...signals, requestEnded, jobRan };
+
+/** What each signal counts as. */
+export const counts = {
+  requestEnded: ({ method, route, status, ms }: EndedRequest) => [
+    seconds('http_server_request_duration_seconds', ms, {
+      http_request_method: methods.includes(method) ? method : otherMethod,
+      http_route: route,
+      http_response_status_code: String(status),
+    }),
+  ],
+  jobRan: ({ task, ms, failed }: Facts<typeof jobRan>) => [
+    seconds('askback_job_duration_seconds', ms, { task }),
+    ...(failed ? [one('askback_job_failures_total', { task })] : []),
+  ],
+  attempted: ({ event, outcome, ms, sinceMs }: Facts<typeof signals.attempted>) =>
+    attempt('webhook', { outcome, ms, sinceMs: event === 'webhook.test' ? null : sinceMs }),
+  mailed: ({ outcome, ms, sinceMs }: Facts<typeof signals.mailed>) =>
+    attempt('mail', { outcome: outcome === 'sent' ? 'delivered' : outcome, ms, sinceMs }),
+  skipped: ({ deliveries }: Facts<typeof signals.skipped>) => [
+    {
+      ...one('askback_deliveries_total', { channel: 'webhook', outcome: 'skipped' }),
+      value: deliveries,
+    },
+  ],
+  emitted: ({ event }: Facts<typeof signals.emitted>) => [one('askback_events_total', { event })],
+  deactivated: () => [one('askback_webhook_deactivations_total', {})],
+  sendAnswered: ({ results }: Facts<typeof signals.sendAnswered>) =>
+    results.map(({ status, reason_code: reason = '' }) =>
+      one('askback_mails_total', { status, reason }),
+    ),
+  answered: ({ type, category, held, events }: Facts<typeof signals.answered>) =>
+    held === null
+      ? [
+          one('askback_answers_total', { type, category }),
+          ...events.map((event) => one('askback_events_total', { event })),
+        ]
+      : [one('askback_answers_held_total', { reason: held })],
+  rateLimited: ({ by }: Facts<typeof signals.rateLimited>) => [
+    one('askback_rate_limited_total', { by }),
+  ],
+} satisfies { [Name in keyof typeof sources]: (facts: Facts<(typeof sources)[Name]>) => Count[] };
+
+type Attempt = { outcome: string; ms: number | null; sinceMs: number | null };
+
+/**
+ * An attempt that is not followed by another ends its delivery. One of a test event ends none. What ended
+ * without an attempt is counted among the ends alone.
+ */
+function attempt(channel: 'webhook' | 'mail', { outcome, ms, sinceMs }: Attempt): Count[] {
+  const tried =
+    ms === null
+      ? []
+      : [
+          one('askback_delivery_attempts_total', { channel, outcome }),
+          seconds('askback_delivery_attempt_duration_seconds', ms, { channel }),
+        ];
+  if (outcome === 'retry' || sinceMs === null) return tried;
+  return [
+    ...tried,
+    one('askback_deliveries_total', { channel, outcome }),
+    seconds('askback_delivery_duration_seconds', sinceMs, { channel }),
+  ];
+}
+
+const one = (name: RecordedName, labels: Labels): Count => ({ name, labels });
+
+const seconds = (name: RecordedName, ms: number, labels: Labels): Count => ({
+  name,
+  labels,
+  value: ms / 1000,
+});
+
+const probes = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** One line for each request, attempt at a delivery and mail. The returned function ends that. */
+export function writeLines(log: Log): () => void {
+  const ends = [
+    requestEnded.subscribe((request) => {
+      log[probes.has(request.route) ? 'debug' : 'info'](requestFields(request), 'request');
+    }),
+    attempted.subscribe(({ statusCode, deliveryId, ms, traceparent, ...signal }) => {
+      const { event, attempt, outcome, error } = signal;
+      const result = { event, attempt, outcome, status: statusCode, error, ms: Math.round(ms) };
+      const ids = { delivery_id: deliveryId, webhook_id: signal.webhookId, org_id: signal.orgId };
+      log.info({ ...result, ...ids, trace_id: traceIdOf(traceparent) }, 'delivery');
+    }),
+    mailed.subscribe(({ attempt, outcome, ms, traceparent, ...signal }) => {
+      const ids = { send_id: signal.sendId, survey_id: signal.surveyId, org_id: signal.orgId };
+      const result = { attempt, outcome, ms: ms === null ? null : Math.round(ms) };
+      log.info({ ...result, ...ids, trace_id: traceIdOf(traceparent) }, 'mail');
+    }),
+    answered.subscribe(({ type, category, held, traceparent, ...signal }) => {
+      const ids = {
+        response_id: signal.responseId,
+        survey_id: signal.surveyId,
+        org_id: signal.orgId,
+      };
+      log.debug({ type, category, held, ...ids, trace_id: traceIdOf(traceparent) }, 'answer');
+    }),
+    deactivated.subscribe(({ orgId, webhookId }) => {
+      log.warn({ webhook_id: webhookId, org_id: orgId }, 'a webhook was switched off');
+    }),
+  ];
+  return () => {
+    for (const end of ends) end();
+  };
+}
+
+const requestFields = ({ method, route, status, ms, requestId, ...rest }: EndedRequest) => ({
+  method,
+  route,
+  status,
+  ms: Math.round(ms),
+  request_id: requestId,
+  org_id: rest.tenant,
+  trace_id: traceIdOf(rest.traceparent),
+});

@@ -1,24 +1,23 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import * as v from 'valibot';
-import { commandActor } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import { commandActor, recordAct } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
-import { backup } from '../lib/backup/backup.ts';
-import type { Archive } from '../lib/backup/format.ts';
+import { type Archive, backup } from '../lib/backup/backup.ts';
 import { restore } from '../lib/backup/restore.ts';
-import { type Command, command, UsageError } from '../lib/cli/command.ts';
-import { flag, option, optional } from '../lib/cli/options.ts';
-import { placeSecretKey, readSecretKey } from '../lib/crypto/secret-key.ts';
+import { type Command, command, flag, option, optional, UsageError } from '../lib/cli/command.ts';
+import { writeTextFile } from '../lib/cli/files.ts';
+import { placeSecretKey, readSecretKey } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
+import { listAssets, readAsset } from '../lib/process/lifecycle.ts';
 import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
-import { type ErasedAgain, eraseAgain } from '../people/erasure/erase-again.ts';
-import { type FiledErasure, readErasures } from '../people/erasure/filed.ts';
+import { type ErasedAgain, eraseAgain } from '../people/erase.ts';
+import { type FiledErasure, readErasures } from '../people/receipts-file.ts';
 import { giveUpAfterRestore } from '../sends/mail-job.ts';
-import type { Config } from '../settings/config.ts';
-import { configuredSecrets } from '../settings/secrets.ts';
+import { type Config, configuredSecrets } from '../settings.ts';
 import { hasOrganizations } from './queries.ts';
 
 /** What backups of this service are, and what they leave out. */
@@ -125,3 +124,51 @@ export const archiveCommands: readonly Command<CommandTools>[] = [backupCommand,
 
 const recordRestore = (tx: Sql) =>
   recordAct(tx, { orgId: null, actor: commandActor(), act: 'deployment.restored' });
+
+const root = 'ops/';
+/** Pages for developers of askback; they lead to files that are only in its repository. */
+const developerPages = ['architecture.md', 'benchmarks.md'];
+
+/** The folders of examples: alerts, dashboard, collector, receivers of webhooks, units, a manifest. */
+export const exampleFolders = [
+  'grafana',
+  'kubernetes',
+  'otel',
+  'prometheus',
+  'systemd',
+  'webhooks',
+];
+
+/** Files for operators as they lie in the repository, without its `ops/`: pages, and examples they link to. */
+export function operatorFiles(): string[] {
+  const pages = listAssets(root).filter((name) => name.endsWith('.md'));
+  const examples = exampleFolders.flatMap((folder) => listAssets(`${root}${folder}/`));
+  return [...pages, ...examples]
+    .map((name) => name.slice(root.length))
+    .filter((name) => !developerPages.includes(name) && !/\/.*\//.test(name))
+    .filter((name) => name.includes('/') || name.endsWith('.md'));
+}
+
+export const files = command({
+  name: 'files',
+  does: 'writes the manual, alert rules, the dashboard and other examples into a folder',
+  options: {
+    dir: option(v.string(), 'DIR', 'the folder, which is made if it is not there'),
+    force: flag('overwrite files that exist'),
+  },
+  operands: ['dir'],
+  async run(_tools: CommandTools, { dir, force }) {
+    const names = operatorFiles();
+    const present = names.find((name) => existsSync(join(dir, name)));
+    if (present && !force) {
+      throw new Refusal(
+        'conflict',
+        `${join(dir, present)} exists: name another folder, or --force`,
+      );
+    }
+    for (const name of names) {
+      writeTextFile(join(dir, name), readAsset(`${root}${name}`));
+    }
+    return { data: { dir, files: names }, text: `wrote ${names.length} files to ${dir}` };
+  },
+});

@@ -2,21 +2,17 @@ import { isIP, isIPv4 } from 'node:net';
 import * as v from 'valibot';
 import manifest from '../../package.json' with { type: 'json' };
 import type { CommandTools } from '../command-tools.ts';
-import { type Command, columns, command } from '../lib/cli/command.ts';
-import { Email, flag, optional } from '../lib/cli/options.ts';
-import { ConfigError } from '../settings/config.ts';
-import { redactedConfig } from '../settings/redacted.ts';
-import { Settings } from '../settings/settings.ts';
-import { spelled } from '../settings/spelled.ts';
-import { unknownSettings } from '../settings/unknown-settings.ts';
-import { examine } from './examine.ts';
-import { files } from './files.ts';
-import { type Finding, recordLine } from './finding.ts';
-import { askHealth, findService } from './healthcheck.ts';
-import { licenses } from './licenses.ts';
-import { createResolver } from './mail-dns/resolver.ts';
-import { migrateCommand } from './migrate-command.ts';
-import { complaintsOfPlaces } from './places.ts';
+import { type Command, columns, command, Email, flag, optional } from '../lib/cli/command.ts';
+import { migrate } from '../lib/db/migrate.ts';
+import { readAsset } from '../lib/process/lifecycle.ts';
+import { prepareQueue } from '../lib/queue/enqueue.ts';
+import { openDatabase } from '../open-database.ts';
+import { ConfigError, redactedConfig, Settings, spelled, unknownSettings } from '../settings.ts';
+import { files } from './archive.ts';
+import { complaintsOfPlaces, examine } from './doctor.ts';
+import { createResolver } from './doctor-dns.ts';
+import { askHealth, findService } from './health.ts';
+import { type Finding, recordLine } from './rules.ts';
 
 const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
 /** An IP address, with or without a port: asking for the address of a name server would need another one. */
@@ -128,6 +124,37 @@ const version = command({
     data: { version: manifest.version, node: process.versions.node },
     text: `askback ${manifest.version}`,
   }),
+});
+
+const licenses = command({
+  name: 'licenses',
+  does: 'prints the licences of the software that askback contains',
+  options: {},
+  async run(_tools: CommandTools) {
+    const text = readAsset('ops/licenses.txt').trimEnd();
+    return { data: { licenses: text }, text };
+  },
+});
+
+const migrateCommand = command({
+  name: 'migrate',
+  does: 'brings the database up to date with this askback',
+  options: {},
+  async run(tools: CommandTools) {
+    const { db, sessions, close } = await openDatabase(tools.config(), {
+      ...tools,
+      connections: 2,
+    });
+    try {
+      await prepareQueue(db, sessions);
+      const applied = await migrate(db);
+      const text =
+        applied.length === 0 ? 'the database is up to date' : `applied ${applied.join(', ')}`;
+      return { data: { applied }, text };
+    } finally {
+      await close();
+    }
+  },
 });
 
 export const operationCommands: readonly Command<CommandTools>[] = [

@@ -1,15 +1,91 @@
 import { Hono } from 'hono';
+import type { CommandTools } from '../command-tools.ts';
+import { Refusal } from '../errors.ts';
+import { cachedFor } from '../lib/async/cached-for.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
 import { ping } from '../lib/db/await-database.ts';
-import { type Db, isDatabaseAway } from '../lib/db/db.ts';
+import { connect, type Db, isDatabaseAway, type Sql } from '../lib/db/db.ts';
 import { readMigrations, schemaState } from '../lib/db/migrate.ts';
-import { type Checks, failedChecks } from '../lib/process/checks.ts';
+import { httpAddress } from '../lib/http/http-address.ts';
+import { type Checks, failedChecks, type Lifecycle } from '../lib/process/lifecycle.ts';
+import type { Jobs, RunnerState } from '../lib/queue/runner.ts';
+import {
+  type Database,
+  hasJobsProcess,
+  openDatabase,
+  readServiceRecord,
+} from '../open-database.ts';
+import type { Config } from '../settings.ts';
+import type { ProcessRole } from '../settings-validators.ts';
+import { listSealedSamples, type SealedSample } from './queries.ts';
+
+const lookAtSecretsEveryMs = 60_000;
+const patienceMs = 1000;
+
+type ReadinessTools = {
+  parts: Lifecycle;
+  database: Pick<Database, 'db' | 'sessions' | 'isApart'>;
+  role: ProcessRole | null;
+  secrets: Secrets;
+  jobs: Jobs | undefined;
+};
+
+export type Readiness = {
+  checks: Checks;
+  warnings: Checks;
+  /** From now on the process says that it is stopping. */
+  drain: () => void;
+};
+
+/** Everything that `/readyz` looks at. */
+export async function startReadiness(tools: ReadinessTools): Promise<Readiness> {
+  const { parts, database, secrets, jobs, role } = tools;
+  const { url, servers } = database.sessions;
+  // A connection of its own: a busy pool does not mean that the database is away.
+  const db = await parts.start(
+    'probes',
+    () =>
+      connect(url, {
+        program: 'askback',
+        connections: 1,
+        ...(servers && { socket: servers.socket }),
+      }),
+    (it) => it.end({ timeout: 1 }),
+  );
+  let draining = false;
+  const unreadable = cachedFor(() => countUnreadableSecrets(db, secrets), {
+    everyMs: lookAtSecretsEveryMs,
+    patienceMs,
+  });
+  return {
+    checks: {
+      ...databaseChecks(db),
+      ...(database.isApart && { pooler: poolerCheck(database.db) }),
+      ...(jobs && { runners: () => runnerDown(jobs.state()) }),
+      draining: () => (draining ? 'is stopping' : undefined),
+    },
+    warnings: {
+      secrets: async () => wrongKeySentence((await unreadable()) ?? 0),
+      ...(role === 'web' && {
+        jobs: async () => ((await hasJobsProcess(db)) ? undefined : noJobs),
+      }),
+    },
+    drain: () => {
+      draining = true;
+    },
+  };
+}
+
+const noJobs = 'no process with the role jobs runs: mails, deliveries and analyses wait for one';
+
+const runnerDown = ({ state }: RunnerState) => (state === 'running' ? undefined : 'not running');
 
 /**
  * `/healthz` answers without asking anything; `/readyz` names what keeps the process from serving. What
  * `warnings` find is shown there too and makes it no less ready.
  */
 export function healthRoutes(checks: Checks, warnings: Checks = {}) {
-  let looking: Promise<Readiness> | undefined;
+  let looking: Promise<ReadinessAnswer> | undefined;
   /** Callers that come at the same time share one look. */
   const look = () => {
     looking ??= lookOnce(checks, warnings).finally(() => {
@@ -30,9 +106,9 @@ export function healthRoutes(checks: Checks, warnings: Checks = {}) {
     });
 }
 
-type Readiness = { failing: Record<string, string>; warned: Record<string, string> };
+type ReadinessAnswer = { failing: Record<string, string>; warned: Record<string, string> };
 
-async function lookOnce(checks: Checks, warnings: Checks): Promise<Readiness> {
+async function lookOnce(checks: Checks, warnings: Checks): Promise<ReadinessAnswer> {
   const [failing, warned] = await Promise.all([failedChecks(checks), failedChecks(warnings)]);
   return { failing, warned };
 }
@@ -52,7 +128,7 @@ export function databaseChecks(db: Db): Checks {
 }
 
 /** The way that requests take may be away while the direct one is not. */
-export const poolerCheck = (pool: Db) => () =>
+const poolerCheck = (pool: Db) => () =>
   unlessAway(() => ping(pool), 'DATABASE_URL cannot be reached');
 
 /** During an outage the check of the database fails, and no other is blamed for it. */
@@ -63,4 +139,88 @@ async function unlessAway(ask: () => Promise<string | undefined>, away: string |
     if (isDatabaseAway(error)) return away;
     throw error;
   }
+}
+
+const healthcheckTimeoutMs = 3000;
+const mostOfBody = 4096;
+
+/** Where the service of this environment can be asked, from the machine it runs on. */
+export async function findService(
+  config: Config,
+  { say }: Pick<CommandTools, 'say'>,
+): Promise<string> {
+  const { host, port } = config;
+  if (port !== 0) return localAddress(host, port);
+  // With PORT=0 only the service knows its address. It is in the service record, unless links have a public URL.
+  const record = config.publicUrl ? undefined : await readRecord(config, { say });
+  if (!record)
+    throw new Refusal(
+      'unavailable',
+      'with PORT=0 the address of the service is unknown: set PORT to a fixed one',
+    );
+  const { hostname, port: taken } = new URL(record.public_url);
+  return httpAddress(reachable(hostname.replace(/^\[|\]$/g, '')), Number(taken));
+}
+
+async function readRecord(config: Config, { say }: Pick<CommandTools, 'say'>) {
+  const atOnce = { ...config, databaseWaitSeconds: 0 };
+  const { db, close } = await openDatabase(atOnce, { say, connections: 1 });
+  return await readServiceRecord(db).finally(close);
+}
+
+/** Where a service on this machine that listens on HOST and PORT is called. */
+export const localAddress = (host: string, port: number) => httpAddress(reachable(host), port);
+
+/** A wildcard is where one listens, not where one calls. */
+const reachable = (host: string) => ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[host] ?? host;
+
+/** The warnings of the running service; none when it does not answer. */
+export async function askWarnings(address: string): Promise<{ proxy?: string }> {
+  try {
+    const signal = AbortSignal.timeout(healthcheckTimeoutMs);
+    const response = await fetch(`${address}/readyz`, { signal, redirect: 'manual' });
+    const { warnings } = (await response.json()) as { warnings?: { proxy?: string } };
+    return warnings ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** The status and sentence of a health address. */
+export async function askHealth(url: string): Promise<{ status: number | null; sentence: string }> {
+  try {
+    const signal = AbortSignal.timeout(healthcheckTimeoutMs);
+    const response = await fetch(url, { signal, redirect: 'manual' });
+    const body = (await response.text()).slice(0, mostOfBody);
+    return { status: response.status, sentence: `${url} answers ${response.status}: ${body}` };
+  } catch (error) {
+    const late = (error as Error).name === 'TimeoutError';
+    const within = late ? ` within ${healthcheckTimeoutMs / 1000} seconds` : '';
+    return { status: null, sentence: `${url} does not answer${within}` };
+  }
+}
+
+/** How many webhooks have a secret that the keys of this process cannot open. */
+export async function countUnreadableSecrets(sql: Sql, secrets: Secrets): Promise<number> {
+  const samples = await listSealedSamples(sql, secrets.keyId.length);
+  return samples
+    .filter((sample) => !opens(secrets, sample))
+    .reduce((sum, { webhooks }) => sum + webhooks, 0);
+}
+
+function opens(secrets: Secrets, { org_id: orgId, id, secret }: SealedSample): boolean {
+  try {
+    secrets.open({ owner: orgId, id }, secret);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with the key, and what to do; undefined if all secrets can be opened. */
+export function wrongKeySentence(webhooks: number): string | undefined {
+  if (webhooks === 0) return undefined;
+  const which =
+    webhooks === 1 ? 'the secret of 1 webhook was' : `the secrets of ${webhooks} webhooks were`;
+  return `ASKBACK_SECRET_KEY is not the key that ${which} encrypted with: their deliveries fail until that key is set again, as ASKBACK_PREVIOUS_SECRET_KEY if it was changed on purpose, or each gets a new secret`;
 }

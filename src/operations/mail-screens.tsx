@@ -3,13 +3,13 @@ import { cachedFor } from '../lib/async/cached-for.ts';
 import { memoize } from '../lib/async/memoize.ts';
 import type { Db } from '../lib/db/db.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
-import type { Config } from '../settings/config.ts';
-import { renderSettings, settingPath } from '../web/app/settings-screen.tsx';
-import { examineMail } from './examine-mail.ts';
-import type { Finding } from './finding.ts';
-import { createResolver, type Resolver } from './mail-dns/resolver.ts';
-import { MailFindings, NoMailServer } from './mail-findings.tsx';
+import type { Config } from '../settings.ts';
+import { CopyButton, State, type StateKind } from '../web/app/badges.tsx';
+import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
+import { createResolver, type Resolver } from './doctor-dns.ts';
+import { examineMail } from './doctor-mail.ts';
 import { listSendersOf } from './queries.ts';
+import type { DnsRecord, Finding } from './rules.ts';
 
 /** DNS of others is asked at most so often for an organization, and a page waits no longer than this for it. */
 const times = { everyMs: 15_000, patienceMs: 20_000 };
@@ -52,4 +52,137 @@ export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
       body: <MailFindings findings={findings} here={here} />,
     });
   });
+}
+
+const states = { ok: 'In order', warn: 'To improve', fail: 'To mend' } as const;
+
+const recordsTexts = {
+  add: 'Add this record to DNS',
+  change: 'Change this record in DNS',
+} as const;
+
+const kinds: Readonly<Record<Finding['status'], StateKind>> = {
+  ok: 'fine',
+  warn: 'warning',
+  fail: 'failed',
+};
+
+/** What is wrong comes first. */
+const order = ['fail', 'warn', 'ok'];
+
+type MailFindingsProps = {
+  /** Null before they were looked for, undefined when DNS took too long. */
+  findings: readonly Finding[] | null | undefined;
+  here: string;
+};
+
+function MailFindings({ findings, here }: MailFindingsProps) {
+  return (
+    <Part id="mail" title="Mail">
+      <p class="small soft">
+        Whether the mails of your surveys arrive, as far as the mail server, DNS and the public
+        address decide it. It is looked up when this page is opened.
+      </p>
+      {findings === null ? (
+        <div
+          id="findings"
+          aria-live="polite"
+          hx-get={`${here}?look=now`}
+          hx-trigger="load"
+          hx-select="#findings"
+          hx-swap="outerHTML"
+        >
+          <p>DNS is asked now.</p>
+          <p>
+            <a class="button" href={`${here}?look=now`}>
+              Look now
+            </a>
+          </p>
+        </div>
+      ) : (
+        <Found findings={findings} here={here} />
+      )}
+    </Part>
+  );
+}
+
+/** Where mails are while no mail server is configured, and how an operator configures one. */
+const NoMailServer = () => (
+  <Part id="mail" title="Mail">
+    <p>
+      <State kind="warning">No mail server is configured</State>
+    </p>
+    <p>
+      Mails of your surveys and mails to members reach no address. They stay in the{' '}
+      <a href="/mailbox">built-in mailbox</a>, which opens on the machine that askback runs on.
+    </p>
+    <p>
+      To send them, an operator sets <code>ASKBACK_SMTP_URL</code> and starts askback again.{' '}
+      <code>askback files DIR</code> writes configuration.md, which says what to set under “The mail
+      server”, and mail.md, which says what makes mails arrive.
+    </p>
+  </Part>
+);
+
+function Found({ findings, here }: { findings: readonly Finding[] | undefined; here: string }) {
+  const sorted = (findings ?? []).toSorted(
+    (one, other) => order.indexOf(one.status) - order.indexOf(other.status),
+  );
+  return (
+    <div id="findings" aria-live="polite">
+      {findings ? null : <p>DNS gave no answer in time. Look again in a moment.</p>}
+      <ul class="rows findings">
+        {sorted.map((finding, at) => (
+          <One finding={finding} at={at} />
+        ))}
+      </ul>
+      <p>
+        <a class="button" href={`${here}?look=now`}>
+          Look again
+        </a>
+      </p>
+    </div>
+  );
+}
+
+function One({ finding, at }: { finding: Finding; at: number }) {
+  const { name, status, message, records = [] } = finding;
+  return (
+    <li>
+      <State kind={kinds[status]}>{states[status]}</State>
+      <div>
+        <p>
+          <b>{name}</b>
+        </p>
+        <p class="wrapped">{message}</p>
+        {records.map((record, place) => (
+          <Entry record={record} id={`record-${at}-${place}`} />
+        ))}
+      </div>
+    </li>
+  );
+}
+
+function Entry({ record: { action, name, type, value }, id }: { record: DnsRecord; id: string }) {
+  return (
+    <div class="dns">
+      <p class="small soft">{recordsTexts[action]}:</p>
+      <Value id={`${id}-name`} label={`${type} record, name`} value={name} />
+      <Value id={`${id}-value`} label="Value" value={value} />
+    </div>
+  );
+}
+
+function Value({ id, label, value }: { id: string; label: string; value: string }) {
+  return (
+    <div class="field">
+      <label for={id} class="small">
+        {label}
+      </label>
+      <div class="secret">
+        <input id={id} readonly value={value} />
+        <CopyButton from={id} />
+      </div>
+    </div>
+  );
 }

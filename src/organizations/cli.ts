@@ -1,30 +1,42 @@
 import * as v from 'valibot';
-import { commandActor, commandWriter } from '../audit/actor.ts';
+import { commandActor, commandWriter } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { type Command, columns, command, type Options, UsageError } from '../lib/cli/command.ts';
 import {
   Color,
+  type Command,
+  columns,
+  command,
   Email,
   flag,
   id,
   Name,
+  type Options,
   option,
   optional,
+  UsageError,
   Whole,
   withoutDefaults,
-} from '../lib/cli/options.ts';
-import { readBytes } from '../lib/cli/read-file.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import { changeOrganization, createOrganization, type OrganizationChange } from './manage.ts';
+} from '../lib/cli/command.ts';
+import { readBytes } from '../lib/cli/files.ts';
+import { inTransaction } from '../lib/db/db.ts';
 import {
+  changeOrganization,
+  createOrganization,
+  Language,
+  Lines,
+  mostDays,
+  mostDaysOfLogs,
+  type OrganizationChange,
+  Slug,
+  TimeZone,
+} from './manage.ts';
+import {
+  countUsed,
   getOrganization,
   listOrganizations,
   type OrganizationRow,
   type OrganizationSettings,
 } from './queries.ts';
-import { mostDays, mostDaysOfLogs } from './retention.ts';
-import { Language, Lines, Slug, TimeZone } from './schemas.ts';
-import { countUsed } from './usage.queries.ts';
 
 const keep = (what: string, most: number = mostDays) =>
   optional(Whole(0, most), 'N', `days after which ${what} are deleted; 0 for no such rule (0)`);

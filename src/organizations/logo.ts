@@ -1,11 +1,36 @@
 import { createHash } from 'node:crypto';
-import type { Writer } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
-import { Refusal } from '../errors.ts';
-import type { Sql } from '../lib/db/db.ts';
-import { readPictureHeader } from '../lib/pictures/picture-header.ts';
-import { deleteLogo, type NamedLogo, saveLogo } from './change.queries.ts';
-import { complainOfLogo, endings, largestLogoBytes } from './logo.rules.ts';
+import { Hono } from 'hono';
+import { recordAct, type Writer } from '../audit/acts.ts';
+import { notFound, Refusal } from '../errors.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
+import { type PictureHeader, readPictureHeader } from '../lib/pictures/picture-header.ts';
+import { isUuid } from '../lib/validation/parse.ts';
+import { deleteLogo, findLogo, type NamedLogo, saveLogo } from './queries.ts';
+
+const yearSeconds = 31_536_000;
+const soonSeconds = 300;
+
+/**
+ * `/logos/:id/:name`, for pages and mails. The name holds a hash of the picture, so that browsers may keep it; a mail
+ * that went out before the logo was changed shows the present one.
+ */
+export const logoPages = ({ db }: { db: Db }) =>
+  new Hono().get('/:id/:name', async (c) => {
+    const { id, name } = c.req.param();
+    const logo = isUuid(id) ? await findLogo(db, id) : undefined;
+    if (!logo) throw notFound('logo');
+    const keep =
+      logo.name === name
+        ? `public, max-age=${yearSeconds}, immutable`
+        : `public, max-age=${soonSeconds}`;
+    return c.body(new Uint8Array(logo.bytes), 200, {
+      'Content-Type': logo.type,
+      'Cache-Control': keep,
+      'Content-Security-Policy': "default-src 'none'; sandbox",
+      'X-Content-Type-Options': 'nosniff',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+    });
+  });
 
 /** A file that may become a logo, under the name that its content gives it. */
 export function readLogo(bytes: Uint8Array): NamedLogo {
@@ -29,3 +54,35 @@ export async function replaceLogo(tx: Sql, writer: Writer, logo: NamedLogo | nul
     await recordAct(tx, { ...writer, act: 'logo.removed', target });
   }
 }
+
+export const largestLogoBytes = 256 * 1024;
+
+/** A small file can become a picture that fills the memory of the browser that opens it. */
+const largestLogoSide = 2000;
+const smallestLogoSide = 16;
+
+export const logoTypes = ['image/png', 'image/jpeg', 'image/webp'] as const;
+
+const endings: Readonly<Record<PictureHeader['type'], string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+};
+
+/** Why a file is no logo, in a sentence, or null. */
+export function complainOfLogo(file: { size: number; header: PictureHeader | undefined }) {
+  if (file.size > largestLogoBytes) return 'the logo must have at most 256 KiB';
+  if (!file.header) return 'the logo must be a PNG, JPEG or WebP';
+  const sides = [file.header.width, file.header.height];
+  if (Math.max(...sides) > largestLogoSide) {
+    return `the logo must be at most ${largestLogoSide} pixels wide and high`;
+  }
+  if (Math.min(...sides) < smallestLogoSide) {
+    return `the logo must be at least ${smallestLogoSide} pixels wide and high`;
+  }
+  return null;
+}
+
+/** Where the logo is, on pages; mails put the public address before it. */
+export const logoPath = (orgId: string, logo: string | null) =>
+  logo === null ? null : `/logos/${orgId}/${logo}`;

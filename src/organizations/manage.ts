@@ -1,15 +1,19 @@
-import type { Actor, Writer } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import * as v from 'valibot';
+import { type Actor, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
-import { type Db, type Sql, violates } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import { isKnownZone, isSlugTaken, lockOrganization, replaceSlug } from './change.queries.ts';
+import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
+import { isLanguage, isTimeZone } from '../lib/validation/parse.ts';
+import { isLongerThan } from '../limits.ts';
 import { readLogo, replaceLogo } from './logo.ts';
 import {
   getOrganization,
   insertOrganization,
+  isKnownZone,
+  isSlugTaken,
+  lockOrganization,
   type OrganizationRow,
   type OrganizationSettings,
+  replaceSlug,
   updateOrganization,
 } from './queries.ts';
 
@@ -86,3 +90,72 @@ async function rename(tx: Sql, orgId: string, slug: string) {
 
 const slugTaken = (slug: string) =>
   new Refusal('conflict', `the slug ${slug} is taken`, { code: 'slug_taken' });
+
+export const mostDays = 36_500;
+/** Visits of links and blocked mails are kept no longer than this in any organization. */
+export const mostDaysOfLogs = 90;
+
+/** What an organization can keep for some days only, with the settings that say so. 0 keeps it without an end. */
+export const retentions = [
+  {
+    setting: 'keep_comments_days',
+    label: 'Days to keep comments',
+    help: 'Then comments are deleted with their analyses, notes and excerpts; scores stay. Empty for no such rule.',
+    most: mostDays,
+  },
+  {
+    setting: 'keep_contacts_days',
+    label: 'Days to keep inactive contacts',
+    help: 'A contact without a mail, a visit, an answer or a change for so long is deleted; its scores stay, anonymous. Empty for no such rule.',
+    most: mostDays,
+  },
+  {
+    setting: 'keep_openings_days',
+    label: 'Days to keep openings',
+    help: `Visits of links. ${mostDaysOfLogs} days at most, which is also what an empty field means.`,
+    most: mostDaysOfLogs,
+  },
+  {
+    setting: 'keep_mails_days',
+    label: 'Days to keep the mail log',
+    help: 'What was mailed to which address, and results of campaigns. Never shorter than Frequency days, or than a reminder needs (61). Empty for no such rule.',
+    most: mostDays,
+  },
+] as const;
+
+const longestSlug = 80;
+const longestText = 500;
+const mostLines = 8;
+
+export const TimeZone = v.pipe(
+  v.string(),
+  v.check(isTimeZone, 'must be the name of a time zone such as Europe/Berlin'),
+);
+
+export const Language = v.pipe(
+  v.string(),
+  v.check(isLanguage, 'must be a language tag such as en or pt-BR'),
+);
+
+export const Slug = v.pipe(
+  v.string(),
+  v.trim(),
+  v.toLowerCase(),
+  v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be words of a-z and 0-9 with hyphens between them'),
+  v.maxLength(longestSlug, `must be at most ${longestSlug} characters`),
+);
+
+/** A few lines of text; without any it is null. */
+export const Lines = v.pipe(
+  v.string(),
+  v.transform(tidyLines),
+  v.check((text) => !isLongerThan(text, longestText), `must be at most ${longestText} characters`),
+  v.check((text) => text.split('\n').length <= mostLines, `must be at most ${mostLines} lines`),
+  v.check((text) => !/[^\P{Cc}\n]/u.test(text), 'must be text without control characters'),
+  v.transform((text) => (text === '' ? null : text)),
+);
+
+function tidyLines(text: string): string {
+  const lines = text.split(/\r\n|\r|\n/).map((line) => line.trim());
+  return lines.join('\n').trim();
+}

@@ -1,6 +1,79 @@
-import { notFound } from '../errors.ts';
-import type { Sql } from '../lib/db/db.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 import { slugOf } from './rules.ts';
+
+/** The organization, locked until the transaction ends. */
+export async function lockOrganization(
+  sql: Sql,
+  orgId: string,
+): Promise<OrganizationRow | undefined> {
+  const locked = await sql`select from organizations where id = ${orgId} for no key update`;
+  return locked.length === 0 ? undefined : await findOrganization(sql, orgId);
+}
+
+/** The runtime knows some names of time zones that Postgres does not. */
+export async function isKnownZone(sql: Sql, name: string): Promise<boolean> {
+  const found = await sql`select from pg_timezone_names where lower(name) = lower(${name})`;
+  return found.length > 0;
+}
+
+/** Whether another organization has this slug, or had it: its addresses lead there. */
+export async function isSlugTaken(sql: Sql, orgId: string, slug: string): Promise<boolean> {
+  const taken = await sql`
+    -- all organizations
+    select from organizations where slug = ${slug} and id <> ${orgId}
+    union all
+    select from former_slugs where slug = ${slug} and org_id <> ${orgId}`;
+  return taken.length > 0;
+}
+
+/** From now on addresses with the slug so far lead to the new one. */
+export async function replaceSlug(sql: Sql, orgId: string, slug: string) {
+  await sql`
+    insert into former_slugs (slug, org_id)
+    select slug, id from organizations where id = ${orgId}
+    on conflict do nothing`;
+  await sql`delete from former_slugs where org_id = ${orgId} and slug = ${slug}`;
+  await sql`update organizations set slug = ${slug}, updated_at = now() where id = ${orgId}`;
+}
+
+type LogoPicture = {
+  type: 'image/png' | 'image/jpeg' | 'image/webp';
+  width: number;
+  height: number;
+  bytes: Uint8Array;
+};
+
+export type NamedLogo = { name: string; picture: LogoPicture };
+
+export async function saveLogo(sql: Sql, orgId: string, { name, picture }: NamedLogo) {
+  const { type, width, height, bytes } = picture;
+  await sql`
+    insert into organization_logos (org_id, type, width, height, bytes)
+    values (${orgId}, ${type}, ${width}, ${height}, ${Buffer.from(bytes)})
+    on conflict (org_id) do update
+      set type = excluded.type, width = excluded.width, height = excluded.height,
+          bytes = excluded.bytes, changed_at = now()`;
+  await sql`update organizations set logo = ${name}, updated_at = now() where id = ${orgId}`;
+}
+
+export async function deleteLogo(sql: Sql, orgId: string): Promise<boolean> {
+  const gone = await sql`delete from organization_logos where org_id = ${orgId}`;
+  await sql`update organizations set logo = null, updated_at = now() where id = ${orgId}`;
+  return gone.count > 0;
+}
+
+type ServedLogo = { type: LogoPicture['type']; bytes: Buffer; name: string };
+
+/** The logo of an organization as it is now, whatever name an earlier mail has for it. */
+export async function findLogo(sql: Sql, orgId: string): Promise<ServedLogo | undefined> {
+  const [logo] = await sql<ServedLogo[]>`
+    select l.type, l.bytes, o.logo as name
+    from organization_logos l
+    join organizations o on o.id = l.org_id
+    where l.org_id = ${orgId} and o.logo is not null`;
+  return logo;
+}
 
 export type OrganizationRow = {
   id: string;
@@ -104,10 +177,7 @@ export async function listOrganizations(sql: Sql): Promise<OrganizationRow[]> {
     order by created_at desc, id desc`;
 }
 
-export async function findOrganization(
-  sql: Sql,
-  orgId: string,
-): Promise<OrganizationRow | undefined> {
+async function findOrganization(sql: Sql, orgId: string): Promise<OrganizationRow | undefined> {
   const [row] = await sql<OrganizationRow[]>`
     select ${fields(sql)} from organizations where id = ${orgId}`;
   return row;
@@ -118,4 +188,141 @@ export async function getOrganization(sql: Sql, orgId: string): Promise<Organiza
   const organization = await findOrganization(sql, orgId);
   if (!organization) throw notFound('organization');
   return organization;
+}
+
+type SendSettings = {
+  used: number;
+  month: string;
+  monthly_send_limit: number;
+  frequency_days: number | null;
+};
+
+/** The organization's month of sends, locked until the transaction ends, and the rules for its sends. */
+export async function lockUsage(
+  sql: Sql,
+  orgId: string,
+  at: Date | null = null,
+): Promise<SendSettings> {
+  return one(
+    await sql<SendSettings[]>`
+      with usage as (
+        insert into mail_usage as u (org_id, month)
+        values (${orgId}, date_trunc('month', coalesce(${at}::timestamptz, now()) at time zone 'UTC')::date)
+        on conflict (org_id, month) do update set used = u.used
+        returning used, month
+      )
+      select usage.used, usage.month::text, o.monthly_send_limit, o.frequency_days
+      from usage, organizations o
+      where o.id = ${orgId}`,
+  );
+}
+
+/** An earlier month, locked before the present one: in the order in which months are locked everywhere. */
+export async function lockMonth(sql: Sql, orgId: string, month: string) {
+  await sql`
+    select from mail_usage
+    where org_id = ${orgId} and month = ${month}::date
+    for no key update`;
+}
+
+/** The same as `lockUsage`, without a lock, for a look at what would be. */
+export async function readUsage(sql: Sql, orgId: string, at: Date | null = null) {
+  return one(
+    await sql<SendSettings[]>`
+      select coalesce(u.used, 0) as used, m.month::text, o.monthly_send_limit, o.frequency_days
+      from organizations o
+      cross join (
+        select date_trunc('month', coalesce(${at}::timestamptz, now()) at time zone 'UTC')::date as month
+      ) m
+      left join mail_usage u on u.org_id = o.id and u.month = m.month
+      where o.id = ${orgId}`,
+  );
+}
+
+export type UsageTotals = {
+  mails: number;
+  /** First day of the month, UTC. */
+  month: string;
+  monthly_send_limit: number;
+  responses: number;
+  contacts: number;
+  surveys: number;
+};
+
+/** Mails of the month, and what the organization has in all, from the kept counts. */
+export async function readTotals(sql: Sql, orgId: string): Promise<UsageTotals> {
+  return one(
+    await sql<UsageTotals[]>`
+      select coalesce(u.used, 0) as mails, m.month::text, o.monthly_send_limit, t.responses, t.contacts,
+             (select count(*)::int from surveys where org_id = o.id) as surveys
+      from organizations o
+      cross join (select date_trunc('month', now() at time zone 'UTC')::date as month) m
+      left join mail_usage u on u.org_id = o.id and u.month = m.month
+      cross join lateral (
+        select coalesce(sum(promoters + passives + detractors), 0)::int as responses,
+               coalesce(sum(contacts), 0)::int as contacts
+        from survey_tallies
+        where org_id = o.id
+      ) t
+      where o.id = ${orgId}`,
+  );
+}
+
+export type RetentionRun = {
+  at: Date;
+  comments: number;
+  contacts: number;
+  openings: number;
+  mails: number;
+};
+
+/** What the last run that deleted something has deleted of what is older than the organization keeps. */
+export async function findLastRetention(sql: Sql, orgId: string) {
+  const [run] = await sql<RetentionRun[]>`
+    select at, (details ->> 'comments')::int as comments, (details ->> 'contacts')::int as contacts,
+           (details ->> 'openings')::int as openings, (details ->> 'mails')::int as mails
+    from audit_events
+    where org_id = ${orgId} and act = 'retention.applied'
+    order by at desc
+    limit 1`;
+  return run;
+}
+
+/** How many mails the organization has sent this month. */
+export async function countUsed(sql: Sql, orgId: string): Promise<number> {
+  const [usage] = await sql<{ used: number }[]>`
+    select used
+    from mail_usage
+    where org_id = ${orgId} and month = date_trunc('month', now() at time zone 'UTC')::date`;
+  return usage?.used ?? 0;
+}
+
+export async function addUsage(sql: Sql, orgId: string, month: string, mails: number) {
+  await sql`
+    update mail_usage
+    set used = used + ${mails}
+    where org_id = ${orgId} and month = ${month}::date`;
+}
+
+/** The update that gives mails back to their month, from a select of org_id, month and their number. */
+export const giveBackUsage = (sql: Sql, mails: ReturnType<typeof sql>) => sql`
+  update mail_usage u
+  set used = greatest(u.used - back.mails, 0)
+  from (${mails}) as back (org_id, month, mails)
+  where u.org_id = back.org_id and u.month = back.month`;
+
+/** Refuses a send of more mails than the month has left. */
+export function refuseOverLimit(
+  { used, monthly_send_limit }: Pick<SendSettings, 'used' | 'monthly_send_limit'>,
+  requested: number,
+) {
+  if (requested === 0 || used + requested <= monthly_send_limit) return;
+  throw new Refusal(
+    'forbidden',
+    `the monthly send limit of ${monthly_send_limit} would be exceeded, nothing was sent`,
+    {
+      code: 'SEND_LIMIT_EXCEEDED',
+      details: { current_limit: monthly_send_limit, used, requested },
+    },
+  );
 }

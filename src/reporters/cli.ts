@@ -1,9 +1,7 @@
-import { commandActor } from '../audit/actor.ts';
+import { commandActor } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { type Command, columns, command } from '../lib/cli/command.ts';
-import { id, Name, option, optional } from '../lib/cli/options.ts';
-import { listReporters } from './queries.ts';
-import { createReporter, reporterUrl, revokeReporter } from './reporters.ts';
+import { type Command, columns, command, id, Name, option, optional } from '../lib/cli/command.ts';
+import { createReporter, listReporters, reporterUrl, revokeReporter } from './reporters.ts';
 
 const create = command({
   name: 'reporter create',

@@ -1,11 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { Actor } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import { type Actor, recordAct } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
-import { listUrls } from '../lib/db/database-url.ts';
-import { type Db, violates } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import { createRole, deleteReporter, dropRole, insertReporter } from './queries.ts';
+import { type Db, inTransaction, listUrls, one, type Sql, violates } from '../lib/db/db.ts';
 
 type NewReporter = { orgId: string; name?: string | undefined; actor: Actor };
 
@@ -62,4 +58,46 @@ function refused(error: unknown, name: string): Refusal | undefined {
     'forbidden',
     'the role in DATABASE_URL may not make roles: an administrator of Postgres can allow it with ALTER ROLE ... CREATEROLE',
   );
+}
+
+type ReporterRow = { org_id: string; name: string; role_name: string; created_at: Date };
+
+async function insertReporter(
+  sql: Sql,
+  { org_id, name, role_name }: Omit<ReporterRow, 'created_at'>,
+): Promise<ReporterRow> {
+  return one(
+    await sql<ReporterRow[]>`
+      insert into reporters (org_id, name, role_name)
+      values (${org_id}, ${name}, ${role_name})
+      returning org_id, name, role_name, created_at`,
+  );
+}
+
+/** Of all organizations. A backup does not bring roles back: such a reporter cannot connect. */
+export async function listReporters(sql: Sql) {
+  return await sql<(ReporterRow & { organization: string; usable: boolean })[]>`
+    -- all organizations
+    select p.org_id, o.name as organization, p.name, p.role_name, p.created_at,
+           exists (select from pg_roles where rolname = p.role_name) as usable
+    from reporters p
+    join organizations o on o.id = p.org_id
+    order by p.created_at desc, p.name`;
+}
+
+async function deleteReporter(sql: Sql, name: string): Promise<ReporterRow | undefined> {
+  const [row] = await sql<ReporterRow[]>`
+    -- all organizations
+    delete from reporters
+    where name = ${name}
+    returning org_id, name, role_name, created_at`;
+  return row;
+}
+
+async function createRole(sql: Sql, role: string, password: string): Promise<void> {
+  await sql`select create_reporter_role(${role}, ${password})`;
+}
+
+async function dropRole(sql: Sql, role: string): Promise<void> {
+  await sql`select drop_reporter_role(${role})`;
 }

@@ -1,23 +1,30 @@
 import * as v from 'valibot';
-import { commandWriter } from '../audit/actor.ts';
+import { commandWriter } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
-import { type Command, columns, command } from '../lib/cli/command.ts';
-import { flag, id, OneOf, option, optional, Whole } from '../lib/cli/options.ts';
-import { createProgress } from '../lib/cli/progress.ts';
-import { readTextFile } from '../lib/cli/read-file.ts';
-import { readList } from '../lib/paging/paged-json.ts';
-import { Uuid } from '../lib/validation/parse.ts';
-import { oneLine } from '../lib/validation/plain-line.ts';
+import {
+  type Command,
+  columns,
+  command,
+  createProgress,
+  flag,
+  id,
+  OneOf,
+  option,
+  optional,
+  Whole,
+} from '../lib/cli/command.ts';
+import { readTextFile } from '../lib/cli/files.ts';
+import { readList } from '../lib/paging/page.ts';
+import { oneLine, Uuid } from '../lib/validation/parse.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { categories } from '../scores.ts';
-import { getSurvey } from '../surveys/manage.queries.ts';
+import { getSurvey } from '../surveys/queries.ts';
 import { createTextReader } from '../text-reader.ts';
-import { allResponses } from './filter.cte.ts';
+import { allResponses } from './filter.queries.ts';
 import { importResponses } from './import.ts';
 import { listResponses } from './queries.ts';
-import { findHeld } from './release.queries.ts';
-import { releaseResponse } from './release.ts';
+import { findHeld, releaseResponse } from './release.ts';
 
 const mostListed = 200;
 

@@ -1,33 +1,21 @@
-import type { Writer } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import { type Actor, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
-import { type Db, violates } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
+import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts';
 import { mostNotes } from '../limits.ts';
-import {
-  deleteResponseRow,
-  type FollowUpChange,
-  findOwner,
-  insertNote,
-  lockAndCountNotes,
-  lockResponses,
-  type NoteRow,
-  updateFollowUp,
-  updateFollowUps,
-} from './follow-up.queries.ts';
+import { memberOf } from './filter.queries.ts';
 
 type FollowUpTools = { db: Db };
 
 /** What is given is set; null takes it away. The owner is named by the address of a member. */
-export type FollowUpWish = {
+type FollowUpWish = {
   state?: 'open' | 'done' | null | undefined;
   owner?: string | null | undefined;
   /** The owner that the writer saw: once the response has another one, nothing is changed. */
   fromOwner?: string | null | undefined;
 };
 
-export type FollowUpOutcome = 'saved' | 'owner_changed';
+type FollowUpOutcome = 'saved' | 'owner_changed';
 
 /** Takes a response up, hands it to a member, or closes it. */
 export async function followUp(
@@ -64,7 +52,7 @@ export async function followUp(
 }
 
 /** What a member can do with many responses at once. */
-export type ManyFollowed = { responseIds: readonly string[]; act: 'done' | 'open' | 'take' };
+type ManyFollowed = { responseIds: readonly string[]; act: 'done' | 'open' | 'take' };
 
 /** Closes many responses, opens them again, or takes them up; returns how many of them there are. */
 export async function followUpMany(
@@ -122,4 +110,183 @@ export async function deleteResponse({ db }: FollowUpTools, { orgId, actor }: Wr
     const target = { kind: 'response', id };
     await recordAct(tx, { orgId, actor, act: 'response.deleted', target, details: deleted });
   });
+}
+
+type TaggingTools = { db: Db };
+
+/** Gives a response exactly these tags. */
+export async function setTags(
+  { db }: TaggingTools,
+  { orgId, actor }: Writer,
+  { id, tagIds }: { id: string; tagIds: readonly string[] },
+) {
+  await changingTags(db, async (tx) => {
+    const [locked] = await lockResponses(tx, orgId, [id]);
+    if (!locked) throw notFound('response');
+    await deleteResponseTags(tx, orgId, { responseIds: [id], tagIds, except: true });
+    await insertResponseTags(tx, orgId, { responseIds: [id], tagIds });
+    const target = { kind: 'response', id };
+    await recordAct(tx, {
+      orgId,
+      actor,
+      act: 'response.tagged',
+      target,
+      details: { tags: tagIds },
+    });
+  });
+}
+
+type ManyTagged = { responseIds: readonly string[]; tagId: string; put: boolean };
+
+/** Puts a tag on many responses, or takes it away; returns how many of them there are. */
+export async function tagMany(
+  { db }: TaggingTools,
+  { orgId, actor }: Writer,
+  { responseIds, tagId, put }: ManyTagged,
+): Promise<number> {
+  return await changingTags(db, async (tx) => {
+    const found = await lockResponses(tx, orgId, responseIds);
+    const change = { responseIds: found, tagIds: [tagId] };
+    if (put) await insertResponseTags(tx, orgId, change);
+    else await deleteResponseTags(tx, orgId, { ...change, except: false });
+    const details = { responses: found.length, put };
+    const target = { kind: 'tag', id: tagId };
+    await recordAct(tx, { orgId, actor, act: 'responses.tagged', target, details });
+    return found.length;
+  });
+}
+
+const changingTags = <T>(db: Db, work: (tx: Sql) => Promise<T>): Promise<T> =>
+  inTransaction(db, work).catch((error: unknown) => {
+    if (!violates(error, 'response_tags_are_tags')) throw error;
+    throw new Refusal('invalid', 'tags: one of them is not a tag of the organization', {
+      code: 'unknown_tag',
+    });
+  });
+
+/** `undefined` leaves a field as it is. */
+type FollowUpChange = {
+  chosen_state?: 'open' | 'done' | 'none' | undefined;
+  owner_id?: string | null | undefined;
+};
+
+/** With `from_owner_id` only while the response still has this owner, or none. */
+async function updateFollowUp(
+  sql: Sql,
+  orgId: string,
+  change: FollowUpChange & { id: string; from_owner_id?: string | null | undefined },
+): Promise<boolean> {
+  const { id, chosen_state, owner_id, from_owner_id } = change;
+  const stillOwned =
+    from_owner_id === undefined ? sql`` : sql`and owner_id is not distinct from ${from_owner_id}`;
+  const rows = await sql`
+    update responses
+    set chosen_state = ${chosen_state === undefined ? sql`chosen_state` : chosen_state},
+        owner_id = ${owner_id === undefined ? sql`owner_id` : owner_id}
+    where org_id = ${orgId} and id = ${id} ${stillOwned}
+    returning id`;
+  return rows.length > 0;
+}
+
+/** The same of many; returns how many there were. Their rows are locked in the order of their ids. */
+export async function updateFollowUps(
+  sql: Sql,
+  orgId: string,
+  { ids, chosen_state, owner_id }: FollowUpChange & { ids: readonly string[] },
+): Promise<number> {
+  const { count } = await sql`
+    with chosen as (
+      select id
+      from responses
+      where org_id = ${orgId} and id = any(${ids as string[]}::uuid[])
+      order by id
+      for no key update
+    )
+    update responses r
+    set chosen_state = ${chosen_state === undefined ? sql`r.chosen_state` : chosen_state},
+        owner_id = ${owner_id === undefined ? sql`r.owner_id` : owner_id}
+    from chosen
+    where r.org_id = ${orgId} and r.id = chosen.id`;
+  return count;
+}
+
+async function findOwner(sql: Sql, orgId: string, email: string) {
+  const [member] = await sql<{ id: string }[]>`${memberOf(sql, orgId, email)}`;
+  return member?.id;
+}
+
+/** Locks the response, so that its notes are counted one at a time. */
+async function lockAndCountNotes(sql: Sql, orgId: string, responseId: string) {
+  const locked = await sql`
+    select from responses where org_id = ${orgId} and id = ${responseId} for no key update`;
+  if (locked.length === 0) throw notFound('response');
+  return one(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from response_notes
+      where org_id = ${orgId} and response_id = ${responseId}`,
+  ).count;
+}
+
+type NoteRow = { id: string; text: string; author: string; created_at: Date };
+
+async function insertNote(
+  sql: Sql,
+  orgId: string,
+  { responseId, text, actor }: { responseId: string; text: string; actor: Actor },
+): Promise<NoteRow> {
+  return one(
+    await sql<NoteRow[]>`
+      insert into response_notes (org_id, response_id, text, author, author_kind)
+      values (${orgId}, ${responseId}, ${text}, ${actor.name}, ${actor.kind})
+      returning id, text, author, created_at`,
+  );
+}
+
+/** Those of the responses that are the organization's, locked against being deleted or tagged by others meanwhile. */
+export async function lockResponses(sql: Sql, orgId: string, ids: readonly string[]) {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from responses
+    where org_id = ${orgId} and id = any(${ids as string[]}::uuid[])
+    order by id
+    for no key update`;
+  return rows.map(({ id }) => id);
+}
+
+async function insertResponseTags(
+  sql: Sql,
+  orgId: string,
+  { responseIds, tagIds }: { responseIds: readonly string[]; tagIds: readonly string[] },
+) {
+  await sql`
+    insert into response_tags (org_id, response_id, tag_id)
+    select ${orgId}, response_id, tag_id
+    from unnest(${responseIds as string[]}::uuid[]) response_id, unnest(${tagIds as string[]}::uuid[]) tag_id
+    order by response_id, tag_id
+    on conflict do nothing`;
+}
+
+/** Takes tags away: these, or with `except` all others. */
+async function deleteResponseTags(
+  sql: Sql,
+  orgId: string,
+  {
+    responseIds,
+    tagIds,
+    except,
+  }: { responseIds: readonly string[]; tagIds: readonly string[]; except: boolean },
+) {
+  await sql`
+    delete from response_tags
+    where org_id = ${orgId} and response_id = any(${responseIds as string[]}::uuid[])
+      and (tag_id = any(${tagIds as string[]}::uuid[])) is ${except ? sql`false` : sql`true`}`;
+}
+
+async function deleteResponseRow(sql: Sql, orgId: string, id: string) {
+  const [row] = await sql<{ survey_id: string; held: boolean }[]>`
+    delete from responses
+    where org_id = ${orgId} and id = ${id}
+    returning survey_id, held_reason is not null as held`;
+  return row;
 }

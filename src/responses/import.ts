@@ -1,23 +1,31 @@
-import type { Writer } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
-import { markAnsweredMany } from '../contacts/answered.queries.ts';
-import { listErased } from '../contacts/erased.queries.ts';
-import { saveContacts } from '../contacts/many.queries.ts';
-import { checkContact, complaintOfLine, emailColumns, nameColumns } from '../contacts/rules.ts';
+import { randomUUID } from 'node:crypto';
+import { recordAct, type Writer } from '../audit/acts.ts';
+import { listErased } from '../contacts/erase.ts';
+import {
+  type AnsweredContact,
+  listByAddress,
+  markAnsweredMany,
+  saveAnswered,
+  saveContacts,
+} from '../contacts/queries.ts';
+import {
+  type CheckedContact,
+  checkContact,
+  complainOfProperties,
+  complaintOfLine,
+  emailColumns,
+  nameColumns,
+} from '../contacts/rules.ts';
+import { complainOfMerges } from '../contacts/save.ts';
 import { notFound } from '../errors.ts';
 import { type BadLine, type CsvRecord, field, readCsv, refuseBadLines } from '../lib/cli/csv.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import { isInCalendar } from '../lib/validation/calendar.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { isInCalendar } from '../lib/validation/parse.ts';
 import { isLongerThan, longestComment } from '../limits.ts';
-import { categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
-import { holdOffErasures, type OrgSurvey } from '../surveys/queries.ts';
-import {
-  findSurveyType,
-  type ImportedResponse,
-  insertImported,
-  insertWaitingImported,
-} from './import.queries.ts';
+import { type Category, categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
+import { holdOffErasures, lockSurvey, type OrgSurvey } from '../surveys/queries.ts';
+import { ensureTags } from '../tags/tags.ts';
+import { insertWaiting } from './waiting-analyses.ts';
 
 const batchSize = 1000;
 const timeColumns = ['createdat', 'respondedat', 'date', 'timestamp', 'submittedat'];
@@ -157,4 +165,191 @@ function readTime(text: string | null): Date | null {
   const zoned = /(?:z|utc|gmt|[+-]\d{2}:?\d{2})$/i.test(text);
   const time = new Date(zoned ? text : `${text.replace(' ', 'T')}${text.length > 10 ? 'Z' : ''}`);
   return Number.isNaN(time.getTime()) || time.getTime() > Date.now() + 86_400_000 ? null : time;
+}
+
+/** A response from another service, with what that service knows of it. */
+export type ForeignResponse = Omit<ImportedResponse, 'id' | 'contact_id'> & {
+  person: CheckedContact | null;
+  tags: readonly string[];
+  note: string | null;
+};
+
+export type ImportWriter = Writer & { surveyId: string; author: string };
+
+/**
+ * Takes over some responses in the caller's transaction, with their times, people, tags and notes. They publish no
+ * event and complete nothing. One that is there already changes nothing, nor do its tags and its note.
+ */
+export async function importBatch(
+  tx: Sql,
+  writer: ImportWriter,
+  responses: readonly ForeignResponse[],
+): Promise<number> {
+  const survey = { orgId: writer.orgId, surveyId: writer.surveyId };
+  // Two imports of one file at the same time would each take the other's responses for missing.
+  if (!(await lockSurvey(tx, survey.orgId, survey.surveyId))) throw notFound('survey');
+  const idOf = await savePeople(tx, survey, responses);
+  const rows = responses.map(({ person, tags, note, ...response }) => ({
+    row: { ...response, id: randomUUID(), contact_id: (person && idOf.get(person.key)) ?? null },
+    tags,
+    note,
+  }));
+  const inserted = await insertImported(
+    tx,
+    survey,
+    rows.map(({ row }) => row),
+  );
+  const added = new Set(inserted);
+  await saveExtras(
+    tx,
+    writer,
+    rows.filter(({ row }) => added.has(row.id)),
+  );
+  await insertWaitingImported(tx, survey.orgId, inserted);
+  return inserted.length;
+}
+
+async function savePeople(tx: Sql, survey: OrgSurvey, responses: readonly ForeignResponse[]) {
+  const people = peopleOf(responses);
+  const keys = [...people.keys()];
+  if (keys.length === 0) return new Map<string, string>();
+  const overfull = await complainOfMerges(tx, survey, [...people.values()]);
+  const contacts = [...people.values()].map(({ key, ...person }) =>
+    overfull.has(key) ? { ...person, properties: {} } : person,
+  );
+  await saveAnswered(tx, survey, contacts);
+  const found = await listByAddress(tx, survey, keys);
+  return new Map(found.map(({ key, id }) => [key, id]));
+}
+
+type AnsweringPerson = AnsweredContact & { key: string };
+
+/** Each person once; what a later response says of the person wins. */
+function peopleOf(responses: readonly ForeignResponse[]) {
+  const people = new Map<string, AnsweringPerson>();
+  const inTime = [...responses].sort((one, other) => +one.created_at - +other.created_at);
+  for (const { person, created_at } of inTime) {
+    if (!person) continue;
+    const earlier = people.get(person.key);
+    const merged = { ...earlier?.properties, ...person.properties };
+    people.set(person.key, {
+      ...person,
+      email: earlier?.email ?? person.email,
+      name: person.name ?? earlier?.name ?? null,
+      properties: complainOfProperties(merged) ? person.properties : merged,
+      responded_at: created_at,
+    });
+  }
+  return people;
+}
+
+type NewRow = { row: { id: string }; tags: readonly string[]; note: string | null };
+
+async function saveExtras(tx: Sql, writer: ImportWriter, rows: readonly NewRow[]) {
+  const names = [...new Set(rows.flatMap(({ tags }) => tags))];
+  if (names.length > 0) {
+    const idOf = await ensureTags(tx, writer, names);
+    const tagged = rows.flatMap(({ row, tags }) =>
+      tags.map((name) => ({ response_id: row.id, tag_id: idOf.get(name)! })),
+    );
+    await insertImportedTags(tx, writer.orgId, tagged);
+  }
+  const notes = rows.flatMap(({ row, note: text }) =>
+    text ? [{ response_id: row.id, text }] : [],
+  );
+  if (notes.length > 0) await insertImportedNotes(tx, writer, notes);
+}
+
+async function findSurveyType(sql: Sql, orgId: string, surveyId: string) {
+  const [survey] = await sql<{ type: SurveyType }[]>`
+    select type from surveys where org_id = ${orgId} and id = ${surveyId}`;
+  return survey?.type;
+}
+
+type ImportedResponse = {
+  /** A new one, by which the caller knows the response again; without one Postgres makes it. */
+  id?: string;
+  contact_id: string | null;
+  score: number;
+  category: Category;
+  comment: string | null;
+  /** Of a response without a contact. */
+  properties?: Record<string, unknown> | null;
+  created_at: Date;
+  /** Counts equal responses from 1; 1 when it is not given. */
+  occurrence?: number;
+};
+
+/**
+ * Inserts responses from elsewhere, except those that are there already, and returns the ids of the new ones. Of
+ * equal responses (anonymous ones of the same day, for example) as many are kept as the file has.
+ */
+export async function insertImported(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  responses: readonly ImportedResponse[],
+): Promise<string[]> {
+  const inserted = await sql<{ id: string }[]>`
+    with given as (
+      select a.id, contact_id, score, category, hidden.comment, properties, created_at, occurrence,
+             coalesce(contact_id::text, '') as of, coalesce(hidden.comment, '') as said
+      from json_to_recordset(${JSON.stringify(responses)}::text::json) as a (
+        id uuid, contact_id uuid, score smallint, category text, comment text, properties jsonb,
+        created_at timestamptz, occurrence integer)
+      cross join lateral (select hide_erased(${orgId}, a.comment) as comment) hidden
+    ), known as (
+      select created_at, score, coalesce(contact_id::text, '') as of, coalesce(comment, '') as said, count(*)
+      from responses
+      where org_id = ${orgId} and survey_id = ${surveyId} and held_reason is null
+        and created_at = any (array(select distinct created_at from given))
+      group by created_at, score, of, said
+    )
+    insert into responses (org_id, survey_id, id, contact_id, source, score, category, comment, properties, created_at)
+    select ${orgId}, ${surveyId}, coalesce(a.id, gen_random_uuid()), a.contact_id, 'import', a.score, a.category,
+           a.comment, a.properties, a.created_at
+    from given a
+    left join known k using (created_at, score, of, said)
+    where coalesce(a.occurrence, 1) > coalesce(k.count, 0)
+    returning id`;
+  return inserted.map(({ id }) => id);
+}
+
+/** Asks for an analysis of each that has a comment, where the organization wants it: after what is new. */
+export async function insertWaitingImported(sql: Sql, orgId: string, ids: readonly string[]) {
+  await insertWaiting(
+    sql,
+    { isHistory: true },
+    sql`
+    select org_id, id
+    from responses
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and comment is not null
+    order by created_at`,
+  );
+}
+
+type ImportedTag = { response_id: string; tag_id: string };
+
+async function insertImportedTags(sql: Sql, orgId: string, tags: readonly ImportedTag[]) {
+  await sql`
+    insert into response_tags (org_id, response_id, tag_id)
+    select ${orgId}, response_id, tag_id
+    from unnest(${tags.map((tag) => tag.response_id)}::uuid[], ${tags.map((tag) => tag.tag_id)}::uuid[])
+      as t (response_id, tag_id)
+    on conflict do nothing`;
+}
+
+type ImportedNote = { response_id: string; text: string };
+
+/** Notes that were written elsewhere, at the time of their responses: their own time is not known. */
+async function insertImportedNotes(
+  sql: Sql,
+  { orgId, author }: { orgId: string; author: string },
+  notes: readonly ImportedNote[],
+) {
+  await sql`
+    insert into response_notes (org_id, response_id, text, author, author_kind, created_at)
+    select ${orgId}, r.id, n.text, ${author}, 'command', r.created_at
+    from unnest(${notes.map((note) => note.response_id)}::uuid[], ${notes.map((note) => note.text)}::text[])
+      as n (response_id, text)
+    join responses r on r.org_id = ${orgId} and r.id = n.response_id`;
 }

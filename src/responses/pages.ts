@@ -1,25 +1,48 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
+import { createMiddleware } from 'hono/factory';
+import { html } from 'hono/html';
 import { notFound, Refusal } from '../errors.ts';
+import { memoize } from '../lib/async/memoize.ts';
 import { type Db, violates } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
-import { refusalIn } from '../lib/http/http.ts';
+import { refusalIn, statusOf } from '../lib/http/http.ts';
 import { linkTrace } from '../lib/http/request-spans.ts';
 import { isTracing } from '../lib/tracing/spans.ts';
-import { parseJson } from '../lib/validation/json.ts';
-import { isUuid } from '../lib/validation/parse.ts';
-import { showPage } from '../web/show.ts';
-import { sendsJson } from '../web/wants-json.ts';
-import { type AnswerTools, answerSurvey, createAnswerRecorder } from './answer.ts';
-import { linkPage, showRecorded, showRefusal } from './answer-page.ts';
-import { allowFrames, embedScript, inFrame } from './embed.ts';
-import { readHandedIn } from './handed-in.ts';
-import { findSharedLink, linkExists, visitPersonalLink } from './link.queries.ts';
-import { type LinkAddress, linkPaths, readLink, trapPath } from './read-link.ts';
+import { isUuid, parseJson } from '../lib/validation/parse.ts';
+import { logoPath } from '../organizations/logo.ts';
+import { type Category, isScore, type SurveyType } from '../scores.ts';
+import { embeddingOf } from '../surveys/schemas.ts';
+import {
+  anyPerson,
+  type FollowUp,
+  fillIn,
+  languageFor,
+  mapPlaceholders,
+  type Placeholder,
+  type ThanksWords,
+  textsIn,
+  valueFor,
+} from '../surveys/texts.ts';
+import { readWebAsset } from '../web/app/assets.ts';
+import { sendsJson, wantsJson } from '../web/headers.ts';
+import { languageOf } from '../web/language.ts';
+import type { HtmlPage } from '../web/layout.tsx';
+import { readersLanguage, showPage } from '../web/show.ts';
+import {
+  findSharedLink,
+  linkExists,
+  type NewResponse,
+  type SurveyLink,
+  visitPersonalLink,
+} from './answer.queries.ts';
+import { type AnswerTools, answerSurvey, createAnswerRecorder, readHandedIn } from './answer.ts';
 import { type LinkVisit, readScore, type Submission } from './rules.ts';
-import { trapField } from './view/form.tsx';
+import { type Complaint, formPage, trapField } from './view/form.tsx';
+import { answeredPage, notSavedPage, notTakingAnswersPage, thanksPage } from './view/messages.tsx';
 
 /** The longest comment fits, escaped in any way. */
 const largestSubmission = 64 * 1024;
@@ -163,3 +186,240 @@ function setAnsweredCookie(
 }
 
 const cookieOf = (shareId: string) => `answered_${shareId}`;
+
+/** What a survey's link shows now: the form, what was answered, or that it takes no answers. */
+function linkPage(link: ReadLink, address: LinkAddress, chosen: unknown): HtmlPage {
+  const page = pageOf(link);
+  if (link.answered) {
+    return answeredPage({ ...page, answer: { ...link.answered, at: new Date(link.answered.at) } });
+  }
+  if (link.status === 'draft') return notTakingAnswersPage('draft', page);
+  if (link.completed_by === 'hand') return notTakingAnswersPage('closed', page);
+  return emptyForm(link, address, chosenScore(link.type, chosen));
+}
+
+/** The response was recorded: thanks for people, JSON for programs. */
+function showRecorded(c: Context, link: ReadLink, response: NewResponse): Response {
+  const { id, score, category, comment, created_at: at } = response;
+  if (wantsJson(c)) return c.json({ data: { id, score } }, 201);
+  const thanks = thanksFor(link, category);
+  return showPage(c, thanksPage({ ...pageOf(link), thanks, answer: { score, comment, at } }));
+}
+
+type Refused = { link: ReadLink | undefined; address: LinkAddress; submission: Submission };
+
+/**
+ * The answer was refused: people see the form again with what they wrote, or what the link shows instead.
+ * What they wrote is not even lost when the database is away and nothing is known of the link. Programs,
+ * and requests that failed for another reason, get the error as any other request does.
+ */
+function showRefusal(c: Context, error: unknown, refused: Refused): Response {
+  const refusal = refusalIn(error);
+  const { link, address, submission } = refused;
+  if (!refusal || wantsJson(c)) throw error;
+  const { kind, code, retryInSeconds } = refusal;
+  if (!link && kind !== 'unavailable') throw error;
+  if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
+  const page = link ? refusedPage(link, address, { code, submission }) : inputPage(c, submission);
+  return showPage(c, page, statusOf[kind]);
+}
+
+function refusedPage(
+  link: ReadLink,
+  address: LinkAddress,
+  { code, submission }: { code: string; submission: Submission },
+): HtmlPage {
+  const complaint = complaintOf[code];
+  if (!complaint) return linkPage(link, address, null);
+  const comment = typeof submission.comment === 'string' ? submission.comment : '';
+  const score = chosenScore(link.type, submission.score);
+  const { properties } = submission;
+  const carried = properties ? { properties: JSON.stringify(properties) } : {};
+  return formPage({ ...pageOf(link), ...formLinks(address), complaint, comment, score, carried });
+}
+
+const complaintOf: Readonly<Record<string, Complaint>> = {
+  score_invalid: 'scoreMissing',
+  comment_too_long: 'commentTooLong',
+  rate_limited: 'tooManyAnswers',
+  database_unavailable: 'notSaved',
+  database_full: 'notSaved',
+  too_busy: 'notSaved',
+};
+
+/** A score of the survey's own scale, or none. */
+function chosenScore(type: SurveyType, chosen: unknown): number | null {
+  const score = readScore(chosen);
+  return score !== null && isScore(type, score) ? score : null;
+}
+
+function inputPage(c: Context, { score, comment, honeypotHit }: Submission): HtmlPage {
+  const entered = { score, comment, [trapField]: honeypotHit ? 'x' : undefined };
+  const fields = Object.fromEntries(
+    Object.entries(entered).filter(
+      (field): field is [string, string] => typeof field[1] === 'string',
+    ),
+  );
+  return notSavedPage(readersLanguage(c), { action: c.req.path, fields });
+}
+
+const mostForms = 500;
+
+/** Stands for what links of a survey have of their own in a form that is kept for all of them. */
+const anyToken = randomUUID();
+const markOf = (name: string | number) => `${anyToken}-${name}-`;
+const everyMark = new RegExp(`${anyToken}-(\\w+)-`);
+
+/**
+ * Rendered once for a survey, language and score: the forms of its links differ by their token, by what the survey's
+ * texts call the contact, and by what was handed in.
+ */
+function emptyForm(link: ReadLink, { path, token, trap }: LinkAddress, score: number | null) {
+  const { survey } = pageOf(link, (text) => text);
+  const carries = link.handed_in !== null;
+  const { pieces, placeholders, headers } = formPieces({ survey, path, trap, score, carries });
+  const person = personOf(link);
+  const own = (name: string) => {
+    if (name === 'token') return encodeURIComponent(token);
+    if (name === 'properties') return escaped(JSON.stringify(link.handed_in));
+    return escaped(valueFor(placeholders[Number(name)]!, person));
+  };
+  const html = pieces.map((piece, at) => (at % 2 === 0 ? piece : own(piece))).join('');
+  return { html, headers };
+}
+
+const escaped = (text: string) => String(html`${text}`);
+
+type FormLook = Pick<ReturnType<typeof pageOf>, 'survey'> &
+  Omit<LinkAddress, 'token'> & { score: number | null; carries: boolean };
+
+/** Where the link leads that no person sees, below the link of the survey. */
+const trapPath = 'x';
+
+const formPieces = memoize(mostForms, ({ survey, path, trap, score, carries }: FormLook) => {
+  const placeholders: Placeholder[] = [];
+  const mark = (text: string) =>
+    mapPlaceholders(text, (each) => markOf(placeholders.push(each) - 1));
+  const links = formLinks({ path, trap, token: markOf('token') });
+  const form = formPage({
+    survey: {
+      ...survey,
+      question: mark(survey.question),
+      followUp: mapTexts(survey.followUp, mark),
+    },
+    language: languageOf(survey.language),
+    ...links,
+    score,
+    carried: carries ? { properties: markOf('properties') } : {},
+  });
+  return { pieces: form.html.split(everyMark), placeholders, headers: form.headers };
+});
+
+/** Where a form is posted to, and what its page links to. */
+function formLinks({ path, token, trap }: LinkAddress) {
+  const own = `/${path}/${token}`;
+  const trapUrl = `${own}/${trapPath}`;
+  const unsubscribeUrl = path === 's' ? `/u/${token}` : null;
+  return { action: trap ? trapUrl : own, trapUrl, unsubscribeUrl };
+}
+
+/** The kinds of links: a contact's own, the shareable one, and the one that websites show in a frame. */
+const linkPaths = ['s', 'f', 'e'] as const;
+
+/** A link as it was requested, and whether below it the hidden one. */
+type LinkAddress = { path: (typeof linkPaths)[number]; token: string; trap: boolean };
+
+/** What a reader sees of a link: in which language, and what a website has handed in. */
+type ReadLink = SurveyLink & { shown_in: string; handed_in: HandedIn };
+
+type HandedIn = ReturnType<typeof readHandedIn>;
+
+/** The link as this request reads it. */
+function readLink(c: Context, link: SurveyLink): ReadLink {
+  const accepted = c.req.header('Accept-Language');
+  const property = link.person?.properties['language'];
+  const handed_in = link.contact_id === null ? readHandedIn(c.req.query('properties')) : null;
+  return { ...link, shown_in: languageFor(link, { property, accepted }), handed_in };
+}
+
+/** What the pages of a link show, in the reader's language and with the contact's own words. */
+function pageOf(link: ReadLink, fill = (text: string) => fillIn(text, personOf(link))) {
+  const { type, shown_in, organization, color, logo } = link;
+  const { question_text, follow_up } = textsIn(link, shown_in);
+  const sender = { name: organization, color, logo: logoPath(link.org_id, logo) };
+  const question = fill(question_text);
+  const followUp = mapTexts(follow_up, fill);
+  return {
+    survey: { type, question, followUp, language: shown_in, sender },
+    language: languageOf(shown_in),
+  };
+}
+
+const personOf = (link: ReadLink) => link.person ?? anyPerson;
+
+function mapTexts(followUp: FollowUp | null, change: (text: string) => string): FollowUp | null {
+  if (followUp === null || typeof followUp === 'string') return followUp && change(followUp);
+  return Object.fromEntries(
+    Object.entries(followUp).map(([category, text]) => [category, change(text)]),
+  );
+}
+
+/** What the survey says after an answer of this category; null when it leaves that to us. */
+function thanksFor(link: ReadLink, category: Category): ThanksWords | null {
+  const { thanks } = textsIn(link, link.shown_in);
+  const words = typeof thanks === 'string' ? { text: thanks } : thanks?.[category];
+  return words ? { ...words, text: fillIn(words.text, personOf(link)) } : null;
+}
+
+/** `/embed.js`: the script that websites load. It is small, always the same, and may be kept for an hour. */
+const embedScript = () =>
+  new Hono().get('/embed.js', (c) => {
+    const script = new Uint8Array(readWebAsset('embed.js'));
+    const etag = `"${createHash('sha256').update(script).digest('base64url').slice(0, 16)}"`;
+    const headers = {
+      'Cache-Control': 'public, max-age=3600',
+      ETag: etag,
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      'X-Content-Type-Options': 'nosniff',
+    };
+    if (c.req.header('If-None-Match') === etag) return c.body(null, 304, headers);
+    return c.body(script, 200, { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' });
+  });
+
+/** Which websites may frame the answer to this request. */
+function allowFrames(c: Context, { embed }: SurveyLink) {
+  c.set('frameOrigins', embeddingOf(embed).origins);
+}
+
+const frameScript = [
+  "const page=document.querySelector('main')",
+  "const state=document.querySelector('form')?'asks':document.querySelector('.sign')?'answered':'closed'",
+  "const say=()=>parent.postMessage({askback:state,height:Math.ceil(page.getBoundingClientRect().bottom+scrollY)},'*')",
+  'new ResizeObserver(say).observe(page)',
+].join(';');
+
+const scriptHash = `sha256-${createHash('sha256').update(frameScript).digest('base64')}`;
+
+/**
+ * Pages for a frame: those websites alone may show them that the survey names. A script of a few lines says how high
+ * the page is, and whether it asks or thanks; nothing else leaves the frame.
+ */
+const inFrame = createMiddleware(async (c, next) => {
+  await next();
+  const origins = c.get('frameOrigins') as string[] | undefined;
+  const policy = c.res.headers.get('Content-Security-Policy');
+  if (!policy || !c.res.headers.get('Content-Type')?.startsWith('text/html')) return;
+  const html = await c.res.text();
+  const headers = new Headers(c.res.headers);
+  const ancestors = origins?.join(' ') || "'none'";
+  headers.set(
+    'Content-Security-Policy',
+    `${policy.replace("frame-ancestors 'none'", `frame-ancestors ${ancestors}`)}; script-src '${scriptHash}'`,
+  );
+  headers.set('Cross-Origin-Resource-Policy', 'cross-origin');
+  headers.delete('Cross-Origin-Opener-Policy');
+  const page = html.replace('</body>', `<script>${frameScript}</script></body>`);
+  const { status } = c.res;
+  c.res = undefined;
+  c.res = new Response(page, { status, headers });
+});

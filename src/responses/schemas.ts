@@ -1,15 +1,141 @@
 import * as v from 'valibot';
-import { ExportFormat } from '../lib/export/answer.ts';
-import { Page } from '../lib/paging/page.ts';
-import { described, Id, Moment } from '../lib/paging/schemas.ts';
-import { BooleanParameter } from '../lib/validation/parse.ts';
-import { longestComment } from '../limits.ts';
+import { ExportFormat } from '../lib/export/export.ts';
+import { Count, described, Id, Moment, Page } from '../lib/paging/page.ts';
+import { BooleanParameter, isTimeZone, Uuid } from '../lib/validation/parse.ts';
+import { longestComment, longestNote, mostTags } from '../limits.ts';
 import { categories, surveyTypes } from '../scores.ts';
-import { facetScope, kindScope, oneOf, responseScope } from './scope.schemas.ts';
+import { NetPromoterScore } from '../surveys/schemas.ts';
+import { readInstants } from './period.ts';
+import { trendIntervals } from './trend.ts';
+
+const states = ['open', 'done'] as const;
+
+export const FollowUpInput = v.object({
+  state: described(
+    v.optional(v.nullable(v.picklist(states, 'must be open, done or null'))),
+    'null takes it out of the list of what is to be followed up',
+  ),
+  owner: described(
+    v.optional(v.nullable(v.pipe(v.string('must be text'), v.maxLength(254, 'is too long')))),
+    'the address of a member; null leaves it to everybody',
+  ),
+});
+
+export const TagsInput = v.object({
+  tags: described(
+    v.pipe(
+      v.array(Uuid, 'must be a list of ids'),
+      v.maxLength(mostTags, `must be at most ${mostTags}`),
+    ),
+    'ids of all tags that the response has from now on',
+  ),
+});
+
+export const NoteInput = v.object({
+  text: v.pipe(
+    v.string('must be text'),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(longestNote, `must have at most ${longestNote} characters`),
+  ),
+});
+
+const emptyIsNull = (given: string) => given || null;
+
+const StateField = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform(emptyIsNull),
+    v.nullable(v.picklist(states, 'must be open or done')),
+  ),
+);
+const OwnerField = v.optional(
+  v.pipe(v.string(), v.maxLength(254, 'is too long'), v.transform(emptyIsNull)),
+);
+
+/**
+ * The same from a form: a field that is there and empty takes away. A field that still says what the page showed is
+ * no change: another member may have changed it since.
+ */
+export const FollowUpFields = v.pipe(
+  v.object({
+    state: StateField,
+    owner: OwnerField,
+    shown_state: StateField,
+    shown_owner: OwnerField,
+  }),
+  v.transform(({ state, owner, shown_state, shown_owner }) => ({
+    ...(state === shown_state ? {} : { state }),
+    ...(owner === undefined || owner === shown_owner ? {} : { owner, fromOwner: shown_owner }),
+  })),
+);
 
 const longestSearch = 500;
 
-export const states = ['open', 'done'] as const;
+export const oneOf = <const T extends readonly string[]>(words: T) =>
+  v.picklist(words, `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
+
+const dateForm = 'must be an ISO 8601 date or time, such as 2024-05-01 or 2024-05-01T09:30:00Z';
+
+/** A date, or a time with or without its zone. */
+const timePattern = String.raw`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$`;
+
+/** What the text of a filter covers: a day, or an instant. */
+const dateBound = v.pipe(
+  v.string(),
+  v.metadata({ pattern: timePattern, examples: ['2026-04-01'] }),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const instants = readInstants(dataset.value);
+    if (instants) return instants;
+    addIssue({ message: dateForm });
+    return NEVER;
+  }),
+);
+
+const TimeZone = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z]/, 'must be the name of a time zone, such as Europe/Berlin'),
+  v.check(isTimeZone, 'must be the name of a time zone, such as Europe/Berlin'),
+);
+
+const surveyScope = {
+  survey_id: described(v.optional(Uuid), 'limit to one survey'),
+};
+
+/** Which surveys are meant by what they are. */
+const kindScope = {
+  type: described(v.optional(oneOf(surveyTypes)), 'limit to surveys of this type'),
+  audience: described(
+    v.optional(oneOf(['employee', 'customer'])),
+    'limit to surveys of employees, or to all others',
+  ),
+};
+
+/** `property.NAME=value` comes in addition: a schema has no names of parameters that a caller makes up. */
+const facetScope = {
+  tag: described(
+    v.optional(v.array(Uuid)),
+    'limit to answers with this tag; given several times, with all of them',
+  ),
+  sentiment: described(
+    v.optional(oneOf(['positive', 'neutral', 'negative', 'mixed'])),
+    'limit to answers with a comment of this sentiment',
+  ),
+};
+
+/** Which responses are meant, on lists and totals alike. */
+const responseScope = {
+  ...surveyScope,
+  date_from: described(
+    v.optional(dateBound),
+    'on or after this ISO 8601 time; a bare date is its start in `tz`',
+  ),
+  date_to: described(
+    v.optional(dateBound),
+    'on or before this ISO 8601 time; a bare date is its end in `tz`',
+  ),
+  tz: described(v.optional(TimeZone, 'UTC'), 'the time zone of bare dates, by its IANA name'),
+};
 
 export const ResponseQuery = v.object({
   ...Page.entries,
@@ -111,3 +237,76 @@ export const AnswerBody = v.object({
 });
 
 export const GivenAnswer = v.object({ id: Id, score: v.pipe(v.number(), v.integer()) });
+
+export const NpsQuery = v.object({ ...responseScope, ...kindScope, ...facetScope });
+
+export type NpsQuery = v.InferOutput<typeof NpsQuery>;
+
+export const TrendQuery = v.object({
+  interval: described(v.optional(oneOf(trendIntervals), 'day'), 'what a row covers'),
+  tz: described(
+    v.optional(TimeZone, 'UTC'),
+    'the time zone of days, weeks and months, by its IANA name',
+  ),
+  ...surveyScope,
+  date_from: described(
+    v.optional(dateBound),
+    'on or after this ISO 8601 time; a bare date is a day in `tz`. Without it the trend has the 90 days up to its end',
+  ),
+  date_to: described(
+    v.optional(dateBound),
+    'on or before this ISO 8601 time; a bare date is a day in `tz`. Without it the trend ends today',
+  ),
+  ...kindScope,
+  ...facetScope,
+});
+
+export type TrendQuery = v.InferOutput<typeof TrendQuery>;
+
+const Percentage = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
+
+const rollup = {
+  nps: NetPromoterScore,
+  margin_of_error: described(
+    v.nullable(v.pipe(v.number(), v.minValue(0))),
+    'half of the 95 % interval of `nps`, in its points, to one decimal; null under 2 answers',
+  ),
+  total: Count,
+  promoters: Count,
+  passives: Count,
+  detractors: Count,
+  promoter_pct: described(Percentage, 'to one decimal; 0 when there are no answers'),
+  passive_pct: Percentage,
+  detractor_pct: Percentage,
+  held: described(Count, 'answers in addition that are held, and count nowhere until released'),
+};
+
+export const Nps = v.object(rollup);
+
+export const NpsTrendRow = v.object({
+  start: described(
+    v.pipe(v.string(), v.isoDate(), v.metadata({ format: 'date' })),
+    'the day, the Monday or the first of the month that the row begins with, in `tz`',
+  ),
+  ...rollup,
+});
+
+const ignored = described(
+  v.optional(v.array(v.string())),
+  'parameters of the request that are not known here, if there were any',
+);
+
+/** Only there to name what was ignored. */
+export const NpsAnswer = v.object({
+  data: Nps,
+  meta: v.optional(v.object({ ignored })),
+});
+
+export const NpsTrend = v.object({
+  data: v.array(NpsTrendRow),
+  meta: v.object({ interval: v.picklist(trendIntervals), tz: v.string(), total: Count, ignored }),
+});
+
+export const aboutProperties =
+  '`property.NAME=value` limits to answers of contacts whose property NAME is that text, or has that JSON text. ' +
+  'It can be given several times.';

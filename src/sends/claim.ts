@@ -1,18 +1,16 @@
-import type { Actor } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import { type Actor, recordAct } from '../audit/acts.ts';
 import {
   type FoundContact,
   listByAddress,
   type SavedContact,
   saveContacts,
-} from '../contacts/many.queries.ts';
-import { complainOfMerges } from '../contacts/merge.ts';
+} from '../contacts/queries.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
+import { complainOfMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
-import { addUsage, lockUsage, refuseOverLimit } from '../organizations/usage.queries.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { addUsage, lockUsage, refuseOverLimit } from '../organizations/queries.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { jobsOf } from './mail-job.ts';

@@ -2,27 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
-import { type Db, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
 import type { Log } from '../lib/log/log.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { mailed } from '../signals.ts';
 import { dependsOnProperties } from '../surveys/texts.ts';
 import { type Mailer, mailEnd, mailSpan } from './mailer.ts';
-import {
-  type AttemptTime,
-  type Beginning,
-  decide,
-  hasBegun,
-  type MailAttempt,
-  type MailDecision,
-  mailTime,
-  type OutcomeRow,
-  outcomeWord,
-  putOffDelay,
-  toRow,
-} from './outcome.rules.ts';
 import {
   beginMails,
   type ClaimedMail,
@@ -38,7 +24,20 @@ import {
   type SurveyWords,
   saveOutcomes,
 } from './queries.ts';
-import { unknownOutcome } from './rules.ts';
+import {
+  type AttemptTime,
+  type Beginning,
+  decide,
+  hasBegun,
+  type MailAttempt,
+  type MailDecision,
+  mailTime,
+  type OutcomeRow,
+  outcomeWord,
+  putOffDelay,
+  toRow,
+  unknownOutcome,
+} from './rules.ts';
 
 /** One job for a whole request, unless an operator allows larger ones. */
 const mailsPerJob = 1000;

@@ -1,10 +1,10 @@
 import { type Attributes, SpanKind } from '@opentelemetry/api';
-import { inLanguage, type SurveyMail, surveyFillings, surveyMail } from '../letters/mail.ts';
+import { inLanguage, type SurveyMail, surveyFillings, surveyMail } from '../letters/letter.ts';
 import { memoize } from '../lib/async/memoize.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
-import { compose } from '../lib/smtp/compose.ts';
+import type { MailOutcome } from '../lib/smtp/connection.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
-import type { MailOutcome } from '../lib/smtp/outcome.ts';
+import { compose } from '../lib/smtp/message.ts';
 import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
 import { errorType, type SpanDescription, type SpanEnd } from '../lib/tracing/spans.ts';
 import { languageFor } from '../surveys/texts.ts';

@@ -1,9 +1,7 @@
 import { enqueue } from '../jobs.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { jobsOf, publishEnded } from './mail-job.ts';
-import { mailableForMs } from './outcome.rules.ts';
 import {
   cancelStranded,
   type EndedMail,
@@ -14,7 +12,7 @@ import {
   removeJobs,
   type StrandedMail,
 } from './queries.ts';
-import { unknownOutcome } from './rules.ts';
+import { mailableForMs, unknownOutcome } from './rules.ts';
 
 /** Longer than a mail can be in flight and then wait for its outcome to be recorded. */
 const marginSeconds = 180;

@@ -1,4 +1,170 @@
 import { type CheckedContact, checkContact } from '../contacts/rules.ts';
+import type { MailOutcome } from '../lib/smtp/connection.ts';
+
+/**
+ * Whether a mail may leave: as which attempt, or why not. `late` has too little time left, and
+ * `withdrawn` is no longer claimed.
+ */
+export type Beginning = { attempt: number } | { blocked: BlockReason } | 'late' | 'withdrawn';
+
+/** An attempt at a mail. Without a beginning it ended before the mail could leave. */
+export type MailAttempt = { outcome: MailOutcome; beginning: Beginning | undefined };
+
+export type MailDecision =
+  | { status: 'sent' }
+  | { status: 'retry'; inMs: number; reason: string }
+  /** To be tried again by another job. */
+  | { status: 'put_off'; reason: string }
+  | { status: 'failed'; code: 'refused' | 'deadline'; reason: string; bounced: boolean }
+  | { status: 'blocked'; by: BlockReason }
+  | { status: 'unknown'; reason: string };
+
+const retriesAfterMs = [1000, 4000];
+
+export const tooLate = 'not sent within the time of the request';
+
+const hourMs = 60 * 60 * 1000;
+/** A mail that no request waits for is tried so long while the server cannot be reached. */
+export const mailableForMs = 24 * hourMs;
+/** The same while the server refuses the mail for the moment. */
+const refusedForMs = 4 * hourMs;
+
+export type AttemptTime = {
+  tries: number;
+  remainingMs: number;
+  /** How long ago the mail was claimed; nothing if a request waits for it. */
+  ageMs: number | null;
+};
+
+/** What an attempt means for its mail, given how many there were and how much time is left. */
+export function decide(
+  { outcome, beginning }: MailAttempt,
+  { tries, remainingMs, ageMs }: AttemptTime,
+): MailDecision {
+  if (hasBlock(beginning)) return { status: 'blocked', by: beginning.blocked };
+  if (outcome.kind === 'accepted') return { status: 'sent' };
+  if (outcome.kind === 'unknown') return { status: 'unknown', reason: outcome.reason };
+  if (outcome.kind === 'refused' && outcome.permanent) {
+    return failed('refused', outcome.response, outcome.unknownMailbox);
+  }
+  const triedForMs = outcome.kind === 'refused' ? refusedForMs : mailableForMs;
+  const mayBePutOff = ageMs !== null && ageMs < triedForMs;
+  const isOver = remainingMs <= 0 || beginning === 'late';
+  if (isOver && !hasBegun(beginning)) {
+    return mayBePutOff ? { status: 'put_off', reason: tooLate } : failed('deadline', tooLate);
+  }
+  const reason = outcome.kind === 'refused' ? outcome.response : outcome.reason;
+  const inMs = retriesAfterMs[tries - 1];
+  if (inMs === undefined || inMs > remainingMs) {
+    return mayBePutOff ? { status: 'put_off', reason } : failed('refused', reason);
+  }
+  return { status: 'retry', inMs, reason };
+}
+
+const leastDelayMs = 1000;
+const mostDelayMs = 5 * 60 * 1000;
+
+/** After how long a mail that was put off is tried again, by its age: half as long again. */
+export const putOffDelay = (ageMs: number) =>
+  Math.min(Math.max(ageMs / 2, leastDelayMs), mostDelayMs);
+
+/** The time for mails ends this long before that of the request which waits for them. */
+const marginMs = 1000;
+
+type MailAge = { awaited: boolean; claimed_ms_ago: number };
+
+/**
+ * For how many milliseconds mails are tried: as long as their request waits. Mails that no request waits for, also
+ * because its process died, get the whole time.
+ */
+export function mailTime(mails: readonly MailAge[], deadlineMs: number): number {
+  const isAwaited = mails.some(({ awaited }) => awaited);
+  const agoMs = isAwaited ? Math.min(...mails.map((mail) => mail.claimed_ms_ago)) : deadlineMs;
+  const remainingMs = agoMs < deadlineMs ? deadlineMs - agoMs : deadlineMs;
+  return Math.max(remainingMs - marginMs, remainingMs / 2);
+}
+
+export const hasBegun = (beginning: Beginning | undefined): beginning is { attempt: number } =>
+  typeof beginning === 'object' && 'attempt' in beginning;
+
+const hasBlock = (beginning: Beginning | undefined): beginning is { blocked: BlockReason } =>
+  typeof beginning === 'object' && 'blocked' in beginning;
+
+const failed = (code: 'refused' | 'deadline', reason: string, bounced = false): MailDecision => ({
+  status: 'failed',
+  code,
+  reason,
+  bounced,
+});
+
+/** What is written of an attempt: to the mail's row and to its contact. */
+export type OutcomeRow = {
+  id: string;
+  org_id: string;
+  attempt: number;
+  status: 'sent' | 'failed' | 'unknown' | 'claimed';
+  reason: string | null;
+  reason_code: string | null;
+  /** Nothing if the mail changes nothing for its contact. */
+  contact_status: 'sending' | 'sent' | 'failed' | 'bounced' | 'unsubscribed' | null;
+  /** Why the contact failed; empty if its mail was blocked. */
+  failure_reason: string | null;
+};
+
+type Attempted = { id: string; org_id: string; attempt: number; reminder: number };
+
+/** The contact of a reminder was sent the survey before: only a bounce changes that. */
+export function toRow(mail: Attempted, decision: MailDecision): OutcomeRow {
+  const row = outcomeRow(mail, decision);
+  if (mail.reminder === 0 || row.contact_status === 'bounced') return row;
+  return { ...row, contact_status: null, failure_reason: null };
+}
+
+function outcomeRow({ id, org_id, attempt }: Attempted, decision: MailDecision): OutcomeRow {
+  const row = { id, org_id, attempt, reason: null, reason_code: null, failure_reason: null };
+  switch (decision.status) {
+    case 'sent':
+      return { ...row, status: 'sent', contact_status: 'sent' };
+    case 'retry':
+    case 'put_off':
+      return { ...row, status: 'claimed', contact_status: 'sending', reason: decision.reason };
+    case 'unknown': {
+      const reason = `${unknownOutcome} (${decision.reason})`;
+      const words = { reason, reason_code: 'unknown_outcome', failure_reason: reason };
+      return { ...row, status: 'unknown', contact_status: 'failed', ...words };
+    }
+    case 'failed': {
+      const { code: reason_code, reason } = decision;
+      const contact_status = decision.bounced ? 'bounced' : 'failed';
+      return {
+        ...row,
+        status: 'failed',
+        contact_status,
+        reason_code,
+        reason,
+        failure_reason: reason,
+      };
+    }
+    case 'blocked': {
+      const contact_status = blockedStatus[decision.by];
+      return { ...row, status: 'failed', contact_status, ...blockReasons[decision.by] };
+    }
+  }
+}
+
+/** The status of a contact whose mail was blocked after the claim; "responded" stays as it is. */
+const blockedStatus = {
+  unsubscribed: 'unsubscribed',
+  bounced: 'bounced',
+  answered: 'sent',
+} as const;
+
+/** The word for a decision in metrics and in the log. */
+export function outcomeWord(decision: MailDecision) {
+  if (decision.status === 'failed') return decision.bounced ? 'bounced' : 'failed';
+  if (decision.status === 'put_off') return 'retry';
+  return decision.status === 'blocked' ? 'failed' : decision.status;
+}
 
 export type ReasonCode =
   | 'invalid_email'
@@ -14,7 +180,7 @@ export type ReasonCode =
 
 export type Judgement = { send: CheckedContact } | BlockedContact;
 
-export type BlockedContact = {
+type BlockedContact = {
   status: 'invalid' | 'duplicate';
   reason_code: ReasonCode;
   reason: string;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Writer } from '../audit/actor.ts';
+import type { Writer } from '../audit/acts.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { enqueueSpan } from '../lib/queue/task.ts';
@@ -7,7 +7,6 @@ import { inSpan } from '../lib/tracing/spans.ts';
 import { sendAnswered } from '../signals.ts';
 import { type Claimed, claim, judgeOnly, type SentSurvey } from './claim.ts';
 import { type ClaimedMails, publishEnded } from './mail-job.ts';
-import { tooLate } from './outcome.rules.ts';
 import {
   cancelClaims,
   listResults,
@@ -20,6 +19,7 @@ import {
   type Judgement,
   readContact,
   type SubmittedContact,
+  tooLate,
   unknownOutcome,
   wasBlocked,
 } from './rules.ts';

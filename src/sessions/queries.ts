@@ -1,5 +1,4 @@
 import { one, type Sql } from '../lib/db/db.ts';
-import { type NavigationCounts, navigationCounts } from './counts.cte.ts';
 
 export type FoundMember = {
   id: string;
@@ -22,7 +21,7 @@ export type FoundOrganization = {
 
 export type OtherOrganization = { name: string; slug: string };
 
-export type FoundSession = { member: FoundMember; otherOrganizations: OtherOrganization[] };
+type FoundSession = { member: FoundMember; otherOrganizations: OtherOrganization[] };
 
 type Memberships = Omit<FoundSession, 'member'> & { organization: FoundOrganization | null };
 
@@ -73,7 +72,7 @@ export async function findMembership(
   return { member, organization, otherOrganizations };
 }
 
-export type SessionHome = { isOperator: boolean; slug: string | null };
+type SessionHome = { isOperator: boolean; slug: string | null };
 
 /** The first organization of a session's member by name; null for a member without one. */
 export async function findHome(sql: Sql, tokenHash: Buffer): Promise<SessionHome | undefined> {
@@ -107,7 +106,7 @@ const liveSession = (sql: Sql, tokenHash: Buffer) => sql`
 const isLive = (sql: Sql) => sql`
   used_at > now() - interval '30 days' and s.created_at > now() - interval '90 days'`;
 
-export type NewSession = {
+type NewSession = {
   tokenHash: Buffer;
   memberId: string;
   awaitsCode: boolean;
@@ -200,3 +199,28 @@ export async function deleteOldSessions(sql: Sql, limit: number): Promise<number
     )`;
   return count;
 }
+
+/** Of an organization: detractors of the last 30 days that are open, up to a hundred, and webhooks in trouble. */
+type NavigationCounts = { openDetractors: number; failingWebhooks: number };
+
+/** The same of an organization `own`, as fields of a JSON object. */
+const navigationCounts = (sql: Sql) => sql`
+  'openDetractors', (${countOpen(sql)}), 'failingWebhooks', (${countFailing(sql)})`;
+
+/** More than these read as many. */
+const mostOpenCounted = 100;
+
+/** Every page asks: an index is read no further than to the most that is shown. */
+const countOpen = (sql: Sql) => sql`
+  select count(*)
+  from (
+    select from responses r
+    where r.org_id = own.id and r.held_reason is null and r.state = 'open' and r.category = 'detractor'
+      and r.created_at > now() - interval '30 days'
+    limit ${mostOpenCounted}
+  ) open`;
+
+const countFailing = (sql: Sql) => sql`
+  select count(*)
+  from webhooks w
+  where w.org_id = own.id and (w.failure_count > 0 or (not w.active and w.deactivated_reason is not null))`;

@@ -1,22 +1,75 @@
+import { createHash, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
-import type { Actor, Writer } from '../audit/actor.ts';
+import type { Actor, Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
-import type { Db } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
-import type { RequestEnv } from '../lib/http/http.ts';
-import { SeeOther } from '../lib/http/see-other.ts';
+import { clientAddress } from '../lib/http/client-address.ts';
+import { type RequestEnv, SeeOther } from '../lib/http/http.ts';
+import { oneLine } from '../lib/validation/parse.ts';
 import { flash } from '../web/app/flash.ts';
-import { keepPosted } from '../web/app/read-form.ts';
-import { readSessionHash } from './cookie.ts';
-import { ownPath, withNext } from './own-path.ts';
+import { keepPosted } from '../web/app/forms.tsx';
 import {
+  deleteSessionOf,
   type FoundMember,
   type FoundOrganization,
+  findHome,
   findMembership,
   findSession,
+  insertSession,
   type OtherOrganization,
 } from './queries.ts';
+
+const longestUserAgent = 300;
+
+type BeginOptions = {
+  publicUrl: string;
+  memberId: string;
+  /** Whether the member has yet to give a second step; until then the session opens nothing else. */
+  awaitsCode?: boolean;
+};
+
+/**
+ * Signs a member in with a session of its own, whatever cookie the browser had before: that session ends. The cookie is
+ * part of the answer, so the caller's transaction must commit before the answer goes out.
+ */
+export async function beginSession(
+  tx: Sql,
+  c: Context,
+  { publicUrl, memberId, awaitsCode = false }: BeginOptions,
+): Promise<string> {
+  const before = readSessionHash(c, publicUrl);
+  if (before) await deleteSessionOf(tx, before);
+  const token = newToken();
+  const userAgent = oneLine(c.req.header('User-Agent') ?? '').slice(0, longestUserAgent);
+  const id = await insertSession(tx, {
+    tokenHash: hashToken(token),
+    memberId,
+    awaitsCode,
+    userAgent: userAgent === '' ? null : userAgent,
+    address: clientAddress(c),
+  });
+  setSessionCookie(c, publicUrl, token);
+  return id;
+}
+
+/** Ends the session of this browser. */
+export async function endSession(sql: Sql, c: Context, publicUrl: string) {
+  const hash = readSessionHash(c, publicUrl);
+  clearSessionCookie(c, publicUrl);
+  return hash && (await deleteSessionOf(sql, hash));
+}
+
+/** Where a reader begins: at an organization of its own, or at what a member without one may see. */
+export async function homePath(c: Context, { db, publicUrl }: SessionTools): Promise<string> {
+  const hash = readSessionHash(c, publicUrl);
+  const home = hash && (await findHome(db, hash));
+  if (!home) return '/sign-in';
+  if (home.slug !== null) return `/o/${home.slug}`;
+  return home.isOperator ? '/operator' : '/account';
+}
 
 export type SignedInMember = FoundMember;
 export type CurrentOrganization = FoundOrganization;
@@ -36,7 +89,7 @@ export type ScreenEnv = MemberEnv & {
 };
 
 /** Proofs that the member behind a request may do this. Only requireRole() makes them. */
-export type EditorOf = Writer & { memberId: string; role: 'editor' | 'owner' };
+type EditorOf = Writer & { memberId: string; role: 'editor' | 'owner' };
 export type OwnerOf = EditorOf & { role: 'owner' };
 
 export type SessionTools = { db: Db; publicUrl: string };
@@ -156,3 +209,61 @@ function pageOf(c: Pick<Context, 'req'>): string {
   const { pathname, search } = new URL(referrer);
   return ownPath(`${pathname}${search}`);
 }
+
+const tokenBytes = 32;
+const tokenForm = /^[\w-]{43}$/;
+const longestDays = 90;
+const daySeconds = 86_400;
+
+/** Browsers take a `__Host-` cookie only over https, and from no sibling of this host. */
+const nameOf = (publicUrl: string) =>
+  publicUrl.startsWith('https:') ? '__Host-askback' : 'askback_session';
+
+export const newToken = () => randomBytes(tokenBytes).toString('base64url');
+
+/** What is stored of a token: a leaked backup must not leak live sessions or links. */
+export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** The hash of the cookie's token, when there is one that is well formed. */
+export function readSessionHash(c: Context, publicUrl: string): Buffer | undefined {
+  const token = getCookie(c, nameOf(publicUrl));
+  return token && tokenForm.test(token) ? hashToken(token) : undefined;
+}
+
+function setSessionCookie(c: Context, publicUrl: string, token: string) {
+  setCookie(c, nameOf(publicUrl), token, {
+    ...attributes(publicUrl),
+    maxAge: longestDays * daySeconds,
+  });
+}
+
+function clearSessionCookie(c: Context, publicUrl: string) {
+  setCookie(c, nameOf(publicUrl), '', { ...attributes(publicUrl), maxAge: 0 });
+}
+
+const attributes = (publicUrl: string) =>
+  ({
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure: publicUrl.startsWith('https:'),
+  }) as const;
+
+const anyBase = 'http://askback.invalid';
+const longestPath = 2000;
+
+/**
+ * The path that a form or link asks to go on to, if it is one of ours: nothing of it may lead to another host, also
+ * not `//host`, `/\host` or a path in which browsers drop a character.
+ */
+export function ownPath(given: string | undefined, otherwise = '/'): string {
+  if (!given?.startsWith('/') || given.length > longestPath) return otherwise;
+  if (/^\/[/\\]|[\\\p{Cc}]/u.test(given) || !URL.canParse(given, anyBase)) return otherwise;
+  const { origin, pathname, search, hash } = new URL(given, anyBase);
+  if (origin !== anyBase || pathname.startsWith('//')) return otherwise;
+  return `${pathname}${search}${hash}`;
+}
+
+/** A page that returns to `path` afterwards. */
+export const withNext = (page: string, path: string) =>
+  path === '/' ? page : `${page}?next=${encodeURIComponent(path)}`;

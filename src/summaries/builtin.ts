@@ -1,5 +1,18 @@
 import type { Analyst, Remark } from './analyst.ts';
-import { type Analysis, scoreAnalysis } from './rules.ts';
+import {
+  type Analysis,
+  churnRiskOf,
+  hasReservation,
+  longestSummary,
+  scoreAlone,
+  scoreAnalysis,
+  sentimentOf,
+  speaksOfLeaving,
+  tidyText,
+  tidyThemes,
+  toneOf,
+} from './rules.ts';
+import { themesOf } from './themes.ts';
 
 /** Reads a comment, in a thread of its own; undefined when it could not in time. */
 export type ReadComment = (remark: Remark) => Promise<Analysis | undefined>;
@@ -10,3 +23,130 @@ export const createBuiltinAnalyst = (read: ReadComment): Analyst => ({
   analyze: async (remark) => ({ ok: true, value: (await read(remark)) ?? scoreAnalysis(remark) }),
   write: async () => ({ ok: true, value: null }),
 });
+
+/** More than this of a comment says no more about it, and costs time. */
+const readCharacters = 2000;
+
+/** The tokenizer's time grows with the cube of a word. */
+const longestWord = /\S{60}/g;
+
+/** What can be read out of an English comment; of one in another language, the score alone. */
+export async function readComment(remark: Remark): Promise<Analysis> {
+  loading ??= loadReader().catch((error: unknown) => {
+    loading = undefined;
+    throw error;
+  });
+  return read(remark, await loading);
+}
+
+/** Loading costs half a second and 50 MB: a thread of which nothing is to be analyzed does not. */
+let loading: ReturnType<typeof loadReader> | undefined;
+
+type Reader = (text: string) => { sentences: number[]; phrases: string[]; english: boolean };
+
+/** A department by that name is no praise, which the word is to the model. */
+const support = /\bsupport\b/gi;
+
+async function loadReader(): Promise<Reader> {
+  const [{ default: winkNLP }, { default: model }] = await Promise.all([
+    import('wink-nlp'),
+    import('wink-eng-lite-web-model'),
+  ]);
+  const nlp = winkNLP(model, ['sbd', 'negation', 'sentiment', 'pos']);
+  const { its } = nlp;
+  const felt = (text: string) => nlp.readDoc(text.replace(support, 'service'));
+  return (text) => {
+    const doc = nlp.readDoc(text);
+    const tokens = doc.tokens();
+    return {
+      sentences: felt(text).sentences().out(its.sentiment) as unknown as number[],
+      phrases: nounPhrases(tokens.out(its.value) as string[], tokens.out(its.pos) as string[]),
+      english: isEnglish(text),
+    };
+  };
+}
+
+function read(remark: Remark, reader: Reader): Analysis {
+  const start = Array.from(remark.comment).slice(0, readCharacters).join('');
+  const comment = start.replace(longestWord, '$& ');
+  const { sentences, phrases, english } = reader(comment);
+  const readable = remark.language.startsWith('en') && english;
+  const tone = readable ? toneOf(sentences, remark.category) : null;
+  const words = tone === 'positive' && hasReservation(comment) ? 'reserved' : tone;
+  const sentiment = words ? sentimentOf(words, remark.category) : scoreAlone(remark.category);
+  const named = themesOf(comment, remark.themes);
+  const unnamed = phrases.filter((phrase) => themesOf(phrase, remark.themes).length === 0);
+  const themes = tidyThemes(readable ? [...named, ...unnamed] : named);
+  const leaving = readable && speaksOfLeaving(comment);
+  const churn_risk = churnRiskOf(remark.category, sentiment, leaving);
+  const summary = sentence(remark, { sentiment, themes: named, leaving, readable });
+  return { sentiment, themes, churn_risk, summary };
+}
+
+type Found = { sentiment: string; themes: readonly string[]; leaving: boolean; readable: boolean };
+
+function sentence({ category, score }: Remark, { sentiment, themes, leaving, readable }: Found) {
+  const about = themes.length > 0 ? ` about ${listed(themes.slice(0, 3))}` : '';
+  const going = leaving ? ', and speaks of leaving' : '';
+  const who = `A ${category} (score ${score})`;
+  const words = readable
+    ? `${who} writes in a ${sentiment} tone${about}${going}.`
+    : `${who} left a comment${about} in a language that was not read; the score alone says ${sentiment}.`;
+  return tidyText(words, longestSummary);
+}
+
+const listed = (words: readonly string[]) =>
+  new Intl.ListFormat('en', { type: 'conjunction' }).format(words);
+
+/** Runs of nouns, with an adjective before them that distinguishes them: "monthly report", "return form". */
+function nounPhrases(words: readonly string[], parts: readonly string[]): string[] {
+  const phrases: string[] = [];
+  let run: string[] = [];
+  for (const [place, part] of [...parts, 'END'].entries()) {
+    const word = (words[place] ?? '').toLowerCase();
+    if (part === 'NOUN' || (part === 'ADJ' && run.length === 0 && !emptyAdjectives.has(word))) {
+      run.push(word);
+      continue;
+    }
+    if (run.length >= 2 && parts[place - 1] === 'NOUN') phrases.push(run.join(' '));
+    run = [];
+  }
+  return phrases.filter((phrase) => /^[\p{L}\p{N}' -]+$/u.test(phrase));
+}
+
+/** Adjectives that go with any noun and make no theme of it. */
+const emptyAdjectives: ReadonlySet<string> = new Set(
+  'many much most more less few several some any other another same different whole entire last next first second new old own good bad great best better worst worse nice terrible awful amazing excellent big small long short little real only such sure able ten two three half'.split(
+    ' ',
+  ),
+);
+
+const english = words(
+  'the a an and or but is are was were be been i you we they it this that my your our their not very to of in on for with have has had do does did too as at from more just can will would could all us good bad thanks',
+);
+
+/** Small words of languages that people answer in too. None of them is common in English. */
+const foreign = words(
+  'der das und ist nicht ein eine sehr wir ich mit auf zu für aber le la les est et pas une des très nous je avec mais pour el y es muy con pero una il che non molto di sono con ma het een en niet voor zeer wij maar og er ikke det jeg men är och inte jag jest nie bardzo na o que não muito um uma',
+);
+
+const fewWords = 4;
+
+/**
+ * Whether a text may be read as English: few words say little about their language and pass, more of
+ * them must hold some that only English has, and not more of another language.
+ */
+export function isEnglish(text: string): boolean {
+  const letters = text.match(/\p{L}/gu) ?? [];
+  const latin = letters.filter((letter) => /\p{scx=Latin}/u.test(letter));
+  if (latin.length * 2 < letters.length || latin.length === 0) return false;
+  const said = text.toLowerCase().match(/\p{L}+/gu) ?? [];
+  const ours = said.filter((word) => english.has(word)).length;
+  const theirs = said.filter((word) => foreign.has(word)).length;
+  if (theirs > ours) return false;
+  return ours > 0 || said.length <= fewWords;
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(' '));
+}

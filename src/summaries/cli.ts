@@ -1,26 +1,31 @@
 import * as v from 'valibot';
-import { commandActor, commandWriter } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import { commandActor, commandWriter, recordAct } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
-import { warnWithoutJobs } from '../jobs-process.ts';
-import { type Command, columns, command } from '../lib/cli/command.ts';
-import { DayOrMoment, id, Line, Moment, option, optional } from '../lib/cli/options.ts';
-import { createProgress } from '../lib/cli/progress.ts';
-import type { Db } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
+import {
+  type Command,
+  columns,
+  command,
+  createProgress,
+  DayOrMoment,
+  id,
+  Line,
+  Moment,
+  option,
+  optional,
+} from '../lib/cli/command.ts';
+import { type Db, inTransaction } from '../lib/db/db.ts';
 import { serviceLog } from '../log-fields.ts';
+import { warnWithoutJobs } from '../open-database.ts';
 import { getOrganization } from '../organizations/queries.ts';
-import { insertWaitingSince } from '../responses/waiting-analyses.queries.ts';
-import type { Config } from '../settings/config.ts';
+import { insertWaitingSince } from '../responses/waiting-analyses.ts';
+import type { Config } from '../settings.ts';
 import { createTextReader } from '../text-reader.ts';
-import { chooseAnalyst } from './choose-analyst.ts';
-import { keepTheme, removeTheme } from './keep-theme.ts';
-import { endOfDay, lastMonth, startOfDay } from './period.queries.ts';
-import { countUnanalyzed, listThemes } from './queries.ts';
+import { chooseAnalyst } from './analyst.ts';
+import { countUnanalyzed, endOfDay, lastMonth, listThemes, startOfDay } from './queries.ts';
 import { longestTheme } from './rules.ts';
 import { summarize } from './summarize.ts';
-import { plain } from './themes.ts';
+import { keepTheme, plain, removeTheme } from './themes.ts';
 
 const lookAgainMs = 500;
 /** So often nothing new: whatever is left waits for its analyst. */

@@ -1,11 +1,13 @@
-import { type KnownPeople, knownPeople } from '../contacts/known.cte.ts';
+import { type KnownPeople, knownPeople } from '../contacts/queries.ts';
 import { one, type Sql } from '../lib/db/db.ts';
-import { type AnalysisTarget, deleteWaiting } from '../responses/waiting-analyses.cte.ts';
-import type { Category, SurveyType } from '../scores.ts';
+import { newest, oneJson, type Page, pagedJson } from '../lib/paging/page.ts';
+import type { OrgId } from '../limits.ts';
+import { type AnalysisTarget, deleteWaiting } from '../responses/waiting-analyses.ts';
+import type { Category, SurveyType, Tally } from '../scores.ts';
 import type { Analysis } from './rules.ts';
 import type { CommentTheme } from './themes.ts';
 
-export type Unanalyzed = KnownPeople & {
+type Unanalyzed = KnownPeople & {
   comment: string;
   score: number;
   category: Category;
@@ -107,4 +109,281 @@ export async function deleteTheme(sql: Sql, orgId: string, name: string): Promis
   const gone = await sql`
     delete from themes where org_id = ${orgId} and lower(name) = lower(${name})`;
   return gone.count > 0;
+}
+
+export type Volume = Tally & { responses: number };
+
+/** How a period's answers fall into categories. */
+export async function countPeriod(sql: Sql, orgId: string, { start, end }: SummaryPeriod) {
+  return one(
+    await sql<Volume[]>`
+      select count(*)::int                                        as responses,
+             count(*) filter (where category = 'promoter')::int  as promoters,
+             count(*) filter (where category = 'passive')::int   as passives,
+             count(*) filter (where category = 'detractor')::int as detractors
+      from responses
+      where org_id = ${orgId} and held_reason is null
+        and created_at >= ${start} and created_at < ${end}`,
+  );
+}
+
+export type ThemeCount = { theme: string; mentions: number; before: number; detractors: number };
+
+/** The themes that a period speaks of most, and how often the period before did. */
+export async function countThemes(
+  sql: Sql,
+  orgId: string,
+  now: SummaryPeriod,
+  before: SummaryPeriod,
+) {
+  return await sql<ThemeCount[]>`
+    select theme,
+           count(*) filter (where r.created_at >= ${now.start})::int as mentions,
+           count(*) filter (where r.created_at < ${now.start})::int  as before,
+           count(*) filter (where r.created_at >= ${now.start} and r.category = 'detractor')::int as detractors
+    from analyses a
+    join responses r on r.org_id = a.org_id and r.id = a.response_id
+    cross join lateral unnest(a.themes) as theme
+    where a.org_id = ${orgId} and r.held_reason is null
+      and r.created_at >= ${before.start} and r.created_at < ${now.end}
+    group by theme
+    having count(*) filter (where r.created_at >= ${now.start}) > 0
+    order by mentions desc, theme
+    limit 5`;
+}
+
+type Quote = KnownPeople & { comment: string; category: Category };
+
+/** The newest comments of each category, with the people who must not be recognizable in them. */
+export async function listQuotes(
+  sql: Sql,
+  orgId: string,
+  { start, end }: SummaryPeriod,
+  each: number,
+) {
+  return await sql<Quote[]>`
+    select comment, category, known_names, known_addresses
+    from (
+      select r.comment, r.category, r.created_at,
+             ${knownPeople(sql, 'contact')},
+             row_number() over (partition by r.category order by r.created_at desc) as place
+      from responses r
+      join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+      join organizations o on o.id = r.org_id
+      left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
+      where r.org_id = ${orgId} and r.held_reason is null and char_length(r.comment) >= 20
+        and r.created_at >= ${start} and r.created_at < ${end}
+    ) newest
+    where place <= ${each}
+    order by category, created_at desc`;
+}
+
+export type SummaryRow = {
+  id: string;
+  report_type: string;
+  period_start: Date;
+  period_end: Date;
+  nps: number | null;
+  previous_nps: number | null;
+  responses: number;
+  top_themes: string[];
+  text: string;
+  created_at: Date;
+};
+
+const columns = (sql: Sql) => sql`
+  id, report_type, period_start, period_end, nps, previous_nps, responses, top_themes, text, created_at`;
+
+type NewSummary = Omit<SummaryRow, 'created_at'> & { scheduled: boolean };
+
+/** Stores a summary. A period has one scheduled summary: a second insert returns nothing. */
+export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary) {
+  const [row] = await sql<SummaryRow[]>`
+    insert into summaries (id, org_id, report_type, scheduled, period_start, period_end, nps, previous_nps,
+                           responses, top_themes, text)
+    values (${summary.id}, ${orgId}, ${summary.report_type}, ${summary.scheduled}, ${summary.period_start},
+            ${summary.period_end}, ${summary.nps}, ${summary.previous_nps}, ${summary.responses},
+            ${summary.top_themes}, ${summary.text})
+    on conflict do nothing
+    returning ${columns(sql)}`;
+  return row;
+}
+
+export type SummaryBefore = Pick<
+  SummaryRow,
+  'id' | 'period_start' | 'period_end' | 'nps' | 'responses' | 'top_themes'
+>;
+
+/** The summary of the newest period that ended before this one did, and began before it. */
+export async function findSummaryBefore(
+  sql: Sql,
+  orgId: string,
+  { period_start, period_end }: SummaryPeriodOf,
+): Promise<SummaryBefore | undefined> {
+  const [row] = await sql<SummaryBefore[]>`
+    select id, period_start, period_end, nps, responses, top_themes
+    from summaries
+    where org_id = ${orgId} and period_start < ${period_start} and period_end < ${period_end}
+    order by period_end desc, created_at desc
+    limit 1`;
+  return row;
+}
+
+type SummaryPeriodOf = { period_start: Date | string; period_end: Date | string };
+
+/** A page of the organization's summaries, newest first. */
+export const listSummaries = (sql: Sql, orgId: OrgId, page: Page) =>
+  pagedJson(sql, {
+    picked: newest(sql, { rows: sql`summaries where org_id = ${orgId}` }, page),
+    item: summaryItem(sql),
+    total: sql`select count(*) from summaries where org_id = ${orgId}`,
+    page,
+  });
+
+export const findSummary = (sql: Sql, orgId: OrgId, id: string) =>
+  oneJson(sql, {
+    row: sql`summaries where org_id = ${orgId} and id = ${id}`,
+    item: summaryItem(sql),
+  });
+
+const summaryItem = (sql: Sql) => sql`
+  cross join lateral (
+    select p.id, p.report_type, iso(p.period_start) as period_start, iso(p.period_end) as period_end,
+           p.nps, p.previous_nps, p.responses, p.top_themes, p.text, iso(p.created_at) as created_at
+  ) item`;
+
+export type SummaryPeriod = { start: Date; end: Date };
+
+/**
+ * When the period before began. Before whole calendar months, by the organization's clock, come as many
+ * of them; before anything else, as long a time.
+ */
+export async function startOfPeriodBefore(
+  sql: Sql,
+  timeZone: string,
+  { start, end }: SummaryPeriod,
+) {
+  return one(
+    await sql<{ start: Date }[]>`
+      select case
+               when date_trunc('month', here.start) = here.start
+                and date_trunc('month', here.end) = here.end
+               then (here.start - make_interval(months => here.months)) at time zone ${timeZone}
+               else ${start}::timestamptz - (${end}::timestamptz - ${start}::timestamptz)
+             end as start
+      from (
+        select p.start, p.end,
+               (12 * (extract(year from p.end) - extract(year from p.start))
+                 + extract(month from p.end) - extract(month from p.start))::int as months
+        from (
+          select ${start}::timestamptz at time zone ${timeZone} as start,
+                 ${end}::timestamptz at time zone ${timeZone} as end
+        ) p
+      ) here`,
+  ).start;
+}
+
+type Month = {
+  id: string;
+  name: string;
+  time_zone: string;
+  ai_enabled: boolean;
+  start: Date;
+  end: Date;
+};
+
+/**
+ * Organizations with their last calendar month, by their own clocks, where it has no summary yet. One
+ * whose clock was changed meanwhile has it all the same: its month began some hours earlier or later.
+ */
+const monthsDue = (sql: Sql, reportType: string) => sql`
+  organizations o
+  cross join lateral (
+    select (date_trunc('month', now() at time zone o.time_zone) - interval '1 month')
+             at time zone o.time_zone as start,
+           date_trunc('month', now() at time zone o.time_zone) at time zone o.time_zone as end
+  ) m
+  where o.ai_enabled and o.created_at < m.end
+    and not exists (
+      select from summaries
+      where org_id = o.id and report_type = ${reportType} and scheduled
+        and period_start between m.start - interval '2 days' and m.start + interval '2 days'
+    )`;
+
+export const listMonthsDue = async (sql: Sql, reportType: string) =>
+  await sql<{ org_id: string }[]>`select o.id as org_id from ${monthsDue(sql, reportType)}`;
+
+export async function findMonthDue(sql: Sql, orgId: string, reportType: string) {
+  const [month] = await sql<Month[]>`
+    select o.id, o.name, o.time_zone, o.ai_enabled, m.start, m.end
+    from ${monthsDue(sql, reportType)} and o.id = ${orgId}`;
+  return month;
+}
+
+/** The last calendar month by an organization's own clock. */
+export async function lastMonth(sql: Sql, timeZone: string): Promise<SummaryPeriod> {
+  return one(
+    await sql<SummaryPeriod[]>`
+      select (date_trunc('month', now() at time zone ${timeZone}) - interval '1 month')
+               at time zone ${timeZone} as start,
+             date_trunc('month', now() at time zone ${timeZone}) at time zone ${timeZone} as end`,
+  );
+}
+
+/**
+ * The days that a new summary is usually asked for, by the organization's clock: from the end of the last one, or the
+ * last thirty, up to yesterday, which is the last day that is over.
+ */
+export async function findUsualDays(sql: Sql, orgId: string, timeZone: string) {
+  return one(
+    await sql<{ from: string; to: string }[]>`
+      select least(since, today)::text as from, greatest(least(since, today), today - 1)::text as to
+      from (
+        select today,
+               coalesce((select (max(period_end) at time zone ${timeZone})::date from summaries where org_id = ${orgId}),
+                        today - 30) as since
+        from (select (now() at time zone ${timeZone})::date as today) clock
+      ) known`,
+  );
+}
+
+/** When a day begins by an organization's own clock. */
+export async function startOfDay(sql: Sql, timeZone: string, day: string): Promise<Date> {
+  return one(
+    await sql<{ start: Date }[]>`
+      select ${day}::text::timestamp at time zone ${timeZone} as start`,
+  ).start;
+}
+
+/** When the day after it begins. */
+export async function endOfDay(sql: Sql, timeZone: string, day: string): Promise<Date> {
+  return one(
+    await sql<{ end: Date }[]>`
+      select (${day}::text::timestamp + interval '1 day') at time zone ${timeZone} as end`,
+  ).end;
+}
+
+export async function deleteAnalyses(sql: Sql, orgId: string, responseIds: readonly string[]) {
+  const { count } = await sql`
+    delete from analyses
+    where org_id = ${orgId} and response_id = any (${[...responseIds]}::uuid[])`;
+  return count;
+}
+
+/** The summaries of periods in which a response falls. */
+export async function lockSummariesOver(sql: Sql, orgId: string, at: Date) {
+  return await sql<{ id: string; text: string }[]>`
+    select id, text
+    from summaries
+    where org_id = ${orgId} and period_start <= ${at} and period_end > ${at}
+    order by id
+    for no key update`;
+}
+
+export async function replaceText(
+  sql: Sql,
+  orgId: string,
+  { id, text }: { id: string; text: string },
+) {
+  await sql`update summaries set text = ${text} where org_id = ${orgId} and id = ${id}`;
 }

@@ -1,31 +1,100 @@
 import { randomUUID } from 'node:crypto';
-import { type Actor, jobActor } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
-import { enqueue } from '../jobs.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
+import { type Actor, jobActor, recordAct, type Writer } from '../audit/acts.ts';
+import { Refusal } from '../errors.ts';
+import { enqueue, type JobPayloads } from '../jobs.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
-import { netPromoterScore } from '../scores.ts';
+import { getOrganization } from '../organizations/queries.ts';
+import { type Category, netPromoterScore, percentage, signedNps } from '../scores.ts';
 import { emitted } from '../signals.ts';
-import { emit } from '../webhooks/emit.cte.ts';
+import { emit } from '../webhooks/emit.ts';
 import { summaryGenerated } from '../webhooks/events.ts';
 import type { Analyst } from './analyst.ts';
 import {
-  findMonthDue,
-  listMonthsDue,
-  type SummaryPeriod,
-  startOfPeriodBefore,
-} from './period.queries.ts';
-import { countUnanalyzed } from './queries.ts';
-import { hasOnlyNumbersOf, type ReportFacts, writeReport } from './report.ts';
-import { daysOf, monthWaitMs, tidyText } from './rules.ts';
-import {
   countPeriod,
   countThemes,
+  countUnanalyzed,
+  endOfDay,
+  findMonthDue,
   insertSummary,
+  listMonthsDue,
   listQuotes,
+  type SummaryPeriod,
   type SummaryRow,
-} from './summary.queries.ts';
+  startOfDay,
+  startOfPeriodBefore,
+  type ThemeCount,
+  type Volume,
+} from './queries.ts';
+import { daysOf, monthWaitMs, tidyText } from './rules.ts';
+
+type MakeTools = { db: Db };
+
+/** Days by the organization's own clock, both included. */
+type SummaryDays = { from: string; to: string };
+
+export async function periodOfDays(
+  db: Db,
+  timeZone: string,
+  { from, to }: SummaryDays,
+): Promise<SummaryPeriod> {
+  if (from > to) {
+    throw new Refusal('invalid', 'The first day must not be after the last', {
+      code: 'period_backwards',
+    });
+  }
+  return { start: await startOfDay(db, timeZone, from), end: await endOfDay(db, timeZone, to) };
+}
+
+/** Has a summary made by a job: an analyst may take long for its words. Returns the id that it will have. */
+export async function requestSummary(
+  { db }: MakeTools,
+  { orgId, actor }: Writer,
+  { start, end }: SummaryPeriod,
+): Promise<string> {
+  const id = randomUUID();
+  const payload = {
+    org_id: orgId,
+    summary_id: id,
+    actor: asPayload(actor),
+    period_start: start.toISOString(),
+    period_end: end.toISOString(),
+    waits: 0,
+  };
+  await enqueue(db, [{ task: 'summaries.make', payload, traceparent: null }]);
+  return id;
+}
+
+const asPayload = ({ kind, id, name, requestId }: Actor) => ({
+  kind,
+  id,
+  name,
+  ...(requestId !== undefined && { requestId }),
+});
+
+const waitMs = 10_000;
+
+/** The job. As often as its payload says, it waits for comments of the period that are still to be read. */
+export async function makeSummary(
+  tools: SummaryTools,
+  job: JobPayloads['summaries.make'],
+  traceparent: string | null,
+) {
+  const organization = await getOrganization(tools.db, job.org_id);
+  const period = { start: new Date(job.period_start), end: new Date(job.period_end) };
+  if (
+    job.waits > 0 &&
+    (await countUnanalyzed(tools.db, job.org_id, { ...period, askedAt: null }))
+  ) {
+    const payload = { ...job, waits: job.waits - 1 };
+    const runAt = new Date(Date.now() + waitMs);
+    return await enqueue(tools.db, [{ task: 'summaries.make', payload, runAt, traceparent }]);
+  }
+  const { kind, id, name, requestId } = job.actor;
+  const actor = { kind, id, name, requestId };
+  const wish = { organization, period, scheduled: false, actor, id: job.summary_id, traceparent };
+  await summarize(tools, wish);
+}
 
 export const reportType = 'executive-summary';
 const quotesPerCategory = 1;
@@ -200,3 +269,96 @@ export async function summarizeMonth(
   const runAt = new Date(Date.now() + waitMs);
   await enqueue(db, [{ task: 'summaries.month', payload, runAt, traceparent }]);
 }
+
+/** All that a report is written from. Quotes have no recognizable person in them. */
+export type ReportFacts = {
+  organization: string;
+  period: { from: string; to: string };
+  now: Volume;
+  before: Volume;
+  themes: readonly ThemeCount[];
+  quotes: readonly { category: Category; text: string }[];
+};
+
+/** The report in words, written from a template: what happened, why, and what people said. */
+export function writeReport(facts: ReportFacts): string {
+  const paragraphs = [headline(facts), mood(facts), subjects(facts), voices(facts)];
+  return paragraphs.filter((paragraph) => paragraph !== '').join('\n\n');
+}
+
+function headline({ organization, period, now, before }: ReportFacts): string {
+  const between = `From ${period.from} to ${period.to}`;
+  if (now.responses === 0) return `${between}, ${organization} received no answers.`;
+  const answers = `${organization} received ${count(now.responses, 'answer')}`;
+  const nps = netPromoterScore(now);
+  const earlier = netPromoterScore(before);
+  const change = `, ${volumeChange(now.responses, before.responses)}`;
+  const score = `The Net Promoter Score was ${signedNps(nps ?? 0)}${npsChange(nps, earlier)}.`;
+  return `${between}, ${answers}${change}. ${score}`;
+}
+
+function volumeChange(now: number, before: number): string {
+  if (before === 0) return 'with none in the period before to compare';
+  if (now === before) return `as many as in the period before`;
+  const percent = Math.round((100 * Math.abs(now - before)) / before);
+  return `${percent}% ${now > before ? 'more' : 'fewer'} than the ${before} of the period before`;
+}
+
+function npsChange(now: number | null, before: number | null): string {
+  if (now === null || before === null) return '';
+  if (now === before) return ', unchanged';
+  const points = count(Math.abs(now - before), 'point');
+  return `, ${now > before ? 'up' : 'down'} ${points} from ${signedNps(before)}`;
+}
+
+function mood({ now }: ReportFacts): string {
+  if (now.responses === 0) return '';
+  const share = (part: number) => `${percentage(part, now.responses)}%`;
+  return [
+    `${share(now.promoters)} of the respondents are promoters,`,
+    `${share(now.passives)} passives and ${share(now.detractors)} detractors`,
+    `(${now.promoters}, ${now.passives} and ${now.detractors}).`,
+  ].join(' ');
+}
+
+function subjects({ themes }: ReportFacts): string {
+  const [first, ...rest] = themes;
+  if (!first) return '';
+  const others = rest.map(
+    ({ theme, mentions, before }) => `${theme} (${mentions}, ${trend(mentions, before)})`,
+  );
+  const more = others.length > 0 ? ` Then came ${listed(others)}.` : '';
+  const main = `People spoke most of ${first.theme}: ${count(first.mentions, 'mention')}, ${trend(first.mentions, first.before)}.`;
+  return `${main}${more}${sorest(themes)}`;
+}
+
+const trend = (now: number, before: number) => {
+  if (before === 0) return 'new';
+  if (now === before) return 'as before';
+  return `${now > before ? 'up' : 'down'} from ${before}`;
+};
+
+/** What detractors speak of most is what to mend first. */
+function sorest(themes: readonly ThemeCount[]): string {
+  const [worst] = [...themes].sort((one, other) => other.detractors - one.detractors);
+  if (!worst || worst.detractors < 2) return '';
+  return ` Detractors speak most of ${worst.theme} (${worst.detractors} of its ${worst.mentions} mentions): that is where to look first.`;
+}
+
+function voices({ quotes }: ReportFacts): string {
+  const lines = quotes.map(({ category, text }) => `- “${text}” (${category})`);
+  return lines.length === 0 ? '' : `In their words:\n${lines.join('\n')}`;
+}
+
+const count = (number: number, thing: string) => `${number} ${thing}${number === 1 ? '' : 's'}`;
+const listed = (words: readonly string[]) =>
+  new Intl.ListFormat('en', { type: 'conjunction' }).format(words);
+
+/** Whether a text brings no number that the facts do not have: what is counted was counted by us. */
+export function hasOnlyNumbersOf(text: string, facts: string): boolean {
+  const known = new Set(numbersIn(facts));
+  return numbersIn(text).every((number) => known.has(number));
+}
+
+const numbersIn = (text: string): string[] =>
+  text.replace(/(?<=\d),(?=\d{3}(?!\d))/g, '').match(/\d+(?:\.\d+)?/g) ?? [];

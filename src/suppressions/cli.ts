@@ -1,15 +1,23 @@
 import * as v from 'valibot';
-import { commandWriter } from '../audit/actor.ts';
+import { commandWriter } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
-import { type Command, columns, command } from '../lib/cli/command.ts';
-import { Email, id, OneOf, optional, Whole } from '../lib/cli/options.ts';
-import { readList } from '../lib/paging/paged-json.ts';
+import {
+  type Command,
+  columns,
+  command,
+  Email,
+  id,
+  OneOf,
+  optional,
+  Whole,
+} from '../lib/cli/command.ts';
+import { readList } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { getOrganization } from '../organizations/queries.ts';
+import { suppressionKinds } from './api.ts';
 import { findSuppression, listSuppressions } from './queries.ts';
-import { suppressionKinds } from './schemas.ts';
-import { liftSuppression } from './unsubscribe.ts';
+import { liftSuppression } from './unsubscribe.tsx';
 
 const mostListed = 200;
 

@@ -1,9 +1,8 @@
 import type { Sql } from '../lib/db/db.ts';
-import type { Page } from '../lib/paging/page.ts';
-import { newest, pagedJson } from '../lib/paging/paged-json.ts';
-import type { OrgId } from '../org-id.ts';
+import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import type { OrgId } from '../limits.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
-import type { SuppressionQuery } from './schemas.ts';
+import type { SuppressionQuery } from './api.ts';
 
 export type Subscriber = {
   org_id: string;
@@ -37,7 +36,7 @@ export async function findSubscriber(sql: Sql, token: string) {
   return subscriber;
 }
 
-export type Suppression = {
+type Suppression = {
   orgId: string;
   email: string;
   kind: 'unsubscribed' | 'bounced';
@@ -128,4 +127,17 @@ export async function findMailedTo(sql: Sql, orgId: string, ids: readonly string
     from mails
     where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and status in ('sending', 'sent', 'unknown')`;
   return found.length === 1 ? found[0] : undefined;
+}
+
+/** Deletes the suppressions of an address: those made before a time, or all of them. */
+export async function deleteSuppressionsOf(
+  sql: Sql,
+  orgId: string,
+  { key, before }: { key: string; before: Date | null },
+): Promise<number> {
+  const { count } = await sql`
+    delete from suppressions
+    where org_id = ${orgId} and email = ${key}
+      and created_at < coalesce(${before}::timestamptz, 'infinity')`;
+  return count;
 }

@@ -1,14 +1,58 @@
-import { jobWriter, type Writer } from '../audit/actor.ts';
-import { recordAct } from '../audit/record.ts';
+import { randomBytes } from 'node:crypto';
+import { jobWriter, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
-import { inTransaction } from '../lib/db/transaction.ts';
+import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
+import { getOrganization } from '../organizations/queries.ts';
+import { averageScore, netPromoterScore } from '../scores.ts';
 import { emitted } from '../signals.ts';
-import { emit } from '../webhooks/emit.cte.ts';
+import { emit } from '../webhooks/emit.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
-import { type CompletedSurvey, closeByHand, completeAnswered } from './completion.queries.ts';
-import { getOrgSurvey, type ManagedSurvey, openDraft, reopenCompleted } from './manage.queries.ts';
-import { holdOffErasures, lockSurvey, type OrgSurvey } from './queries.ts';
+import {
+  type CompletedSurvey,
+  closeByHand,
+  completeAnswered,
+  deleteSurveyRow,
+  findUse,
+  getOrgSurvey,
+  holdOffErasures,
+  insertSurvey,
+  lockManagedSurvey,
+  lockSurvey,
+  type ManagedSurvey,
+  type OrgSurvey,
+  openDraft,
+  reopenCompleted,
+  type SurveyChanges,
+  type SurveyContent,
+  type SurveyRow,
+  updateSurvey,
+} from './queries.ts';
+import { embeddingOf, type NewSurveyWish, type SurveyChange } from './schemas.ts';
+import { checkContent, nameOfCopy, type TextsByLanguage } from './texts.ts';
+
+/** A draft with everything that was decided about the survey, and none of its contacts and answers. */
+export async function copySurvey(
+  { db }: { db: Db },
+  { orgId, actor }: Writer,
+  surveyId: string,
+): Promise<ManagedSurvey> {
+  return await inTransaction(db, async (tx) => {
+    const { id, org_id, share_id, status, completed_by, created_at, updated_at, ...content } =
+      await lockManagedSurvey(tx, orgId, { id: surveyId, against: 'changes' });
+    const { embed, reminders, ...rest } = content;
+    const copy = await addSurvey(tx, orgId, {
+      ...rest,
+      reminders: [...reminders],
+      embed: embeddingOf(embed),
+      name: nameOfCopy(content.name),
+      status: 'draft',
+    });
+    const target = { kind: 'survey', id: copy.id };
+    const details = { name: copy.name, copy_of: surveyId };
+    await recordAct(tx, { orgId, actor, act: 'survey.copied', target, details });
+    return copy;
+  });
+}
 
 /**
  * Locks a survey for a change of its contacts until the caller's transaction ends, so that it does not
@@ -105,3 +149,162 @@ async function publishCompletion(
   const event = surveyCompleted({ ...survey, at: survey.completed_at });
   await emit(tx, { ...whose, events: [event] });
 }
+
+const withThem = 'answers=delete, or --answers of the command, deletes them with it';
+
+/** Deletes a survey with its contacts and mails; one that has answers only together with those. */
+export async function deleteSurvey(
+  { db }: { db: Db },
+  { orgId, actor }: Writer,
+  { id, withAnswers }: { id: string; withAnswers: boolean },
+) {
+  await inTransaction(db, async (tx) => {
+    const survey = await lockManagedSurvey(tx, orgId, { id, against: 'answers' });
+    const { answered } = await findUse(tx, orgId, id);
+    if (answered && !withAnswers) throw hasAnswers(withThem);
+    await deleteSurveyRow(tx, orgId, survey.id);
+    const details = { name: survey.name, answers: answered };
+    const target = { kind: 'survey', id };
+    await recordAct(tx, { orgId, actor, act: 'survey.deleted', target, details });
+  });
+}
+
+/** Changes what is given; what is not stays. Type and audience stay once there are answers. */
+export async function changeSurvey(
+  { db }: { db: Db },
+  { orgId, actor }: Writer,
+  { id, change }: { id: string; change: SurveyChange },
+): Promise<ManagedSurvey> {
+  const changes = givenOf(change);
+  // A change of the scale waits for answers in flight; those after it are judged by the new one.
+  const against = change.type || change.audience !== undefined ? 'answers' : 'changes';
+  return await inTransaction(db, async (tx) => {
+    const survey = await lockManagedSurvey(tx, orgId, { id, against });
+    await refuseWhenUsed(tx, survey, changes);
+    checkContent({ ...survey, ...changes });
+    if (Object.keys(changes).length === 0) return survey;
+    const changed = await updateSurvey(tx, survey, changes);
+    const details = { fields: Object.keys(changes) };
+    const target = { kind: 'survey', id };
+    await recordAct(tx, { orgId, actor, act: 'survey.changed', target, details });
+    return changed;
+  });
+}
+
+/** What is undefined is not given. An address for replies cannot be taken away, only changed. */
+const givenOf = (change: SurveyChange) =>
+  Object.fromEntries(
+    Object.entries(change).filter(([, value]) => value !== undefined),
+  ) as SurveyChanges;
+
+async function refuseWhenUsed(tx: Sql, survey: ManagedSurvey, changes: SurveyChanges) {
+  const { type = survey.type, audience = survey.audience, status = survey.status } = changes;
+  const isRescaled = type !== survey.type || audience !== survey.audience;
+  if (!isRescaled && status === survey.status) return;
+  if (survey.status === 'completed' && changes.status) throw isCompleted();
+  const { answered, mailed } = await findUse(tx, survey.org_id, survey.id);
+  if (isRescaled && answered) throw hasAnswers('its type and audience can no longer change');
+  if (status === 'draft' && status !== survey.status && (answered || mailed)) {
+    throw new Refusal('conflict', 'the survey was sent or answered: it is no draft any more', {
+      code: 'survey_in_use',
+    });
+  }
+}
+
+const isCompleted = () =>
+  new Refusal('conflict', 'the survey is completed: reopen it to make it active again', {
+    code: 'survey_completed',
+  });
+
+const hasAnswers = (consequence: string) =>
+  new Refusal('conflict', `the survey has answers: ${consequence}`, { code: 'survey_has_answers' });
+
+/** A survey as the API shows it: with its shareable link and the score that its counts come to. */
+export function shownSurvey({ share_id, embed, ...row }: SurveyRow, publicUrl: string) {
+  const share_url = shareUrl(publicUrl, { share_id });
+  return { ...surveyStats(row), embed: embeddingOf(embed), share_url };
+}
+
+type Counted = Pick<
+  SurveyRow,
+  'promoters' | 'passives' | 'detractors' | 'score_sum' | 'response_count'
+>;
+
+/** A survey with the score that its counts come to. */
+export function surveyStats<S extends Counted>(row: S) {
+  const { promoters, passives, detractors, score_sum, ...survey } = row;
+  const tally = { promoters, passives, detractors };
+  const stats = {
+    total_responses: survey.response_count,
+    avg_score: averageScore(score_sum, survey.response_count),
+    ...tally,
+    nps: netPromoterScore(tally),
+  };
+  return { ...survey, stats };
+}
+
+const shareIdBytes = 12;
+
+/** What a survey is made from; its shareable address is drawn here. */
+type SurveyWish = Partial<NewSurveyWish> &
+  Pick<NewSurveyWish, 'name' | 'question_text' | 'from_name' | 'from_email'> & {
+    /** When it was made, if that was not just now. */
+    created_at?: Date;
+  };
+
+export async function createSurvey(
+  { db }: { db: Db },
+  { orgId, actor }: Writer,
+  wish: SurveyWish,
+): Promise<ManagedSurvey> {
+  return await inTransaction(db, async (tx) => {
+    const survey = await addSurvey(tx, orgId, wish);
+    const details = { name: survey.name, status: survey.status };
+    const target = { kind: 'survey', id: survey.id };
+    await recordAct(tx, { orgId, actor, act: 'survey.created', target, details });
+    return survey;
+  });
+}
+
+/** The same as a part of something larger, which leaves a trace of its own. */
+export async function addSurvey(
+  sql: Sql,
+  orgId: string,
+  { status = 'active', created_at, ...wish }: SurveyWish,
+): Promise<ManagedSurvey> {
+  const language = wish.language ?? (await getOrganization(sql, orgId)).language;
+  const content = contentOf({ ...wish, language });
+  checkContent(content);
+  const share_id = randomBytes(shareIdBytes).toString('base64url');
+  try {
+    const row = { ...content, status, share_id, ...(created_at && { created_at }) };
+    return await insertSurvey(sql, orgId, row);
+  } catch (error) {
+    throw violates(error, 'surveys_belong_to_organization') ? notFound('organization') : error;
+  }
+}
+
+/** What the wish leaves out is as it is from the start; the language is the organization's then. */
+function contentOf(
+  wish: Omit<SurveyWish, 'status' | 'created_at'> & { language: string },
+): SurveyContent {
+  return {
+    ...wish,
+    reply_to: wish.reply_to ?? wish.from_email,
+    type: wish.type ?? 'nps',
+    audience: wish.audience ?? null,
+    subject: wish.subject ?? null,
+    intro: wish.intro ?? null,
+    follow_up: wish.follow_up ?? null,
+    thanks: wish.thanks ?? null,
+    texts: (wish.texts ?? {}) as TextsByLanguage,
+    reminders: wish.reminders ?? [],
+    ask_after_days: wish.ask_after_days ?? null,
+    send_window: wish.send_window ?? null,
+    embed: wish.embed ?? { origins: [] },
+  };
+}
+
+/** The address at which anyone can answer. */
+export const shareUrl = (publicUrl: string | null, { share_id }: { share_id: string }) =>
+  publicUrl && `${publicUrl}/f/${share_id}`;

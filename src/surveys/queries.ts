@@ -1,9 +1,143 @@
-import type { Part, Sql } from '../lib/db/db.ts';
-import type { Page } from '../lib/paging/page.ts';
-import { newest, pagedJson } from '../lib/paging/paged-json.ts';
-import type { OrgId } from '../org-id.ts';
-import type { Tally } from '../scores.ts';
-import type { SurveyContent } from './manage.queries.ts';
+import { notFound } from '../errors.ts';
+import { json, likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
+import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import type { OrgId } from '../limits.ts';
+import type { SurveyType, Tally } from '../scores.ts';
+import type { Embedding, Reminder, SendWindow } from './schemas.ts';
+import type { SurveyTexts, TextsByLanguage } from './texts.ts';
+
+export type CompletedSurvey = Tally & {
+  name: string;
+  contacts: number;
+  responded: number;
+  completed_at: Date;
+};
+
+/** Marks an active survey completed when all of its contacts, at least one, have answered. */
+export async function completeAnswered(sql: Sql, orgId: string, surveyId: string) {
+  const [survey] = await sql<CompletedSurvey[]>`
+    with ${totals(sql, orgId, surveyId)}
+    update surveys s
+    set status = 'completed', completed_by = 'answers', completed_at = now(), updated_at = now()
+    from totals t
+    where s.org_id = ${orgId} and s.id = ${surveyId} and s.status = 'active'
+      and t.contacts > 0 and t.contacts = t.responded
+    returning s.name, t.*, s.completed_at`;
+  return survey;
+}
+
+type ClosedSurvey = CompletedSurvey & {
+  was: 'draft' | 'active' | 'completed';
+  /** By hand, before this. */
+  was_closed: boolean;
+};
+
+/** Closes a survey by hand, whatever its state; closing it again changes nothing. */
+export async function closeByHand(sql: Sql, orgId: string, surveyId: string) {
+  const [survey] = await sql<ClosedSurvey[]>`
+    with ${totals(sql, orgId, surveyId)},
+    before as (
+      select status as was, completed_by is not distinct from 'hand' as was_closed
+      from surveys
+      where org_id = ${orgId} and id = ${surveyId}
+      for no key update
+    )
+    update surveys s
+    set status = 'completed', completed_by = 'hand',
+        completed_at = coalesce(s.completed_at, now()), updated_at = now()
+    from totals t, before
+    where s.org_id = ${orgId} and s.id = ${surveyId}
+    returning s.name, t.*, s.completed_at, before.was, before.was_closed`;
+  return survey;
+}
+
+const totals = (sql: Sql, orgId: string, surveyId: string) => sql`
+  totals as (
+    select coalesce(sum(promoters), 0)::int  as promoters,
+           coalesce(sum(passives), 0)::int   as passives,
+           coalesce(sum(detractors), 0)::int as detractors,
+           coalesce(sum(contacts), 0)::int   as contacts,
+           coalesce(sum(responded), 0)::int  as responded
+    from survey_tallies
+    where org_id = ${orgId} and survey_id = ${surveyId}
+  )`;
+
+export type ListedSurvey = Tally & {
+  id: string;
+  name: string;
+  type: SurveyType;
+  audience: 'employee' | null;
+  status: SurveyStatus;
+  created_at: Date;
+  score_sum: number;
+  contacts: number;
+  sent: number;
+  responded: number;
+};
+
+type ListPage = { page: number; limit: number; search: string };
+
+/** A page of the organization's surveys whose names have the searched part, with their totals, newest first, and how many there are. */
+export async function pageOfSurveys(sql: Sql, orgId: string, { page, limit, search }: ListPage) {
+  const named = search === '' ? sql`` : sql`and name ilike ${likePattern(search)}`;
+  const [surveys, [counted]] = await Promise.all([
+    sql<ListedSurvey[]>`
+      -- organization: caller
+      select p.*, ${responseTotals(sql)}
+      from (
+        select id, name, type, audience, status, created_at
+        from surveys
+        where org_id = ${orgId} ${named}
+        order by created_at desc, id desc
+        limit ${limit} offset ${(page - 1) * limit}
+      ) p
+      left join survey_tallies t on t.survey_id = p.id
+      group by p.id, p.name, p.type, p.audience, p.status, p.created_at
+      order by p.created_at desc, p.id desc`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from surveys where org_id = ${orgId} ${named}`,
+  ]);
+  return { surveys, total: counted?.total ?? 0 };
+}
+
+const responseTotals = (sql: Sql) => sql`
+  coalesce(sum(t.promoters), 0)::int    as promoters,
+  coalesce(sum(t.passives), 0)::int     as passives,
+  coalesce(sum(t.detractors), 0)::int   as detractors,
+  coalesce(sum(t.score_sum), 0)::float8 as score_sum,
+  coalesce(sum(t.contacts), 0)::int     as contacts,
+  coalesce(sum(t.sent), 0)::int         as sent,
+  coalesce(sum(t.responded), 0)::int    as responded`;
+
+export type ReachedContacts = { contacts: number; sent: number; responded: number };
+
+/** How many contacts the survey has, and how far it has come with them. */
+export async function countReached(sql: Sql, orgId: string, surveyId: string) {
+  return one(
+    await sql<ReachedContacts[]>`
+      select coalesce(sum(contacts), 0)::int  as contacts,
+             coalesce(sum(sent), 0)::int      as sent,
+             coalesce(sum(responded), 0)::int as responded
+      from survey_tallies
+      where org_id = ${orgId} and survey_id = ${surveyId}`,
+  );
+}
+
+export type ScoreCount = { score: number; count: number };
+
+/** How often each score was given since a moment, or ever. One index answers it. */
+export async function countScores(
+  sql: Sql,
+  orgId: string,
+  { surveyId, since }: { surveyId: string; since: Date | null },
+) {
+  return await sql<ScoreCount[]>`
+    select score, count(*)::int as count
+    from responses
+    where org_id = ${orgId} and survey_id = ${surveyId} and held_reason is null
+      ${since ? sql`and created_at >= ${since}` : sql``}
+    group by score`;
+}
 
 /** A survey of an organization, by their ids. */
 export type OrgSurvey = { orgId: string; surveyId: string };
@@ -82,7 +216,7 @@ const selectSurvey = (sql: Sql, orgId: OrgId, id: string) => sql`
   ) t
   where s.org_id = ${orgId} and s.id = ${id}`;
 
-export type SurveyState = { status: SurveyStatus; completed_by: 'answers' | 'hand' | null };
+type SurveyState = { status: SurveyStatus; completed_by: 'answers' | 'hand' | null };
 
 /**
  * Locks the survey for a response that may be its last: waits until the responses that are being recorded
@@ -128,4 +262,178 @@ export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
 /** Makes one row of the slots of each survey's totals, and of each past hour's. */
 export async function foldTallies(sql: Sql) {
   await sql`call fold_tallies()`;
+}
+
+/** What its makers decide about a survey. */
+export type SurveyContent = SurveyTexts & {
+  language: string;
+  texts: TextsByLanguage;
+  name: string;
+  from_name: string;
+  from_email: string;
+  reply_to: string;
+  type: SurveyType;
+  audience: 'employee' | null;
+  reminders: readonly Reminder[];
+  ask_after_days: number | null;
+  send_window: SendWindow | null;
+  embed: Partial<Embedding>;
+};
+
+type NewSurvey = SurveyContent & {
+  status: 'draft' | 'active';
+  share_id: string;
+  /** When it was made, if that was not just now. */
+  created_at?: Date;
+};
+
+export type ManagedSurvey = SurveyContent & {
+  id: string;
+  org_id: string;
+  share_id: string;
+  status: 'draft' | 'active' | 'completed';
+  completed_by: 'answers' | 'hand' | null;
+  created_at: Date;
+  updated_at: Date;
+};
+
+const fields = (sql: Sql) => sql`
+  id, org_id, name, type, audience, status, completed_by, question_text, subject, language, intro,
+  follow_up, thanks, texts, from_name, from_email, reply_to, reminders, ask_after_days, send_window,
+  embed, share_id, created_at, updated_at`;
+
+export async function insertSurvey(
+  sql: Sql,
+  orgId: string,
+  { ask_after_days, ...survey }: NewSurvey,
+): Promise<ManagedSurvey> {
+  const since = ask_after_days === null ? null : new Date();
+  const asking = { ask_after_days, ask_after_days_since: since };
+  const row = { org_id: orgId, ...asking, ...toColumns(sql, survey) };
+  return one(
+    await sql<ManagedSurvey[]>`
+      insert into surveys ${sql(row)}
+      returning ${fields(sql)}`,
+  );
+}
+
+const jsonColumns = new Set(['follow_up', 'thanks', 'texts', 'reminders', 'send_window', 'embed']);
+
+/** Values as Postgres takes them: JSON goes as such, also when it is no more than a string. */
+const toColumns = (sql: Sql, values: Partial<NewSurvey>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      jsonColumns.has(name) && value !== null ? json(sql, value as object) : value,
+    ]),
+  ) as Record<string, string>;
+
+/** The command line owns the deployment: it names a survey by its id alone. */
+export async function getSurvey(sql: Sql, id: string): Promise<ManagedSurvey> {
+  const [row] = await sql<ManagedSurvey[]>`
+    -- all organizations
+    select ${fields(sql)} from surveys where id = ${id}`;
+  if (!row) throw notFound('survey');
+  return row;
+}
+
+export async function getOrgSurvey(sql: Sql, orgId: string, id: string): Promise<ManagedSurvey> {
+  const [row] = await sql<ManagedSurvey[]>`
+    select ${fields(sql)} from surveys where org_id = ${orgId} and id = ${id}`;
+  if (!row) throw notFound('survey');
+  return row;
+}
+
+/** Of an organization, locked for a change until the caller's transaction ends. */
+export async function lockManagedSurvey(
+  sql: Sql,
+  orgId: string,
+  { id, against }: { id: string; against: 'changes' | 'answers' },
+): Promise<ManagedSurvey> {
+  const [row] = await sql<ManagedSurvey[]>`
+    select ${fields(sql)}
+    from surveys
+    where org_id = ${orgId} and id = ${id}
+    for ${against === 'answers' ? sql`update` : sql`no key update`}`;
+  if (!row) throw notFound('survey');
+  return row;
+}
+
+/** Opens a draft; nothing comes back when it is none. */
+export async function openDraft(sql: Sql, orgId: string, id: string) {
+  const [row] = await sql<ManagedSurvey[]>`
+    update surveys
+    set status = 'active', updated_at = now()
+    where org_id = ${orgId} and id = ${id} and status = 'draft'
+    returning ${fields(sql)}`;
+  return row;
+}
+
+/** Makes a completed survey active again; returns nothing when it is not completed. */
+export async function reopenCompleted(sql: Sql, orgId: string, id: string) {
+  const [row] = await sql<ManagedSurvey[]>`
+    update surveys
+    set status = 'active', completed_by = null, completed_at = null, updated_at = now()
+    where org_id = ${orgId} and id = ${id} and status = 'completed'
+    returning ${fields(sql)}`;
+  return row;
+}
+
+export type SurveyChanges = Partial<SurveyContent> & { status?: 'draft' | 'active' };
+
+/** At least one change must be given. Contacts that are there count from the day `ask_after_days` was set. */
+export async function updateSurvey(
+  sql: Sql,
+  { org_id: orgId, id }: Pick<ManagedSurvey, 'org_id' | 'id'>,
+  changes: SurveyChanges,
+): Promise<ManagedSurvey> {
+  const days = changes.ask_after_days;
+  const since =
+    days === undefined
+      ? sql``
+      : sql`, ask_after_days_since = case when ${days}::int is not null
+                then case when ask_after_days = ${days}::int then ask_after_days_since else now() end end`;
+  return one(
+    await sql<ManagedSurvey[]>`
+      update surveys
+      set ${sql(toColumns(sql, changes))}, updated_at = now() ${since}
+      where org_id = ${orgId} and id = ${id}
+      returning ${fields(sql)}`,
+  );
+}
+
+/** Whether anything was answered, also what is on hold, each by its own index, and whether anything was mailed. */
+export async function findUse(sql: Sql, orgId: string, id: string) {
+  return one(
+    await sql<{ answered: boolean; mailed: boolean }[]>`
+      select exists (select from responses
+                     where org_id = ${orgId} and survey_id = ${id} and held_reason is null)
+             or exists (select from responses
+                        where org_id = ${orgId} and survey_id = ${id} and held_reason is not null)
+               as answered,
+             exists (select from mails
+                     where org_id = ${orgId} and survey_id = ${id} and blocks_resend) as mailed`,
+  );
+}
+
+/** With its contacts, mails, answers and totals. Those may be many: it takes the time that it takes. */
+export async function deleteSurveyRow(sql: Sql, orgId: string, id: string) {
+  await sql`select set_config('statement_timeout', '20min', true)`;
+  await sql`delete from surveys where org_id = ${orgId} and id = ${id}`;
+}
+
+export type CountedSurvey = ManagedSurvey & { sent_count: number; response_count: number };
+
+export async function allSurveys(sql: Sql, orgId: string): Promise<CountedSurvey[]> {
+  return await sql<CountedSurvey[]>`
+    select ${fields(sql)}, t.sent_count, t.response_count
+    from surveys s
+    cross join lateral (
+      select coalesce(sum(sent), 0)::int                               as sent_count,
+             coalesce(sum(promoters + passives + detractors), 0)::int as response_count
+      from survey_tallies
+      where org_id = s.org_id and survey_id = s.id
+    ) t
+    where s.org_id = ${orgId}
+    order by s.created_at desc, s.id desc`;
 }

@@ -1,6 +1,10 @@
 import * as v from 'valibot';
-import { Count, described, Id, Moment } from '../lib/paging/schemas.ts';
-import { surveyTypes } from '../scores.ts';
+import { Count, described, Id, Moment } from '../lib/paging/page.ts';
+import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
+import { isLanguage, isPlainLine, isTimeZoneName } from '../lib/validation/parse.ts';
+import { isLongerThan, longestName, longestQuestion } from '../limits.ts';
+import { categories, surveyTypes } from '../scores.ts';
+import { complainOfPlaceholders } from './texts.ts';
 
 export const NetPromoterScore = described(
   v.nullable(v.pipe(v.number(), v.integer(), v.minValue(-100), v.maxValue(100))),
@@ -27,7 +31,7 @@ const item = {
 
 export const SurveyItem = v.object(item);
 
-export const SurveyStats = v.object({
+const SurveyStats = v.object({
   total_responses: Count,
   avg_score: described(
     v.nullable(v.number()),
@@ -101,3 +105,338 @@ export const DeleteQuery = v.object({
     'deletes the answers too; without it a survey that has answers stays',
   ),
 });
+
+const Address = v.pipe(
+  v.string('must be text'),
+  v.trim(),
+  v.check(isMailable, 'is not an email address'),
+  v.metadata({ format: 'email' }),
+  v.transform((text) => normalizeEmail(text) ?? text),
+);
+
+/** Text of one line; it may stand in the header of a mail. */
+const LineOfText = (longest: number) =>
+  v.pipe(
+    v.string('must be text'),
+    v.trim(),
+    v.nonEmpty('must not be empty'),
+    v.check((text) => !isLongerThan(text, longest), `must be at most ${longest} characters`),
+    v.check(isPlainLine, 'must be one line without control characters'),
+    v.metadata({ maxLength: longest }),
+  );
+
+const Name = LineOfText(longestName);
+const Type = v.picklist(surveyTypes, `must be one of ${surveyTypes.join(', ')}`);
+const Audience = described(
+  v.nullable(v.literal('employee', 'must be employee or null')),
+  'employee for an nps survey that asks employees',
+);
+const Status = v.picklist(['draft', 'active'], 'must be draft or active');
+
+// When a survey asks by itself, and where it may be shown.
+
+const mostReminders = 3;
+const mostOrigins = 20;
+const week = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+
+const Whole = (lowest: number, highest: number) => {
+  const message = `must be a whole number from ${lowest} to ${highest}`;
+  return v.pipe(
+    v.number(message),
+    v.integer(message),
+    v.minValue(lowest, message),
+    v.maxValue(highest, message),
+  );
+};
+
+/** The same with placeholders. */
+const Filled = <const S extends v.GenericSchema<string, string>>(schema: S) =>
+  v.pipe(
+    schema,
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed ? complainOfPlaceholders(dataset.value) : undefined;
+      if (message) addIssue({ message });
+    }),
+  );
+
+const SubjectText = Filled(LineOfText(longestName));
+
+const RemindersInput = described(
+  v.pipe(
+    v.array(
+      v.object({ after_days: Whole(1, 60), subject: v.optional(v.nullable(SubjectText)) }),
+      'must be a list',
+    ),
+    v.maxLength(mostReminders, `must be at most ${mostReminders}`),
+    v.check(
+      (reminders) => new Set(reminders.map((each) => each.after_days)).size === reminders.length,
+      'must be after different numbers of days',
+    ),
+    v.transform((reminders): Reminder[] =>
+      reminders
+        .map(({ after_days, subject }) => (subject ? { after_days, subject } : { after_days }))
+        .sort((one, other) => one.after_days - other.after_days),
+    ),
+  ),
+  'mails to contacts that were mailed and have not answered, so many days after the first mail',
+);
+
+const AskAfterDays = described(
+  v.nullable(Whole(0, 365)),
+  'mails each contact by itself so many days after it was added; null: only when asked to',
+);
+
+const TimeOfDay = v.pipe(
+  v.string('must be a time such as 09:00'),
+  v.regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:00'),
+);
+
+const SendWindowInput = described(
+  v.pipe(
+    v.object(
+      {
+        days: v.pipe(
+          v.array(v.picklist(week, `must be among ${week.join(', ')}`), 'must be a list of days'),
+          v.minLength(1, 'must name at least one day'),
+          v.transform((days) => week.filter((day) => days.includes(day))),
+        ),
+        from: TimeOfDay,
+        to: TimeOfDay,
+        time_zone: v.pipe(
+          v.string('must be text'),
+          v.check(isTimeZoneName, 'must be a time zone such as Europe/Berlin'),
+        ),
+      },
+      'must be an object',
+    ),
+    v.check(({ from, to }) => from < to, 'must begin before it ends'),
+  ),
+  'when campaigns, reminders and mails by itself may go out; null: at any time',
+);
+
+const defaults = { position: 'corner', delay_seconds: 5, every_days: 30 } as const;
+
+/** What cannot end the directive of a policy that names it, nor mean every host. */
+const plainHost = /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)$/;
+
+const Origin = v.pipe(
+  v.string('must be text'),
+  v.trim(),
+  v.check(isOrigin, 'must be an origin such as https://www.example.com, without a path'),
+  v.transform((origin) => new URL(origin).origin),
+);
+
+const EmbedInput = described(
+  v.object(
+    {
+      origins: v.pipe(
+        v.array(Origin, 'must be a list of origins'),
+        v.maxLength(mostOrigins, `must be at most ${mostOrigins}`),
+        v.transform((origins) => [...new Set(origins)]),
+      ),
+      position: v.optional(
+        v.picklist(['inline', 'corner'], 'must be inline or corner'),
+        defaults.position,
+      ),
+      delay_seconds: described(
+        v.optional(Whole(0, 600), defaults.delay_seconds),
+        'how long a visitor is on the page before the corner shows it',
+      ),
+      every_days: described(
+        v.optional(Whole(0, 365), defaults.every_days),
+        'after how many days the corner shows it to the same visitor again; 0: at each visit',
+      ),
+    },
+    'must be an object',
+  ),
+  'the websites that may show it in a frame, and how',
+);
+
+const longestIntro = 2000;
+const longestFollowUp = 300;
+const longestThanks = 1000;
+const longestUrl = 2000;
+const longestLinkText = 80;
+const mostLanguages = 30;
+
+/** Text of several lines. */
+const Paragraph = (longest: number) =>
+  v.pipe(
+    v.string('must be text'),
+    v.trim(),
+    v.nonEmpty('must not be empty'),
+    v.check((text) => !isLongerThan(text, longest), `must be at most ${longest} characters`),
+    v.check(
+      (text) => text.split(/\r\n|\r|\n/).every((line) => isPlainLine(line.replaceAll('\t', ' '))),
+      'must be text without control characters',
+    ),
+    v.metadata({ maxLength: longest }),
+  );
+
+const QuestionText = Filled(Paragraph(longestQuestion));
+
+const IntroText = Filled(Paragraph(longestIntro));
+const FollowUpText = Filled(LineOfText(longestFollowUp));
+
+const namesOne = (byCategory: object) => categories.some((category) => category in byCategory);
+const TextByCategory = `must name one of ${categories.join(', ')}`;
+
+const FollowUpInput = described(
+  v.union(
+    [
+      FollowUpText,
+      v.pipe(
+        v.object({
+          promoter: v.optional(FollowUpText),
+          passive: v.optional(FollowUpText),
+          detractor: v.optional(FollowUpText),
+        }),
+        v.check(namesOne, TextByCategory),
+      ),
+    ],
+    'must be text, or an object of texts by category',
+  ),
+  'the question above the comment: one for all, or by category',
+);
+
+const HttpsUrl = v.pipe(
+  v.string('must be text'),
+  v.trim(),
+  v.maxLength(longestUrl, `must be at most ${longestUrl} characters`),
+  v.check(isHttps, 'must be an https address'),
+  v.metadata({ format: 'uri' }),
+);
+
+const ThanksWordsInput = v.object({
+  text: Filled(Paragraph(longestThanks)),
+  link_url: v.optional(HttpsUrl),
+  link_text: v.optional(LineOfText(longestLinkText)),
+});
+
+const ThanksInput = described(
+  v.union(
+    [
+      Filled(Paragraph(longestThanks)),
+      v.pipe(
+        v.object({
+          promoter: v.optional(ThanksWordsInput),
+          passive: v.optional(ThanksWordsInput),
+          detractor: v.optional(ThanksWordsInput),
+        }),
+        v.check(namesOne, TextByCategory),
+      ),
+    ],
+    'must be text, or an object by category of text, link_url and link_text',
+  ),
+  'what the page says after an answer: one text for all, or by category with a link',
+);
+
+/** The texts of a survey that may be left out: then its page and mail say something of their own, or nothing. */
+const optionalTexts = {
+  subject: described(v.nullish(SubjectText), 'the subject of its mail; null: the question'),
+  intro: described(v.nullish(IntroText), 'what its mail says before the question'),
+  follow_up: v.nullish(FollowUpInput),
+  thanks: v.nullish(ThanksInput),
+};
+
+/** The texts in other languages than the survey's own. */
+const TextsInput = described(
+  v.pipe(
+    v.record(v.string(), v.object({ question_text: QuestionText, ...optionalTexts })),
+    v.check((texts) => Object.keys(texts).every(isLanguage), 'must be by language tags such as de'),
+    v.check(
+      (texts) => Object.keys(texts).length <= mostLanguages,
+      `must be in at most ${mostLanguages} languages`,
+    ),
+    v.transform((texts) =>
+      Object.fromEntries(
+        Object.entries(texts).map(([tag, each]) => [
+          Intl.getCanonicalLocales(tag)[0] ?? tag,
+          Object.fromEntries(Object.entries(each).filter(([, text]) => text != null)),
+        ]),
+      ),
+    ),
+  ),
+  'its texts in other languages, by language tag; what one leaves out is said in our own words',
+);
+
+/** What is left out stays as it is, or as it is from the start. */
+const whatever = {
+  audience: v.optional(Audience),
+  ...optionalTexts,
+  texts: v.optional(TextsInput),
+  reminders: v.optional(RemindersInput),
+  ask_after_days: v.optional(AskAfterDays),
+  send_window: v.optional(v.nullable(SendWindowInput)),
+  embed: v.optional(EmbedInput),
+};
+
+const LanguageTag = v.pipe(
+  v.string('must be text'),
+  v.check(isLanguage, 'must be a language tag such as en or pt-BR'),
+  v.transform((tag) => Intl.getCanonicalLocales(tag)[0] ?? tag),
+);
+
+export const NewSurveyInput = v.object({
+  name: Name,
+  question_text: QuestionText,
+  from_name: Name,
+  from_email: described(Address, 'sender address of its mails'),
+  reply_to: described(v.nullish(Address), 'where replies go; from_email when it is not given'),
+  type: v.optional(Type, 'nps'),
+  language: described(v.optional(LanguageTag, 'en'), 'of its own texts, as a BCP 47 tag'),
+  status: described(v.optional(Status, 'active'), 'a draft is not sent and takes no answers'),
+  ...whatever,
+});
+
+export const SurveyChangeInput = v.object({
+  name: v.optional(Name),
+  question_text: v.optional(QuestionText),
+  from_name: v.optional(Name),
+  from_email: v.optional(Address),
+  reply_to: v.optional(Address),
+  type: described(v.optional(Type), 'only while there are no answers'),
+  language: v.optional(LanguageTag),
+  status: described(v.optional(Status), 'draft only while nothing was sent or answered'),
+  ...whatever,
+});
+
+export type NewSurveyWish = v.InferOutput<typeof NewSurveyInput>;
+export type SurveyChange = v.InferOutput<typeof SurveyChangeInput>;
+
+export type Reminder = { after_days: number; subject?: string };
+
+export type SendWindow = {
+  days: (typeof week)[number][];
+  from: string;
+  to: string;
+  time_zone: string;
+};
+
+export type Embedding = {
+  origins: string[];
+  position: 'inline' | 'corner';
+  delay_seconds: number;
+  every_days: number;
+};
+
+/** How a survey is embedded, whatever of it has been decided. */
+export const embeddingOf = (embed: Partial<Embedding>): Embedding => ({
+  origins: [],
+  ...defaults,
+  ...embed,
+});
+
+/** Plain http only on this machine. */
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || url.origin !== text.replace(/\/$/, '').toLowerCase()) return false;
+  if (!plainHost.test(url.hostname)) return false;
+  const here = ['localhost', '127.0.0.1', '[::1]'].includes(url.hostname);
+  return url.protocol === 'https:' || (url.protocol === 'http:' && here);
+}
+
+function isHttps(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && url.protocol === 'https:' && url.username === '' && url.password === '';
+}

@@ -1,12 +1,28 @@
-import { commandWriter, type Writer } from '../audit/actor.ts';
+import { commandWriter, type Writer } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
-import { type Command, columns, command, UsageError } from '../lib/cli/command.ts';
-import { Color, id, Name, option, optional, optionalId } from '../lib/cli/options.ts';
+import {
+  Color,
+  type Command,
+  columns,
+  command,
+  id,
+  Name,
+  option,
+  optional,
+  optionalId,
+  UsageError,
+} from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
 import { getOrganization } from '../organizations/queries.ts';
-import { changeTag, createTag, defaultTagColor, deleteTag } from './manage.ts';
-import { findOrganizationOfTag, listTags } from './queries.ts';
+import {
+  changeTag,
+  createTag,
+  defaultTagColor,
+  deleteTag,
+  findOrganizationOfTag,
+  listTags,
+} from './tags.ts';
 
 const create = command({
   name: 'tag create',

@@ -1,17 +1,16 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound, Refusal } from '../errors.ts';
-import { Color, Name } from '../lib/cli/options.ts';
+import { Color, Name } from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { Confirm } from '../web/app/acts.tsx';
+import { Confirm, Mistakes } from '../web/app/badges.tsx';
 import { flash } from '../web/app/flash.ts';
-import { emptyForm, type FormState, readForm, withMistake } from '../web/app/read-form.ts';
+import { emptyForm, Field, type FormState, readForm, withMistake } from '../web/app/forms.tsx';
+import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
-import { changeTag, createTag, defaultTagColor, deleteTag } from './manage.ts';
-import { listTags, type TagRow } from './queries.ts';
-import { TagForm, TagList } from './tag-list.tsx';
+import { changeTag, createTag, defaultTagColor, deleteTag, listTags, type TagRow } from './tags.ts';
 
 type TagScreenTools = { db: Db };
 
@@ -126,4 +125,98 @@ async function attempt<T>(c: Context, act: () => Promise<T>) {
     if (!isTaken) throw error;
     return await withMistake(c, { name: 'There is a tag of this name already.' });
   }
+}
+
+type TagListProps = { tags: readonly TagRow[]; list: string; mayChange: boolean };
+
+function TagList({ tags, list, mayChange }: TagListProps) {
+  const acts = mayChange ? [{ head: 'Acts', hidden: true, number: true }] : [];
+  return (
+    <Part id="tags" title="Tags">
+      <p class="small soft">
+        {counted(tags.length, 'tag')}. Tags sort responses by what you do with them. Everybody in
+        the organization sees them.
+      </p>
+      {tags.length === 0 ? (
+        <EmptyState title="No tag yet">
+          <p>A tag groups responses, such as those about billing, whatever their survey.</p>
+        </EmptyState>
+      ) : (
+        <DataTable
+          caption="Tags, by name"
+          columns={[{ head: 'Name' }, ...acts]}
+          rows={tags.map((tag) => ({
+            cells: [
+              <>
+                <Dot color={tag.color} /> <bdi>{tag.name}</bdi>
+              </>,
+              ...(mayChange ? [<Acts tag={tag} list={list} />] : []),
+            ],
+          }))}
+        />
+      )}
+    </Part>
+  );
+}
+
+function Acts({ tag: { id, name }, list }: { tag: TagRow; list: string }) {
+  return (
+    <span class="actions end">
+      <a class="button" href={`${list}/${id}`}>
+        Change<span class="hidden"> {name}</span>
+      </a>
+      <a class="button danger" href={`${list}/${id}/delete`}>
+        Delete<span class="hidden"> {name}</span>
+      </a>
+    </span>
+  );
+}
+
+/** Drawn: the policy of the page refuses styles of its own. */
+const Dot = ({ color }: { color: string }) => (
+  <svg class="dot" viewBox="0 0 8 8" role="img" aria-label={`color ${color}`}>
+    <circle cx="4" cy="4" r="4" fill={color} />
+  </svg>
+);
+
+type TagFormProps = {
+  form: FormState;
+  action: string;
+  button: string;
+  tag?: TagRow;
+  cancel?: string;
+};
+
+function TagForm({ form, action, button, tag, cancel }: TagFormProps) {
+  return (
+    <form method="post" action={action} class="fields narrow">
+      <Mistakes form={form} />
+      <Field
+        name="name"
+        label="Name"
+        form={form}
+        value={tag?.name}
+        maxlength={200}
+        autocomplete="off"
+        required
+      />
+      <Field
+        name="color"
+        label="Color"
+        type="color"
+        form={form}
+        value={tag?.color ?? defaultTagColor}
+      />
+      <div class="actions">
+        <button type="submit" class="primary">
+          {button}
+        </button>
+        {cancel ? (
+          <a class="more" href={cancel}>
+            Cancel
+          </a>
+        ) : null}
+      </div>
+    </form>
+  );
 }

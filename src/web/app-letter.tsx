@@ -1,4 +1,4 @@
-import { oneLine } from '../lib/validation/plain-line.ts';
+import { oneLine } from '../lib/validation/parse.ts';
 
 /** A mail of the service itself to one person: what happened, and the one thing to do about it. */
 export type AppLetter = {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Context } from 'hono';
 
 /**
  * The headers of a page that shows itself and nothing else: no script, nothing from anywhere, only the
@@ -28,3 +29,12 @@ export function pageHeaders(
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('base64');
+
+/** Programs say so, by what they send or by what they want to read. */
+export function wantsJson(c: Context): boolean {
+  const accepts = c.req.header('Accept') ?? '';
+  return sendsJson(c) || (accepts.includes('application/json') && !accepts.includes('text/html'));
+}
+
+export const sendsJson = (c: Context) =>
+  /^application\/json\b/i.test(c.req.header('Content-Type') ?? '');

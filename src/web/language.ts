@@ -1,3 +1,5 @@
+import { lazily } from '../lib/async/memoize.ts';
+import { isLanguage } from '../lib/validation/parse.ts';
 import type { SurveyType } from '../scores.ts';
 import { ar } from './languages/ar.ts';
 import { de } from './languages/de.ts';
@@ -10,6 +12,19 @@ import { nl } from './languages/nl.ts';
 import { pl } from './languages/pl.ts';
 import { pt } from './languages/pt.ts';
 import type { ScaleEnds, Texts } from './languages/texts.ts';
+
+const names = lazily(() => new Intl.DisplayNames('en', { type: 'language' }));
+
+/** What was typed may be no language. */
+export const nameOfLanguage = (tag: string): string =>
+  (isLanguage(tag) ? names().of(tag) : undefined) ?? tag;
+
+/** The languages that pages and mails have words in, and the one that is chosen already. */
+export function languageChoices(chosen: string | string[] | undefined) {
+  const own = [chosen ?? []].flat();
+  const tags = new Set([...languages.keys(), ...own]);
+  return [...tags].map((value) => ({ value, text: nameOfLanguage(value) }));
+}
 
 export type Language = { tag: string; texts: Texts };
 

@@ -1,10 +1,59 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
 import { memoize } from '../lib/async/memoize.ts';
-import { type ColorTheme, themeOf } from './color.ts';
+import { type ColorTheme, type Palette, themeOf } from './color.ts';
 import { pageHeaders } from './headers.ts';
-import type { Language } from './language.ts';
-import { pageStyle, themeStyle } from './style.ts';
+import { type Language, preferredLanguage } from './language.ts';
+
+const retrySeconds = 2;
+
+/** What a browser is shown while the service starts. A page that was asked for is asked for again, a form is not sent again. */
+export function showStarting(request: Request): Response | undefined {
+  const { pathname } = new URL(request.url);
+  const isPage = (request.headers.get('Accept') ?? '').includes('text/html');
+  if (!isPage || pathname.startsWith('/api/') || /^\/(health|ready)z$/.test(pathname))
+    return undefined;
+  const language = preferredLanguage(request.headers.get('Accept-Language'));
+  const { html, headers } = errorPage('unavailable', language);
+  return new Response(html, {
+    status: 503,
+    headers: {
+      ...headers,
+      'Content-Type': 'text/html; charset=utf-8',
+      'Retry-After': String(retrySeconds),
+      ...(request.method === 'GET' && { Refresh: String(retrySeconds) }),
+    },
+  });
+}
+
+/** Why there is nothing else to show. */
+export type Trouble =
+  | 'notFound'
+  | 'tooManyRequests'
+  | 'tooLarge'
+  | 'refused'
+  | 'unavailable'
+  | 'broken';
+
+/** A page without an organization: whose it would be is not known, or does not matter now. */
+export function errorPage(why: Trouble, language: Language): HtmlPage {
+  const { title, text } = language.texts[why];
+  return renderPage({
+    language,
+    title,
+    style,
+    body: (
+      <>
+        <h1>{title}</h1>
+        <p>{text()}</p>
+      </>
+    ),
+  });
+}
+
+const style = oneLine(`
+h1 + p { margin-top: .75rem; font-size: 1.0625rem; color: var(--muted) }
+`);
 
 /** Who asks: its name and colour are on every page it owns. */
 export type Sender = {
@@ -16,7 +65,7 @@ export type Sender = {
 
 export type HtmlPage = { html: string; headers: Record<string, string> };
 
-export type PageContent = {
+type PageContent = {
   language: Language;
   title: string;
   /** Without one the page speaks for no organization, in a neutral colour. */
@@ -43,6 +92,52 @@ export function renderPage(content: PageContent): HtmlPage {
 }
 
 type Look = { color: string; rules: string; pictures: boolean };
+
+const properties = (palette: Palette) =>
+  Object.entries(palette)
+    .map(([name, color]) => `--${name.replace('onAccent', 'on-accent')}:${color};`)
+    .join('');
+
+/**
+ * What all pages look like: phones first. Sizes follow the reader's font size; what can be pressed is
+ * at least 44 pixels; sides are logical, so that right-to-left needs no rules of its own.
+ */
+const pageStyle = oneLine(`
+*, ::before, ::after { box-sizing: border-box }
+html { color-scheme: light dark; -webkit-text-size-adjust: 100%; background: var(--card) }
+body { margin: 0; min-height: 100vh; min-height: 100dvh; display: flex; flex-direction: column; background: var(--card); color: var(--text);
+  font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans Arabic", sans-serif }
+main { width: 100%; padding: 1.5rem 1rem 2rem }
+.band { position: absolute; inset: 0 0 auto; height: 5px; background: var(--brand) }
+header { display: flex; align-items: center; gap: .75rem; margin-bottom: 1.75rem; font-weight: 600; overflow-wrap: anywhere }
+.logo { flex: none; width: auto; max-width: 9rem; height: 2.5rem; object-fit: contain; border-radius: .375rem; background: #fff; padding: .125rem }
+.monogram { flex: none; display: grid; place-items: center; width: 2.5rem; height: 2.5rem; border-radius: .75rem; background: var(--brand); color: var(--on-brand); font-size: 1.125rem; font-weight: 700; box-shadow: inset 0 0 0 1px #88888840 }
+h1 { margin: 0; font-size: 1.5rem; line-height: 1.3; font-weight: 700; letter-spacing: -.011em; text-wrap: balance; overflow-wrap: anywhere }
+:lang(ar) h1, h1:lang(ar) { letter-spacing: 0 }
+p { margin: 0; text-wrap: pretty }
+footer { margin-top: auto; padding: 1.25rem 1rem; text-align: center; font-size: .875rem }
+footer a { display: inline-block; padding: .75rem; color: var(--muted) }
+button { appearance: none; width: 100%; min-height: 3.25rem; padding: .75rem 1.75rem; border: 2px solid var(--accent); border-radius: .875rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 650; cursor: pointer }
+button.quiet { background: transparent; color: var(--accent) }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
+.hidden { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+.away { position: absolute; left: -200vw; top: 0; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+[dir=rtl] .away { left: auto; right: -200vw }
+@media (min-width: 40rem) {
+  html, body { background: var(--page) }
+  body { padding: 4rem 1.5rem 0 }
+  main { position: relative; max-width: 42rem; margin: 0 auto; padding: 2.75rem 3rem 3rem; border-radius: 1.5rem; background: var(--card); overflow: hidden; box-shadow: 0 1px 2px #0000000f, 0 20px 50px -20px #00000033 }
+  header { margin-bottom: 2.25rem }
+  h1 { font-size: 1.875rem; line-height: 1.25 }
+  button { width: auto; min-width: 12rem }
+}
+@media (prefers-reduced-motion: no-preference) {
+  button, .choice span { transition: background-color .12s, border-color .12s, color .12s, transform .12s }
+  button:active, .choice input:active + span { transform: scale(.96) }
+}
+@media (hover: hover) { button:hover { filter: brightness(1.08) } button.quiet:hover { background: var(--soft) } }
+@media (forced-colors: active) { button { border-color: ButtonText } .monogram { border: 1px solid } }
+`);
 
 /** Finding readable colours and hashing the style is half the work of a page, and few looks there are. */
 const lookOf = memoize(mostLooks, ({ color, rules, pictures }: Look) => {
@@ -100,4 +195,19 @@ export function monogram(name: string): string {
 function icon({ brand }: ColorTheme): string {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" rx="2" fill="${brand}"/></svg>`;
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
+}
+
+/** An organization's colours as custom properties, for both colour schemes. */
+function themeStyle({ brand, onBrand, light, dark }: ColorTheme): string {
+  const fixed = `--brand:${brand};--on-brand:${onBrand};`;
+  return `:root{${fixed}${properties(light)}}@media(prefers-color-scheme:dark){:root{${properties(dark)}}}`;
+}
+
+/** Rules are laid out to be read; the page carries them without the layout. */
+export function oneLine(css: string): string {
+  return css
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};,>]) ?/g, '$1')
+    .replace(/: /g, ':')
+    .trim();
 }

@@ -1,14 +1,12 @@
 import type { Context, ErrorHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { Refusal } from '../errors.ts';
-import type { RequestEnv } from '../lib/http/http.ts';
-import { SeeOther } from '../lib/http/see-other.ts';
+import { type RequestEnv, SeeOther } from '../lib/http/http.ts';
 import { showErrorScreen } from './app/error-screens.tsx';
-import { keepPosted, postedAgain } from './app/read-form.ts';
-import { errorPage, type Trouble } from './error-page.tsx';
+import { keepPosted, postedAgain } from './app/forms.tsx';
+import { wantsJson } from './headers.ts';
 import { type Language, preferredLanguage } from './language.ts';
-import type { HtmlPage } from './layout.tsx';
-import { wantsJson } from './wants-json.ts';
+import { errorPage, type HtmlPage, type Trouble } from './layout.tsx';
 
 /** Where people are led by links, whatever their browser says of itself. */
 const linkedPages = /^\/[sefu](\/|$)/;

@@ -1,21 +1,29 @@
 import * as v from 'valibot';
-import { commandWriter, type Writer } from '../audit/actor.ts';
+import { commandWriter, type Writer } from '../audit/acts.ts';
 import { type CommandTools, inDatabase } from '../command-tools.ts';
 import { notFound } from '../errors.ts';
-import { warnWithoutJobs } from '../jobs-process.ts';
-import { type Command, columns, command } from '../lib/cli/command.ts';
-import { id, Line, Moment, option, optional, optionalId } from '../lib/cli/options.ts';
+import {
+  type Command,
+  columns,
+  command,
+  id,
+  Line,
+  Moment,
+  option,
+  optional,
+  optionalId,
+} from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
 import { createOutbound, type Outbound } from '../lib/outbound/post.ts';
+import { warnWithoutJobs } from '../open-database.ts';
 import { getOrganization } from '../organizations/queries.ts';
-import type { Config } from '../settings/config.ts';
-import { configuredSecrets } from '../settings/secrets.ts';
+import { type Config, configuredSecrets } from '../settings.ts';
+import { NewWebhook } from './api.ts';
+import { testWebhook } from './events.ts';
 import { createWebhook } from './manage.ts';
 import { findOrganizationOfWebhook, listWebhooks } from './queries.ts';
 import { replay } from './replay.ts';
 import { retryKinds } from './rules.ts';
-import { NewWebhook } from './schemas.ts';
-import { testWebhook } from './test-event.ts';
 
 const longestDescription = 500;
 

@@ -1,10 +1,10 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { type Attributes, SpanKind } from '@opentelemetry/api';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import type { FailureKind } from '../lib/outbound/post.ts';
-import { inSpan } from '../lib/tracing/spans.ts';
+import type { FailureKind } from '../lib/outbound/connect.ts';
+import { errorType, inSpan, type SpanDescription, type SpanEnd } from '../lib/tracing/spans.ts';
 import type { ClaimedDelivery } from './delivery.queries.ts';
 import { answerTimeoutMs, judge, type Verdict } from './rules.ts';
-import { deliveryHeaders } from './sign.ts';
-import { attemptEnd, attemptSpan } from './spans.ts';
 
 /** The guarded client: it never throws for what the other side does. */
 export type SubscriberClient = {
@@ -116,4 +116,92 @@ export function toSignal(outcome: AttemptOutcome) {
     sinceMs: Math.max(Date.now() - delivery.created_at.getTime(), 0),
     traceparent: outcome.traceparent,
   };
+}
+
+const secretPrefix = 'whsec_';
+
+type SignedMessage = {
+  id: string;
+  messageId: string;
+  event: string;
+  body: string;
+  at: Date;
+  secret: string;
+  /** For a day after a rotation the old secret signs too, in the header that can hold two signatures. */
+  previousSecret: string | null;
+  /** The span of the attempt, so that a subscriber can continue the trace. */
+  traceparent?: string | null;
+};
+
+/** The headers of one attempt: those of this service and those of Standard Webhooks 1.0. */
+export function deliveryHeaders(
+  serviceName: string,
+  signed: SignedMessage,
+): Record<string, string> {
+  const { id, messageId, event, body, at, secret, previousSecret } = signed;
+  const timestamp = Math.floor(at.getTime() / 1000);
+  const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
+  const signatures = secrets.map((each) => signStandard(each, { id: messageId, timestamp, body }));
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': 'askback',
+    [`X-${serviceName}-Signature`]: signHex(secret, body),
+    [`X-${serviceName}-Event`]: event,
+    [`X-${serviceName}-Delivery-Id`]: id,
+    'webhook-id': messageId,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+    ...(signed.traceparent ? { traceparent: signed.traceparent } : {}),
+  };
+}
+
+/** A webhook's secret, as its owner stores it. */
+export const spellSecret = (bytes: Uint8Array) =>
+  secretPrefix + Buffer.from(bytes).toString('base64');
+
+const secretBytes = 32;
+
+export const newSecret = () => spellSecret(randomBytes(secretBytes));
+
+/** Lowercase hex HMAC-SHA256 over exactly the bytes that are sent, keyed with the whole secret string. */
+export const signHex = (secret: string, body: string) =>
+  createHmac('sha256', secret).update(body).digest('hex');
+
+/** A signature of Standard Webhooks 1.0, keyed with the bytes that the secret spells. */
+function signStandard(
+  secret: string,
+  { id, timestamp, body }: { id: string; timestamp: number; body: string },
+): string {
+  const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
+  const digest = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return `v1,${digest}`;
+}
+
+type TracedAttempt = { deliveryId: string; webhookId: string; event: string; attempt: number };
+
+/** One attempt at a delivery. Only the host of the subscriber's address: the rest may be a secret. */
+function attemptSpan(url: string, traced: TracedAttempt): SpanDescription {
+  const target = URL.parse(url);
+  const usualPort = target?.protocol === 'http:' ? 80 : 443;
+  const attributes: Attributes = {
+    'http.request.method': 'POST',
+    'url.full': `${target?.origin}/REDACTED`,
+    'server.address': target?.hostname,
+    'server.port': Number(target?.port) || usualPort,
+    'askback.webhook.id': traced.webhookId,
+    'askback.delivery.id': traced.deliveryId,
+    'askback.delivery.attempt': traced.attempt,
+    'askback.event.type': traced.event,
+  };
+  if (traced.attempt > 1) attributes['http.request.resend_count'] = traced.attempt - 1;
+  return { name: 'POST', kind: SpanKind.CLIENT, attributes };
+}
+
+type AttemptResult = { statusCode: number | null; errorKind: string | null; delivered: boolean };
+
+function attemptEnd({ statusCode, errorKind, delivered }: AttemptResult): SpanEnd {
+  const attributes: Attributes = {};
+  if (statusCode !== null) attributes['http.response.status_code'] = statusCode;
+  if (!delivered) attributes[errorType] = errorKind ?? String(statusCode);
+  return { attributes, failed: !delivered };
 }

@@ -1,3 +1,8 @@
+import { randomUUIDv7 } from 'node:crypto';
+import * as v from 'valibot';
+import { recordAct, type Writer } from '../audit/acts.ts';
+import { notFound } from '../errors.ts';
+import { type Db, inTransaction } from '../lib/db/db.ts';
 import {
   netPromoterScore,
   normalized,
@@ -5,11 +10,77 @@ import {
   type SurveyType,
   type Tally,
 } from '../scores.ts';
+import { attempted } from '../signals.ts';
+import { attempt, type DeliverTools, toSignal } from './deliver.ts';
+import { findTarget } from './queries.ts';
+import { testEvent as event, testEvent } from './rules.ts';
+import { insertTestDelivery } from './screen.queries.ts';
 
-/** An event for subscribers, with the exact bytes that are signed and sent. */
-export type WebhookEvent = { type: EventType; body: string };
+/** The payloads, for the document: within version "1" no field is removed or changes its type. */
+const Version = v.pipe(v.literal('1'), v.description('the version of the payload'));
+const Moment = v.pipe(v.string(), v.isoTimestamp());
+const Uuid = v.pipe(v.string(), v.uuid());
+const Whole = v.pipe(v.number(), v.integer());
+const Nps = v.nullable(v.pipe(Whole, v.minValue(-100), v.maxValue(100)));
 
-export type EventType = (typeof eventTypes)[number]['type'];
+const ResponseReceived = v.object({
+  version: Version,
+  surveyId: Uuid,
+  responseId: Uuid,
+  score: v.pipe(
+    Whole,
+    v.minValue(0),
+    v.maxValue(10),
+    v.description('normalized to 0-10, whatever the scale of the survey'),
+  ),
+  hasComment: v.boolean(),
+  surveyType: v.pipe(v.string(), v.description('nps, csat, ces, star5 or thumbs; more may come')),
+  timestamp: v.pipe(Moment, v.description('when the response was recorded')),
+});
+
+const DetractorDetected = v.object({
+  version: Version,
+  surveyId: Uuid,
+  responseId: Uuid,
+  score: v.pipe(Whole, v.description("on the survey's own scale")),
+  comment: v.pipe(
+    v.nullable(v.pipe(v.string(), v.maxLength(100))),
+    v.description('its beginning; addresses, phone numbers and names are replaced'),
+  ),
+  timestamp: Moment,
+});
+
+const SurveyCompleted = v.object({
+  version: Version,
+  surveyId: Uuid,
+  name: v.string(),
+  responseCount: v.pipe(Whole, v.minValue(0)),
+  nps: v.pipe(Nps, v.description('null without responses')),
+  completionRate: v.pipe(v.number(), v.description('percentage of contacts who responded')),
+  timestamp: Moment,
+});
+
+const SummaryGenerated = v.object({
+  version: Version,
+  reportType: v.pipe(v.string(), v.examples(['executive-summary'])),
+  nps: v.pipe(Nps, v.description('of the period of the report')),
+  topThemes: v.pipe(v.array(v.string()), v.maxLength(5)),
+  timestamp: Moment,
+});
+
+const WebhookTest = v.object({
+  version: Version,
+  type: v.literal(testEvent),
+  webhookId: Uuid,
+  timestamp: Moment,
+});
+
+export const payloads = {
+  'response.received': ResponseReceived,
+  'detractor.detected': DetractorDetected,
+  'survey.completed': SurveyCompleted,
+  'summary.generated': SummaryGenerated,
+};
 
 export const eventTypes = [
   { type: 'response.received', description: 'A new answer to a survey was recorded.' },
@@ -23,6 +94,36 @@ export const eventTypes = [
   },
   { type: 'summary.generated', description: 'An executive summary was generated.' },
 ] as const;
+
+/** The four events and the test, which is sent when asked for and never subscribed to. */
+export const messages = [
+  ...eventTypes.map(({ type, description }) => ({
+    type: type as string,
+    about: description as string,
+    payload: payloads[type] as v.GenericSchema,
+  })),
+  {
+    type: testEvent,
+    about: 'A test that was asked for with POST /api/webhooks/{id}/test.',
+    payload: WebhookTest as v.GenericSchema,
+  },
+];
+
+/** The headers of a delivery, under the names of this deployment. */
+export const messageHeaders = (serviceName: string) => ({
+  [`X-${serviceName}-Signature`]:
+    'lowercase hex HMAC-SHA256 of the raw body, keyed with the whole secret',
+  [`X-${serviceName}-Event`]: 'the type of the event',
+  [`X-${serviceName}-Delivery-Id`]: 'a UUID, the same at each attempt: drop what you have seen',
+  'webhook-id': 'the same event has the same id, also when it is replayed (Standard Webhooks 1.0)',
+  'webhook-timestamp': 'of this attempt, in seconds',
+  'webhook-signature': 'the signatures of Standard Webhooks 1.0; two for a day after a rotation',
+});
+
+/** An event for subscribers, with the exact bytes that are signed and sent. */
+export type WebhookEvent = { type: EventType; body: string };
+
+export type EventType = (typeof eventTypes)[number]['type'];
 
 const version = '1';
 const mostThemes = 5;
@@ -40,7 +141,7 @@ export const responseReceived = ({
   comment,
   ...answer
 }: AnswerFacts & { comment: string | null }) =>
-  event('response.received', {
+  makeEvent('response.received', {
     surveyId: answer.surveyId,
     responseId: answer.responseId,
     score: normalized(answer.surveyType, answer.score),
@@ -54,7 +155,7 @@ export const detractorDetected = ({
   excerpt,
   ...answer
 }: AnswerFacts & { excerpt: string | null }) =>
-  event('detractor.detected', {
+  makeEvent('detractor.detected', {
     surveyId: answer.surveyId,
     responseId: answer.responseId,
     score: answer.score,
@@ -78,7 +179,7 @@ export const surveyCompleted = ({
   at,
   ...tally
 }: CompletionFacts) =>
-  event('survey.completed', {
+  makeEvent('survey.completed', {
     surveyId,
     name,
     responseCount: tally.promoters + tally.passives + tally.detractors,
@@ -90,7 +191,7 @@ export const surveyCompleted = ({
 type SummaryFacts = { reportType: string; nps: number | null; themes: string[]; at: Date };
 
 export const summaryGenerated = ({ reportType, nps, themes, at }: SummaryFacts) =>
-  event('summary.generated', {
+  makeEvent('summary.generated', {
     reportType,
     nps,
     topThemes: themes.slice(0, mostThemes),
@@ -98,7 +199,64 @@ export const summaryGenerated = ({ reportType, nps, themes, at }: SummaryFacts) 
   });
 
 /** A Date becomes ISO 8601 by its own toJSON. */
-const event = (type: EventType, fields: Record<string, unknown>): WebhookEvent => ({
+const makeEvent = (type: EventType, fields: Record<string, unknown>): WebhookEvent => ({
   type,
   body: JSON.stringify({ version, ...fields }),
 });
+
+type TestRequest = { id: string; traceparent: string | null };
+
+type TestTools = DeliverTools & { db: Db };
+
+/** Sends a test event and returns its outcome. It changes nothing about the webhook's failures. */
+export async function testWebhook(
+  tools: TestTools,
+  writer: Writer,
+  { id, traceparent }: TestRequest,
+) {
+  const { orgId } = writer;
+  const target = await findTarget(tools.db, orgId, id);
+  if (!target) throw notFound('webhook');
+
+  const deliveryId = randomUUIDv7();
+  const created_at = new Date();
+  const body = JSON.stringify({ version: '1', type: event, webhookId: id, timestamp: created_at });
+  const outcome = await attempt(tools, {
+    id: deliveryId,
+    message_id: deliveryId,
+    org_id: orgId,
+    webhook_id: id,
+    event,
+    body,
+    attempts: 0,
+    traceparent,
+    created_at,
+    ...target,
+  });
+
+  const { answer, at } = outcome;
+  const delivered = outcome.verdict.status === 'delivered';
+  const result = {
+    status_code: answer.statusCode,
+    response_body: answer.statusCode === null ? null : answer.body,
+    duration_ms: answer.durationMs,
+    error: answer.error,
+  };
+  const status = delivered ? ('delivered' as const) : ('failed' as const);
+  await inTransaction(tools.db, async (tx) => {
+    await insertTestDelivery(tx, orgId, {
+      id: deliveryId,
+      webhook_id: id,
+      event,
+      body,
+      status,
+      at,
+      traceparent: outcome.traceparent,
+      ...result,
+    });
+    const target = { kind: 'webhook', id };
+    await recordAct(tx, { ...writer, act: 'webhook.tested', target, details: { status } });
+  });
+  attempted.publish(toSignal(outcome));
+  return { delivered, ...result, delivery_id: deliveryId };
+}

@@ -1,5 +1,5 @@
 import { notFound } from '../errors.ts';
-import { one, type Sql } from '../lib/db/db.ts';
+import { one, type Part, type Sql } from '../lib/db/db.ts';
 import type { EventType } from './events.ts';
 import type { RetryKind } from './rules.ts';
 
@@ -64,7 +64,7 @@ export async function lockAndCountWebhooks(sql: Sql, orgId: string): Promise<num
   ).count;
 }
 
-export type NewWebhook = {
+type NewWebhook = {
   id: string;
   url: string;
   events: readonly EventType[];
@@ -83,7 +83,7 @@ export async function insertWebhook(sql: Sql, orgId: string, webhook: NewWebhook
   );
 }
 
-export type WebhookChange = {
+type WebhookChange = {
   url: string | null;
   events: EventType[] | null;
   description: string | null;
@@ -174,3 +174,36 @@ export async function findDeactivation(sql: Sql, orgId: string, id: string) {
     where w.org_id = ${orgId} and w.id = ${id} and not w.active and w.deactivated_at is not null`;
   return found;
 }
+
+type NewestOf = { orgId: string; webhookId: string; atMost: number; status: string | null };
+
+/** Ids of a webhook's newest deliveries, newest first: each kind of them by its own index. */
+export const newestDeliveries = (
+  sql: Sql,
+  { orgId, webhookId, atMost, status }: NewestOf,
+): Part => sql`
+  select id
+  from (
+    (select id
+     from pending_deliveries
+     where org_id = ${orgId} and webhook_id = ${webhookId} and attempts = 0
+       and coalesce(${status}::text, 'pending') = 'pending'
+     order by id desc
+     limit ${atMost})
+    union all
+    (select id
+     from pending_deliveries
+     where org_id = ${orgId} and webhook_id = ${webhookId} and attempts > 0
+       and coalesce(${status}::text, 'pending') = 'pending'
+     order by id desc
+     limit ${atMost})
+    union all
+    (select id
+     from ended_deliveries
+     where org_id = ${orgId} and webhook_id = ${webhookId}
+       and (${status}::text is null or coalesce(undelivered, 'delivered') = ${status}::text)
+     order by id desc
+     limit ${atMost})
+  ) newest
+  order by id desc
+  limit ${atMost}`;

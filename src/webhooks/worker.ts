@@ -1,4 +1,4 @@
-import type { Db } from '../lib/db/db.ts';
+import type { Db, Part, Sql } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
 import { type Claim, createClaims, left } from '../lib/work/claims.ts';
@@ -14,13 +14,13 @@ import {
   skipWaiting,
   type WebhookRef,
 } from './delivery.queries.ts';
-import type { EmittedDelivery, NewEvents } from './emit.cte.ts';
+import type { EmittedDelivery, NewEvents } from './emit.ts';
 import { findActiveTarget, type WebhookTarget } from './queries.ts';
 import { createRecorder } from './record.ts';
 
 export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
 
-export type WorkerTools = DeliverTools & {
+type WorkerTools = DeliverTools & {
   db: Db;
   log: Log;
   /** The lease in whose name deliveries are claimed. */
@@ -194,3 +194,15 @@ function createTargets(db: Db) {
 
   return { keep, fresh, read, drop: ({ webhook_id }: WebhookRef) => cache.delete(webhook_id) };
 }
+
+type AttemptsOf = { orgId: string; webhookId: string; deliveryId: Part };
+
+/** All attempts at a delivery, without an order: those that failed, and the one that delivered from its row. */
+export const attemptsOf = (sql: Sql, { orgId, webhookId, deliveryId }: AttemptsOf): Part => sql`
+  select number, status_code, response_body, error, duration_ms, at
+  from delivery_attempts
+  where org_id = ${orgId} and webhook_id = ${webhookId} and delivery_id = ${deliveryId}
+  union all
+  select attempts, status_code, response_body, null, duration_ms, delivered_at
+  from ended_deliveries
+  where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${deliveryId} and duration_ms is not null`;

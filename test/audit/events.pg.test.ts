@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandActor, jobActor } from '../../src/audit/actor.ts';
-import { cleanUpAudit } from '../../src/audit/cleanup.ts';
-import { exportEvents } from '../../src/audit/export.ts';
+import { type AuditedAct, commandActor, jobActor, recordAct } from '../../src/audit/acts.ts';
+import { cleanUpAudit, exportEvents } from '../../src/audit/export.ts';
 import { type AuditEventRow, type AuditFilter, listEvents } from '../../src/audit/queries.ts';
-import { type AuditedAct, recordAct } from '../../src/audit/record.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
-import { readList } from '../../src/lib/paging/paged-json.ts';
+import { inTransaction } from '../../src/lib/db/db.ts';
+import { readList } from '../../src/lib/paging/page.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

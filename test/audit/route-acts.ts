@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { commandWriter } from '../../src/audit/actor.ts';
-import type { Act } from '../../src/audit/acts.ts';
+import { type Act, commandWriter } from '../../src/audit/acts.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import type { Db } from '../../src/lib/db/db.ts';
-import { createTag } from '../../src/tags/manage.ts';
+import { createTag } from '../../src/tags/tags.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeContact, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 

@@ -1,4 +1,4 @@
-import { issueKey } from '../../src/keys/issue.ts';
+import { issueKey } from '../../src/keys/manage.ts';
 import type { Sql } from '../../src/lib/db/db.ts';
 import { surveysOfOthers } from './seed.ts';
 

@@ -3,7 +3,7 @@ import { connect, type Db } from '../../src/lib/db/db.ts';
 import { migrate } from '../../src/lib/db/migrate.ts';
 import { startTemporary } from '../../src/lib/embedded-postgres/embedded.ts';
 import { prepareQueue } from '../../src/lib/queue/enqueue.ts';
-import { poolByProcessors } from '../../src/settings/config.ts';
+import { poolByProcessors } from '../../src/settings.ts';
 
 /** Of the service's pool, and so of the floors. */
 export const serviceConnections = poolByProcessors();

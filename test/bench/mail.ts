@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { type SurveyMail, surveyFillings, surveyMail } from '../../src/letters/mail.ts';
-import { compose } from '../../src/lib/smtp/compose.ts';
+import { type SurveyMail, surveyFillings, surveyMail } from '../../src/letters/letter.ts';
+import { compose } from '../../src/lib/smtp/message.ts';
 import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
 import { createSmtpPool } from '../../src/lib/smtp/smtp.ts';
 

@@ -1,9 +1,10 @@
-/** Posts a second through the guarded client, against bare undici sending the same bytes to the same receiver. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { createOutbound } from '../../src/lib/outbound/post.ts';
+
+/** Posts a second through the guarded client, against bare undici sending the same bytes to the same receiver. */
 
 const concurrency = 100;
 const secondsEach = 2;

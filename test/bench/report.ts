@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
-import type { Sql } from '../../src/lib/db/db.ts';
-import { one } from '../../src/lib/db/db.ts';
+import { one, type Sql } from '../../src/lib/db/db.ts';
 
 export type Section = { title: string; lines: readonly string[] };
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { issueKey } from '../../src/keys/issue.ts';
+import { issueKey } from '../../src/keys/manage.ts';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { type ProcessorTime, processorTimeOf, processorTimeOfPostgres } from './processor-time.ts';

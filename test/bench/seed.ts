@@ -1,5 +1,4 @@
-import type { Db, Sql } from '../../src/lib/db/db.ts';
-import { one } from '../../src/lib/db/db.ts';
+import { type Db, one, type Sql } from '../../src/lib/db/db.ts';
 
 export type Size = {
   organizations: number;

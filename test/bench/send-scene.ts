@@ -1,4 +1,4 @@
-import { issueKey } from '../../src/keys/issue.ts';
+import { issueKey } from '../../src/keys/manage.ts';
 import { type BenchDatabase, benchDatabase } from './database.ts';
 import { type Sink, startSink } from './mail.ts';
 import { type Service, startService, usageOf } from './service.ts';

@@ -1,9 +1,8 @@
-import { commandWriter } from '../../src/audit/actor.ts';
-import { createCampaign } from '../../src/campaigns/create.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { createCampaign } from '../../src/campaigns/campaign.ts';
 import { getUpload } from '../../src/contacts/upload.queries.ts';
-import { takeUpload } from '../../src/contacts/upload.ts';
-import { importUpload } from '../../src/contacts/upload-import.ts';
-import { suppress } from '../../src/suppressions/unsubscribe.ts';
+import { importUpload, takeUpload } from '../../src/contacts/upload.ts';
+import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { makeSurvey } from '../support/make/rows.ts';
 import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
 

@@ -1,15 +1,36 @@
-import type { Context } from 'hono';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { getCookie } from 'hono/cookie';
-import { Actions, Confirm, Secret } from '../../src/web/app/acts.tsx';
-import { assetRoutes } from '../../src/web/app/asset-routes.ts';
+import { assetRoutes } from '../../src/web/app/assets.ts';
+import {
+  Actions,
+  Chip,
+  Confirm,
+  Mistakes,
+  Notice,
+  Secret,
+  State,
+  Tag,
+  Time,
+} from '../../src/web/app/badges.tsx';
 import { showErrorScreen } from '../../src/web/app/error-screens.tsx';
-import { Choice, Field, Select, Tick } from '../../src/web/app/fields.tsx';
-import { guardForms } from '../../src/web/app/guard-forms.ts';
-import { counted, DataTable, EmptyState, Facts, Pager } from '../../src/web/app/lists.tsx';
-import { FilterForm, Live } from '../../src/web/app/live.tsx';
-import { Chip, Mistakes, Notice, State, Tag, Time } from '../../src/web/app/marks.tsx';
-import { emptyForm, type FormState } from '../../src/web/app/read-form.ts';
+import {
+  Choice,
+  emptyForm,
+  Field,
+  type FormState,
+  guardForms,
+  Select,
+  Tick,
+} from '../../src/web/app/forms.tsx';
+import {
+  counted,
+  DataTable,
+  EmptyState,
+  Facts,
+  FilterForm,
+  Live,
+  Pager,
+} from '../../src/web/app/lists.tsx';
 import { renderAlone, renderScreen } from '../../src/web/app/screen.tsx';
 
 /** The pieces of the app by themselves, with what is long, empty, wrong or written from right to left. */

@@ -1,8 +1,8 @@
-import { commandActor, commandWriter } from '../../src/audit/actor.ts';
+import { commandActor, commandWriter } from '../../src/audit/acts.ts';
 import { type InviteTools, inviteMember, inviteOperator } from '../../src/members/invite.ts';
-import { listInvitations } from '../../src/members/links.queries.ts';
+import { listInvitations } from '../../src/members/queries.ts';
 import { makeResetLink } from '../../src/members/reset.ts';
-import { newToken } from '../../src/sessions/cookie.ts';
+import { newToken } from '../../src/sessions/session.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
 

@@ -1,7 +1,7 @@
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import { one } from '../../src/lib/db/db.ts';
-import { listTags } from '../../src/tags/queries.ts';
+import { listTags } from '../../src/tags/tags.ts';
 import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
 
 const settings = (page: string) => (scene: BrowserScene) =>

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
-import { listRunsByItself } from '../../src/campaigns/list.queries.ts';
-import { sweepCampaigns } from '../../src/campaigns/sweep.ts';
+import { sweepCampaigns } from '../../src/campaigns/automation.ts';
+import { listRunsByItself } from '../../src/campaigns/queries.ts';
 import { createMailer } from '../../src/sends/mailer.ts';
 import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
 import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';

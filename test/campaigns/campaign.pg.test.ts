@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { advanceCampaign, type CampaignTurn } from '../../src/campaigns/advance.ts';
-import { pauseCampaign, resumeCampaign, stopCampaign } from '../../src/campaigns/control.ts';
-import { createCampaign, tryCampaign } from '../../src/campaigns/create.ts';
-import { findCampaign } from '../../src/campaigns/list.queries.ts';
+import { sweepCampaigns } from '../../src/campaigns/automation.ts';
+import {
+  createCampaign,
+  pauseCampaign,
+  resumeCampaign,
+  stopCampaign,
+  tryCampaign,
+} from '../../src/campaigns/campaign.ts';
+import { findCampaign } from '../../src/campaigns/queries.ts';
 import { allResults } from '../../src/campaigns/results.ts';
-import { sweepCampaigns } from '../../src/campaigns/sweep.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
-import { suppress } from '../../src/suppressions/unsubscribe.ts';
+import { inTransaction } from '../../src/lib/db/db.ts';
+import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
 import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandLine } from '../../src/cli.ts';
 import type { CommandTools } from '../../src/command-tools.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from '../../src/settings.ts';
 import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { sweepCampaigns } from '../../src/campaigns/automation.ts';
 import {
   findRemindedUntil,
   listDueToAsk,
   listDueToRemind,
   type StandingCampaign,
-} from '../../src/campaigns/by-itself.queries.ts';
-import { sweepCampaigns } from '../../src/campaigns/sweep.ts';
+} from '../../src/campaigns/judge.ts';
 import { one } from '../../src/lib/db/db.ts';
 import { campaignRunner } from '../support/make/campaigns.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';

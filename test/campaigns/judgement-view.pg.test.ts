@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exportJudgement, viewJudgement } from '../../src/campaigns/judgement.ts';
+import { exportJudgement, viewJudgement } from '../../src/campaigns/campaign.ts';
 import { insertRejects } from '../../src/contacts/upload.queries.ts';
 import { takeUpload } from '../../src/contacts/upload.ts';
 import { makeContacts } from '../support/make/campaigns.ts';

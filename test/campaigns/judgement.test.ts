@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { WhoIsMailed, WhyNot } from '../../src/campaigns/screens/judgement.tsx';
+import { WhoIsMailed, WhyNot } from '../../src/campaigns/screens/send.tsx';
 
 const noContacts = {
   mailed: 0,

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
-import { renewOverdue } from '../../src/campaigns/campaign.queries.ts';
-import { pauseCampaign, resumeCampaign } from '../../src/campaigns/control.ts';
-import { createCampaign } from '../../src/campaigns/create.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { createCampaign, pauseCampaign, resumeCampaign } from '../../src/campaigns/campaign.ts';
+import { renewOverdue } from '../../src/campaigns/queries.ts';
 import { one } from '../../src/lib/db/db.ts';
 import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';

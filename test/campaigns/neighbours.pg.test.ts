@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
-import { pauseCampaign, stopCampaign } from '../../src/campaigns/control.ts';
-import { createCampaign } from '../../src/campaigns/create.ts';
-import { findCampaign } from '../../src/campaigns/list.queries.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { sweepCampaigns } from '../../src/campaigns/automation.ts';
+import { createCampaign, pauseCampaign, stopCampaign } from '../../src/campaigns/campaign.ts';
+import { findCampaign } from '../../src/campaigns/queries.ts';
 import { allResults } from '../../src/campaigns/results.ts';
-import { sweepCampaigns } from '../../src/campaigns/sweep.ts';
 import { one } from '../../src/lib/db/db.ts';
 import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
 import { accepted, rejected } from '../support/make/mail-outcomes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pacedMails } from '../../src/campaigns/pace.rules.ts';
+import { pacedMails } from '../../src/campaigns/rules.ts';
 
 const now = new Date('2027-01-15T12:00:00Z');
 const after = (seconds: number) => new Date(now.getTime() + seconds * 1000);

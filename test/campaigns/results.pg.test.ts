@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { sweepCampaigns } from '../../src/campaigns/automation.ts';
 import {
   type CampaignResult,
   listResults,
   nextResults,
   resultStatuses,
-} from '../../src/campaigns/results.queries.ts';
-import { sweepCampaigns } from '../../src/campaigns/sweep.ts';
+} from '../../src/campaigns/results.ts';
 import { one } from '../../src/lib/db/db.ts';
-
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

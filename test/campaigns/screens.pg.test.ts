@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { issueKey } from '../../src/keys/issue.ts';
+import { issueKey } from '../../src/keys/manage.ts';
 import { json } from '../../src/lib/db/db.ts';
 import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CampaignRecord } from '../../src/campaigns/list.queries.ts';
-import { Standing } from '../../src/campaigns/screens/standing.tsx';
+import type { CampaignRecord } from '../../src/campaigns/queries.ts';
+import { Standing } from '../../src/campaigns/screens/campaign.tsx';
 
 const startedAt = new Date('2026-03-01T09:00:00Z');
 

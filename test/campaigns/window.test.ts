@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextOpening } from '../../src/campaigns/window.rules.ts';
-import type { SendWindow } from '../../src/surveys/asking.schemas.ts';
+import { nextOpening } from '../../src/campaigns/rules.ts';
+import type { SendWindow } from '../../src/surveys/schemas.ts';
 
 const week: SendWindow['days'] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const berlin: SendWindow = { days: week, from: '09:00', to: '17:00', time_zone: 'Europe/Berlin' };

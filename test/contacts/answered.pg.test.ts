@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { markAnsweredMany, saveAnswered } from '../../src/contacts/answered.queries.ts';
+import { markAnsweredMany, saveAnswered } from '../../src/contacts/queries.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

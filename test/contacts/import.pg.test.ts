@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
-import { countTakenAlong } from '../../src/contacts/erase.queries.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { countTakenAlong } from '../../src/contacts/erase.ts';
 import { importContacts, readContacts } from '../../src/contacts/import.ts';
-import { listByAddress } from '../../src/contacts/many.queries.ts';
+import { listByAddress } from '../../src/contacts/queries.ts';
 import { one } from '../../src/lib/db/db.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { type Inactive, listInactive, lockInactive } from '../../src/contacts/retention.queries.ts';
-import { one, type Sql } from '../../src/lib/db/db.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
+import { type Inactive, listInactive, lockInactive } from '../../src/contacts/erase.ts';
+import { inTransaction, one, type Sql } from '../../src/lib/db/db.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

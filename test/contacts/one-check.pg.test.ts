@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { importContacts, readContacts } from '../../src/contacts/import.ts';
 import { checkContact } from '../../src/contacts/rules.ts';
 import { importResponses } from '../../src/responses/import.ts';

@@ -8,7 +8,7 @@ import {
   emailColumns,
   nameColumns,
 } from '../../src/contacts/rules.ts';
-import { headerKey } from '../../src/lib/cli/header-key.ts';
+import { headerKey } from '../../src/lib/cli/csv.ts';
 
 /** `{"x":"..."}` of so many bytes. */
 const ofBytes = (bytes: number) => ({ x: 'a'.repeat(bytes - '{"x":""}'.length) });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
-import { cleanUpUploads } from '../../src/contacts/cleanup.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { cleanUpUploads } from '../../src/contacts/erase.ts';
 import { getUpload, insertRejects, listRejects } from '../../src/contacts/upload.queries.ts';
-import { previewUpload, takeUpload } from '../../src/contacts/upload.ts';
-import { importUpload } from '../../src/contacts/upload-import.ts';
+import { importUpload, previewUpload, takeUpload } from '../../src/contacts/upload.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';

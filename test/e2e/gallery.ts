@@ -6,13 +6,9 @@ import {
   thanksPage,
 } from '../../src/responses/view/messages.tsx';
 import { surveyTypes } from '../../src/scores.ts';
-import {
-  type UnsubscribeProps,
-  unsubscribePage,
-} from '../../src/suppressions/unsubscribe-page.tsx';
-import { errorPage } from '../../src/web/error-page.tsx';
+import { type UnsubscribeProps, unsubscribePage } from '../../src/suppressions/unsubscribe.tsx';
 import { languageOf } from '../../src/web/language.ts';
-import type { HtmlPage } from '../../src/web/layout.tsx';
+import { errorPage, type HtmlPage } from '../../src/web/layout.tsx';
 
 const sender = { name: 'Harbour & Pine', color: '#0f766e' };
 const questions = {

@@ -8,9 +8,9 @@ import {
   thanksPage,
 } from '../../src/responses/view/messages.tsx';
 import { surveyTypes } from '../../src/scores.ts';
-import { unsubscribePage } from '../../src/suppressions/unsubscribe-page.tsx';
-import { errorPage } from '../../src/web/error-page.tsx';
+import { unsubscribePage } from '../../src/suppressions/unsubscribe.tsx';
 import { languageOf, languages } from '../../src/web/language.ts';
+import { errorPage } from '../../src/web/layout.tsx';
 import { arrivedMail } from '../support/make/survey-mail.ts';
 import { keepScreenshot, launchBrowser, phone } from './browser.ts';
 

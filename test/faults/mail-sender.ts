@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { TransactionSql } from 'postgres';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { advanceCampaign } from '../../src/campaigns/advance.ts';
-import { askByItself } from '../../src/campaigns/by-itself.ts';
-import { createCampaign } from '../../src/campaigns/create.ts';
+import { askByItself } from '../../src/campaigns/automation.ts';
+import { createCampaign } from '../../src/campaigns/campaign.ts';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';

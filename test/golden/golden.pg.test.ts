@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { json } from '../../src/lib/db/db.ts';
-import { mailReset } from '../../src/members/mail-links.ts';
+import { mailReset } from '../../src/members/mail.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
 import { notSavedPage } from '../../src/responses/view/messages.tsx';
 import { surveyTypes } from '../../src/scores.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AskedCounts } from '../../src/home/figures.queries.ts';
+import type { AskedCounts } from '../../src/home/figures.ts';
 import { AskedPart } from '../../src/home/parts.tsx';
 
 const shares: [counts: AskedCounts, shown: string[]][] = [

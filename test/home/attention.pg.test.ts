@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { attentionCounts, findHomeSetting, findMeasuredSurvey } from '../../src/home/queries.ts';
-import { findAnsweredDays } from '../../src/home/survey-trend.queries.ts';
-import { one, type Sql } from '../../src/lib/db/db.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
+import {
+  attentionCounts,
+  findAnsweredDays,
+  findHomeSetting,
+  findMeasuredSurvey,
+} from '../../src/home/queries.ts';
+import { inTransaction, one, type Sql } from '../../src/lib/db/db.ts';
 import {
   makeContact,
   makeOrganization,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseKind, type HomeScope, kindScopes, scopeQuery } from '../../src/home/choice.rules.ts';
+import { chooseKind, type HomeScope, kindScopes, scopeQuery } from '../../src/home/rules.ts';
 
 const kinds = [
   { type: 'ces', audience: 'customer' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatMargin, formatValue } from '../../src/home/score-part.tsx';
+import { formatMargin, formatValue } from '../../src/home/score.tsx';
 import type { SurveyType } from '../../src/scores.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boundsOf, compare, type Measured, measure, sumOf } from '../../src/home/measure.rules.ts';
-import { meaning } from '../../src/home/score-part.tsx';
+import { boundsOf, compare, type Measured, measure, sumOf } from '../../src/home/rules.ts';
+import { meaning } from '../../src/home/score.tsx';
 
 const counted = { promoters: 60, passives: 20, detractors: 20, scoreSum: 420 };
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findHomeFigures, findTrendFigures } from '../../src/home/figures.queries.ts';
-import { findPropertyValues, sampledResponses } from '../../src/home/segments.queries.ts';
+import { findHomeFigures, findTrendFigures } from '../../src/home/figures.ts';
+import { findPropertyValues, sampledResponses } from '../../src/home/segments.ts';
 import { json } from '../../src/lib/db/db.ts';
-import { everything } from '../../src/responses/scope.cte.ts';
+import { everything } from '../../src/responses/filter.queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

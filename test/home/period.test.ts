@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { withQuery } from '../../src/home/parts.tsx';
 import {
   type AskedPeriod,
   addDays,
   choosePeriod,
   type HomePeriod,
   isDay,
-} from '../../src/home/period.rules.ts';
-import { withQuery } from '../../src/home/period-choice.tsx';
+} from '../../src/home/rules.ts';
 
 const today = '2026-11-22';
 const choose = (asked: AskedPeriod) => choosePeriod(asked, today);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { facetsOf, propertyParameter, readProperties } from '../../src/home/property.rules.ts';
+import { facetsOf, propertyParameter, readProperties } from '../../src/home/rules.ts';
 
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`property.p${n}`, ['x']]));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { serve } from '@hono/node-server';
-import { issueKey } from '../../src/keys/issue.ts';
+import { issueKey } from '../../src/keys/manage.ts';
 import { connect, one, type Sql } from '../../src/lib/db/db.ts';
 import { makeClient, makeOrganization } from '../support/make/rows.ts';
 import { testSettings } from '../support/make/settings.ts';

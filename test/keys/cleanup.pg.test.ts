@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cleanUpKeys } from '../../src/keys/cleanup.ts';
+import { cleanUpKeys } from '../../src/keys/manage.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { countSubject } from '../../src/keys/rate-windows.queries.ts';
+import { countSubject } from '../../src/keys/queries.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { recordWrites } from '../../src/keys/replica-reads.ts';
+import { recordWrites } from '../../src/keys/read.ts';
 import type { Replica } from '../../src/lib/db/replica.ts';
 import type { RequestEnv } from '../../src/lib/http/http.ts';
 import { makeOrganization } from '../support/make/rows.ts';

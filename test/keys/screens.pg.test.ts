@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import { listKeys } from '../../src/keys/queries.ts';
 import { makeOrganization } from '../support/make/rows.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inLanguage } from '../../src/letters/mail.ts';
+import { inLanguage } from '../../src/letters/letter.ts';
 import { arrivedMail } from '../support/make/survey-mail.ts';
 
 const hostile = 'A<b>&"\'\r\nBcc: eve@example.com';

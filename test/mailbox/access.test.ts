@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Hono } from 'hono';
 import { answerError, type RequestEnv } from '../../src/lib/http/http.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { guardMailbox, mailboxUrl } from '../../src/mailbox/access.ts';
+import { guardMailbox, mailboxUrl } from '../../src/mailbox/pages.tsx';
 import { serve } from '../e2e/serve.ts';
 
 const secret = 'secret-of-the-mailbox';

@@ -4,9 +4,12 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { listRawMessages } from '../../src/mailbox/erase.queries.ts';
-import { findMessages } from '../../src/mailbox/erase.ts';
-import { createMailbox, deleteOldMessages } from '../../src/mailbox/mailbox.ts';
+import {
+  createMailbox,
+  deleteOldMessages,
+  findMessages,
+  listRawMessages,
+} from '../../src/mailbox/mailbox.ts';
 import { serve } from '../e2e/serve.ts';
 import { arrivedMail } from '../support/make/survey-mail.ts';
 import { testApp } from '../support/probe/app.ts';

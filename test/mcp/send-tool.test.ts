@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
-import { checkConfirm, confirmWord } from '../../src/mcp/send-tool.ts';
+import { checkConfirm, confirmWord } from '../../src/mcp/tools.ts';
 
 const secrets = createSecrets([Buffer.alloc(32, 1)]);
 const orgId = randomUUID();

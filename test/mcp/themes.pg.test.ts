@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from '../../src/lib/validation/parse.ts';
-import { listThemes, ThemesInput, themesTool } from '../../src/mcp/themes-tool.ts';
+import { listThemes, ThemesInput, themesTool } from '../../src/mcp/tools.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Refusal } from '../../src/errors.ts';
 import { connect } from '../../src/lib/db/db.ts';
-import { deleteOldAttempts } from '../../src/members/attempts.queries.ts';
-import { countProof, type ProofOf } from '../../src/members/attempts.ts';
+import { countProof, deleteOldAttempts, type ProofOf } from '../../src/members/attempts.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db, url } = await testDatabase();

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
+import { commandActor } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import {
   beginCodes,
   checkSecondStep,
   pendingSecret,
   renewRecoveryCodes,
+  resealTotpSecrets,
   switchCodesOff,
   switchCodesOn,
-} from '../../src/members/codes/codes.ts';
-import { resealTotpSecrets } from '../../src/members/codes/reseal-totp.ts';
-import { totpCode } from '../../src/members/codes/totp.rules.ts';
+  totpCode,
+} from '../../src/members/codes.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';

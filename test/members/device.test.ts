@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deviceName } from '../../src/members/account/device.rules.ts';
+import { deviceName } from '../../src/members/account.ts';
 
 const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
 const examples: [userAgent: string | null, name: string][] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { NewPasswordField, PasswordField } from '../../src/members/forms.ts';
+import { NewPasswordField, PasswordField } from '../../src/members/invite.ts';
 
 for (const [what, field] of Object.entries({ PasswordField, NewPasswordField })) {
   test(`${what} takes a thousand characters, and no more`, () => {

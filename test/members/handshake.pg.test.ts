@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
-import { keepHandshake, takeHandshake } from '../../src/members/handshake.ts';
-import { proveByIdentity } from '../../src/members/oidc/sign-in.ts';
+import { proveByIdentity } from '../../src/members/oidc.ts';
+import { keepHandshake, takeHandshake } from '../../src/members/sign-in.ts';
 import { makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

@@ -6,7 +6,7 @@ import {
   judgeIdentity,
   type RoleChange,
   roleChange,
-} from '../../src/members/oidc/identity.rules.ts';
+} from '../../src/members/oidc.ts';
 import type { Role } from '../../src/sessions/session.ts';
 
 const open: IdentityRules = { domains: [], role: null, groups: [] };

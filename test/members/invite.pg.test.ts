@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createAppMailer } from '../../src/app-mailer.ts';
-import { commandActor, commandWriter } from '../../src/audit/actor.ts';
+import { commandActor, commandWriter } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
 import { inviteMember, inviteOperator } from '../../src/members/invite.ts';
-import { listInvitations } from '../../src/members/links.queries.ts';
-import { mailInvitation } from '../../src/members/mail-links.ts';
+import { mailInvitation } from '../../src/members/mail.ts';
+import { listInvitations } from '../../src/members/queries.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import {
   joinOrganization,

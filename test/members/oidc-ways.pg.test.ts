@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { hashToken, newToken } from '../../src/sessions/cookie.ts';
+import { hashToken, newToken } from '../../src/sessions/session.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { type SignInRules, singleSignOn } from '../support/make/single-sign-on.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { hashToken, newToken } from '../../src/sessions/cookie.ts';
+import { hashToken, newToken } from '../../src/sessions/session.ts';
 import { type ProviderAccount, passProvider } from '../support/fakes/openid-provider.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import {

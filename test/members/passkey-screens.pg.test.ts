@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
-import { readAttestation } from '../../src/members/passkeys/answers.ts';
-import { addPasskey, offerPasskey } from '../../src/members/passkeys/passkeys.ts';
-import { passkeyPlace } from '../../src/members/passkeys/place.rules.ts';
+import { commandActor } from '../../src/audit/acts.ts';
+import {
+  addPasskey,
+  offerPasskey,
+  passkeyPlace,
+  readAttestation,
+} from '../../src/members/passkeys.ts';
 import { createAuthenticator } from '../support/fakes/authenticator.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';

@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
-import { readAnswer, readAttestation } from '../../src/members/passkeys/answers.ts';
+import { commandActor } from '../../src/audit/acts.ts';
 import {
   addPasskey,
   askForPasskey,
   changePasskeyName,
   checkPasskey,
+  listPasskeys,
   notePasskeyUse,
   offerPasskey,
+  passkeyPlace,
+  readAnswer,
+  readAttestation,
   removePasskey,
-} from '../../src/members/passkeys/passkeys.ts';
-import { passkeyPlace } from '../../src/members/passkeys/place.rules.ts';
-import { listPasskeys } from '../../src/members/passkeys/queries.ts';
-import type { OidcSettings, SignInSettings } from '../../src/settings/sign-in.ts';
+} from '../../src/members/passkeys.ts';
+import type { OidcSettings, SignInSettings } from '../../src/settings.ts';
 import { createAuthenticator } from '../support/fakes/authenticator.ts';
 import { makeMember } from '../support/make/session.ts';
 import { testSettings } from '../support/make/settings.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
-import { refusePassword } from '../../src/members/password.rules.ts';
-import { checkPassword, hashPassword } from '../../src/members/password.ts';
+import { checkPassword, hashPassword, refusePassword } from '../../src/members/password.ts';
 
 const ann = { email: 'ann.lindgren@larkspur.test', name: 'Ann Lindgren' };
 const here = { address: '192.0.2.1' };

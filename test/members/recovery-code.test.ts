@@ -5,7 +5,7 @@ import {
   recoveryCode,
   recoveryCodeBytes,
   recoveryCodeHash,
-} from '../../src/members/codes/recovery-code.rules.ts';
+} from '../../src/members/codes.ts';
 
 const code = recoveryCode(Buffer.alloc(recoveryCodeBytes, 0xa7));
 

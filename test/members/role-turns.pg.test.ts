@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandActor, commandWriter } from '../../src/audit/actor.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
-import { joinByInvitation } from '../../src/members/join.ts';
-import type { LiveLink } from '../../src/members/links.queries.ts';
-import { followGroups } from '../../src/members/oidc/follow-groups.ts';
-import { lockRoles, saveRole } from '../../src/members/roles.queries.ts';
+import { commandActor, commandWriter } from '../../src/audit/acts.ts';
+import { inTransaction } from '../../src/lib/db/db.ts';
+import { joinByInvitation } from '../../src/members/invite.ts';
+import { followGroups } from '../../src/members/oidc.ts';
+import { type LiveLink, lockRoles, saveRole } from '../../src/members/queries.ts';
 import { changeRole, removeMember } from '../../src/members/roles.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';

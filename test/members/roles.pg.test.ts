@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { changeRole, removeMember } from '../../src/members/roles.ts';
 import type { Role } from '../../src/sessions/session.ts';
 import { makeOrganization } from '../support/make/rows.ts';

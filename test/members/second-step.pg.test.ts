@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
+import { commandActor } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
-import { beginCodes, pendingSecret, switchCodesOn } from '../../src/members/codes/codes.ts';
-import { totpCode } from '../../src/members/codes/totp.rules.ts';
+import { beginCodes, pendingSecret, switchCodesOn, totpCode } from '../../src/members/codes.ts';
 import { hashPassword } from '../../src/members/password.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';

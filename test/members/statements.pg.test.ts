@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { findProofs, saveName } from '../../src/members/account/queries.ts';
-import { listOrganizationIds } from '../../src/members/account-acts.queries.ts';
+import { findProofs, saveName } from '../../src/members/account.ts';
+import { listOrganizationIds } from '../../src/members/account-acts.ts';
 import {
   clearCodes,
   confirmSecret,
@@ -10,38 +10,30 @@ import {
   listTotpOfOtherKey,
   replaceRecoveryCodes,
   useStep,
-} from '../../src/members/codes/queries.ts';
+} from '../../src/members/codes.ts';
+import { clearSubject, deleteProofs, findOrganizationToJoin } from '../../src/members/oidc.ts';
+import { listPasskeys } from '../../src/members/passkeys.ts';
 import {
+  countInvitations,
+  countOwners,
   countResetLinks,
   deleteInvitation,
   deleteInvitations,
   deleteResetLinks,
+  findCredentialsById,
   findInvitation,
   findInvitedLink,
   findLink,
   insertLink,
   type LinkKind,
-  takeInvitationsOf,
-} from '../../src/members/links.queries.ts';
-import { listAllMembers } from '../../src/members/member-list.queries.ts';
-import {
-  clearSubject,
-  deleteProofs,
-  findOrganizationToJoin,
-} from '../../src/members/oidc/queries.ts';
-import { listPasskeys } from '../../src/members/passkeys/queries.ts';
-import {
-  findCredentialsById,
+  listAllMembers,
+  listMembers,
   lockPassword,
+  lockRoles,
   noteEmailProved,
   setOperator,
+  takeInvitationsOf,
 } from '../../src/members/queries.ts';
-import {
-  countInvitations,
-  countOwners,
-  listMembers,
-  lockRoles,
-} from '../../src/members/roles.queries.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  base32,
-  totpCode,
-  totpStep,
-  totpUrl,
-  typedSecret,
-} from '../../src/members/codes/totp.rules.ts';
+import { base32, totpCode, totpStep, totpUrl, typedSecret } from '../../src/members/codes.ts';
 
 /** The secret and the times of RFC 6238, appendix B, of whose eight digits ours are the last six. */
 const secret = Buffer.from('12345678901234567890');

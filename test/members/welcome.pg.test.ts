@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeWelcomeLink } from '../../src/members/welcome.ts';
-import type { OidcSettings } from '../../src/settings/sign-in.ts';
+import { makeWelcomeLink } from '../../src/members/reset.ts';
+import type { OidcSettings } from '../../src/settings.ts';
 import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';

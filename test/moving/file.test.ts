@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { headerKey } from '../../src/lib/cli/header-key.ts';
-import { readFileTime } from '../../src/moving/file-time.rules.ts';
-import { type FileKind, planFile } from '../../src/moving/plan.rules.ts';
-import { readRow } from '../../src/moving/row.rules.ts';
 import {
   askNicely,
   delighted,
+  type FileKind,
   type FormerService,
+  planFile,
+  readFileTime,
+  readRow,
   surveyTypeNames,
-} from '../../src/moving/services.ts';
+} from '../../src/importers/rows.ts';
+import { headerKey } from '../../src/lib/cli/csv.ts';
 
 const now = Date.parse('2026-05-01T00:00:00Z');
 const at = '2026-04-01 10:00:00 UTC';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openExport } from '../../src/moving/open-export.ts';
-import type { FileKind } from '../../src/moving/plan.rules.ts';
-import { delighted } from '../../src/moving/services.ts';
+import { openExport } from '../../src/importers/import.ts';
+import { delighted, type FileKind } from '../../src/importers/rows.ts';
 
 const open = (
   pieces: readonly string[],

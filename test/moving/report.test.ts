@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { noCounts, readExport, scored, understoodOf } from '../../src/moving/count.ts';
-import type { ImportReport } from '../../src/moving/import-export.ts';
-import type { Export } from '../../src/moving/open-export.ts';
-import { type FileKind, planFile } from '../../src/moving/plan.rules.ts';
-import { reportText, verdict } from '../../src/moving/report.ts';
-import { delighted } from '../../src/moving/services.ts';
-import { nothingTaken } from '../../src/moving/take-over.ts';
+import {
+  type Export,
+  type ImportReport,
+  noCounts,
+  nothingTaken,
+  readExport,
+  scored,
+  understoodOf,
+} from '../../src/importers/import.ts';
+import { reportText, verdict } from '../../src/importers/report.ts';
+import { delighted, type FileKind, planFile } from '../../src/importers/rows.ts';
 
 const rules = { type: 'nps', zone: 'UTC', now: Date.parse('2026-05-01T00:00:00Z') } as const;
 

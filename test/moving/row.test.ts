@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planFile } from '../../src/moving/plan.rules.ts';
-import { readRow } from '../../src/moving/row.rules.ts';
-import { delighted } from '../../src/moving/services.ts';
+import { delighted, planFile, readRow } from '../../src/importers/rows.ts';
 import type { SurveyType } from '../../src/scores.ts';
 
 const now = Date.parse('2026-05-01T00:00:00Z');

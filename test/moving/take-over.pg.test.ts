@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
-import { importExport } from '../../src/moving/import-export.ts';
-import { openExport } from '../../src/moving/open-export.ts';
-import { verdict } from '../../src/moving/report.ts';
-import { delighted } from '../../src/moving/services.ts';
-import { beginErasure } from '../../src/people/erasure/queries.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { importExport, openExport } from '../../src/importers/import.ts';
+import { verdict } from '../../src/importers/report.ts';
+import { delighted } from '../../src/importers/rows.ts';
+import { inTransaction } from '../../src/lib/db/db.ts';
+import { beginErasure } from '../../src/people/erase.queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';

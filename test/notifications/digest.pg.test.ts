@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
-import { countKinds } from '../../src/notifications/digest.queries.ts';
-import { digestLetter } from '../../src/notifications/digest.ts';
+import { countKinds, digestLetter } from '../../src/notifications/digest.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
 import { sweepDigests } from '../../src/notifications/sweep.ts';
 import { categoryOf, type SurveyType } from '../../src/scores.ts';

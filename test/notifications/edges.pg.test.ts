@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { Part, Sql } from '../../src/lib/db/db.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
-import {
-  claimNotification,
-  findAnswer,
-  findCampaign,
-} from '../../src/notifications/facts.queries.ts';
-import { removeChoice } from '../../src/notifications/queries.ts';
-import { claimPost, saveSlackHook } from '../../src/notifications/slack.queries.ts';
+import { inTransaction, type Part, type Sql } from '../../src/lib/db/db.ts';
+import { removeChoice } from '../../src/notifications/choices.ts';
+import { claimNotification, findAnswer, findCampaign } from '../../src/notifications/mail.ts';
+import { claimPost, saveSlackHook } from '../../src/notifications/slack.ts';
 import {
   deleteOldNotifications,
   insertAssigned,
   insertNotifications,
-} from '../../src/notifications/sweep.queries.ts';
+} from '../../src/notifications/sweep.ts';
 import {
   makeContact,
   makeOrganization,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
 import {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
-import { postNotification } from '../../src/notifications/post.ts';
-import { resealSlackHooks } from '../../src/notifications/reseal-slack.ts';
+import { postNotification, resealSlackHooks } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
 import type { SubscriberAnswer, SubscriberClient } from '../../src/webhooks/deliver.ts';
 import { answerOf, subscriber } from '../support/fakes/subscriber.ts';

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { countOpenDetractors, readDigestPeriods } from '../../src/notifications/digest.queries.ts';
+import {
+  findChoices,
+  findStop,
+  removeChoice,
+  saveChoices,
+} from '../../src/notifications/choices.ts';
+import { countOpenDetractors, readDigestPeriods } from '../../src/notifications/digest.ts';
 import {
   claimNotification,
   findAnswer,
@@ -9,19 +15,13 @@ import {
   findLimit,
   findWebhookOff,
   releaseNotification,
-} from '../../src/notifications/facts.queries.ts';
-import {
-  findChoices,
-  findStop,
-  removeChoice,
-  saveChoices,
-} from '../../src/notifications/queries.ts';
-import { claimPost, saveSlackHook } from '../../src/notifications/slack.queries.ts';
+} from '../../src/notifications/mail.ts';
+import { claimPost, saveSlackHook } from '../../src/notifications/slack.ts';
 import {
   insertDigests,
   insertNotifications,
   insertSlackNotifications,
-} from '../../src/notifications/sweep.queries.ts';
+} from '../../src/notifications/sweep.ts';
 import {
   makeContact,
   makeOrganization,

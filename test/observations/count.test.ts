@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { knownLabels, type Measurement } from '../../src/lib/metrics/recorder.ts';
-import { counts } from '../../src/observations/count.ts';
 import { instruments } from '../../src/observations/instruments.ts';
+import { counts } from '../../src/observations/metrics.ts';
 
 /** `name{values of its labels} value`, for reading. */
 const spelled = (counted: readonly Measurement[]) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { requestEnded } from '../../src/lib/http/http.ts';
-import { writeLines } from '../../src/observations/log-lines.ts';
+import { writeLines } from '../../src/observations/metrics.ts';
 import { attempted, deactivated, mailed } from '../../src/signals.ts';
 import { keptLog } from '../support/probe/log.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CommandTools } from '../../src/command-tools.ts';
 import { operationCommands } from '../../src/operations/cli.ts';
-import { loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from '../../src/settings.ts';
 import { secretKey } from '../support/processes/program.ts';
 
 async function run(name: string, words: string[], over: Record<string, string> = {}) {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { examineLogin, judgeLogin } from '../../src/operations/examine-login.ts';
+import { examineLogin, judgeLogin } from '../../src/operations/doctor-mail.ts';
 import {
   closeConnection,
   noReply,

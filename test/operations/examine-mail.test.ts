@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { examineMail } from '../../src/operations/examine-mail.ts';
+import { examineMail } from '../../src/operations/doctor-mail.ts';
 import { fakeResolver, servfail, type Zone } from '../support/fakes/dns.ts';
 
 /** What is found of one sender, and what DNS was asked. Without a mail server no address is known to send from. */

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { promisify } from 'node:util';
-import { examineOneClick, judgeOneClick } from '../../src/operations/examine-one-click.ts';
+import { examineOneClick, judgeOneClick } from '../../src/operations/doctor-mail.ts';
 
 /** What stands at the public address, whatever it is. */
 async function standing(listener: RequestListener) {

@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { operatorFiles } from '../../src/operations/files.ts';
+import { operatorFiles } from '../../src/operations/archive.ts';
 import { askback } from '../support/processes/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'askback-files-'));

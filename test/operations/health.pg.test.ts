@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Db } from '../../src/lib/db/db.ts';
-import type { Checks } from '../../src/lib/process/checks.ts';
+import type { Checks } from '../../src/lib/process/lifecycle.ts';
 import { databaseChecks, healthRoutes } from '../../src/operations/health.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';

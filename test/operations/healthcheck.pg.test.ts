@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { askHealth } from '../../src/operations/healthcheck.ts';
+import { askHealth } from '../../src/operations/health.ts';
 import { proxyTo } from '../support/fakes/database-proxy.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { addressIn, askback, secretKey, startService } from '../support/processes/program.ts';

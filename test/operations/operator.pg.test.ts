@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { Overview } from '../../src/operations/operator/overview.tsx';
 import { listWaitingTasks } from '../../src/operations/operator/queries.ts';
+import { Overview } from '../../src/operations/operator/screens.tsx';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { makeMember, signIn } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';

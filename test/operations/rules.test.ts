@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Finding } from '../../src/operations/finding.ts';
+import type { Finding } from '../../src/operations/rules.ts';
 import * as rules from '../../src/operations/rules.ts';
 
 const at = (ms: number) => new Date(1_800_000_000_000 + ms);

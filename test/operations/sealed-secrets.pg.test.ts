@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
-import { healthRoutes } from '../../src/operations/health.ts';
-import { countUnreadableSecrets, wrongKeySentence } from '../../src/operations/sealed-secrets.ts';
+import {
+  countUnreadableSecrets,
+  healthRoutes,
+  wrongKeySentence,
+} from '../../src/operations/health.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

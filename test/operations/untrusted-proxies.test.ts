@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchProxies } from '../../src/operations/untrusted-proxies.ts';
+import { watchProxies } from '../../src/operations/doctor.ts';
 
 test('only the first proxy that is not trusted is reported', () => {
   const said: string[] = [];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { breakingChanges } from '../../ops/build/breaking-changes.ts';
-import type { Parameter } from '../../src/lib/openapi/document.ts';
-import type { Schema } from '../../src/lib/openapi/json-schema.ts';
+import type { Parameter } from '../../src/lib/openapi/openapi.ts';
+import type { Schema } from '../../src/lib/openapi/operation.ts';
 
 const item: Schema = {
   type: 'object',

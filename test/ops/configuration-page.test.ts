@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Settings } from '../../src/settings/settings.ts';
+import { Settings } from '../../src/settings.ts';
 
 const page = readFileSync('ops/configuration.md', 'utf8');
 

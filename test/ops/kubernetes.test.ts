@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { complaintsOfRole } from '../../src/settings/config.ts';
-import { Settings } from '../../src/settings/settings.ts';
+import { complaintsOfRole, Settings } from '../../src/settings.ts';
 
 type Container = {
   args: string[];

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { complainOfLogo } from '../../src/organizations/logo.rules.ts';
-import { readLogo } from '../../src/organizations/logo.ts';
+import { complainOfLogo, readLogo } from '../../src/organizations/logo.ts';
 
 const png = (width: number, height: number) => ({ type: 'image/png', width, height }) as const;
 const tooLarge = 'the logo must have at most 256 KiB';

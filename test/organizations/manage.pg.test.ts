@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { changeOrganization, type OrganizationChange } from '../../src/organizations/manage.ts';
 import { getOrganization } from '../../src/organizations/queries.ts';
 import { makeOrganization } from '../support/make/rows.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { Lines, Slug } from '../../src/organizations/schemas.ts';
+import { Lines, Slug } from '../../src/organizations/manage.ts';
 
 const lines = (count: number) => Array.from({ length: count }, (_, n) => `${n}`).join('\n');
 const texts: [what: string, given: string, kept: string | null | RegExp][] = [

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { getOrganization } from '../../src/organizations/queries.ts';
-import { createSurvey } from '../../src/surveys/create.ts';
+import { createSurvey } from '../../src/surveys/lifecycle.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';

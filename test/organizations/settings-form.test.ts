@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { changeFrom, GeneralSettings } from '../../src/organizations/settings-form.ts';
+import { changeFrom, GeneralSettings } from '../../src/organizations/screens/general.tsx';
 
 const asItIs = { name: 'Acme', slug: 'acme', color: '#2f6fed', language: 'en', time_zone: 'UTC' };
 

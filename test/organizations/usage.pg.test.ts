@@ -8,7 +8,7 @@ import {
   lockUsage,
   readUsage,
   refuseOverLimit,
-} from '../../src/organizations/usage.queries.ts';
+} from '../../src/organizations/queries.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

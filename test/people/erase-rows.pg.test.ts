@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sql } from '../../src/lib/db/db.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
-import { eraseRows } from '../../src/people/erasure/rows.ts';
+import { inTransaction, type Sql } from '../../src/lib/db/db.ts';
+import { eraseRows } from '../../src/people/erase.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { finishErasure } from '../../src/people/erasure/finish.ts';
+import { finishErasure } from '../../src/people/erase.ts';
 import { erasableScene, erasureFolder } from '../support/make/erasure.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

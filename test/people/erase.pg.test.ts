@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failureExamples } from '../../src/lib/openapi/parts.ts';
+import { failureExamples } from '../../src/lib/openapi/operation.ts';
 import { patternOfAddress } from '../../src/lib/smtp/address.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import {

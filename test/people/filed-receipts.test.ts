@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseErasures } from '../../src/people/erasure/filed.ts';
+import { parseErasures } from '../../src/people/receipts-file.ts';
 
 const receipt = {
   id: '0a8e4c1e-6f6e-4a34-9f35-3d4a1f3f8f10',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listAddressesOf } from '../../src/people/erasure/erase-again.queries.ts';
+import { listAddressesOf } from '../../src/people/erase.queries.ts';
 import { erasableScene, erasureFolder } from '../support/make/erasure.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { json } from '../../src/lib/db/db.ts';
-import { mostDaysOfLogs } from '../../src/organizations/retention.ts';
-import { applyRetention } from '../../src/people/retention/apply.ts';
+import { mostDaysOfLogs } from '../../src/organizations/manage.ts';
+import { applyRetention } from '../../src/people/retention.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { countPeople, findPerson, listPeople } from '../../src/people/queries.ts';
-import { listAnswersOf, listDeliveriesOf } from '../../src/people/timeline.queries.ts';
-import { timelineOf } from '../../src/people/timeline.ts';
+import {
+  countPeople,
+  findPerson,
+  listAnswersOf,
+  listDeliveriesOf,
+  listPeople,
+  timelineOf,
+} from '../../src/people/people.ts';
 import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
 import {
   makeContact,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answerStore } from '../../src/keys/idempotency.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
-import { finishErasure } from '../../src/people/erasure/finish.ts';
+import { finishErasure } from '../../src/people/erase.ts';
 import { erasableScene, erasureFolder } from '../support/make/erasure.ts';
 import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
+import { commandActor } from '../../src/audit/acts.ts';
 import { connect, type Db } from '../../src/lib/db/db.ts';
-import { listReporters } from '../../src/reporters/queries.ts';
-import { createReporter, reporterUrl, revokeReporter } from '../../src/reporters/reporters.ts';
+import {
+  createReporter,
+  listReporters,
+  reporterUrl,
+  revokeReporter,
+} from '../../src/reporters/reporters.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import {
   makeContact,

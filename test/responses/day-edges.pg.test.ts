@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readJson } from '../../src/lib/paging/paged-json.ts';
-import { startOfLocalDay } from '../../src/responses/local-day.ts';
-import { readNps, readTrend } from '../../src/responses/nps.ts';
-import type { Range } from '../../src/responses/range.ts';
-import { everything, type NpsScope } from '../../src/responses/scope.cte.ts';
-import { countTrend, sampleVariance, type TrendTally } from '../../src/responses/trend.queries.ts';
-import { trendRows } from '../../src/responses/trend.rules.ts';
+import { readJson } from '../../src/lib/paging/page.ts';
+import { everything, type NpsScope } from '../../src/responses/filter.queries.ts';
+import { type Range, startOfLocalDay } from '../../src/responses/period.ts';
+import {
+  countTrend,
+  readNps,
+  readTrend,
+  sampleVariance,
+  type TrendTally,
+  trendRows,
+} from '../../src/responses/trend.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { makeTwins, type Twin, type TwinRow } from '../support/make/twins.ts';

@@ -6,8 +6,8 @@ import {
   lockOldComments,
   lockResponsesOf,
   lockResponsesOfContacts,
-} from '../../src/responses/erase.queries.ts';
-import { lockResponses, updateFollowUps } from '../../src/responses/follow-up.queries.ts';
+} from '../../src/responses/erase.ts';
+import { lockResponses, updateFollowUps } from '../../src/responses/follow-up.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { json } from '../../src/lib/db/db.ts';
-import { csvLine } from '../../src/lib/export/csv-line.ts';
+import { csvLine } from '../../src/lib/export/export.ts';
 import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Facet } from '../../src/responses/facets.cte.ts';
-import { readNps } from '../../src/responses/nps.ts';
-import { everything } from '../../src/responses/scope.cte.ts';
+import { everything, type Facet } from '../../src/responses/filter.queries.ts';
+import { readNps } from '../../src/responses/trend.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { makeTwins, type Twin } from '../support/make/twins.ts';
 import { testDatabase } from '../support/probe/database.ts';

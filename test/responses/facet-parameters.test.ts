@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseFiltered } from '../../src/responses/facet-parameters.ts';
-import { NpsQuery } from '../../src/responses/nps.schemas.ts';
+import { parseFiltered } from '../../src/responses/filter.ts';
+import { NpsQuery } from '../../src/responses/schemas.ts';
 
 test('ten tags, properties and sentiments are taken together, and no more', () => {
   const queries = (properties: number) => ({

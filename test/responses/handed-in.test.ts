@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readHandedIn } from '../../src/responses/handed-in.ts';
+import { readHandedIn } from '../../src/responses/answer.ts';
 
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, place) => [`p${place}`, place]));

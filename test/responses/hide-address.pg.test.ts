@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { patternOfAddress } from '../../src/lib/smtp/address.ts';
-import { hideAddress } from '../../src/responses/erase.queries.ts';
+import { hideAddress } from '../../src/responses/erase.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

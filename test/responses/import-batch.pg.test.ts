@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
-import { type ForeignResponse, importBatch } from '../../src/responses/import-batch.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { inTransaction } from '../../src/lib/db/db.ts';
+import { type ForeignResponse, importBatch } from '../../src/responses/import.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

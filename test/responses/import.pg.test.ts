@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { importContacts } from '../../src/contacts/import.ts';
 import { importResponses } from '../../src/responses/import.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
+import { commandActor } from '../../src/audit/acts.ts';
 import { redact, redactedExcerpt } from '../../src/lib/redact/redact.ts';
 import { releaseResponse } from '../../src/responses/release.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
-import { analyze } from '../../src/summaries/analyze.ts';
+import { analyze } from '../../src/summaries/comment-reader.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { readingTools } from '../support/make/feedback.ts';
 import { writeKeyOf } from '../support/make/rows.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endOf, firstOf } from '../../src/responses/local-day.ts';
-import { readInstants } from '../../src/responses/range.ts';
+import { endOf, firstOf, readInstants } from '../../src/responses/period.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allResponses, noOwner, type ResponseFilter } from '../../src/responses/filter.cte.ts';
-import { findNext } from '../../src/responses/neighbours.queries.ts';
+import { allResponses, noOwner, type ResponseFilter } from '../../src/responses/filter.queries.ts';
+import { findNext } from '../../src/responses/queries.ts';
 import { makeWeeks, propertyFacets } from '../support/make/weeks.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

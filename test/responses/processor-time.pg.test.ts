@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { analyze } from '../../src/summaries/analyze.ts';
 import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
+import { analyze } from '../../src/summaries/comment-reader.ts';
 import { createTextReader } from '../../src/text-reader.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { ask, asPerson, visitor } from '../support/probe/ask.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readInstants, splitRange } from '../../src/responses/range.ts';
+import { readInstants, splitRange } from '../../src/responses/period.ts';
 
 const spans: [text: string, first: string, end: string][] = [
   ['2024-05-01', '2024-05-01T00:00:00.000Z', '2024-05-02T00:00:00.000Z'],

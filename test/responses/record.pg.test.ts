@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { connect, type Sql } from '../../src/lib/db/db.ts';
 import { type NewResponse, recordAnswers } from '../../src/responses/answer.queries.ts';
 import { closeSurvey } from '../../src/surveys/lifecycle.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Analysis } from '../../src/responses/screens/analysis.tsx';
+import { Analysis } from '../../src/responses/screens/response.tsx';
 
 const response = {
   ai_sentiment: 'negative',

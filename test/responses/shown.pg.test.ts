@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { findChoices, findOrigin, listOthers } from '../../src/responses/screens/shown.queries.ts';
+import { findChoices, findOrigin, listOthers } from '../../src/responses/screens/paths.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTrend } from '../../src/responses/nps.ts';
-import { readInstants } from '../../src/responses/range.ts';
-import { everything, type NpsScope } from '../../src/responses/scope.cte.ts';
+import { everything, type NpsScope } from '../../src/responses/filter.queries.ts';
+import { readInstants } from '../../src/responses/period.ts';
+import { readTrend } from '../../src/responses/trend.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeWeeks, propertyFacets } from '../support/make/weeks.ts';
 import { testDatabase } from '../support/probe/database.ts';

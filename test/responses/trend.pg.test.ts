@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readNps, readTrend } from '../../src/responses/nps.ts';
-import { readInstants } from '../../src/responses/range.ts';
-import { everything } from '../../src/responses/scope.cte.ts';
+import { everything } from '../../src/responses/filter.queries.ts';
+import { readInstants } from '../../src/responses/period.ts';
+import { readNps, readTrend } from '../../src/responses/trend.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeClient, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readInstants } from '../../src/responses/range.ts';
-import { edgeTimes, trendRows } from '../../src/responses/trend.rules.ts';
-import type { TrendInterval } from '../../src/responses/trend-days.ts';
+import { readInstants } from '../../src/responses/period.ts';
+import { edgeTimes, type TrendInterval, trendRows } from '../../src/responses/trend.ts';
 
 const now = new Date('2024-05-10T22:30:00Z');
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
-import { divideResponses, readRange } from '../../src/responses/export.queries.ts';
-import { allResponses, type ResponseFilter } from '../../src/responses/filter.cte.ts';
-import { findNext } from '../../src/responses/neighbours.queries.ts';
+import { divideResponses, readRange } from '../../src/responses/export.ts';
+import { allResponses, type ResponseFilter } from '../../src/responses/filter.queries.ts';
+import { findNext } from '../../src/responses/queries.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeTwins, type Twin, type TwinRow, twinSurveys } from '../support/make/twins.ts';
 import { testApp } from '../support/probe/app.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../../src/lib/db/db.ts';
-import { visitPersonalLink } from '../../src/responses/link.queries.ts';
+import { visitPersonalLink } from '../../src/responses/answer.queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import type { Sql } from '../../src/lib/db/db.ts';
-import { insertWaitingImported } from '../../src/responses/import.queries.ts';
-import { importResponses } from '../../src/responses/import.ts';
+import { importResponses, insertWaitingImported } from '../../src/responses/import.ts';
 import { releaseResponse } from '../../src/responses/release.ts';
 import {
   claimWaiting,
@@ -14,7 +13,7 @@ import {
   listOrganizationsWaiting,
   postponeWaiting,
   releaseWaiting,
-} from '../../src/responses/waiting-analyses.queries.ts';
+} from '../../src/responses/waiting-analyses.ts';
 import { makePool } from '../support/make/deliveries.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

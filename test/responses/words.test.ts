@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from '../../src/lib/validation/parse.ts';
-import { NpsQuery, TrendQuery } from '../../src/responses/nps.schemas.ts';
+import { NpsQuery, TrendQuery } from '../../src/responses/schemas.ts';
 
 const said: [schema: typeof NpsQuery | typeof TrendQuery, given: object, complaint: string][] = [
   [NpsQuery, { audience: 'both' }, 'audience: must be employee or customer'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Db } from '../../src/lib/db/db.ts';
-import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import { createAttempts } from '../../src/sends/mail-job.ts';
 import type { ClaimedMail } from '../../src/sends/queries.ts';
 import { recordSpans } from '../support/fakes/tracer.ts';

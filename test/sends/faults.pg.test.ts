@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createLog } from '../../src/lib/log/log.ts';
-import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import { claim } from '../../src/sends/claim.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
 import type { Mailer } from '../../src/sends/mailer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
-import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import { createMailer } from '../../src/sends/mailer.ts';
 import type { ClaimedMail } from '../../src/sends/queries.ts';
 import { busy, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';

@@ -5,7 +5,7 @@ import { createLog } from '../../src/lib/log/log.ts';
 import { createClaimedMails, createMailJobs } from '../../src/sends/mail-job.ts';
 import type { Mailer } from '../../src/sends/mailer.ts';
 import { createSendProgress, sendSurvey } from '../../src/sends/send.ts';
-import { suppress } from '../../src/suppressions/unsubscribe.ts';
+import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey, writeKeyOf } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

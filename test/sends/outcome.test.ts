@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import {
   type Beginning,
   decide,
@@ -9,7 +9,7 @@ import {
   outcomeWord,
   putOffDelay,
   toRow,
-} from '../../src/sends/outcome.rules.ts';
+} from '../../src/sends/rules.ts';
 import { accepted, busy, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 
 const begun = { attempt: 1 };

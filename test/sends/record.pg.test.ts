@@ -5,14 +5,13 @@ import type { Sql } from '../../src/lib/db/db.ts';
 import { claim } from '../../src/sends/claim.ts';
 import { createAttempts, createRecords, retryWhile } from '../../src/sends/mail-job.ts';
 import type { Mailer } from '../../src/sends/mailer.ts';
-import { type OutcomeRow, toRow } from '../../src/sends/outcome.rules.ts';
 import {
   beginMails,
   type ClaimedMail,
   type OpenMail,
   saveOutcomes,
 } from '../../src/sends/queries.ts';
-import { readContact } from '../../src/sends/rules.ts';
+import { type OutcomeRow, readContact, toRow } from '../../src/sends/rules.ts';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

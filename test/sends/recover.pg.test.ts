@@ -8,7 +8,7 @@ import { beginMails, listMailWords, listOpenMails } from '../../src/sends/querie
 import { recoverStrandedMails } from '../../src/sends/recover.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { mailed } from '../../src/signals.ts';
-import { suppress } from '../../src/suppressions/unsubscribe.ts';
+import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { tasks } from '../../src/tasks.ts';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createSemaphore } from '../../src/lib/async/semaphore.ts';
 import { shareFairly } from '../../src/lib/db/fair-pool.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import type { MailOutcome } from '../../src/lib/smtp/outcome.ts';
+import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import { createClaimedMails, createMailJobs } from '../../src/sends/mail-job.ts';
 import type { Mailer } from '../../src/sends/mailer.ts';
 import { createSendProgress, type SendTools, sendSurvey, trySend } from '../../src/sends/send.ts';

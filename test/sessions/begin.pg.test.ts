@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Hono } from 'hono';
-import { beginSession } from '../../src/sessions/begin.ts';
+import { beginSession } from '../../src/sessions/session.ts';
 import { makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ownPath, withNext } from '../../src/sessions/own-path.ts';
+import { ownPath, withNext } from '../../src/sessions/session.ts';
 
 for (const path of [
   '/o/acme/',

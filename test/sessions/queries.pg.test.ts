@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashToken, newToken } from '../../src/sessions/cookie.ts';
 import {
   deleteSession,
   deleteSessionOf,
@@ -13,6 +12,7 @@ import {
   listSessions,
   renewProof,
 } from '../../src/sessions/queries.ts';
+import { hashToken, newToken } from '../../src/sessions/session.ts';
 import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';

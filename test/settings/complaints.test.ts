@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ConfigError, loadConfig } from '../../src/settings/config.ts';
+import { type ConfigError, loadConfig } from '../../src/settings.ts';
 
 const primary = 'postgres://ann@db.test/askback';
 const noFile = () => {

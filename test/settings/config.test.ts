@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ConfigError, loadConfig } from '../../src/settings/config.ts';
-import { Settings } from '../../src/settings/settings.ts';
-import { spelled } from '../../src/settings/spelled.ts';
+import { ConfigError, loadConfig, Settings, spelled } from '../../src/settings.ts';
 
 const noFile = () => {
   throw new Error('no such file');

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { loadConfig } from '../../src/settings/config.ts';
-import { redactedConfig } from '../../src/settings/redacted.ts';
+import { loadConfig, redactedConfig } from '../../src/settings.ts';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
 const secrets: Record<string, string> = {
@@ -44,4 +43,3 @@ test('a secret that is set is shown as set', () => {
   assert.equal(settings['ASKBACK_SECRET_KEY'], '(secret)');
   assert.equal(settings['ASKBACK_PREVIOUS_SECRET_KEY'], '(secret)');
 });
-

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ConfigError, loadConfig } from '../../src/settings/config.ts';
+import { type ConfigError, loadConfig } from '../../src/settings.ts';
 
 const provider = {
   ASKBACK_OIDC_ISSUER: 'https://login.acme.test/realms/acme',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readTelemetry } from '../../src/settings/telemetry.ts';
+import { readTelemetry } from '../../src/telemetry-settings.ts';
 
 const noFile = () => {
   throw new Error('no such file');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Settings } from '../../src/settings/settings.ts';
-import { unknownSettings } from '../../src/settings/unknown-settings.ts';
+import { Settings, unknownSettings } from '../../src/settings.ts';
 
 const known = Object.keys(Settings.entries);
 const warningOf = (name: string) => unknownSettings([name], known)[0];

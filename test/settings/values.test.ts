@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { type ConfigError, loadConfig, poolByProcessors } from '../../src/settings/config.ts';
-import { Settings } from '../../src/settings/settings.ts';
-import { readTelemetry } from '../../src/settings/telemetry.ts';
-import { hostAndPort } from '../../src/settings/validators.ts';
+import { type ConfigError, loadConfig, poolByProcessors, Settings } from '../../src/settings.ts';
+import { hostAndPort } from '../../src/settings-validators.ts';
+import { readTelemetry } from '../../src/telemetry-settings.ts';
 
 const noFile = () => {
   throw new Error('no such file');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { insertWaitingSince } from '../../src/responses/waiting-analyses.queries.ts';
+import { insertWaitingSince } from '../../src/responses/waiting-analyses.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
-import { analyze } from '../../src/summaries/analyze.ts';
+import { analyze } from '../../src/summaries/comment-reader.ts';
 import { countUnanalyzed } from '../../src/summaries/queries.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { makeSurvey } from '../support/make/rows.ts';

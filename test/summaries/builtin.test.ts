@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { categoryOf } from '../../src/scores.ts';
-import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
-import { readComment } from '../../src/summaries/read-comment.ts';
+import { createBuiltinAnalyst, readComment } from '../../src/summaries/builtin.ts';
 import { vocabulary } from '../../src/summaries/themes.ts';
 
 const analyst = createBuiltinAnalyst(readComment);

@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { createLog, type Log } from '../../src/lib/log/log.ts';
-import {
-  hasWaiting,
-  listOrganizationsWaiting,
-} from '../../src/responses/waiting-analyses.queries.ts';
+import { hasWaiting, listOrganizationsWaiting } from '../../src/responses/waiting-analyses.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
-import { createAnalystQueue } from '../../src/summaries/analyst-queue.ts';
-import { createCommentReader } from '../../src/summaries/comment-reader.ts';
+import { createAnalystQueue, createCommentReader } from '../../src/summaries/comment-reader.ts';
 import { recordSpans } from '../support/fakes/tracer.ts';
 import { makePool } from '../support/make/deliveries.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';

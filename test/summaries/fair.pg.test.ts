@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { createAnalystQueue } from '../../src/summaries/analyst-queue.ts';
+import { createAnalystQueue } from '../../src/summaries/comment-reader.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();

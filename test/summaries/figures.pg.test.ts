@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { lockSummariesOver } from '../../src/summaries/erase.queries.ts';
-import { deleteTheme, listThemes, saveTheme } from '../../src/summaries/queries.ts';
 import {
   countPeriod,
   countThemes,
+  deleteTheme,
   findSummaryBefore,
   insertSummary,
   listQuotes,
-} from '../../src/summaries/summary.queries.ts';
+  listThemes,
+  lockSummariesOver,
+  saveTheme,
+} from '../../src/summaries/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
-import { chooseAnalyst } from '../../src/summaries/choose-analyst.ts';
+import { commandActor } from '../../src/audit/acts.ts';
+import { chooseAnalyst } from '../../src/summaries/analyst.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { createTextReader } from '../../src/text-reader.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { commandActor } from '../../src/audit/actor.ts';
-import { issueKey } from '../../src/keys/issue.ts';
+import { commandActor } from '../../src/audit/acts.ts';
+import { issueKey } from '../../src/keys/manage.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
-import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
-import { readComment } from '../../src/summaries/read-comment.ts';
+import { createBuiltinAnalyst, readComment } from '../../src/summaries/builtin.ts';
 import { tidyText } from '../../src/summaries/rules.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
-import { payloads } from '../../src/webhooks/payloads.ts';
+import { payloads } from '../../src/webhooks/events.ts';
 import { chatEndpoint, replyWith } from '../support/fakes/chat-endpoint.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testApp } from '../support/probe/app.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
-import { analyze } from '../../src/summaries/analyze.ts';
+import { commandActor } from '../../src/audit/acts.ts';
+import { analyze } from '../../src/summaries/comment-reader.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { chatEndpoint, goodAnalysis, replyWith } from '../support/fakes/chat-endpoint.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';

@@ -7,7 +7,7 @@ import {
   listMonthsDue,
   startOfDay,
   startOfPeriodBefore,
-} from '../../src/summaries/period.queries.ts';
+} from '../../src/summaries/queries.ts';
 import { reportType } from '../../src/summaries/summarize.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

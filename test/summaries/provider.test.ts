@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createProvider } from '../../src/summaries/provider.ts';
+import { createProvider } from '../../src/summaries/analyst.ts';
 import {
   chatEndpoint,
   goodAnalysis as good,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isEnglish } from '../../src/summaries/english.ts';
-import { hasOnlyNumbersOf, type ReportFacts, writeReport } from '../../src/summaries/report.ts';
+import { isEnglish } from '../../src/summaries/builtin.ts';
+import { hasOnlyNumbersOf, type ReportFacts, writeReport } from '../../src/summaries/summarize.ts';
 
 const volume = (promoters: number, passives: number, detractors: number) => ({
   responses: promoters + passives + detractors,

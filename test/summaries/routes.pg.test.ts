@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
+import { commandActor } from '../../src/audit/acts.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { readingTools } from '../support/make/feedback.ts';
 import { makeClient } from '../support/make/rows.ts';

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { commandActor } from '../../src/audit/actor.ts';
+import { commandActor } from '../../src/audit/acts.ts';
 import type { JobPayloads } from '../../src/jobs.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
-import { createBuiltinAnalyst } from '../../src/summaries/builtin.ts';
-import { makeSummary } from '../../src/summaries/make.ts';
-import { readComment } from '../../src/summaries/read-comment.ts';
-import { planMonths, summarize, summarizeMonth } from '../../src/summaries/summarize.ts';
+import { createBuiltinAnalyst, readComment } from '../../src/summaries/builtin.ts';
+import {
+  makeSummary,
+  planMonths,
+  summarize,
+  summarizeMonth,
+} from '../../src/summaries/summarize.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { keptLog } from '../support/probe/log.ts';

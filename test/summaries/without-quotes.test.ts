@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutQuotes } from '../../src/summaries/erase.rules.ts';
+import { withoutQuotes } from '../../src/summaries/erase.ts';
 
 const comment = 'The gearbox jammed thrice yesterday, and Ann Smith did not call back.';
 const others = ['Delivery takes too long.', 'Support is friendly and quick.'];

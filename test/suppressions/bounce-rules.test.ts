@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { classifyReport } from '../../src/suppressions/bounce.rules.ts';
-import type { RecipientStatus, Report } from '../../src/suppressions/report.ts';
+import {
+  classifyReport,
+  type RecipientStatus,
+  type Report,
+} from '../../src/suppressions/bounces.ts';
 
 const email = 'Ann@People.test';
 const hard: RecipientStatus = {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
 import { one } from '../../src/lib/db/db.ts';
-import { suppressBounced } from '../../src/suppressions/bounced.cte.ts';
-import { takeBounce } from '../../src/suppressions/bounces.ts';
+import { suppressBounced, takeBounce } from '../../src/suppressions/bounces.ts';
 import { findSubscriber } from '../../src/suppressions/queries.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

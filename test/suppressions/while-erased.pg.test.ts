@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
-import { beginErasure } from '../../src/people/erasure/queries.ts';
-import { suppress, suppressByHand } from '../../src/suppressions/unsubscribe.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { inTransaction } from '../../src/lib/db/db.ts';
+import { beginErasure } from '../../src/people/erase.queries.ts';
+import { suppress, suppressByHand } from '../../src/suppressions/unsubscribe.tsx';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { measure } from '../../src/home/measure.rules.ts';
-import { formatMargin, formatValue } from '../../src/home/score-part.tsx';
+import { measure } from '../../src/home/rules.ts';
+import { formatMargin, formatValue } from '../../src/home/score.tsx';
 import type { SurveyType } from '../../src/scores.ts';
-import { distribution, figureOfScores, totalsOf } from '../../src/surveys/figures.rules.ts';
+import { distribution, figureOfScores, totalsOf } from '../../src/surveys/screens/parts.tsx';
 
 const given: Record<SurveyType, [score: number, count: number][]> = {
   nps: [

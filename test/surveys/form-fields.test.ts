@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { mistakesOf, wishOf } from '../../src/surveys/screens/form-fields.ts';
-import { NewSurveyInput } from '../../src/surveys/wish.schemas.ts';
+import { mistakesOf, wishOf } from '../../src/surveys/form-fields.ts';
+import { NewSurveyInput } from '../../src/surveys/schemas.ts';
 
 const usual = {
   name: 'Onboarding',

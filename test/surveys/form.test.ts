@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SurveyForm } from '../../src/surveys/screens/form.tsx';
-import { languageChoices } from '../../src/surveys/screens/language-names.ts';
+import { SurveyForm } from '../../src/surveys/screens/edit.tsx';
+import { languageChoices } from '../../src/web/language.ts';
 
 type Fields = Record<string, string | string[]>;
 

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
-import { closeByHand, completeAnswered } from '../../src/surveys/completion.queries.ts';
+import { inTransaction } from '../../src/lib/db/db.ts';
 import {
   allSurveys,
   type CountedSurvey,
+  closeByHand,
+  completeAnswered,
   deleteSurveyRow,
   findUse,
-} from '../../src/surveys/manage.queries.ts';
+} from '../../src/surveys/queries.ts';
 import {
   makeClient,
   makeContact,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { anyPerson, complainOfPlaceholders, fillIn } from '../../src/surveys/placeholders.ts';
+import { anyPerson, complainOfPlaceholders, fillIn } from '../../src/surveys/texts.ts';
 
 const ada = {
   name: 'Ada Lovelace',

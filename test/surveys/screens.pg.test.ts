@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countReached, countScores, pageOfSurveys } from '../../src/surveys/screen.queries.ts';
+import { countReached, countScores, pageOfSurveys } from '../../src/surveys/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
 import { testApp } from '../support/probe/app.ts';

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { parse } from '../../src/lib/validation/parse.ts';
-import { embeddingOf } from '../../src/surveys/asking.schemas.ts';
-import { textOptions } from '../../src/surveys/content.cli.ts';
-import { checkContent, nameOfCopy } from '../../src/surveys/content.rules.ts';
-import type { SurveyContent } from '../../src/surveys/manage.queries.ts';
-import { acceptedLanguages, dependsOnProperties } from '../../src/surveys/texts.ts';
-import { NewSurveyInput } from '../../src/surveys/wish.schemas.ts';
+import { textOptions } from '../../src/surveys/cli.ts';
+import type { SurveyContent } from '../../src/surveys/queries.ts';
+import { embeddingOf, NewSurveyInput } from '../../src/surveys/schemas.ts';
+import {
+  acceptedLanguages,
+  checkContent,
+  dependsOnProperties,
+  nameOfCopy,
+} from '../../src/surveys/texts.ts';
 
 const usual = {
   name: 'Onboarding',

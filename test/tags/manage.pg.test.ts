@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { commandWriter } from '../../src/audit/actor.ts';
-import { changeTag, createTag, ensureTags } from '../../src/tags/manage.ts';
+import { commandWriter } from '../../src/audit/acts.ts';
+import { changeTag, createTag, ensureTags } from '../../src/tags/tags.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listTags } from '../../src/tags/queries.ts';
+import { listTags } from '../../src/tags/tags.ts';
 import { makeClient } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';

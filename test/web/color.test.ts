@@ -9,8 +9,8 @@ import {
   readableOn,
   textContrast,
   themeOf,
+  withLightness,
 } from '../../src/web/color.ts';
-import { withLightness } from '../../src/web/lightness.ts';
 
 /** What pages of these colours look like: a page keeps its colours. */
 const looks: [color: string, onBrand: string, light: Partial<Palette>, dark: Partial<Palette>][] = [

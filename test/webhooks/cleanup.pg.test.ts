@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deleteOldDeliveries, deleteOldEvents } from '../../src/webhooks/cleanup.queries.ts';
+import { deleteOldDeliveries, deleteOldEvents } from '../../src/webhooks/retention.ts';
 import { countDeliveries } from '../support/make/deliveries.ts';
 import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { eraseBodiesOf } from '../../src/webhooks/erase.queries.ts';
+import { eraseBodiesOf } from '../../src/webhooks/retention.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
+import { type SubscriberClient, signHex } from '../../src/webhooks/deliver.ts';
 import { claimDue } from '../../src/webhooks/delivery.queries.ts';
-import { emit } from '../../src/webhooks/emit.cte.ts';
-import { signHex } from '../../src/webhooks/sign.ts';
+import { emit } from '../../src/webhooks/emit.ts';
 import { plainSecrets, subscriber, testSecret } from '../support/fakes/subscriber.ts';
 import { addDeliveries, type DeliveryFields } from '../support/make/delivery-rows.ts';
 import { makeWebhook } from '../support/make/rows.ts';

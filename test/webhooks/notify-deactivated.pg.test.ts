@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { enqueue } from '../../src/jobs.ts';
 import { tasks } from '../../src/tasks.ts';
-import { notifyDeactivated } from '../../src/webhooks/notify-deactivated.ts';
+import { notifyDeactivated } from '../../src/webhooks/manage.ts';
 import { accepted, lost, rejected } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';

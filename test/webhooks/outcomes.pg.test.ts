@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eraseBodiesOf } from '../../src/webhooks/erase.queries.ts';
-import { saveDelivered } from '../../src/webhooks/outcome.queries.ts';
 import { deleteWebhook } from '../../src/webhooks/queries.ts';
+import { saveDelivered } from '../../src/webhooks/record.ts';
 import { redeliver } from '../../src/webhooks/replay.ts';
+import { eraseBodiesOf } from '../../src/webhooks/retention.ts';
 import { hangingSubscriber, subscriber } from '../support/fakes/subscriber.ts';
 import {
   countDeliveries,

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
+import { deliveryHeaders, spellSecret } from '../../src/webhooks/deliver.ts';
 import { responseReceived } from '../../src/webhooks/events.ts';
-import { deliveryHeaders, spellSecret } from '../../src/webhooks/sign.ts';
 import { freePort } from '../support/processes/free-port.ts';
 
 /** The receivers of ops/webhooks, run as a reader of ops/webhooks.md would. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { rotateSecret } from '../../src/webhooks/queries.ts';
-import { resealSecrets } from '../../src/webhooks/reseal-secrets.ts';
+import { resealSecrets } from '../../src/webhooks/secrets.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { keptLog } from '../support/probe/log.ts';

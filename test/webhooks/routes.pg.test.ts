@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { emit } from '../../src/webhooks/emit.cte.ts';
+import { emit } from '../../src/webhooks/emit.ts';
 import { makeWebhook } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { makeCaller } from '../support/probe/caller.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sql } from '../../src/lib/db/db.ts';
-import { inTransaction } from '../../src/lib/db/transaction.ts';
-import { insertPastDeliveries } from '../../src/webhooks/past.queries.ts';
+import { inTransaction, type Sql } from '../../src/lib/db/db.ts';
+import { insertPastDeliveries } from '../../src/webhooks/replay.ts';
 import { countByDay, listAttempts, pageOfDeliveries } from '../../src/webhooks/screen.queries.ts';
 import { addDeliveries, endDeliveriesToday } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';

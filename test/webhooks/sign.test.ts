@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { deliveryHeaders, spellSecret } from '../../src/webhooks/sign.ts';
+import { deliveryHeaders, spellSecret } from '../../src/webhooks/deliver.ts';
 
 const [secret, previous] = [1, 2].map((byte) => spellSecret(new Uint8Array(32).fill(byte)));
 const body = '{"version":"1","name":"Zoë – 名前"}';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createLog } from '../../src/lib/log/log.ts';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
 import type { WebhookRef } from '../../src/webhooks/delivery.queries.ts';
-import { emit } from '../../src/webhooks/emit.cte.ts';
+import { emit } from '../../src/webhooks/emit.ts';
 import { createDeliveryWorker, maxInFlight } from '../../src/webhooks/worker.ts';
 import {
   answerOf,

@@ -1,23 +1,26 @@
 import { Hono } from 'hono';
-import { recordExport } from '../../audit/export-act.ts';
+import { recordExport } from '../../audit/export.ts';
 import { notFound, Refusal } from '../../errors.ts';
-import { csvAnswer } from '../../lib/export/csv-answer.ts';
+import { csvAnswer } from '../../lib/export/export.ts';
 import { parseList } from '../../lib/paging/page.ts';
 import { isUuid } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { getOrgSurvey } from '../../surveys/manage.queries.ts';
+import { getOrgSurvey } from '../../surveys/queries.ts';
 import { flash } from '../../web/app/flash.ts';
-import { emptyForm, readForm, withMistake } from '../../web/app/read-form.ts';
+import { emptyForm, readForm, withMistake } from '../../web/app/forms.tsx';
 import type { AdvanceTools } from '../advance.ts';
-import { pauseCampaign, resumeCampaign, stopCampaign } from '../control.ts';
-import { createCampaign } from '../create.ts';
-import { exportJudgement } from '../judgement.ts';
-import { findCampaign, findRun } from '../list.queries.ts';
+import { ResultsQuery } from '../api.ts';
+import {
+  createCampaign,
+  exportJudgement,
+  pauseCampaign,
+  resumeCampaign,
+  stopCampaign,
+} from '../campaign.ts';
+import { findCampaign, findRun } from '../queries.ts';
 import { exportResults } from '../results.ts';
-import { ResultsQuery } from '../schemas.ts';
-import { showCampaign, showStop } from './campaign-screen.tsx';
-import { readWish, SendFormFields } from './send-fields.ts';
-import { showSend } from './send-screen.tsx';
+import { showCampaign, showStop } from './campaign.tsx';
+import { readWish, SendFormFields, showSend } from './send.tsx';
 
 /** Sending a survey, below `/o/:slug/surveys/:id/send`: what would go out, and what becomes of it. */
 export const campaignScreens = (tools: AdvanceTools) =>

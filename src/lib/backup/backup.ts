@@ -1,10 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
 import type postgres from 'postgres';
-import type { Db } from '../db/db.ts';
-import { type Archive, type Header, type Mark, queue } from './format.ts';
+import * as v from 'valibot';
+import type { Db, Sql } from '../db/db.ts';
 import { writePrivateFile } from './private-file.ts';
-import { listTables } from './tables.ts';
 
 type BackupOptions = { archive: Archive; file: string; secretKey: Buffer | null };
 type Session = postgres.ReservedSql;
@@ -87,3 +86,76 @@ const queuedJobs = (session: Session) => session<Line[]>`
   order by j.id`;
 
 const toLine = (value: object) => `${JSON.stringify(value)}\n`;
+
+/** What a program's backups are. */
+export type Archive = {
+  /** The name of the program, which a file must carry to be restored. */
+  program: string;
+  /** Tables that belong to a running deployment and mean nothing in another. */
+  except: readonly string[];
+  /** Whether the database holds something that a restore would mix with. */
+  isFilled: (sql: Sql) => Promise<boolean>;
+};
+
+/**
+ * A backup is one zstd file of JSON lines: a header; for each table a line with its name and a line for
+ * each row; at the end the number of rows, without which the file is not whole.
+ */
+export const Header = v.object({
+  backup_of: v.string(),
+  format: v.literal(1),
+  created_at: v.string(),
+  migrations: v.array(v.object({ name: v.string(), sha256: v.string() })),
+  secret_key: v.nullable(v.string()),
+});
+export type Header = v.InferOutput<typeof Header>;
+
+/** Its first character distinguishes it from a row: rows come as `[`, in an array of one. */
+export const Mark = v.union([v.object({ table: v.string() }), v.object({ rows: v.number() })]);
+export type Mark = v.InferOutput<typeof Mark>;
+
+/** Marks the jobs of the queue, which follow the tables. */
+export const queue = 'queue';
+
+/** Its columns are those that rows are written with: generated ones follow from them. */
+export type Table = { table: string; identity: string | null; columns: string[] };
+
+/** The service's tables, each after those it refers to, so that they can be filled in this order. */
+export async function listTables(sql: Sql, except: readonly string[]): Promise<Table[]> {
+  const tables = await sql<(Table & { refers_to: string[] })[]>`
+    select c.relname as table,
+           (
+             select a.attname::text
+             from pg_attribute a
+             where a.attrelid = c.oid and a.attidentity <> ''
+           ) as identity,
+           array(
+             select a.attname::text
+             from pg_attribute a
+             where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+             order by a.attnum
+           ) as columns,
+           array(
+             select distinct f.confrelid::regclass::text
+             from pg_constraint f
+             where f.conrelid = c.oid and f.contype = 'f' and f.confrelid <> c.oid
+           ) as refers_to
+    from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> all (${[...except]})
+    order by c.relname`;
+  return inOrder(tables);
+}
+
+function inOrder<T extends { table: string; refers_to: string[] }>(tables: readonly T[]): T[] {
+  const placed = new Set<string>();
+  const ordered: T[] = [];
+  while (ordered.length < tables.length) {
+    const ready = tables.filter(
+      ({ table, refers_to }) => !placed.has(table) && refers_to.every((other) => placed.has(other)),
+    );
+    if (ready.length === 0) throw new Error('tables refer to each other in a circle');
+    for (const table of ready) placed.add(table.table);
+    ordered.push(...ready);
+  }
+  return ordered;
+}

@@ -6,8 +6,7 @@ import { Refusal } from '../../errors.ts';
 import type { Db } from '../db/db.ts';
 import { migrate, readMigrations } from '../db/migrate.ts';
 import { addJobs } from '../queue/enqueue.ts';
-import { type Archive, Header, Mark, queue } from './format.ts';
-import { listTables, type Table } from './tables.ts';
+import { type Archive, Header, listTables, Mark, queue, type Table } from './backup.ts';
 
 const rowsAtATime = 500;
 const longestLine = 64 * 1024 * 1024;

@@ -1,6 +1,157 @@
 import { parseArgs } from 'node:util';
 import * as v from 'valibot';
-import { didYouMean } from './suggest.ts';
+import { isMailable } from '../smtp/address.ts';
+import { isInCalendar, isPlainLine, Uuid } from '../validation/parse.ts';
+
+// The command line: commands with typed options and operands, help, JSON or text, exit codes, CSV.
+
+type Catalog<Tools> = { name: string; about: string; commands: readonly Command<Tools>[] };
+
+/** Finds the command that the words begin with and runs it; without one, the first of the catalog. */
+export async function runCommandLine<Tools>(
+  catalog: Catalog<Tools>,
+  tools: Tools,
+  words: readonly string[],
+): Promise<CommandOutcome> {
+  const [first, second] = words;
+  if (first === '--help' || first === '-h' || first === 'help') {
+    return { output: overview(catalog, words.slice(1).join(' ')), exitCode: 0 };
+  }
+  const found = findCommand(catalog, words);
+  const rest = found ? words.slice(found.taken) : [];
+  const version = catalog.commands.find(({ name }) => name === 'version');
+  if (version && ['--version', '-v', '-V'].includes(rest[0] ?? '')) {
+    return await version.run(tools, rest.slice(1), catalog.name);
+  }
+  if (found) return await found.command.run(tools, rest, catalog.name);
+
+  const group = groupOf(catalog, first ?? '');
+  if (group.length > 0 && (second === '--help' || second === '-h')) {
+    return { output: listing(group), exitCode: 0 };
+  }
+  throw new UsageError(complaintAbout(catalog, words, group), hint(catalog.name, group));
+}
+
+function findCommand<Tools>({ commands }: Catalog<Tools>, words: readonly string[]) {
+  const [first] = words;
+  if (first === undefined || first.startsWith('-')) return { command: commands[0]!, taken: 0 };
+  for (const taken of [2, 1]) {
+    const command = commands.find(({ name }) => name === words.slice(0, taken).join(' '));
+    if (command) return { command, taken };
+  }
+  return undefined;
+}
+
+const groupOf = <Tools>({ commands }: Catalog<Tools>, word: string) =>
+  commands.filter(({ name }) => name.startsWith(`${word} `));
+
+const listing = <Tools>(commands: readonly Command<Tools>[]) =>
+  columns(commands.map(({ name, does }) => [name, does]));
+
+function complaintAbout<Tools>(
+  { commands }: Catalog<Tools>,
+  words: readonly string[],
+  group: readonly Command<Tools>[],
+) {
+  const [first = '', second] = words;
+  const dashed = second === undefined || second.startsWith('-');
+  if (group.length > 0 && dashed) return `'${first}' needs a second word`;
+  const names = commands.map(({ name }) => name);
+  const both = `${first} ${second}`;
+  if (group.length > 0) return `'${both}' is not a command${didYouMean(both, names)}`;
+  const firsts = [...new Set(names.map((name) => name.split(' ')[0]!))];
+  const meant = didYouMean(both, dashed ? [] : names) || didYouMean(first, firsts);
+  return `'${first}' is not a command${meant}`;
+}
+
+function hint<Tools>(program: string, group: readonly Command<Tools>[]): string {
+  if (group.length === 0) return `COMMAND; ${program} --help lists the commands`;
+  return group.map(({ name }) => name).join(` | ${program} `);
+}
+
+function overview<Tools>(catalog: Catalog<Tools>, about: string): string {
+  const named = catalog.commands.find(({ name }) => name === about);
+  if (named) return named.help(catalog.name);
+  const group = groupOf(catalog, about);
+  if (group.length > 0) return listing(group);
+  const { name, commands } = catalog;
+  return `${catalog.about}\n\nusage: ${name} [COMMAND] [OPTIONS]\n\n${listing(commands)}\n\n${name} COMMAND --help explains each of them, ${name} --version prints the version.`;
+}
+
+/** Text of one line. Control characters are refused: it may end up in the header of a mail. */
+export const Line = (longest: number) =>
+  v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.check((text) => [...text].length <= longest, `must be at most ${longest} characters`),
+    v.check(isPlainLine, 'must be one line without control characters'),
+  );
+
+export const Name = Line(200);
+
+export const Email = v.pipe(v.string(), v.trim(), v.check(isMailable, 'must be an email address'));
+
+export const Color = v.pipe(
+  v.string(),
+  v.regex(/^#[0-9A-Fa-f]{6}$/, "must be a color such as '#2F6FED'"),
+);
+
+export const Whole = (minimum: number, maximum: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,9}$/, 'must be a whole number'),
+    v.toNumber(),
+    v.minValue(minimum, `must be at least ${minimum}`),
+    v.maxValue(maximum, `must be at most ${maximum}`),
+  );
+
+/** A day (its start, UTC) or a moment with its time zone: without one it would mean another hour elsewhere. */
+export const Moment = v.pipe(
+  v.string(),
+  v.regex(momentForm(), 'must be an ISO 8601 time such as 2027-01-31 or 2027-01-31T12:00:00Z'),
+  v.check(isInCalendar, 'must be a time that exists'),
+  v.transform((text) => new Date(text)),
+);
+
+/** The same, for a day of another time zone: it stays as it was written. */
+export const DayOrMoment = v.pipe(
+  v.string(),
+  v.regex(momentForm(), 'must be an ISO 8601 time such as 2027-01-31 or 2027-01-31T12:00:00Z'),
+  v.check(isInCalendar, 'must be a time that exists'),
+  v.transform((text) => (text.length === 10 ? { day: text } : { moment: new Date(text) })),
+);
+
+export const OneOf = <const W extends readonly string[]>(words: W) =>
+  v.picklist(words, `must be one of ${words.join(', ')}`);
+
+function momentForm() {
+  return /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d))?$/;
+}
+
+/** An option with a value, one that may be left out, and a switch. */
+export const option = <S extends v.GenericSchema>(schema: S, value: string, does: string) =>
+  ({ schema, value, does }) satisfies Option;
+
+export const optional = <S extends v.GenericSchema>(schema: S, value: string, does: string) =>
+  ({ schema: v.optional(schema), value, does }) satisfies Option;
+
+export const flag = (does: string) =>
+  ({ schema: v.optional(v.boolean(), false), value: null, does }) satisfies Option;
+
+export const id = (does: string) => option(Uuid, 'ID', does);
+
+/** Of a command whose other id says enough: a row of another organization is then not found. */
+export const optionalId = (does: string) => optional(Uuid, 'ID', does);
+
+/** Options of a command that changes what is there: what is not given stays, and their help names no default. */
+export const withoutDefaults = <const O extends Options>(options: O): O =>
+  Object.fromEntries(
+    Object.entries(options).map(([name, each]) => [
+      name,
+      { ...each, does: each.does.replace(/ \([^()]*\)$/, '') },
+    ]),
+  ) as unknown as O;
 
 /** What the caller typed cannot be carried out: printed with the usage, which follows the program's name; exit code 2. */
 export class UsageError extends Error {
@@ -14,7 +165,7 @@ export class UsageError extends Error {
 }
 
 /** One option, `--name` or `--name VALUE`. Its schema checks the text; an optional schema means it may be left out. */
-export type Option<S extends v.GenericSchema = v.GenericSchema> = {
+type Option<S extends v.GenericSchema = v.GenericSchema> = {
   schema: S;
   /** What stands for the value in the usage; null for a switch. */
   value: string | null;
@@ -24,12 +175,12 @@ export type Option<S extends v.GenericSchema = v.GenericSchema> = {
 
 export type Options = Readonly<Record<string, Option>>;
 
-export type Values<O extends Options> = {
+type Values<O extends Options> = {
   [Name in keyof O]: v.InferOutput<O[Name]['schema']>;
 };
 
 /** What a command answers: the value for `--json`, the same for people, and 1 when it found something wrong. */
-export type CommandAnswer = { data: unknown; text: string; exitCode?: 0 | 1 };
+type CommandAnswer = { data: unknown; text: string; exitCode?: 0 | 1 };
 
 type Definition<Tools, O extends Options> = {
   name: string;
@@ -54,7 +205,7 @@ export type Command<Tools> = {
 };
 
 /** What is left to do after a command ran: print this on stdout, and end with this code. */
-export type CommandOutcome = { output: string; exitCode: number };
+type CommandOutcome = { output: string; exitCode: number };
 
 /** Declares a command: its usage and help follow from its options, and its words are checked before it runs. */
 export function command<Tools, const O extends Options>(
@@ -197,4 +348,40 @@ export function columns(rows: readonly (readonly unknown[])[]): string {
   );
   const line = (row: string[]) => row.map((cell, place) => cell.padEnd(widths[place] ?? 0));
   return cells.map((row) => line(row).join('  ').trimEnd()).join('\n');
+}
+
+/** The word that was probably meant, as a question to add to a complaint; nothing when none is near. */
+export function didYouMean(written: string, known: readonly string[]): string {
+  const allowed = Math.max(1, Math.floor(written.length / 3));
+  const near = known
+    .map((word) => ({ word, edits: editsBetween(written, word) }))
+    .filter(({ edits }) => edits <= allowed)
+    .sort((one, other) => one.edits - other.edits);
+  return near[0] ? `; did you mean '${near[0].word}'?` : '';
+}
+
+/** How many letters must be added, removed, changed or swapped with their neighbour (Damerau and Levenshtein). */
+function editsBetween(one: string, other: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: other.length + 1 }, (_, place) => place);
+  for (let line = 1; line <= one.length; line++) {
+    const next = [line];
+    for (let place = 1; place <= other.length; place++) {
+      const change = row[place - 1]! + (other[place - 1] === one[line - 1] ? 0 : 1);
+      const isSwap = one[line - 1] === other[place - 2] && one[line - 2] === other[place - 1];
+      const swap = isSwap ? before[place - 2]! + 1 : change;
+      next.push(Math.min(change, swap, row[place]! + 1, next[place - 1]! + 1));
+    }
+    [before, row] = [row, next];
+  }
+  return row[other.length]!;
+}
+
+/** Shows how far a long command is: on a terminal, on one line; elsewhere not at all. */
+export function createProgress(what: string, stream: NodeJS.WriteStream = process.stderr) {
+  return (done: number, total: number) => {
+    if (!stream.isTTY) return;
+    const end = done >= total ? '\n' : '';
+    stream.write(`\r${what}: ${done} of ${total}${end}`);
+  };
 }

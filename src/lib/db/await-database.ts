@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
-import { type Db, isDatabaseAway } from './db.ts';
+import { type Db, isDatabaseAway, isDatabaseFull } from './db.ts';
 import { notWritable } from './servers.ts';
 
 type Patience = { seconds: number; say: (sentence: string) => void };
@@ -56,3 +56,47 @@ async function whyAway(db: Db): Promise<Away | undefined> {
 function placeOf({ options }: Db): string {
   return `${options.host[0]}:${options.port[0]}`;
 }
+
+type Fault = {
+  code?: unknown;
+  message?: unknown;
+  path?: unknown;
+  address?: unknown;
+  port?: unknown;
+};
+
+/** One sentence for what ends the program: what is wrong, in words that help to put it right. */
+export function explain(error: unknown): string {
+  const fault = (error ?? {}) as Fault;
+  const known = sentences[String(fault.code)];
+  if (known) return known(fault);
+  if (isDatabaseFull(error)) return 'the disk of the database is full';
+  if (isDatabaseAway(error)) return `the database cannot be reached (${fault.message})`;
+  return String(fault.message ?? error);
+}
+
+const where = ({ address, port }: Fault) =>
+  String(address).includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+
+const denied = (fault: Fault) =>
+  fault.port === undefined
+    ? `${fault.path} belongs to another user or may not be used by this one`
+    : `${where(fault)} may not be used by this user: ports under 1024 need a privilege`;
+
+const sentences: Readonly<Record<string, (fault: Fault) => string>> = {
+  EADDRINUSE: (fault) =>
+    `${where(fault)} is in use by another program; set PORT to another one, or to 0 for a free one`,
+  EADDRNOTAVAIL: (fault) => `${fault.address} is not an address of this machine; set HOST to one`,
+  EACCES: denied,
+  EPERM: denied,
+  EROFS: ({ path }) => `${path} is on a file system that cannot be written to`,
+  ENOTDIR: ({ path }) => `${path} leads through something that is not a folder`,
+  EISDIR: ({ path }) => `${path ?? 'what should be a file'} is a folder`,
+  ENOSPC: ({ path }) => `the disk is full${path ? ` (${path})` : ''}`,
+  EDQUOT: ({ path }) => `the disk quota is used up${path ? ` (${path})` : ''}`,
+  '25006': () => 'the database is read-only; DATABASE_URL must name the primary',
+  '28000': () => 'the database does not accept the user that DATABASE_URL names',
+  '28P01': () => 'the database does not accept the user or the password in DATABASE_URL',
+  '3D000': () => 'the database that DATABASE_URL names does not exist on that server',
+  '42501': ({ message }) => `the database user lacks a privilege: ${message}`,
+};

@@ -1,6 +1,43 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createSemaphore, nextLine, type Semaphore } from '../async/semaphore.ts';
-import { type Db, poolBusy } from './db.ts';
+import { type Db, inReadTransaction, one, poolBusy, type Sql } from './db.ts';
+
+/**
+ * Runs a statement that only reads and may take long in a transaction of its own, and ends it when the
+ * signal says so: then the connection is free for others, and the signal's reason is thrown. The connection
+ * goes back only when the cancellation is done, so that it cannot end the statement of another caller
+ * instead. The cancellation needs another connection, but no other slot: `createPoolSlots` leaves one. A reserved connection
+ * would not do: the driver puts it back into the pool even when it was lost.
+ *
+ *     const rows = await runAbortable(db, AbortSignal.timeout(10_000), (sql) => sql`select ...`);
+ */
+export async function runAbortable<T>(
+  db: Db,
+  signal: AbortSignal,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  return await asCostly(signal, () =>
+    inReadTransaction(db, async (tx) => {
+      const { pid } = one(await tx<{ pid: number }[]>`select pg_backend_pid() as pid`);
+      signal.throwIfAborted();
+      let ending: Promise<unknown> | undefined;
+      // As part of the transaction, whatever the signal comes from.
+      const end = AsyncLocalStorage.bind(() => {
+        ending = (async () => await db`select pg_cancel_backend(${pid})`.catch(() => {}))();
+      });
+      signal.addEventListener('abort', end, { once: true });
+      try {
+        return await work(tx);
+      } catch (error) {
+        throw ending ? signal.reason : error;
+      } finally {
+        signal.removeEventListener('abort', end);
+        await ending;
+      }
+    }),
+  );
+}
 
 /** Requests before their group is known: they look up a link, a session, a key. */
 export const requestsOfNoGroup = 'requests of no group';
@@ -13,11 +50,11 @@ export const requestWaitMs = 5000;
 type Slots = Pick<Semaphore, 'enter' | 'counts'>;
 
 /** A slot for each connection of a pool, and the slots of the processors that costly statements need as well. */
-export type PoolSlots = Slots & { processors?: Slots };
+type PoolSlots = Slots & { processors?: Slots };
 
 export type PoolUse = { limit: number; busy: number; waiting: number };
 
-export type GroupOptions = {
+type GroupOptions = {
   /** Kinds of work of a group get its connections in turn. */
   kind?: string;
   /** When the caller has gone, a request that has not begun does not begin. */
@@ -48,7 +85,7 @@ export const inGroup = <T>(
 ): Promise<T> => turns.run({ ...options, group, begun: { it: false } }, work);
 
 /** Counts all statements of `work` as costly ones of the group that they belong to. */
-export const asCostly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
+const asCostly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
   turns.run({ ...(turns.getStore() ?? ofNoGroup), costly: true, signal }, work);
 
 const jobPools = new WeakMap<Db, (group: string) => Db>();
@@ -176,7 +213,7 @@ export function intercept(pool: Db, step: (query: Query, send: Send) => unknown)
   };
 }
 
-export type PoolSize = {
+type PoolSize = {
   connections: number;
   /** How many processors of Postgres costly statements may keep busy. */
   processors: number;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type postgres from 'postgres';
 import { Refusal } from '../../errors.ts';
-import { listAssets, readAsset } from '../process/assets.ts';
+import { listAssets, readAsset } from '../process/lifecycle.ts';
 import { type Db, one, type Sql } from './db.ts';
 
 const folder = 'sql/migrations/';

@@ -1,11 +1,10 @@
-// Failover: which of several servers takes writes, and connections that follow it.
-
 import { once } from 'node:events';
 import net from 'node:net';
 import { Refusal } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
-import { listUrls } from './database-url.ts';
-import { connect, type Db, isDatabaseAway, one } from './db.ts';
+import { connect, type Db, isDatabaseAway, listUrls, one } from './db.ts';
+
+// Failover: which of several servers takes writes, and connections that follow it.
 
 const lookEveryMs = 1000;
 const connectLimitMs = 5000;

@@ -1,8 +1,59 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { MIMEType } from 'node:util';
 import type { Context } from 'hono';
 import type { GenericSchema } from 'valibot';
 import { Refusal } from '../../errors.ts';
-import { parseJson } from '../validation/json.ts';
-import { parse, type QuerySchema, refuseParameters } from '../validation/parse.ts';
+import { parse, parseJson, type QuerySchema, refuseParameters } from '../validation/parse.ts';
+
+/** A form with more fields costs the requests of others more than a long text does. */
+const mostFields = 1000;
+
+/** The form in the body, read no further than `largest` bytes. What is not a form, or has too many fields, is refused unread. */
+export async function readFormData(c: Context, largest?: number): Promise<FormData> {
+  const type = c.req.header('Content-Type') ?? '';
+  const { separator, most } = separatorsOf(type);
+  const body = Buffer.from(await readRawBody(c, largest));
+  if (hasMoreThan(most, separator, body)) throw tooManyFields();
+  const response = new Response(body, { headers: { 'Content-Type': type } });
+  return await response.formData().catch(() => Promise.reject(unreadable()));
+}
+
+/** What stands between two fields, and how often it may. A form in parts begins and ends with it. */
+function separatorsOf(contentType: string): { separator: string; most: number } {
+  const type = parseType(contentType);
+  if (type?.essence === 'application/x-www-form-urlencoded') {
+    return { separator: '&', most: mostFields - 1 };
+  }
+  const boundary = type?.essence === 'multipart/form-data' && type.params.get('boundary');
+  if (!boundary) throw unreadable();
+  return { separator: `--${boundary}`, most: mostFields + 1 };
+}
+
+function parseType(contentType: string) {
+  try {
+    return new MIMEType(contentType);
+  } catch {
+    return undefined; // a type that no browser sends
+  }
+}
+
+function hasMoreThan(most: number, separator: string, body: Buffer): boolean {
+  let at = -separator.length;
+  for (let found = 0; found <= most; found++) {
+    at = body.indexOf(separator, at + separator.length, 'latin1');
+    if (at === -1) return false;
+  }
+  return true;
+}
+
+const unreadable = () =>
+  new Refusal('invalid', 'The form could not be read.', { code: 'invalid_form' });
+
+const tooManyFields = () =>
+  new Refusal('too_large', `The form has more than ${mostFields} fields.`, {
+    code: 'too_many_fields',
+  });
 
 const mostIgnored = 10;
 const largestBody = 1024 * 1024;
@@ -110,3 +161,53 @@ const tooLarge = (largest: number) =>
   new Refusal('too_large', `the body is larger than ${largest} bytes`, {
     code: 'body_too_large',
   });
+
+type Refused = { status: string; code: string; error: string };
+
+const refusals: Readonly<Record<string, Refused>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    code: 'request_timeout',
+    error: 'the request did not arrive whole in time: send it again',
+  },
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: 'headers_too_large',
+    error: 'the headers of the request are too large',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
+    status: '413 Payload Too Large',
+    code: 'too_large',
+    error: 'the chunk extensions of the request are too large',
+  },
+};
+
+const malformed: Refused = {
+  status: '400 Bad Request',
+  code: 'malformed_request',
+  error: 'the request is not valid HTTP',
+};
+
+/** What Node keeps of the answer that is under way on a connection. */
+type WithAnswer = Duplex & { _httpMessage?: ServerResponse | null; destroySoon?: () => void };
+
+/**
+ * Answers what does not arrive whole or is no HTTP, and hangs up. Node's own answer has the status alone; every
+ * error here has a sentence. An answer that has begun is cut off: more bytes would look like a part of it.
+ */
+export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: WithAnswer) {
+  const hasBegun = socket._httpMessage?.headersSent ?? false;
+  if (!socket.writable || hasBegun || error.code === 'ECONNRESET') return void socket.destroy();
+  const { status, ...said } = refusals[error.code ?? ''] ?? malformed;
+  const body = JSON.stringify({ error: said.error, code: said.code });
+  const head = [
+    `HTTP/1.1 ${status}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  if (socket.destroySoon) socket.destroySoon();
+  else socket.end();
+}

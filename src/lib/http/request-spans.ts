@@ -6,11 +6,11 @@ import {
   isTracing,
   link,
   nameOf,
+  readTraceparent,
   type SpanDescription,
   type SpanEnd,
   startSpan,
 } from '../tracing/spans.ts';
-import { readTraceparent } from '../tracing/traceparent.ts';
 import { isUuid } from '../validation/parse.ts';
 import { type Layer, routeOf } from './http.ts';
 

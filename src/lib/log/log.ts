@@ -1,8 +1,26 @@
-// The log: JSON lines with a closed list of fields, readable on a terminal.
-
+import { styleText } from 'node:util';
 import pino from 'pino';
-import { describeError } from './log-error.ts';
-import { terminalLine } from './log-terminal.ts';
+
+export type Outage = ReturnType<typeof createOutage>;
+
+/**
+ * Logs an outage once at its beginning and once when it is over, however many meet it and however often they try: it
+ * is over when all that failed have worked again.
+ */
+export function createOutage(log: Log, words: { begins: string; over: string }) {
+  const failing = new Set<object>();
+  return {
+    failed(what: object, fields: Fields) {
+      log[failing.size === 0 ? 'warn' : 'debug'](fields, words.begins);
+      failing.add(what);
+    },
+    worked(what: object) {
+      if (failing.delete(what) && failing.size === 0) log.info(words.over);
+    },
+  };
+}
+
+// The log: JSON lines with a closed list of fields, readable on a terminal.
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
@@ -82,4 +100,106 @@ function standardError(): pino.DestinationStream {
   if (!process.stderr.isTTY) return pino.destination({ dest: 2, sync: true });
   const colors = process.stderr.hasColors();
   return { write: (line) => void process.stderr.write(terminalLine(line, { colors })) };
+}
+
+type Described = {
+  type: string;
+  code?: string;
+  message: string;
+  stack?: string;
+  cause?: Described;
+};
+
+/** An error may be its own cause. */
+const mostCauses = 5;
+
+/**
+ * An error as a log may keep it: where it happened and what kind it is, without the values that a
+ * database, a parser or a mail server quotes in its message.
+ */
+function describeError(error: unknown, causesLeft = mostCauses): Described {
+  if (!(error instanceof Error))
+    return { type: typeof error, message: withoutValues(String(error)) };
+  const { code } = error as { code?: unknown };
+  const hasCause = error.cause instanceof Error && causesLeft > 0;
+  // What is said may have lines that look like frames.
+  const frames = error.stack
+    ?.replace(error.message, '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line));
+  return {
+    type: error.name,
+    ...(typeof code === 'string' ? { code } : {}),
+    message: withoutValues(error.message),
+    ...(frames && frames.length > 0 ? { stack: frames.join('\n') } : {}),
+    ...(hasCause ? { cause: describeError(error.cause, causesLeft - 1) } : {}),
+  };
+}
+
+const quoted =
+  /((?:relation|column|constraint|table|function|index|type|schema|role|database|extension|property) )?(["'`])(.*?)\2/gs;
+const address = /[^\s<>]+@[^\s<>]+/g;
+const longWord = /[A-Za-z0-9_-]{20,}/g;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A value that may have quotes in it: after Postgres' colon, and in what JSON.parse shows of a text. */
+const lastValue = /: "(.*)"$/s;
+const jsonText = /, (\.\.\.)?"(.*)"(\.\.\.)? is not valid JSON$/s;
+
+/** What is longer holds somebody's text, and would take long to be looked through. */
+const longestMessage = 1000;
+
+/** Names of things in the database stay, and ids; what is quoted else, addresses and tokens do not. */
+export function withoutValues(message: string): string {
+  return shortened(message)
+    .replace(lastValue, ': "…"')
+    .replace(jsonText, ', "…" is not valid JSON')
+    .replace(quoted, (whole, thing) => (thing ? whole : '"…"'))
+    .replace(address, '…')
+    .replace(longWord, (word) => (isToken(word) ? '…' : word));
+}
+
+/** A value that is cut off has no end that it could be found by. */
+const shortened = (message: string) =>
+  message.length > longestMessage
+    ? message.slice(0, longestMessage).replace(/["'`].*$/s, '…')
+    : message;
+
+const isToken = (word: string) => /\d/.test(word) && /[A-Za-z]/.test(word) && !uuid.test(word);
+
+const colorOf: Record<string, Parameters<typeof styleText>[0]> = {
+  fatal: 'red',
+  error: 'red',
+  warn: 'yellow',
+  info: 'green',
+};
+
+/** A JSON line as a person reads it: the time of day, the level, what happened, and the rest of it. */
+export function terminalLine(line: string, { colors }: { colors: boolean }): string {
+  const { level, time, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const paint = (style: Parameters<typeof styleText>[0], text: string) =>
+    colors ? styleText(style, text, { validateStream: false }) : text;
+  const words = Object.entries(fields).map(
+    ([name, value]) => `${paint('dim', `${name}=`)}${value}`,
+  );
+  const head = [
+    paint('dim', new Date(String(time)).toTimeString().slice(0, 8)),
+    paint(colorOf[String(level)] ?? 'dim', String(level).padEnd(5)),
+    String(msg),
+  ];
+  return `${[...head, ...words].join(' ')}\n${err ? `${errorText(err as ErrorLine)}\n` : ''}`;
+}
+
+type ErrorLine = {
+  type: string;
+  code?: string;
+  message: string;
+  stack?: string;
+  cause?: ErrorLine;
+};
+
+function errorText({ type, code, message, stack, cause }: ErrorLine): string {
+  const what = `  ${type}${code ? ` ${code}` : ''}: ${message}`;
+  const because = cause ? `\n  because:\n${errorText(cause)}` : '';
+  return `${what}${stack ? `\n${stack}` : ''}${because}`;
 }

@@ -1,6 +1,6 @@
 import { TraceFlags } from '@opentelemetry/api';
 import { Counter, Histogram, Registry } from '@prometheus-io/client';
-import { spanContextOf } from '../tracing/traceparent.ts';
+import { spanContextOf } from '../tracing/spans.ts';
 
 /** One thing that is counted or measured, as plain data. */
 export type Instrument = {

@@ -1,8 +1,8 @@
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
 import { Refusal } from '../../errors.ts';
-import { isSameText } from '../crypto/same-text.ts';
-import { isLocalRequest } from '../http/local.ts';
+import { isSameText } from '../crypto/secrets.ts';
+import { isLocalRequest } from '../http/listen.ts';
 import type { Exemplar, Family, Sample } from './recorder.ts';
 
 export type MetricsTools = { families: () => Promise<Family[]>; access: MetricsAccess };

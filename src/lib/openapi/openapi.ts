@@ -1,13 +1,18 @@
+import type * as v from 'valibot';
+import {
+  describeOperation,
+  Failure,
+  headers,
+  json,
+  jsonSchema,
+  type Named,
+  namedSchemas,
+  type Schema,
+} from './operation.ts';
+
 // The API document: OpenAPI 3.1 out of valibot schemas, and the same as a page for people.
 
-import type { Described } from './document.ts';
-import { jsonSchema, type Named, namedSchemas } from './json-schema.ts';
-import { addLinks } from './links.ts';
-import { describeOperation, json } from './operation.ts';
-import { Failure, headers } from './parts.ts';
-import type { ApiSection, Example, Message } from './section.ts';
-
-export type Api = {
+type Api = {
   info: ApiInfo;
   sections: readonly ApiSection[];
   messages: readonly Message[];
@@ -97,3 +102,171 @@ function describeMessage(
     },
   };
 }
+
+type Paths = Record<string, Record<string, Described>>;
+
+/**
+ * Adds what answers lead to: with the id in the answer of `/things`, or of its first row, go the operations of
+ * `/things/{id}` and of what lies below it.
+ */
+function addLinks(paths: Paths) {
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const method of ['get', 'post']) {
+      const operation = methods[method];
+      const pointer = operation && idIn(operation);
+      if (pointer) link(operation, pointer, below(paths, path));
+    }
+  }
+}
+
+/** Where the id stands in the example of an answer, which fits its schema. */
+function idIn({ responses }: Described): string | undefined {
+  const success = Object.entries(responses).find(([status]) => /^20[01]$/.test(status))?.[1];
+  const example = success?.content?.['application/json']?.example as
+    | { data?: { id?: unknown } | { id?: unknown }[] }
+    | undefined;
+  const data = example?.data;
+  if (Array.isArray(data)) return data[0]?.id ? '/data/0/id' : undefined;
+  return data?.id ? '/data/id' : undefined;
+}
+
+function below(paths: Paths, path: string): Described[] {
+  const own = Object.entries(paths).filter(([other]) => {
+    const rest = other.startsWith(`${path}/{id}`) ? other.slice(path.length) : '';
+    return /^\/\{id\}(\/[a-z-]+)?$/.test(rest);
+  });
+  return own.flatMap(([, methods]) => Object.values(methods));
+}
+
+function link({ responses }: Described, pointer: string, operations: readonly Described[]) {
+  if (operations.length === 0) return;
+  const links = operations.map(({ operationId }): [string, Link] => [
+    operationId,
+    { operationId, parameters: { id: `$response.body#${pointer}` } },
+  ]);
+  for (const [status, answer] of Object.entries(responses)) {
+    if (/^20[01]$/.test(status) && answer.content) answer.links = Object.fromEntries(links);
+  }
+}
+
+/** The parts of an OpenAPI document, as far as we write them. */
+export type Parameter = {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description?: string;
+  schema: Schema;
+  example?: string;
+};
+export type Content = { 'application/json': { schema: Schema; example?: unknown } };
+/** A body that is a mail message, as it came. */
+type MessageContent = {
+  'application/json'?: never;
+  'message/rfc822': { schema: Schema; example?: string };
+  'application/octet-stream': { schema: Schema; example?: string };
+};
+/** A file, by its media types. */
+type FileContent = { 'application/json'?: never } & {
+  [type: string]: { schema: Schema; example?: string };
+};
+export type DescribedAnswer = {
+  description: string;
+  headers?: Record<string, unknown>;
+  content?: Content | FileContent;
+  links?: Record<string, Link>;
+};
+/** What an answer leads to: the operation, and where in the answer its parameter stands. */
+type Link = { operationId: string; parameters: Record<string, string> };
+export type Described = {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  security?: Record<string, string[]>[];
+  parameters: Parameter[];
+  requestBody?: { required: boolean; content: Partial<Content> | MessageContent };
+  responses: Record<string, DescribedAnswer>;
+};
+
+/**
+ * How a room describes its endpoints. Next to its `routes.ts` it has an `operations.ts` that exports one `ApiSection`:
+ *
+ *   export const tagSection: ApiSection = {
+ *     name: 'Tags',                          // the heading its operations stand under
+ *     about: 'Words to sort surveys by.',
+ *     schemas: { Tag },                      // what answers are made of, by public and frozen names
+ *     operations: [
+ *       {
+ *         id: 'listTags',                    // unique; client generators make a function of it
+ *         method: 'get',
+ *         path: '/api/v1/tags',              // parameters as {id}: UUIDs, unless `parameters` says otherwise
+ *         summary: 'List tags',
+ *         permission: 'read',
+ *         answer: { status: 200, about: 'all tags, by name', schema: TagList },
+ *       },
+ *     ],
+ *   };
+ *
+ * and `api.ts` lists it. `query` and `body` are the very schemas that the route parses with, so the document
+ * cannot say anything else than what is checked. What every operation has is added here and not repeated:
+ * the key, the rate limit, 400, 401, 429, 500, 503; for a path with an id 404; for a write key 403; for a
+ * POST `Idempotency-Key`, 409 and 422; for a body 413. `refusals` names what comes on top, or says more.
+ * With `permission: 'none'` an operation takes no key, and has neither the limits of keys nor their repeats.
+ */
+export type ApiSection = {
+  name: string;
+  about: string;
+  schemas: Named;
+  operations: readonly Operation[];
+};
+
+export type Operation = {
+  id: string;
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  path: string;
+  summary: string;
+  about?: string;
+  permission: 'read' | 'write' | 'none';
+  /** Parameters in the path that are no UUIDs. */
+  parameters?: Readonly<Record<string, { about: string; schema: Schema }>>;
+  query?: v.ObjectSchema<v.ObjectEntries, undefined>;
+  body?: v.GenericSchema;
+  bodyOptional?: boolean;
+  /** What a body that is no JSON but a mail message should hold. */
+  message?: string;
+  answer: DescribedSuccess;
+  /** Another answer of success, such as that of a dry run. */
+  also?: DescribedSuccess;
+  refusals?: Readonly<Record<number, DescribedRefusal>>;
+};
+
+export type DescribedSuccess = {
+  status: 200 | 201 | 202 | 204;
+  about: string;
+  schema?: v.GenericSchema;
+  /** An answer that is a file and no JSON: the media types that it may have. */
+  files?: Readonly<Record<string, string>>;
+};
+
+export type DescribedRefusal = {
+  about: string;
+  schema?: v.GenericSchema;
+  /** Without a body. */
+  bare?: boolean;
+  /** Of its body, where the one of its status does not fit. */
+  example?: { error: string; code: string };
+};
+
+/** A request that this service makes to a subscriber. */
+type Message = { type: string; about: string; payload: v.GenericSchema };
+
+/** What stands in the path of an operation, what is sent, what is answered. */
+export type Example = {
+  path?: Readonly<Record<string, string>>;
+  body?: unknown;
+  answer?: unknown;
+  also?: unknown;
+  /** Of a body that is a mail message, and of answers that are files, by their format. */
+  message?: string;
+  files?: Readonly<Record<string, string>>;
+};

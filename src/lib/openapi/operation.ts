@@ -1,14 +1,16 @@
-import type { Content, Described, DescribedAnswer, Parameter } from './document.ts';
-import { jsonSchema, type Named, type Schema } from './json-schema.ts';
-import {
-  commonAnswers,
-  exampleRequestId,
-  Failure,
-  failureExamples,
-  headers,
-  paging,
-} from './parts.ts';
-import type { DescribedRefusal, DescribedSuccess, Example, Operation } from './section.ts';
+import { type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
+import type { GenericSchema } from 'valibot';
+import * as v from 'valibot';
+import type {
+  Content,
+  Described,
+  DescribedAnswer,
+  DescribedRefusal,
+  DescribedSuccess,
+  Example,
+  Operation,
+  Parameter,
+} from './openapi.ts';
 
 type Place = { section: string; named: Named; example: Example };
 
@@ -183,3 +185,179 @@ export const json = (schema: Schema, example?: unknown): Content => ({
   'application/json': { schema, ...(example !== undefined && { example }) },
 });
 const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
+
+/** What all operations have in common, said once. */
+
+/** The body of every refusal. */
+export const Failure = v.pipe(
+  v.object({
+    error: v.pipe(v.string(), v.description('a sentence to act on')),
+    code: v.pipe(v.string(), v.description('a stable word for programs')),
+    request_id: v.pipe(v.string(), v.description('what X-Request-Id says, for asking about it')),
+  }),
+  v.description('Why a request was refused.'),
+);
+
+const text = (description: string) => ({ description, schema: { type: 'string' } });
+
+export const headers = {
+  'X-Request-Id': text('The request id that was given, or one that was made.'),
+  'RateLimit-Policy': text('The limit: `"default";q=100;w=60` is 100 requests in a clock minute.'),
+  RateLimit: text(
+    'What is left of it: `"default";r=42;t=17` is 42 requests for another 17 seconds.',
+  ),
+  'Idempotent-Replayed': text('`true` when the answer is the stored one of an earlier request.'),
+  'X-Ignored-Fields': text(
+    'Fields of the body that are not known and were ignored, such as misspelt ones.',
+  ),
+  ETag: text('Of this answer: in `If-None-Match` it asks whether there is another by now.'),
+  Link: text('With `rel="next"` the page after this one of a list.'),
+  'Retry-After': text('After how many seconds it is worth trying again.'),
+};
+
+/** Page and limit are checked as the text they come as, and meant as numbers. */
+const paging: Readonly<Record<string, { about: string; schema: Schema }>> = {
+  page: {
+    about: 'which page',
+    schema: { type: 'integer', minimum: 1, default: 1 },
+  },
+  limit: {
+    about: 'rows on a page; more than 200 counts as 200',
+    schema: { type: 'integer', minimum: 1, default: 50 },
+  },
+  cursor: {
+    about: 'the `meta.next_cursor` of the page before; takes the place of `page`',
+    schema: { type: 'string', minLength: 1, pattern: '^[A-Za-z0-9_-]+$' },
+  },
+};
+
+/** What a refusal looks like, by its status; one status may have several codes, which its description names. */
+export const failureExamples: Readonly<Record<string, { error: string; code: string }>> = {
+  400: { error: 'limit: must be a whole number from 1', code: 'invalid' },
+  401: {
+    error:
+      'the API key is missing, unknown, revoked or expired: send one as Authorization: Bearer KEY, or as X-API-Key: KEY',
+    code: 'unauthorized',
+  },
+  403: { error: 'this API key has no write permission', code: 'forbidden' },
+  404: { error: 'contact not found', code: 'not_found' },
+  409: {
+    error: 'a request with this Idempotency-Key is still running, try again',
+    code: 'idempotency_key_running',
+  },
+  410: { error: 'the person whose words this delivery carried was erased', code: 'erased' },
+  413: { error: 'the body is larger than 1048576 bytes', code: 'body_too_large' },
+  422: {
+    error: 'this Idempotency-Key was used for another request',
+    code: 'idempotency_key_reused',
+  },
+  429: { error: 'rate limit exceeded: max 100 requests per minute', code: 'rate_limited' },
+  500: { error: 'internal error', code: 'internal' },
+  503: {
+    error: 'the database cannot be reached right now, try again shortly',
+    code: 'database_unavailable',
+  },
+};
+
+const exampleRequestId = '0b8f6a1e-7d3c-4c55-9f0a-2e4d6b8c1a37';
+
+type Asked = { method: string; path: string; permission: string; body?: unknown };
+
+/** The refusals that follow from the form of an operation. */
+function commonAnswers({ method, path, permission, body }: Asked) {
+  return {
+    ...(method === 'get' &&
+      permission !== 'none' && {
+        304: { about: 'nothing has changed since the answer with this `ETag`', bare: true },
+      }),
+    400: { about: 'a field or parameter is missing or invalid' },
+    ...(permission !== 'none' && {
+      401: { about: 'the API key is missing, unknown, revoked or expired' },
+    }),
+    ...(permission === 'write' && { 403: { about: 'the API key has no write permission' } }),
+    ...(path.includes('{') && {
+      404: { about: permission === 'none' ? 'no such link' : 'not found in the organization' },
+    }),
+    ...(method === 'post' &&
+      permission !== 'none' && {
+        409: { about: 'a request with this Idempotency-Key is still running' },
+        422: { about: 'this Idempotency-Key was used for another request' },
+      }),
+    ...((body || method === 'post') && { 413: { about: 'the body is larger than 1 MiB' } }),
+    429: { about: 'the rate limit was exceeded' },
+    500: { about: 'a fault of the service; says nothing of its cause' },
+    503: { about: 'the database cannot be reached right now' },
+  };
+}
+
+/** What we read and write of JSON Schema (2020-12). A plain value: it is what the document shows. */
+export type Schema = {
+  $ref?: string;
+  type?: string;
+  title?: string;
+  description?: string;
+  format?: string;
+  pattern?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  examples?: unknown[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  additionalProperties?: Schema | boolean;
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+};
+
+export type Named = Readonly<Record<string, GenericSchema>>;
+type Side = 'input' | 'output';
+
+/** What JSON Schema has no words for is still checked; the description says it where it matters. */
+const unspoken = ['check', 'raw_check', 'trim'];
+
+/** The JSON Schema of what comes in, or of what goes out; schemas that have a name are referred to by it. */
+export function jsonSchema(schema: GenericSchema, side: Side, named: Named): Schema {
+  // Each conversion converts all that have a name; most of what is asked for, such as the form of errors, needs none.
+  const name = Object.keys(named).find((each) => named[each] === schema);
+  if (name !== undefined) return { $ref: addressOf(name) };
+  const { $schema, $defs, ...converted } = toJsonSchema(schema, config(side, named));
+  return plain(converted);
+}
+
+export const namedSchemas = (named: Named): Record<string, Schema> =>
+  plain(toJsonSchemaDefs(named, config('output', named)));
+
+const addressOf = (name: string) => `#/components/schemas/${name}`;
+
+const config = (typeMode: Side, definitions: Named) =>
+  ({
+    target: 'draft-2020-12',
+    typeMode,
+    definitions,
+    ignoreActions: unspoken,
+    overrideRef: ({ referenceId }: { referenceId: string }) => addressOf(referenceId),
+    // A check of our own: the schema's metadata says what it accepts.
+    overrideSchema: ({
+      valibotSchema: { type },
+      jsonSchema: converted,
+    }: Overridden): JsonSchema => {
+      if (type === 'custom') return {};
+      return typeof converted.const === 'string' ? { type: 'string', ...converted } : converted;
+    },
+  }) as const;
+
+type Overridden = { valibotSchema: { type: string }; jsonSchema: JsonSchema };
+
+/** An object as a default is left out: generators of clients cannot make it a value of their language. */
+const plain = <T>(value: object): T =>
+  JSON.parse(JSON.stringify(value), (key, part) =>
+    key === 'default' && typeof part === 'object' ? undefined : part,
+  ) as T;

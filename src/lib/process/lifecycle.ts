@@ -1,7 +1,11 @@
-// The process: parts that start and stop in order, checks of readiness, assets, permissions, the service manager.
-
+import { readdirSync, readFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { getAsset, getAssetKeys, getRawAsset, isSea } from 'node:sea';
+import { fileURLToPath } from 'node:url';
 import { withinMs } from '../async/deadline.ts';
 import type { Log } from '../log/log.ts';
+
+// The process: parts that start and stop in order, checks of readiness, assets, permissions, the service manager.
 
 /**
  * The parts of a running service, stopped in the reverse of the order in which they were started. Parts that need
@@ -49,3 +53,87 @@ export function createLifecycle(log: Log): Lifecycle {
     },
   };
 }
+
+/** Looks at one thing and says what is wrong with it, if anything is. */
+export type Check = () => string | undefined | Promise<string | undefined>;
+export type Checks = Readonly<Record<string, Check>>;
+
+const limitMs = 2000;
+
+/** What is wrong, by the name of the check. A check that throws or does not end counts as failed. */
+export async function failedChecks(checks: Checks): Promise<Record<string, string>> {
+  const looks = Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)]);
+  return Object.fromEntries((await Promise.all(looks)).filter(([, why]) => why !== undefined));
+}
+
+/** A check that throws at once fails like one that throws later. */
+const begin = async (check: Check) => await check();
+
+async function inTime(check: Check): Promise<string | undefined> {
+  try {
+    return await withinMs(begin(check), limitMs, () => 'did not answer in time');
+  } catch {
+    return 'could not be checked';
+  }
+}
+
+/** What a process that serves has done for the last time when it is ready. */
+const notForServing = [
+  'child',
+  'addon',
+  'wasi',
+  'ffi',
+  'inspector',
+  'fs.write',
+  'fs.read',
+] as const;
+
+/**
+ * Gives up, for good, everything but the network. Call it when start-up is over: files that are open stay
+ * open, nothing else can be opened, started or loaded. Does nothing where the permission model
+ * is off, as in a checkout.
+ */
+export function keepOnlyNetwork() {
+  const { permission } = process;
+  if (!permission) return;
+  keepThreadsToLibrary();
+  for (const scope of notForServing) permission.drop(scope);
+}
+
+/**
+ * A thread may begin with every permission that the process was started with. The worker library took the
+ * constructor when it was loaded, and starts its threads without any; no other code can start a thread
+ * from now on.
+ */
+function keepThreadsToLibrary() {
+  const threads: Partial<typeof import('node:worker_threads')> =
+    process.getBuiltinModule('node:worker_threads');
+  delete threads.Worker;
+  // It runs its hooks in a thread.
+  const modules: Partial<typeof import('node:module')> = process.getBuiltinModule('node:module');
+  delete modules.register;
+  syncBuiltinESMExports();
+}
+
+/** Files that belong to the program: inside the executable, or in the checkout it runs from. */
+export function readAsset(name: string): string {
+  return isSea() ? getAsset(name, 'utf8') : readFileSync(root() + name, 'utf8');
+}
+
+/** The same as bytes, for files that are no text. */
+export function assetBytes(name: string): Buffer {
+  return isSea() ? Buffer.from(getRawAsset(name)) : readFileSync(root() + name);
+}
+
+/** Whether the executable holds such a file; a checkout has none that only a build makes. */
+export const hasAsset = (name: string): boolean => isSea() && getAssetKeys().includes(name);
+
+/** The names of the assets in a folder, `sql/migrations/` say, sorted. */
+export function listAssets(folder: string): string[] {
+  const names = isSea()
+    ? getAssetKeys().filter((key) => key.startsWith(folder))
+    : readdirSync(root() + folder).map((file) => folder + file);
+  return names.sort();
+}
+
+const root = () => fileURLToPath(new URL('../../../', import.meta.url));

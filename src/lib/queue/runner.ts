@@ -1,5 +1,3 @@
-// Background jobs: one supervised runner of Graphile Worker, which frees the jobs of processes that died.
-
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -13,8 +11,7 @@ import {
   type WorkerPool,
 } from 'graphile-worker';
 import { deadline, withinMs } from '../async/deadline.ts';
-import type { Log } from '../log/log.ts';
-import { withoutValues } from '../log/log-error.ts';
+import { type Log, withoutValues } from '../log/log.ts';
 import {
   type Connecting,
   type Connections,
@@ -23,6 +20,8 @@ import {
 } from './connections.ts';
 import { openSession, type Session } from './lease.ts';
 import { graphileTasks, type Task } from './task.ts';
+
+// Background jobs: one supervised runner of Graphile Worker, which frees the jobs of processes that died.
 
 /**
  * A job that is due now is announced by a notification; scheduled ones are found by the poll. Each sweep also proves

@@ -1,7 +1,7 @@
 import { SpanKind } from '@opentelemetry/api';
 import type { JobHelpers, TaskList } from 'graphile-worker';
 import * as v from 'valibot';
-import { signal } from '../async/signal.ts';
+import { signal } from '../async/deadline.ts';
 import { isDatabaseAway } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { inSpan, type SpanDescription } from '../tracing/spans.ts';

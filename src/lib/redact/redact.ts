@@ -1,8 +1,5 @@
 // Redaction: names, addresses and numbers are taken out of comments.
 
-import { excerptBy, type PeopleToRedact, withoutKnown } from './known.ts';
-import { withoutNames } from './names.ts';
-
 /** The beginning of a comment, fit to be published: addresses, phone numbers and names replaced, then cut. */
 export const redactedExcerpt = (comment: string, known: PeopleToRedact): Promise<string> =>
   excerptBy(withoutNames, comment, known);
@@ -10,3 +7,254 @@ export const redactedExcerpt = (comment: string, known: PeopleToRedact): Promise
 /** The whole comment, redacted. */
 export const redact = (comment: string, known: PeopleToRedact): Promise<string> =>
   withoutNames(withoutKnown(comment, known));
+
+/** The recognizer's time grows with the cube of its text: it sees a comment in pieces of this length. */
+const pieceLength = 300;
+
+/** Past this much processor time for one comment, every word that could be a name is one. */
+const budgetMs = 250;
+
+/** Replaces what a reader of English would take for a name; when in doubt it is one. */
+async function withoutNames(text: string): Promise<string> {
+  const nlp = await loadRecognizer();
+  const end = cpuMs() + budgetMs;
+  const found = new Set<string>();
+  const pieces = piecesOf(text).map((piece) => {
+    if (cpuMs() > end) return withoutDoubtful(piece);
+    for (const name of namesIn(nlp, piece)) found.add(name);
+    return piece;
+  });
+  const replaced = replaceWords(pieces.join(''), [...found], '[name]');
+  return joined(replaced.replace(capitalNextToName, '[name]'));
+}
+
+/** The recognizer without its last step, which finds phrases: names are found by tags of words alone. */
+async function loadRecognizer() {
+  const { default: nlp } = await import('compromise');
+  const steps = nlp.hooks();
+  if (steps.includes('chunks')) steps.splice(steps.indexOf('chunks'), 1);
+  return nlp;
+}
+
+const cpuMs = () => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
+/** Cut at white space where there is any. */
+const piecesOf = (text: string) =>
+  text.match(new RegExp(`[^]{1,${pieceLength}}(?!\\S)|[^]{1,${pieceLength}}`, 'gu')) ?? [];
+
+function namesIn(nlp: (text: string) => Nlp, piece: string): string[] {
+  const doc = nlp(piece.replace(/\[(?:email|phone|name)\]/g, ','));
+  // To look for phrases costs as much as to tag a short comment, and each has a word with one of these tags.
+  if (!doc.termList().some(({ tags }) => tags?.has('Person') || tags?.has('ProperNoun'))) return [];
+  const people = doc.people().terms().out('array') as string[];
+  const proper = doc.match('#ProperNoun').not('(#Place|#Organization|#Date|#Acronym)');
+  return [...people, ...(proper.out('array') as string[])]
+    .flatMap(wordsOf)
+    .filter((word) => !productNames.has(word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')));
+}
+
+type Nlp = ReturnType<typeof import('compromise').default>;
+
+/** A capital next to a name is taken for its other half. */
+const capitalNextToName = /\b\p{Lu}[\p{L}'’-]+ \[name\]|\[name\] \p{Lu}[\p{L}'’-]+/gu;
+
+/** `redactedExcerpt` at once and without the recognizer of names: every word that could be a name is replaced. */
+export const doubtfulExcerpt = (comment: string, known: PeopleToRedact): Promise<string> =>
+  excerptBy(async (part) => joined(withoutDoubtful(part)), comment, known);
+
+/** `redact` at once and without the recognizer of names: every word that could be a name is replaced. */
+export const redactDoubtful = (comment: string, known: PeopleToRedact): string =>
+  joined(withoutDoubtful(withoutKnown(comment, known)));
+
+/**
+ * Replaces every word that could be a name: all but the most common English words, of which none is a
+ * name. For a comment that cannot be read in time, in any language.
+ */
+const withoutDoubtful = (text: string) =>
+  text.replace(/[\p{L}\p{M}](?:[\p{L}\p{M}'’\u200c-]|\u200d)*/gu, (word) =>
+    common.has(word.toLowerCase().replaceAll('’', "'")) ? word : '[name]',
+  );
+
+const common: ReadonlySet<string> = new Set(
+  `email phone name a an the and or but if so as at by for from in into of off on onto out over to up with without
+  about after again against all also always another any are aren't be because been before being below between both
+  can can't cannot could couldn't did didn't do does doesn't doing don't done down during each either else enough
+  even ever every everything few first get gets getting give given go goes going gone good great had hadn't has
+  hasn't have haven't having he he's her here hers him his how i i'd i'll i'm i've is isn't it it's its just last
+  late later least less let like little long lot made make makes making many me mean mine more most much must my
+  need needed needs neither never new next no nobody none nor not nothing now often old once one only other others
+  our ours own please put quite rather really right said same say says see seem seems seen she should shouldn't
+  since slow some something soon still such sure take takes than thank thanks that that's their theirs them then
+  there there's these they they're thing things think this those though through time times too took two under until
+  us use used using very wait waited waiting want wanted wants was wasn't we we'll we're we've well went were weren't
+  what when where whether which while who whole whose why wouldn't would yes yet you you're your yours
+  account answer answered app awful bad best better broken bug bugs buy cancel cancelled call called calls
+  cheap clear confusing cost crash crashes customer day days delay delayed delivery difficult easy error errors
+  expensive excellent fast feature features feedback fine fix fixed friendly happy hard hate help helped helpful
+  hour hours invoice issue issues kind login message minutes missing money month months nice okay order ordered
+  paid pay payment people perfect poor price pricing problem problems product products quality quick quickly
+  received refund reply report reports sad satisfied service shipping sick simple staff stop stopped super support
+  team terrible today tried try twice unhappy update useful useless wasted week weeks work worked working works
+  worse worst wrong year years yesterday`.split(/\s+/),
+);
+
+/** Names and addresses of the people around a comment: the contact, the sender, the organization's. */
+export type PeopleToRedact = { names: readonly string[]; emails: readonly string[] };
+
+const excerptLength = 100;
+
+/** Read no further for an excerpt. An entity that ends beyond an edge is shorter than its margin. */
+const excerptWindow = 2_000;
+const excerptMargin = 320;
+const namesWindow = 400;
+const namesMargin = 80;
+
+type NameRemover = (text: string) => Promise<string>;
+
+/** The beginning of a comment without its people: a bounded part is read, then cut. */
+async function excerptBy(removeNames: NameRemover, comment: string, known: PeopleToRedact) {
+  const start = comment.slice(0, excerptWindow);
+  let text = withoutKnown(start, known);
+  if (start.length < comment.length) text = cut(text, text.length - excerptMargin);
+
+  const part = cut(text, namesWindow);
+  let redacted = await removeNames(part);
+  if (part.length < text.length) redacted = cut(redacted, redacted.length - namesMargin);
+  return cut(redacted, excerptLength);
+}
+
+/** At most so many characters, and no placeholder or character cut in two. */
+export function cut(text: string, length: number): string {
+  const characters = Array.from(text);
+  if (characters.length <= length) return text;
+  const kept = characters.slice(0, Math.max(0, length)).join('');
+  const half = /\[(?:e(?:m(?:a(?:il?)?)?)?|p(?:h(?:o(?:ne?)?)?)?|n(?:a(?:me?)?)?)?$/.exec(kept);
+  return half ? kept.slice(0, half.index) : kept;
+}
+
+/** A comment without known names and addresses, mail addresses and phone numbers. */
+export function withoutKnown(text: string, { names, emails }: PeopleToRedact): string {
+  const withoutEmails = replaceWords(visible(text), emails, '[email]').replace(address, '[email]');
+  return joined(withoutPhones(replaceWords(withoutEmails, names.flatMap(wordsOf), '[name]')));
+}
+
+/** Anything around an at sign, also a spelled-out one. The look-behind keeps long words cheap. */
+const local = String.raw`[^\s@＠<>()[\],;:"“”«»\\]`;
+const address = new RegExp(
+  String.raw`(?<!${local})(?:${local}+\s?[@＠]\s?|${local}+\s?[([{]\s?at\s?[)\]}]\s?)${local}*[\p{L}\p{N}](?:\s?[([{]\s?dot\s?[)\]}]\s?[\p{L}\p{N}-]+)*`,
+  'giu',
+);
+
+/** Seven digits or more with nothing but a phone number's punctuation between them, in any script's digits. */
+const candidate = /[+＋(]{0,2}\p{Nd}(?:[\s().\-‐-―/·]{0,3}\p{Nd}){6,}/gu;
+
+/**
+ * Replaces phone numbers. There are too many national ways to write them to know a valid one, so every
+ * long enough run of digits is one, unless the whole of it reads as something else.
+ */
+function withoutPhones(text: string): string {
+  return text.replace(candidate, (run, at: number) => {
+    const before = text.slice(Math.max(0, at - 12), at);
+    const innocent = isDates(run) || isAddress(run) || (isDotted(run) && version.test(before));
+    return innocent ? run : '[phone]';
+  });
+}
+
+const month = '(?:0?[1-9]|1[0-2])';
+const day = '(?:0?[1-9]|[12][0-9]|3[01])';
+const year = '(?:19|20)[0-9]{2}';
+const date = [
+  `${year}-${month}-${day}`,
+  `${year}/${month}/${day}`,
+  `${day}\\.${month}\\.${year}`,
+  `${day}/${month}/${year}`,
+  `${month}/${day}/${year}`,
+  `${day}-${month}-${year}`,
+].join('|');
+const dates = new RegExp(`^(?:${date})(?:\\s?[-–]\\s?(?:${date}))?$`);
+
+/** A date, or two with a dash between them. */
+const isDates = (run: string) => dates.test(run);
+
+/** An IPv4 address. Four pairs of digits are not taken for one: some countries write phone numbers so. */
+function isAddress(run: string): boolean {
+  const groups = run.split('.');
+  const bytes = groups.every((group) => /^[0-9]{1,3}$/.test(group) && Number(group) <= 255);
+  return groups.length === 4 && bytes && groups.some((group) => group.length !== 2);
+}
+
+const isDotted = (run: string) => /^[0-9]+(?:\.[0-9]+){2,}$/.test(run);
+const version = /(?:\bv|version|release|build|firmware)[\s:]*$/i;
+
+/** Joining characters, which mean something in these scripts and in emoji, and nothing elsewhere. */
+const joiningScripts = String.raw`\p{scx=Arab}\p{scx=Syrc}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}`;
+const emoji = String.raw`\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f`;
+
+/** Characters that may stand inside a word without being seen, and would hide it from every pattern. */
+const invisible = new RegExp(
+  String.raw`[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]|(?:(?<![${joiningScripts}${emoji}])|(?<=\p{Nd}))[\u200c\u200d]+`,
+  'gu',
+);
+
+const visible = (text: string) => text.normalize('NFC').replace(invisible, '');
+
+const plain = (text: string) => visible(text).trim();
+
+/** A name is known by each of its words of two or more letters, and by the whole of it. */
+function wordsOf(name: string): string[] {
+  const words = plain(name).match(/[\p{L}\p{M}]{2,}/gu) ?? [];
+  return [...plain(name).split(/\s+/), ...words].filter((word) => /\p{L}[\p{L}\p{M}]/u.test(word));
+}
+
+/** Replaces words wherever they stand as a whole, in any case. */
+function replaceWords(text: string, words: readonly string[], placeholder: string): string {
+  const spellings = new Set(
+    words.map(plain).flatMap((word) => [word, word.toUpperCase(), word.toLowerCase()]),
+  );
+  const longestFirst = [...spellings]
+    .filter((word) => word !== '')
+    .sort((a, b) => b.length - a.length);
+  if (longestFirst.length === 0) return text;
+  // What letters are takes half a millisecond to compile: first whether any word is there at all.
+  if (!new RegExp(longestFirst.map(pattern).join('|'), 'iu').test(text)) return text;
+  return text.replace(wholeWords(longestFirst), placeholder);
+}
+
+/** Whole words only, where the script puts something between words. The letters are named once for all. */
+function wholeWords(words: readonly string[]): RegExp {
+  const apart = words.filter((word) => !unspaced.test(word)).map(pattern);
+  const whole = String.raw`(?<![\p{L}\p{M}])(?:${apart.join('|')})(?![\p{L}\p{M}])`;
+  const patterns = words.filter((word) => unspaced.test(word)).map(pattern);
+  return new RegExp([...patterns, ...(apart.length > 0 ? [whole] : [])].join('|'), 'giu');
+}
+
+const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}]/u;
+const mayBeJoined = new RegExp(`[${joiningScripts}]`, 'u');
+
+/** A word as a pattern. In a script with joining characters they may be written or not. */
+function pattern(word: string): string {
+  if (!mayBeJoined.test(word)) return escaped(word);
+  const characters = [...word.replace(/[\u200c\u200d]/g, '')].map(escaped);
+  return characters.join(String.raw`[\u200c\u200d]*`);
+}
+
+const escaped = (word: string) =>
+  word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&').replace(/\s+/g, String.raw`\s+`);
+
+/** First and last name are one person. */
+const joined = (text: string) => text.replace(/\[name\](?:[\s.-]{1,2}\[name\])+/g, '[name]');
+
+/** Products that comments speak of. None of them is also a name that people have. */
+const productNames: ReadonlySet<string> = new Set(
+  `acrobat adobe airbnb amazon android apache asana asus atlassian azure bing bitbucket bluetooth chatgpt chrome
+  confluence copilot docker docusign dropbox ebay edge ethernet evernote excel expedia facebook fedex figma firefox
+  gemini github gitlab gmail google hubspot icloud ikea imap instagram intercom ipad iphone java javascript jira
+  kindle kubernetes lenovo linkedin linux macbook macos mailchimp mastercard microsoft miro monday netflix netsuite
+  notion office okta onedrive oracle outlook paypal pinterest playstation postgres powerpoint python quickbooks
+  reddit salesforce samsung sap sharepoint shopify skype slack snapchat snowflake spotify sql stripe tableau teams
+  telegram tiktok trello trustpilot twitter uber ubuntu ups usps vimeo visa vodafone webex whatsapp wifi wikipedia
+  windows wordpress xbox xero yahoo yelp youtube zapier zendesk zoom`.split(/\s+/),
+);

@@ -1,11 +1,18 @@
-// Mail: composing, signing and sending messages over a shared pool of SMTP connections.
-
-import { type Connection, type Envelope, type OnStage, open, transmit } from './connection.ts';
-import { asksForLess, isDone, leavesConnectionUsable, type MailOutcome } from './outcome.ts';
+import {
+  asksForLess,
+  type Connection,
+  type Envelope,
+  isDone,
+  leavesConnectionUsable,
+  type MailOutcome,
+  type OnStage,
+  open,
+  transmit,
+} from './connection.ts';
+import { createThrottle } from './pool.ts';
 import type { SmtpSettings } from './settings.ts';
-import { createThrottle } from './throttle.ts';
 
-export type { Envelope } from './connection.ts';
+// Mail: composing, signing and sending messages over a shared pool of SMTP connections.
 
 export type Leaving = {
   signal?: AbortSignal | undefined;

@@ -1,16 +1,16 @@
-// Tracing: spans by OpenTelemetry, which cost nothing while nothing is exported.
-
 import {
   type Attributes,
   type Link,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   type SpanKind,
   SpanStatusCode,
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { spanContextOf, traceparentOf } from './traceparent.ts';
+
+// Tracing: spans by OpenTelemetry, which cost nothing while nothing is exported.
 
 /** The attribute that OpenTelemetry names the kind of a failure by. */
 export const errorType = 'error.type';
@@ -19,14 +19,14 @@ export const errorType = 'error.type';
 const longestTraceMs = 3_600_000;
 
 /** What a span continues, and how long ago that was. */
-export type Cause = { traceparent: string | null; agoMs: number };
+type Cause = { traceparent: string | null; agoMs: number };
 
 export type SpanDescription = { name: string; kind: SpanKind; attributes: Attributes };
 /** What is known at the end. With `failed` the span counts as one that went wrong. */
 export type SpanEnd = { attributes: Attributes; failed: boolean };
 
 /** The span that work is done in. */
-export type OwnSpan = {
+type OwnSpan = {
   /** Names the span, for the work that this work causes. */
   traceparent: string | null;
   /** Describes the end of the span. */
@@ -106,3 +106,32 @@ function kindOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   return String(code ?? name ?? 'error');
 }
+
+/**
+ * A `traceparent` (W3C Trace Context: version-trace-span-flags) names a span. As such text a span's name
+ * is kept with rows and jobs, and sent to subscribers.
+ */
+const form =
+  /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const isSampled = 1;
+
+/** What a caller's header says, in the form of version 00; nothing if it is not exactly what W3C writes. */
+export function readTraceparent(header: string | undefined): string | null {
+  const [, version, trace, span, flags, more] = (header && form.exec(header)) || [];
+  if (!flags || (version === '00' && more !== undefined)) return null;
+  return `00-${trace}-${span}-${Number.parseInt(flags, 16) & isSampled ? '01' : '00'}`;
+}
+
+/** The id of the trace that a `traceparent` (version-trace-span-flags) belongs to. */
+export const traceIdOf = (traceparent: string | null): string | null =>
+  traceparent === null ? null : traceparent.slice(3, 35);
+
+export const spanContextOf = (traceparent: string): SpanContext => ({
+  traceId: traceparent.slice(3, 35),
+  spanId: traceparent.slice(36, 52),
+  traceFlags: traceparent.charCodeAt(54) & isSampled,
+  isRemote: true,
+});
+
+export const traceparentOf = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+  `00-${traceId}-${spanId}-${traceFlags & isSampled ? '01' : '00'}`;

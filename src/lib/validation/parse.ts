@@ -1,8 +1,8 @@
-// Checks of input from outside: its complaints as one sentence.
-
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
-import { oneLine } from './plain-line.ts';
+import { lazily } from '../async/memoize.ts';
+
+// Checks of input from outside: its complaints as one sentence.
 
 /** So many mistakes are named at once; a list of a thousand bad items needs no thousand sentences. */
 const mostComplaints = 5;
@@ -122,3 +122,119 @@ function named(issue: v.BaseIssue<unknown>, nameOf: NameOf): string {
 export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
 
 export const isUuid = (text: string) => v.is(Uuid, text);
+
+/** Whether text is one line that shows what it holds: it may stand in a header, on a page and in a terminal. */
+export const isPlainLine = (text: string) => text.isWellFormed() && !unwanted.test(text);
+
+// Controls, line separators, noncharacters, and the marks that override the direction of text around
+// them. Joiners stay: Persian and emoji need them.
+const unwanted = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]/u;
+const everyUnwanted = new RegExp(unwanted.source, 'gu');
+
+/** Any text as one line fit for a header: what `isPlainLine` refuses becomes a space. */
+export const oneLine = (text: string) =>
+  text.toWellFormed().replace(everyUnwanted, ' ').replace(/\s+/g, ' ').trim();
+
+const deepestNesting = 64;
+
+/**
+ * JSON from outside, as a value that can be handled and stored without surprise: strings that are text
+ * (Postgres refuses NUL, and half a surrogate pair would be stored as something else), no key that means
+ * more than itself to JavaScript, and not nested deeper than anybody means.
+ */
+export function parseJson(text: string, complaint = theBody): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const where = text.trim() === '' ? ', but empty' : whereIn(error as Error);
+    throw new Refusal('invalid', complaint(where), { code: 'invalid_json' });
+  }
+  checkValue(value, 0);
+  return value;
+}
+
+const theBody = (where: string) => `the body is not JSON${where}`;
+
+/** The engine's complaint may quote what was sent, such as an address: only its place is taken. */
+function whereIn({ message }: Error): string {
+  if (message.startsWith('Unexpected end')) return ', it ends too early';
+  const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
+  return line ? `, at line ${line} column ${column}` : '';
+}
+
+function checkValue(value: unknown, depth: number) {
+  if (typeof value === 'string') return checkText(value);
+  if (typeof value !== 'object' || value === null) return;
+  if (depth >= deepestNesting) throw refuse(`is nested deeper than ${deepestNesting} levels`);
+  if (Array.isArray(value)) {
+    for (const item of value) checkValue(item, depth + 1);
+    return;
+  }
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '__proto__') throw refuse('has a field named __proto__, which is not allowed');
+    checkText(key);
+    checkValue(item, depth + 1);
+  }
+}
+
+function checkText(text: string) {
+  if (text.includes('\0')) throw refuse('contains the character NUL, which cannot be stored');
+  if (!text.isWellFormed()) throw refuse('contains half a surrogate pair, which is no character');
+}
+
+const refuse = (what: string) =>
+  new Refusal('invalid', `the body ${what}`, { code: 'invalid_text' });
+
+const names = lazily(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }));
+/** ISO 639-1 has names for all of its two letters; of the 8,000 codes of three letters not all have one here. */
+const lettersOfNamed = 2;
+const mostLetters = 3;
+
+/**
+ * Whether a tag such as `en` or `pt-BR` names a language. `english` is well-formed, and no language has such a code;
+ * `en-u-ca-buddhist` says more than a language, and has no name that could be shown.
+ */
+export function isLanguage(tag: string): boolean {
+  try {
+    const { language } = new Intl.Locale(tag);
+    if (language.length > mostLetters || language === 'und') return false;
+    const name = names().of(tag);
+    return (
+      name !== undefined || language.length > lettersOfNamed || names().of(language) !== undefined
+    );
+  } catch {
+    return false;
+  }
+}
+
+const dayForm = /^\d{4}-\d\d-\d\d/;
+const dayMs = 24 * 60 * 60 * 1000;
+const firstMs = Date.parse('0001-01-01T00:00:00Z') + dayMs;
+const lastMs = Date.parse('9999-12-31T00:00:00Z') - dayMs;
+
+/**
+ * Whether an ISO 8601 day, or time with its zone, exists: the 30th of February is not the 2nd of March. Postgres knows no
+ * year 0, and `Date` writes none of five digits that it could read; a day more or less stays within, too.
+ */
+export function isInCalendar(text: string): boolean {
+  const day = dayForm.exec(text)?.[0];
+  const ms = Date.parse(text);
+  if (day === undefined || !(ms >= firstMs && ms <= lastMs)) return false;
+  return new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) ?? false;
+}
+
+/** Whether JavaScript knows the time zone. It also knows offsets such as `+02:00`, which to Postgres lie in the west. */
+export function isTimeZone(name: string): boolean {
+  // To make a format takes longer than all other checks of a request, and most requests name no zone.
+  if (name === 'UTC') return true;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether it is the name of a time zone, which Postgres reads as JavaScript does. */
+export const isTimeZoneName = (name: string) => /^[A-Za-z]/.test(name) && isTimeZone(name);

@@ -1,9 +1,8 @@
-// Background work that waits in a table and is claimed by lease: deliveries to webhooks, analyses of comments.
-
 import { createSemaphore } from '../async/semaphore.ts';
 import type { Part, Sql } from '../db/db.ts';
-import type { Fields, Log } from '../log/log.ts';
-import { createOutage } from '../log/outage.ts';
+import { createOutage, type Fields, type Log } from '../log/log.ts';
+
+// Background work that waits in a table and is claimed by lease: deliveries to webhooks, analyses of comments.
 
 export const left = Symbol('left in the table');
 

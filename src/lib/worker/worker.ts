@@ -1,8 +1,8 @@
-// Work in a thread: bounded in time and memory, in turn for groups, started on demand.
-
 import { Worker as Thread } from 'node:worker_threads';
 import { createSemaphore, TooManyWaiting } from '../async/semaphore.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
+
+// Work in a thread: bounded in time and memory, in turn for groups, started on demand.
 
 // The constructor is taken once, at the start: `keepOnlyNetwork` takes it away from everything else.
 const ThreadConstructor = Thread;

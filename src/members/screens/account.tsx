@@ -2,26 +2,44 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound } from '../../errors.ts';
 import { isUuid } from '../../lib/validation/parse.ts';
-import { listSessions } from '../../sessions/queries.ts';
-import { type MemberEnv, requireRecentProof, signedIn } from '../../sessions/session.ts';
-import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
-import { renderScreen } from '../../web/app/screen.tsx';
+import { type ListedSession, listSessions } from '../../sessions/queries.ts';
 import {
+  type MemberEnv,
+  requireRecentProof,
+  type SignedInMember,
+  signedIn,
+} from '../../sessions/session.ts';
+import type { SignInSettings } from '../../settings.ts';
+import { Mistakes, Time } from '../../web/app/badges.tsx';
+import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
+import { DataTable, Facts } from '../../web/app/lists.tsx';
+import { renderScreen } from '../../web/app/screen.tsx';
+import { Part } from '../../web/app/settings-screen.tsx';
+import {
+  type AccountProofs,
   changeName,
   changePassword,
+  deviceName,
   endOneSession,
   endOtherSessions,
+  findProofs,
   unlinkSso,
-} from '../account/account.ts';
-import { findProofs } from '../account/queries.ts';
-import { NameField, NewPasswordField, PasswordField } from '../forms.ts';
-import { passkeyPlace } from '../passkeys/place.rules.ts';
-import { listPasskeys } from '../passkeys/queries.ts';
-import { refusePassword } from '../password.rules.ts';
-import { accountCodeScreens } from './account-codes.tsx';
-import { AccountPage } from './account-page.tsx';
-import { accountPasskeyScreens } from './account-passkeys.tsx';
-import { type AccountScreenTools, done, ownOf, showConfirm } from './account-screen.tsx';
+} from '../account.ts';
+import { NameField, NewPasswordField, PasswordField } from '../invite.ts';
+import { type ListedPasskey, listPasskeys, passkeyPlace } from '../passkeys.ts';
+import { refusePassword } from '../password.ts';
+import { AccountName, NewPassword } from './reset.tsx';
+import {
+  type AccountScreenTools,
+  accountCodeScreens,
+  accountPasskeyScreens,
+  CodesPart,
+  done,
+  ownOf,
+  PasskeysPart,
+  SsoPart,
+  showConfirm,
+} from './second-factors.tsx';
 
 const NameForm = v.object({ name: NameField });
 const passwordForm = (hasPassword: boolean) =>
@@ -114,4 +132,135 @@ async function showAccount(c: Context<MemberEnv>, tools: AccountScreenTools, sen
   );
   const status = sent.name || sent.password ? 422 : 200;
   return renderScreen(c, { title: 'Account', section: 'account', body, status });
+}
+
+type AccountPageProps = {
+  member: SignedInMember;
+  proofs: AccountProofs;
+  passkeys: readonly ListedPasskey[];
+  sessions: readonly ListedSession[];
+  signIn: SignInSettings;
+  /** Whether browsers have passkeys at the address of this service. */
+  hasPasskeys: boolean;
+  name: FormState;
+  password: FormState;
+};
+
+function AccountPage(props: AccountPageProps) {
+  const { member, proofs, passkeys, sessions, signIn, hasPasskeys } = props;
+  return (
+    <div class="parts">
+      <NamePart member={member} form={props.name} />
+      {signIn.byPassword ? <PasswordPart {...{ member, proofs }} form={props.password} /> : null}
+      <PasskeysPart passkeys={passkeys} isPossible={hasPasskeys} />
+      {signIn.byPassword ? <CodesPart proofs={proofs} /> : null}
+      <SsoPart proofs={proofs} oidc={signIn.oidc} />
+      <SessionsPart sessions={sessions} current={member.sessionId} />
+    </div>
+  );
+}
+
+function NamePart({ member, form }: { member: SignedInMember; form: FormState }) {
+  return (
+    <Part id="profile" title="Profile">
+      <form method="post" action="/account/name" class="fields narrow">
+        <Mistakes form={form} />
+        <Field
+          name="name"
+          label="Name"
+          form={form}
+          value={member.name}
+          help="Colleagues see it next to what you do."
+          autocomplete="name"
+          required
+        />
+        <Facts facts={[['Email', <bdi>{member.email}</bdi>]]} />
+        <p class="small soft">The address you were invited by. It cannot be changed.</p>
+        <div class="actions">
+          <button type="submit">Save</button>
+        </div>
+      </form>
+    </Part>
+  );
+}
+
+type PasswordPartProps = { member: SignedInMember; proofs: AccountProofs; form: FormState };
+
+function PasswordPart({ member, proofs, form }: PasswordPartProps) {
+  return (
+    <Part id="password" title="Password">
+      <p class="small soft">
+        {proofs.hasPassword
+          ? 'A new password ends your other sessions.'
+          : 'Your account has no password. With one you can sign in by email as well.'}
+      </p>
+      <form method="post" action="/account/password" class="fields narrow">
+        <Mistakes form={form} />
+        <AccountName email={member.email} />
+        {proofs.hasPassword ? (
+          <Field
+            name="current_password"
+            label="Current password"
+            form={form}
+            type="password"
+            autocomplete="current-password"
+            required
+          />
+        ) : null}
+        <NewPassword name="new_password" label="New password" form={form} />
+        <div class="actions">
+          <button type="submit">{proofs.hasPassword ? 'Save' : 'Set a password'}</button>
+        </div>
+      </form>
+    </Part>
+  );
+}
+
+type SessionsPartProps = { sessions: readonly ListedSession[]; current: string };
+
+function SessionsPart({ sessions, current }: SessionsPartProps) {
+  const others = sessions.length > 1 && (
+    <form method="post" action="/account/sessions/end">
+      <button type="submit">End all others</button>
+    </form>
+  );
+  return (
+    <Part id="sessions" title="Sessions" act={others || undefined}>
+      <p class="small soft">Browsers that are signed in as you.</p>
+      <DataTable
+        caption="Sessions"
+        columns={[
+          { head: 'Device' },
+          { head: 'Last use' },
+          { head: 'Since' },
+          { head: 'Network' },
+          { head: 'Acts', hidden: true, number: true },
+        ]}
+        rows={sessions.map((session) => ({
+          current: session.id === current,
+          cells: cellsOf(session, session.id === current),
+        }))}
+      />
+    </Part>
+  );
+}
+
+function cellsOf({ id, user_agent, used_at, created_at, address }: ListedSession, isThis: boolean) {
+  const device = deviceName(user_agent);
+  return [
+    <span title={user_agent ?? undefined}>
+      {device}
+      {isThis ? <span class="soft">, this browser</span> : null}
+    </span>,
+    <Time at={used_at} show="ago" />,
+    <Time at={created_at} show="day" />,
+    address ?? '',
+    isThis ? null : (
+      <form method="post" action={`/account/sessions/${id}/end`}>
+        <button type="submit" aria-label={`End ${device}`}>
+          End
+        </button>
+      </form>
+    ),
+  ];
 }

@@ -1,29 +1,66 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound, whenRefused } from '../../errors.ts';
-import { OneOf } from '../../lib/cli/options.ts';
+import { notFound, Refusal, whenRefused } from '../../errors.ts';
+import { OneOf } from '../../lib/cli/command.ts';
 import type { Secrets } from '../../lib/crypto/secrets.ts';
 import type { Db } from '../../lib/db/db.ts';
+import type { RequestEnv } from '../../lib/http/http.ts';
 import { isUuid } from '../../lib/validation/parse.ts';
-import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { Confirm } from '../../web/app/acts.tsx';
-import { Choice } from '../../web/app/fields.tsx';
-import { flash } from '../../web/app/flash.ts';
-import { Mistakes } from '../../web/app/marks.tsx';
-import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
+import { findSession } from '../../sessions/queries.ts';
+import {
+  hashToken,
+  memberActor,
+  readSessionHash,
+  requireRecentProof,
+  requireRole,
+  type ScreenEnv,
+  type SignedInMember,
+  withNext,
+} from '../../sessions/session.ts';
+import { Actions, Confirm, Mistakes, Secret, State, Time } from '../../web/app/badges.tsx';
+import { flash, keepOnce, takeOnce } from '../../web/app/flash.ts';
+import {
+  Choice,
+  emptyForm,
+  Field,
+  type FormState,
+  readForm,
+  Select,
+  withMistake,
+} from '../../web/app/forms.tsx';
+import { counted, DataTable, EmptyState, Pager } from '../../web/app/lists.tsx';
+import { renderAlone } from '../../web/app/screen.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
-import { keepOnce, takeOnce } from '../../web/app/shown-once.ts';
-import { EmailField } from '../forms.ts';
-import { inviteMember, withdrawInvitation } from '../invite.ts';
-import { findInvitation, listInvitations } from '../links.queries.ts';
-import { findMemberRole, listMembers, type MemberRole } from '../roles.queries.ts';
+import {
+  EmailField,
+  inviteMember,
+  joinAsMember,
+  joinAsNewMember,
+  NameField,
+  NewPasswordField,
+  whyNotInvited,
+  withdrawInvitation,
+} from '../invite.ts';
+import { refusePassword } from '../password.ts';
+import {
+  findCredentials,
+  findInvitation,
+  findLink,
+  findMemberRole,
+  type ListedMember,
+  type LiveLink,
+  listInvitations,
+  listMembers,
+  type MemberRole,
+  type PendingInvitation,
+} from '../queries.ts';
 import { changeRole, removeMember } from '../roles.ts';
-import { MemberList, roleOptions } from './member-list.tsx';
-import { whyNotInvited } from './why-not-invited.ts';
+import type { SignInTools } from '../sign-in.ts';
+import { NewPassword } from './reset.tsx';
 
 const lastOwner = 'This is the last owner. Make another member an owner first.';
 
-export type MemberScreenTools = {
+type MemberScreenTools = {
   db: Db;
   secrets: Secrets;
   publicUrl: string;
@@ -196,4 +233,282 @@ function showWithdraw(c: Context<ScreenEnv>, { id, email }: { id: string; email:
   );
   const trail = trailOf(c);
   return renderSettings(c, { setting: 'members', title: 'Withdraw the invitation', body, trail });
+}
+
+const roleMeanings = {
+  viewer: 'Sees answers, contacts, surveys, summaries and deliveries.',
+  editor: 'Also makes and sends surveys, releases answers, and runs webhooks.',
+  owner: 'Also has API keys, members, settings, erasing and the audit log.',
+} as const;
+
+type MemberListProps = {
+  /** The path of this page, below which the acts are. */
+  path: string;
+  /** The member who reads it. */
+  reader: string;
+  members: readonly ListedMember[];
+  invitations: readonly PendingInvitation[];
+  /** The link of the invitation that was just made. */
+  made: string | null;
+  /** Whether its mail reaches no address. */
+  mailbox: boolean;
+  form: FormState;
+};
+
+function MemberList(props: MemberListProps) {
+  const { path, made, mailbox, form, invitations } = props;
+  return (
+    <>
+      {made ? (
+        <Secret title="The link of the invitation" label="Invitation link" value={made} done={path}>
+          <p>
+            {mailbox
+              ? 'It is shown only this once. No mail server is set, so hand it over yourself: it lets its reader join in the name of the invited address.'
+              : 'It was mailed as well, and is shown only this once. You may hand it over yourself: it lets its reader join in the name of the invited address.'}
+          </p>
+        </Secret>
+      ) : null}
+      <Part id="members" title="Members">
+        <Members {...props} />
+      </Part>
+      <Part id="pending" title="Invitations that wait">
+        {invitations.length > 0 ? (
+          <Invitations path={path} invitations={invitations} />
+        ) : (
+          <EmptyState title="No invitation waits for an answer." />
+        )}
+      </Part>
+      <Part id="invite" title="Invite a member">
+        <NewMemberForm action={path} form={form} />
+      </Part>
+    </>
+  );
+}
+
+const memberColumns = [
+  { head: 'Name' },
+  { head: 'Email' },
+  { head: 'Role' },
+  { head: 'Second step' },
+  { head: 'Last seen' },
+  { head: 'Change', hidden: true },
+];
+
+function Members({ path, reader, members }: MemberListProps) {
+  const rows = members.map((member) => ({
+    cells: [
+      <>
+        <bdi>{member.name}</bdi>
+        {member.id === reader ? <span class="soft"> (you)</span> : null}
+      </>,
+      <bdi>{member.email}</bdi>,
+      member.role,
+      member.has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
+      member.last_used_at ? (
+        <Time at={member.last_used_at} show="ago" />
+      ) : (
+        <span class="soft">never</span>
+      ),
+      <Acts path={`${path}/${member.id}`} name={member.name} />,
+    ],
+  }));
+  return (
+    <>
+      <DataTable caption="Members of the organization" columns={memberColumns} rows={rows} />
+      <Pager summary={counted(members.length, 'member')} />
+    </>
+  );
+}
+
+function Acts({ path, name }: { path: string; name: string }) {
+  return (
+    <Actions>
+      <a class="more" href={`${path}/role`}>
+        Change role
+        <span class="hidden"> of {name}</span>
+      </a>
+      <a class="more" href={`${path}/remove`}>
+        Remove
+        <span class="hidden"> {name}</span>
+      </a>
+    </Actions>
+  );
+}
+
+const invitationColumns = [
+  { head: 'Email' },
+  { head: 'Role' },
+  { head: 'Works until' },
+  { head: 'Change', hidden: true },
+];
+
+function Invitations({ path, invitations }: Pick<MemberListProps, 'path' | 'invitations'>) {
+  const rows = invitations.map(({ id, email, role, expires_at }) => ({
+    cells: [
+      <bdi>{email}</bdi>,
+      role,
+      <Time at={expires_at} />,
+      <a class="button" href={`${path}/invitations/${id}/withdraw`}>
+        Withdraw
+        <span class="hidden"> the invitation of {email}</span>
+      </a>,
+    ],
+  }));
+  return <DataTable caption="Invitations that wait" columns={invitationColumns} rows={rows} />;
+}
+
+const roleOptions = (['viewer', 'editor', 'owner'] as const).map((role) => ({
+  value: role,
+  text: role,
+  help: roleMeanings[role],
+}));
+
+function NewMemberForm({ action, form }: { action: string; form: FormState }) {
+  return (
+    <form method="post" action={action} class="fields measure">
+      <Mistakes form={form} />
+      <p class="soft">A mail with a link goes to the address. It works once, within 7 days.</p>
+      <Field name="email" label="Email" form={form} type="email" autocomplete="off" required />
+      <Select
+        name="role"
+        label="Role"
+        form={form}
+        value="viewer"
+        options={roleOptions}
+        help={roleOptions.map(({ text, help }) => (
+          <span class="block">
+            {text}: {help}
+          </span>
+        ))}
+      />
+      <button type="submit" class="primary">
+        Invite
+      </button>
+    </form>
+  );
+}
+
+const hasAccountText = (email: string) =>
+  `There is an account for ${email}. Sign in with it to join.`;
+
+type InvitationTools = SignInTools & { settings: { signIn: { byPassword: boolean } } };
+
+const JoinForm = v.object({ name: NameField, password: NewPasswordField });
+
+/** `/invitations/:token`: a new account, or a member who is signed in, joins. */
+export const invitationScreens = (tools: InvitationTools) =>
+  new Hono<RequestEnv>()
+    .get('/invitations/:token', async (c) =>
+      showInvitation(c, { opened: await openInvitation(tools, c) }),
+    )
+    .post('/invitations/:token', async (c) => {
+      const token = c.req.param('token');
+      const opened = await openInvitation(tools, c);
+      const { link, member, way } = opened;
+      if (way === 'join' && member) {
+        const actor = memberActor(member, c.var.requestId);
+        return done(c, await joinAsMember(tools.db, { token, member, actor }));
+      }
+      if (way !== 'new') throw new Refusal('forbidden', hasAccountText(link.email ?? ''));
+      const form = await readForm(c, JoinForm);
+      if (form.errors) return showInvitation(c, { opened, form, status: 422 });
+      const { name, password } = form.values;
+      const refused = refusePassword(password, { name, email: link.email ?? '' });
+      if (refused) {
+        const weak = await withMistake(c, { password: refused });
+        return showInvitation(c, { opened, form: weak, status: 422 });
+      }
+      return done(c, await joinAsNewMember(tools, c, { token, name, password }));
+    });
+
+function done(c: Context, link: LiveLink | undefined) {
+  if (!link) throw gone();
+  if (link.organization) flash(c, { kind: 'fine', text: `You have joined ${link.organization}.` });
+  return c.redirect('/', 303);
+}
+
+const gone = () =>
+  new Refusal(
+    'gone',
+    'This invitation no longer works: it was used, withdrawn or replaced, or seven days have passed. Ask an owner of the organization to invite you again.',
+    { code: 'first_link_over' },
+  );
+
+type OpenedInvitation = {
+  link: LiveLink;
+  member: SignedInMember | undefined;
+  /** How it can be taken: by a new account, by the member who is signed in, or after signing in. */
+  way: 'new' | 'join' | 'sign_in';
+};
+
+async function openInvitation(tools: InvitationTools, c: Context): Promise<OpenedInvitation> {
+  const { db, publicUrl, settings } = tools;
+  const link = await findLink(db, 'invitation', hashToken(c.req.param('token') ?? ''));
+  if (!link) throw gone();
+  const hash = readSessionHash(c, publicUrl);
+  const member = hash && (await findSession(db, hash))?.member;
+  if (member && member.email.toLowerCase() === link.email?.toLowerCase()) {
+    return { link, member, way: 'join' };
+  }
+  const hasAccount = (await findCredentials(db, link.email ?? '')) !== undefined;
+  const way = hasAccount || !settings.signIn.byPassword ? 'sign_in' : 'new';
+  return { link, member, way };
+}
+
+type ShowInvitation = { opened: OpenedInvitation; form?: FormState; status?: 200 | 422 };
+
+function showInvitation(c: Context, { opened, form = emptyForm(), status = 200 }: ShowInvitation) {
+  const { link, member, way } = opened;
+  const email = link.email ?? '';
+  const place = link.organization ?? 'askback';
+  const signIn = withNext('/sign-in', new URL(c.req.url).pathname);
+  const body = (
+    <>
+      <p>
+        {link.role
+          ? `You are invited to ${place} as ${link.role}.`
+          : 'You are invited to run this server as an operator.'}
+      </p>
+      {way === 'new' ? null : (
+        <p class="soft">
+          {way === 'join' ? `The invitation is for ${email}.` : hasAccountText(email)}
+        </p>
+      )}
+      {way === 'new' ? <NewAccount form={form} email={email} /> : null}
+      {way === 'join' ? (
+        <form method="post" class="fields">
+          <button type="submit" class="primary">
+            Join
+          </button>
+        </form>
+      ) : null}
+      {way === 'sign_in' && member ? (
+        <p class="soft">
+          You are signed in as {member.email}, and the invitation is for another address.
+        </p>
+      ) : null}
+      {way === 'sign_in' ? (
+        <p>
+          <a class="button primary" href={signIn}>
+            Sign in
+          </a>
+        </p>
+      ) : null}
+    </>
+  );
+  return renderAlone(c, { title: `Join ${place}`, body, status });
+}
+
+function NewAccount({ form, email }: { form: FormState; email: string }) {
+  return (
+    <form method="post" class="fields">
+      <Mistakes form={form} />
+      <Field name="username" label="Email" value={email} autocomplete="username" readonly />
+      <Field name="name" label="Name" form={form} autocomplete="name" required />
+      <NewPassword name="password" label="Password" form={form} />
+      <button type="submit" class="primary">
+        Create account
+      </button>
+    </form>
+  );
 }

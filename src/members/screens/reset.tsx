@@ -2,16 +2,23 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
-import { Field } from '../../web/app/fields.tsx';
+import type { SignInSettings } from '../../settings.ts';
+import { Mistakes } from '../../web/app/badges.tsx';
 import { flash } from '../../web/app/flash.ts';
-import { Mistakes } from '../../web/app/marks.tsx';
-import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
+import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
-import { EmailField, NewPasswordField } from '../forms.ts';
-import { refusePassword } from '../password.rules.ts';
+import { EmailField, NameField, NewPasswordField } from '../invite.ts';
+import { refusePassword, shortestPassword } from '../password.ts';
 import type { MemberName } from '../queries.ts';
-import { findMemberOfReset, type ResetTools, requestReset, resetPassword } from '../reset.ts';
-import { NewPassword } from './new-password.tsx';
+import {
+  findMemberOfReset,
+  isWelcome,
+  joinFirst,
+  type ResetTools,
+  requestReset,
+  resetPassword,
+} from '../reset.ts';
+import type { SignInTools } from '../sign-in.ts';
 
 type ResetScreenTools = ResetTools & {
   settings: { signIn: { byPassword: boolean } };
@@ -151,4 +158,118 @@ function showReset(c: Context, { member, form = emptyForm(), status = 200 }: Sho
     </>
   );
   return renderAlone(c, { title: 'Set a new password', body, status });
+}
+
+type WelcomeTools = SignInTools & { settings: { signIn: SignInSettings } };
+
+const noPassword = v.pipe(
+  v.optional(v.unknown()),
+  v.transform(() => null),
+);
+
+const welcomeForm = ({ byPassword }: SignInSettings) =>
+  v.object({
+    name: NameField,
+    email: EmailField,
+    password: byPassword ? NewPasswordField : noPassword,
+    organization: NameField,
+  });
+
+/** `/welcome/:token`: the first run. */
+export const welcomeScreens = (tools: WelcomeTools) =>
+  new Hono<RequestEnv>()
+    .get('/welcome/:token', async (c) => {
+      if (!(await isWelcome(tools.db, c.req.param('token')))) throw welcomeGone();
+      return showWelcome(c, tools, { form: emptyForm() });
+    })
+    .post('/welcome/:token', async (c) => {
+      const token = c.req.param('token');
+      if (!(await isWelcome(tools.db, token))) throw welcomeGone();
+      const form = await readForm(c, welcomeForm(tools.settings.signIn));
+      if (form.errors) return showWelcome(c, tools, { form, status: 422 });
+      const { password, ...person } = form.values;
+      const refused = password === null ? undefined : refusePassword(password, person);
+      if (refused) {
+        const weak = await withMistake(c, { password: refused });
+        return showWelcome(c, tools, { form: weak, status: 422 });
+      }
+      const slug = await joinFirst(tools, c, { token, given: { ...person, password } });
+      if (!slug) throw welcomeGone();
+      return c.redirect(`/o/${slug}`, 303);
+    });
+
+const welcomeGone = () =>
+  new Refusal(
+    'gone',
+    'This welcome link no longer works: it was used, a newer one was made, or 24 hours have passed. While there is no account, restarting the server prints a new link; askback member invite --operator makes one at any time.',
+    { code: 'first_link_over' },
+  );
+
+type ShowWelcome = { form: FormState; status?: 200 | 422 };
+
+function showWelcome(c: Context, { settings }: WelcomeTools, { form, status = 200 }: ShowWelcome) {
+  const { byPassword, oidc } = settings.signIn;
+  const body = (
+    <>
+      <p class="soft">
+        You are the first here. Your account will own the organization and run this server.
+      </p>
+      <form method="post" class="fields">
+        <Mistakes form={form} />
+        <Field name="name" label="Name" form={form} autocomplete="name" required />
+        <Field
+          name="email"
+          label="Email"
+          form={form}
+          type="email"
+          help={
+            byPassword || !oidc
+              ? undefined
+              : `The address that ${oidc.name} has for you. This server takes no passwords: you sign in there from now on.`
+          }
+          autocomplete="username"
+          required
+        />
+        {byPassword ? <NewPassword name="password" label="Password" form={form} /> : null}
+        <Field
+          name="organization"
+          label="Organization"
+          form={form}
+          help="Your company or team, as surveys and mails show it. You can change it later."
+          autocomplete="organization"
+          required
+        />
+        <button type="submit" class="primary">
+          Create account
+        </button>
+      </form>
+    </>
+  );
+  return renderAlone(c, { title: 'Welcome to askback', body, status });
+}
+
+const passwordHelp = `${shortestPassword} characters or more. A few words that do not belong together are good.`;
+
+type NewPasswordProps = { name: string; label: string; form: FormState };
+
+/** The field of a password that is chosen, with what makes a good one. */
+export function NewPassword({ name, label, form }: NewPasswordProps) {
+  return (
+    <Field
+      name={name}
+      label={label}
+      form={form}
+      type="password"
+      help={passwordHelp}
+      autocomplete="new-password"
+      required
+    />
+  );
+}
+
+/** Lets a password manager know whose password a form is about. */
+export function AccountName({ email }: { email: string }) {
+  return (
+    <input type="text" name="username" value={email} autocomplete="username" readonly hidden />
+  );
 }

@@ -1,16 +1,49 @@
 import { type Context, Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import { Refusal } from '../../errors.ts';
+import { notFound, Refusal } from '../../errors.ts';
+import { clientAddress } from '../../lib/http/client-address.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
-import { ownPath, withNext } from '../../sessions/own-path.ts';
-import { Field } from '../../web/app/fields.tsx';
+import type { Log } from '../../lib/log/log.ts';
+import type { OidcFailure, OidcIdentity, OidcProvider } from '../../lib/oidc/provider.ts';
+import {
+  type MemberEnv,
+  ownPath,
+  type SignedInMember,
+  signedIn,
+  withNext,
+} from '../../sessions/session.ts';
+import type { OidcSettings, SignInSettings } from '../../settings.ts';
+import { assetUrl } from '../../web/app/assets.ts';
+import { Mistakes } from '../../web/app/badges.tsx';
 import { flash } from '../../web/app/flash.ts';
-import { Mistakes } from '../../web/app/marks.tsx';
-import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/read-form.ts';
+import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
-import { PasswordField } from '../forms.ts';
-import { type SignInTools, signInByPassword, signOut } from '../sign-in.ts';
-import { type OtherWays, OtherWaysToSignIn } from './other-ways.tsx';
+import { findProofs } from '../account.ts';
+import { countProof } from '../attempts.ts';
+import { PasswordField } from '../invite.ts';
+import { proveByIdentity, type SsoRefusal, signInByIdentity } from '../oidc.ts';
+import {
+  askForPasskey,
+  type PasskeySignInTools,
+  passkeyPlace,
+  proveByPasskey,
+  readAnswer,
+  signInByPasskey,
+} from '../passkeys.ts';
+import {
+  awaitedMember,
+  type HandshakeTools,
+  keepHandshake,
+  proveByPassword,
+  type SecondStepTools,
+  type SignInTools,
+  signInByCode,
+  signInByPassword,
+  signOut,
+  takeHandshake,
+} from '../sign-in.ts';
+import { AccountName } from './reset.tsx';
 
 type SignInScreenTools = SignInTools &
   OtherWays & { settings: { signIn: { byPassword: boolean } } };
@@ -95,5 +128,420 @@ function PasswordForm({ form, next }: { form: FormState; next: string }) {
         Forgot password?
       </a>
     </form>
+  );
+}
+
+const wrongText = 'The code is wrong, or it was used already. Wait for the next one.';
+
+export const CodeForm = v.object({
+  code: v.pipe(v.string(), v.trim(), v.nonEmpty('Enter the code.'), v.maxLength(100, wrongText)),
+});
+
+/** `/sign-in/code`: the second step of members who have switched one-time codes on. */
+export const codeScreens = (tools: SecondStepTools) =>
+  new Hono<RequestEnv>()
+    .get('/sign-in/code', async (c) => {
+      const next = ownPath(c.req.query('next'));
+      if (!(await awaitedMember(tools, c))) return c.redirect(withNext('/sign-in', next), 303);
+      return showCode(c, { next });
+    })
+    .post('/sign-in/code', async (c) => {
+      const next = ownPath(c.req.query('next'));
+      const awaited = await awaitedMember(tools, c);
+      if (!awaited) return c.redirect(withNext('/sign-in', next), 303);
+      const form = await readForm(c, CodeForm);
+      if (form.errors) return showCode(c, { form, next, status: 422 });
+      const { memberId } = awaited;
+      if (await signInByCode(tools, c, { memberId, typed: form.values.code })) {
+        return c.redirect(next, 303);
+      }
+      const wrong = await withMistake(c, { code: wrongText });
+      return showCode(c, { form: wrong, next, status: 422 });
+    });
+
+type ShowCode = { form?: FormState; next: string; status?: 200 | 422 };
+
+/** Recovery codes have letters, which a phone's keys for numbers do not. */
+function showCode(c: Context, { form = emptyForm(), next, status = 200 }: ShowCode) {
+  const isRecovery = c.req.query('recovery') !== undefined;
+  const here = withNext('/sign-in/code', next);
+  const other = `${here}${here.includes('?') ? '&' : '?'}recovery`;
+  const body = (
+    <>
+      <p class="soft">
+        {isRecovery
+          ? 'Enter one of the recovery codes that you stored. Each works once.'
+          : 'Your password is right. Enter the code that your authenticator app shows now.'}
+      </p>
+      <form method="post" action={isRecovery ? other : here} class="fields">
+        <Mistakes form={form} />
+        <Field
+          name="code"
+          label={isRecovery ? 'Recovery code' : 'Code'}
+          form={form}
+          inputmode={isRecovery ? 'text' : 'numeric'}
+          autocomplete={isRecovery ? 'off' : 'one-time-code'}
+          required
+        />
+        <button type="submit" class="primary">
+          Sign in
+        </button>
+        <a class="more" href={isRecovery ? here : other}>
+          {isRecovery ? 'Use the authenticator app' : 'Use a recovery code'}
+        </a>
+      </form>
+    </>
+  );
+  return renderAlone(c, { title: 'One-time code', body, status });
+}
+
+const CredentialForm = v.object({ credential: v.string() });
+const PasskeyChallenge = v.object({ challenge: v.string(), use: v.string() });
+
+/** Signing in with a passkey, and proving by one. The script of the pages asks here for a question first. */
+export const passkeyScreens = (tools: PasskeySignInTools) =>
+  new Hono<RequestEnv>()
+    .post('/sign-in/passkey/options', async (c) => {
+      const options = await askForPasskey(placeOf(tools));
+      const data = { challenge: options.challenge, use: 'prove' };
+      keepHandshake(c, tools, { kind: 'passkey', data });
+      c.header('Cache-Control', 'no-store');
+      return c.json(options);
+    })
+
+    .post('/sign-in/passkey', async (c) => {
+      const next = ownPath(c.req.query('next'));
+      const given = await readGiven(c, tools);
+      if (given && (await signInByPasskey(tools, c, given))) return c.redirect(next, 303);
+      return refuse(c, given, withNext('/sign-in', next));
+    })
+
+    .route('/account/prove/passkey', proveScreen(tools));
+
+const proveScreen = (tools: PasskeySignInTools) =>
+  new Hono<MemberEnv>().use(signedIn(tools)).post('/', async (c) => {
+    const next = ownPath(c.req.query('next'));
+    const given = await readGiven(c, tools);
+    const { member } = c.var;
+    if (given && (await proveByPasskey(tools, { member, given }))) return c.redirect(next, 303);
+    return refuse(c, given, withNext('/account/prove', next));
+  });
+
+/**
+ * What the browser answered, with the challenge that was kept for it; undefined when that is gone. The answer counts
+ * before the challenge is spent, so that strangers cannot fill its table.
+ */
+async function readGiven(c: Context, tools: PasskeySignInTools) {
+  const proof = { account: null, address: clientAddress(c) };
+  const giveBack = await countProof(tools.db, proof);
+  const kept = await takeHandshake(c, tools, { kind: 'passkey', data: PasskeyChallenge });
+  const form = await readForm(c, CredentialForm);
+  if (kept?.use !== 'prove' || form.errors) return undefined;
+  const answer = readAnswer(form.values.credential);
+  return answer && { answer, challenge: kept.challenge, place: placeOf(tools), giveBack };
+}
+
+function refuse(c: Context, given: object | undefined, back: string) {
+  flash(c, {
+    kind: 'failed',
+    text: given
+      ? 'This passkey is not known here, or it was refused. Sign in another way.'
+      : 'The request for the passkey was too old. Try again.',
+  });
+  return c.redirect(back, 303);
+}
+
+function placeOf({ publicUrl }: PasskeySignInTools) {
+  const place = passkeyPlace(publicUrl);
+  if (!place) throw notFound('page');
+  return place;
+}
+
+const failedTitle = (name: string) => `The sign-in with ${name} was not finished`;
+
+const failedTexts = {
+  unreachable: (name: string) =>
+    `${name} does not answer now. Try again in a moment, or sign in another way.`,
+  cancelled: (name: string) => `You turned back at ${name}. Nothing has changed.`,
+  refused: (name: string) =>
+    `${name} and this server did not agree. Try again; if it stays so, the reason is in the log of this server.`,
+} as const;
+
+const refusedTexts = {
+  late: () => 'It was begun in another browser, was used already, or took longer than ten minutes.',
+  no_email: (name: string) => `${name} passed on no email address for you.`,
+  unverified: (name: string) =>
+    `${name} does not confirm that your email address is yours. Confirm it there, and sign in again.`,
+  domain: () => 'Addresses of your domain are not allowed to sign in.',
+  other_account: (name: string) =>
+    `Your address belongs to another account at ${name}. An owner can ask for that to be cleared.`,
+  no_access: () => 'Your address has no invitation yet. Ask an owner of the organization for one.',
+} as const;
+
+/** The provider and what its members may become, where one is configured. */
+type SingleSignOn = { provider: OidcProvider; rules: OidcSettings };
+
+type OidcScreenTools = HandshakeTools & { log: Log; sso: SingleSignOn | null };
+
+const KeptFlow = v.object({
+  flow: v.object({ state: v.string(), nonce: v.string(), verifier: v.string() }),
+  next: v.string(),
+  /** The session that is to be proved once more; without one it is a sign-in. */
+  session: v.nullable(v.string()),
+});
+
+/** Where the provider sends the browser back to: the same address for every sign-in, to be registered there. */
+export const oidcCallbackPath = '/sign-in/oidc/callback';
+
+export const oidcScreens = (tools: OidcScreenTools) =>
+  new Hono<RequestEnv>()
+    .get('/sign-in/oidc', (c) => begin(c, tools, { session: null }))
+    .get(oidcCallbackPath, (c) => finish(c, tools))
+    .route('/account/prove/oidc', proveByOidcScreen(tools));
+
+const proveByOidcScreen = (tools: OidcScreenTools) =>
+  new Hono<MemberEnv>().use(signedIn(tools)).get('/', async (c) => {
+    // Settings may have changed since the page that led here.
+    if (!tools.sso)
+      return c.redirect(withNext('/account/prove', ownPath(c.req.query('next'))), 303);
+    return await begin(c, tools, { session: c.var.member.sessionId });
+  });
+
+async function begin(c: Context, tools: OidcScreenTools, { session }: { session: string | null }) {
+  const { provider, rules } = configured(tools);
+  const next = ownPath(c.req.query('next'));
+  const begun = await provider.start({
+    fresh: session !== null,
+    groups: rules.groups.length > 0,
+  });
+  if ('failed' in begun) return showFailure(c, tools, begun);
+  keepHandshake(c, tools, { kind: 'oidc', data: { flow: begun.flow, next, session } });
+  return c.redirect(begun.url, 303);
+}
+
+async function finish(c: Context, tools: OidcScreenTools) {
+  const { provider, rules } = configured(tools);
+  // It counts before the handshake is spent, so that strangers cannot fill its table.
+  const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
+  const kept = await takeHandshake(c, tools, { kind: 'oidc', data: KeptFlow });
+  if (!kept) return showRefusal(c, tools, 'late');
+  const finished = await provider.finish(new URL(c.req.url).searchParams, kept.flow);
+  if ('failed' in finished) return showFailure(c, tools, finished);
+  await giveBack();
+  const { identity } = finished;
+  if (kept.session !== null) return await prove(c, tools, { kept, identity });
+  const result = await signInByIdentity({ ...tools, rules }, c, identity);
+  if ('refused' in result) return showRefusal(c, tools, result.refused);
+  return c.redirect(ownPath(kept.next), 303);
+}
+
+type Returned = { kept: v.InferOutput<typeof KeptFlow>; identity: OidcIdentity };
+
+/** A proof counts for the session that asked for it, and for the person it belongs to. */
+async function prove(c: Context, tools: OidcScreenTools, { kept, identity }: Returned) {
+  const next = ownPath(kept.next);
+  let isProved = false;
+  const refused = await signedIn(tools)(c, async () => {
+    const member: SignedInMember = c.get('member');
+    if (member.sessionId !== kept.session) return;
+    isProved = await proveByIdentity(tools, member, identity);
+  });
+  if (refused) return refused;
+  if (isProved) return c.redirect(next, 303);
+  flash(c, {
+    kind: 'failed',
+    text: `${configured(tools).rules.name} did not confirm the account that you are signed in with here. Try again.`,
+  });
+  return c.redirect(withNext('/account/prove', next), 303);
+}
+
+/** The log has the word of the protocol; the reader a sentence. */
+function showFailure(c: Context, tools: OidcScreenTools, { failed, why }: OidcFailure) {
+  const { name } = configured(tools).rules;
+  tools.log.warn(
+    { outcome: failed, why, request_id: c.get('requestId') },
+    'sign-in with the OpenID provider failed',
+  );
+  const status = failed === 'unreachable' ? 503 : 403;
+  return showWay(c, { title: failedTitle(name), text: failedTexts[failed](name), status });
+}
+
+function showRefusal(c: Context, tools: OidcScreenTools, refused: SsoRefusal | 'late') {
+  const { name } = configured(tools).rules;
+  const title =
+    refused === 'late' ? failedTitle(name) : `Your account at ${name} cannot sign in here`;
+  return showWay(c, { title, text: refusedTexts[refused](name), status: 403 });
+}
+
+type Way = { title: string; text: string; status: 403 | 503 };
+
+function showWay(c: Context, { title, text, status }: Way) {
+  const body = (
+    <>
+      <p>{text}</p>
+      <p class="actions">
+        <a class="button" href="/sign-in">
+          Back to sign-in
+        </a>
+      </p>
+    </>
+  );
+  return renderAlone(c, { title, body, status });
+}
+
+function configured({ sso }: OidcScreenTools): SingleSignOn {
+  if (!sso) throw notFound('page');
+  return sso;
+}
+
+const passwordsAreOff = 'Passwords are switched off here: confirm by passkey or single sign-on.';
+
+const ProveForm = v.object({ password: PasswordField });
+
+/** `/account/prove`: asks a member who is signed in for a proof once more, and goes on to where it was needed. */
+type ProveTools = SignInTools & { settings: { signIn: SignInSettings } };
+
+export const proveScreens = (tools: ProveTools) =>
+  new Hono<MemberEnv>()
+    .use('/account/prove', signedIn(tools))
+    .get('/account/prove', (c) => showProve(c, tools, { next: ownPath(c.req.query('next')) }))
+    .post('/account/prove', async (c) => {
+      if (!tools.settings.signIn.byPassword) throw new Refusal('forbidden', passwordsAreOff);
+      const next = ownPath(c.req.query('next'));
+      const form = await readForm(c, ProveForm);
+      if (form.errors) return await showProve(c, tools, { form, next, status: 422 });
+      const { password } = form.values;
+      if (await proveByPassword(tools, c, { member: c.var.member, password })) {
+        return c.redirect(next, 303);
+      }
+      const wrong = await withMistake(c, { password: 'The password is wrong.' });
+      return await showProve(c, tools, { form: wrong, next, status: 422 });
+    });
+
+type ShowProve = { form?: FormState; next: string; status?: 200 | 422 };
+
+async function showProve(
+  c: Context<MemberEnv>,
+  tools: ProveTools,
+  { form = emptyForm(), next, status = 200 }: ShowProve,
+) {
+  const { id, email } = c.var.member;
+  const proofs = await findProofs(tools.db, id);
+  const { byPassword, oidc } = tools.settings.signIn;
+  const hasPassword = byPassword && proofs?.hasPassword === true;
+  const ways = {
+    passkeys: (proofs?.passkeys ?? 0) > 0 && passkeyPlace(tools.publicUrl) !== undefined,
+    sso: oidc !== null && proofs?.ssoIssuer === oidc.issuer,
+  };
+  const hasAny = hasPassword || ways.passkeys || ways.sso;
+  const body = (
+    <>
+      <p class="soft">
+        You are signed in as {email}. This act needs a proof that is at most an hour old.
+      </p>
+      <div class="fields">
+        {hasPassword ? (
+          <form method="post" action={withNext('/account/prove', next)} class="fields">
+            <Mistakes form={form} />
+            <AccountName email={email} />
+            <Field
+              name="password"
+              label="Password"
+              form={form}
+              type="password"
+              autocomplete="current-password"
+              required
+            />
+            <button type="submit" class="primary">
+              Continue
+            </button>
+          </form>
+        ) : null}
+        {hasAny ? null : (
+          <p>
+            Your account has no password. Sign out, sign in again the way you usually do, and repeat
+            the act.
+          </p>
+        )}
+        <OtherWaysToSignIn tools={tools} next={next} prove={ways} />
+      </div>
+    </>
+  );
+  return renderAlone(c, { title: 'Confirm that it is you', body, status });
+}
+
+/** What the deployment offers to sign in with, besides passwords. */
+type OtherWays = {
+  publicUrl: string;
+  settings: { signIn: { oidc: { name: string } | null } };
+};
+
+type OtherWaysProps = {
+  tools: OtherWays;
+  next: string;
+  /** Of a member who is signed in and proves it once more: what the account has. */
+  prove?: { passkeys: boolean; sso: boolean };
+};
+
+/** Passkey and single sign-on, below the password or in its place. */
+function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
+  const { oidc } = tools.settings.signIn;
+  const hasPasskeys = passkeyPlace(tools.publicUrl) !== undefined && (prove?.passkeys ?? true);
+  const base = prove ? '/account/prove' : '/sign-in';
+  return (
+    <>
+      {oidc && (prove?.sso ?? true) ? (
+        <a class="button" href={withNext(`${base}/oidc`, next)}>
+          {prove ? `Confirm with ${oidc.name}` : `Sign in with ${oidc.name}`}
+        </a>
+      ) : null}
+      {hasPasskeys ? (
+        <PasskeyForm
+          kind="get"
+          action={withNext(`${base}/passkey`, next)}
+          options="/sign-in/passkey/options"
+          button={prove ? 'Confirm with a passkey' : 'Sign in with a passkey'}
+        />
+      ) : null}
+    </>
+  );
+}
+
+type PasskeyFormProps = {
+  /** Whether the browser makes a passkey or shows one. */
+  kind: 'create' | 'get';
+  action: string;
+  /** Where its question comes from. */
+  options: string;
+  button: string;
+  primary?: boolean;
+  children?: Child;
+};
+
+/** A form that the browser answers with a passkey. It stays hidden where no script can ask for one. */
+export function PasskeyForm(props: PasskeyFormProps) {
+  const { kind, action, options, button, primary = false, children } = props;
+  return (
+    <>
+      <form
+        method="post"
+        action={action}
+        class="fields"
+        data-passkey={kind}
+        data-options={options}
+        hidden
+      >
+        {children}
+        <input type="hidden" name="credential" />
+        <button type="submit" class={primary ? 'primary' : undefined}>
+          {button}
+        </button>
+        <p class="mistake is-failed" role="alert" />
+      </form>
+      <noscript>
+        <p class="small soft">Passkeys need JavaScript, which is off in this browser.</p>
+      </noscript>
+      <script src={assetUrl('passkeys.js')} defer />
+    </>
   );
 }

@@ -1,12 +1,11 @@
 import type { Child } from 'hono/jsx';
-import { categories } from '../../scores.ts';
-import { Field, Select } from '../../web/app/fields.tsx';
-import { FilterForm } from '../../web/app/live.tsx';
-import type { FormState } from '../../web/app/read-form.ts';
-import { noOwner } from '../filter.cte.ts';
-import { readInstants } from '../range.ts';
-import { any, MoreFilters, named, withAsked } from './more-filters.tsx';
-import type { FilterChoices } from './shown.queries.ts';
+import { categories, scaleNames, surveyTypes } from '../../scores.ts';
+import { type ControlOption, Field, type FormState, Select } from '../../web/app/forms.tsx';
+import { FilterForm } from '../../web/app/lists.tsx';
+import { languageChoices } from '../../web/language.ts';
+import { noOwner } from '../filter.queries.ts';
+import { readInstants } from '../period.ts';
+import type { FilterChoices } from './paths.ts';
 
 type FiltersProps = {
   path: string;
@@ -19,6 +18,9 @@ type FiltersProps = {
 };
 
 const unowned = { value: noOwner, text: 'Without an owner' };
+
+const any = { value: '', text: 'Any' };
+
 const commentOptions = [
   any,
   { value: 'true', text: 'With a comment' },
@@ -151,3 +153,62 @@ function summary(query: URLSearchParams): string {
 /** What has no field stays in the address: properties, another time zone than the organization's, the length of a page. */
 const withoutField = (query: URLSearchParams) =>
   [...query].filter(([name]) => name.startsWith('property.') || name === 'tz' || name === 'limit');
+
+const named = (names: readonly string[]) =>
+  names.map((name) => ({ value: name, text: name.charAt(0).toUpperCase() + name.slice(1) }));
+
+/** Options with what the address asks for, so that the next Apply asks for it too. */
+const withAsked = (asked: string, options: readonly ControlOption[]) =>
+  options.some(({ value }) => value === asked)
+    ? options
+    : [...options, { value: asked, text: asked }];
+
+const folded = ['type', 'audience', 'sentiment', 'language'];
+
+/** The filters that few readers need, folded until one of them is set. */
+const MoreFilters = ({ value }: { value: (name: string) => string }) => (
+  <details class="unfold" open={folded.some((name) => value(name) !== '')}>
+    <summary class="button">More filters</summary>
+    <div>
+      <Select
+        name="type"
+        label="Type"
+        value={value('type')}
+        options={[any, ...surveyTypes.map((type) => ({ value: type, text: scaleNames[type] }))]}
+      />
+      <Select
+        name="audience"
+        label="Audience"
+        value={value('audience')}
+        options={[
+          any,
+          { value: 'customer', text: 'Customers' },
+          { value: 'employee', text: 'Employees' },
+        ]}
+        size="day"
+      />
+      <Select
+        name="sentiment"
+        label="Sentiment"
+        value={value('sentiment')}
+        options={[any, ...named(['positive', 'neutral', 'negative', 'mixed'])]}
+        size="day"
+      />
+      <Select
+        name="language"
+        label="Language"
+        value={value('language')}
+        options={withAsked(value('language'), [any, ...languageChoices(undefined)])}
+        size="day"
+      />
+      <Field
+        name="property"
+        label="Property"
+        value=""
+        placeholder="plan=pro"
+        autocomplete="off"
+        size="day"
+      />
+    </div>
+  </details>
+);

@@ -1,21 +1,21 @@
 import type { Context } from 'hono';
+import type { Child } from 'hono/jsx';
 import type { Db } from '../../lib/db/db.ts';
-import { readList } from '../../lib/paging/paged-json.ts';
+import { readList } from '../../lib/paging/page.ts';
 import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
-import type { FormState } from '../../web/app/read-form.ts';
+import { assetUrl } from '../../web/app/assets.ts';
+import { Chip, State, Tag, Time } from '../../web/app/badges.tsx';
+import { type FormState, Select } from '../../web/app/forms.tsx';
+import { counted, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { parseFiltered } from '../facet-parameters.ts';
+import { personOf, type ShownResponse, scoreText } from '../display.ts';
+import { filterOf, parseFiltered, rangeOf, runSearch } from '../filter.ts';
+import { readInstants } from '../period.ts';
+import { PropertyFilters } from '../property-filters.tsx';
 import { listResponses } from '../queries.ts';
-import { readInstants } from '../range.ts';
-import { filterOf, rangeOf } from '../read-filter.ts';
 import { ResponseQuery } from '../schemas.ts';
-import { runSearch } from '../search.ts';
 import { Filters } from './filters.tsx';
-import { listId, ResponseList } from './list.tsx';
-import { Split } from './pane.tsx';
-import { filled, inZone, pathOf } from './paths.ts';
-import { findChoices } from './shown.queries.ts';
-import type { ShownResponse } from './shown.ts';
+import { type FilterChoices, filled, findChoices, inZone, pathOf } from './paths.ts';
 
 const rowsOnPage = '25';
 
@@ -108,3 +108,249 @@ function readDays(
 const dayFields = ['date_from', 'date_to'] as const;
 
 type ListMeta = { page: number; limit: number; total: number };
+
+type ListProps = {
+  path: string;
+  query: URLSearchParams;
+  responses: readonly ShownResponse[];
+  meta: { page: number; limit: number; total: number };
+  choices: FilterChoices;
+  mayChange: boolean;
+};
+
+const listId = 'found';
+
+/** What a filter leaves: rows to read, and for editors to choose and tag. */
+function ResponseList(props: ListProps) {
+  const { path, query, responses, meta, choices, mayChange } = props;
+  const found = counted(meta.total, 'response');
+  return (
+    <Live id={listId} says={found}>
+      <div class="title" data-list={`${path}${query.size === 0 ? '' : `?${query}`}`}>
+        <h2>{found}</h2>
+        <span class="small soft">newest first</span>
+        {mayChange ? <ExportLinks path={path} query={query} /> : null}
+      </div>
+      <PropertyFilters path={path} query={query} />
+      {query.get('held') === 'true' ? (
+        <p class="small soft">These count nowhere until they are released.</p>
+      ) : null}
+      <PagedList
+        meta={meta}
+        at={(page) => addressOf(path, query, page)}
+        empty={<None filtered={query.size > 0} path={path} />}
+      >
+        <form method="post" action={`${path}/chosen`}>
+          <input type="hidden" name="query" value={query.toString()} />
+          {mayChange ? (
+            <label class="tick" data-choose-all hidden>
+              <input type="checkbox" autocomplete="off" />{' '}
+              {responses.length === 1 ? 'Choose it' : `Choose all ${responses.length} on this page`}
+            </label>
+          ) : null}
+          <ul class="rows inbox">
+            {responses.map((response) => (
+              <Row
+                response={response}
+                path={path}
+                query={query.size === 0 ? '' : `?${query}`}
+                choosable={mayChange}
+                members={choices.members}
+              />
+            ))}
+          </ul>
+          {mayChange ? (
+            <Bulk tags={choices.tags} held={responses.some(({ held }) => held)} />
+          ) : null}
+        </form>
+      </PagedList>
+    </Live>
+  );
+}
+
+const None = ({ filtered, path }: { filtered: boolean; path: string }) =>
+  filtered ? (
+    <EmptyState title="No response matches these filters">
+      <p>Take one away, or look in a longer time.</p>
+      <p>
+        <a class="button" href={path}>
+          Show all responses
+        </a>
+      </p>
+    </EmptyState>
+  ) : (
+    <EmptyState title="No responses yet">
+      <p>What people answer stands here, newest first. Send a survey, or share its link.</p>
+    </EmptyState>
+  );
+
+type RowProps = {
+  response: ShownResponse;
+  path: string;
+  /** The filters, which the page of the response keeps. */
+  query: string;
+  choosable: boolean;
+  members: FilterChoices['members'];
+};
+
+function Row({ response, path, query, choosable, members }: RowProps) {
+  const { id, score, category, survey_type, created_at, comment, survey_name, tags } = response;
+  const { state, held } = response;
+  const owner = members.find(({ email }) => email === response.owner)?.name ?? response.owner;
+  return (
+    <li id={`row-${id}`}>
+      {choosable ? (
+        <label class="tick">
+          <input type="checkbox" name="id" value={id} />
+          <span class="hidden">Choose the response of {personOf(response)}</span>
+        </label>
+      ) : null}
+      <Chip score={scoreText(survey_type, score)} category={category} />
+      <div>
+        <p class="who">
+          <a href={`${path}/${id}${query}`}>
+            <bdi>{personOf(response)}</bdi>
+          </a>{' '}
+          <span class="meta">
+            <Time at={created_at} show="ago" />
+          </span>
+        </p>
+        {comment ? (
+          <p class="said" dir="auto">
+            {comment}
+          </p>
+        ) : (
+          <p class="soft">No comment</p>
+        )}
+        <p class="meta tags">
+          <bdi>{survey_name}</bdi>
+          {tags.map(({ name }) => (
+            <Tag name={name} />
+          ))}
+          {held ? <State kind="waiting">Held</State> : null}
+          {state === 'done' ? <State kind="fine">Done</State> : null}
+          {owner ? (
+            <span>
+              Owner: <bdi>{owner}</bdi>
+            </span>
+          ) : null}
+        </p>
+      </div>
+    </li>
+  );
+}
+
+/** Held responses among those shown can be released. */
+function Bulk({ tags, held }: Pick<FilterChoices, 'tags'> & { held: boolean }) {
+  const act = (value: string, text: string) => (
+    <button type="submit" name="do" value={value}>
+      {text}
+      <span class="hidden"> the chosen</span>
+    </button>
+  );
+  return (
+    <fieldset class="inline bulk">
+      <legend class="hidden">What to do with the chosen responses</legend>
+      {held ? act('release', 'Release') : null}
+      {act('done', 'Done')}
+      {act('open', 'Open again')}
+      {act('take', 'Take')}
+      {tags.length === 0 ? null : (
+        <>
+          <Select
+            name="tag"
+            id="bulk-tag"
+            label="Tag the chosen"
+            options={tags.map(({ id, name }) => ({ value: id, text: name }))}
+          />
+          <button type="submit" name="do" value="tag">
+            Tag
+          </button>
+          <button type="submit" name="do" value="untag">
+            Untag
+          </button>
+        </>
+      )}
+    </fieldset>
+  );
+}
+
+/** A page of the same filters. */
+function addressOf(path: string, query: URLSearchParams, page: number) {
+  const other = new URLSearchParams(query);
+  other.set('page', String(page));
+  return `${path}?${other}`;
+}
+
+/** Leads to the files of what is filtered; a file has every page. It stands in the part that filters swap. */
+function ExportLinks({ path, query }: { path: string; query: URLSearchParams }) {
+  const wanted = new URLSearchParams(query);
+  for (const name of ['page', 'limit', 'cursor']) wanted.delete(name);
+  const of = (format: string) => {
+    const all = new URLSearchParams(wanted);
+    all.set('format', format);
+    return `${path}/export?${all}`;
+  };
+  return (
+    <details class="menu">
+      <summary class="button">Export</summary>
+      <ul class="list end">
+        <li>
+          <a href={of('csv')} hx-boost="false">
+            As CSV
+          </a>
+        </li>
+        <li>
+          <a href={of('jsonl')} hx-boost="false">
+            As JSON Lines
+          </a>
+        </li>
+      </ul>
+    </details>
+  );
+}
+
+/** The list, and room for one response of it, which a script fills where the screen is wide enough. */
+const Split = ({ children }: { children: Child }) => (
+  <div class="part columns split">
+    <div class="list-pane">{children}</div>
+    <section class="answer pane" id="answer" aria-label="The chosen response" tabindex={-1}>
+      <p class="soft">Choose a response to read it here.</p>
+      <p class="small soft">
+        In the list, the keys j and k lead down and up, Enter goes to the response, and Escape back.
+      </p>
+    </section>
+    <script src={assetUrl('split.js')} type="module" />
+  </div>
+);
+
+type PaneProps = {
+  /** The list that it belongs next to, with its filters. */
+  list: string;
+  /** The id of what names it. */
+  labelledBy?: string;
+  /** Said aloud when it was swapped. */
+  says: string;
+  children: Child;
+};
+
+/** What a page about one response is made of; on a wide screen a script puts it next to its list. */
+export const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
+  <section
+    class="answer pane"
+    id="answer"
+    aria-label={labelledBy ? undefined : 'The chosen response'}
+    aria-labelledby={labelledBy}
+    tabindex={-1}
+    data-list={list}
+    data-says={says}
+  >
+    <p class="back">
+      <a class="more" href={list}>
+        Back to the list
+      </a>
+    </p>
+    {children}
+    <script src={assetUrl('split.js')} type="module" />
+  </section>
+);

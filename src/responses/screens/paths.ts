@@ -1,9 +1,10 @@
 import type { Context } from 'hono';
 import { notFound } from '../../errors.ts';
+import type { Sql } from '../../lib/db/db.ts';
 import { isUuid } from '../../lib/validation/parse.ts';
 import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
 import { type FlashNotice, flash } from '../../web/app/flash.ts';
-import { withTypedProperties } from './property-filters.tsx';
+import { withTypedProperties } from '../property-filters.tsx';
 
 /** An id that is not a UUID is not found, like one of another organization. */
 export function idOf(c: Context<ScreenEnv>): string {
@@ -48,4 +49,86 @@ export const inZone = ({ timeZone }: Pick<CurrentOrganization, 'timeZone'>) => (
 export function go(c: Context<ScreenEnv>, path: string, notice: FlashNotice) {
   flash(c, notice);
   return c.redirect(path, 303);
+}
+
+export type FilterChoices = {
+  surveys: { id: string; name: string }[];
+  tags: { id: string; name: string }[];
+  members: { email: string; name: string }[];
+};
+
+/** More would make a page of names; an older survey leads to its responses itself. */
+const mostSurveys = 100;
+
+/** What the filters offer: the newest surveys with the chosen one, all tags, all members. */
+export async function findChoices(sql: Sql, orgId: string, surveyId: string | null) {
+  const [choices] = await sql<FilterChoices[]>`
+    select
+      (select coalesce(json_agg(json_build_object('id', id, 'name', name) order by lower(name), id), '[]')
+       from (
+         (select id, name from surveys where org_id = ${orgId} order by created_at desc, id desc limit ${mostSurveys})
+         union
+         select id, name from surveys where org_id = ${orgId} and id = ${surveyId}
+       ) s) as surveys,
+      (select coalesce(json_agg(json_build_object('id', id, 'name', name) order by lower(name), name), '[]')
+       from tags where org_id = ${orgId}) as tags,
+      (select coalesce(json_agg(json_build_object('email', m.email, 'name', m.name) order by lower(m.name), m.id), '[]')
+       from memberships ms
+       join members m on m.id = ms.member_id
+       where ms.org_id = ${orgId}) as members`;
+  return choices!;
+}
+
+/** What a screen shows of a response in addition to its public fields. */
+export type ResponseOrigin = {
+  /** When it was given, to the microsecond. */
+  at: string;
+  source: 'link' | 'share' | 'import';
+  held_reason: string | null;
+  provider: string | null;
+  /** Whether the organization has comments analyzed. */
+  analyzed: boolean;
+  question_text: string;
+  contact_id: string | null;
+};
+
+export async function findOrigin(sql: Sql, orgId: string, id: string) {
+  const [origin] = await sql<ResponseOrigin[]>`
+    select r.created_at::text as at, r.source, r.held_reason, a.provider, o.ai_enabled as analyzed,
+           s.question_text, r.contact_id
+    from responses r
+    join organizations o on o.id = r.org_id
+    join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+    left join analyses a on a.org_id = r.org_id and a.response_id = r.id
+    where r.org_id = ${orgId} and r.id = ${id}`;
+  return origin;
+}
+
+export type OtherResponse = {
+  id: string;
+  survey_name: string;
+  type: 'nps' | 'csat' | 'ces' | 'star5' | 'thumbs';
+  score: number;
+  category: 'promoter' | 'passive' | 'detractor';
+  comment: string | null;
+  created_at: Date;
+};
+
+const mostOthers = 20;
+
+/** The newest other responses from the address of a contact, over all surveys. */
+export async function listOthers(
+  sql: Sql,
+  orgId: string,
+  { id, contactId }: { id: string; contactId: string },
+): Promise<OtherResponse[]> {
+  return await sql<OtherResponse[]>`
+    select r.id, s.name as survey_name, s.type, r.score, r.category, r.comment, r.created_at
+    from contacts c
+    join contacts same on same.org_id = c.org_id and same.email_key = c.email_key
+    join responses r on r.org_id = c.org_id and r.contact_id = same.id and r.id <> ${id}
+    join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+    where c.org_id = ${orgId} and c.id = ${contactId}
+    order by r.created_at desc, r.id desc
+    limit ${mostOthers}`;
 }

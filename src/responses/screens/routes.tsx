@@ -1,21 +1,19 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { recordExport } from '../../audit/export-act.ts';
-import { answerExport } from '../../lib/export/answer.ts';
+import { recordExport } from '../../audit/export.ts';
+import { answerExport } from '../../lib/export/export.ts';
 import { isUuid, Uuid } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { readForm, severalOf } from '../../web/app/forms.tsx';
 import { counted } from '../../web/app/lists.tsx';
-import { readForm, severalOf } from '../../web/app/read-form.ts';
 import { exportResponses } from '../export.ts';
-import { parseFiltered } from '../facet-parameters.ts';
-import { followUpMany } from '../follow-up.ts';
-import { filterOf } from '../read-filter.ts';
+import { filterOf, parseFiltered } from '../filter.ts';
+import { followUpMany, tagMany } from '../follow-up.ts';
 import { releaseMany } from '../release.ts';
 import { ResponseExportQuery } from '../schemas.ts';
-import { tagMany } from '../tagging.ts';
 import { listScreen } from './inbox.tsx';
-import { type ResponseScreenTools, responseScreen } from './one.tsx';
 import { filled, go, inZone, pathOf } from './paths.ts';
+import { type ResponseScreenTools, responseScreen } from './response.tsx';
 
 const releasedMany = (many: string, one: boolean) =>
   one

@@ -4,8 +4,7 @@ import type { ThanksWords } from '../../surveys/texts.ts';
 import type { Language } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
 import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
-import { Check, scoreInWords } from './controls.tsx';
-import { type AskedSurvey, named } from './form.tsx';
+import { type AskedSurvey, Check, named, scoreInWords } from './form.tsx';
 import { linkStyle, messageStyle } from './style.ts';
 
 export type ShownAnswer = { score: number; comment: string | null; at: Date };

@@ -1,4 +1,4 @@
-import { oneLine } from '../../web/style.ts';
+import { oneLine } from '../../web/layout.tsx';
 
 /** Shows the question that belongs to the category of the chosen score. */
 export const followUpStyle = oneLine(`

@@ -1,21 +1,30 @@
 import { type Context, Hono } from 'hono';
+import PostalMime from 'postal-mime';
 import * as v from 'valibot';
-import type { Db } from '../../lib/db/db.ts';
-import { logoPath } from '../../organizations/logo.rules.ts';
+import { notFound, Refusal } from '../../errors.ts';
+import { inLanguage, surveyFillings, surveyMail } from '../../letters/letter.ts';
+import type { Db, Sql } from '../../lib/db/db.ts';
+import { compose } from '../../lib/smtp/message.ts';
+import { logoPath } from '../../organizations/logo.ts';
 import { formPage } from '../../responses/view/form.tsx';
 import { thanksPage } from '../../responses/view/messages.tsx';
 import { type Category, categories, categoryOf, scoresInOrder } from '../../scores.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { type AddressedPerson, fillIn, piecesOf } from '../../surveys/placeholders.ts';
-import { SurveyFields, wishOf } from '../../surveys/screens/form-fields.ts';
-import { languageFor, type TextsByLanguage, textsIn } from '../../surveys/texts.ts';
-import { NewSurveyInput, type NewSurveyWish } from '../../surveys/wish.schemas.ts';
-import { readForm } from '../../web/app/read-form.ts';
+import { SurveyFields, wishOf } from '../../surveys/form-fields.ts';
+import { NewSurveyInput, type NewSurveyWish } from '../../surveys/schemas.ts';
+import {
+  type AddressedPerson,
+  fillIn,
+  languageFor,
+  piecesOf,
+  type TextsByLanguage,
+  textsIn,
+} from '../../surveys/texts.ts';
+import { readForm } from '../../web/app/forms.tsx';
+import { pageHeaders } from '../../web/headers.ts';
 import { languageOf } from '../../web/language.ts';
-import type { HtmlPage } from '../../web/layout.tsx';
-import { readLetter } from '../preview.ts';
-import { findMailSender } from '../queries.ts';
-import { asFrame, remarkPage } from './preview-frame.tsx';
+import { type HtmlPage, renderPage } from '../../web/layout.tsx';
+import { findMailed, findMailSender, type Mailed } from '../queries.ts';
 
 type PreviewTools = { db: Db; publicUrl: string };
 
@@ -130,3 +139,70 @@ function readerOf(survey: object): AddressedPerson {
   });
   return { name: 'Robin Reader', properties: Object.fromEntries(properties) };
 }
+
+/** The links in a preview lead to no contact. */
+const inventedMail = {
+  sendId: '00000000-0000-0000-0000-000000000000',
+  email: 'reader@example.com',
+  token: 'preview',
+};
+const reader: AddressedPerson = { name: 'Robin Reader', properties: {} };
+
+type MailPreview = { surveyId: string; publicUrl: string; language?: string | undefined };
+
+/** A survey's mail as a mail program reads it: composed whole and taken apart again. */
+export async function previewMail(sql: Sql, { surveyId, publicUrl, language }: MailPreview) {
+  const mailed = await findMailed(sql, surveyId);
+  if (!mailed) throw notFound('survey');
+  if (language && language !== mailed.survey.language && !mailed.survey.texts[language]) {
+    throw new Refusal('invalid', `the survey has no texts in ${language}`);
+  }
+  return await readLetter(mailed, {
+    publicUrl,
+    language: language ?? mailed.survey.language,
+    reader,
+  });
+}
+
+type ReadLetter = { publicUrl: string; language: string; reader: AddressedPerson };
+
+/** The mail of a survey, stored or not, to a person. */
+async function readLetter(mailed: Mailed, { publicUrl, language, reader }: ReadLetter) {
+  const survey = inLanguage(mailed.survey, language);
+  const mail = { survey, organization: mailed.organization, publicUrl };
+  const contact = { ...inventedMail, name: reader.name, properties: reader.properties };
+  const raw = compose(surveyMail(mail))(surveyFillings(mail)(contact, new Date()));
+  const { subject = '', text = '', html = '' } = await PostalMime.parse(raw);
+  return { subject, text, html };
+}
+
+type Scheme = 'light' | 'dark';
+
+/** A page as it looks in one colour scheme, for a frame of the app: it neither runs nor sends anything there. */
+function asFrame(c: Context, { html }: HtmlPage, scheme: Scheme): Response {
+  const shown = inScheme(html, scheme);
+  const [, style = ''] = /<style>(.*?)<\/style>/s.exec(shown) ?? [];
+  const headers = pageHeaders(style, { pictures: true });
+  // A mail's styles stand at its elements.
+  const styles = /<style>.*<body[^>]* style=/s.test(shown) ? "style-src 'unsafe-inline'" : null;
+  const policy = headers['Content-Security-Policy']!.replace(
+    "frame-ancestors 'none'",
+    "frame-ancestors 'self'",
+  )
+    .replace("form-action 'self'", "form-action 'none'")
+    .replace(/style-src [^;]+/, (own) => styles ?? own);
+  return c.html(shown, 200, { ...headers, 'Content-Security-Policy': `${policy}; sandbox` });
+}
+
+/** The reader's scheme decides on pages and in mails; here the form does. */
+function inScheme(html: string, scheme: Scheme): string {
+  const media = scheme === 'dark' ? 'all' : 'not all';
+  return html
+    .replace(/@media ?\(prefers-color-scheme: ?dark\)/g, `@media ${media}`)
+    .replace(/color-scheme: ?light dark/g, `color-scheme:${scheme}`)
+    .replace(/(name="color-scheme" content=)"light dark"/, `$1"${scheme}"`);
+}
+
+/** A sentence where nothing can be shown. */
+const remarkPage = (text: string): HtmlPage =>
+  renderPage({ language: languageOf('en'), title: text, body: <p>{text}</p> });

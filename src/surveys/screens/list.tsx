@@ -1,13 +1,11 @@
 import type { Context } from 'hono';
 import { percentage, scaleNames } from '../../scores.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { count, counted, DataTable } from '../../web/app/lists.tsx';
-import { Time } from '../../web/app/marks.tsx';
+import { Time } from '../../web/app/badges.tsx';
+import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { SearchedList } from '../../web/app/searched-list.tsx';
-import { figureOf, titleOfFigure } from '../figures.rules.ts';
-import type { ListedSurvey } from '../screen.queries.ts';
-import { mayEdit, StatusMark, surveysPath } from './parts.tsx';
+import type { ListedSurvey } from '../queries.ts';
+import { figureOf, mayEdit, StatusMark, surveysPath, titleOfFigure } from './parts.tsx';
 
 type SurveyListProps = {
   surveys: readonly ListedSurvey[];

@@ -1,5 +1,168 @@
 import type { Child } from 'hono/jsx';
-import { lazily } from '../../lib/async/lazily.ts';
+import { lazily } from '../../lib/async/memoize.ts';
+import { Field } from './forms.tsx';
+
+type SearchedListProps = {
+  path: string;
+  /** Names the part of the page that changes as one types. */
+  id: string;
+  search: { name: string; label: string; purpose: string; value: string; placeholder?: string };
+  found: string;
+  about: string;
+  none: { title: string; means: string };
+  noneFound: { title: string; means: string };
+  meta: { page: number; limit: number; total: number };
+  children: Child;
+};
+
+/** A list with one field that searches it, its number, its empty states and its pages. */
+export function SearchedList(props: SearchedListProps) {
+  const { path, id, search, found, about, meta, children } = props;
+  const empty = search.value ? props.noneFound : props.none;
+  return (
+    <>
+      <search aria-label={search.purpose}>
+        <FilterForm path={path} updates={id}>
+          <div>
+            <Field
+              name={search.name}
+              label={search.label}
+              type="search"
+              size="wide"
+              value={search.value}
+              autocomplete="off"
+              {...(search.placeholder && { placeholder: search.placeholder })}
+            />
+          </div>
+        </FilterForm>
+      </search>
+      <Live id={id} says={found}>
+        <div class="title">
+          <h2>{found}</h2>
+          <span class="small soft">{about}</span>
+        </div>
+        <PagedList
+          meta={meta}
+          at={(page) => addressOf(props, page)}
+          empty={
+            <EmptyState title={empty.title}>
+              <p>{empty.means}</p>
+            </EmptyState>
+          }
+        >
+          {children}
+        </PagedList>
+      </Live>
+    </>
+  );
+}
+
+function addressOf({ path, search }: SearchedListProps, page: number) {
+  const searched = search.value && { [search.name]: search.value };
+  return `${path}?${new URLSearchParams({ ...searched, page: String(page) })}`;
+}
+
+type FilterFormProps = {
+  /** Where the list is; its filters are its query. */
+  path: string;
+  /** The id of the `Live` part that the filters are about. */
+  updates: string;
+  /** What stays in the query without a field of its own: names, each with a value. */
+  hidden?: readonly (readonly [name: string, value: string])[];
+  children?: Child;
+};
+
+/** Filters of a list: with script they hold as one types, and the address follows; without it by Apply. */
+export function FilterForm({ path, updates, hidden = [], children }: FilterFormProps) {
+  return (
+    <form
+      method="get"
+      action={path}
+      class="filters"
+      hx-get={path}
+      hx-trigger="input changed delay:300ms, submit"
+      hx-target={`#${updates}`}
+      hx-select={`#${updates}`}
+      hx-swap="outerHTML"
+      hx-replace-url="true"
+      hx-sync="this:replace"
+    >
+      {hidden.map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      {children}
+      <button type="submit">Apply</button>
+    </form>
+  );
+}
+
+type LiveProps = {
+  id: string;
+  /** Said aloud when the part was swapped: `12 of 340 responses`. */
+  says: string;
+  /** Asks for this part again every so many seconds, while the page is looked at. */
+  every?: number | undefined;
+  /** The page that has the part; needed with `every`. */
+  path?: string;
+  /** The id of a part elsewhere on that page, which is swapped together with this one. */
+  also?: string;
+  children?: Child;
+};
+
+/** A part of a page that is swapped by itself: after a filter changed, or every few seconds. */
+export function Live({ id, says, every, path, also, children }: LiveProps) {
+  const polling = every
+    ? {
+        'hx-get': path,
+        'hx-trigger': `every ${every}s`,
+        'hx-select': `#${id}`,
+        'hx-target': 'this',
+        'hx-swap': 'outerMorph',
+        ...(also && { 'hx-select-oob': `#${also}:outerMorph` }),
+      }
+    : {};
+  return (
+    <div id={id} data-says={says} {...polling}>
+      {children}
+    </div>
+  );
+}
+
+type PagedListProps = {
+  meta: { page: number; limit: number; total: number };
+  /** The address of a page by its number. */
+  at: (page: number) => string;
+  /** What stands in place of rows where the whole list has none. */
+  empty: Child;
+  summary?: Child;
+  words?: PagerProps['words'];
+  children: Child;
+};
+
+/** The rows of one page, or why there are none, and the ways to other pages. */
+export function PagedList({ meta, at, empty, summary, words, children }: PagedListProps) {
+  const { page, limit, total } = meta;
+  const last = Math.max(1, Math.ceil(total / limit));
+  return (
+    <>
+      {total === 0 ? empty : page > last ? <PastTheEnd last={last} to={at(1)} /> : children}
+      <Pager
+        summary={summary ?? pageSummary(meta)}
+        newer={page > 1 ? at(Math.min(page - 1, last)) : undefined}
+        older={page < last ? at(page + 1) : undefined}
+        {...(words && { words })}
+      />
+    </>
+  );
+}
+
+const PastTheEnd = ({ last, to }: { last: number; to: string }) => (
+  <EmptyState title="This page is past the end of the list">
+    <p>
+      The last page is {count(last)}. <a href={to}>Go to the first page</a>
+    </p>
+  </EmptyState>
+);
 
 export type TableColumn = {
   head: Child;
@@ -20,7 +183,7 @@ type DataTableProps = {
   id?: string;
 };
 
-export type TableRow = { cells: readonly Child[]; current?: boolean; id?: string };
+type TableRow = { cells: readonly Child[]; current?: boolean; id?: string };
 
 /** What is compared by column. On a phone it scrolls inside itself, by keyboard too. */
 export function DataTable(props: DataTableProps) {
@@ -73,7 +236,7 @@ export function EmptyState({ title, children }: { title: string; children?: Chil
   );
 }
 
-export type PagerProps = {
+type PagerProps = {
   /** In words: `1 to 50 of 1,266`, or `42 keys`; null of an empty list, which says so itself. */
   summary: Child;
   newer?: string | undefined;

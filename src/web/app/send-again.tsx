@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { postedAgain } from './read-form.ts';
+import { postedAgain } from './forms.tsx';
 
 /** What comes before sending a form again. */
 const firstBefore = {

@@ -3,28 +3,24 @@ import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 import { refusalIn } from '../../lib/http/http.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { flash } from '../../web/app/flash.ts';
+import { flash, keepOnce } from '../../web/app/flash.ts';
 import {
   emptyForm,
   type FormState,
   optionalText,
   readForm,
   severalOf,
-} from '../../web/app/read-form.ts';
+} from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { keepOnce } from '../../web/app/shown-once.ts';
+import { NewWebhook, type WebhookTools } from '../api.ts';
 import { eventTypes } from '../events.ts';
 import { changeWebhook, createWebhook, getWebhook } from '../manage.ts';
 import { listWebhooks, type WebhookRow } from '../queries.ts';
-import type { WebhookTools } from '../routes.ts';
-import { NewWebhook } from '../schemas.ts';
 import { webhookTexts } from '../screen-texts.ts';
-import { webhookActs } from './acts.tsx';
-import { shortUrl } from './delivery.rules.ts';
-import { WebhookForm } from './form.tsx';
-import { historyScreens } from './history.tsx';
-import { WebhookList } from './list.tsx';
+import { shortUrl } from './delivery.tsx';
+import { WebhookForm, WebhookList, webhookActs } from './list.tsx';
 import { idOf, pathOf } from './paths.ts';
+import { historyScreens } from './replay.tsx';
 
 const types = eventTypes.map(({ type }) => type);
 

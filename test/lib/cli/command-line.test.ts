@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { columns, command, UsageError } from '../../../src/lib/cli/command.ts';
-import { runCommandLine } from '../../../src/lib/cli/command-line.ts';
-import { flag, Line, option, optional } from '../../../src/lib/cli/options.ts';
+import {
+  columns,
+  command,
+  flag,
+  Line,
+  option,
+  optional,
+  runCommandLine,
+  UsageError,
+} from '../../../src/lib/cli/command.ts';
 
 const says = (name: string) =>
   command({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type CsvRow, csvRowsInParts } from '../../../src/lib/cli/csv-rows.ts';
+import { type CsvRow, csvRowsInParts } from '../../../src/lib/cli/csv.ts';
 
 const options = { delimiter: ',', firstLine: 1 };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { Color, Line, Moment, Whole } from '../../../src/lib/cli/options.ts';
+import { Color, Line, Moment, Whole } from '../../../src/lib/cli/command.ts';
 
 const taken = (schema: v.GenericSchema, text: string) => v.is(schema, text);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createProgress } from '../../../src/lib/cli/progress.ts';
+import { createProgress } from '../../../src/lib/cli/command.ts';
 
 /** What is written for these steps of ten. */
 function written(isTTY: boolean, ...steps: number[]) {

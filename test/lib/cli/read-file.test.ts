@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readCsv } from '../../../src/lib/cli/csv.ts';
-import { decode, readBytes } from '../../../src/lib/cli/read-file.ts';
+import { decode, readBytes } from '../../../src/lib/cli/files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'read-file-'));
 after(() => rmSync(folder, { recursive: true }));

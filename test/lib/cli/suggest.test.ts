@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { didYouMean } from '../../../src/lib/cli/suggest.ts';
+import { didYouMean } from '../../../src/lib/cli/command.ts';
 
 const known = ['send', 'survey', 'contact', 'org', 'x'];
 

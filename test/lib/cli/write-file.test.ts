@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { writeTextFile } from '../../../src/lib/cli/write-file.ts';
+import { writeTextFile } from '../../../src/lib/cli/files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'write-file-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { obtainSecretKey, readSecretKey } from '../../../src/lib/crypto/secret-key.ts';
+import { obtainSecretKey, readSecretKey } from '../../../src/lib/crypto/secrets.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'askback-secret-'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { complaintOfUrl, listUrls, mustChoose } from '../../../src/lib/db/database-url.ts';
+import { complaintOfUrl, listUrls, mustChoose } from '../../../src/lib/db/db.ts';
 
 for (const url of [
   'postgres://askback@db/askback',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { runAbortable } from '../../../src/lib/db/abortable.ts';
 import { connect, type Db, isDatabaseAway, isPoolBusy } from '../../../src/lib/db/db.ts';
 import {
   createPoolSlots,
@@ -8,6 +7,7 @@ import {
   ofGroup,
   requestsOfNoGroup,
   requestWaitMs,
+  runAbortable,
   serviceWork,
   shareFairly,
 } from '../../../src/lib/db/fair-pool.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { likePattern } from '../../../src/lib/db/like-pattern.ts';
+import { likePattern } from '../../../src/lib/db/db.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 
 const { db } = await testDatabase();

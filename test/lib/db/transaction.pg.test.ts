@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, one, serviceLimits } from '../../../src/lib/db/db.ts';
+import {
+  connect,
+  inReadTransaction,
+  inTransaction,
+  one,
+  serviceLimits,
+} from '../../../src/lib/db/db.ts';
 import { migrate } from '../../../src/lib/db/migrate.ts';
-import { inReadTransaction, inTransaction } from '../../../src/lib/db/transaction.ts';
 import { emptyDatabase } from '../../support/probe/database.ts';
 
 const { db, url } = await emptyDatabase();

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { answerExport } from '../../../src/lib/export/answer.ts';
 import {
+  answerExport,
   type FileText,
   type ListRange,
   type ListReader,
   readAhead,
-} from '../../../src/lib/export/read-ahead.ts';
+} from '../../../src/lib/export/export.ts';
 
 const rowsOfRange = 2;
 const longestRange = 4;

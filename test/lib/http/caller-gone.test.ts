@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Context } from 'hono';
-import { watchCaller } from '../../../src/lib/http/caller-gone.ts';
+import { watchCaller } from '../../../src/lib/http/http.ts';
 
 const contextOf = (socket: Socket) => ({ env: { incoming: { socket } } }) as unknown as Context;
 

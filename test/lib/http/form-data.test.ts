@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Hono } from 'hono';
-import { readFormData } from '../../../src/lib/http/form-data.ts';
+import { readFormData } from '../../../src/lib/http/body.ts';
 import { refusalIn } from '../../../src/lib/http/http.ts';
 
 const app = new Hono()

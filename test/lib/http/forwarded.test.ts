@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
-import { clientBehind, type ForwardingHeaders } from '../../../src/lib/http/forwarded.ts';
+import { clientBehind, type ForwardingHeaders } from '../../../src/lib/http/client-address.ts';
 
 const trusted = ['10.0.0.0/8', '127.0.0.1/32', 'fd00::/8'].map((range) => ipaddr.parseCIDR(range));
 const behind = (peer: string, headers: ForwardingHeaders) => clientBehind(peer, headers, trusted);

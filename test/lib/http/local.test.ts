@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Hono } from 'hono';
-import { isLocalRequest } from '../../../src/lib/http/local.ts';
+import { isLocalRequest } from '../../../src/lib/http/listen.ts';
 
 const app = new Hono().get('/', (c) => c.text(String(isLocalRequest(c))));
 

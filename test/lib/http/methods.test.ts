@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allowedMethods } from '../../../src/lib/http/methods.ts';
+import { allowedMethods } from '../../../src/lib/http/router.ts';
 
 const routes = [
   { method: 'ALL', path: '/*' },

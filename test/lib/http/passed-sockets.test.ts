@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sortPassedSockets } from '../../../src/lib/http/passed-sockets.ts';
+import { sortPassedSockets } from '../../../src/lib/http/listen.ts';
 
 const none = { count: 0, pid: null, names: [] };
 

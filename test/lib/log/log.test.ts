@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog, type Fields } from '../../../src/lib/log/log.ts';
-import { terminalLine } from '../../../src/lib/log/log-terminal.ts';
+import { createLog, type Fields, terminalLine } from '../../../src/lib/log/log.ts';
 import { quietLogger } from '../../../src/lib/queue/runner.ts';
 
 function logged(

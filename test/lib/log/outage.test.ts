@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createOutage } from '../../../src/lib/log/outage.ts';
+import { createOutage } from '../../../src/lib/log/log.ts';
 import { keptLog } from '../../support/probe/log.ts';
 
 const words = { begins: 'nothing goes out, trying on', over: 'all goes out again' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readIdentity } from '../../../src/lib/oidc/identity.ts';
+import { readIdentity } from '../../../src/lib/oidc/provider.ts';
 
 const least = { iss: 'https://login.acme.test', sub: '1' };
 

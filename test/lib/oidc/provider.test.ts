@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { OidcIdentity } from '../../../src/lib/oidc/identity.ts';
 import {
   createOidcProvider,
   type OidcFailure,
   type OidcFlow,
+  type OidcIdentity,
 } from '../../../src/lib/oidc/provider.ts';
 import {
   clientId,

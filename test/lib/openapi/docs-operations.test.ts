@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { rowsOf, wordsOf } from '../../../src/lib/openapi/docs/fields.tsx';
-import { renderDocs } from '../../../src/lib/openapi/docs/page.tsx';
-import { jsonSchema } from '../../../src/lib/openapi/json-schema.ts';
-import { describeApi } from '../../../src/lib/openapi/openapi.ts';
-import type { Operation } from '../../../src/lib/openapi/section.ts';
+import { renderDocs, rowsOf, wordsOf } from '../../../src/lib/openapi/docs.tsx';
+import { describeApi, type Operation } from '../../../src/lib/openapi/openapi.ts';
+import { jsonSchema } from '../../../src/lib/openapi/operation.ts';
 
 const cup = '/api/v1/cups/{id}';
 const answer = { status: 200, about: 'a cup', schema: v.object({ id: v.string() }) } as const;

@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { sendingExamples } from '../../../src/examples/sending.ts';
 import { webhookExamples } from '../../../src/examples/webhooks.ts';
-import { docsHeaders, renderDocs } from '../../../src/lib/openapi/docs/page.tsx';
+import { docsHeaders, renderDocs } from '../../../src/lib/openapi/docs.tsx';
 import { describeApi } from '../../../src/lib/openapi/openapi.ts';
-import { sendSection } from '../../../src/sends/routes.ts';
-import { webhookSection } from '../../../src/webhooks/operations.ts';
-import { messageHeaders, messages } from '../../../src/webhooks/payloads.ts';
+import { sendSection } from '../../../src/sends/api.ts';
+import { webhookSection } from '../../../src/webhooks/api.ts';
+import { messageHeaders, messages } from '../../../src/webhooks/events.ts';
 
 const document = describeApi({
   info: {

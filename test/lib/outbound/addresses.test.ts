@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isForbidden, parseAllowList } from '../../../src/lib/outbound/addresses.ts';
+import { isForbidden, parseAllowList } from '../../../src/lib/outbound/connect.ts';
 
 const open: [address: string, why: string][] = [
   ['93.184.215.14', 'a public IPv4 address'],

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { forbiddenTarget } from '../../../src/lib/outbound/connect.ts';
 import { createOutbound } from '../../../src/lib/outbound/post.ts';
-import { forbiddenTarget } from '../../../src/lib/outbound/targets.ts';
 
 type Settings = Partial<Parameters<typeof createOutbound>[0]>;
 

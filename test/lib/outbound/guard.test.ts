@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
+import { forbiddenTarget } from '../../../src/lib/outbound/connect.ts';
 import { createOutbound, type Post } from '../../../src/lib/outbound/post.ts';
-import { forbiddenTarget } from '../../../src/lib/outbound/targets.ts';
 
 type Handler = (request: IncomingMessage, answer: ServerResponse) => void;
 const ok: Handler = (request, answer) => request.resume().on('end', () => answer.end('ok'));

@@ -3,11 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import {
-  createOutbound,
-  type FailureKind,
-  type OutboundAnswer,
-} from '../../../src/lib/outbound/post.ts';
+import type { FailureKind } from '../../../src/lib/outbound/connect.ts';
+import { createOutbound, type OutboundAnswer } from '../../../src/lib/outbound/post.ts';
 import { type Behaviour, startHostile } from '../../support/fakes/hostile-subscriber.ts';
 
 /** For subscribers that only the deadline ends, and for those that answer before. */

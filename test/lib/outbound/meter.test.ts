@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
-import { metered, tooMuch } from '../../../src/lib/outbound/meter.ts';
+import { metered, tooMuch } from '../../../src/lib/outbound/connect.ts';
 
 /** A socket on which answers of so many bytes arrive; each is read to its end. */
 function answered() {

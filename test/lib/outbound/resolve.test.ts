@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createResolve } from '../../../src/lib/outbound/resolve.ts';
+import { createResolve } from '../../../src/lib/outbound/connect.ts';
 
 type Answers = Partial<Record<'resolve4' | 'resolve6', string[]>>;
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { secondsOf } from '../../../src/lib/outbound/retry-after.ts';
+import { secondsOf } from '../../../src/lib/outbound/post.ts';
 
 const now = Date.UTC(1994, 10, 6, 8, 49, 7);
 const headers: [header: string | string[] | undefined, seconds: number | null][] = [

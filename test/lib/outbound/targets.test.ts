@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseAllowList } from '../../../src/lib/outbound/addresses.ts';
-import { forbiddenTarget, judgeTarget } from '../../../src/lib/outbound/targets.ts';
+import { forbiddenTarget, judgeTarget, parseAllowList } from '../../../src/lib/outbound/connect.ts';
 
 const strict = { allow: [], http: false };
 

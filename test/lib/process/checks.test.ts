@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failedChecks } from '../../../src/lib/process/checks.ts';
+import { failedChecks } from '../../../src/lib/process/lifecycle.ts';
 
 test('a check that does not answer within two seconds has failed, and those that do are judged by what they say', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { keepOnlyNetwork } from '../../../src/lib/process/permission.ts';
+import { keepOnlyNetwork } from '../../../src/lib/process/lifecycle.ts';
 import { createWorker } from '../../../src/lib/worker/worker.ts';
 
 const program = `

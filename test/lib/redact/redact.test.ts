@@ -3,9 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type CountryCode, getCountries, getExampleNumber } from 'libphonenumber-js';
 import examples from 'libphonenumber-js/mobile/examples';
-import { doubtfulExcerpt, redactDoubtful } from '../../../src/lib/redact/doubtful.ts';
-import { cut, type PeopleToRedact, withoutKnown } from '../../../src/lib/redact/known.ts';
-import { redact, redactedExcerpt } from '../../../src/lib/redact/redact.ts';
+import {
+  cut,
+  doubtfulExcerpt,
+  type PeopleToRedact,
+  redact,
+  redactDoubtful,
+  redactedExcerpt,
+  withoutKnown,
+} from '../../../src/lib/redact/redact.ts';
 
 const noNames: PeopleToRedact = { names: [], emails: [] };
 const ann: PeopleToRedact = { names: ["Ann O'Brien-Müller", '王伟'], emails: ['ann@acme.test'] };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 import type SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { converse } from '../../../src/lib/smtp/conversation.ts';
+import { converse } from '../../../src/lib/smtp/connection.ts';
 
 /** A server that says these pieces, each as it arrives, in reply to one command. */
 async function replyTo(pieces: readonly string[]) {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
-import { compose } from '../../../src/lib/smtp/compose.ts';
 import { createDkimSigner } from '../../../src/lib/smtp/dkim.ts';
-import { slot } from '../../../src/lib/smtp/slots.ts';
+import { compose } from '../../../src/lib/smtp/message.ts';
+import { slot } from '../../../src/lib/smtp/pool.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const pem = rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tidy } from '../../../src/lib/smtp/outcome.ts';
+import { tidy } from '../../../src/lib/smtp/connection.ts';
 
 test('of what a server says 500 characters are kept on one line, none of them in half', () => {
   assert.equal(tidy(' 550-no\r\n\t550 \0no '), '550-no 550 no');

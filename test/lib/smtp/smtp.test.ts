@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import type { MailOutcome } from '../../../src/lib/smtp/outcome.ts';
+import type { MailOutcome } from '../../../src/lib/smtp/connection.ts';
 import type { SmtpSettings } from '../../../src/lib/smtp/settings.ts';
 import { createSmtpPool } from '../../../src/lib/smtp/smtp.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { stuffed } from '../../../src/lib/smtp/stuffing.ts';
+import { stuffed } from '../../../src/lib/smtp/message.ts';
 
 /** As a server reads it (RFC 5321, 4.5.2): lines up to one of a dot alone, a first dot taken away. */
 function received(text: string): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withinMs } from '../../../src/lib/async/deadline.ts';
-import { createThrottle } from '../../../src/lib/smtp/throttle.ts';
+import { createThrottle } from '../../../src/lib/smtp/pool.ts';
 
 test('messages that are accepted after a complaint earn places back, one after the other, and no more than there were', async () => {
   const throttle = createThrottle({ connections: 8, messagesPerSecond: null, firstPauseMs: 1 });

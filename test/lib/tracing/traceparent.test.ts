@@ -5,7 +5,7 @@ import {
   spanContextOf,
   traceIdOf,
   traceparentOf,
-} from '../../../src/lib/tracing/traceparent.ts';
+} from '../../../src/lib/tracing/spans.ts';
 
 const trace = '0af7651916cd43dd8448eb211c80319c';
 const span = 'b7ad6b7169203331';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isInCalendar } from '../../../src/lib/validation/calendar.ts';
+import { isInCalendar } from '../../../src/lib/validation/parse.ts';
 
 const texts: [text: string, exists: boolean][] = [
   ['2024-02-29', true],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseJson } from '../../../src/lib/validation/json.ts';
+import { parseJson } from '../../../src/lib/validation/parse.ts';
 
 const lists = (levels: number, inside: string) => '['.repeat(levels) + inside + ']'.repeat(levels);
 const objects = (levels: number, inside: string) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isLanguage } from '../../../src/lib/validation/language.ts';
+import { isLanguage } from '../../../src/lib/validation/parse.ts';
 
 test('a tag names a language', () => {
   for (const tag of ['en', 'pt-BR', 'zh-Hant-TW', 'DE', 'gsw', 'ast', 'rm-CH'])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPlainLine, oneLine } from '../../../src/lib/validation/plain-line.ts';
+import { isPlainLine, oneLine } from '../../../src/lib/validation/parse.ts';
 
 test('a line keeps its joiners and loses what breaks it or turns it around', () => {
   assert.ok(isPlainLine('Zoë 👩‍👩‍👧 نمی‌خواهم'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isTimeZone, isTimeZoneName } from '../../../src/lib/validation/time-zone.ts';
+import { isTimeZone, isTimeZoneName } from '../../../src/lib/validation/parse.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 
 const zones = ['UTC', 'utc', 'Europe/Berlin', 'america/new_york', 'Etc/GMT+2', 'EST5EDT'];

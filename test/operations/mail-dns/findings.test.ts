@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { type Finding, recordLine } from '../../../src/operations/finding.ts';
-import { dkimRecordFor, examineDkim } from '../../../src/operations/mail-dns/dkim.ts';
-import { examineDmarc } from '../../../src/operations/mail-dns/dmarc.ts';
-import { examineMx, examinePtr } from '../../../src/operations/mail-dns/route.ts';
-import { examineSpf, type Machines } from '../../../src/operations/mail-dns/spf.ts';
+import {
+  dkimRecordFor,
+  examineDkim,
+  examineDmarc,
+  examineMx,
+  examinePtr,
+  examineSpf,
+  type Machines,
+} from '../../../src/operations/doctor-dns.ts';
+import { type Finding, recordLine } from '../../../src/operations/rules.ts';
 import { fakeResolver, servfail, type Zone } from '../../support/fakes/dns.ts';
 
 function checkFinding(

@@ -6,7 +6,7 @@ import {
   type DnsAnswer,
   type Resolver,
   reverseName,
-} from '../../../src/operations/mail-dns/resolver.ts';
+} from '../../../src/operations/doctor-dns.ts';
 import { nameServer, noAnswer, servfail } from '../../support/fakes/dns.ts';
 
 const long = `v=DKIM1; p=${'x'.repeat(700)}`;

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JobPayloads } from '../../../src/jobs.ts';
-import { makeSummary } from '../../../src/summaries/make.ts';
-import { periodFilters, periodText } from '../../../src/summaries/screens/period-text.ts';
-import { compareScores } from '../../../src/summaries/screens/summary-page.tsx';
+import { compareScores, periodFilters, periodText } from '../../../src/summaries/screens.tsx';
+import { makeSummary } from '../../../src/summaries/summarize.ts';
 import { makeFeedback, readingTools } from '../../support/make/feedback.ts';
 import { makeOrganization } from '../../support/make/rows.ts';
 import { bareApp } from '../../support/probe/app.ts';

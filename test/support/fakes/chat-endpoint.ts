@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
-import { createProvider } from '../../../src/summaries/provider.ts';
+import { createProvider } from '../../../src/summaries/analyst.ts';
 
 type Behaviour = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 

@@ -2,7 +2,7 @@ import { createSocket, type RemoteInfo } from 'node:dgram';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after } from 'node:test';
-import type { DnsAnswer, Resolver } from '../../../src/operations/mail-dns/resolver.ts';
+import type { DnsAnswer, Resolver } from '../../../src/operations/doctor-dns.ts';
 
 export const servfail = '(the servers of the name fail)';
 export const noAnswer = '(no answer)';

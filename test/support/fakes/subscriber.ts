@@ -1,6 +1,9 @@
 import type { Secrets } from '../../../src/lib/crypto/secrets.ts';
-import type { SubscriberAnswer, SubscriberClient } from '../../../src/webhooks/deliver.ts';
-import { spellSecret } from '../../../src/webhooks/sign.ts';
+import {
+  type SubscriberAnswer,
+  type SubscriberClient,
+  spellSecret,
+} from '../../../src/webhooks/deliver.ts';
 
 export const testSecret = spellSecret(new Uint8Array(32).fill(5));
 

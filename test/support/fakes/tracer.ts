@@ -1,6 +1,12 @@
 import type { TestContext } from 'node:test';
-import type { Attributes, Context, Link, SpanOptions, Tracer } from '@opentelemetry/api';
-import { trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Context,
+  type Link,
+  type SpanOptions,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 import { traceWith } from '../../../src/lib/tracing/spans.ts';
 
 export type RecordedSpan = {

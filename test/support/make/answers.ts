@@ -1,12 +1,12 @@
 import { Refusal } from '../../../src/errors.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
+import type { SurveyLink } from '../../../src/responses/answer.queries.ts';
 import {
   type AnswerTools,
   answerSurvey,
   createAnswerRecorder,
   type RecordAnswer,
 } from '../../../src/responses/answer.ts';
-import type { SurveyLink } from '../../../src/responses/link.queries.ts';
 import type { Submission } from '../../../src/responses/rules.ts';
 
 type Asked = { orgId: string; surveyId: string; contactId: string | null };

@@ -9,7 +9,7 @@ import {
   emit,
   emittedDeliveries,
   type NewEvents,
-} from '../../../src/webhooks/emit.cte.ts';
+} from '../../../src/webhooks/emit.ts';
 import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
 import { plainSecrets } from '../fakes/subscriber.ts';
 import { makeOrganization, makeWebhook } from './rows.ts';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { after } from 'node:test';
 import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
-import { erasePerson } from '../../../src/people/erasure/erase.ts';
-import { openErasureFile } from '../../../src/people/erasure/file.ts';
+import { erasePerson } from '../../../src/people/erase.ts';
+import { openErasureFile } from '../../../src/people/receipts-file.ts';
 import { secretKey } from '../processes/program.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey, writeKeyOf } from './rows.ts';
 

@@ -1,4 +1,4 @@
-import type { MailOutcome } from '../../../src/lib/smtp/outcome.ts';
+import type { MailOutcome } from '../../../src/lib/smtp/connection.ts';
 
 export const accepted = (): MailOutcome => ({ kind: 'accepted', response: '250 ok' });
 

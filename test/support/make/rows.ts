@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { requireWrite, type WriteKey } from '../../../src/keys/authenticate.ts';
-import { issueKey } from '../../../src/keys/issue.ts';
+import { issueKey } from '../../../src/keys/manage.ts';
 import { json, one, type Sql } from '../../../src/lib/db/db.ts';
 
 /** Rows for tests: each maker takes only what its test is about and makes the rest up. */

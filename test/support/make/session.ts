@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { one, type Sql } from '../../../src/lib/db/db.ts';
-import { hashToken, newToken } from '../../../src/sessions/cookie.ts';
 import { insertSession } from '../../../src/sessions/queries.ts';
-import type { Role } from '../../../src/sessions/session.ts';
+import { hashToken, newToken, type Role } from '../../../src/sessions/session.ts';
 
 export async function makeMember(sql: Sql, over: Record<string, unknown> = {}): Promise<string> {
   const member = { email: `${randomUUID()}@members.test`, name: 'Ann', ...over };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import type { AppTools } from '../../../src/app.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
-import type { OidcSettings } from '../../../src/settings/sign-in.ts';
+import type { OidcSettings } from '../../../src/settings.ts';
 import {
   clientId,
   clientSecret,

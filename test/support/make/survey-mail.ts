@@ -1,6 +1,6 @@
 import PostalMime from 'postal-mime';
-import { type SurveyMail, surveyFillings, surveyMail } from '../../../src/letters/mail.ts';
-import { compose } from '../../../src/lib/smtp/compose.ts';
+import { type SurveyMail, surveyFillings, surveyMail } from '../../../src/letters/letter.ts';
+import { compose } from '../../../src/lib/smtp/message.ts';
 
 type Own = {
   survey?: Partial<SurveyMail['survey']>;

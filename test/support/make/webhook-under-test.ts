@@ -1,6 +1,6 @@
 import type { Db } from '../../../src/lib/db/db.ts';
 import type { SubscriberClient } from '../../../src/webhooks/deliver.ts';
-import { emit } from '../../../src/webhooks/emit.cte.ts';
+import { emit } from '../../../src/webhooks/emit.ts';
 import { changeWebhook, renewSecret } from '../../../src/webhooks/manage.ts';
 import { deleteWebhook } from '../../../src/webhooks/queries.ts';
 import { replay } from '../../../src/webhooks/replay.ts';

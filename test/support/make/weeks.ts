@@ -1,5 +1,5 @@
 import type { Db } from '../../../src/lib/db/db.ts';
-import type { Facet } from '../../../src/responses/facets.cte.ts';
+import type { Facet } from '../../../src/responses/filter.queries.ts';
 import { makeOrganization, makeSurvey } from './rows.ts';
 
 type Weeks = {

@@ -3,8 +3,8 @@ import { gunzipSync } from 'node:zlib';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { apiDocument } from '../../../src/api.ts';
-import type { Described } from '../../../src/lib/openapi/document.ts';
-import type { Schema } from '../../../src/lib/openapi/json-schema.ts';
+import type { Described } from '../../../src/lib/openapi/openapi.ts';
+import type { Schema } from '../../../src/lib/openapi/operation.ts';
 import { testSettings } from '../make/settings.ts';
 
 const document = apiDocument(testSettings);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { assetRoutes } from '../../../src/web/app/asset-routes.ts';
-import { assetUrl, readWebAsset, webAssetNames } from '../../../src/web/app/assets.ts';
+import { assetRoutes, assetUrl, readWebAsset, webAssetNames } from '../../../src/web/app/assets.ts';
 
 const app = assetRoutes();
 const mostScript = 20_480;

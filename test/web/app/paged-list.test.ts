@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PagedList } from '../../../src/web/app/paged-list.tsx';
+import { PagedList } from '../../../src/web/app/lists.tsx';
 
 const pages: [page: number, total: number, links: string[]][] = [
   [1, 0, []],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Hono } from 'hono';
-import { keepPosted, postedAgain } from '../../../src/web/app/read-form.ts';
+import { keepPosted, postedAgain } from '../../../src/web/app/forms.tsx';
 
 const app = new Hono().post('/', async (c) => {
   await keepPosted(c);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Rail } from '../../../src/web/app/rail.tsx';
+import { Rail } from '../../../src/web/app/screen.tsx';
 
 const organization = {
   name: 'Larkspur',

@@ -8,9 +8,8 @@ import { createLog } from '../../../src/lib/log/log.ts';
 import { parseQuery } from '../../../src/lib/validation/parse.ts';
 import { byStatus, showErrorScreen, tryAgain } from '../../../src/web/app/error-screens.tsx';
 import { flash } from '../../../src/web/app/flash.ts';
-import { guardForms } from '../../../src/web/app/guard-forms.ts';
+import { guardForms, readForm } from '../../../src/web/app/forms.tsx';
 import { DataTable, pageSummary } from '../../../src/web/app/lists.tsx';
-import { readForm } from '../../../src/web/app/read-form.ts';
 import { renderAlone, renderScreen } from '../../../src/web/app/screen.tsx';
 import { showTrouble } from '../../../src/web/show.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Hono } from 'hono';
 import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
-import { keepOnce, takeOnce } from '../../../src/web/app/shown-once.ts';
+import { keepOnce, takeOnce } from '../../../src/web/app/flash.ts';
 
 test('what is kept for the next page is there for a minute', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NumbersTable, TrendChart } from '../../../src/web/app/charts/trend-chart.tsx';
+import { NumbersTable, TrendChart } from '../../../src/web/app/trend-chart.tsx';
 
 test('the numbers behind a drawing begin with the newest', () => {
   const steps = ['May', 'June', 'July'].map((name) => ({ name, cells: ['1'] }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { shapeTrend } from '../../../src/web/app/charts/trend-shape.ts';
+import { shapeTrend } from '../../../src/web/app/trend-chart.tsx';
 
 const nps = { lowest: -100, highest: 100 };
 const point = (value: number | null, margin: number | null = null) => ({ value, margin });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DayChart } from '../../../src/webhooks/screens/day-chart.tsx';
+import { DayChart } from '../../../src/webhooks/screens/webhook.tsx';
 
 const drawn = (...delivered: number[]) =>
   String(

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
+import { deliveryHeaders } from '../../../src/webhooks/deliver.ts';
 import { duration } from '../../../src/webhooks/screen-texts.ts';
-import { explain, shortUrl, standingOf } from '../../../src/webhooks/screens/delivery.rules.ts';
-import { sentHeaders } from '../../../src/webhooks/screens/sent-headers.ts';
-import { deliveryHeaders } from '../../../src/webhooks/sign.ts';
+import {
+  explain,
+  sentHeaders,
+  shortUrl,
+  standingOf,
+} from '../../../src/webhooks/screens/delivery.tsx';
 
 test('every way in which a delivery stands has its sentence', () => {
   const delivery = { status_code: null, error: 'no answer within 10 s' };

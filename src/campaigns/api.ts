@@ -1,0 +1,325 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import type { Writer } from '../audit/acts.ts';
+import { notFound } from '../errors.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReaderTools } from '../keys/read.ts';
+import { parseBody } from '../lib/http/body.ts';
+import type { ApiSection, Operation } from '../lib/openapi/openapi.ts';
+import { Failure } from '../lib/openapi/operation.ts';
+import {
+  Count,
+  described,
+  Id,
+  List,
+  Moment,
+  One,
+  Page,
+  parseList,
+  parsePage,
+} from '../lib/paging/page.ts';
+import {
+  BooleanParameter,
+  isInCalendar,
+  isPlainLine,
+  isUuid,
+  parseWriteQuery,
+} from '../lib/validation/parse.ts';
+import { refuseOverLimit } from '../organizations/queries.ts';
+import { oneOf } from '../responses/schemas.ts';
+import { SendLimitExceeded } from '../sends/api.ts';
+import type { AdvanceTools } from './advance.ts';
+import {
+  type CampaignWish,
+  createCampaign,
+  pauseCampaign,
+  resumeCampaign,
+  stopCampaign,
+  tryCampaign,
+} from './campaign.ts';
+import { campaignJson, findCampaign, listCampaigns } from './queries.ts';
+import { listResults, resultStatuses } from './results.ts';
+
+/** Mounted next to the surveys' own routes. */
+export function surveyCampaignReads(tools: ReaderTools) {
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>().get('/:id/campaigns', (c) =>
+    answer(c, 'survey', (orgId) => {
+      const surveyId = c.req.param('id');
+      const page = parsePage(c.req.queries());
+      return isUuid(surveyId) ? listCampaigns(tools.db, orgId, { surveyId, page }) : undefined;
+    }),
+  );
+}
+
+export function campaignReads(tools: ReaderTools) {
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>()
+    .get('/:id', (c) =>
+      answer(c, 'campaign', (orgId) => {
+        const id = c.req.param('id');
+        return isUuid(id) ? campaignJson(tools.db, orgId, id) : undefined;
+      }),
+    )
+    .get('/:id/results', (c) =>
+      answer(c, 'campaign', (orgId) => {
+        const campaignId = c.req.param('id');
+        const { search, status, ...page } = parseList(ResultsQuery, c.req.queries());
+        const wish = { campaignId, page, search, status };
+        return isUuid(campaignId) ? listResults(tools.db, orgId, wish) : undefined;
+      }),
+    );
+}
+
+export const surveyCampaignRoutes = (tools: AdvanceTools) =>
+  new Hono<ApiEnv>().post('/:id/campaigns', async (c) => {
+    const key = requireWrite(c.var.key);
+    const surveyId = c.req.param('id');
+    const { dry_run } = parseWriteQuery(CampaignQuery, c.req.queries());
+    const wish = await parseBody(c, CampaignInput, { optional: true, parameters: CampaignQuery });
+    if (!isUuid(surveyId)) throw notFound('survey');
+    if (dry_run) {
+      return c.json({ data: await tried(tools, { ...wish, surveyId }, key.orgId) });
+    }
+    const id = await createCampaign(tools, key, { ...wish, surveyId });
+    return c.json({ data: await findCampaign(tools.db, key.orgId, id) }, 202);
+  });
+
+/** As the campaign itself would be answered. */
+async function tried({ db, now }: AdvanceTools, wish: CampaignWish, orgId: string) {
+  const judged = await tryCampaign({ db }, { orgId, surveyId: wish.surveyId });
+  const at = now?.() ?? new Date();
+  const isLater = wish.send_at ? wish.send_at > at : false;
+  if (!isLater) refuseOverLimit(judged, judged.mailed);
+  return {
+    id: null,
+    survey_id: wish.surveyId,
+    name: wish.name ?? judged.surveyName,
+    status: isLater ? 'scheduled' : 'running',
+    send_at: wish.send_at?.toISOString() ?? null,
+    per_hour: wish.per_hour ?? null,
+    total: judged.total,
+    sent: 0,
+    duplicates: judged.total - judged.mailed,
+    invalid: 0,
+    failed: 0,
+    remaining: judged.mailed,
+    reason: null,
+    created_at: null,
+    started_at: null,
+    finished_at: null,
+    reasons: Object.fromEntries(judged.reasons),
+  };
+}
+
+type Verb = (tools: AdvanceTools, by: Writer, id: string) => Promise<void>;
+
+export function campaignRoutes(tools: AdvanceTools) {
+  const act = (verb: Verb) => async (c: Context<ApiEnv>) => {
+    const key = requireWrite(c.var.key);
+    const id = c.req.param('id') ?? '';
+    if (!isUuid(id)) throw notFound('campaign');
+    await verb(tools, key, id);
+    return c.json({ data: await findCampaign(tools.db, key.orgId, id) });
+  };
+  return new Hono<ApiEnv>()
+    .post('/:id/pause', act(pauseCampaign))
+    .post('/:id/resume', act(resumeCampaign))
+    .post('/:id/stop', act(stopCampaign));
+}
+
+const ofSurvey = '/api/v1/surveys/{id}/campaigns';
+const path = '/api/v1/campaigns/{id}';
+
+const act = (word: 'pause' | 'resume' | 'stop', summary: string, about: string): Operation => ({
+  id: `${word}Campaign`,
+  method: 'post',
+  path: `${path}/${word}`,
+  summary,
+  about,
+  permission: 'write',
+  answer: { status: 200, about: 'the campaign as it stands now', schema: One(Campaign) },
+  refusals: {
+    409: { about: 'the campaign is over (`campaign_over`), or the same repeat still runs' },
+  },
+});
+
+const longestName = 200;
+const longestSearch = 320;
+const mostPerHour = 1_000_000;
+const longestWaitMs = 366 * 24 * 60 * 60 * 1000;
+
+const CampaignName = v.pipe(
+  v.string('must be text'),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(longestName, `must be at most ${longestName} characters`),
+  v.check(isPlainLine, 'must be one line without control characters'),
+);
+
+const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/;
+
+const SendAt = v.pipe(
+  v.string('must be text'),
+  v.regex(timeForm, 'must be an ISO 8601 time with its zone, such as 2027-01-31T12:00:00Z'),
+  v.check(isInCalendar, 'must be a time that exists'),
+  v.check((text) => Date.parse(text) < Date.now() + longestWaitMs, 'must be within a year'),
+  v.metadata({ format: 'date-time' }),
+  v.transform((text) => new Date(text)),
+);
+
+export const PerHour = v.pipe(
+  v.number('must be a number'),
+  v.integer('must be a whole number'),
+  v.minValue(1, 'must be at least 1'),
+  v.maxValue(mostPerHour, `must be at most ${mostPerHour}`),
+);
+
+/** What a list of results takes. */
+export const ResultsQuery = v.object({
+  ...Page.entries,
+  search: described(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.trim(),
+        v.maxLength(longestSearch, `must be at most ${longestSearch} characters`),
+        v.check((text) => !text.includes('\u0000'), 'must not contain NUL'),
+      ),
+    ),
+    'limit to contacts with this text in their address or name, in any case',
+  ),
+  status: described(v.optional(oneOf(resultStatuses)), 'limit to contacts with this status'),
+});
+
+export const CampaignInput = v.object({
+  name: described(v.nullish(CampaignName), 'what it is called in lists; without one as the survey'),
+  send_at: described(
+    v.nullish(SendAt),
+    'when it starts; without one, and for a time in the past, at once',
+  ),
+  per_hour: described(
+    v.nullish(PerHour),
+    'at most so many mails an hour, spread evenly; without one as fast as the mail server takes them',
+  ),
+});
+
+const CampaignQuery = v.object({
+  dry_run: v.pipe(
+    v.optional(BooleanParameter),
+    v.description('`true` judges the same way, and writes and sends nothing'),
+  ),
+});
+
+const counts = {
+  total: described(Count, 'contacts that were judged: those that were pending or failed'),
+  sent: Count,
+  duplicates: described(
+    Count,
+    'contacts that a rule kept from being mailed, with the reason in the results',
+  ),
+  invalid: described(Count, 'contacts whose address cannot be mailed'),
+  failed: Count,
+  remaining: described(Count, 'mails that are still to go out'),
+};
+
+const Campaign = v.object({
+  id: Id,
+  survey_id: Id,
+  name: v.string(),
+  status: v.picklist(['scheduled', 'running', 'paused', 'finished', 'stopped', 'refused']),
+  send_at: v.nullable(Moment),
+  per_hour: v.nullable(Count),
+  ...counts,
+  reason: described(v.nullable(v.string()), 'why it was refused, or stopped by itself'),
+  created_at: Moment,
+  started_at: v.nullable(Moment),
+  finished_at: v.nullable(Moment),
+});
+
+/** What a dry run answers: a campaign that was never made. */
+const TriedCampaign = v.object({
+  ...Campaign.entries,
+  id: v.null(),
+  created_at: v.null(),
+  reasons: described(
+    v.record(v.string(), Count),
+    'how many contacts would not be mailed, by `reason_code`',
+  ),
+});
+
+const CampaignResultItem = v.object({
+  contact_id: Id,
+  email: v.string(),
+  status: v.picklist(['waiting', 'sent', 'duplicate', 'invalid', 'failed']),
+  reason: v.nullable(v.string()),
+  reason_code: v.nullable(v.string()),
+  at: described(v.nullable(Moment), 'when it was decided; null while the mail waits'),
+});
+
+export const campaignSection: ApiSection = {
+  name: 'Campaigns',
+  about:
+    'A survey mailed to all of its contacts that are still to be asked: at a time, at a pace, and to be paused or stopped on the way.',
+  schemas: { Campaign, CampaignResult: CampaignResultItem },
+  operations: [
+    {
+      id: 'createCampaign',
+      method: 'post',
+      path: ofSurvey,
+      summary: 'Mail a survey to all contacts that are still to be asked',
+      about:
+        'Mails every contact that is `pending` or `failed` when it starts, judged as a send judges. It answers when all are ' +
+        'judged; the mails go out afterwards. The quota of all mails is reserved at the start, or nothing is sent. A dry run answers 200.',
+      permission: 'write',
+      query: CampaignQuery,
+      body: CampaignInput,
+      bodyOptional: true,
+      answer: { status: 202, about: 'the campaign', schema: One(Campaign) },
+      refusals: {
+        400: { about: 'the survey is a draft or closed, or a field is not of its form' },
+        403: {
+          about: 'the monthly send limit would be exceeded, and nothing was sent',
+          schema: v.union([Failure, SendLimitExceeded]),
+        },
+      },
+      also: { status: 200, about: 'what a dry run found', schema: One(TriedCampaign) },
+    },
+    {
+      id: 'listCampaigns',
+      method: 'get',
+      path: ofSurvey,
+      summary: 'List the campaigns of a survey, newest first',
+      about: 'Each with its counts as they stand now.',
+      permission: 'read',
+      query: Page,
+      answer: { status: 200, about: 'a page of them', schema: List(Campaign) },
+    },
+    {
+      id: 'getCampaign',
+      method: 'get',
+      path,
+      summary: 'Get a campaign and how far it is',
+      about: '`total` is the sum of `sent`, `duplicates`, `invalid`, `failed` and `remaining`.',
+      permission: 'read',
+      answer: { status: 200, about: 'the campaign', schema: One(Campaign) },
+    },
+    {
+      id: 'listCampaignResults',
+      method: 'get',
+      path: `${path}/results`,
+      summary: 'List what became of each contact of a campaign',
+      about: 'One row for each contact that was judged, also while the campaign runs.',
+      permission: 'read',
+      query: ResultsQuery,
+      answer: { status: 200, about: 'a page of them', schema: List(CampaignResultItem) },
+    },
+    act('pause', 'Pause a campaign', 'No further mail begins until it is resumed.'),
+    act('resume', 'Resume a paused campaign', 'It goes on at its pace from now on.'),
+    act(
+      'stop',
+      'Stop a campaign for good',
+      'What has not begun is not mailed, and its quota is given back.',
+    ),
+  ],
+};

@@ -1,0 +1,200 @@
+import { recordAct, type Writer } from '../audit/acts.ts';
+import { listRejects } from '../contacts/upload.queries.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { csvLine } from '../lib/export/export.ts';
+import { readUsage } from '../organizations/queries.ts';
+import { getOrgSurvey, type OrgSurvey } from '../surveys/queries.ts';
+import {
+  type AdvanceTools,
+  enqueueTurn,
+  judgeCampaign,
+  lockUndrafted,
+  startCampaign,
+  stopIn,
+  withdrawBatches,
+} from './advance.ts';
+import { type JudgedContact, judgeAskable } from './judge.ts';
+import {
+  type CampaignState,
+  changeCampaign,
+  countContacts,
+  insertCampaign,
+  lockCampaign,
+} from './queries.ts';
+
+export type CampaignWish = {
+  surveyId: string;
+  name?: string | null | undefined;
+  send_at?: Date | null | undefined;
+  per_hour?: number | null | undefined;
+};
+
+/**
+ * Mails a survey to all of its contacts that are still to be asked: now, all or none of them, or from a time on. In
+ * the past is now.
+ */
+export async function createCampaign(tools: AdvanceTools, by: Writer, wish: CampaignWish) {
+  const { orgId, actor } = by;
+  const now = tools.now?.() ?? new Date();
+  const sendAt = wish.send_at && wish.send_at > now ? wish.send_at : null;
+  const id = await inTransaction(tools.db, async (tx) => {
+    const survey = { orgId, surveyId: wish.surveyId };
+    const { name } = await getOrgSurvey(tx, orgId, wish.surveyId);
+    const campaignId = await insertCampaign(tx, orgId, {
+      survey_id: wish.surveyId,
+      name: wish.name ?? name,
+      per_hour: wish.per_hour ?? null,
+      status: sendAt ? 'scheduled' : 'running',
+      send_at: wish.send_at ?? null,
+      next_at: sendAt ?? now,
+      created_at: now,
+    });
+    const campaign = { id: campaignId, org_id: orgId, survey_id: wish.surveyId, turn: 0 };
+    if (sendAt) await lockUndrafted(tx, survey);
+    const isOn = sendAt !== null || (await startCampaign(tx, campaign, now));
+    if (isOn) await enqueueTurn(tx, campaign, sendAt ?? now);
+    const target = { kind: 'campaign', id: campaignId } as const;
+    const details = { survey_id: wish.surveyId };
+    await recordAct(tx, { orgId, actor, act: 'campaign.created', target, details });
+    return campaignId;
+  });
+  return id;
+}
+
+/** Says what a campaign would do now: the same judgement and the same refusals; nothing is written. */
+export async function tryCampaign({ db }: { db: Db }, survey: OrgSurvey) {
+  const { name: surveyName } = await getOrgSurvey(db, survey.orgId, survey.surveyId);
+  await inTransaction(db, (tx) => lockUndrafted(tx, survey));
+  return { ...(await judgeCampaign(db, survey)), surveyName };
+}
+
+/** Keeps a campaign from mailing on: what was claimed and has not begun waits again. A paused one stays so. */
+export const pauseCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
+  control(tools, { by, id }, async (tx, campaign) => {
+    if (campaign.status === 'paused') return;
+    await withdrawBatches(tx, campaign);
+    await changeCampaign(tx, campaign, { status: 'paused', next_at: null });
+    await record(tx, by, { act: 'campaign.paused', id });
+  });
+
+/** Lets a paused campaign go on, at its pace from now on. Another stays as it is. */
+export const resumeCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
+  control(tools, { by, id }, async (tx, campaign, now) => {
+    if (campaign.status !== 'paused') return;
+    const turn = campaign.turn + 1;
+    const status = campaign.started_at ? 'running' : 'scheduled';
+    await changeCampaign(tx, campaign, { status, turn, next_at: now, next_mail_at: now });
+    await enqueueTurn(tx, { ...campaign, turn }, now);
+    await record(tx, by, { act: 'campaign.resumed', id });
+  });
+
+/** Ends a campaign for good. One that was stopped stays so. */
+export const stopCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
+  control(tools, { by, id }, (tx, campaign, now) => stopIn(tx, campaign, { now, actor: by.actor }));
+
+type Controlled = { by: Writer; id: string };
+
+async function control(
+  tools: AdvanceTools,
+  { by, id }: Controlled,
+  act: (tx: Sql, campaign: CampaignState, now: Date) => Promise<void>,
+) {
+  await inTransaction(tools.db, async (tx) => {
+    const campaign = await lockCampaign(tx, { orgId: by.orgId, campaignId: id });
+    if (campaign?.kind !== 'campaign') throw notFound('campaign');
+    if (!['scheduled', 'running', 'paused'].includes(campaign.status)) throw over(campaign);
+    await act(tx, campaign, tools.now?.() ?? new Date());
+  });
+}
+
+const over = ({ status }: CampaignState) =>
+  new Refusal('conflict', `the campaign is over: it is ${status}`, { code: 'campaign_over' });
+
+type ControlAct = { act: 'campaign.paused' | 'campaign.resumed'; id: string };
+
+const record = (tx: Sql, { orgId, actor }: Writer, { act, id }: ControlAct) =>
+  recordAct(tx, { orgId, actor, act, target: { kind: 'campaign', id } });
+
+const examplesOfReason = 8;
+const mostRejects = 1000;
+
+type Example = { email: string; remark: string | null };
+
+/** What a person sees before anything goes out. */
+export type JudgementView = {
+  mailed: number;
+  /** Of those that are still to be asked, kept from being mailed by a rule. */
+  blocked: number;
+  /** Lines of the list uploaded last that have no usable address. */
+  invalid: number;
+  /** Contacts that were mailed or have answered before. */
+  alreadyAsked: number;
+  reasons: { code: string; people: number; examples: Example[] }[];
+  used: number;
+  monthlyLimit: number;
+};
+
+/** The judgement of a dry run, with a few names for each reason. */
+export async function viewJudgement(sql: Sql, survey: OrgSurvey): Promise<JudgementView> {
+  const examples = new Map<string, Example[]>();
+  const [contacts, rejects, judged] = await Promise.all([
+    countContacts(sql, survey),
+    listRejects(sql, survey, mostRejects),
+    judgeCampaign(sql, survey, (some) => keepExamples(examples, some)),
+  ]);
+  const alreadyAsked = Math.max(contacts - judged.total, 0);
+  const reasons = [...judged.reasons]
+    .map(([code, people]) => ({ code, people, examples: examples.get(code) ?? [] }))
+    .sort((one, other) => other.people - one.people);
+  if (alreadyAsked > 0) {
+    reasons.unshift({ code: 'already_sent', people: alreadyAsked, examples: [] });
+  }
+  if (rejects.length > 0) {
+    const lines = rejects.slice(0, examplesOfReason).map(({ line, value, reason }) => ({
+      email: value === '' ? '(empty)' : value,
+      remark: `line ${line}: ${reason}`,
+    }));
+    reasons.push({ code: 'invalid_email', people: rejects.length, examples: lines });
+  }
+  return {
+    mailed: judged.mailed,
+    blocked: judged.total - judged.mailed,
+    alreadyAsked,
+    invalid: rejects.length,
+    reasons,
+    used: judged.used,
+    monthlyLimit: judged.monthly_send_limit,
+  };
+}
+
+function keepExamples(examples: Map<string, Example[]>, judged: readonly JudgedContact[]) {
+  for (const { email, judgement } of judged) {
+    if ('send' in judgement) continue;
+    const known = examples.get(judgement.reason_code) ?? [];
+    if (known.length < examplesOfReason) {
+      const remark = judgement.reason_code === 'frequency' ? judgement.reason : null;
+      examples.set(judgement.reason_code, [...known, { email, remark }]);
+    }
+  }
+}
+
+const head = ['email', 'will_be_mailed', 'reason', 'reason_code', 'line'];
+
+/** The judgement of each contact that is still to be asked, and the unusable lines of the list uploaded last. */
+export async function* exportJudgement(sql: Sql, survey: OrgSurvey) {
+  yield csvLine(head);
+  const { frequency_days: frequencyDays } = await readUsage(sql, survey.orgId);
+  for await (const judged of judgeAskable(sql, survey, frequencyDays)) {
+    yield judged.map(lineOf).join('');
+  }
+  const rejects = await listRejects(sql, survey, mostRejects);
+  yield rejects
+    .map(({ line, value, reason }) => csvLine([value, false, reason, 'invalid_email', line]))
+    .join('');
+}
+
+function lineOf({ email, judgement }: JudgedContact): string {
+  if ('send' in judgement) return csvLine([email, true, null, null, null]);
+  return csvLine([email, false, judgement.reason, judgement.reason_code, null]);
+}

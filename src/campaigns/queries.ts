@@ -1,0 +1,475 @@
+import { one, type Part, type Sql } from '../lib/db/db.ts';
+import { newest, oneJson, type Page, pagedJson } from '../lib/paging/page.ts';
+import type { OrgId } from '../limits.ts';
+import { blockReasons } from '../sends/rules.ts';
+import type { SendWindow } from '../surveys/schemas.ts';
+import type { AskableContact } from './judge.ts';
+
+/** A campaign under its public names. */
+export type CampaignRecord = {
+  id: string;
+  survey_id: string;
+  name: string;
+  status: CampaignStatus;
+  send_at: string | null;
+  per_hour: number | null;
+  total: number;
+  sent: number;
+  duplicates: number;
+  invalid: number;
+  failed: number;
+  remaining: number;
+  reason: string | null;
+  created_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+};
+
+const sumOf = (sql: Sql) => sql`
+  cross join lateral (
+    select coalesce(sum(coalesce(b.sent, live.sent)), 0)::int       as sent,
+           coalesce(sum(coalesce(b.blocked, live.blocked)), 0)::int as blocked,
+           coalesce(sum(coalesce(b.failed, live.failed)), 0)::int   as failed,
+           coalesce(sum(live.open), 0)::int                         as open
+    from campaign_batches b
+    left join lateral (${batchOutcomes(sql)}) live on b.ended_at is null
+    where b.campaign_id = p.id and b.org_id = p.org_id
+  ) s`;
+
+const item = (sql: Sql) => sql`
+  ${sumOf(sql)}
+  cross join lateral (
+    select p.id, p.survey_id, p.name, p.status, iso(p.send_at) as send_at, p.per_hour, p.total, s.sent,
+           p.duplicates + s.blocked as duplicates, p.invalid, s.failed, p.waiting + s.open as remaining,
+           p.reason, iso(p.created_at) as created_at, iso(p.started_at) as started_at,
+           iso(p.finished_at) as finished_at
+  ) item`;
+
+/** The campaigns of a survey, newest first. Null if the organization has no such survey. */
+export function listCampaigns(sql: Sql, orgId: OrgId, { surveyId, page }: SurveyPage) {
+  const rows = sql`campaigns where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'`;
+  const list = pagedJson(sql, {
+    picked: newest(sql, { rows }, page),
+    item: item(sql),
+    total: sql`select count(*) from ${rows}`,
+    page,
+  });
+  return sql`(
+    select ${list}
+    from surveys
+    where org_id = ${orgId} and id = ${surveyId}
+  )`;
+}
+
+type SurveyPage = { surveyId: string; page: Page };
+
+export const campaignJson = (sql: Sql, orgId: OrgId, id: string): Part =>
+  oneJson(sql, {
+    row: sql`campaigns where org_id = ${orgId} and id = ${id} and kind = 'campaign'`,
+    item: item(sql),
+  });
+
+export async function findCampaign(sql: Sql, orgId: string, id: string) {
+  const { json } = one(
+    await sql<{ json: string | null }[]>`select ${campaignJson(sql, orgId, id)} as json`,
+  );
+  return json === null ? undefined : (JSON.parse(json) as { data: CampaignRecord }).data;
+}
+
+/** All of them, for the command line. */
+export async function allCampaigns(sql: Sql, orgId: string, surveyId: string) {
+  return await sql<CampaignRecord[]>`
+    select item.*
+    from campaigns p
+    ${item(sql)}
+    where p.org_id = ${orgId} and p.survey_id = ${surveyId} and p.kind = 'campaign'
+    order by p.created_at desc, p.id desc`;
+}
+
+/** The last of them, for a screen. */
+export async function latestCampaigns(
+  sql: Sql,
+  { orgId, surveyId }: { orgId: string; surveyId: string },
+  atMost: number,
+) {
+  return await sql<CampaignRecord[]>`
+    select item.*
+    from (
+      select *
+      from campaigns
+      where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'
+      order by created_at desc, id desc
+      limit ${atMost}
+    ) p
+    ${item(sql)}
+    order by p.created_at desc, p.id desc`;
+}
+
+/** What a survey does by itself, and campaigns, for a screen. */
+export type CampaignRun = CampaignRecord & {
+  kind: 'campaign' | 'asking' | 'reminder';
+  reminder: number;
+  after_days: number | null;
+};
+
+const runItem = (sql: Sql) => sql`
+  ${item(sql)}
+  cross join lateral (select p.kind, p.reminder, p.after_days) run`;
+
+/** What a survey does by itself: it asks, and reminds. */
+export async function listRunsByItself(sql: Sql, { orgId, surveyId }: OrgSurveyIds) {
+  return await sql<CampaignRun[]>`
+    select item.*, run.*
+    from campaigns p
+    ${runItem(sql)}
+    where p.org_id = ${orgId} and p.survey_id = ${surveyId} and p.kind <> 'campaign'
+    order by p.kind, p.reminder`;
+}
+
+type OrgSurveyIds = { orgId: string; surveyId: string };
+
+export async function findRun(sql: Sql, orgId: string, id: string) {
+  const [run] = await sql<CampaignRun[]>`
+    select item.*, run.*
+    from campaigns p
+    ${runItem(sql)}
+    where p.org_id = ${orgId} and p.id = ${id}`;
+  return run;
+}
+
+/** The command line owns the deployment: it names a campaign by its id alone. */
+export async function findOrganizationOfCampaign(sql: Sql, id: string) {
+  const [found] = await sql<{ org_id: string }[]>`
+    -- all organizations
+    select org_id from campaigns where id = ${id} and kind = 'campaign'`;
+  return found?.org_id;
+}
+
+type NewBatch = OrgCampaign & { id: string; mails: number };
+
+export async function insertBatch(sql: Sql, { id, orgId, campaignId, mails }: NewBatch) {
+  await sql`
+    insert into campaign_batches (id, org_id, campaign_id, mails)
+    values (${id}, ${orgId}, ${campaignId}, ${mails})`;
+}
+
+const blockingCodes = Object.values(blockReasons).map(({ reason_code }) => reason_code);
+
+/** What became of the mails of a batch `b`. A contact that was deleted took its mail along. */
+const batchOutcomes = (sql: Sql) => sql`
+  select count(*) filter (where m.status = 'sent')::int as sent,
+         b.mails - count(*) filter (where not ${isBlocked(sql)})::int as blocked,
+         count(*) filter (where m.status = 'unknown' or m.status = 'failed' and not ${isBlocked(sql)})::int as failed,
+         count(*) filter (where m.status in ('claimed', 'sending'))::int as open
+  from mails m
+  where m.request_id = b.id and m.org_id = b.org_id`;
+
+/** Whether a rule blocked a mail `m` after it was claimed. */
+export const isBlocked = (sql: Sql) => sql`
+  (m.status = 'failed' and coalesce(m.reason_code, '') = any (${blockingCodes}::text[]))`;
+
+/** Writes down the outcomes of batches that have no open mail any more. */
+export async function endBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
+  await sql`
+    -- all organizations
+    update campaign_batches e
+    set sent = o.sent, blocked = o.blocked, failed = o.failed, ended_at = now()
+    from campaign_batches b
+    cross join lateral (${batchOutcomes(sql)}) o
+    where b.org_id = ${orgId} and b.campaign_id = ${campaignId} and b.ended_at is null and o.open = 0
+      and e.id = b.id`;
+}
+
+/**
+ * The same for batches of campaigns that have ended or are paused. A mail that was given up because its process
+ * could not reach the database may still become sent: what ended lately is counted again.
+ */
+export async function recountBatches(sql: Sql) {
+  await sql`
+    -- all organizations
+    update campaign_batches e
+    set sent = o.sent, blocked = o.blocked, failed = o.failed, ended_at = coalesce(e.ended_at, now())
+    from (
+      select * from campaign_batches where ended_at is null
+      union all
+      select * from campaign_batches where ended_at > now() - interval '10 minutes' and failed > 0
+    ) b
+    cross join lateral (${batchOutcomes(sql)}) o
+    where o.open = 0 and e.id = b.id
+      and (e.sent, e.blocked, e.failed) is distinct from (o.sent, o.blocked, o.failed)`;
+}
+
+/** How many mails of a campaign have no outcome yet. */
+export async function countOpenMails(sql: Sql, { orgId, campaignId }: OrgCampaign) {
+  const { open } = one(
+    await sql<{ open: number }[]>`
+      select coalesce(sum(o.open), 0)::int as open
+      from campaign_batches b
+      cross join lateral (${batchOutcomes(sql)}) o
+      where b.org_id = ${orgId} and b.campaign_id = ${campaignId} and b.ended_at is null`,
+  );
+  return open;
+}
+
+/** The batches whose mails may still be withdrawn. */
+export async function listOpenBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
+  const batches = await sql<{ id: string }[]>`
+    select id
+    from campaign_batches
+    where org_id = ${orgId} and campaign_id = ${campaignId} and ended_at is null`;
+  return batches.map(({ id }) => id);
+}
+
+type Withdrawals = readonly { batch_id: string; mails: number }[];
+
+/** Takes withdrawn mails out of their batches, and back among those that wait. */
+export async function takeBack(
+  sql: Sql,
+  { orgId, campaignId }: OrgCampaign,
+  withdrawals: Withdrawals,
+) {
+  await sql`
+    with taken as (
+      update campaign_batches b
+      set mails = b.mails - w.mails
+      from unnest(${withdrawals.map(({ batch_id }) => batch_id)}::uuid[],
+                  ${withdrawals.map(({ mails }) => mails)}::integer[]) as w (id, mails)
+      where b.org_id = ${orgId} and b.campaign_id = ${campaignId} and b.id = w.id
+      returning w.mails
+    )
+    update campaigns
+    set waiting = waiting + (select coalesce(sum(mails), 0) from taken)
+    where org_id = ${orgId} and id = ${campaignId}`;
+}
+
+type CampaignStatus = 'scheduled' | 'running' | 'paused' | 'finished' | 'stopped' | 'refused';
+
+/** A campaign as its steps need it. */
+export type CampaignState = {
+  id: string;
+  org_id: string;
+  survey_id: string;
+  kind: 'campaign' | 'asking' | 'reminder';
+  /** Which one it is, for those. */
+  reminder: number;
+  status: CampaignStatus;
+  send_at: Date | null;
+  per_hour: number | null;
+  month: string | null;
+  waiting: number;
+  turn: number;
+  next_mail_at: Date | null;
+  started_at: Date | null;
+  send_window: SendWindow | null;
+};
+
+type OrgCampaign = { orgId: string; campaignId: string };
+
+/** The campaign, locked until the caller's transaction ends: before the month, the survey and the contacts. */
+export async function lockCampaign(sql: Sql, { orgId, campaignId }: OrgCampaign) {
+  const [campaign] = await sql<CampaignState[]>`
+    select c.id, c.org_id, c.survey_id, c.kind, c.reminder, c.status, c.send_at, c.per_hour, c.month::text, c.waiting,
+           c.turn, c.next_mail_at, c.started_at, s.send_window
+    from campaigns c
+    join surveys s on s.org_id = c.org_id and s.id = c.survey_id
+    where c.org_id = ${orgId} and c.id = ${campaignId}
+    for no key update of c`;
+  return campaign;
+}
+
+type NewCampaign = {
+  survey_id: string;
+  name: string;
+  status: 'scheduled' | 'running';
+  send_at: Date | null;
+  per_hour: number | null;
+  next_at: Date;
+  created_at: Date;
+};
+
+export async function insertCampaign(sql: Sql, orgId: string, campaign: NewCampaign) {
+  const row = { org_id: orgId, ...campaign };
+  return one(await sql<{ id: string }[]>`insert into campaigns ${sql(row)} returning id`).id;
+}
+
+/** What a step of a campaign changes. */
+type CampaignChange = Partial<{
+  status: CampaignStatus;
+  reason: string;
+  month: string;
+  total: number;
+  duplicates: number;
+  waiting: number;
+  turn: number;
+  next_at: Date | null;
+  next_mail_at: Date | null;
+  started_at: Date;
+  finished_at: Date;
+}>;
+
+export async function changeCampaign(
+  sql: Sql,
+  { org_id, id }: Pick<CampaignState, 'org_id' | 'id'>,
+  change: CampaignChange,
+) {
+  await sql`update campaigns set ${sql(change)} where org_id = ${org_id} and id = ${id}`;
+}
+
+type JudgedMails = { claimed: number; blocked: number; nextMailAt: Date | null };
+
+/** Counts waiting contacts whose mail was claimed or blocked. */
+export async function countJudged(
+  sql: Sql,
+  { org_id, id }: Pick<CampaignState, 'org_id' | 'id'>,
+  { claimed, blocked, nextMailAt }: JudgedMails,
+) {
+  await sql`
+    update campaigns
+    set waiting = waiting - ${claimed + blocked}, duplicates = duplicates + ${blocked},
+        next_mail_at = ${nextMailAt}
+    where org_id = ${org_id} and id = ${id}`;
+}
+
+type OverdueCampaign = { org_id: string; campaign_id: string; turn: number };
+
+/** Gives campaigns whose job is long overdue, because it was lost, another turn. */
+export async function renewOverdue(sql: Sql, before: Date) {
+  return await sql<OverdueCampaign[]>`
+    -- all organizations
+    update campaigns
+    set turn = turn + 1, next_at = now()
+    where id in (
+      select id
+      from campaigns
+      where status in ('scheduled', 'running') and next_at < ${before}
+      order by next_at
+      limit 100
+      for no key update skip locked
+    )
+    returning org_id, id as campaign_id, turn`;
+}
+
+type OfCampaign = { orgId: string; surveyId: string; campaignId: string };
+
+export type NewCampaignContact = {
+  contact_id: string;
+  reason_code: string | null;
+  reason: string | null;
+  batch_id?: string | null;
+};
+
+/** Adds contacts as they were judged; one that the campaign has already is left alone. */
+export async function insertCampaignContacts(
+  sql: Sql,
+  { orgId, surveyId, campaignId }: OfCampaign,
+  contacts: readonly NewCampaignContact[],
+) {
+  await sql`
+    insert into campaign_contacts (org_id, survey_id, campaign_id, contact_id, reason_code, reason, batch_id)
+    select ${orgId}, ${surveyId}, ${campaignId}, contact_id, reason_code, reason, batch_id
+    from unnest(${contacts.map(({ contact_id }) => contact_id)}::uuid[],
+                ${contacts.map(({ reason_code }) => reason_code)}::text[],
+                ${contacts.map(({ reason }) => reason)}::text[],
+                ${contacts.map(({ batch_id }) => batch_id ?? null)}::uuid[])
+           as given (contact_id, reason_code, reason, batch_id)
+    on conflict on constraint campaign_contacts_once do nothing`;
+}
+
+/** Contacts of a campaign whose mail waits. */
+export async function listWaiting(
+  sql: Sql,
+  { orgId, surveyId, campaignId }: OfCampaign,
+  atMost: number,
+) {
+  return await sql<AskableContact[]>`
+    select c.id, c.email, c.email_key as key
+    from (
+      select contact_id
+      from campaign_contacts
+      where org_id = ${orgId} and campaign_id = ${campaignId} and batch_id is null and reason_code is null
+      order by id
+      limit ${atMost}
+    ) w
+    join contacts c on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = w.contact_id`;
+}
+
+type Decided = {
+  contact_id: string;
+  batch_id: string | null;
+  reason_code: string | null;
+  reason: string | null;
+};
+
+/** Notes which waiting contacts were claimed with a batch, and which a rule blocked. Joined by their keys, as mails are. */
+export async function saveDecided(
+  sql: Sql,
+  { orgId, campaignId }: Pick<OfCampaign, 'orgId' | 'campaignId'>,
+  decided: readonly Decided[],
+) {
+  await sql`
+    update campaign_contacts w
+    set batch_id = d.batch_id, reason_code = d.reason_code, reason = d.reason
+    from unnest(${decided.map(({ contact_id }) => contact_id)}::uuid[],
+                ${decided.map(({ batch_id }) => batch_id)}::uuid[],
+                ${decided.map(({ reason_code }) => reason_code)}::text[],
+                ${decided.map(({ reason }) => reason)}::text[],
+                ${decided.map(() => campaignId)}::uuid[])
+           as d (contact_id, batch_id, reason_code, reason, campaign_id)
+    where w.contact_id = d.contact_id and w.campaign_id = d.campaign_id and w.org_id = ${orgId}`;
+}
+
+/** Lets contacts whose mails were withdrawn wait again. */
+export async function waitAgain(
+  sql: Sql,
+  { orgId, campaignId }: Pick<OfCampaign, 'orgId' | 'campaignId'>,
+  contactIds: readonly string[],
+) {
+  await sql`
+    update campaign_contacts
+    set batch_id = null
+    where org_id = ${orgId} and campaign_id = ${campaignId} and contact_id = any (${[...contactIds]}::uuid[])`;
+}
+
+/** Blocks all contacts that wait, for one reason. */
+export async function blockWaiting(
+  sql: Sql,
+  { orgId, campaignId }: Pick<OfCampaign, 'orgId' | 'campaignId'>,
+  { reason_code, reason }: { reason_code: string; reason: string },
+) {
+  await sql`
+    update campaign_contacts
+    set reason_code = ${reason_code}, reason = ${reason}
+    where org_id = ${orgId} and campaign_id = ${campaignId} and batch_id is null and reason_code is null`;
+}
+
+/** How many contacts a survey has. */
+export async function countContacts(sql: Sql, { orgId, surveyId }: Omit<OfCampaign, 'campaignId'>) {
+  const { contacts } = one(
+    await sql<{ contacts: number }[]>`
+      select coalesce(sum(contacts), 0)::int as contacts
+      from survey_tallies
+      where org_id = ${orgId} and survey_id = ${surveyId}`,
+  );
+  return contacts;
+}
+
+/** Deletes results by contact of campaigns that are over. Their counts stay with the campaign. */
+export async function deleteOldResults(
+  sql: Sql,
+  orgId: string,
+  { days, atMost }: { days: number; atMost: number },
+): Promise<number> {
+  const { count } = await sql`
+    -- all organizations
+    delete from campaign_contacts
+    where id in (
+      select c.id
+      from campaigns g
+      join campaign_contacts c on c.campaign_id = g.id and c.org_id = g.org_id
+      where g.org_id = ${orgId} and g.kind = 'campaign'
+        and g.finished_at < now() - make_interval(days => ${days}::int)
+        and not exists (select from campaign_batches b where b.campaign_id = g.id and b.ended_at is null)
+      limit ${atMost}
+    )`;
+  return count;
+}

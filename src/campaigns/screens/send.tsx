@@ -1,0 +1,555 @@
+import type { Context } from 'hono';
+import * as v from 'valibot';
+import type { Sql } from '../../lib/db/db.ts';
+import { getOrganization } from '../../organizations/queries.ts';
+import type { ScreenEnv } from '../../sessions/session.ts';
+import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
+import { Mistakes, State, Time } from '../../web/app/badges.tsx';
+import { Field, type FormState, optionalText } from '../../web/app/forms.tsx';
+import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
+import { renderScreen } from '../../web/app/screen.tsx';
+import type { AdvanceTools } from '../advance.ts';
+import { PerHour } from '../api.ts';
+import { type JudgementView, viewJudgement } from '../campaign.ts';
+import {
+  type CampaignRecord,
+  type CampaignRun,
+  latestCampaigns,
+  listRunsByItself,
+} from '../queries.ts';
+
+export const sendTitle = (survey: string) => `Send ${survey}`;
+
+const campaignsShown = 20;
+
+type SendScreen = { surveyId: string; form: FormState };
+
+/** The judgement before anything goes out, by the same code as a dry run, and the campaigns until now. */
+export async function showSend(
+  c: Context<ScreenEnv>,
+  { db }: AdvanceTools,
+  { surveyId, form }: SendScreen,
+  status: 200 | 422 = 200,
+) {
+  const { id: orgId, slug, role } = c.var.organization;
+  const survey = await getOrgSurvey(db, orgId, surveyId);
+  const [judgement, organization, campaigns, runs] = await Promise.all([
+    viewJudgement(db, { orgId, surveyId }),
+    getOrganization(db, orgId),
+    latestCampaigns(db, { orgId, surveyId }, campaignsShown),
+    listRunsByItself(db, { orgId, surveyId }),
+  ]);
+  const base = `/o/${slug}/surveys`;
+  const paths = { contacts: `${base}/${surveyId}/contacts`, edit: `${base}/${surveyId}/edit` };
+  const here = `${base}/${surveyId}/send`;
+  const body = (
+    <>
+      <section class="columns even" aria-labelledby="judgement">
+        <WhoIsMailed judgement={judgement} />
+        <SendForm
+          {...{ survey, judgement, form, here, paths, timeZone: organization.time_zone }}
+          maySend={role !== 'viewer'}
+        />
+      </section>
+      <WhyNot judgement={judgement} csv={`${here}/judgement.csv`} />
+      <Campaigns campaigns={campaigns} here={here} />
+      <ByItself runs={runs} here={here} />
+    </>
+  );
+  return renderScreen(c, {
+    title: sendTitle(survey.name),
+    section: 'surveys',
+    body,
+    status,
+    trail: trailOf({ base, survey }),
+  });
+}
+
+/** The way back to the list of surveys. */
+export const trailOf = ({
+  base,
+  survey,
+}: {
+  base: string;
+  survey: { id: string; name: string };
+}) => [
+  { text: 'Surveys', href: base },
+  { text: survey.name, href: `${base}/${survey.id}` },
+  { text: 'Contacts', href: `${base}/${survey.id}/contacts` },
+];
+
+type CampaignsProps = { campaigns: readonly CampaignRecord[]; here: string };
+
+function Campaigns({ campaigns, here }: CampaignsProps) {
+  if (campaigns.length === 0) return null;
+  return (
+    <section aria-labelledby="campaigns">
+      <h2 id="campaigns">Campaigns</h2>
+      <DataTable
+        caption="Campaigns of this survey, newest first"
+        nowrap
+        columns={[{ head: 'Started' }, { head: 'State' }, ...countHeads]}
+        rows={campaigns.map((each) => ({ cells: cellsOf(each, here) }))}
+      />
+    </section>
+  );
+}
+
+const countHeads = [
+  { head: 'Sent', number: true },
+  { head: 'Failed', number: true },
+  { head: 'Not mailed', number: true },
+  { head: 'Waiting', number: true },
+];
+
+function ByItself({ runs, here }: { runs: readonly CampaignRun[]; here: string }) {
+  if (runs.length === 0) return null;
+  return (
+    <section aria-labelledby="by-itself">
+      <h2 id="by-itself">By itself</h2>
+      <DataTable
+        caption="Reminders, and contacts that were asked by themselves"
+        nowrap
+        columns={[{ head: 'What' }, ...countHeads]}
+        rows={runs.map((run) => ({
+          cells: [<a href={`${here}/${run.id}`}>{runTitle(run)}</a>, ...countsOf(run)],
+        }))}
+      />
+    </section>
+  );
+}
+
+const countsOf = ({ sent, failed, duplicates, invalid, remaining }: CampaignRecord) =>
+  [sent, failed, duplicates + invalid, remaining].map((each) => count(each));
+
+function cellsOf(campaign: CampaignRecord, here: string) {
+  const [kind, word] = statusWord(campaign.status);
+  return [
+    <a href={`${here}/${campaign.id}`}>
+      <Time at={campaign.started_at ?? campaign.send_at ?? campaign.created_at} />
+      <span class="hidden">, {campaign.name}</span>
+    </a>,
+    <State kind={kind}>{word}</State>,
+    ...countsOf(campaign),
+  ];
+}
+
+const othersText = (others: number, total: number) =>
+  others === 0
+    ? `That is everybody of ${counted(total, 'contact')}. Nothing has been sent yet.`
+    : `The other ${count(others)} of ${count(total)} will not. Nothing has been sent yet.`;
+
+type JudgementProps = { judgement: JudgementView; csv: string };
+
+/** How many will be mailed, in a number, a sentence and a bar. */
+export function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
+  const { mailed, blocked, invalid, alreadyAsked } = judgement;
+  const total = mailed + blocked + invalid + alreadyAsked;
+  const skipped = blocked + alreadyAsked;
+  return (
+    <div>
+      <h2 id="judgement" class="hidden">
+        Who will be mailed
+      </h2>
+      <p class="now">
+        <strong>{count(mailed)}</strong>{' '}
+        <span>{mailed === 1 ? 'person will be mailed' : 'people will be mailed'}</span>
+      </p>
+      <p>{sentence(judgement, total)}</p>
+      {total > 0 ? <Bar parts={[mailed, skipped, invalid]} /> : null}
+      <dl class="sums">
+        <div>
+          <dt class="is-fine">Will be mailed</dt>
+          <dd>{count(mailed)}</dd>
+        </div>
+        <div>
+          <dt class="is-skipped">Skipped</dt>
+          <dd>{count(skipped)}</dd>
+        </div>
+        <div>
+          <dt class="is-failed">Invalid</dt>
+          <dd>{count(invalid)}</dd>
+        </div>
+      </dl>
+    </div>
+  );
+}
+
+function sentence({ mailed, alreadyAsked, blocked }: JudgementView, total: number): string {
+  if (total === 0) return 'This survey has no contacts yet.';
+  if (mailed + blocked === 0 && alreadyAsked > 0)
+    return 'Every contact of this survey was asked already.';
+  return othersText(total - mailed, total);
+}
+
+const barClasses = [undefined, 'is-skipped', 'is-failed'];
+
+/** Parts of a whole, a hair apart. */
+function Bar({ parts }: { parts: readonly number[] }) {
+  const whole = parts.reduce((sum, part) => sum + part, 0);
+  let x = 0;
+  return (
+    <svg class="bar" aria-hidden="true">
+      {parts.map((part, place) => {
+        const [from, width] = [x, (part / whole) * 100];
+        x += width;
+        return part === 0 ? null : (
+          <rect class={barClasses[place]} x={`${from}%`} width={`${width}%`} height="100%" />
+        );
+      })}
+    </svg>
+  );
+}
+
+/** Why the others are not, each reason with a few of its addresses. */
+export function WhyNot({ judgement, csv }: JudgementProps) {
+  const { reasons, blocked, invalid, alreadyAsked } = judgement;
+  const others = blocked + invalid + alreadyAsked;
+  if (others === 0) return null;
+  return (
+    <section aria-labelledby="why">
+      <div class="title">
+        <h2 id="why">Why {count(others)} will not be mailed</h2>
+        <a class="more" href={csv}>
+          All as CSV
+        </a>
+      </div>
+      {/* biome-ignore lint/a11y/useSemanticElements: a section would be a landmark with a line above it */}
+      <div class="scroll" tabindex={0} role="region" aria-label="Reasons">
+        <table>
+          <caption class="hidden">
+            Reasons, how many people each concerns, and what can be done
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col" class="number">
+                People
+              </th>
+              <th scope="col">Reason, and what you can do</th>
+            </tr>
+          </thead>
+          <tbody>
+            {reasons.map((reason) => (
+              <Reason reason={reason} csv={csv} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+type ReasonProps = { reason: JudgementView['reasons'][number]; csv: string };
+
+function Reason({ reason: { code, people, examples }, csv }: ReasonProps) {
+  const { reason, advice } = reasonText(code);
+  const more = people - examples.length;
+  return (
+    <tr>
+      <td class="number">{count(people)}</td>
+      <td>
+        <div class="twofold">
+          {examples.length === 0 ? (
+            <span class="strong" title={code}>
+              {reason}
+            </span>
+          ) : (
+            <details class="reveal">
+              <summary title={code}>{reason}</summary>
+              <ul class="small soft">
+                {examples.map((example) => (
+                  <li>
+                    <bdi>{example.email}</bdi>
+                    {example.remark ? `, ${example.remark}` : ''}
+                  </li>
+                ))}
+                {more > 0 ? (
+                  <li>
+                    <a class="more" href={csv}>
+                      {counted(more, 'more', 'more')}
+                    </a>
+                  </li>
+                ) : null}
+              </ul>
+            </details>
+          )}
+          <p class="soft">{advice}</p>
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+type CodeText = { reason: string; advice: string };
+
+/** Why an address is not mailed, and what can be done, by the code of the reason. */
+const reasonTexts: Readonly<Record<string, CodeText>> = {
+  already_sent: {
+    reason: 'Already received or answered this survey',
+    advice: 'Nothing to do; each address is asked once.',
+  },
+  in_flight: {
+    reason: 'Another send is mailing it',
+    advice: 'Nothing to do; its outcome is shown with that send.',
+  },
+  unknown_outcome: {
+    reason: 'An earlier mail may have arrived',
+    advice: 'Nothing to do; a mail whose outcome is unknown is not sent again.',
+  },
+  unsubscribed: { reason: 'Unsubscribed', advice: 'Only the person can undo it.' },
+  bounced: {
+    reason: 'Mailbox does not exist',
+    advice: 'An earlier mail bounced. If the address works now, allow it under People.',
+  },
+  frequency: {
+    reason: 'Received another survey a short time ago',
+    advice: 'Ask again later, or change the limit in Settings.',
+  },
+  erased: { reason: 'Erased', advice: 'An owner may allow the address again.' },
+  invalid_email: {
+    reason: 'Not a valid address',
+    advice: 'Correct these lines and upload the list again.',
+  },
+  send_limit: {
+    reason: 'The mails of the month were used up',
+    advice: 'An operator can raise the limit.',
+  },
+  stopped: { reason: 'The campaign was stopped before', advice: 'Start another campaign.' },
+  refused: { reason: 'Refused by the mail server', advice: 'It is in the next campaign.' },
+  deadline: { reason: 'Could not be sent in time', advice: 'It is in the next campaign.' },
+};
+
+export const reasonText = (code: string): CodeText =>
+  reasonTexts[code] ?? { reason: 'Cannot be mailed', advice: 'The CSV says why.' };
+
+type NamedRun = {
+  kind: 'campaign' | 'asking' | 'reminder';
+  reminder: number;
+  after_days: number | null;
+};
+
+/** What a run that no person started is called. */
+export const runTitle = ({ kind, reminder, after_days }: NamedRun) =>
+  kind === 'reminder'
+    ? `Reminder ${reminder}, after ${counted(after_days ?? 0, 'day')}`
+    : `Asked by itself, after ${counted(after_days ?? 0, 'day')}`;
+
+const statusWords = {
+  scheduled: ['waiting', 'Scheduled'],
+  running: ['waiting', 'Running'],
+  paused: ['skipped', 'Paused'],
+  finished: ['fine', 'Finished'],
+  stopped: ['failed', 'Stopped'],
+  refused: ['failed', 'Refused'],
+} as const;
+
+const statusWord = (status: keyof typeof statusWords) => statusWords[status];
+
+const resultWords = {
+  waiting: ['waiting', 'Waiting'],
+  sent: ['fine', 'Sent'],
+  duplicate: ['skipped', 'Not mailed'],
+  invalid: ['failed', 'Invalid'],
+  failed: ['failed', 'Failed'],
+} as const;
+
+export const resultWord = (status: keyof typeof resultWords) => resultWords[status];
+
+export const notJudged = ({ kind, after_days }: NamedRun) => {
+  const days = counted(after_days ?? 0, 'day');
+  if (kind === 'reminder') {
+    const means = `A contact that has not answered is reminded ${days} after it was mailed.`;
+    return { title: 'No reminder is due yet.', means };
+  }
+  if (kind === 'asking') {
+    return {
+      title: 'No contact is due yet.',
+      means: `A contact is asked ${days} after it was added.`,
+    };
+  }
+  const means = 'Contacts are judged and listed here when it starts, with those added until then.';
+  return { title: 'No contact was judged yet.', means };
+};
+
+type SendFormProps = {
+  survey: ManagedSurvey;
+  judgement: JudgementView;
+  timeZone: string;
+  form: FormState;
+  here: string;
+  paths: { contacts: string; edit: string };
+  maySend: boolean;
+};
+
+/** What will be sent, and when. */
+function SendForm(props: SendFormProps) {
+  const { survey, judgement, form, here, paths, maySend } = props;
+  const refusal = maySend ? whyNot(survey, judgement) : 'Editors and owners can send.';
+  const isEmpty = refusal === 'This survey has no contacts yet.';
+  return (
+    <form method="post" action={here} class="fields">
+      <Mistakes form={form} />
+      <Mail survey={survey} judgement={judgement} edit={paths.edit} />
+      {refusal === null ? <When {...props} /> : null}
+      {refusal === null || isEmpty ? null : (
+        <p class="notice is-warning">
+          <span>{refusal}</span>
+        </p>
+      )}
+      <div class="actions">
+        {refusal === null ? (
+          <button type="submit" class="primary">
+            Send
+          </button>
+        ) : null}
+        <a class={isEmpty ? 'button primary' : 'more'} href={paths.contacts}>
+          {isEmpty ? 'Add contacts' : 'Back to the list'}
+        </a>
+      </div>
+      {refusal === null ? (
+        <p class="small soft">
+          You can pause or stop while it runs. A mail that was sent cannot be recalled.
+        </p>
+      ) : null}
+    </form>
+  );
+}
+
+/** What a campaign would be refused for. */
+function whyNot(survey: ManagedSurvey, judgement: JudgementView): string | null {
+  const { mailed, blocked, alreadyAsked, used, monthlyLimit } = judgement;
+  if (survey.status === 'draft') return 'The survey is a draft: open it before sending it.';
+  if (survey.completed_by === 'hand')
+    return 'The survey is closed: it cannot be sent. Reopen it first.';
+  if (mailed === 0) {
+    if (blocked + alreadyAsked === 0) return 'This survey has no contacts yet.';
+    return survey.reminders.length > 0
+      ? 'No contact is left to mail. Add contacts, or wait for the reminders.'
+      : 'No contact is left to mail. Add contacts first.';
+  }
+  return used + mailed > monthlyLimit
+    ? `The month has ${counted(monthlyLimit - used, 'mail')} left, which is too few: nothing would be sent.`
+    : null;
+}
+
+type MailProps = { survey: ManagedSurvey; judgement: JudgementView; edit: string };
+
+function Mail({ survey, judgement, edit }: MailProps) {
+  const { used, monthlyLimit, mailed } = judgement;
+  const left = Math.max(monthlyLimit - used - mailed, 0);
+  const { send_window, reminders } = survey;
+  return (
+    <Facts
+      facts={[
+        ['From', <bdi>{`${survey.from_name}, ${survey.from_email}`}</bdi>],
+        [
+          'Subject',
+          <>
+            <bdi>{survey.subject ?? survey.question_text}</bdi> <a href={edit}>See the mail</a>
+          </>,
+        ],
+        [
+          'This month',
+          `${count(used)} of ${counted(monthlyLimit, 'mail')} used; ${count(left)} left after this`,
+        ],
+        ['Hours', send_window ? windowWords(send_window) : 'At any time'],
+        [
+          'Reminders',
+          <>
+            {reminderWords(reminders)} <a href={edit}>Change</a>
+          </>,
+        ],
+      ]}
+    />
+  );
+}
+
+const dayNames = {
+  mon: 'Mon',
+  tue: 'Tue',
+  wed: 'Wed',
+  thu: 'Thu',
+  fri: 'Fri',
+  sat: 'Sat',
+  sun: 'Sun',
+};
+
+const windowWords = ({ days, from, to, time_zone }: NonNullable<ManagedSurvey['send_window']>) =>
+  `${days.map((day) => dayNames[day]).join(', ')}, ${from} to ${to}, ${time_zone}`;
+
+function reminderWords(reminders: ManagedSurvey['reminders']): string {
+  if (reminders.length === 0) return 'None';
+  const days = reminders.map(({ after_days }) => String(after_days)).join(', ');
+  return `After ${days} ${days === '1' ? 'day' : 'days'} without an answer`;
+}
+
+function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
+  const isLater = form.typed['when'] === 'at';
+  return (
+    <>
+      <fieldset class="when">
+        <legend>When</legend>
+        <label class="tick">
+          <input type="radio" name="when" value="now" checked={!isLater} /> <span>Now</span>
+        </label>
+        <label class="tick">
+          <input type="radio" name="when" value="at" checked={isLater} /> <span>At a time</span>
+        </label>
+        <div class="later">
+          <Field name="send_at" label={`Time (${timeZone})`} type="datetime-local" form={form} />
+        </div>
+      </fieldset>
+      <Field
+        name="per_hour"
+        label="Mails an hour"
+        type="number"
+        inputmode="numeric"
+        min={1}
+        max={1_000_000}
+        form={form}
+        help="Spread evenly. Empty: as fast as the mail server takes them."
+      />
+    </>
+  );
+}
+
+export const SendFormFields = v.object({
+  when: v.optional(v.picklist(['now', 'at'], 'must be now or at a time'), 'now'),
+  send_at: optionalText(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/, 'must be a day and a time of day'),
+    ),
+  ),
+  per_hour: optionalText(v.pipe(v.string(), v.toNumber('must be a number'), PerHour)),
+});
+
+type SendFields = v.InferOutput<typeof SendFormFields>;
+type Wish = { send_at: Date | null; per_hour: number | null };
+type ReadWish =
+  | { values: Wish; errors?: undefined }
+  | { values?: undefined; errors: Record<string, string> };
+
+/** The time in the form is that of the organization's zone. */
+export async function readWish(
+  sql: Sql,
+  orgId: string,
+  { when, send_at, per_hour }: SendFields,
+): Promise<ReadWish> {
+  if (when === 'now') return { values: { send_at: null, per_hour } };
+  if (send_at === null) return { errors: { send_at: 'Say when it should start.' } };
+  const { time_zone } = await getOrganization(sql, orgId);
+  const at = momentIn(time_zone, send_at);
+  if (at === null) return { errors: { send_at: 'This time does not exist.' } };
+  if (at.getTime() <= Date.now()) return { errors: { send_at: 'This time has passed.' } };
+  return { values: { send_at: at, per_hour } };
+}
+
+function momentIn(timeZone: string, text: string): Date | null {
+  try {
+    const { epochMilliseconds } = Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone);
+    return new Date(epochMilliseconds);
+  } catch {
+    return null;
+  }
+}

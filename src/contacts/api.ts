@@ -1,0 +1,183 @@
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { recordExport } from '../audit/export.ts';
+import { notFound } from '../errors.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReaderTools, type ReplicaTools } from '../keys/read.ts';
+import { aboutCsv, answerExport, ExportFormat, exportTypes } from '../lib/export/export.ts';
+import { parseBody } from '../lib/http/body.ts';
+import type { ApiSection } from '../lib/openapi/openapi.ts';
+import { described, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
+import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
+import { isUuid, parseQuery, Uuid } from '../lib/validation/parse.ts';
+import { longestName } from '../limits.ts';
+import { exportContacts } from './export.ts';
+import { listContacts } from './queries.ts';
+import { complainOfName, complainOfProperties, type Properties } from './rules.ts';
+import { addContact, deleteContact } from './save.ts';
+
+export function contactReads(tools: ReaderTools) {
+  const { answer, byQuery } = createReader(tools);
+  const list = byQuery((orgId, queries) => listContacts(tools.db, orgId, parsePage(queries)));
+  return new Hono<ApiEnv>().get('/', (c) => answer(c, 'list', list(c)));
+}
+
+export function contactRoutes(tools: ReplicaTools) {
+  const { db } = tools;
+  return new Hono<ApiEnv>()
+    .get('/export', async (c) => {
+      const { format, survey_id: surveyId = null } = parseQuery(
+        ContactExportQuery,
+        c.req.queries(),
+      );
+      const { org_id: orgId } = c.var.key;
+      await recordExport(db, { orgId, actor: c.var.actor }, 'contacts.exported');
+      const parts = exportContacts(tools, orgId, { surveyId, format });
+      return answerExport(format, { name: 'contacts', parts });
+    })
+
+    .post('/', async (c) => {
+      const key = requireWrite(c.var.key);
+      const contact = await addContact({ db }, key, await parseBody(c, ContactInput));
+      return c.json({ data: contact }, 201);
+    })
+
+    .delete('/:id', async (c) => {
+      const by = requireWrite(c.var.key);
+      const id = c.req.param('id');
+      if (!isUuid(id)) throw notFound('contact');
+      await deleteContact({ db }, by, id);
+      return c.body(null, 204);
+    });
+}
+
+const path = '/api/v1/contacts';
+
+export const Email = v.pipe(
+  v.string('must be text'),
+  v.trim(),
+  v.check(isMailable, 'is not an email address'),
+  v.metadata({ format: 'email' }),
+  v.transform((text) => normalizeEmail(text) ?? text),
+);
+
+export const ContactName = v.pipe(
+  v.string('must be text'),
+  v.trim(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const message = dataset.typed && complainOfName(dataset.value);
+    if (message) addIssue({ message });
+  }),
+  v.metadata({ maxLength: longestName }),
+  v.transform((name) => name || null),
+);
+
+const ContactProperties = v.pipe(
+  v.custom<Properties>(() => true),
+  v.metadata({ type: 'object', additionalProperties: true }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const message = complainOfProperties(dataset.value);
+    if (message) addIssue({ message });
+  }),
+);
+
+export const ContactInput = v.object({
+  email: Email,
+  survey_id: described(Uuid, 'a survey of the organization'),
+  name: v.nullish(ContactName, null),
+  properties: described(
+    v.nullish(ContactProperties, {}),
+    'custom fields; merged into those the contact has',
+  ),
+});
+
+const ContactExportQuery = v.object({
+  survey_id: described(v.optional(Uuid), 'limit to one survey'),
+  format: ExportFormat,
+});
+
+const status = v.picklist([
+  'pending',
+  'sending',
+  'sent',
+  'responded',
+  'failed',
+  'bounced',
+  'unsubscribed',
+]);
+
+const ContactItem = v.object({
+  id: Id,
+  email: v.string(),
+  name: v.nullable(v.string()),
+  status,
+  failure_reason: described(v.nullable(v.string()), 'why the last attempt to mail failed'),
+  sent_at: described(v.nullable(Moment), 'null until sent'),
+  responded_at: described(v.nullable(Moment), 'null until responded'),
+  survey_id: Id,
+  survey_name: v.string(),
+});
+
+const Contact = v.object({
+  id: Id,
+  email: v.string(),
+  name: v.nullable(v.string()),
+  status,
+  created_at: Moment,
+});
+
+export const contactSection: ApiSection = {
+  name: 'Contacts',
+  about: 'The people a survey is for; one row for each address of a survey, whatever its case.',
+  schemas: { ContactItem, Contact },
+  operations: [
+    {
+      id: 'listContacts',
+      method: 'get',
+      path,
+      summary: 'List contacts, newest first',
+      about: 'Contacts of all surveys, each with the state of its mail and of its answer.',
+      permission: 'read',
+      query: Page,
+      answer: { status: 200, about: 'a page of them', schema: List(ContactItem) },
+    },
+    {
+      id: 'saveContact',
+      method: 'post',
+      path,
+      summary: 'Add a contact to a survey, or update it',
+      about:
+        'The same email on the same survey is the same contact: a name that is given replaces the old one, ' +
+        'properties are merged.',
+      permission: 'write',
+      body: ContactInput,
+      answer: { status: 201, about: 'the contact, added or updated', schema: One(Contact) },
+      refusals: {
+        404: { about: 'the survey is not in the organization' },
+        409: { about: 'the person of this address was erased (`erased`)' },
+      },
+    },
+    {
+      id: 'exportContacts',
+      method: 'get',
+      path: `${path}/export`,
+      summary: 'Export contacts as a file',
+      about: `All of them, newest first, with their properties. ${aboutCsv}`,
+      permission: 'read',
+      query: ContactExportQuery,
+      answer: { status: 200, about: 'the file, as long as it is', files: exportTypes },
+    },
+    {
+      id: 'deleteContact',
+      method: 'delete',
+      path: `${path}/{id}`,
+      summary: 'Delete a contact, with its mails and its answers',
+      about:
+        'A survey completes when all of its other contacts have answered. Whether the address may be mailed by other ' +
+        'surveys stays as it is.',
+      permission: 'write',
+      answer: { status: 204, about: 'it is gone' },
+      refusals: { 409: { about: 'a mail to it is on its way (`contact_in_flight`)' } },
+    },
+  ],
+};

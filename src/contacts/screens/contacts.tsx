@@ -1,0 +1,530 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { notFound, Refusal } from '../../errors.ts';
+import type { Db, Sql } from '../../lib/db/db.ts';
+import { parsePage } from '../../lib/paging/page.ts';
+import { isUuid } from '../../lib/validation/parse.ts';
+import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { getOrgSurvey } from '../../surveys/queries.ts';
+import { Mistakes, Notice, State, Time } from '../../web/app/badges.tsx';
+import { flash } from '../../web/app/flash.ts';
+import {
+  emptyForm,
+  Field,
+  type FormState,
+  optionalText,
+  readForm,
+  Tick,
+  withMistake,
+} from '../../web/app/forms.tsx';
+import { count, counted, DataTable, EmptyState, PagedList } from '../../web/app/lists.tsx';
+import { renderScreen } from '../../web/app/screen.tsx';
+import { ContactName, Email } from '../api.ts';
+import { listContactsOf, type SurveyContact } from '../queries.ts';
+import { addContact } from '../save.ts';
+import { getUpload, listRejects, type Upload, type UploadReject } from '../upload.queries.ts';
+import {
+  importUpload,
+  inUploadTurn,
+  largestUpload,
+  previewUpload,
+  takeUpload,
+  type UploadColumn,
+} from '../upload.ts';
+
+const largestForm = largestUpload + 1024 * 1024;
+
+const AddFields = v.object({ email: Email, name: optionalText(ContactName) });
+const UploadFields = v.object({
+  file: v.optional(v.instance(File)),
+  list: v.optional(v.string(), ''),
+});
+const MapFields = v.looseObject({ header: v.optional(v.string()) });
+const Use = v.picklist(['email', 'name', 'property', 'skip']);
+
+/** The contacts of a survey, below `/o/:slug/surveys/:id/contacts`. */
+export function contactScreens({ db }: { db: Db }) {
+  return new Hono<ScreenEnv>()
+    .get('/:id/contacts', (c) => showList(c, db, emptyForm()))
+
+    .post('/:id/contacts', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const form = await readForm(c, AddFields);
+      if (form.errors) return await showList(c, db, form, 422);
+      const survey_id = idOf(c.req.param('id'));
+      const { email, name } = form.values;
+      return await refusing(c, db, async () => {
+        await addContact({ db }, editor, { email, name, survey_id, properties: {} });
+        flash(c, { kind: 'fine', text: 'The contact is on the list.' });
+        return c.redirect(c.req.path, 303);
+      });
+    })
+
+    .post('/:id/contacts/uploads', async (c) => {
+      const { orgId } = requireRole(c, 'editor');
+      const surveyId = idOf(c.req.param('id'));
+      await getOrgSurvey(db, orgId, surveyId);
+      return await inUploadTurn(orgId, async () => {
+        const form = await readForm(c, UploadFields, { largest: largestForm });
+        if (form.errors) return await showList(c, db, form, 422);
+        return await refusing(c, db, async () => {
+          const given = await givenList(form.values);
+          const id = await takeUpload({ db }, { orgId, surveyId }, given);
+          return c.redirect(`${c.req.path}/${id}`, 303);
+        });
+      });
+    })
+
+    .get('/:id/contacts/uploads/:upload', async (c) => {
+      const { orgId } = requireRole(c, 'editor');
+      return await showUpload(c, db, await uploadOf(c, db, orgId));
+    })
+
+    .post('/:id/contacts/uploads/:upload', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const upload = await uploadOf(c, db, editor.orgId);
+      const form = await readForm(c, MapFields);
+      const { columns } = await previewUpload(db, editor.orgId, upload);
+      const typed: Record<string, unknown> = form.errors ? {} : form.values;
+      const mapped = columns.map(({ name }, place) => {
+        const use = v.safeParse(Use, typed[`column_${place}`]);
+        return { name, use: use.success ? use.output : ('skip' as const) };
+      });
+      if (!mapped.some(({ use }) => use === 'email')) {
+        const mistakes = await withMistake(c, {
+          '': 'Choose the column that holds the addresses.',
+        });
+        return await showUpload(c, db, upload, { form: mistakes, status: 422 });
+      }
+      const mapping = { columns: mapped, hasHeader: 'header' in typed };
+      await inUploadTurn(editor.orgId, () => importUpload({ db }, editor, { upload, mapping }));
+      return c.redirect(c.req.path, 303);
+    });
+}
+
+type ScreenContext = Context<ScreenEnv>;
+
+/** What the verb refuses is shown above the form that asked for it. */
+async function refusing(c: ScreenContext, db: Db, act: () => Promise<Response>) {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.kind === 'not_found') throw error;
+    const sentence = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`;
+    return await showList(c, db, await withMistake(c, { '': sentence }), 422);
+  }
+}
+
+async function showList(c: ScreenContext, db: Db, form: FormState, status: 200 | 422 = 200) {
+  const { id: orgId, slug, role } = c.var.organization;
+  const surveyId = idOf(c.req.param('id') ?? '');
+  const { page: number, limit } = parsePage(c.req.queries());
+  const page = { page: number, limit };
+  const search = c.req.query('search')?.trim() ?? '';
+  const survey = await getOrgSurvey(db, orgId, surveyId);
+  const contacts = await listContactsOf(db, { orgId, surveyId }, { page, search });
+  const base = `/o/${slug}/surveys`;
+  const here = `${base}/${surveyId}`;
+  const body = (
+    <ContactList
+      {...contacts}
+      page={page}
+      search={search}
+      form={form}
+      here={here}
+      mayEdit={role !== 'viewer'}
+      askAfterDays={survey.ask_after_days}
+    />
+  );
+  return renderScreen(c, {
+    title: `Contacts of ${survey.name}`,
+    section: 'surveys',
+    body,
+    status,
+    trail: [
+      { text: 'Surveys', href: base },
+      { text: survey.name, href: here },
+    ],
+    actions: (
+      <a class="button primary" href={`${here}/send`}>
+        Send
+      </a>
+    ),
+  });
+}
+
+type UploadView = { form?: FormState; status?: 200 | 422 };
+
+async function showUpload(
+  c: ScreenContext,
+  db: Db,
+  upload: Upload,
+  { form = emptyForm(), status = 200 }: UploadView = {},
+) {
+  const { id: orgId, slug } = c.var.organization;
+  const survey = await getOrgSurvey(db, orgId, upload.survey_id);
+  const here = `/o/${slug}/surveys/${survey.id}`;
+  const body = await UploadScreen({ db, orgId, upload, form, here });
+  return renderScreen(c, {
+    title: titleOf(upload),
+    section: 'surveys',
+    body,
+    status,
+    trail: [
+      { text: 'Surveys', href: `/o/${slug}/surveys` },
+      { text: survey.name, href: here },
+      { text: 'Contacts', href: `${here}/contacts` },
+    ],
+  });
+}
+
+const titleOf = ({ imported_at, name }: Upload) =>
+  imported_at ? `Imported ${name}` : `Columns of ${name}`;
+
+async function uploadOf(c: ScreenContext, db: Db, orgId: string): Promise<Upload> {
+  const id = c.req.param('upload') ?? '';
+  if (!isUuid(id)) throw notFound('list');
+  return await getUpload(db, orgId, { id, surveyId: idOf(c.req.param('id') ?? '') });
+}
+
+type GivenFields = v.InferOutput<typeof UploadFields>;
+
+async function givenList({ file, list }: GivenFields) {
+  if (file && file.size > 0) return { name: file.name, bytes: await file.bytes() };
+  if (list.trim() === '') {
+    const mistake = file?.name
+      ? `the file ${file.name} is empty`
+      : 'choose a file, or paste a list';
+    throw new Refusal('invalid', mistake);
+  }
+  return { name: 'pasted list', bytes: new TextEncoder().encode(list) };
+}
+
+function idOf(text: string): string {
+  if (!isUuid(text)) throw notFound('survey');
+  return text;
+}
+
+type UploadScreenProps = {
+  db: Sql;
+  orgId: string;
+  upload: Upload;
+  form: FormState;
+  /** The path of the survey. */
+  here: string;
+};
+
+const rejectsShown = 100;
+
+/** What an uploaded list holds, to say what its columns are; afterwards what came of it. */
+async function UploadScreen({ db, orgId, upload, form, here }: UploadScreenProps) {
+  if (upload.imported_at) {
+    const survey = { orgId, surveyId: upload.survey_id };
+    const rejects = await listRejects(db, survey, rejectsShown);
+    return <ImportedOfUploadScreen upload={upload} rejects={rejects} here={here} />;
+  }
+  const { columns, rows } = await previewUpload(db, orgId, upload);
+  return (
+    <form method="post" class="fields">
+      <Mistakes form={form} />
+      <p>
+        {counted(upload.rows, 'row')}. Say what the columns are. Columns that are kept become
+        properties, to be used in texts and filters.
+      </p>
+      {/* biome-ignore lint/a11y/useSemanticElements: a section would be a landmark with a line above it */}
+      <div class="scroll" tabindex={0} role="region" aria-label="First rows">
+        <table>
+          <caption class="hidden">The first rows of the list</caption>
+          <thead>
+            <tr>
+              {columns.map((column, place) => (
+                <th scope="col">
+                  <ColumnUses column={column} place={place} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ cells }) => (
+              <tr>
+                {columns.map((_, place) => (
+                  <td dir="auto">{cells[place] ?? ''}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Tick name="header" label="The first row names the columns" checked={upload.has_header} />
+      <div class="actions">
+        <button type="submit" class="primary">
+          Import
+        </button>
+        <a class="more" href={`${here}/contacts`}>
+          Cancel
+        </a>
+      </div>
+    </form>
+  );
+}
+
+const uses = [
+  ['email', 'Email'],
+  ['name', 'Name'],
+  ['property', 'Keep as property'],
+  ['skip', 'Leave out'],
+] as const;
+
+function ColumnUses({ column: { name, use }, place }: { column: UploadColumn; place: number }) {
+  const id = `column_${place}`;
+  return (
+    <div class="field">
+      <label for={id} dir="auto">
+        {name}
+      </label>
+      <select id={id} name={id}>
+        {uses.map(([value, text]) => (
+          <option value={value} selected={value === use}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+type ImportedProps = { upload: Upload; rejects: readonly UploadReject[]; here: string };
+
+function ImportedOfUploadScreen({ upload, rejects, here }: ImportedProps) {
+  const { added, known, repeated } = upload;
+  const counts = { added: added ?? 0, known: known ?? 0, repeated: repeated ?? 0 };
+  return (
+    <>
+      <Notice kind="fine" text={`${imported({ ...counts, invalid: rejects.length })}.`} />
+      <div class="actions">
+        <a class="button primary" href={`${here}/send`}>
+          See who would be mailed
+        </a>
+        <a class="more" href={`${here}/contacts`}>
+          Back to the list
+        </a>
+      </div>
+      {rejects.length > 0 ? (
+        <section aria-labelledby="rejects">
+          <div class="title">
+            <h2 id="rejects">Lines that were left out</h2>
+            <span class="small soft">{counted(rejects.length, 'line')}</span>
+          </div>
+          <DataTable
+            caption="Lines that were left out"
+            columns={[{ head: 'Line' }, { head: 'Address' }, { head: 'Why' }]}
+            rows={rejects.map(({ line, value, reason }) => ({
+              cells: [line, <bdi>{value}</bdi>, reason],
+            }))}
+          />
+        </section>
+      ) : null}
+    </>
+  );
+}
+
+type ContactListProps = {
+  contacts: readonly SurveyContact[];
+  total: number;
+  page: { page: number; limit: number };
+  search: string;
+  form: FormState;
+  /** The path of the survey. */
+  here: string;
+  mayEdit: boolean;
+  /** The days after which the survey asks by itself, if it does. */
+  askAfterDays: number | null;
+};
+
+function ContactList(props: ContactListProps) {
+  const { total, search, form, here, mayEdit } = props;
+  return (
+    <>
+      <Mistakes form={form} />
+      {mayEdit ? (
+        <section class="columns even" aria-label="Add contacts">
+          <UploadForm form={form} here={here} />
+          <AddForm form={form} here={here} />
+        </section>
+      ) : null}
+      <section aria-labelledby="list">
+        <div class="title">
+          <h2 id="list">Contacts</h2>
+          <span class="small soft">
+            {counted(
+              total,
+              search === '' ? 'contact' : 'match',
+              search === '' ? 'contacts' : 'matches',
+            )}
+          </span>
+        </div>
+        <Search search={search} here={here} />
+        <div id="contacts">
+          <Rows {...props} />
+        </div>
+      </section>
+    </>
+  );
+}
+
+function UploadForm({ form, here }: { form: FormState; here: string }) {
+  return (
+    <div>
+      <h2 id="upload">Upload a list</h2>
+      <form
+        method="post"
+        action={`${here}/contacts/uploads`}
+        enctype="multipart/form-data"
+        class="fields"
+      >
+        <Field
+          name="file"
+          label="File"
+          type="file"
+          accept=".csv,.tsv,.txt,text/csv"
+          form={form}
+          help="CSV with a column of addresses, of any separator, with or without a header; at most 100,000 rows."
+        />
+        <Field
+          name="list"
+          label="List"
+          rows={3}
+          form={form}
+          help="Or paste rows from a spreadsheet."
+        />
+        <div class="actions">
+          <button type="submit">Upload</button>
+        </div>
+      </form>
+    </div>
+  );
+}
+
+function AddForm({ form, here }: { form: FormState; here: string }) {
+  return (
+    <div>
+      <h2 id="add">Add one</h2>
+      <form method="post" action={`${here}/contacts`} class="fields">
+        <Field name="email" label="Email" type="email" form={form} autocomplete="off" required />
+        <Field name="name" label="Name" form={form} autocomplete="off" maxlength={200} />
+        <div class="actions">
+          <button type="submit">Add</button>
+        </div>
+      </form>
+    </div>
+  );
+}
+
+/** Filters as one types; without script by its button. */
+function Search({ search, here }: { search: string; here: string }) {
+  return (
+    <form
+      method="get"
+      action={`${here}/contacts`}
+      class="inline"
+      hx-get={`${here}/contacts`}
+      hx-trigger="input changed delay:300ms from:#search, submit"
+      hx-target="#contacts"
+      hx-select="#contacts"
+      hx-swap="outerHTML"
+    >
+      <Field
+        id="search"
+        name="search"
+        label="Search"
+        type="search"
+        value={search}
+        autocomplete="off"
+      />
+      <button type="submit">Search</button>
+    </form>
+  );
+}
+
+function Rows({ contacts, total, page, search, here, askAfterDays }: ContactListProps) {
+  const at = (number: number) => {
+    const query = new URLSearchParams({ ...(search && { search }), page: String(number) });
+    return `${here}/contacts?${query}`;
+  };
+  return (
+    <PagedList
+      meta={{ ...page, total }}
+      at={at}
+      empty={
+        <EmptyState
+          title={search === '' ? 'This survey has no contacts yet.' : 'No contact matches.'}
+        >
+          {search === '' ? <p>{noneMeans(askAfterDays)}</p> : null}
+        </EmptyState>
+      }
+    >
+      <DataTable
+        caption="Contacts, newest first"
+        columns={[
+          { head: 'Email' },
+          { head: 'Name' },
+          { head: 'State' },
+          { head: 'Mailed' },
+          { head: 'Answered' },
+        ]}
+        rows={contacts.map((contact) => ({ cells: cellsOf(contact) }))}
+      />
+    </PagedList>
+  );
+}
+
+function cellsOf({ email, name, status, failure_reason, sent_at, responded_at }: SurveyContact) {
+  const [kind, word] = statusOf(status);
+  return [
+    <bdi>{email}</bdi>,
+    name ? <bdi>{name}</bdi> : '',
+    <>
+      <State kind={kind} code={status}>
+        {word}
+      </State>
+      {failure_reason ? <span class="small soft block">{failure_reason}</span> : null}
+    </>,
+    sent_at ? <Time at={sent_at} show="ago" /> : '',
+    responded_at ? <Time at={responded_at} show="ago" /> : '',
+  ];
+}
+
+/** When a contact that is added is mailed. */
+function sendingMeans(askAfterDays: number | null): string {
+  if (askAfterDays === null) return 'Nothing is sent before you press Send.';
+  const when =
+    askAfterDays === 0 ? 'as soon as it is added' : `${counted(askAfterDays, 'day')} later`;
+  return `This survey asks by itself: it mails each contact ${when}.`;
+}
+
+type Imported = { added: number; known: number; repeated: number; invalid: number };
+
+const statusWords = {
+  pending: ['waiting', 'Not asked yet'],
+  sending: ['waiting', 'Being mailed'],
+  sent: ['fine', 'Mailed'],
+  responded: ['fine', 'Answered'],
+  failed: ['failed', 'Failed'],
+  bounced: ['failed', 'Bounced'],
+  unsubscribed: ['skipped', 'Unsubscribed'],
+} as const;
+
+type ContactStatus = keyof typeof statusWords;
+
+const statusOf = (status: ContactStatus) => statusWords[status];
+
+const noneMeans = (askAfterDays: number | null) =>
+  `Upload a list, or add one contact. ${sendingMeans(askAfterDays)}`;
+
+const imported = ({ added, known, repeated, invalid }: Imported) =>
+  [
+    `${counted(added, 'contact')} added`,
+    `${count(known)} known before`,
+    ...(repeated > 0 ? [`${count(repeated)} listed twice`] : []),
+    ...(invalid > 0 ? [`${counted(invalid, 'line')} left out`] : []),
+  ].join(', ');

@@ -1,0 +1,257 @@
+import { isInCalendar } from '../lib/validation/parse.ts';
+import type { Facet } from '../responses/filter.queries.ts';
+import { rollUp } from '../responses/rules.ts';
+import type { TrendInterval } from '../responses/trend.ts';
+import { averageScore, percentage, type SurveyType, scaleOf, type Tally } from '../scores.ts';
+import type { HomeSetting, MeasuredSurvey } from './queries.ts';
+
+/** How a scale is summed up: the NPS, the share of the best scores, or the mean. */
+export type MeasureKind = 'nps' | 'share' | 'mean';
+
+export const measureKinds = {
+  nps: 'nps',
+  csat: 'share',
+  thumbs: 'share',
+  ces: 'mean',
+  star5: 'mean',
+} as const satisfies Record<SurveyType, MeasureKind>;
+
+/** What is counted of the responses in a period; the sum of their scores where the mean needs it. */
+export type Counted = Tally & { scoreSum: number };
+
+export type Measured = {
+  total: number;
+  value: number | null;
+  /** Half of the 95 % interval, in the unit of the value. */
+  margin: number | null;
+};
+
+const deviationsOf95Percent = 1.96;
+
+/** The one number of a scale. `variance` is that of the scores, which only the mean needs. */
+export function measure(type: SurveyType, counted: Counted, variance: number | null): Measured {
+  const kind: MeasureKind = measureKinds[type];
+  const { nps, margin_of_error, total } = rollUp({ ...counted, held: 0 });
+  if (kind === 'nps') return { total, value: nps, margin: margin_of_error };
+  if (total === 0) return { total, value: null, margin: null };
+  if (kind === 'mean') {
+    const margin = variance === null || total < 2 ? null : marginOf(variance / total, 100);
+    return { total, value: averageScore(counted.scoreSum, total), margin };
+  }
+  const share = counted.promoters / total;
+  const margin = total < 2 ? null : marginOf((share * (1 - share)) / total, 10, 100);
+  return { total, value: percentage(counted.promoters, total), margin };
+}
+
+const marginOf = (variance: number, decimals: number, unit = 1) =>
+  Math.round(decimals * unit * deviationsOf95Percent * Math.sqrt(variance)) / decimals;
+
+export function boundsOf(type: SurveyType) {
+  const kind: MeasureKind = measureKinds[type];
+  if (kind === 'nps') return { lowest: -100, highest: 100 };
+  return kind === 'share' ? { lowest: 0, highest: 100 } : scaleOf(type);
+}
+
+export type Change = {
+  by: number;
+  /** Half of the 95 % interval of the change itself. */
+  margin: number;
+  meaning: 'none' | 'chance' | 'few' | 'better' | 'worse';
+};
+
+/** Fewer responses than this, now or before, call nothing a change. */
+const fewResponses = 30;
+
+/** What became of a number, and whether that may be chance. Higher is better on all scales. */
+export function compare(type: SurveyType, now: Measured, before: Measured): Change | null {
+  const decimals = measureKinds[type] === 'mean' ? 100 : 10;
+  if (now.value === null || before.value === null) return null;
+  const by = Math.round((now.value - before.value) * decimals) / decimals;
+  if (now.margin === null || before.margin === null) return { by, margin: 0, meaning: 'few' };
+  const margin = Math.round(Math.hypot(now.margin, before.margin) * decimals) / decimals;
+  if (Math.min(now.total, before.total) < fewResponses) return { by, margin, meaning: 'few' };
+  if (by === 0) return { by, margin, meaning: 'none' };
+  if (Math.abs(by) <= margin) return { by, margin, meaning: 'chance' };
+  return { by, margin, meaning: by > 0 ? 'better' : 'worse' };
+}
+
+/** The sum of what several steps have counted. */
+export const sumOf = (counted: readonly Counted[]): Counted =>
+  counted.reduce(
+    (sum, each) => ({
+      promoters: sum.promoters + each.promoters,
+      passives: sum.passives + each.passives,
+      detractors: sum.detractors + each.detractors,
+      scoreSum: sum.scoreSum + each.scoreSum,
+    }),
+    { promoters: 0, passives: 0, detractors: 0, scoreSum: 0 },
+  );
+
+/** What Home looks at: one survey, or all of a kind; and of these what has certain properties. */
+export type HomeScope = {
+  survey: MeasuredSurvey | null;
+  type: SurveyType;
+  audience: 'employee' | 'customer' | null;
+  properties: AskedProperties;
+};
+
+/** The same by the names of the API, for links and filters. */
+export type ScopeQuery = {
+  survey_id?: string;
+  type?: SurveyType;
+  audience?: string;
+} & AskedProperties;
+
+export const scopeQuery = ({ survey, type, audience, properties }: HomeScope): ScopeQuery =>
+  survey
+    ? { survey_id: survey.id, ...properties }
+    : { type, ...(audience && { audience }), ...properties };
+
+/** The kinds of surveys to choose from. Where employees and customers are asked alike, they are apart. */
+export function kindScopes(
+  { kinds }: Pick<HomeSetting, 'kinds'>,
+  properties: AskedProperties = {},
+): HomeScope[] {
+  return kinds.map(({ type, audience }) => ({
+    survey: null,
+    type,
+    audience: kinds.filter((kind) => kind.type === type).length > 1 ? audience : null,
+    properties,
+  }));
+}
+
+type Asked = { type?: string | undefined; audience?: string | undefined };
+
+/** The kind that was asked for, else the one with the most responses. */
+export function chooseKind(scopes: readonly HomeScope[], asked: Asked): HomeScope | undefined {
+  const ofType = scopes.filter(({ type }) => type === asked.type);
+  return (
+    ofType.find(({ audience }) => audience === (asked.audience ?? audience)) ??
+    ofType[0] ??
+    scopes[0]
+  );
+}
+
+/** The properties that are asked for by the names of the API; the last value of each counts. */
+type AskedProperties = { [parameter: `property.${string}`]: string };
+
+const prefix = 'property.';
+const mostProperties = 10;
+const typedForm = /^\s*([^=]*[^=\s])\s*=\s*(.*\S)\s*$/s;
+
+type PropertiesRead = {
+  properties: AskedProperties;
+  /** What was typed, where it cannot be read. */
+  typed: Record<string, string>;
+  errors: Record<string, string>;
+};
+
+/** What an address asks for, together with what was typed as `plan=pro`. */
+export function readProperties(queries: Readonly<Record<string, string[]>>): PropertiesRead {
+  const { property: typed = [], ...named } = queries;
+  const properties: AskedProperties = {};
+  for (const [parameter, values] of Object.entries(named)) {
+    const value = values.at(-1);
+    if (isProperty(parameter) && value) properties[parameter] = value;
+  }
+  const text = typed.at(-1) ?? '';
+  const [, name, value] = typedForm.exec(text) ?? [];
+  if (name !== undefined && value !== undefined) properties[`${prefix}${name}`] = value;
+  else if (text !== '') return mistaken(properties, text, typedWrongly);
+  const isTooMuch = Object.keys(properties).length > mostProperties;
+  return isTooMuch ? mistaken({}, text, tooMany) : { properties, typed: {}, errors: {} };
+}
+
+const mistaken = (properties: AskedProperties, text: string, why: string): PropertiesRead => ({
+  properties,
+  typed: { property: text },
+  errors: { property: why },
+});
+
+const typedWrongly = 'Write it as name=value, such as plan=pro.';
+const tooMany = `At most ${mostProperties} properties can be asked for.`;
+
+const isProperty = (parameter: string): parameter is `property.${string}` =>
+  parameter.startsWith(prefix) && parameter.length > prefix.length;
+
+export const facetsOf = (properties: AskedProperties): Facet[] =>
+  Object.entries(properties).map(([parameter, value]) => ({
+    kind: 'property',
+    name: parameter.slice(prefix.length),
+    value,
+  }));
+
+/** How a link asks for a property. */
+export const propertyParameter = (name: string): `property.${string}` => `${prefix}${name}`;
+
+/** The periods to choose from, in days; the API knows them by their dates. */
+export const periodDays = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
+type PeriodName = keyof typeof periodDays;
+
+/** Whole days, both included, in the organization's time zone. */
+export type HomePeriod = {
+  name: PeriodName | 'custom';
+  from: string;
+  to: string;
+  days: number;
+  /** As many days up to the day before. */
+  before: { from: string; to: string };
+  interval: TrendInterval;
+};
+
+export type AskedPeriod = {
+  period?: string | undefined;
+  date_from?: string | undefined;
+  date_to?: string | undefined;
+};
+
+/** Dates win over a period; without either it is the usual one. What cannot be read is a mistake at its field. */
+export function choosePeriod(asked: AskedPeriod, today: string): HomePeriod | PeriodMistakes {
+  const { period = usual, date_from, date_to } = asked;
+  if (date_from || date_to) return customPeriod(date_from ?? '', date_to || today);
+  const name = Object.hasOwn(periodDays, period) ? (period as PeriodName) : usual;
+  return periodOf(name, addDays(today, 1 - periodDays[name]), today);
+}
+
+const usual = '90d';
+export const mostDays = 1_095;
+
+type PeriodMistakes = { errors: Record<string, string> };
+
+function customPeriod(from: string, to: string): HomePeriod | PeriodMistakes {
+  if (!isDay(from)) return { errors: { date_from: 'Enter a day, such as 2026-04-01.' } };
+  if (!isDay(to)) return { errors: { date_to: 'Enter a day, such as 2026-04-01.' } };
+  if (to < from) return { errors: { date_to: 'This day is before the first one.' } };
+  const period = periodOf('custom', from, to);
+  return period.days > mostDays
+    ? { errors: { date_from: 'A period has three years at most.' } }
+    : period;
+}
+
+function periodOf(name: HomePeriod['name'], from: string, to: string): HomePeriod {
+  const days = daysBetween(from, to) + 1;
+  const before = { from: addDays(from, -days), to: addDays(from, -1) };
+  return { name, from, to, days, before, interval: intervalFor(days) };
+}
+
+/** About a dozen steps, up to thirty. */
+function intervalFor(days: number): TrendInterval {
+  if (days <= 31) return 'day';
+  return days <= 200 ? 'week' : 'month';
+}
+
+const earliest = '1990-01-01';
+
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < earliest || text > '2999') return false;
+  return isInCalendar(text);
+}
+
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
+}
+
+const daysBetween = (from: string, to: string) =>
+  Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs);
+
+const dayMs = 86_400_000;

@@ -1,0 +1,459 @@
+import type { Child } from 'hono/jsx';
+import { lazily } from '../lib/async/memoize.ts';
+import type { Db } from '../lib/db/db.ts';
+import type { NpsTrendRow } from '../responses/trend.ts';
+import { percentage, type SurveyType, signedNps, type Tally } from '../scores.ts';
+import type { FormState } from '../web/app/forms.tsx';
+import { count, counted, DataTable } from '../web/app/lists.tsx';
+import { PartsBar, TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
+import { readTrendFigures } from './figures.ts';
+import { AskedPart, PropertyChoice, withQuery } from './parts.tsx';
+import { findAnsweredDays } from './queries.ts';
+import {
+  addDays,
+  boundsOf,
+  type Change,
+  choosePeriod,
+  type HomePeriod,
+  type HomeScope,
+  type Measured,
+  type MeasureKind,
+  measureKinds,
+  mostDays,
+  propertyParameter,
+  type ScopeQuery,
+  scopeQuery,
+} from './rules.ts';
+import { type Comparison, type MeasuredSegment, sampledResponses } from './segments.ts';
+
+const means = 'The score of each value of a property of contacts: by plan, by country.';
+
+type SegmentsProps = {
+  path: string;
+  scope: HomeScope;
+  /** The period that is chosen, which stays. */
+  period: Readonly<Record<string, string>>;
+  comparison: Comparison | null;
+  form: FormState;
+};
+
+/** The same number for each value of a property: by plan, by country. */
+export function SegmentsPart({ path, scope, period, comparison, form }: SegmentsProps) {
+  const asked = { ...scopeQuery(scope), ...period };
+  const here = withQuery(path, asked);
+  const linkTo = (name: string) => `${here}&compare=${encodeURIComponent(name)}#compare`;
+  return (
+    <section class="part" id="compare" aria-labelledby="compare-heading">
+      <div class="title">
+        <h2 id="compare-heading">By property</h2>
+        <PropertyChoice path={path} stays={asked} form={form} />
+      </div>
+      {comparison === null ? (
+        <p class="soft">
+          {means} <a href={linkTo('')}>Choose a property</a>
+        </p>
+      ) : (
+        <Compared {...{ path, asked, linkTo, scope, comparison }} />
+      )}
+    </section>
+  );
+}
+
+type Asked = Readonly<Record<string, string | undefined>>;
+
+type ComparedProps = {
+  path: string;
+  asked: Asked;
+  linkTo: (name: string) => string;
+  scope: HomeScope;
+  comparison: Comparison;
+};
+
+function Compared({ path, asked, linkTo, scope, comparison }: ComparedProps) {
+  const { names, by, segments } = comparison;
+  const offered = names.filter((name) => !(propertyParameter(name) in scope.properties));
+  return (
+    <>
+      {offered.length === 0 ? null : (
+        <nav aria-label="Choose a property">
+          <ul class="actions">
+            {offered.map((name) => (
+              <li>
+                {name === by ? (
+                  <strong>
+                    by <bdi>{name}</bdi>
+                  </strong>
+                ) : (
+                  <a href={linkTo(name)}>
+                    by <bdi>{name}</bdi>
+                  </a>
+                )}
+              </li>
+            ))}
+          </ul>
+        </nav>
+      )}
+      {by === null ? (
+        <p class="soft">
+          {offered.length === 0 ? 'No contact of these responses has a property.' : means}
+        </p>
+      ) : (
+        <Segments {...{ path, asked, by, segments }} type={scope.type} />
+      )}
+    </>
+  );
+}
+
+type TableProps = {
+  path: string;
+  asked: Asked;
+  type: SurveyType;
+  by: string;
+  segments: readonly MeasuredSegment[];
+};
+
+function Segments({ path, asked, type, by, segments }: TableProps) {
+  if (segments.length === 0)
+    return <p class="soft">No response of this period has this property.</p>;
+  return (
+    <>
+      <DataTable
+        caption={`${numberOf(type)} by ${by}`}
+        nowrap
+        columns={[
+          { head: by },
+          { head: 'Score', number: true },
+          { head: 'Margin', number: true },
+          { head: 'Promoters', number: true },
+          { head: 'Detractors', number: true },
+          { head: 'Responses', number: true },
+        ]}
+        rows={segments.map((segment) => ({ cells: cellsOf(segment, { path, asked, type, by }) }))}
+      />
+      <p class="small soft">
+        The most frequent values among the newest {count(sampledResponses)} responses.
+      </p>
+    </>
+  );
+}
+
+function cellsOf(
+  { value, measured, counted }: MeasuredSegment,
+  { path, asked, type, by }: Omit<TableProps, 'segments'>,
+) {
+  const share = (part: number) =>
+    measured.total === 0 ? '–' : `${percentage(part, measured.total)}%`;
+  return [
+    <a href={withQuery(path, { ...asked, [propertyParameter(by)]: value })}>
+      <bdi>{value}</bdi>
+    </a>,
+    measured.value === null ? '–' : formatValue(type, measured.value),
+    measured.margin === null ? '–' : formatMargin(type, measured.margin),
+    share(counted.promoters),
+    share(counted.detractors),
+    count(measured.total),
+  ];
+}
+
+type TrendOfSurvey = {
+  orgId: string;
+  survey: { id: string; name: string; type: SurveyType; audience: 'employee' | null };
+  /** Null for all time, of which the last three years are shown. */
+  period: string | null;
+};
+
+/** The trend of one survey with its margin as a band, and how many were asked and answered: as Home shows them. */
+export async function surveyTrend(
+  db: Db,
+  { orgId, survey, period: name }: TrendOfSurvey,
+): Promise<Child> {
+  const days = await findAnsweredDays(db, orgId, survey.id);
+  if (!days?.first_day) return null;
+  const { today, time_zone: timeZone, first_day } = days;
+  const earliest = addDays(today, 1 - mostDays);
+  const date_from = first_day > earliest ? first_day : earliest;
+  const asked = name ? { period: name } : { date_from, date_to: today };
+  const period = choosePeriod(asked, today);
+  if ('errors' in period) return null;
+  const { type, audience } = survey;
+  const scope = { survey: { ...survey, responses: 0 }, type, audience, properties: {} };
+  const { steps, asked: counts } = await readTrendFigures(db, orgId, { scope, period, timeZone });
+  return (
+    <div class="columns score part">
+      {counts === null ? null : <AskedPart asked={counts} />}
+      <section aria-labelledby="trend-heading">
+        <div class="title">
+          <h2 id="trend-heading">Over time</h2>
+        </div>
+        <Trend {...{ type, period, timeZone, steps }} />
+      </section>
+    </div>
+  );
+}
+
+const stepsTexts = { day: 'by day', week: 'by week', month: 'by month' } as const;
+
+const bandCaption = 'The band is the margin of error (95%).';
+
+const stepNameTexts = { day: '', week: 'Week of ', month: '' } as const;
+
+type ScoreProps = {
+  type: SurveyType;
+  period: HomePeriod;
+  timeZone: string;
+  now: Measured;
+  before: Measured;
+  change: Change | null;
+  tally: Tally;
+  steps: readonly (NpsTrendRow & { measured: Measured })[];
+  /** Where the responses of the period are. */
+  responses: ResponsesPlace;
+};
+
+type ResponsesPlace = {
+  path: string;
+  scope: ScopeQuery;
+  period: Pick<HomePeriod, 'from' | 'to'>;
+};
+
+/** The address of the responses in the period, or of those of a category. */
+export const responsesOf = ({ path, scope, period }: ResponsesPlace, category?: string) =>
+  withQuery(path, { ...scope, category, date_from: period.from, date_to: period.to });
+
+/** The number, how sure it is, what it means, and how it came about. */
+export function ScorePart(props: ScoreProps) {
+  const { type, period, now, before, change } = props;
+  const { lead, rest } = meaning({ type, change, now, before, period });
+  return (
+    <section class="columns score" aria-labelledby="score">
+      <div>
+        <h2 id="score">{numberOf(type)}</h2>
+        <p class="small soft">
+          {longDay(period.from)} to {longDay(period.to)}
+        </p>
+        {now.value === null ? (
+          <p class="now">
+            <span>{noAnswers(period)}</span>
+          </p>
+        ) : (
+          <>
+            <p class="now">
+              <strong>{formatValue(type, now.value)}</strong>{' '}
+              {now.margin === null ? null : (
+                <span>
+                  {formatMargin(type, now.margin)}
+                  <span class="hidden"> margin of error</span>
+                </span>
+              )}
+            </p>
+            <p>
+              <Lead lead={lead} change={change} />
+              {rest}
+            </p>
+            <p class="small soft">{counted(now.total, 'response')}</p>
+          </>
+        )}
+        {now.total === 0 ? null : <Categories {...props} />}
+      </div>
+      <div>
+        <Trend {...props} />
+      </div>
+    </section>
+  );
+}
+
+/** A change that is more than chance has a colour and a shape; any other is ink. */
+function Lead({ lead, change }: { lead: string; change: Change | null }) {
+  if (change?.meaning === 'better') return <span class="state is-promoter">{lead}</span>;
+  if (change?.meaning === 'worse') return <span class="state is-detractor">{lead}</span>;
+  return lead === '' ? null : <strong>{lead}</strong>;
+}
+
+function Categories({ tally: { promoters, passives, detractors }, type, responses }: ScoreProps) {
+  const total = promoters + passives + detractors;
+  const parts = [
+    { kind: 'promoter', name: 'Promoters', share: promoters },
+    { kind: 'passive', name: 'Passives', share: passives },
+    { kind: 'detractor', name: 'Detractors', share: detractors },
+  ] as const;
+  const shown = parts.filter(({ kind }) => type !== 'thumbs' || kind !== 'passive');
+  return (
+    <PartsBar
+      parts={shown.map((part) => ({
+        ...part,
+        figure: `${percentage(part.share, total)}%`,
+        remark: count(part.share),
+        href: responsesOf(responses, part.kind),
+      }))}
+    />
+  );
+}
+
+type TrendProps = Pick<ScoreProps, 'type' | 'period' | 'timeZone' | 'steps'>;
+
+function Trend({ type, period, timeZone, steps }: TrendProps) {
+  const known = steps.filter(({ measured }) => measured.value !== null);
+  const name = numberOf(type);
+  const title = `${name} ${stepsTexts[period.interval]}`;
+  if (known.length === 0) return null;
+  const first = known[0]!;
+  const last = known.at(-1)!;
+  const hasOne = known.some(({ measured }) => measured.margin === null);
+  const band = hasOne
+    ? `${bandCaption} One response has none: there the band is as high as the drawing.`
+    : bandCaption;
+  const values = known.map(({ measured }) => measured.value!);
+  const description =
+    `From ${formatValue(type, first.measured.value!)} (${stepName(first.start, period)}) to ` +
+    `${formatValue(type, last.measured.value!)} (${stepName(last.start, period)}), ` +
+    `lowest ${formatValue(type, Math.min(...values))}, highest ${formatValue(type, Math.max(...values))}.`;
+  return (
+    <TrendChart
+      id="trend"
+      title={title}
+      description={description}
+      caption={`${name} ${stepsTexts[period.interval]}. ${band} Days in ${timeZone}.`}
+      bounds={boundsOf(type)}
+      formatTick={(value) => tick(type, value)}
+      steps={steps.map((step) => shownStep(step, { type, period }))}
+      columns={[
+        {
+          head:
+            period.interval === 'week' ? 'Week of' : period.interval === 'day' ? 'Day' : 'Month',
+        },
+        { head: 'Score', number: true },
+        { head: 'Margin', number: true },
+        { head: 'Promoters', number: true },
+        { head: 'Passives', number: true },
+        { head: 'Detractors', number: true },
+        { head: 'Responses', number: true },
+      ]}
+    />
+  );
+}
+
+type Shown = Pick<ScoreProps, 'type' | 'period'>;
+
+function shownStep(step: ScoreProps['steps'][number], { type, period }: Shown): TrendStep {
+  const { value, margin, total } = step.measured;
+  const score = value === null ? '–' : formatValue(type, value);
+  const sure = margin === null ? '–' : formatMargin(type, margin);
+  const name = stepName(step.start, period);
+  return {
+    value,
+    margin,
+    name,
+    label: shortDay(step.start, period.interval),
+    cells: [
+      score,
+      sure,
+      count(step.promoters),
+      count(step.passives),
+      count(step.detractors),
+      count(total),
+    ],
+    words:
+      value === null
+        ? `${name}: no responses`
+        : `${name}: ${score}${margin === null ? '' : ` ${sure}`}, ${counted(total, 'response')}`,
+  };
+}
+
+const stepName = (start: string, { interval }: HomePeriod) =>
+  `${stepNameTexts[interval]}${shortDay(start, interval)}`;
+
+const tick = (type: SurveyType, value: number) => formatValue(type, value).replace(/\.00$/, '');
+
+const inUtc = (options: Intl.DateTimeFormatOptions) =>
+  lazily(() => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }));
+const dayAndMonth = inUtc({ day: 'numeric', month: 'short' });
+const monthAndYear = inUtc({ month: 'short', year: 'numeric' });
+const whole = inUtc({ day: 'numeric', month: 'long', year: 'numeric' });
+
+const shortDay = (day: string, interval: HomePeriod['interval']) =>
+  (interval === 'month' ? monthAndYear : dayAndMonth)().format(new Date(`${day}T00:00:00Z`));
+
+function longDay(day: string) {
+  return <time datetime={day}>{whole().format(new Date(`${day}T00:00:00Z`))}</time>;
+}
+
+/** What the number of a scale is called. */
+const numbers: Record<SurveyType, string> = {
+  nps: 'Net Promoter Score',
+  csat: 'Satisfied (4 or 5 of 5)',
+  ces: 'Ease of 7',
+  star5: 'Stars of 5',
+  thumbs: 'Thumbs up',
+};
+
+const kinds: Record<SurveyType, string> = {
+  nps: 'Net Promoter Score',
+  csat: 'Satisfaction',
+  ces: 'Ease',
+  star5: 'Stars',
+  thumbs: 'Thumbs',
+};
+
+/** As it stands alone: +51, 65.3%, 4.31. */
+export function formatValue(type: SurveyType, value: number): string {
+  const kind: MeasureKind = measureKinds[type];
+  if (kind === 'mean') return value.toFixed(2);
+  return kind === 'share' ? `${value}%` : signedNps(value);
+}
+
+export function formatMargin(type: SurveyType, margin: number): string {
+  const kind: MeasureKind = measureKinds[type];
+  if (kind === 'mean') return `± ${margin.toFixed(2)}`;
+  return kind === 'share' ? `± ${margin}%` : `± ${margin}`;
+}
+
+function inPeriod({ name, days }: HomePeriod): string {
+  return name === 'custom' ? 'on these days' : `in the last ${days} days`;
+}
+
+type Meaning = {
+  type: SurveyType;
+  change: Change | null;
+  now: Measured;
+  before: Measured;
+  period: HomePeriod;
+};
+
+/** What a change means, in words that say no more than the figures do. */
+export function meaning({ type, change, now, before, period }: Meaning): {
+  lead: string;
+  rest: string;
+} {
+  const earlier = `the ${counted(period.days, 'day')} before`;
+  if (change === null || before.value === null) {
+    return { lead: '', rest: `There are no responses in ${earlier} to compare with.` };
+  }
+  const was = `${formatValue(type, before.value)} in ${earlier}`;
+  if (change.by === 0) return { lead: 'Unchanged', rest: ` from ${was}.` };
+  const lead = `${change.by > 0 ? 'Up' : 'Down'} ${points(type, Math.abs(change.by))}`;
+  const margin = formatMargin(type, change.margin);
+  const total = Math.min(now.total, before.total);
+  const why = {
+    none: '',
+    few: `${counted(total, 'response')}: too few to call this a change.`,
+    chance: `The change is within its margin of error (${margin}), so it may be chance.`,
+    better: `That is more than its margin of error (${margin}): better than before.`,
+    worse: `That is more than its margin of error (${margin}): worse than before.`,
+  }[change.meaning];
+  return { lead, rest: ` from ${was}. ${why}` };
+}
+
+function points(type: SurveyType, by: number): string {
+  const kind: MeasureKind = measureKinds[type];
+  if (kind === 'mean') return by.toFixed(2);
+  return `${by} ${by === 1 ? 'point' : 'points'}`;
+}
+
+const numberOf = (type: SurveyType) => numbers[type];
+
+const noAnswers = (period: HomePeriod) => `No responses ${inPeriod(period)}`;
+
+export const kindOf = (type: SurveyType, audience: 'employee' | 'customer' | null) =>
+  audience === null
+    ? kinds[type]
+    : `${kinds[type]}, ${audience === 'employee' ? 'employees' : 'customers'}`;

@@ -1,0 +1,383 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { recordAct } from '../audit/acts.ts';
+import { listErased } from '../contacts/erase.ts';
+import type { CheckedContact } from '../contacts/rules.ts';
+import { complainOfMerges } from '../contacts/save.ts';
+import { saveUploaded } from '../contacts/upload.queries.ts';
+import { Refusal } from '../errors.ts';
+import { type CsvRow, csvRows, separate } from '../lib/cli/csv.ts';
+import type { TextSource } from '../lib/cli/files.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { everything } from '../responses/filter.queries.ts';
+import { type ImportWriter, importBatch } from '../responses/import.ts';
+import { readNps } from '../responses/trend.ts';
+import { type Category, netPromoterScore, type SurveyType, type Tally } from '../scores.ts';
+import { suppressMany } from '../suppressions/unsubscribe.tsx';
+import { lockForContacts } from '../surveys/lifecycle.ts';
+import { holdOffErasures, reopenSurvey } from '../surveys/queries.ts';
+import {
+  type FileKind,
+  type FilePlan,
+  type FormerService,
+  type MovedResponse,
+  type MovedSuppression,
+  type PassReason,
+  planFile,
+  type ReadRow,
+  readRow,
+  untouched,
+} from './rows.ts';
+
+export type ImportReport = {
+  file: FileCounts;
+  inFile: ScoredTally;
+  before: ScoredTally;
+  after: ScoredTally;
+  taken: TakenOver;
+  seconds: number;
+};
+
+type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
+type ImportOptions = { type: SurveyType; zone: string; dryRun: boolean };
+
+/**
+ * Takes over an export of a former service. It is read to its end first: one that is no export, or of which no row is
+ * understood, changes nothing.
+ */
+export async function importExport(
+  { db, onProgress }: ImportTools,
+  writer: ImportWriter,
+  { export: opened, type, zone, dryRun }: ImportOptions & { export: Export },
+): Promise<ImportReport> {
+  const began = performance.now();
+  const rules = { type, zone, now: Date.now() };
+  const file = noCounts();
+  for await (const _ of readExport(opened, rules, file));
+  refuseUseless(opened, file);
+  const before = await tallyOf(db, writer);
+  const total = understoodOf(file);
+  const tools = { db, onProgress: (done: number) => onProgress(done, total) };
+  const rows = readExport(opened, rules, noCounts());
+  const taken = dryRun ? nothingTaken() : await takeOver(tools, writer, rows);
+  const after = await tallyOf(db, writer);
+  const seconds = (performance.now() - began) / 1000;
+  return { file, inFile: scored(file.responses), before, after, taken, seconds };
+}
+
+async function tallyOf(db: Db, { orgId, surveyId }: ImportWriter) {
+  return scored(await readNps(db, orgId, { ...everything, survey_id: surveyId }));
+}
+
+function refuseUseless({ name }: Export, file: FileCounts) {
+  if (understoodOf(file) > 0) return;
+  if (file.rows === 0) throw new Refusal('invalid', `${name} has no rows. ${untouched}`);
+  const lines = file.shown.map((cell) => `\n  ${sentenceOfCell(name, cell)}`).join('');
+  const others = file.otherTypes.map((type) => JSON.stringify(type)).join(', ');
+  const types = others && `: its responses are of the type ${others}, not of the survey's`;
+  throw new Refusal('invalid', `no row of ${name} can be taken over${types}. ${untouched}${lines}`);
+}
+
+export const sentenceOfCell = (file: string, { line, column, complaint }: UnclearCell) =>
+  `${file}, line ${line}, column ${JSON.stringify(column)}: ${complaint}`;
+
+type UnclearCell = { line: number; column: string; complaint: string };
+
+/** What a file says, by counts; the first of the cells that are not understood. */
+export type FileCounts = {
+  rows: number;
+  responses: Tally;
+  people: number;
+  unsubscribed: number;
+  bounced: number;
+  passed: Partial<Record<PassReason, number>>;
+  /** Names of the other types of surveys. */
+  otherTypes: string[];
+  unclear: number;
+  shown: UnclearCell[];
+};
+
+const unclearShown = 20;
+const mostRows = 1_000_000;
+
+type ReadRules = { type: SurveyType; zone: string; now: number };
+
+/** Reads every row of an export; those that are to be taken over are given to the caller as they come. */
+export async function* readExport(
+  { plan, rows }: Export,
+  rules: ReadRules,
+  counts: FileCounts,
+): AsyncGenerator<ReadRow> {
+  for await (const { line, cells } of rows()) {
+    counts.rows += 1;
+    if (counts.rows > mostRows) throw tooMany(line);
+    const row = readRow(cells, { plan, ...rules });
+    count(counts, row, line);
+    if (row.kind !== 'passed' && row.kind !== 'unclear') yield row;
+  }
+}
+
+const tooMany = (line: number) =>
+  new Refusal(
+    'invalid',
+    `line ${line}: a file has at most ${mostRows} rows: cut it into several. ${untouched}`,
+  );
+
+export const noCounts = (): FileCounts => ({
+  rows: 0,
+  responses: { promoters: 0, passives: 0, detractors: 0 },
+  people: 0,
+  unsubscribed: 0,
+  bounced: 0,
+  passed: {},
+  otherTypes: [],
+  unclear: 0,
+  shown: [],
+});
+
+const places = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' } as const;
+
+function count(counts: FileCounts, row: ReadRow, line: number) {
+  if (row.kind === 'response') countResponse(counts, row.response.category);
+  else if (row.kind === 'person') counts.people += 1;
+  else if (row.kind === 'suppression') counts[row.suppression.kind] += 1;
+  else if (row.kind === 'passed') {
+    counts.passed[row.reason] = (counts.passed[row.reason] ?? 0) + 1;
+    if (row.word && !counts.otherTypes.includes(row.word)) counts.otherTypes.push(row.word);
+  } else {
+    counts.unclear += 1;
+    const { column, complaint } = row;
+    if (counts.shown.length < unclearShown) counts.shown.push({ line, column, complaint });
+  }
+}
+
+function countResponse({ responses }: FileCounts, category: Category) {
+  responses[places[category]] += 1;
+}
+
+export const totalOf = ({ promoters, passives, detractors }: Tally) =>
+  promoters + passives + detractors;
+
+/** How many rows there are to take over. */
+export const understoodOf = ({ responses, people, unsubscribed, bounced }: FileCounts) =>
+  totalOf(responses) + people + unsubscribed + bounced;
+
+export const scored = (tally: Tally) => ({
+  responses: totalOf(tally),
+  promoters: tally.promoters,
+  passives: tally.passives,
+  detractors: tally.detractors,
+  nps: netPromoterScore(tally),
+});
+type ScoredTally = ReturnType<typeof scored>;
+
+export type Export = { name: string; plan: FilePlan; rows: () => AsyncGenerator<CsvRow> };
+
+const longestHead = 1024 * 1024;
+
+/** An export of a former service, as it is: its plan by the header row, and its rows as often as they are asked for. */
+export async function openExport(
+  service: FormerService,
+  source: TextSource,
+  as: FileKind | undefined,
+): Promise<Export> {
+  const form = separate(await headOf(source));
+  const allRows = () => csvRows(withoutStart(source, form.skipped), form);
+  const first = await allRows().next();
+  if (first.done) throw new Refusal('invalid', `${source.name} is empty. ${untouched}`);
+  const { cells: header, line } = first.value;
+  const plan = planFile(service, { header, line, as });
+  refuseMistaken(source.name, plan, as);
+  return { name: source.name, plan, rows: () => after(allRows()) };
+}
+
+/** As much of the text as has the first two lines. */
+async function headOf(source: TextSource): Promise<string> {
+  let head = '';
+  for await (const piece of source.pieces()) {
+    head += piece;
+    if (head.length > longestHead || head.trimStart().includes('\n')) break;
+  }
+  return head;
+}
+
+/** Without what `sep=;` before the header row takes. */
+async function* withoutStart(source: TextSource, length: number) {
+  let left = length;
+  for await (const piece of source.pieces()) {
+    yield piece.slice(left);
+    left = Math.max(0, left - piece.length);
+  }
+}
+
+async function* after(rows: AsyncGenerator<CsvRow>) {
+  await rows.next();
+  yield* rows;
+}
+
+/** People who are not to be mailed must not be taken for people to ask because their column has another name. */
+function refuseMistaken(name: string, { kind, places }: FilePlan, as: FileKind | undefined) {
+  const said = /unsub|opt-?out/i.test(basename(name))
+    ? 'unsubscribed'
+    : /bounce/i.test(basename(name)) && 'bounced';
+  if (!said || as || kind !== 'people') return;
+  if (places.has(said) || places.has('status')) return;
+  throw new Refusal(
+    'invalid',
+    `${name} has no column that says when somebody ${said}: if all of its people are, import it with --as ${said}; if none is, with --as people. ${untouched}`,
+  );
+}
+
+const batchSize = 500;
+
+export type TakenOver = {
+  responses: number;
+  contacts: number;
+  unsubscribed: number;
+  bounced: number;
+  /** Rows of people who were erased. */
+  erased: number;
+};
+
+type TakeOverTools = { db: Db; onProgress: (done: number) => void };
+
+/**
+ * Takes over the rows of an export in batches, each in a transaction of its own: when it ends halfway, what was taken
+ * over stays, and the same import continues. Rows that are there already change nothing.
+ */
+async function takeOver(
+  { db, onProgress }: TakeOverTools,
+  writer: ImportWriter,
+  rows: AsyncIterable<ReadRow>,
+): Promise<TakenOver> {
+  const taken = nothingTaken();
+  const number = createNumbering();
+  let done = 0;
+  let isRecorded = false;
+  for await (const batch of batches(rows)) {
+    const added = await inTransaction(db, async (tx) => {
+      const counts = await takeBatch(tx, writer, numbered(batch, number));
+      const { erased: _, ...added } = counts;
+      const isNew = Object.values(added).some((count) => count > 0);
+      if (isNew && !isRecorded) await recordImport(tx, writer, batch[0]!);
+      isRecorded ||= isNew;
+      return counts;
+    });
+    for (const key of Object.keys(taken) as (keyof TakenOver)[]) taken[key] += added[key];
+    done += batch.length;
+    onProgress(done);
+  }
+  return taken;
+}
+
+export const nothingTaken = (): TakenOver => ({
+  responses: 0,
+  contacts: 0,
+  unsubscribed: 0,
+  bounced: 0,
+  erased: 0,
+});
+
+async function* batches(rows: AsyncIterable<ReadRow>) {
+  let batch: ReadRow[] = [];
+  for await (const row of rows) {
+    batch.push(row);
+    if (batch.length < batchSize) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+type Batch = {
+  responses: (MovedResponse & { occurrence: number })[];
+  people: CheckedContact[];
+  suppressions: MovedSuppression[];
+};
+
+function numbered(rows: readonly ReadRow[], number: (response: MovedResponse) => number): Batch {
+  const batch: Batch = { responses: [], people: [], suppressions: [] };
+  for (const row of rows) {
+    if (row.kind === 'response') {
+      batch.responses.push({ ...row.response, occurrence: number(row.response) });
+    } else if (row.kind === 'person') batch.people.push(row.person);
+    else if (row.kind === 'suppression') batch.suppressions.push(row.suppression);
+  }
+  return batch;
+}
+
+/** Numbers equal responses over the whole file by a hash: of a million, some ten megabytes are kept. */
+function createNumbering() {
+  const counts = new Map<string, number>();
+  return ({ score, created_at, comment, person }: MovedResponse) => {
+    const text = JSON.stringify([score, created_at, comment, person?.key ?? null]);
+    const key = createHash('sha256').update(text).digest('latin1').slice(0, hashLength);
+    const occurrence = (counts.get(key) ?? 0) + 1;
+    counts.set(key, occurrence);
+    return occurrence;
+  };
+}
+
+const hashLength = 12;
+
+async function takeBatch(tx: Sql, writer: ImportWriter, given: Batch): Promise<TakenOver> {
+  await holdOffErasures(tx, writer.orgId);
+  const { batch, erased } = await leaveErasedOut(tx, writer.orgId, given);
+  const suppressed = await suppressMany(tx, writer.orgId, onePerAddress(batch.suppressions));
+  const unsubscribed = suppressed.filter(({ kind }) => kind === 'unsubscribed').length;
+  return {
+    unsubscribed,
+    bounced: suppressed.length - unsubscribed,
+    erased,
+    contacts: await takePeople(tx, writer, batch.people),
+    responses: batch.responses.length === 0 ? 0 : await importBatch(tx, writer, batch.responses),
+  };
+}
+
+/** Nothing of a person who was erased comes back, not even to be suppressed: that it is already. */
+async function leaveErasedOut(tx: Sql, orgId: string, { responses, people, suppressions }: Batch) {
+  const known = [
+    ...responses.flatMap(({ person }) => person?.key ?? []),
+    ...people.map(({ key }) => key),
+    ...suppressions.map(({ email }) => email),
+  ];
+  const erased = await listErased(tx, orgId, known);
+  const batch = {
+    responses: responses.filter(({ person }) => !person || !erased.has(person.key)),
+    people: people.filter(({ key }) => !erased.has(key)),
+    suppressions: suppressions.filter(({ email }) => !erased.has(email)),
+  };
+  const left = sizeOf({ responses, people, suppressions }) - sizeOf(batch);
+  return { batch, erased: left };
+}
+
+const sizeOf = ({ responses, people, suppressions }: Batch) =>
+  responses.length + people.length + suppressions.length;
+
+function onePerAddress(suppressions: readonly MovedSuppression[]) {
+  return [...new Map(suppressions.map((each) => [`${each.kind} ${each.email}`, each])).values()];
+}
+
+async function takePeople(tx: Sql, writer: ImportWriter, people: readonly CheckedContact[]) {
+  if (people.length === 0) return 0;
+  const survey = { orgId: writer.orgId, surveyId: writer.surveyId };
+  await lockForContacts(tx, survey);
+  const byKey = new Map<string, CheckedContact>();
+  for (const person of people) {
+    const name = person.name ?? byKey.get(person.key)?.name ?? null;
+    byKey.set(person.key, { ...person, name });
+  }
+  const overfull = await complainOfMerges(tx, survey, [...byKey.values()]);
+  const saved = [...byKey.values()].map((person) =>
+    overfull.has(person.key) ? { ...person, properties: {} } : person,
+  );
+  const added = await saveUploaded(tx, survey, saved);
+  if (added > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
+  return added;
+}
+
+async function recordImport(tx: Sql, writer: ImportWriter, { kind }: ReadRow) {
+  const act = kind === 'response' ? 'responses.imported' : 'contacts.imported';
+  const target = { kind: 'survey', id: writer.surveyId };
+  await recordAct(tx, { ...writer, act, target, details: { from: writer.author } });
+}

@@ -1,0 +1,109 @@
+import { columns } from '../lib/cli/command.ts';
+import {
+  type Export,
+  type FileCounts,
+  type ImportReport,
+  sentenceOfCell,
+  type TakenOver,
+  totalOf,
+} from './import.ts';
+import type { PassReason } from './rows.ts';
+
+/** What an import found and did, for people: what each column became, every row by its fate, the figures on both sides. */
+export function reportText(opened: Export, report: ImportReport, dryRun: boolean): string {
+  return [
+    columnsText(opened),
+    rowsText(report, dryRun),
+    opened.plan.kind === 'responses' ? figuresText(report, dryRun) : '',
+    unclearText(opened, report, dryRun),
+  ]
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+function columnsText({ name, plan }: Export): string {
+  const rows = plan.columns.map((column) => ['', column.name || '(no name)', column.use]);
+  return `${name} holds ${plan.kind}. Its columns:\n${columns(rows)}`;
+}
+
+const passedFor: Record<PassReason, string> = {
+  unanswered: 'no score: not answered',
+  'other type': "of another type than the survey's",
+  'without address': 'no email address',
+  inactive: 'inactive: not to be asked',
+};
+
+function rowsText({ file, taken, seconds }: ImportReport, dryRun: boolean): string {
+  const counted = [
+    ['rows', file.rows, ''],
+    [
+      'responses',
+      totalOf(file.responses),
+      dryRun ? '' : `${taken.responses} new, ${knownOf(file, taken)} there already`,
+    ],
+    ['people', file.people, dryRun ? '' : `${taken.contacts} new`],
+    ['unsubscribed', file.unsubscribed, dryRun ? '' : `${taken.unsubscribed} new`],
+    ['bounced', file.bounced, dryRun ? '' : `${taken.bounced} new`],
+    ...Object.entries(file.passed).map(([reason, count]) => [
+      passedFor[reason as PassReason],
+      count,
+      `left out${reason === 'other type' ? `: ${file.otherTypes.join(', ')}` : ''}`,
+    ]),
+    ['of people who were erased', taken.erased, 'left out'],
+    ['not understood', file.unclear, file.unclear > 0 ? 'left out, see below' : ''],
+  ];
+  const shown = counted.filter(([name, count]) => name === 'rows' || count !== 0);
+  const rate = Math.round(file.rows / Math.max(seconds, 0.001));
+  const last = dryRun
+    ? 'A dry run: nothing was written.'
+    : `Took ${seconds.toFixed(1)} s, ${rate} rows a second.`;
+  return `${columns(shown.map((row) => row.map(String)))}\n${last}`;
+}
+
+const knownOf = (file: FileCounts, { responses, erased }: TakenOver) =>
+  totalOf(file.responses) - responses - erased;
+
+function figuresText({ inFile, before, after, taken }: ImportReport, dryRun: boolean): string {
+  const row = (name: string, { responses, promoters, passives, detractors, nps }: typeof after) =>
+    [name, responses, promoters, passives, detractors, nps ?? '-'].map(String);
+  const table = columns([
+    ['', 'responses', 'promoters', 'passives', 'detractors', 'NPS'],
+    row('in the file', inFile),
+    row('in the survey before', before),
+    ...(dryRun ? [] : [row('in the survey after', after)]),
+  ]);
+  return dryRun ? table : `${table}\n${verdict({ inFile, before, after, taken })}`;
+}
+
+type Figures = Pick<ImportReport, 'inFile' | 'before' | 'after' | 'taken'>;
+
+/** Whether the figures agree, and if not, why. */
+export function verdict({ inFile, before, after, taken }: Figures): string {
+  const meanwhile = after.responses - before.responses - taken.responses;
+  if (meanwhile !== 0) {
+    const change = meanwhile > 0 ? `${meanwhile} came in` : `${-meanwhile} were deleted`;
+    return `While this ran, ${change} besides: the survey has ${after.responses}.`;
+  }
+  const others = after.responses - inFile.responses;
+  if (others > 0) return `They agree: the survey has ${others} more, which are not of this file.`;
+  if (isDeepEqual(inFile, after)) return 'They agree.';
+  const erased = taken.erased > 0 ? `: ${taken.erased} are of people who were erased` : '';
+  return `They differ: the survey lacks ${-others} of the file${erased}.`;
+}
+
+const isDeepEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
+
+function unclearText({ name }: Export, { file }: ImportReport, dryRun: boolean): string {
+  if (file.unclear === 0) return '';
+  const lines = file.shown.map((cell) => `  ${sentenceOfCell(name, cell)}`);
+  const more = file.unclear > lines.length ? [`  and ${file.unclear - lines.length} more`] : [];
+  const [rows, them] = file.unclear === 1 ? ['row was', 'it'] : ['rows were', 'them'];
+  const then = dryRun
+    ? `before it is imported, or import it without ${them}`
+    : 'and import it again: the rest is there already';
+  return [
+    `${file.unclear} ${rows} not understood. Mend ${them} in the file ${then}.`,
+    ...lines,
+    ...more,
+  ].join('\n');
+}

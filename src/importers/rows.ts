@@ -1,0 +1,441 @@
+import {
+  type CheckedContact,
+  checkContact,
+  complaintOfLine,
+  emailColumns,
+  nameColumns,
+} from '../contacts/rules.ts';
+import { Refusal } from '../errors.ts';
+import { headerKey } from '../lib/cli/csv.ts';
+import { isLongerThan, longestComment, longestNote, mostTags } from '../limits.ts';
+import { type Category, categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
+
+export type MovedResponse = {
+  score: number;
+  category: Category;
+  comment: string | null;
+  created_at: Date;
+  tags: readonly string[];
+  note: string | null;
+  person: CheckedContact | null;
+  /** Of a response without a person. */
+  properties: Record<string, string> | null;
+};
+
+export type MovedSuppression = {
+  email: string;
+  kind: 'unsubscribed' | 'bounced';
+  created_at: Date | null;
+};
+
+/** Why a row is understood and yet not taken over. */
+const reasonsToPass = ['unanswered', 'other type', 'without address', 'inactive'] as const;
+export type PassReason = (typeof reasonsToPass)[number];
+
+export type ReadRow =
+  | { kind: 'response'; response: MovedResponse }
+  | { kind: 'person'; person: CheckedContact }
+  | { kind: 'suppression'; suppression: MovedSuppression }
+  | { kind: 'passed'; reason: PassReason; word?: string }
+  | { kind: 'unclear'; column: string; complaint: string };
+
+type RowRules = { plan: FilePlan; type: SurveyType; zone: string; now: number };
+
+/** What a row of an export says. */
+export function readRow(cells: readonly string[], rules: RowRules): ReadRow {
+  const row = rowReader(cells, rules);
+  return rules.plan.kind === 'responses' ? readResponse(row, rules) : readPerson(row, rules);
+}
+
+type RowReader = ReturnType<typeof rowReader>;
+
+function rowReader(cells: readonly string[], { plan, zone, now }: RowRules) {
+  const at = (use: ExportColumnUse) => {
+    const places = plan.places.get(use) ?? [];
+    return places.find((place) => cells[place]?.trim()) ?? places[0];
+  };
+  const text = (use: ExportColumnUse) => cells[at(use) ?? -1]?.trim() || null;
+  return {
+    text,
+    unclear: (use: ExportColumnUse, complaint: string): ReadRow => ({
+      kind: 'unclear',
+      column: plan.columns[at(use) ?? -1]?.name ?? use,
+      complaint,
+    }),
+    time: (use: ExportColumnUse) => readFileTime(text(use) ?? '', { zone, now }),
+    name: () =>
+      text('name') ?? ([text('first name'), text('last name')].filter(Boolean).join(' ') || null),
+    properties: () =>
+      Object.fromEntries(
+        plan.columns.flatMap(({ name, use }, place) => {
+          const value = use === 'property' ? cells[place]?.trim() : '';
+          return value ? [[name, value]] : [];
+        }),
+      ) as Record<string, string>,
+  };
+}
+
+function readResponse(row: RowReader, { type }: RowRules): ReadRow {
+  const named = row.text('type');
+  if (named && surveyTypeNames[headerKey(named)] !== type) {
+    return { kind: 'passed', reason: 'other type', word: named };
+  }
+  const given = row.text('score');
+  if (given === null) return { kind: 'passed', reason: 'unanswered' };
+  const score = /^\d+(\.0+)?$/.test(given) ? Number(given) : Number.NaN;
+  const { lowest, highest } = scaleOf(type);
+  if (!isScore(type, score)) {
+    return row.unclear('score', `${quoted(given)} is no score from ${lowest} to ${highest}`);
+  }
+  const created_at = row.time('time');
+  if (!created_at) return unclearTime(row, 'time');
+  const comment = row.text('comment');
+  if (comment && isLongerThan(comment, longestComment)) {
+    return row.unclear('comment', `it has more than ${longestComment} characters`);
+  }
+  const note = row.text('note');
+  if (note && isLongerThan(note, longestNote)) {
+    return row.unclear('note', `it has more than ${longestNote} characters`);
+  }
+  const rest = withPerson(row);
+  if ('kind' in rest) return rest;
+  const tags = tagsOf(row.text('tags'));
+  if (typeof tags === 'string') return row.unclear('tags', tags);
+  const category = categoryOf(type, score);
+  return {
+    kind: 'response',
+    response: { score, category, comment, created_at, note, tags, ...rest },
+  };
+}
+
+/** A response without an address keeps the properties itself. */
+function withPerson(row: RowReader) {
+  const email = row.text('email');
+  const properties = row.properties();
+  if (email) {
+    const person = readContact(row, email);
+    return 'kind' in person ? person : { person, properties: null };
+  }
+  const some = Object.keys(properties).length > 0;
+  return { person: null, properties: some ? properties : null };
+}
+
+function readPerson(row: RowReader, rules: RowRules): ReadRow {
+  const email = row.text('email');
+  if (!email) return { kind: 'passed', reason: 'without address' };
+  const person = readContact(row, email);
+  if ('kind' in person) return person;
+  const kind = suppressionOf(row, rules);
+  if (kind) {
+    const created_at = row.time(kind) ?? null;
+    const given = row.text(kind);
+    if (given && !created_at && !isYes(given)) return unclearTime(row, kind);
+    return { kind: 'suppression', suppression: { email: person.key, kind, created_at } };
+  }
+  return isInactive(row) ? { kind: 'passed', reason: 'inactive' } : { kind: 'person', person };
+}
+
+function suppressionOf(row: RowReader, { plan }: RowRules) {
+  if (plan.kind === 'unsubscribed' || plan.kind === 'bounced') return plan.kind;
+  const status = headerKey(row.text('status') ?? '');
+  if (isSaid(row.text('unsubscribed')) || status.includes('unsubscribed')) return 'unsubscribed';
+  if (isSaid(row.text('bounced')) || status.includes('hardbounce')) return 'bounced';
+  return undefined;
+}
+
+/** Services write a time where it is true; where it is not nothing, a zero or a no. */
+const isSaid = (text: string | null) => text !== null && !/^(0|no|false|null|never)$/i.test(text);
+const isYes = (text: string) => /^(1|yes|true)$/i.test(text);
+
+function isInactive(row: RowReader): boolean {
+  const active = row.text('active');
+  const status = headerKey(row.text('status') ?? '');
+  return (active !== null && !isSaid(active)) || status === 'deactivated' || status === 'inactive';
+}
+
+function readContact(row: RowReader, email: string): CheckedContact | Unclear {
+  const checked = checkContact({ email, name: row.name(), properties: row.properties() });
+  if (!('complaint' in checked)) return checked;
+  const use = checked.field === 'properties' ? 'left out' : checked.field;
+  const unclear = row.unclear(use, complaintOfLine(checked, email)) as Unclear;
+  return checked.field === 'properties' ? { ...unclear, column: 'properties' } : unclear;
+}
+
+type Unclear = Extract<ReadRow, { kind: 'unclear' }>;
+
+const longestTagName = 200;
+
+/** The tags of a cell, separated by commas or semicolons, or what is wrong with them. */
+function tagsOf(text: string | null): readonly string[] | string {
+  const names = (text ?? '').split(/[,;|]/).map((name) => name.trim());
+  const tags = [...new Set(names.filter(Boolean))];
+  if (tags.length > mostTags) return `it has more than ${mostTags} tags`;
+  const long = tags.find((name) => isLongerThan(name, longestTagName));
+  return long ? `a tag has more than ${longestTagName} characters` : tags;
+}
+
+function unclearTime(row: RowReader, use: ExportColumnUse): ReadRow {
+  const given = row.text(use);
+  return row.unclear(
+    use,
+    given ? `${quoted(given)} is no time such as 2024-03-01 10:00:00 UTC` : 'the time is missing',
+  );
+}
+
+const longestShown = 80;
+const quoted = (text: string) => JSON.stringify(text.slice(0, longestShown));
+
+const form =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)? ?(z|utc|gmt|[+-]\d\d:?\d\d)?$/i;
+const dayMs = 86_400_000;
+
+/**
+ * A time as exports write it: seconds since 1970, or a day with or without a time of day and an offset. Without an
+ * offset it is of the given zone. Undefined for anything else, and for the future: no response is from there.
+ */
+export function readFileTime(
+  text: string,
+  { zone, now }: { zone: string; now: number },
+): Date | undefined {
+  const time = /^\d{9,10}$/.test(text) ? Number(text) * 1000 : readCalendar(text, zone);
+  return time === undefined || time > now + dayMs ? undefined : new Date(time);
+}
+
+function readCalendar(text: string, zone: string): number | undefined {
+  const parts = form.exec(text);
+  if (!parts) return undefined;
+  const [, year, month, day, hour = '00', minute = '00', second = '00', offset] = parts;
+  try {
+    const local = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
+    const time = Temporal.PlainDateTime.from(local, { overflow: 'reject' });
+    return time.toZonedDateTime(offset ? zoneOf(offset) : zone).epochMilliseconds;
+  } catch {
+    return undefined;
+  }
+}
+
+const zoneOf = (offset: string) =>
+  /^[a-z]/i.test(offset) ? 'UTC' : `${offset.slice(0, 3)}:${offset.slice(-2)}`;
+
+export const fileKinds = ['responses', 'people', 'unsubscribed', 'bounced'] as const;
+export type FileKind = (typeof fileKinds)[number];
+
+type PlannedColumn = { name: string; use: ExportColumnUse | 'property' };
+
+/** What a file holds, and what each of its columns says. */
+export type FilePlan = {
+  kind: FileKind;
+  columns: readonly PlannedColumn[];
+  /** The places of the columns of each use, in the order in which they are asked. */
+  places: ReadonlyMap<ExportColumnUse, readonly number[]>;
+};
+
+/** Reads the header row of an export. A file that is none is refused. */
+export function planFile(
+  service: FormerService,
+  { header, line, as }: { header: readonly string[]; line: number; as: FileKind | undefined },
+): FilePlan {
+  refuseRepeated(header, line);
+  const kind = as ?? kindOf(service, header, line);
+  const known = kind === 'responses' ? service.responses : service.people;
+  const places = placesOf(header, known);
+  for (const needed of kind === 'responses' ? responseColumns : (['email'] as const)) {
+    if (!places.has(needed)) throw missing(service, { needed, header, line });
+  }
+  const useAt = new Map([...places].flatMap(([use, at]) => at.map((place) => [place, use])));
+  const columns = header.map(
+    (name, place): PlannedColumn => ({
+      name: name.trim(),
+      use: useAt.get(place) ?? (name.trim() ? 'property' : 'left out'),
+    }),
+  );
+  return { kind, columns, places };
+}
+
+const responseColumns = ['score', 'time'] as const;
+
+function kindOf(service: FormerService, header: readonly string[], line: number): FileKind {
+  if (placesOf(header, service.responses).has('score')) return 'responses';
+  if (placesOf(header, service.people).has('email')) return 'people';
+  const names = header.map((name) => JSON.stringify(name.trim())).join(', ');
+  throw new Refusal(
+    'invalid',
+    `this is no export of ${service.name}: line ${line} names neither a column of scores nor one of email addresses, but ${names}. ${untouched}`,
+  );
+}
+
+export const untouched = 'Nothing was imported';
+
+function placesOf(header: readonly string[], known: KnownColumns) {
+  const keys = header.map(columnKey);
+  const found = Object.entries(known).flatMap(([use, names]) => {
+    const places = names.map((name) => keys.indexOf(name)).filter((place) => place >= 0);
+    return places.length > 0 ? [[use as ExportColumnUse, places] as const] : [];
+  });
+  return new Map(found);
+}
+
+/** `Created At (UTC)` is `createdat`: what stands in brackets is a remark. */
+const columnKey = (name: string) => headerKey(name.replace(/\([^)]*\)/g, ''));
+
+function missing(
+  { name }: FormerService,
+  { needed, header, line }: { needed: ExportColumnUse; header: readonly string[]; line: number },
+) {
+  const wanted = {
+    score: 'the score of a response',
+    time: 'the time of a response',
+    email: 'the email address of a person',
+  }[needed as 'score' | 'time' | 'email'];
+  const names = header.map((each) => JSON.stringify(each.trim())).join(', ');
+  return new Refusal(
+    'invalid',
+    `line ${line}: no column of this file says ${wanted}, as an export of ${name} does; it has ${names}. ${untouched}`,
+  );
+}
+
+function refuseRepeated(header: readonly string[], line: number) {
+  const seen = new Map<string, string>();
+  for (const name of header) {
+    const key = name.trim().toLowerCase();
+    const other = key && seen.get(key);
+    if (other) {
+      const both = `${JSON.stringify(other)} and ${JSON.stringify(name.trim())}`;
+      throw new Refusal('invalid', `line ${line}: two columns are named ${both}. ${untouched}`);
+    }
+    seen.set(key, name.trim());
+  }
+}
+
+/** What a column of an export says. What is none of these is a property of the person. */
+type ExportColumnUse =
+  | ('email' | 'name' | 'first name' | 'last name' | 'score' | 'time' | 'comment' | 'type')
+  | ('tags' | 'note' | 'unsubscribed' | 'bounced' | 'status' | 'active' | 'left out');
+
+/** Names of columns for each use, compared without case, spaces and punctuation; of several the first one that is filled counts. */
+type KnownColumns = Readonly<Partial<Record<ExportColumnUse, readonly string[]>>>;
+
+export type FormerService = { name: string; responses: KnownColumns; people: KnownColumns };
+
+const person: KnownColumns = {
+  email: emailColumns,
+  name: nameColumns,
+  'first name': ['firstname', 'personfirstname'],
+  'last name': ['lastname', 'personlastname'],
+};
+
+export const delighted: FormerService = {
+  name: 'Delighted',
+  responses: {
+    ...person,
+    score: ['score', 'surveyscore', 'responsescore', 'rating'],
+    time: [
+      'createdat',
+      'respondedat',
+      'surveyrespondedat',
+      'responsecreatedat',
+      'responsetime',
+      'responsedate',
+      'submittedat',
+      'timestamp',
+      'date',
+    ],
+    comment: ['comment', 'comments', 'surveycomment', 'responsecomment'],
+    type: ['surveytype', 'type'],
+    tags: ['tags', 'tag', 'responsetags'],
+    note: ['notes', 'note'],
+    'left out': [
+      'id',
+      'responseid',
+      'surveyresponseid',
+      'personid',
+      'permalink',
+      'updatedat',
+      'surveysentat',
+      'sentat',
+      'surveyid',
+      'surveyname',
+      'project',
+    ],
+  },
+  people: {
+    ...person,
+    unsubscribed: ['unsubscribedat', 'unsubscribed', 'unsubscribedon', 'dateunsubscribed'],
+    bounced: ['bouncedat', 'bounced', 'bouncedon', 'datebounced'],
+    'left out': [
+      'id',
+      'personid',
+      'createdat',
+      'updatedat',
+      'lastsentat',
+      'lastsurveysentat',
+      'lastrespondedat',
+      'nextsurveyscheduledat',
+      'nextsurveyat',
+      'sendat',
+    ],
+  },
+};
+
+export const askNicely: FormerService = {
+  name: 'AskNicely',
+  responses: {
+    ...person,
+    score: ['answer', 'score', 'npsscore', 'rating'],
+    time: ['responded', 'respondedat', 'respondedtime', 'responsetime', 'responsedate'],
+    comment: ['comment', 'comments', 'feedback'],
+    type: ['questiontype', 'surveytype', 'metric'],
+    tags: ['tags', 'tag'],
+    note: ['note', 'notes'],
+    'left out': [
+      'id',
+      'responseid',
+      'personid',
+      'contactid',
+      'answerlabel',
+      'data',
+      'status',
+      'dontcontact',
+      'sent',
+      'opened',
+      'lastemailed',
+      'created',
+      'published',
+      'publishedname',
+      'publishedavatar',
+      'caseclosedtime',
+      'deliverymethod',
+    ],
+  },
+  people: {
+    ...person,
+    unsubscribed: ['unsubscribetime', 'unsubscribedat', 'unsubscribedtime', 'unsubscribed'],
+    status: ['status', 'state'],
+    active: ['active', 'isactive'],
+    'left out': [
+      'id',
+      'contactid',
+      'personid',
+      'created',
+      'lastemailed',
+      'scheduled',
+      'importedattime',
+      'importedat',
+    ],
+  },
+};
+
+/** What services call the types of surveys, in the same spelling as columns. */
+export const surveyTypeNames: Readonly<Record<string, SurveyType>> = {
+  nps: 'nps',
+  enps: 'nps',
+  csat: 'csat',
+  smileys: 'csat',
+  ces: 'ces',
+  thumbs: 'thumbs',
+  '5star': 'star5',
+  star5: 'star5',
+  fivestar: 'star5',
+  starsfive: 'star5',
+  stars: 'star5',
+};

@@ -1,0 +1,96 @@
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { ApiSection } from '../lib/openapi/openapi.ts';
+import { Count, described, Id, Moment, One } from '../lib/paging/page.ts';
+import type { OrgId } from '../limits.ts';
+import type { ApiEnv } from './authenticate.ts';
+import { createReader, type ReaderTools } from './read.ts';
+
+export function accountReads(tools: ReaderTools) {
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>()
+    .get('/me', (c) =>
+      answer(c, 'key', (orgId) => keyAccount(tools.db, orgId, tools.settings.rateLimit)),
+    )
+    .get('/usage', (c) => answer(c, 'usage', (orgId) => usageJson(tools.db, orgId)));
+}
+
+/** The key that a read was made with, its organization, and what both may do, as the API shows them. */
+const keyAccount = (sql: Sql, orgId: OrgId, requestsPerMinute: number): Part => sql`(
+  select json_build_object('data', json_build_object(
+           'organization', json_build_object('id', o.id, 'name', o.name),
+           'key', json_build_object('id', k.id, 'name', k.name, 'permission', k.permission,
+                                    'expires_at', iso(k.expires_at)),
+           'limits', json_build_object('requests_per_minute', ${requestsPerMinute}::int,
+                                       'mails_per_month', o.monthly_send_limit),
+           'usage', json_build_object('mails_this_month', ${mailsOfMonth(sql, orgId)})))::text
+  from organizations o
+  join api_keys k on k.org_id = o.id and k.id = (select id from live)
+  where o.id = ${orgId}
+)`;
+
+/** What an organization has used of its month, and how much it has in all. */
+const usageJson = (sql: Sql, orgId: OrgId): Part => sql`(
+  select json_build_object('data', json_build_object(
+           'month', to_char(now() at time zone 'UTC', 'YYYY-MM'),
+           'mails_sent', used, 'mails_limit', monthly_send_limit,
+           'mails_remaining', greatest(monthly_send_limit - used, 0),
+           'responses', responses, 'contacts', contacts))::text
+  from (select monthly_send_limit, ${mailsOfMonth(sql, orgId)} as used from organizations where id = ${orgId}) o,
+       (select coalesce(sum(promoters + passives + detractors), 0)::int as responses,
+               coalesce(sum(contacts), 0)::int as contacts
+        from survey_tallies
+        where org_id = ${orgId}) totals
+)`;
+
+const mailsOfMonth = (sql: Sql, orgId: OrgId) => sql`
+  coalesce((select used from mail_usage
+            where org_id = ${orgId} and month = date_trunc('month', now() at time zone 'UTC')::date), 0)`;
+
+const KeyAccount = v.object({
+  organization: v.object({ id: Id, name: v.string() }),
+  key: v.object({
+    id: Id,
+    name: v.string(),
+    permission: v.picklist(['read', 'write']),
+    expires_at: described(v.nullable(Moment), 'null when it does not expire'),
+  }),
+  limits: v.object({ requests_per_minute: Count, mails_per_month: Count }),
+  usage: v.object({ mails_this_month: Count }),
+});
+
+const Usage = v.object({
+  month: described(v.pipe(v.string(), v.regex(/^\d{4}-\d{2}$/)), 'the calendar month, UTC'),
+  mails_sent: described(Count, 'in this month'),
+  mails_limit: Count,
+  mails_remaining: Count,
+  responses: described(Count, 'that count, in all'),
+  contacts: described(Count, 'in all'),
+});
+
+export const accountSection: ApiSection = {
+  name: 'Account',
+  about: 'The key of a request, its organization, and what is left of its limits.',
+  schemas: { KeyAccount, Usage },
+  operations: [
+    {
+      id: 'getMe',
+      method: 'get',
+      path: '/api/v1/me',
+      summary: 'Show the key of this request and its organization',
+      about: 'A cheap way to find out whether a key works, and what it may do.',
+      permission: 'read',
+      answer: { status: 200, about: 'both, with their limits', schema: One(KeyAccount) },
+    },
+    {
+      id: 'getUsage',
+      method: 'get',
+      path: '/api/v1/usage',
+      summary: 'Show how much is used',
+      about: 'Mails of the month against its limit, and responses and contacts in all.',
+      permission: 'read',
+      answer: { status: 200, about: 'the numbers', schema: One(Usage) },
+    },
+  ],
+};

@@ -1,0 +1,228 @@
+import { createReadStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
+import { Refusal } from '../../errors.ts';
+
+/** A text that can be read several times, piece by piece, with `\n` as its line end. */
+export type TextSource = {
+  name: string;
+  encoding: Encoding;
+  pieces: () => AsyncIterable<string>;
+};
+
+const bytesAtOnce = 256 * 1024;
+
+/**
+ * The text of a file that a command names, as spreadsheets write it, of any size in flat memory. It is read once to
+ * find its encoding, and refused if it is no text. Standard input, for `-`, is kept in memory: it can be read once only.
+ */
+export async function openText(path: string): Promise<TextSource> {
+  if (path === '-') {
+    const { text, ...source } = await readTextFile(path);
+    return { ...source, pieces: () => withLineEnds([text]) };
+  }
+  try {
+    const encoding = await findEncoding(path);
+    return { name: path, encoding, pieces: () => withLineEnds(decoded(path, encoding)) };
+  } catch (error) {
+    throw unreadable(path, error as Error);
+  }
+}
+
+async function findEncoding(path: string): Promise<Encoding> {
+  const start = await firstBytes(path);
+  refuseWorkbook(start);
+  const encoding: Encoding = isUtf16(start)
+    ? 'UTF-16'
+    : (await isUtf8(path))
+      ? 'UTF-8'
+      : 'Windows-1252';
+  for await (const piece of decoded(path, encoding)) refuseNoText(piece, encoding);
+  return encoding;
+}
+
+async function firstBytes(path: string): Promise<Uint8Array> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(new Uint8Array(8), 0, 8, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
+async function isUtf8(path: string): Promise<boolean> {
+  const decoder = new TextDecoder('UTF-8', { fatal: true });
+  for await (const bytes of bytesOf(path)) {
+    if (!succeeds(() => decoder.decode(bytes, { stream: true }))) return false;
+  }
+  return succeeds(() => decoder.decode());
+}
+
+function succeeds(decode: () => string): boolean {
+  try {
+    decode();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function* decoded(path: string, encoding: Encoding) {
+  const decoder = new TextDecoder(labelOf(encoding, await firstBytes(path)));
+  for await (const bytes of bytesOf(path)) yield decoder.decode(bytes, { stream: true });
+  yield decoder.decode();
+}
+
+const bytesOf = (path: string): AsyncIterable<Buffer> =>
+  createReadStream(path, { highWaterMark: bytesAtOnce });
+
+/** A line end of two characters may be cut in two. */
+async function* withLineEnds(pieces: AsyncIterable<string> | Iterable<string>) {
+  let waiting = '';
+  for await (const piece of pieces) {
+    const text = waiting + piece;
+    waiting = text.endsWith('\r') ? '\r' : '';
+    yield text.slice(0, text.length - waiting.length).replace(/\r\n?/g, '\n');
+  }
+  if (waiting) yield '\n';
+}
+
+const largestMiB = 256;
+
+type TextFile = { text: string; encoding: Encoding; name: string };
+type Encoding = 'UTF-8' | 'UTF-16' | 'Windows-1252';
+
+/** The text of a file that a command names, or of its standard input for `-`. */
+export async function readTextFile(path: string): Promise<TextFile> {
+  const name = path === '-' ? 'standard input' : path;
+  try {
+    const bytes = await readAll(path === '-' ? process.stdin : createReadStream(path), name);
+    return { ...decode(bytes), name };
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw unreadable(name, error as Error);
+  }
+}
+
+/** The bytes of a small file that a command names. */
+export async function readBytes(path: string): Promise<Buffer> {
+  try {
+    return await readAll(createReadStream(path), path);
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw unreadable(path, error as Error);
+  }
+}
+
+/** What the system's codes mean for a file that a command was given. */
+const meanings: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this account may not read it',
+  EPERM: 'this account may not read it',
+};
+
+function unreadable(name: string, { code = '', message }: NodeJS.ErrnoException): Refusal {
+  return new Refusal('invalid', `${name} cannot be read: ${meanings[code] ?? message}`);
+}
+
+async function readAll(stream: Readable, name: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > largestMiB * 1024 * 1024) {
+      throw new Refusal('invalid', `${name} is larger than ${largestMiB} MiB: cut it into several`);
+    }
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * What spreadsheets write: UTF-8, UTF-16 with or without its mark, or the code page of Western Windows.
+ * Anything that is not text in one of them is refused.
+ */
+export function decode(bytes: Uint8Array): Omit<TextFile, 'name'> {
+  refuseWorkbook(bytes);
+  const encoding = encodingOf(bytes);
+  const text = new TextDecoder(labelOf(encoding, bytes)).decode(bytes);
+  refuseNoText(text, encoding);
+  return { text, encoding };
+}
+
+/** By the first bytes of a file. */
+function refuseWorkbook(bytes: Uint8Array) {
+  if (startsWith(bytes, 0x50, 0x4b, 3, 4) || startsWith(bytes, 0xd0, 0xcf, 0x11, 0xe0)) {
+    throw new Error('it is a workbook: save it as CSV first');
+  }
+}
+
+function refuseNoText(text: string, encoding: Encoding) {
+  // What the code page leaves open becomes a C1 control character.
+  if (
+    /[\u0000\ufffd]/.test(text) ||
+    (encoding === 'Windows-1252' && /[\u0080-\u009f]/.test(text))
+  ) {
+    throw new Error('it is not text in UTF-8, UTF-16 or Windows-1252');
+  }
+}
+
+/** The name of an encoding as decoders know it; the first bytes of the file say which end comes first. */
+const labelOf = (encoding: Encoding, bytes: Uint8Array) =>
+  encoding === 'UTF-16' && isBigEndian(bytes) ? 'UTF-16BE' : encoding;
+
+const startsWith = (bytes: Uint8Array, ...start: number[]) =>
+  start.every((byte, place) => bytes[place] === byte);
+
+function encodingOf(bytes: Uint8Array): Encoding {
+  if (isUtf16(bytes)) return 'UTF-16';
+  return textOf(bytes, 'UTF-8') === undefined ? 'Windows-1252' : 'UTF-8';
+}
+
+/** By the first bytes of a file: a header row has letters of ASCII, each of which is a NUL and a letter in UTF-16. */
+const isUtf16 = (bytes: Uint8Array) =>
+  startsWith(bytes, 0xff, 0xfe) ||
+  startsWith(bytes, 0xfe, 0xff) ||
+  (bytes.length >= 2 && (bytes[0] === 0) !== (bytes[1] === 0));
+
+const isBigEndian = (bytes: Uint8Array) => bytes[0] === 0 || startsWith(bytes, 0xfe, 0xff);
+
+function textOf(bytes: Uint8Array, label: string): string | undefined {
+  try {
+    return new TextDecoder(label, { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the system's codes mean for a path that a command was given. */
+const writeErrors: Readonly<Record<string, string>> = {
+  EACCES: 'this account may not write there',
+  EPERM: 'this account may not write there',
+  EROFS: 'the file system there is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  ENOTDIR: 'a part of its path is a file',
+  EEXIST: 'a part of its path is a file',
+  EISDIR: 'a folder has this name',
+  ENOENT: 'the folder does not exist and cannot be made',
+};
+
+/** Writes a file that a command was asked for, and the folders on the way to it. */
+export function writeTextFile(path: string, text: string | Uint8Array) {
+  try {
+    makeFolders(dirname(path));
+    writeFileSync(path, text);
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new Refusal('invalid', `${path} cannot be written: ${writeErrors[code] ?? message}`);
+  }
+}
+
+/** One by one: where a file system refuses with ENOENT, as /proc does, a recursive `mkdir` never ends. */
+function makeFolders(path: string) {
+  const present = statSync(path, { throwIfNoEntry: false });
+  if (present?.isDirectory()) return;
+  if (!present) makeFolders(dirname(path));
+  mkdirSync(path);
+}

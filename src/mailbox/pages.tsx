@@ -1,0 +1,272 @@
+import { type Context, Hono, type MiddlewareHandler } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import PostalMime, { decodeWords } from 'postal-mime';
+import { notFound, Refusal } from '../errors.ts';
+import { isSameText } from '../lib/crypto/secrets.ts';
+import type { Db } from '../lib/db/db.ts';
+import { isLocalRequest } from '../lib/http/listen.ts';
+import { parsePage } from '../lib/paging/page.ts';
+import { isUuid } from '../lib/validation/parse.ts';
+import { wantsJson } from '../web/headers.ts';
+import { languageOf } from '../web/language.ts';
+import { type HtmlPage, oneLine, renderPage } from '../web/layout.tsx';
+import { showPage } from '../web/show.ts';
+import { findMessage, listMessages, type MessageRow } from './mailbox.ts';
+
+type MailboxTools = MailboxAccess & { db: Db };
+
+/** The built-in mailbox: for readers on this machine, and only while mails land in it. */
+export const mailboxPages = (tools: MailboxTools) =>
+  new Hono()
+    .use(guardMailbox(tools))
+    .get('/', (c) => showList(c, tools))
+    .get('/:id', (c) => showMessage(c, tools))
+    .get('/:id/html', (c) => showHtml(c, tools))
+    .get('/:id/raw', async (c) => {
+      const { raw } = await getMessage(c, tools);
+      return c.body(new Uint8Array(raw), 200, {
+        'Content-Type': 'text/plain; charset=utf-8',
+        'X-Content-Type-Options': 'nosniff',
+        'Cache-Control': 'no-store',
+      });
+    });
+
+async function showList(c: Context, { db }: MailboxTools) {
+  const { page, limit } = parsePage(c.req.queries());
+  const found = (await listMessages(db, { page, limit })).map(shownRow);
+  const messages = found.slice(0, limit);
+  if (wantsJson(c)) return c.json({ data: messages });
+  return showPage(
+    c,
+    messagesPage({ messages, page, limit: c.req.query('limit'), more: found.length > limit }),
+  );
+}
+
+async function showMessage(c: Context, tools: MailboxTools) {
+  const { raw, ...row } = await getMessage(c, tools);
+  const { text = '', html, headers } = await PostalMime.parse(raw);
+  const message = {
+    ...shownRow(row),
+    headers: headers.map(({ originalKey, value }) => ({ name: originalKey, value })),
+    text,
+    html: html ?? null,
+  };
+  return wantsJson(c) ? c.json({ data: message }) : showPage(c, messagePage(message));
+}
+
+async function showHtml(c: Context, tools: MailboxTools) {
+  const { raw } = await getMessage(c, tools);
+  const { html } = await PostalMime.parse(raw);
+  if (!html) throw notFound('HTML part');
+  return showPage(c, mailHtml(html));
+}
+
+async function getMessage(c: Context, { db }: MailboxTools) {
+  const id = c.req.param('id') ?? '';
+  const message = isUuid(id) && (await findMessage(db, id));
+  if (!message) throw notFound('message');
+  return message;
+}
+
+const shownRow = ({ id, mail_from, rcpt_to, subject, received_at }: MessageRow) => ({
+  id,
+  from: mail_from,
+  to: rcpt_to,
+  subject: decodeWords(subject),
+  received_at,
+});
+
+const cookieName = 'askback_mailbox';
+
+export type MailboxAccess = {
+  /** Whether mails land in the mailbox, because no SMTP server is configured. */
+  mailbox: boolean;
+  /** What local callers must know too; null where the service is not reachable from other machines. */
+  mailboxSecret?: string | null;
+};
+
+/** Where the mailbox is read: with the secret, if one is needed. */
+export const mailboxUrl = (address: string, secret: string | null) =>
+  secret === null ? `${address}/mailbox` : `${address}/mailbox?secret=${secret}`;
+
+/**
+ * Lets in local callers, and with a secret only those that know it: behind a proxy on this machine every
+ * visitor looks local. A browser that opens the link keeps the secret as a cookie.
+ */
+export const guardMailbox =
+  ({ mailbox, mailboxSecret = null }: MailboxAccess): MiddlewareHandler =>
+  async (c, next) => {
+    if (!mailbox) throw notFound('path');
+    if (!isLocalRequest(c)) {
+      throw new Refusal('forbidden', 'the mailbox can be read only on the machine itself');
+    }
+    if (mailboxSecret === null) return await next();
+    const given = c.req.query('secret');
+    if (given !== undefined && isSameText(given, mailboxSecret)) return keep(c, mailboxSecret);
+    if (isSameText(getCookie(c, cookieName) ?? '', mailboxSecret)) return await next();
+    throw new Refusal(
+      'forbidden',
+      'the mailbox opens by the link with a secret that `askback serve` printed when it started',
+    );
+  };
+
+function keep(c: Context, secret: string): Response {
+  setCookie(c, cookieName, secret, { path: '/mailbox', httpOnly: true, sameSite: 'Strict' });
+  c.header('Cache-Control', 'no-store');
+  c.header('Referrer-Policy', 'no-referrer');
+  return c.redirect(c.req.path, 303);
+}
+
+type ListedMessage = {
+  id: string;
+  from: string;
+  to: string;
+  subject: string;
+  received_at: Date;
+};
+
+type Listing = {
+  messages: readonly ListedMessage[];
+  page: number;
+  /** As it was asked for: the pages before and after have as many. */
+  limit: string | undefined;
+  more: boolean;
+};
+
+const language = languageOf('en');
+const about = 'No SMTP server is configured, so nothing leaves this machine: mails are kept here.';
+
+/** What has been sent, newest first. */
+function messagesPage({ messages, page, limit, more }: Listing): HtmlPage {
+  const pathOf = (to: number) =>
+    `/mailbox?${new URLSearchParams({ ...(limit && { limit }), page: String(to) })}`;
+  const rows = messages.map(({ id, to, subject, received_at }) => (
+    <li>
+      <a href={`/mailbox/${id}`}>
+        <strong dir="auto">{subject || '(no subject)'}</strong>
+        <span>{to}</span>
+        <Time at={received_at} />
+      </a>
+    </li>
+  ));
+  return renderPage({
+    language,
+    title: 'Mailbox',
+    style,
+    body: (
+      <>
+        <h1>Mailbox</h1>
+        <p class="about">{about}</p>
+        {rows.length > 0 ? <ul>{rows}</ul> : <p>There is no mail here yet.</p>}
+        <nav aria-label="Pages">
+          {page > 1 && <a href={pathOf(page - 1)}>Newer</a>}
+          {more && <a href={pathOf(page + 1)}>Older</a>}
+        </nav>
+      </>
+    ),
+  });
+}
+
+type ShownMessage = ListedMessage & {
+  headers: readonly { name: string; value: string }[];
+  text: string;
+  html: string | null;
+};
+
+/** One mail: as a mail program shows it, its text part, and its headers. */
+function messagePage(message: ShownMessage): HtmlPage {
+  const { id, from, to, subject, received_at, headers, text, html } = message;
+  const page = renderPage({
+    language,
+    title: subject || '(no subject)',
+    style,
+    body: (
+      <>
+        <p class="back">
+          <a href="/mailbox">Mailbox</a>
+        </p>
+        <h1 dir="auto">{subject || '(no subject)'}</h1>
+        <p class="about">
+          {from} → {to}, <Time at={received_at} />
+        </p>
+        {html && (
+          <iframe
+            title="The mail as HTML"
+            src={`/mailbox/${id}/html`}
+            sandbox="allow-popups allow-popups-to-escape-sandbox"
+          />
+        )}
+        <h2>Text</h2>
+        <pre dir="auto">{text}</pre>
+        <details>
+          <summary>Headers</summary>
+          <dl>
+            {headers.map(({ name, value }) => (
+              <>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </>
+            ))}
+          </dl>
+        </details>
+        <p class="back">
+          <a href={`/mailbox/${id}/raw`}>As it was sent</a>
+        </p>
+      </>
+    ),
+  });
+  return withPolicy(page, "frame-src 'self'");
+}
+
+/**
+ * The HTML part by itself, for the frame: it runs nothing and loads nothing, and its links open next to
+ * the mailbox, as they do in a mail program.
+ */
+function mailHtml(html: string): HtmlPage {
+  const opensElsewhere = html.replace(/<head[^>]*>/i, '$&<base target="_blank">');
+  const headers = {
+    'Content-Security-Policy': [
+      'sandbox allow-popups allow-popups-to-escape-sandbox',
+      "default-src 'none'",
+      "style-src 'unsafe-inline'",
+      'img-src data:',
+      "form-action 'none'",
+      "frame-ancestors 'self'",
+    ].join('; '),
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+  };
+  return { html: opensElsewhere, headers };
+}
+
+const Time = ({ at }: { at: Date }) => (
+  <time datetime={at.toISOString()}>{at.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>
+);
+
+const policyName = 'Content-Security-Policy';
+
+const withPolicy = ({ html, headers }: HtmlPage, rule: string): HtmlPage => ({
+  html,
+  headers: { ...headers, [policyName]: `${headers[policyName]}; ${rule}` },
+});
+
+const style = oneLine(`
+main a { color: var(--accent) }
+.about { margin-top: .5rem; color: var(--muted); overflow-wrap: anywhere }
+.back { margin: 0 0 1rem }
+.back a, nav a { display: inline-block; min-height: 2.75rem; padding: .625rem 0 }
+summary { padding: .625rem 0; cursor: pointer }
+h2 { margin: 2rem 0 .5rem; font-size: 1.125rem }
+ul { margin: 1.5rem 0; padding: 0; list-style: none }
+li { border-top: 1px solid var(--line) }
+li a { display: grid; gap: .125rem; padding: .75rem 0; color: var(--text); text-decoration: none; overflow-wrap: anywhere }
+li span, li time { color: var(--muted); font-size: .875rem }
+nav { display: flex; gap: 1.5rem }
+iframe { display: block; width: 100%; height: 40rem; margin-top: 1.5rem; border: 1px solid var(--line); border-radius: .5rem; background: #fff }
+pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: .875rem/1.5 ui-monospace, monospace }
+details { margin: 1.5rem 0 }
+dl { margin: 0; font-size: .875rem }
+dt { margin-top: .5rem; color: var(--muted) }
+dd { margin: 0; overflow-wrap: anywhere }
+`);

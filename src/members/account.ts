@@ -1,0 +1,139 @@
+import type { Context } from 'hono';
+import { notFound } from '../errors.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { clientAddress } from '../lib/http/client-address.ts';
+import { deleteSession, deleteSessions, renewProof } from '../sessions/queries.ts';
+import type { SignedInMember } from '../sessions/session.ts';
+import { recordAccountAct } from './account-acts.ts';
+import type { OwnAccount } from './codes.ts';
+import { clearSubject } from './oidc.ts';
+import { hashPassword } from './password.ts';
+import { deleteResetLinks, setPassword } from './queries.ts';
+import { checkOwnPassword } from './sign-in.ts';
+
+export async function changeName(db: Db, { memberId, actor }: OwnAccount, name: string) {
+  await inTransaction(db, async (tx) => {
+    if (!(await saveName(tx, memberId, name))) return;
+    const details = { changed: ['name'] };
+    await recordAccountAct(tx, { memberId, actor, act: 'member.changed', details });
+  });
+}
+
+type PasswordChange = {
+  member: SignedInMember;
+  own: OwnAccount;
+  /** Undefined for an account without a password, whose member has just given another proof. */
+  current: string | undefined;
+  password: string;
+};
+
+/** Sets a new password and ends all other sessions. Returns whether the current one was right. */
+export async function changePassword(
+  db: Db,
+  c: Context,
+  { member, own, current, password }: PasswordChange,
+): Promise<boolean> {
+  const { memberId, actor } = own;
+  if (current !== undefined) {
+    if (!(await checkOwnPassword(db, c, { member, password: current }))) return false;
+  }
+  const passwordHash = await hashPassword(password, { address: clientAddress(c) });
+  await inTransaction(db, async (tx) => {
+    await setPassword(tx, memberId, passwordHash);
+    await deleteResetLinks(tx, memberId);
+    await deleteSessions(tx, memberId, { except: member.sessionId });
+    await renewProof(tx, member.sessionId);
+    await recordAccountAct(tx, { memberId, actor, act: 'member.password_changed' });
+  });
+  return true;
+}
+
+/** Ends one session of the member. */
+export async function endOneSession(db: Db, { memberId, actor }: OwnAccount, id: string) {
+  await inTransaction(db, async (tx) => {
+    if (!(await deleteSession(tx, memberId, id))) throw notFound('session');
+    await recordAccountAct(tx, { memberId, actor, act: 'session.ended' });
+  });
+}
+
+/** Ends all sessions of the member but the one that asks. Returns how many there were. */
+export async function endOtherSessions(
+  db: Db,
+  { memberId, actor }: OwnAccount,
+  except: string,
+): Promise<number> {
+  return await inTransaction(db, async (tx) => {
+    const ended = await deleteSessions(tx, memberId, { except });
+    const details = { ended };
+    if (ended > 0) {
+      await recordAccountAct(tx, { memberId, actor, act: 'session.ended', details });
+    }
+    return ended;
+  });
+}
+
+/** Ends the link with the account at the OpenID provider. The next sign-in there makes a new one. */
+export async function unlinkSso(db: Db, { memberId, actor }: OwnAccount) {
+  await inTransaction(db, async (tx) => {
+    if (!(await clearSubject(tx, memberId))) return;
+    const details = { changed: ['single sign-on'] };
+    await recordAccountAct(tx, { memberId, actor, act: 'member.changed', details });
+  });
+}
+
+/** What a member can prove itself with. */
+export type AccountProofs = {
+  hasPassword: boolean;
+  ssoIssuer: string | null;
+  passkeys: number;
+  codesSince: Date | null;
+  recoveryCodes: number;
+};
+
+export async function findProofs(sql: Sql, memberId: string): Promise<AccountProofs | undefined> {
+  const [row] = await sql<AccountProofs[]>`
+    select password_hash is not null as "hasPassword", sso_issuer as "ssoIssuer",
+           totp_since as "codesSince",
+           (select count(*)::int from passkeys where member_id = m.id) as passkeys,
+           (select count(*)::int
+            from recovery_codes
+            where member_id = m.id and used_at is null) as "recoveryCodes"
+    from members m
+    where id = ${memberId}`;
+  return row;
+}
+
+/** Returns whether it is another name than before. */
+export async function saveName(sql: Sql, memberId: string, name: string): Promise<boolean> {
+  const { count } = await sql`
+    update members set name = ${name} where id = ${memberId} and name <> ${name}`;
+  return count > 0;
+}
+
+const browsers: readonly (readonly [mark: RegExp, name: string])[] = [
+  [/\bEdgA?\/|\bEdgiOS\//, 'Edge'],
+  [/\bOPR\//, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\b(Firefox|FxiOS)\//, 'Firefox'],
+  [/\b(Chrome|CriOS)\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+];
+
+const systems: readonly (readonly [mark: RegExp, name: string])[] = [
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bMac OS X\b|\bMacintosh\b/, 'Mac'],
+  [/\bLinux\b/, 'Linux'],
+];
+
+/** A browser as its user knows it: "Firefox on Linux". */
+export function deviceName(userAgent: string | null): string {
+  const nameIn = (names: typeof browsers) =>
+    names.find(([mark]) => mark.test(userAgent ?? ''))?.[1];
+  const [browser, system] = [nameIn(browsers), nameIn(systems)];
+  if (browser && system) return `${browser} on ${system}`;
+  return browser ?? system ?? 'Unknown device';
+}

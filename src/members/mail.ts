@@ -1,0 +1,96 @@
+import type { AppMail, AppMailer } from '../app-mailer.ts';
+import { visitorActor } from '../audit/acts.ts';
+import type { JobPayloads } from '../jobs.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
+import { type Db, inTransaction } from '../lib/db/db.ts';
+import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
+import { sealedFor } from './invite.ts';
+import { countResetLinks, findCredentials, findInvitedLink } from './queries.ts';
+import { insertReset } from './reset.ts';
+
+export type MailLinkTools = {
+  db: Db;
+  appMailer: AppMailer;
+  secrets: Pick<Secrets, 'open'>;
+  publicUrl: string;
+};
+
+/** A stranger can ask for links in the name of a member; more than these at a time would bury the member's mails. */
+const mostResetLinks = 5;
+
+/** Mails an invitation, unless it was withdrawn, replaced or accepted in the meantime. */
+export async function mailInvitation(
+  { db, appMailer, secrets, publicUrl }: MailLinkTools,
+  { link_id, sealed }: JobPayloads['members.mail_invitation'],
+) {
+  const link = await findInvitedLink(db, link_id);
+  if (!link?.email) return;
+  const token = secrets.open(sealedFor(link_id), Buffer.from(sealed, 'base64'));
+  const letter = invitationLetter({ ...link, url: `${publicUrl}/invitations/${token}` });
+  await mailOrRepeat(appMailer, {
+    ...writeAppLetter(letter),
+    to: { name: null, address: link.email },
+    id: `invitation-${link_id}`,
+    group: link.orgId ?? 'members',
+  });
+}
+
+/** Makes a link for a new password and mails it, if the address has an account. A repeat makes another link. */
+export async function mailReset(
+  { db, appMailer, publicUrl }: MailLinkTools,
+  { email }: JobPayloads['members.mail_reset'],
+) {
+  const member = await findCredentials(db, email);
+  if (!member || (await countResetLinks(db, member.id)) >= mostResetLinks) return;
+  const { token, linkId } = await inTransaction(db, (tx) =>
+    insertReset(tx, member, { actor: visitorActor(), provesEmail: true }),
+  );
+  await mailOrRepeat(appMailer, {
+    ...writeAppLetter(resetLetter(`${publicUrl}/reset/${token}`)),
+    to: { name: member.name, address: member.email },
+    id: `reset-${linkId}`,
+    group: 'members',
+  });
+}
+
+/** A mail that may get through later is repeated by the queue. One that may have gone out is not. */
+async function mailOrRepeat(appMailer: AppMailer, mail: AppMail) {
+  const outcome = await appMailer.send(mail);
+  if (outcome.kind === 'lost' || (outcome.kind === 'refused' && !outcome.permanent)) {
+    throw new Error(`the mail server did not take a mail: ${outcome.kind}`);
+  }
+}
+
+type Invited = { organization: string | null; role: string | null; url: string };
+
+const roles: Readonly<Record<string, string>> = {
+  viewer: 'see its answers',
+  editor: 'see its answers and make surveys',
+  owner: 'run it as an owner',
+};
+
+function invitationLetter({ organization, role, url }: Invited): AppLetter {
+  const place = organization ?? 'askback';
+  const may = roles[role ?? ''] ?? 'run this server as an operator';
+  return {
+    subject: `You are invited to ${place}`,
+    sentences: [
+      organization
+        ? `You are invited to ${organization} on askback, where it asks for feedback. You will be able to ${may}.`
+        : `You are invited to askback. You will be able to ${may}.`,
+      'The link works once, within 7 days.',
+    ],
+    button: { text: 'Accept the invitation', url },
+    foot: 'If you did not expect this invitation, you can ignore it: nothing happens without the link.',
+  };
+}
+
+const resetLetter = (url: string): AppLetter => ({
+  subject: 'Set a new password',
+  sentences: [
+    'Somebody asked for a new password for your account on askback. If that was you, open the link and choose one.',
+    'The link works once, within an hour. A new password signs you out everywhere.',
+  ],
+  button: { text: 'Set a new password', url },
+  foot: 'If you did not ask for it, you can ignore this mail: your password stays as it is.',
+});

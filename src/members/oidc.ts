@@ -1,0 +1,330 @@
+import type { Context } from 'hono';
+import { type Actor, recordAct } from '../audit/acts.ts';
+import { Refusal } from '../errors.ts';
+import { inTransaction, type Sql } from '../lib/db/db.ts';
+import type { OidcIdentity } from '../lib/oidc/provider.ts';
+import { mailableAddress, normalizeEmail } from '../lib/smtp/address.ts';
+import { oneLine } from '../lib/validation/parse.ts';
+import { deleteSessions, renewProof } from '../sessions/queries.ts';
+import { memberActor, type Role, type SignedInMember } from '../sessions/session.ts';
+import type { OidcGroup, OidcSettings } from '../settings.ts';
+import { recordAccountAct } from './account-acts.ts';
+import { joinByInvitation } from './invite.ts';
+import {
+  countOwners,
+  deleteResetLinks,
+  deleteRole,
+  insertMember,
+  type LiveLink,
+  lockRoles,
+  type MemberName,
+  noteEmailProved,
+  ranks,
+  saveRole,
+  takeInvitationsOf,
+} from './queries.ts';
+import { beginMemberSession, type SignInTools } from './sign-in.ts';
+
+type OidcSignInTools = SignInTools & { rules: OidcSettings };
+
+export type SsoRefusal = RefusedIdentity | 'other_account' | 'no_access';
+type SsoResult = { refused: SsoRefusal } | { member: MemberName };
+
+const longestName = 200;
+
+/**
+ * Signs in the member that an OpenID provider vouches for. It is found by the provider's own id of it; the first time
+ * by its verified address. An unknown address comes in by invitation, by its groups, or by the role of newcomers.
+ */
+export async function signInByIdentity(
+  { db, publicUrl, rules }: OidcSignInTools,
+  c: Context,
+  identity: OidcIdentity,
+): Promise<SsoResult> {
+  const judged = judgeIdentity(identity, rules);
+  if ('refused' in judged) return judged;
+  const { email, groupRole } = judged;
+  return await inTransaction(db, async (tx) => {
+    const found = await findMember(tx, c, { identity, email });
+    if (found && 'refused' in found) return found;
+    const orgId = await findOrganizationToJoin(tx, rules.organization);
+    const invitations = await takeInvitationsOf(tx, email);
+    const hasWayIn = invitations.length > 0 || (orgId && (groupRole ?? rules.role));
+    if (!found && !hasWayIn) return { refused: 'no_access' };
+    const member = found ?? (await addMember(tx, { identity, email }));
+    await joinInvited(tx, c, { member, invitations });
+    if (orgId && !invitations.some((link) => link.orgId === orgId)) {
+      const actor = memberActor(member, c.get('requestId'));
+      const isNewcomer = found === undefined;
+      await followGroups(tx, { orgId, member, actor, groupRole, isNewcomer, rules });
+    }
+    await beginMemberSession(tx, c, { publicUrl, member, by: 'sso' });
+    return { member };
+  });
+}
+
+/** Takes a new sign-in at the provider as a proof of a member who is signed in, if it is the same person. */
+export async function proveByIdentity(
+  { db }: Pick<OidcSignInTools, 'db'>,
+  member: SignedInMember,
+  identity: OidcIdentity,
+): Promise<boolean> {
+  const found = await findMemberBySubject(db, identity);
+  if (found?.id !== member.id || !isFresh(identity)) return false;
+  await renewProof(db, member.sessionId);
+  return true;
+}
+
+const freshMs = 5 * 60 * 1000;
+
+/** A provider that does not say when it asked is trusted to have done so, as the request said. */
+const isFresh = ({ authenticatedAt }: OidcIdentity) =>
+  authenticatedAt === null || Date.now() - authenticatedAt.getTime() < freshMs;
+
+type Vouched = { identity: OidcIdentity; email: string };
+
+/** A known address is linked once. Another person at the provider who has it later does not get the account. */
+async function findMember(
+  tx: Sql,
+  c: Context,
+  { identity, email }: Vouched,
+): Promise<MemberName | { refused: 'other_account' } | undefined> {
+  const linked = await findMemberBySubject(tx, identity);
+  if (linked) return linked;
+  const member = await lockMemberByEmail(tx, email);
+  if (!member) return undefined;
+  if (member.ssoIssuer === identity.issuer) return { refused: 'other_account' };
+  await saveSubject(tx, member.id, identity);
+  const hadProofs = !member.isProved && (await endProofs(tx, member.id));
+  await noteEmailProved(tx, member.id);
+  await recordAccountAct(tx, {
+    memberId: member.id,
+    actor: memberActor(member, c.get('requestId')),
+    act: 'member.changed',
+    details: { changed: ['single sign-on', ...(hadProofs ? ['password and passkeys'] : [])] },
+  });
+  return member;
+}
+
+/**
+ * An account may have been made in the name of an address by another person than the one who has it. As long as the
+ * address was not proved, its password, passkeys, links and sessions end here. Returns whether there was any proof.
+ */
+async function endProofs(tx: Sql, memberId: string): Promise<boolean> {
+  const hadProofs = await deleteProofs(tx, memberId);
+  await deleteResetLinks(tx, memberId);
+  await deleteSessions(tx, memberId);
+  return hadProofs;
+}
+
+async function addMember(tx: Sql, { identity, email }: Vouched): Promise<MemberName> {
+  const name = oneLine(identity.name ?? '').slice(0, longestName) || email.split('@')[0]!;
+  const member = await insertMember(tx, { email, name, passwordHash: null, isOperator: false });
+  if (!member) throw atOnce();
+  await saveSubject(tx, member.id, identity);
+  await noteEmailProved(tx, member.id);
+  return member;
+}
+
+/** The same person in two windows: by now the account is there. */
+const atOnce = () =>
+  new Refusal('conflict', 'This account was made in another window just now. Sign in again.', {
+    code: 'made_at_once',
+  });
+
+type Invited = { member: MemberName; invitations: readonly LiveLink[] };
+
+async function joinInvited(tx: Sql, c: Context, { member, invitations }: Invited) {
+  const actor = memberActor(member, c.get('requestId'));
+  for (const link of invitations) await joinByInvitation(tx, { link, member, actor });
+}
+
+type FollowGroups = {
+  orgId: string;
+  member: { id: string };
+  actor: Actor;
+  groupRole: Role | null;
+  isNewcomer: boolean;
+  rules: IdentityRules;
+};
+
+/** Gives a member the role that the groups of the provider mean today. The last owner keeps its own. */
+export async function followGroups(
+  tx: Sql,
+  { orgId, member, actor, rules, ...given }: FollowGroups,
+) {
+  await lockRoles(tx, orgId);
+  const current = (await findGroupMembership(tx, orgId, member.id)) ?? null;
+  const change = roleChange({ current, ...given }, rules);
+  if (change.change === 'none') return;
+  if (current?.role === 'owner' && (await countOwners(tx, orgId)) === 1) return;
+  const act = { orgId, actor, target: { kind: 'member', id: member.id } };
+  if (change.change === 'leave') {
+    await deleteRole(tx, orgId, member.id);
+    await recordAct(tx, { ...act, act: 'member.removed', details: { by: 'groups' } });
+    return;
+  }
+  const place = { orgId, memberId: member.id };
+  await saveRole(tx, { ...place, role: change.role });
+  await saveGroupRole(tx, place, change.groupRole);
+  await recordAct(tx, {
+    ...act,
+    act: current ? 'member.role_changed' : 'member.joined',
+    details: { by: change.groupRole ? 'groups' : 'sso', role: change.role },
+  });
+}
+
+type LinkedMember = MemberName & {
+  ssoIssuer: string | null;
+  ssoSubject: string | null;
+  /** Whether the person has proved before that the address is theirs. */
+  isProved: boolean;
+};
+
+const fields = (sql: Sql) => sql`
+  id, name, email, sso_issuer as "ssoIssuer", sso_subject as "ssoSubject",
+  email_proved_at is not null as "isProved"`;
+
+type Subject = { issuer: string; subject: string };
+
+async function findMemberBySubject(
+  sql: Sql,
+  { issuer, subject }: Subject,
+): Promise<LinkedMember | undefined> {
+  const [row] = await sql<LinkedMember[]>`
+    select ${fields(sql)} from members where sso_issuer = ${issuer} and sso_subject = ${subject}`;
+  return row;
+}
+
+/** Locked until the transaction ends: two subjects with one address cannot both be linked to it. */
+async function lockMemberByEmail(sql: Sql, email: string): Promise<LinkedMember | undefined> {
+  const [row] = await sql<LinkedMember[]>`
+    select ${fields(sql)} from members where email_key = lower(${email}) for no key update`;
+  return row;
+}
+
+async function saveSubject(sql: Sql, memberId: string, { issuer, subject }: Subject) {
+  await sql`
+    update members
+    set sso_issuer = ${issuer}, sso_subject = ${subject}
+    where id = ${memberId}`;
+}
+
+/** Takes away all that the account could be entered with until now. Returns whether there was anything. */
+export async function deleteProofs(sql: Sql, memberId: string): Promise<boolean> {
+  const passkeys = await sql`delete from passkeys where member_id = ${memberId}`;
+  await sql`delete from recovery_codes where member_id = ${memberId}`;
+  const { count } = await sql`
+    update members
+    set password_hash = null, totp_secret = null, totp_since = null, totp_step = null
+    where id = ${memberId} and num_nonnulls(password_hash, totp_secret) > 0`;
+  return passkeys.count + count > 0;
+}
+
+/** Returns whether there was a link. */
+export async function clearSubject(sql: Sql, memberId: string): Promise<boolean> {
+  const { count } = await sql`
+    update members
+    set sso_issuer = null, sso_subject = null
+    where id = ${memberId} and sso_subject is not null`;
+  return count > 0;
+}
+
+/** By id or slug; without either the only organization there is. */
+export async function findOrganizationToJoin(
+  sql: Sql,
+  wanted: string | null,
+): Promise<string | undefined> {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from organizations
+    where ${wanted}::text is null or id::text = lower(${wanted}) or slug = lower(${wanted})
+    limit 2`;
+  return rows.length === 1 ? rows[0]!.id : undefined;
+}
+
+async function findGroupMembership(
+  sql: Sql,
+  orgId: string,
+  memberId: string,
+): Promise<GroupMembership | undefined> {
+  const [row] = await sql<GroupMembership[]>`
+    select role, group_role as "groupRole"
+    from memberships
+    where org_id = ${orgId} and member_id = ${memberId}`;
+  return row;
+}
+
+/** Notes that the role is the one that groups gave; null where they did not. */
+async function saveGroupRole(
+  sql: Sql,
+  { orgId, memberId }: { orgId: string; memberId: string },
+  groupRole: Role | null,
+) {
+  await sql`
+    update memberships
+    set group_role = ${groupRole}
+    where org_id = ${orgId} and member_id = ${memberId}`;
+}
+
+export type IdentityRules = {
+  domains: readonly string[];
+  role: Role | null;
+  groups: readonly OidcGroup[];
+};
+
+type RefusedIdentity = 'no_email' | 'unverified' | 'domain';
+
+/** The address that the provider vouches for, and the role of its groups; or why this identity may not come in. */
+export function judgeIdentity(
+  { email, isEmailVerified, groups }: Pick<OidcIdentity, 'email' | 'isEmailVerified' | 'groups'>,
+  rules: IdentityRules,
+): { email: string; groupRole: Role | null } | { refused: RefusedIdentity } {
+  const address = mailableAddress(email ?? '');
+  if (!email || !address) return { refused: 'no_email' };
+  if (!isEmailVerified) return { refused: 'unverified' };
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  if (rules.domains.length > 0 && !rules.domains.includes(domain)) return { refused: 'domain' };
+  return { email: normalizeEmail(email) ?? address, groupRole: highestRole(groups, rules.groups) };
+}
+
+/** Of several groups the one with the most rights counts. */
+function highestRole(groups: readonly string[], mapped: readonly OidcGroup[]): Role | null {
+  const roles = mapped.filter(({ group }) => groups.includes(group)).map(({ role }) => role);
+  return roles.sort((a, b) => ranks[b] - ranks[a])[0] ?? null;
+}
+
+export type GroupMembership = { role: Role; groupRole: Role | null };
+
+export type RoleChange =
+  | { change: 'none' }
+  | { change: 'join' | 'set'; role: Role; groupRole: Role | null }
+  | { change: 'leave' };
+
+type RoleOfGroups = {
+  /** What the member has; null without membership. */
+  current: GroupMembership | null;
+  groupRole: Role | null;
+  /** Whether the account was made by this sign-in. */
+  isNewcomer: boolean;
+};
+
+/**
+ * What a sign-in changes about a member's role. Groups rule over what groups gave; a role that an owner or an
+ * invitation gave stays. The role of newcomers is for new accounts: a removed member does not return by it.
+ */
+export function roleChange(
+  { current, groupRole, isNewcomer }: RoleOfGroups,
+  rules: IdentityRules,
+): RoleChange {
+  if (!current) {
+    if (groupRole) return { change: 'join', role: groupRole, groupRole };
+    if (isNewcomer && rules.role) return { change: 'join', role: rules.role, groupRole: null };
+    return { change: 'none' };
+  }
+  const follows = rules.groups.length > 0 && current.groupRole === current.role;
+  if (!follows) return { change: 'none' };
+  const role = groupRole ?? rules.role;
+  if (!role) return { change: 'leave' };
+  return role === current.role ? { change: 'none' } : { change: 'set', role, groupRole: role };
+}

@@ -1,0 +1,481 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { actorOf } from '../../audit/acts.ts';
+import { notFound, Refusal } from '../../errors.ts';
+import { clientAddress } from '../../lib/http/client-address.ts';
+import { type MemberEnv, requireRecentProof } from '../../sessions/session.ts';
+import type { SignInSettings } from '../../settings.ts';
+import { Confirm, CopyButton, Mistakes, State, Time } from '../../web/app/badges.tsx';
+import { flash, keepOnce, takeOnce } from '../../web/app/flash.ts';
+import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
+import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
+import { renderScreen } from '../../web/app/screen.tsx';
+import { Part } from '../../web/app/settings-screen.tsx';
+import { QrCode } from '../../web/qr-code.tsx';
+import { type AccountProofs, deviceName } from '../account.ts';
+import { countProof } from '../attempts.ts';
+import {
+  beginCodes,
+  type OwnAccount,
+  pendingSecret,
+  renewRecoveryCodes,
+  switchCodesOff,
+  switchCodesOn,
+  totpUrl,
+  typedSecret,
+} from '../codes.ts';
+import { NameField } from '../invite.ts';
+import {
+  addPasskey,
+  changePasskeyName,
+  type ListedPasskey,
+  listPasskeys,
+  offerPasskey,
+  passkeyPlace,
+  readAttestation,
+  removePasskey,
+} from '../passkeys.ts';
+import { type HandshakeTools, keepHandshake, takeHandshake } from '../sign-in.ts';
+import { CodeForm, PasskeyForm } from './sign-in.tsx';
+
+type PasskeysPartProps = { passkeys: readonly ListedPasskey[]; isPossible: boolean };
+
+export function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
+  const add = (
+    <a class="button" href="/account/passkeys/new">
+      Add a passkey
+    </a>
+  );
+  return (
+    <Part id="passkeys" title="Passkeys" act={isPossible ? add : undefined}>
+      <p class="small soft">
+        {isPossible
+          ? passkeysAbout
+          : 'Browsers have passkeys only where this server is reached by a host name over https, or as localhost. Its public URL is neither.'}
+      </p>
+      {passkeys.length === 0 ? (
+        isPossible && <EmptyState title="No passkeys yet" />
+      ) : (
+        <DataTable
+          caption="Passkeys"
+          columns={[
+            { head: 'Name' },
+            { head: 'Last used' },
+            { head: 'Added' },
+            { head: 'Acts', hidden: true, number: true },
+          ]}
+          rows={passkeys.map(({ id, name, used_at, created_at }) => ({
+            cells: [
+              <bdi>{name}</bdi>,
+              used_at ? <Time at={used_at} show="ago" /> : 'never',
+              <Time at={created_at} show="day" />,
+              <span class="actions end">
+                <a href={`/account/passkeys/${id}/name`} aria-label={`Rename ${name}`}>
+                  Rename
+                </a>
+                <a href={`/account/passkeys/${id}/remove`} aria-label={`Remove ${name}`}>
+                  Remove
+                </a>
+              </span>,
+            ],
+          }))}
+        />
+      )}
+    </Part>
+  );
+}
+
+export function CodesPart({ proofs }: { proofs: AccountProofs }) {
+  const { codesSince, recoveryCodes } = proofs;
+  if (!codesSince) {
+    return (
+      <Part id="codes" title="One-time codes">
+        <p class="small soft">
+          After your password, sign-in asks for a code of six digits from an app on your phone. A
+          password that was stolen is then not enough.
+        </p>
+        <form method="post" action="/account/codes" class="fields">
+          <div class="actions">
+            <State kind="skipped">Off</State>
+            <button type="submit">Switch on</button>
+          </div>
+        </form>
+      </Part>
+    );
+  }
+  const left = `${counted(recoveryCodes, 'recovery code')} left. Each replaces a code once, when the phone is lost.`;
+  return (
+    <Part id="codes" title="One-time codes">
+      <p>
+        <State kind="fine">
+          On since <Time at={codesSince} show="day" />
+        </State>
+      </p>
+      <p class="small soft">{left}</p>
+      <div class="actions">
+        <a class="button" href="/account/codes/renew">
+          New recovery codes
+        </a>
+        <a class="button danger" href="/account/codes/off">
+          Switch off
+        </a>
+      </div>
+    </Part>
+  );
+}
+
+export function SsoPart({ proofs, oidc }: { proofs: AccountProofs; oidc: SignInSettings['oidc'] }) {
+  const { ssoIssuer } = proofs;
+  if (!ssoIssuer && !oidc) return null;
+  const isCurrent = oidc !== null && ssoIssuer !== null;
+  return (
+    <Part id="sso" title="Single sign-on">
+      <p>
+        {isCurrent ? `Your account is linked with ${oidc.name}.` : null}
+        {!isCurrent && ssoIssuer
+          ? 'Your account is linked with a provider that this server no longer uses.'
+          : null}
+        {!ssoIssuer && oidc
+          ? `Your account is linked with ${oidc.name} when you first sign in there.`
+          : null}
+      </p>
+      {ssoIssuer ? (
+        <div class="actions">
+          <a class="button danger" href="/account/sso/remove">
+            Remove link
+          </a>
+        </div>
+      ) : null}
+    </Part>
+  );
+}
+
+const passkeysAbout =
+  'A passkey signs you in with your finger, your face or a security key, without a password.';
+
+const NewPasskeyForm = v.object({ name: NameField, credential: v.string() });
+const RenameForm = v.object({ name: NameField });
+const NewChallenge = v.object({ challenge: v.string(), adds: v.string() });
+
+/** `/account/passkeys`: add, name and remove. */
+export const accountPasskeyScreens = (tools: AccountScreenTools) =>
+  new Hono<MemberEnv>()
+    .get('/new', (c) => {
+      placeOf(tools);
+      requireRecentProof(c);
+      return showNewPasskey(c, emptyForm());
+    })
+    .post('/options', async (c) => {
+      requireRecentProof(c);
+      const { db } = tools;
+      const options = await offerPasskey({ db, place: placeOf(tools) }, c.var.member);
+      const data = { challenge: options.challenge, adds: c.var.member.sessionId };
+      keepHandshake(c, tools, { kind: 'passkey', data });
+      c.header('Cache-Control', 'no-store');
+      return c.json(options);
+    })
+    .post('/', (c) => add(c, tools))
+
+    .get('/:id/name', async (c) => showName(c, await getPasskey(c, tools), emptyForm()))
+    .post('/:id/name', async (c) => {
+      const passkey = await getPasskey(c, tools);
+      const form = await readForm(c, RenameForm);
+      if (form.errors) return showName(c, passkey, form);
+      await changePasskeyName(tools, ownOf(c), { id: passkey.id, name: form.values.name });
+      return done(c, 'The passkey has a new name.');
+    })
+
+    .get('/:id/remove', async (c) => {
+      requireRecentProof(c);
+      const { id, name } = await getPasskey(c, tools);
+      return showConfirm(c, {
+        title: `Remove the passkey “${name}”`,
+        means:
+          'It signs you in no more. Delete it on the device as well, where it stays otherwise.',
+        action: `/account/passkeys/${id}/remove`,
+        button: 'Remove',
+      });
+    })
+    .post('/:id/remove', async (c) => {
+      requireRecentProof(c);
+      try {
+        await removePasskey(tools, ownOf(c), c.req.param('id'));
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'last_way_in') throw error;
+        flash(c, { kind: 'failed', text: error.message });
+        return c.redirect('/account', 303);
+      }
+      return done(c, 'The passkey is removed.');
+    });
+
+/** The browser's answer counts for the session that asked for it. */
+async function add(c: Context<MemberEnv>, tools: AccountScreenTools) {
+  requireRecentProof(c);
+  const place = placeOf(tools);
+  const kept = await takeHandshake(c, tools, { kind: 'passkey', data: NewChallenge });
+  const form = await readForm(c, NewPasskeyForm);
+  if (form.errors) return showNewPasskey(c, form, 422);
+  const answer = readAttestation(form.values.credential);
+  const isOurs = kept?.adds === c.var.member.sessionId;
+  const given = answer && isOurs && { answer, challenge: kept.challenge, name: form.values.name };
+  if (given && (await addPasskey({ db: tools.db, place }, ownOf(c), given))) {
+    return done(c, 'The passkey is added. You can sign in with it from now on.');
+  }
+  flash(c, { kind: 'failed', text: 'The passkey was not accepted. Try again.' });
+  return c.redirect('/account/passkeys/new', 303);
+}
+
+function showNewPasskey(c: Context, form: FormState, status: 200 | 422 = 200) {
+  const body = (
+    <div class="narrow">
+      <Mistakes form={form} />
+      <p class="soft">{passkeysAbout}</p>
+      <PasskeyForm
+        kind="create"
+        action="/account/passkeys"
+        options="/account/passkeys/options"
+        button="Add a passkey"
+        primary
+      >
+        <Field
+          name="name"
+          label="Name"
+          form={form}
+          value={deviceName(c.req.header('User-Agent') ?? null)}
+          help="What you will know it by, such as the device it is on."
+          required
+        />
+      </PasskeyForm>
+    </div>
+  );
+  return renderScreen(c, {
+    title: 'Add a passkey',
+    section: 'account',
+    body,
+    trail: accountTrail,
+    status,
+  });
+}
+
+type NamedPasskey = { id: string; name: string };
+
+function showName(c: Context, { id, name }: NamedPasskey, form: FormState) {
+  const body = (
+    <form method="post" action={`/account/passkeys/${id}/name`} class="fields narrow">
+      <Mistakes form={form} />
+      <Field name="name" label="Name" form={form} value={name} required />
+      <div class="actions">
+        <button type="submit" class="primary">
+          Save
+        </button>
+      </div>
+    </form>
+  );
+  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
+  return renderScreen(c, {
+    title: 'Rename',
+    section: 'account',
+    body,
+    trail: accountTrail,
+    status,
+  });
+}
+
+async function getPasskey(
+  c: Context<MemberEnv>,
+  { db }: AccountScreenTools,
+): Promise<NamedPasskey> {
+  const passkeys = await listPasskeys(db, c.var.member.id);
+  const passkey = passkeys.find(({ id }) => id === c.req.param('id'));
+  if (!passkey) throw notFound('passkey');
+  return passkey;
+}
+
+function placeOf({ publicUrl }: AccountScreenTools) {
+  const place = passkeyPlace(publicUrl);
+  if (!place) throw notFound('page');
+  return place;
+}
+
+const RecoveryShown = v.object({ codes: v.array(v.string()) });
+
+/** `/account/codes`: switch one-time codes on and off. They are the second step of passwords. */
+export const accountCodeScreens = (tools: AccountScreenTools) =>
+  new Hono<MemberEnv>()
+    .use(async (_, next) => {
+      if (!tools.settings.signIn.byPassword) throw notFound('page');
+      await next();
+    })
+    .post('/', async (c) => {
+      requireRecentProof(c);
+      await beginCodes(tools, c.var.member.id);
+      return c.redirect('/account/codes/new', 303);
+    })
+    .get('/new', (c) => {
+      requireRecentProof(c);
+      return showNew(c, tools, emptyForm());
+    })
+    .post('/new', (c) => switchOn(c, tools))
+
+    .get('/recovery', (c) => showRecovery(c, tools))
+    .get('/renew', (c) => {
+      requireRecentProof(c);
+      return showConfirm(c, {
+        title: 'Make new recovery codes',
+        means: 'The recovery codes until now stop working.',
+        action: '/account/codes/renew',
+        button: 'New recovery codes',
+      });
+    })
+    .post('/renew', async (c) => {
+      requireRecentProof(c);
+      return leadToRecovery(c, tools, await renewRecoveryCodes(tools, ownOf(c)));
+    })
+
+    .get('/off', (c) => {
+      requireRecentProof(c);
+      return showConfirm(c, {
+        title: 'Switch one-time codes off',
+        means:
+          'Your password alone will sign you in. The key in your app and your recovery codes stop working.',
+        action: '/account/codes/off',
+        button: 'Switch off',
+      });
+    })
+    .post('/off', async (c) => {
+      requireRecentProof(c);
+      await switchCodesOff(tools, ownOf(c));
+      return done(c, 'One-time codes are off.');
+    });
+
+async function switchOn(c: Context<MemberEnv>, tools: AccountScreenTools) {
+  requireRecentProof(c);
+  const form = await readForm(c, CodeForm);
+  if (form.errors) return await showNew(c, tools, form);
+  const proof = { account: `code ${c.var.member.id}`, address: clientAddress(c) };
+  const giveBack = await countProof(tools.db, proof);
+  const codes = await switchCodesOn(tools, ownOf(c), form.values.code);
+  if (!codes)
+    return await showNew(
+      c,
+      tools,
+      await withMistake(c, {
+        code: 'This is not the code of this key. Check the clock of the phone, and try the next code.',
+      }),
+    );
+  await giveBack();
+  return leadToRecovery(c, tools, codes);
+}
+
+/** The codes are on one page, once: the cookie that carries them there is sealed for this member. */
+function leadToRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools, codes: string[]) {
+  keepOnce(c, secrets, shownFor(c), { codes });
+  return c.redirect('/account/codes/recovery', 303);
+}
+
+const shownFor = (c: Context<MemberEnv>) => ({ orgId: 'account', memberId: c.var.member.id });
+
+/** Without a key that waits for its first code there is nothing to prove. */
+async function showNew(c: Context<MemberEnv>, tools: AccountScreenTools, form: FormState) {
+  const { id, email } = c.var.member;
+  const secret = await pendingSecret(tools, id);
+  if (!secret) return c.redirect('/account', 303);
+  const { host } = new URL(tools.publicUrl);
+  const body = (
+    <div class="columns even">
+      <section aria-labelledby="scan">
+        <h2 id="scan">Scan this with your authenticator app</h2>
+        <p class="soft">
+          Any app for one-time codes will do. Where it cannot scan, type the key below into it.
+        </p>
+        <QrCode
+          text={totpUrl({ secret, email, issuer: `askback ${host}` })}
+          title="QR code of the key for the authenticator app"
+        />
+        <p>
+          Key: <code id="key">{typedSecret(secret)}</code> <CopyButton from="key" />
+        </p>
+      </section>
+      <form method="post" action="/account/codes/new" class="fields narrow">
+        <Mistakes form={form} />
+        <Field
+          name="code"
+          label="Code"
+          form={form}
+          help="The six digits that the app shows now. They prove that it has the key."
+          inputmode="numeric"
+          autocomplete="one-time-code"
+          required
+        />
+        <div class="actions">
+          <button type="submit" class="primary">
+            Switch on
+          </button>
+        </div>
+      </form>
+    </div>
+  );
+  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
+  return renderScreen(c, {
+    title: 'One-time codes',
+    section: 'account',
+    body,
+    trail: accountTrail,
+    status,
+  });
+}
+
+function showRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools) {
+  const shown = v.safeParse(RecoveryShown, takeOnce(c, secrets, shownFor(c)));
+  if (!shown.success) return c.redirect('/account', 303);
+  const body = (
+    <section class="shown-once" aria-labelledby="codes">
+      <h2 id="codes">Store your recovery codes</h2>
+      <p>
+        Each signs you in once without your phone. They are shown only now: store them where your
+        password is not.
+      </p>
+      <pre id="recovery">{shown.output.codes.join('\n')}</pre>
+      <div class="actions">
+        <CopyButton from="recovery" />
+        <a class="button primary" href="/account">
+          I have stored them
+        </a>
+      </div>
+    </section>
+  );
+  return renderScreen(c, {
+    title: 'One-time codes are on',
+    section: 'account',
+    body,
+    trail: accountTrail,
+  });
+}
+
+export type AccountScreenTools = HandshakeTools & { settings: { signIn: SignInSettings } };
+
+/** The account is its member's own: what changes it needs no other right. */
+export const ownOf = (c: Context<MemberEnv>): OwnAccount => ({
+  memberId: c.var.member.id,
+  actor: actorOf(c),
+});
+
+/** Back to the page, which says what was done. */
+export function done(c: Context, text: string) {
+  flash(c, { kind: 'fine', text });
+  return c.redirect('/account', 303);
+}
+
+/** The way back from a page below it. */
+const accountTrail = [{ text: 'Account', href: '/account' }];
+
+type ConfirmScreen = { title: string; means: string; action: string; button: string };
+
+export function showConfirm(c: Context, { title, means, action, button }: ConfirmScreen) {
+  const body = (
+    <Confirm action={action} button={button} cancel="/account">
+      <p>{means}</p>
+    </Confirm>
+  );
+  return renderScreen(c, { title, section: 'account', body, trail: accountTrail });
+}

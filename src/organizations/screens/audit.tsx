@@ -1,0 +1,252 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import {
+  type Act,
+  actorKinds,
+  acts,
+  isActingJob,
+  jobTitles,
+  sentenceOf,
+} from '../../audit/acts.ts';
+import { exportEvents } from '../../audit/export.ts';
+import { type AuditEventRow, type AuditFilter, listEvents } from '../../audit/queries.ts';
+import { OneOf } from '../../lib/cli/command.ts';
+import type { Db } from '../../lib/db/db.ts';
+import { Page, parseList, readList } from '../../lib/paging/page.ts';
+import { isInCalendar } from '../../lib/validation/parse.ts';
+import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { Time } from '../../web/app/badges.tsx';
+import { Field, type FormState, Select } from '../../web/app/forms.tsx';
+import { DataTable, EmptyState, PagedList } from '../../web/app/lists.tsx';
+import { Part, renderSettings } from '../../web/app/settings-screen.tsx';
+
+const dayMs = 86_400_000;
+
+/** A field that was left empty is no filter. */
+const filled = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
+  v.optional(
+    v.union([
+      v.pipe(
+        v.literal(''),
+        v.transform(() => undefined),
+      ),
+      schema,
+    ]),
+  );
+
+const Day = v.pipe(
+  v.string(),
+  v.isoDate('must be a day such as 2027-01-31'),
+  v.check(isInCalendar, 'must be a day that exists'),
+);
+
+const AuditParameters = v.object({
+  ...Page.entries,
+  date_from: filled(Day),
+  date_to: filled(Day),
+  actor: filled(OneOf(actorKinds)),
+  act: filled(OneOf(Object.keys(acts) as Act[])),
+});
+
+/** Settings, Audit: below `/o/:slug/settings/audit`, for owners. */
+export const auditScreens = ({ db }: { db: Db }) =>
+  new Hono<ScreenEnv>()
+    .get('/', async (c) => {
+      const { orgId } = requireRole(c, 'owner');
+      const { page, filter, query, form } = read(c);
+      const listed = await readList<AuditEventRow>(db, listEvents(db, orgId, { filter, page }));
+      const { total } = (listed as unknown as { meta: { total: number } }).meta;
+      const shown = { events: listed.data, total, ...page, query, form };
+      const body = <AuditList slug={c.var.organization.slug} {...shown} />;
+      return renderSettings(c, { setting: 'audit', body });
+    })
+
+    .get('/export', (c) => {
+      const { orgId } = requireRole(c, 'owner');
+      const { filter } = read(c);
+      const lines = exportEvents(db, orgId, filter);
+      return c.body(ReadableStream.from(encoded(lines)) as ReadableStream, 200, {
+        'Content-Type': 'text/csv; charset=utf-8',
+        'Content-Disposition': 'attachment; filename="audit.csv"',
+        'Cache-Control': 'no-store',
+        'X-Content-Type-Options': 'nosniff',
+      });
+    });
+
+function read(c: Context) {
+  const { date_from, date_to, actor, act, ...page } = parseList(AuditParameters, c.req.queries());
+  const isReversed = date_from !== undefined && date_to !== undefined && date_to < date_from;
+  const filter: AuditFilter = {
+    from: date_from ? new Date(date_from) : null,
+    to: date_to && !isReversed ? new Date(Date.parse(date_to) + dayMs) : null,
+    actor: actor ?? null,
+    act: act ?? null,
+  };
+  const query: AuditQuery = { date_from, date_to, actor, act };
+  const form: FormState = isReversed
+    ? { typed: { date_from, date_to }, errors: { date_to: 'This day is before the first one.' } }
+    : { typed: {}, errors: {} };
+  return { page, filter, query, form };
+}
+
+async function* encoded(lines: AsyncIterable<string>) {
+  const encoder = new TextEncoder();
+  for await (const text of lines) yield encoder.encode(text);
+}
+
+const actorNames = {
+  member: 'Member',
+  key: 'API key',
+  command: 'Command line',
+  job: 'Service',
+  visitor: 'Visitor',
+} as const;
+
+/** The filters as they stand in the address. */
+type AuditQuery = {
+  date_from: string | undefined;
+  date_to: string | undefined;
+  actor: string | undefined;
+  act: string | undefined;
+};
+
+type AuditListProps = {
+  slug: string;
+  events: readonly AuditEventRow[];
+  total: number;
+  page: number;
+  limit: number;
+  query: AuditQuery;
+  /** What the days were typed as, when they name no time. */
+  form: FormState;
+};
+
+function AuditList({ slug, events, total, page, limit, query, form }: AuditListProps) {
+  const here = `/o/${slug}/settings/audit`;
+  const isFiltered = Object.values(query).some((value) => value !== undefined);
+  return (
+    <Part
+      id="audit"
+      title="Audit"
+      act={
+        <a class="button" href={addressOf(`${here}/export`, query)} download>
+          Export
+        </a>
+      }
+    >
+      <p class="small soft">What was changed, when and by which actor. Kept for 400 days.</p>
+      <Filters here={here} query={query} form={form} />
+      <PagedList
+        meta={{ page, limit, total }}
+        at={(other) => addressOf(here, { ...query, page: other })}
+        empty={
+          <EmptyState title={isFiltered ? 'No act matches' : 'Nothing was changed yet'}>
+            <p>
+              {isFiltered
+                ? 'Choose other days, another actor or another act.'
+                : 'Each change by a member, a key, the command line or the service itself is listed here.'}
+            </p>
+          </EmptyState>
+        }
+      >
+        <DataTable
+          caption="Acts, newest first"
+          columns={[{ head: 'Time' }, { head: 'Actor' }, { head: 'Act' }]}
+          rows={events.map((event) => ({ cells: cellsOf(event) }))}
+        />
+      </PagedList>
+    </Part>
+  );
+}
+
+function addressOf(path: string, query: Record<string, string | number | undefined>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== 1);
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+type FiltersProps = { here: string; query: AuditQuery; form: FormState };
+
+function Filters({ here, query, form }: FiltersProps) {
+  const actors = actorKinds.map((value) => ({ value, text: actorNames[value] }));
+  const all = Object.keys(acts)
+    .map((value) => ({ value, text: sentenceOf(value) }))
+    .sort((one, other) => one.text.localeCompare(other.text, 'en'));
+  return (
+    <form method="get" action={here} class="filters">
+      <Field
+        {...{ form, size: 'day' }}
+        name="date_from"
+        label="From"
+        type="date"
+        value={query.date_from}
+      />
+      <Field
+        {...{ form, size: 'day' }}
+        name="date_to"
+        label="To"
+        type="date"
+        value={query.date_to}
+      />
+      <Select
+        name="actor"
+        label="Actor"
+        value={query.actor ?? ''}
+        options={[{ value: '', text: 'All' }, ...actors]}
+      />
+      <Select
+        name="act"
+        label="Act"
+        value={query.act ?? ''}
+        options={[{ value: '', text: 'All' }, ...all]}
+        size="wide"
+      />
+      <button type="submit">Apply</button>
+    </form>
+  );
+}
+
+function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEventRow) {
+  const { name, ...rest } = details;
+  const remarks = Object.entries(rest).filter(([, value]) => isShown(value));
+  return [
+    <Time at={at} show="second" />,
+    <>
+      <bdi title={titleOf(actor_kind, actor) === actor ? undefined : actor}>
+        {titleOf(actor_kind, actor)}
+      </bdi>
+      {actor_kind === 'command' ? null : (
+        <span class="small soft light block">{actorNames[actor_kind]}</span>
+      )}
+    </>,
+    <span title={request_id ? `${act}, request ${request_id}` : act}>
+      {sentenceOf(act)}
+      {typeof name === 'string' ? (
+        <>
+          : <bdi>{name}</bdi>
+        </>
+      ) : null}
+      {remarks.map(([key, value]) => (
+        <span class="small soft block">
+          {key.replaceAll('_', ' ')}: <Value value={value} />
+        </span>
+      ))}
+    </span>,
+  ];
+}
+
+/** A job has a name that says nothing to a reader. */
+const titleOf = (kind: AuditEventRow['actor_kind'], actor: string): string =>
+  kind === 'job' && isActingJob(actor) ? jobTitles[actor] : actor;
+
+/** An id says nothing to a reader. */
+function isShown(value: unknown): boolean {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return false;
+  return !(typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(value));
+}
+
+function Value({ value }: { value: unknown }) {
+  if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return <Time at={value} />;
+  const text = Array.isArray(value) ? value.join(', ') : String(value);
+  return <>{text.replaceAll('_', ' ')}</>;
+}

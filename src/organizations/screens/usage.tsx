@@ -1,0 +1,99 @@
+import { Hono } from 'hono';
+import type { Db } from '../../lib/db/db.ts';
+import type { ScreenEnv } from '../../sessions/session.ts';
+import { Notice, Time } from '../../web/app/badges.tsx';
+import { count, counted } from '../../web/app/lists.tsx';
+import { Part, renderSettings } from '../../web/app/settings-screen.tsx';
+import { findLastRetention, type RetentionRun, readTotals, type UsageTotals } from '../queries.ts';
+
+/** Settings, Usage: below `/o/:slug/settings/usage`. */
+export const usageScreens = ({ db }: { db: Db }) =>
+  new Hono<ScreenEnv>().get('/', async (c) => {
+    const totals = await readTotals(db, c.var.organization.id);
+    const run = await findLastRetention(db, c.var.organization.id);
+    const body = (
+      <>
+        <Usage totals={totals} />
+        {run ? <LastRetention run={run} /> : null}
+      </>
+    );
+    return renderSettings(c, { setting: 'usage', body });
+  });
+
+const LastRetention = ({ run }: { run: RetentionRun }) => (
+  <Part id="retention" title="Deleted last, because it was older than the organization keeps">
+    <p>
+      <Time at={run.at} />:{' '}
+      {kindsOf(run)
+        .filter(([number]) => number > 0)
+        .map(([number, one]) => counted(number, one))
+        .join(', ')}
+    </p>
+  </Part>
+);
+
+const kindsOf = ({ comments, contacts, openings, mails }: RetentionRun) =>
+  [
+    [comments, 'comment'],
+    [contacts, 'contact'],
+    [openings, 'opening'],
+    [mails, 'mail'],
+  ] as const;
+
+const nearShare = 0.8;
+
+function Usage({ totals }: { totals: UsageTotals }) {
+  const { mails, monthly_send_limit: limit, month } = totals;
+  const left = Math.max(limit - mails, 0);
+  const share = limit === 0 ? 1 : Math.min(mails / limit, 1);
+  const monthName = new Intl.DateTimeFormat('en-GB', {
+    ...({ month: 'long', year: 'numeric', timeZone: 'UTC' } as const),
+  }).format(new Date(month));
+  return (
+    <Part id="usage" title="Usage">
+      <dl class="sums">
+        <div>
+          <dt>Mails this month</dt>
+          <dd>
+            {count(mails)} <small>of {count(limit)}</small>
+          </dd>
+        </div>
+        <div>
+          <dt>Responses</dt>
+          <dd>{count(totals.responses)}</dd>
+        </div>
+        <div>
+          <dt>Contacts</dt>
+          <dd>{count(totals.contacts)}</dd>
+        </div>
+        <div>
+          <dt>Surveys</dt>
+          <dd>{count(totals.surveys)}</dd>
+        </div>
+      </dl>
+      <Meter share={share} label={`Mails this month: ${count(mails)} of ${count(limit)}`} />
+      {left === 0 ? (
+        <Notice
+          kind="failed"
+          text="No more mails go out this month: a send that does not fit is refused whole. The operator of this server can raise the limit."
+        />
+      ) : (
+        <p class="small soft">
+          {counted(left, 'mail')} can still go out in {monthName}. The count starts again on the
+          first day of the next month, UTC.
+        </p>
+      )}
+      {left > 0 && share > nearShare ? (
+        <Notice kind="warning" text="More than four fifths of the month’s mails are used." />
+      ) : null}
+    </Part>
+  );
+}
+
+function Meter({ share, label }: { share: number; label: string }) {
+  return (
+    <svg class="meter" viewBox="0 0 100 1" preserveAspectRatio="none" role="img" aria-label={label}>
+      <rect width={(share * 100).toFixed(2)} height="1" />
+    </svg>
+  );
+}

@@ -1,0 +1,195 @@
+import { json, one, type Sql } from '../lib/db/db.ts';
+import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import type { OrgId } from '../limits.ts';
+import type { ErasureCounts } from './erase.ts';
+import type { FiledErasure } from './receipts-file.ts';
+
+/** All who add contacts of the organization have committed, or wait until the transaction ends. */
+export async function beginErasure(sql: Sql, orgId: string) {
+  await sql`select begin_erasure(${orgId})`;
+}
+
+export async function hashAddress(sql: Sql, orgId: string, key: string): Promise<string> {
+  return one(
+    await sql<{ hash: string }[]>`select encode(address_hash(${orgId}, ${key}), 'hex') as hash`,
+  ).hash;
+}
+
+/** A receipt, as the API shows it. */
+export type ErasureReceipt = {
+  id: string;
+  erased_at: string;
+  address_hash: string;
+  counts: ErasureCounts;
+  scores: 'kept' | 'deleted';
+  allowed_at: string | null;
+};
+
+const receipt = (sql: Sql) => sql`
+  id, iso(erased_at) as erased_at, encode(address_hash, 'hex') as address_hash, counts, scores,
+  iso(allowed_at) as allowed_at`;
+
+type NewErasure = Pick<ErasureReceipt, 'address_hash' | 'counts' | 'scores'>;
+
+/** One receipt is in force for an address. What is erased under it once more takes its place. */
+export async function insertErasure(sql: Sql, orgId: string, erasure: NewErasure) {
+  const { address_hash, counts, scores } = erasure;
+  return one(
+    await sql<ErasureReceipt[]>`
+      insert into erasures (org_id, address_hash, scores, counts)
+      values (${orgId}, decode(${address_hash}, 'hex'), ${scores}, ${json(sql, counts)})
+      on conflict (org_id, address_hash) where allowed_at is null do update
+        set scores = excluded.scores, counts = excluded.counts, erased_at = now(), filed_at = null
+      returning ${receipt(sql)}`,
+  );
+}
+
+/** The receipt that is in force for an address. */
+export async function findInForce(sql: Sql, orgId: string, hash: string) {
+  const [found] = await sql<ErasureReceipt[]>`
+    select ${receipt(sql)}
+    from erasures
+    where org_id = ${orgId} and address_hash = decode(${hash}, 'hex') and allowed_at is null`;
+  return found;
+}
+
+/** Allows the address of a receipt again, and returns whether it was not before. */
+export async function allowErased(sql: Sql, orgId: string, id: string): Promise<boolean> {
+  const allowed = await sql`
+    update erasures
+    set allowed_at = now(), filed_at = null
+    where org_id = ${orgId} and id = ${id} and allowed_at is null
+    returning id`;
+  return allowed.length > 0;
+}
+
+export async function findErasure(sql: Sql, orgId: string, id: string) {
+  const [found] = await sql<ErasureReceipt[]>`
+    select ${receipt(sql)}
+    from erasures
+    where org_id = ${orgId} and id = ${id}`;
+  return found;
+}
+
+/** The organization of a receipt, for the operator. */
+export async function findErasureOrganization(sql: Sql, id: string) {
+  const [found] = await sql<{ org_id: string }[]>`
+    -- all organizations
+    select org_id from erasures where id = ${id}`;
+  return found?.org_id;
+}
+
+/** A page of an organization's receipts, newest first; with an address only those of it. */
+export function listErasures(
+  sql: Sql,
+  orgId: OrgId,
+  { email, ...page }: Page & { email?: string | undefined },
+) {
+  const ofAddress =
+    email === undefined ? sql`` : sql`and e.address_hash = address_hash(${orgId}, ${email})`;
+  const rows = sql`(
+      select e.*, e.erased_at as created_at from erasures e where e.org_id = ${orgId} ${ofAddress}
+    ) receipts
+    where true`;
+  return pagedJson(sql, {
+    picked: newest(sql, { rows }, page),
+    item: item(sql),
+    total: sql`select count(*) from erasures e where e.org_id = ${orgId} ${ofAddress}`,
+    page,
+  });
+}
+
+const item = (sql: Sql) => sql`
+  cross join lateral (
+    select p.id, iso(p.erased_at) as erased_at, encode(p.address_hash, 'hex') as address_hash, p.counts, p.scores,
+           iso(p.allowed_at) as allowed_at
+  ) item`;
+
+/** The ids of what contacts answered, of what websites handed in with their address, and of the notes about all of it. */
+export async function listWrittenIds(
+  sql: Sql,
+  orgId: string,
+  { contactIds, pattern }: { contactIds: readonly string[]; pattern: string },
+) {
+  const rows = await sql<{ id: string }[]>`
+    with written as (
+      select id
+      from responses
+      where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
+         or org_id = ${orgId} and properties is not null and properties::text ~* ${pattern}
+    )
+    select id from written
+    union all
+    select n.id
+    from written w
+    join response_notes n on n.org_id = ${orgId} and n.response_id = w.id`;
+  return rows.map(({ id }) => id);
+}
+
+/** The months in which an organization has mailed, locked before all else: in the order in which mailing locks. */
+export async function lockMonthsOf(sql: Sql, orgId: string) {
+  await sql`
+    select from mail_usage
+    where org_id = ${orgId}
+    order by month
+    for no key update`;
+}
+
+/** All surveys of contacts, locked in their order: none completes meanwhile. */
+export async function lockSurveysOf(sql: Sql, orgId: string, surveyIds: readonly string[]) {
+  await sql`
+    select from surveys
+    where org_id = ${orgId} and id = any (${[...surveyIds]}::uuid[])
+    order by id
+    for no key update`;
+}
+
+export async function listOrganizationsOf(sql: Sql, ids: readonly string[]) {
+  const rows = await sql<{ id: string }[]>`
+    select id from organizations where id = any (${[...ids]}::uuid[])`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The addresses that an organization has and that these are the hashes of: all that it has are hashed for that. */
+export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly string[]) {
+  const rows = await sql<{ key: string; hash: string }[]>`
+    with known as (
+      select email_key as key from contacts where org_id = ${orgId}
+      union
+      select email_key from blocked_mails where org_id = ${orgId}
+      union
+      select email from suppressions where org_id = ${orgId}
+      union
+      select addresses_in(properties::text || ' ' || coalesce(name, ''))
+      from contacts
+      where org_id = ${orgId} and (properties::text like '%@%' or name like '%@%')
+      union
+      select addresses_in(comment) from responses where org_id = ${orgId} and comment like '%@%'
+      union
+      select addresses_in(properties::text)
+      from responses
+      where org_id = ${orgId} and properties is not null and properties::text like '%@%'
+      union
+      select addresses_in(text) from response_notes where org_id = ${orgId} and text like '%@%'
+    ), hashed as materialized (
+      select k.key, encode(keyed_hash(o.address_key, k.key), 'hex') as hash
+      from known k
+      join organizations o on o.id = ${orgId}
+    )
+    select key, hash from hashed where hash = any (${[...hashes]}::text[])`;
+  return new Map(rows.map(({ key, hash }) => [hash, key]));
+}
+
+/** A receipt of the file, as it was filed. One that is there is only brought up to date. */
+export async function insertFiled(sql: Sql, erasure: FiledErasure) {
+  const { id, org_id, address_hash, scores, counts, erased_at, allowed_at } = erasure;
+  await sql`
+    update erasures
+    set allowed_at = ${allowed_at}
+    where org_id = ${org_id} and id = ${id} and allowed_at is null and ${allowed_at}::timestamptz is not null`;
+  await sql`
+    insert into erasures (id, org_id, address_hash, scores, counts, erased_at, allowed_at, filed_at)
+    values (${id}, ${org_id}, decode(${address_hash}, 'hex'), ${scores}, ${json(sql, counts)},
+            ${erased_at}, ${allowed_at}, now())
+    on conflict do nothing`;
+}

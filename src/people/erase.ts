@@ -1,0 +1,361 @@
+import { commandWriter, recordAct, type Writer } from '../audit/acts.ts';
+import { replaceContactTargets } from '../audit/queries.ts';
+import {
+  countTakenAlong,
+  deleteContacts,
+  deleteUploadsNaming,
+  type ErasedContact,
+  hideInContacts,
+  listContactsNaming,
+  listContactsOf,
+  listErased,
+  lockContacts,
+} from '../contacts/erase.ts';
+import { notFound } from '../errors.ts';
+import { enqueue } from '../jobs.ts';
+import { type AnswerName, deleteAnswers, findAnswers } from '../keys/idempotency.ts';
+import type { Secrets } from '../lib/crypto/secrets.ts';
+import { type Db, inTransaction, isDeadlock, type Sql } from '../lib/db/db.ts';
+import { addressKey, patternOfAddress } from '../lib/smtp/address.ts';
+import { deleteMessagesById, deleteMessagesToErased, findMessages } from '../mailbox/mailbox.ts';
+import {
+  deleteNotesAbout,
+  deleteResponses,
+  type ErasedResponse,
+  hideAddress,
+  lockResponsesOf,
+  makeAnonymous,
+} from '../responses/erase.ts';
+import { retryWhile } from '../sends/mail-job.ts';
+import { deleteBlockedMailsOf, giveBackClaims, lockMailsOf } from '../sends/queries.ts';
+import { removeQuotes } from '../summaries/erase.ts';
+import { deleteAnalyses } from '../summaries/queries.ts';
+import { deleteSuppressionsOf } from '../suppressions/queries.ts';
+import { completeIfAnswered } from '../surveys/lifecycle.ts';
+import { eraseBodiesOf } from '../webhooks/retention.ts';
+import {
+  allowErased,
+  beginErasure,
+  type ErasureReceipt,
+  findErasure,
+  findInForce,
+  hashAddress,
+  insertErasure,
+  insertFiled,
+  listAddressesOf,
+  listOrganizationsOf,
+  listWrittenIds,
+  lockMonthsOf,
+  lockSurveysOf,
+} from './erase.queries.ts';
+import { type ErasureFile, type FiledErasure, fileErasures } from './receipts-file.ts';
+
+/** Longer than a request that was running during the erasure may take. */
+const finishMarginSeconds = 60;
+
+export type EraseTools = {
+  db: Db;
+  secrets: Secrets;
+  settings: { sendDeadlineSeconds: number };
+  erasureFile: ErasureFile;
+};
+
+type ErasureWish = { email: string; scores: 'kept' | 'deleted' };
+
+/**
+ * Erases a person: everything that leads to an address in an organization goes, or loses what leads to it, in one
+ * transaction with the receipt. The address stays suppressed as a keyed hash. Erasing again answers with the receipt
+ * that is in force.
+ */
+export async function erasePerson(
+  tools: EraseTools,
+  writer: Writer,
+  { email, scores }: ErasureWish,
+): Promise<ErasureReceipt> {
+  const { orgId } = writer;
+  const key = addressKey(email);
+  const copies = await findCopies(tools, orgId, key);
+  const receipt = await retryWhile(isDeadlock, () =>
+    inTransaction(tools.db, async (tx) => {
+      const hash = await hashAddress(tx, orgId, key);
+      const counts = await eraseRows(tx, orgId, { key, hash, scores, copies, before: null });
+      const inForce = await findInForce(tx, orgId, hash);
+      if (inForce && counts.contacts + counts.responses === 0) return inForce;
+      if (isNothing(counts)) throw notFound('person');
+      const erased = await insertErasure(tx, orgId, {
+        address_hash: hash,
+        scores,
+        counts: inForce ? addCounts(inForce.counts, counts) : counts,
+      });
+      await record(tx, writer, erased);
+      await enqueueFinish(tx, tools, { orgId, erasureId: erased.id });
+      return erased;
+    }),
+  );
+  await fileErasures(tools);
+  return receipt;
+}
+
+async function record(tx: Sql, writer: Writer, { id, counts, scores }: ErasureReceipt) {
+  const target = { kind: 'erasure', id };
+  const details = { scores, contacts: counts.contacts, responses: counts.responses };
+  await recordAct(tx, { ...writer, act: 'person.erased', target, details });
+}
+
+/** A request that runs during the erasure may store its answer, and a mail in flight may arrive, after it. */
+async function enqueueFinish(
+  tx: Sql,
+  { settings }: Pick<EraseTools, 'settings'>,
+  { orgId, erasureId }: { orgId: string; erasureId: string },
+) {
+  const seconds = settings.sendDeadlineSeconds + finishMarginSeconds;
+  const payload = { org_id: orgId, erasure_id: erasureId };
+  const runAt = new Date(Date.now() + seconds * 1000);
+  await enqueue(tx, [{ task: 'people.finish_erasure', payload, runAt }]);
+}
+
+/** Lets the address of a receipt be added and mailed again. What was erased stays erased. Doing it again changes nothing. */
+export async function allowErasedAddress(
+  tools: { db: Db; erasureFile: ErasureFile },
+  writer: Writer,
+  id: string,
+): Promise<ErasureReceipt> {
+  const { orgId } = writer;
+  const receipt = await inTransaction(tools.db, async (tx) => {
+    const target = { kind: 'erasure', id };
+    if (await allowErased(tx, orgId, id)) {
+      await recordAct(tx, { ...writer, act: 'person.allowed', target });
+    }
+    return await findErasure(tx, orgId, id);
+  });
+  if (!receipt) throw notFound('erasure');
+  await fileErasures(tools);
+  return receipt;
+}
+
+type FinishTools = { db: Db; secrets: Secrets; erasureFile: ErasureFile };
+
+/** Deletes what requests and mails that were under way during an erasure have left after it. By then only hashes are known. */
+export async function finishErasure(
+  tools: FinishTools,
+  { org_id: orgId, erasure_id: erasureId }: { org_id: string; erasure_id: string },
+) {
+  const { db } = tools;
+  const answers = await findAnswers(tools, orgId, async (text) => {
+    const keys = (text.match(addresses) ?? []).map(addressKey);
+    return (await listErased(db, orgId, [...new Set(keys)])).size > 0;
+  });
+  await deleteAnswers(db, orgId, answers);
+  await deleteMessagesToErased(db, orgId, erasureId);
+  await fileErasures(tools);
+}
+
+const addresses = /[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+/g;
+
+/** The outcome of a file: persons erased again, and receipts of organizations that are not there. */
+export type ErasedAgain = { receipts: number; erased_again: number; unknown_organizations: number };
+
+/**
+ * Erases again what a backup has brought back that is older than the erasures, and restores their receipts. Doing it
+ * again changes nothing.
+ */
+export async function eraseAgain(
+  tools: { db: Db; secrets: Secrets },
+  filed: readonly FiledErasure[],
+): Promise<ErasedAgain> {
+  const known = await listOrganizationsOf(tools.db, [
+    ...new Set(filed.map(({ org_id }) => org_id)),
+  ]);
+  const own = filed.filter(({ org_id }) => known.has(org_id));
+  let erased = 0;
+  for (const [orgId, receipts] of Map.groupBy(own, ({ org_id }) => org_id)) {
+    erased += await eraseIn(tools, orgId, receipts);
+  }
+  return {
+    receipts: own.length,
+    erased_again: erased,
+    unknown_organizations: filed.length - own.length,
+  };
+}
+
+async function eraseIn(
+  tools: { db: Db; secrets: Secrets },
+  orgId: string,
+  receipts: readonly FiledErasure[],
+): Promise<number> {
+  const hashes = receipts.map(({ address_hash }) => address_hash);
+  const addresses = await listAddressesOf(tools.db, orgId, hashes);
+  let erased = 0;
+  for (const receipt of receipts) {
+    const key = addresses.get(receipt.address_hash);
+    const copies =
+      key === undefined ? { answers: [], messages: [] } : await findCopies(tools, orgId, key);
+    const isErased = await retryWhile(isDeadlock, () =>
+      inTransaction(tools.db, async (tx) => {
+        const found = key === undefined ? false : await eraseFound(tx, { key, receipt, copies });
+        await insertFiled(tx, receipt);
+        return found;
+      }),
+    );
+    if (isErased) erased += 1;
+  }
+  return erased;
+}
+
+type Found = { key: string; receipt: FiledErasure; copies: Awaited<ReturnType<typeof findCopies>> };
+
+/** What was added after the address was allowed again stays. */
+async function eraseFound(tx: Sql, { key, receipt, copies }: Found): Promise<boolean> {
+  const { id, org_id: orgId, address_hash: hash, scores, erased_at, allowed_at } = receipt;
+  const before = allowed_at ? erased_at : null;
+  const kept = allowed_at ? { answers: [], messages: [] } : copies;
+  const counts = await eraseRows(tx, orgId, { key, hash, scores, copies: kept, before });
+  if (isNothing(counts)) return false;
+  const target = { kind: 'erasure', id };
+  const details = { scores, again: true, contacts: counts.contacts };
+  await recordAct(tx, { ...commandWriter(orgId), act: 'person.erased', target, details });
+  return true;
+}
+
+type RowsToErase = {
+  /** The address in lower case. */
+  key: string;
+  hash: string;
+  scores: 'kept' | 'deleted';
+  copies: Copies;
+  /** Only what was there before then; without a time everything. */
+  before: Date | null;
+};
+
+/**
+ * Erases the rows of an address and counts them. Locks are taken in the order of all others: months, what adds
+ * contacts, surveys, mails, contacts.
+ */
+export async function eraseRows(tx: Sql, orgId: string, wish: RowsToErase): Promise<ErasureCounts> {
+  const { key, hash, before, copies } = wish;
+  await lockMonthsOf(tx, orgId);
+  await beginErasure(tx, orgId);
+  const contacts = await listContactsOf(tx, { orgId, key, before });
+  const contactIds = contacts.map(({ id }) => id);
+  const surveyIds = [...new Set(contacts.map(({ survey_id }) => survey_id))];
+  await lockSurveysOf(tx, orgId, surveyIds);
+  await lockMailsOf(tx, orgId, contactIds);
+  const naming = await listContactsNaming(tx, { orgId, key, before });
+  await lockContacts(tx, orgId, [...contactIds, ...naming]);
+
+  const written = await eraseWritten(tx, orgId, { ...wish, contactIds });
+  const taken = await countTakenAlong(tx, orgId, contactIds);
+  await giveBackClaims(tx, orgId, contactIds);
+  const counts: ErasureCounts = {
+    ...taken,
+    ...written,
+    contacts: await deleteContacts(tx, orgId, contactIds),
+    properties: await hideInContacts(tx, orgId, { key, ids: naming }),
+    blocked_mails: await deleteBlockedMailsOf(tx, orgId, { key, before }),
+    suppressions: await deleteSuppressionsOf(tx, orgId, { key, before }),
+    uploads: await deleteUploadsNaming(tx, orgId, key),
+    stored_answers: await deleteAnswers(tx, orgId, copies.answers),
+    mailbox_messages: await deleteMessagesById(tx, copies.messages),
+    audit_events: await replaceContactTargets(tx, orgId, { contactIds, hash }),
+  };
+  for (const surveyId of surveyIds) await completeIfAnswered(tx, { orgId }, surveyId);
+  return counts;
+}
+
+/** Whether nothing was known of an address. */
+const isNothing = (counts: ErasureCounts) => Object.values(counts).every((count) => count === 0);
+
+type Written = Pick<
+  ErasureCounts,
+  'responses' | 'comments' | 'notes' | 'analyses' | 'summaries' | 'deliveries'
+>;
+
+/** What the person wrote, and what was made of it. */
+async function eraseWritten(
+  tx: Sql,
+  orgId: string,
+  { key, scores, before, contactIds }: RowsToErase & { contactIds: ErasedContact['id'][] },
+): Promise<Written> {
+  const responses = await lockResponsesOf(tx, orgId, { contactIds, key, before });
+  const ids = responses.map(({ id }) => id);
+  const derived = await eraseDerived(tx, orgId, responses);
+  if (scores === 'deleted') await deleteResponses(tx, orgId, ids);
+  else await makeAnonymous(tx, orgId, ids);
+  const own = responses.filter(({ comment }) => comment !== null).length;
+  const named = await hideAddress(tx, orgId, { key, before });
+  return { ...derived, responses: ids.length, comments: own + named };
+}
+
+/** What was made of responses: notes, analyses, quotes and excerpts. */
+export async function eraseDerived(tx: Sql, orgId: string, responses: readonly ErasedResponse[]) {
+  const ids = responses.map(({ id }) => id);
+  return {
+    notes: await deleteNotesAbout(tx, orgId, ids),
+    analyses: await deleteAnalyses(tx, orgId, ids),
+    ...(await eraseQuoted(tx, orgId, responses)),
+  };
+}
+
+/** Quotes in summaries, and excerpts in kept deliveries. */
+async function eraseQuoted(tx: Sql, orgId: string, responses: readonly ErasedResponse[]) {
+  const commented = responses.filter(({ comment }) => comment !== null);
+  let summaries = 0;
+  for (const { comment, created_at } of commented) {
+    summaries += await removeQuotes(tx, orgId, { comment: comment ?? '', created_at });
+  }
+  const responseIds = commented.map(({ id }) => id);
+  const since = new Date(Math.min(...commented.map(({ created_at }) => created_at.getTime())));
+  const deliveries =
+    responseIds.length === 0 ? 0 : await eraseBodiesOf(tx, orgId, { responseIds, since });
+  return { summaries, deliveries };
+}
+
+/** Copies that name a person and that no key finds: they must be opened or decoded to be looked at. */
+type Copies = { answers: AnswerName[]; messages: string[] };
+
+async function findCopies(
+  { db, secrets }: { db: Db; secrets: Secrets },
+  orgId: string,
+  key: string,
+): Promise<Copies> {
+  const contacts = await listContactsOf(db, { orgId, key, before: null });
+  const pattern = patternOfAddress(key);
+  const written = await listWrittenIds(db, orgId, { contactIds: contacts.map(idOf), pattern });
+  const words = contacts.flatMap(({ id, token }) => [id, token]).concat(written);
+  const address = new RegExp(pattern, 'i');
+  const names = (text: string) => address.test(text) || words.some((word) => text.includes(word));
+  return {
+    answers: await findAnswers({ db, secrets }, orgId, names),
+    messages: await findMessages(db, names),
+  };
+}
+
+const idOf = ({ id }: ErasedContact) => id;
+
+/** What an erasure deletes or empties, each with what it is in a sentence. */
+export const erasedKinds = {
+  contacts: 'contacts, one for each survey',
+  mails: 'mails',
+  blocked_mails: 'mails that a rule had blocked',
+  openings: 'visits of links',
+  responses: 'responses, made anonymous or deleted',
+  properties: 'other contacts whose properties or name named the address',
+  comments: 'comments, with those of others that named the address',
+  notes: 'notes about responses',
+  analyses: 'analyses of comments',
+  summaries: 'summaries that quoted a comment',
+  deliveries: 'deliveries with an excerpt of a comment',
+  campaign_results: 'results of campaigns',
+  suppressions: 'entries of the list of suppressed addresses',
+  uploads: 'uploaded lists, and lines left out of others',
+  stored_answers: 'stored answers of requests with an Idempotency-Key',
+  mailbox_messages: 'messages in the built-in mailbox',
+  audit_events: 'audit events whose contact was replaced by the hash',
+} as const satisfies Record<string, string>;
+
+export type ErasureCounts = Record<keyof typeof erasedKinds, number>;
+
+const addCounts = (one: ErasureCounts, other: ErasureCounts) =>
+  Object.fromEntries(
+    Object.entries(one).map(([kind, count]) => [kind, count + other[kind as keyof ErasureCounts]]),
+  ) as ErasureCounts;

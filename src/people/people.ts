@@ -1,0 +1,166 @@
+import { one, opaque, type Sql } from '../lib/db/db.ts';
+import { addressKey } from '../lib/smtp/address.ts';
+import type { Category, SurveyType } from '../scores.ts';
+import { type HistoryRow, listHistory } from '../sends/queries.ts';
+
+/** One step of what happened between an organization and an address. */
+export type TimelineEntry = {
+  at: Date;
+  what: HistoryRow['what'] | 'delivered' | 'not_delivered';
+  survey_id: string | null;
+  survey_name: string | null;
+  reason_code: string | null;
+  reason: string | null;
+  trace_id: string | null;
+  response_id: string | null;
+  /** Where an event of the answer went, or was to go. */
+  webhook_id: string | null;
+  delivery_id: string | null;
+};
+
+/** Everything that happened between an organization and an address, oldest first. */
+export async function timelineOf(sql: Sql, orgId: string, email: string): Promise<TimelineEntry[]> {
+  const key = addressKey(email);
+  const [history, deliveries] = await Promise.all([
+    listHistory(sql, orgId, key),
+    listDeliveriesOf(sql, orgId, key),
+  ]);
+  const delivered = deliveries.map(
+    ({ event, status, url, ...delivery }): TimelineEntry => ({
+      ...delivery,
+      what: status === 'delivered' ? 'delivered' : 'not_delivered',
+      reason_code: status === 'delivered' ? null : status,
+      reason: `${event} to ${url}`,
+      trace_id: null,
+      response_id: null,
+    }),
+  );
+  const own = history.map((row) => ({ ...row, webhook_id: null, delivery_id: null }));
+  return [...own, ...delivered].sort((one, other) => one.at.getTime() - other.at.getTime());
+}
+
+type DeliveredEvent = {
+  at: Date;
+  event: string;
+  status: 'pending' | 'delivered' | 'failed' | 'skipped';
+  url: string;
+  delivery_id: string;
+  webhook_id: string;
+  survey_id: string;
+  survey_name: string;
+};
+
+/**
+ * The deliveries of what an address answered. They are written with the response, in one transaction: their
+ * ids and those of their events are of that time, and the event has the id of the response in its payload.
+ */
+export async function listDeliveriesOf(sql: Sql, orgId: string, email: string) {
+  return await sql<DeliveredEvent[]>`
+    select coalesce(d.delivered_at, d.created_at) as at, e.type as event, d.status, w.url, d.id as delivery_id,
+           w.id as webhook_id, s.id as survey_id, s.name as survey_name
+    from contacts c
+    join responses r on r.org_id = c.org_id and r.contact_id = c.id
+    join surveys s on s.org_id = c.org_id and s.id = c.survey_id
+    join events e on e.org_id = c.org_id
+     and e.id between least_id_at(r.created_at - interval '10 seconds')
+                  and least_id_at(r.created_at + interval '10 seconds')
+     and strpos(e.body, r.id::text) > 0
+    join webhooks w on w.org_id = c.org_id
+    join deliveries d on d.org_id = c.org_id and d.webhook_id = w.id and d.event_id = e.id
+     and d.id between least_id_at(r.created_at - interval '10 seconds')
+                  and least_id_at(r.created_at + interval '10 seconds')
+    where c.org_id = ${orgId} and c.email_key = lower(${email})
+    order by 1, d.id`;
+}
+
+export type AnswerOfPerson = {
+  id: string;
+  type: SurveyType;
+  score: number;
+  category: Category;
+  comment: string | null;
+};
+
+/** What an address answered, to be shown with its steps. */
+export async function listAnswersOf(sql: Sql, orgId: string, email: string) {
+  return await sql<AnswerOfPerson[]>`
+    select r.id, s.type, r.score, r.category, r.comment
+    from contacts c
+    join responses r on r.org_id = c.org_id and r.contact_id = c.id
+    join surveys s on s.org_id = c.org_id and s.id = c.survey_id
+    where c.org_id = ${orgId} and c.email_key = lower(${email})`;
+}
+
+export type PersonRow = {
+  /** Of one of its contacts: an address does not belong into an address of a page. */
+  id: string;
+  email: string;
+  name: string | null;
+  surveys: number;
+  last_asked_at: Date | null;
+  last_answered_at: Date | null;
+  suppressed: boolean;
+};
+
+type PeoplePage = { pattern: string | null; page: number; limit: number };
+
+/** A page of the people of an organization, each at its newest contact, newest first. */
+export async function listPeople(sql: Sql, orgId: string, { pattern, page, limit }: PeoplePage) {
+  return await sql<PersonRow[]>`
+    with newest as (
+      select c.id, c.email, c.email_key, c.name, c.created_at
+      from contacts c
+      where c.org_id = ${orgId} ${isLike(sql, pattern)}
+        and not exists (
+          select from contacts later
+          where later.org_id = ${orgId} and later.email_key = c.email_key
+            and (later.created_at, later.id) > (c.created_at, c.id)
+        )
+      order by c.created_at desc, c.id desc
+      limit ${limit}::int offset ${opaque(sql, sql`${(page - 1) * limit}::bigint`)}
+    )
+    select n.id, n.email, n.name, of.*,
+           exists (select from suppressions s where s.org_id = ${orgId} and s.email = n.email_key) as suppressed
+    from newest n
+    cross join lateral (
+      select count(*)::int as surveys, max(sent_at) as last_asked_at, max(responded_at) as last_answered_at
+      from contacts c
+      where c.org_id = ${orgId} and c.email_key = n.email_key
+    ) of
+    order by n.created_at desc, n.id desc`;
+}
+
+/** Addresses, not contacts. */
+export async function countPeople(sql: Sql, orgId: string, pattern: string | null) {
+  const { count } = one(
+    await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from (select distinct c.email_key from contacts c where c.org_id = ${orgId} ${isLike(sql, pattern)}) people`,
+  );
+  return count;
+}
+
+/** The part that has the trigram index, and that the address itself is like the pattern, not the name. */
+const isLike = (sql: Sql, pattern: string | null) =>
+  pattern === null
+    ? sql``
+    : sql`and c.email || ' ' || coalesce(c.name, '') ilike ${pattern}
+          and (c.email ilike ${pattern} or c.name ilike ${pattern})`;
+
+export type FoundPerson = {
+  email: string;
+  name: string | null;
+  suppressions: { id: string; kind: 'unsubscribed' | 'bounced' }[];
+};
+
+/** A person by the id of one of its contacts. */
+export async function findPerson(sql: Sql, orgId: string, id: string) {
+  const [person] = await sql<FoundPerson[]>`
+    select c.email, c.name,
+           (select coalesce(json_agg(json_build_object('id', s.id, 'kind', s.kind) order by s.kind), '[]')
+            from suppressions s
+            where s.org_id = ${orgId} and s.email = c.email_key) as suppressions
+    from contacts c
+    where c.org_id = ${orgId} and c.id = ${id}`;
+  return person;
+}

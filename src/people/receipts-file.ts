@@ -1,0 +1,186 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { Refusal } from '../errors.ts';
+import { readTextFile } from '../lib/cli/files.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { Uuid } from '../lib/validation/parse.ts';
+
+const complaintsShown = 20;
+
+const Time = v.pipe(
+  v.string(),
+  v.isoTimestamp('must be an ISO 8601 time'),
+  v.transform((text) => new Date(text)),
+);
+
+/** A line of the file. What it counts is kept as it is. */
+const FiledErasure = v.object({
+  id: Uuid,
+  org_id: Uuid,
+  erased_at: Time,
+  address_hash: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits')),
+  counts: v.record(v.string(), v.pipe(v.number(), v.integer(), v.minValue(0))),
+  scores: v.picklist(['kept', 'deleted'], 'must be kept or deleted'),
+  allowed_at: v.nullable(Time),
+});
+
+export type FiledErasure = v.InferOutput<typeof FiledErasure>;
+
+/** The receipts of a file: of several lines with one id the last counts. A file with bad lines is refused whole. */
+export async function readErasures(path: string): Promise<FiledErasure[]> {
+  const { text } = await readTextFile(path);
+  return parseErasures(text);
+}
+
+export function parseErasures(text: string): FiledErasure[] {
+  const byId = new Map<string, FiledErasure>();
+  const bad: string[] = [];
+  for (const [place, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const read = readLine(line);
+    if (typeof read === 'string') bad.push(`\n  line ${place + 1}: ${read}`);
+    else byId.set(read.id, read);
+  }
+  if (bad.length === 0) return [...byId.values()];
+  const more = bad.length > complaintsShown ? `\n  and ${bad.length - complaintsShown} more` : '';
+  const shown = bad.slice(0, complaintsShown).join('');
+  throw new Refusal('invalid', `nothing was erased, these lines are not usable:${shown}${more}`);
+}
+
+function readLine(line: string): FiledErasure | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return 'it is not JSON, or is cut short';
+  }
+  const result = v.safeParse(FiledErasure, value);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  return `${v.getDotPath(issue) ?? 'it'} ${issue.received === 'undefined' ? 'is missing' : issue.message}`;
+}
+
+const filedAtOnce = 500;
+
+/**
+ * Appends to the file what is not in it yet. The table is the truth: what cannot be written now waits in it for the
+ * next time. A line may come twice, if the process dies between the file and the table: the last one of an id counts.
+ */
+export async function fileErasures({ db, erasureFile }: { db: Db; erasureFile: ErasureFile }) {
+  for (let filed = filedAtOnce; filed === filedAtOnce; ) {
+    filed = await inTransaction(db, async (tx) => {
+      const waiting = await lockUnfiled(tx, filedAtOnce);
+      if (waiting.length === 0) return 0;
+      if (!erasureFile.append(waiting.map(({ line }) => line))) return 0;
+      await markFiled(
+        tx,
+        waiting.map(({ id }) => id),
+      );
+      return waiting.length;
+    });
+  }
+}
+
+/** Receipts that are not in the file as they are now, each as its line; locked unless another process has them. */
+async function lockUnfiled(sql: Sql, atMost: number) {
+  return await sql<{ id: string; line: string }[]>`
+    -- all organizations
+    select id,
+           json_build_object(
+             'id', id, 'org_id', org_id, 'erased_at', iso(erased_at), 'address_hash', encode(address_hash, 'hex'),
+             'counts', counts, 'scores', scores, 'allowed_at', iso(allowed_at))::text as line
+    from erasures
+    where filed_at is null
+    order by erased_at, id
+    limit ${atMost}
+    for update skip locked`;
+}
+
+async function markFiled(sql: Sql, ids: readonly string[]) {
+  await sql`
+    -- all organizations
+    update erasures set filed_at = now() where id = any (${[...ids]}::uuid[])`;
+}
+
+const { O_APPEND, O_CREAT, O_SYNC, O_WRONLY } = constants;
+
+/**
+ * The file of erasures, which outlives the database: it says what to erase again after an older backup is restored.
+ * It stays open, because a service gives up opening files once it has started.
+ */
+export type ErasureFile = {
+  /** Why it cannot be written, if it cannot. */
+  problem: string | null;
+  /** Whether all of the lines are on the disk. */
+  append: (lines: readonly string[]) => boolean;
+  close: () => void;
+};
+
+/** Gets a sentence when receipts wait in the database because the file cannot be written. */
+type Report = (sentence: string) => void;
+
+/** Opens the file that is configured, or that of the data folder. */
+export function openErasureFile(
+  config: { erasuresFile: string | null },
+  dataDir: string,
+  report: Report,
+): ErasureFile {
+  const path = config.erasuresFile ?? join(dataDir, 'erasures.jsonl');
+  const unwritten = (error: unknown) =>
+    `receipts of erasures wait in the database: ${path} cannot be written, because ${whyUnwritten(error)}`;
+  try {
+    const file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_SYNC, 0o600);
+    return appending(file, (error) => report(unwritten(error)));
+  } catch (error) {
+    const problem = unwritten(error);
+    const append = () => {
+      report(problem);
+      return false;
+    };
+    return { problem, append, close: () => {} };
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of its path is a file',
+  EISDIR: 'it is a folder',
+  EACCES: 'the account this program runs as may not write there',
+  EPERM: 'the account this program runs as may not write there',
+  EROFS: 'it is on a read-only file system',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+};
+
+function whyUnwritten(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return reasons[code ?? ''] ?? message;
+}
+
+function appending(file: number, failed: (error: unknown) => void): ErasureFile {
+  let isTorn = false;
+  return {
+    problem: null,
+    append(lines) {
+      // A line that a full disk has cut short is ended first.
+      const bytes = Buffer.from(`${isTorn ? '\n' : ''}${lines.join('\n')}\n`);
+      try {
+        isTorn = writeSync(file, bytes) < bytes.length;
+        if (isTorn) throw new Error('the disk is full');
+        return true;
+      } catch (error) {
+        failed(error);
+        return false;
+      }
+    },
+    close: () => closeSync(file),
+  };
+}
+
+/** For work that has no file: rows wait in the table until a process that has one appends them. */
+export const noErasureFile: ErasureFile = {
+  problem: null,
+  append: () => false,
+  close: () => {},
+};

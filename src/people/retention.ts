@@ -1,0 +1,155 @@
+import { jobActor, recordAct } from '../audit/acts.ts';
+import { deleteOldResults } from '../campaigns/queries.ts';
+import { deleteContacts, type Inactive, listInactive, lockInactive } from '../contacts/erase.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { mostDaysOfLogs } from '../organizations/manage.ts';
+import {
+  deleteVisitsOf,
+  emptyComments,
+  lockOldComments,
+  lockResponsesOfContacts,
+  makeAnonymous,
+} from '../responses/erase.ts';
+import { deleteBlockedOf, deleteOldMails } from '../sends/queries.ts';
+import { completeIfAnswered } from '../surveys/lifecycle.ts';
+import { lockSurveysOf } from './erase.queries.ts';
+import { eraseDerived } from './erase.ts';
+
+const commentsAtOnce = 200;
+const contactsAtOnce = 200;
+const mailsAtOnce = 1000;
+/** Rows older than any organization keeps are there after nights without a clean-up. */
+const missedNights = 15;
+
+type RetentionCounts = {
+  comments: number;
+  contacts: number;
+  openings: number;
+  mails: number;
+};
+
+/** Deletes what is older than each organization keeps, in small steps, and records how much it was. */
+export async function applyRetention({ db }: { db: Db }) {
+  for (const retention of await listRetentions(db)) {
+    const counts = await applyTo(db, retention);
+    if (Object.values(counts).every((count) => count === 0)) continue;
+    const { org_id: orgId } = retention;
+    await recordAct(db, {
+      orgId,
+      actor: jobActor('retention'),
+      act: 'retention.applied',
+      details: counts,
+    });
+  }
+}
+
+async function applyTo(db: Db, retention: Retention): Promise<RetentionCounts> {
+  const { comments_days, contacts_days, openings_days, mails_days } = retention;
+  return {
+    comments: comments_days ? await emptyOldComments(db, retention.org_id, comments_days) : 0,
+    contacts: contacts_days ? await deleteInactive(db, retention.org_id, contacts_days) : 0,
+    openings: openings_days ? await deleteOpenings(db, retention.org_id, openings_days) : 0,
+    mails: mails_days ? await deleteMailLog(db, retention.org_id, mails_days) : 0,
+  };
+}
+
+/** Comments go with all that was made of them; the scores stay where they are. */
+async function emptyOldComments(db: Db, orgId: string, days: number): Promise<number> {
+  for (let emptied = 0; ; ) {
+    const step = await inTransaction(db, async (tx) => {
+      const responses = await lockOldComments(tx, orgId, { days, atMost: commentsAtOnce });
+      await eraseDerived(tx, orgId, responses);
+      await emptyComments(
+        tx,
+        orgId,
+        responses.map(({ id }) => id),
+      );
+      return responses.length;
+    });
+    emptied += step;
+    if (step < commentsAtOnce) return emptied;
+  }
+}
+
+/** Contacts go with their mails; their scores stay as those of anonymous responses. */
+async function deleteInactive(db: Db, orgId: string, days: number): Promise<number> {
+  let deleted = 0;
+  for (let after: Inactive | null = null; ; ) {
+    const found: Inactive[] = await listInactive(db, orgId, {
+      days,
+      after,
+      atMost: contactsAtOnce,
+    });
+    if (found.length > 0) deleted += await deleteThese(db, orgId, { days, found });
+    if (found.length < contactsAtOnce) return deleted;
+    after = found.at(-1)!;
+  }
+}
+
+function deleteThese(db: Db, orgId: string, { days, found }: { days: number; found: Inactive[] }) {
+  const surveyIds = [...new Set(found.map(({ survey_id }) => survey_id))];
+  return inTransaction(db, async (tx) => {
+    await lockSurveysOf(tx, orgId, surveyIds);
+    const ids = await lockInactive(tx, orgId, { days, ids: found.map(({ id }) => id) });
+    const responses = await lockResponsesOfContacts(tx, orgId, ids);
+    await eraseDerived(tx, orgId, responses);
+    await makeAnonymous(
+      tx,
+      orgId,
+      responses.map(({ id }) => id),
+    );
+    const deleted = await deleteContacts(tx, orgId, ids);
+    for (const surveyId of surveyIds) await completeIfAnswered(tx, { orgId }, surveyId);
+    return deleted;
+  });
+}
+
+/** Day by day, so that no statement takes long: an index finds the visits of a day. */
+async function deleteOpenings(db: Db, orgId: string, days: number): Promise<number> {
+  let deleted = 0;
+  for (let ago = mostDaysOfLogs + missedNights; ago >= days; ago--) {
+    deleted += await deleteVisitsOf(db, orgId, { fromDaysAgo: ago + 1, toDaysAgo: ago });
+  }
+  return deleted;
+}
+
+async function deleteMailLog(db: Db, orgId: string, days: number): Promise<number> {
+  let deleted = 0;
+  for (const surveyId of await listSurveyIds(db, orgId)) {
+    for (let step = mailsAtOnce; step === mailsAtOnce; deleted += step) {
+      step = await deleteOldMails(db, { orgId, surveyId }, { days, atMost: mailsAtOnce });
+    }
+  }
+  for (let step = mailsAtOnce; step === mailsAtOnce; ) {
+    step = await deleteOldResults(db, orgId, { days, atMost: mailsAtOnce });
+  }
+  for (let ago = mostDaysOfLogs + missedNights; ago >= days; ago--) {
+    deleted += await deleteBlockedOf(db, orgId, { daysAgo: ago });
+  }
+  return deleted;
+}
+
+type Retention = {
+  org_id: string;
+  comments_days: number | null;
+  contacts_days: number | null;
+  openings_days: number | null;
+  mails_days: number | null;
+};
+
+/** How long organizations keep what, for those that do not keep everything. */
+async function listRetentions(sql: Sql) {
+  return await sql<Retention[]>`
+    select id as org_id, keep_comments_days as comments_days, keep_contacts_days as contacts_days,
+           keep_openings_days as openings_days, greatest(keep_mails_days, case when keep_mails_days > 0 then frequency_days end) as mails_days
+    from organizations
+    where num_nonnulls(keep_comments_days, keep_contacts_days, keep_openings_days, keep_mails_days) > 0
+    order by id`;
+}
+
+async function listSurveyIds(sql: Sql, orgId: string) {
+  const rows = await sql<
+    { id: string }[]
+  >`select id from surveys where org_id = ${orgId} order by id`;
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,246 @@
+import type { Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { notFound } from '../../errors.ts';
+import type { Db } from '../../lib/db/db.ts';
+import { parseList, readJson } from '../../lib/paging/page.ts';
+import { addressKey } from '../../lib/smtp/address.ts';
+import { isUuid } from '../../lib/validation/parse.ts';
+import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { Confirm, State, Time } from '../../web/app/badges.tsx';
+import { flash } from '../../web/app/flash.ts';
+import { Choice, emptyForm, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
+import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
+import { renderScreen } from '../../web/app/screen.tsx';
+import { ErasureQuery } from '../api.ts';
+import { type ErasureReceipt, listErasures } from '../erase.queries.ts';
+import { allowErasedAddress, type EraseTools, type ErasureCounts, erasePerson } from '../erase.ts';
+import { type FoundPerson, findPerson } from '../people.ts';
+
+const rowsOnPage = '50';
+
+const EraseForm = v.object({
+  email: v.optional(v.string(), ''),
+  scores: v.optional(v.picklist(['keep', 'delete']), 'keep'),
+});
+
+/** Erasing a person, and the receipts: for owners. */
+export function addErasing(app: Hono<ScreenEnv>, tools: EraseTools) {
+  return app
+    .get('/erased', (c) => showErasures(c, tools))
+
+    .post('/erased/:id/allow', async (c) => {
+      const owner = requireRole(c, 'owner');
+      const id = c.req.param('id');
+      if (!isUuid(id)) throw notFound('erasure');
+      await allowErasedAddress(tools, owner, id);
+      flash(c, { kind: 'fine', text: 'The address may be added and mailed again.' });
+      return c.redirect(erasedPath(c), 303);
+    })
+
+    .get('/:id/erase', async (c) => {
+      requireRole(c, 'owner');
+      requireRecentProof(c);
+      return showErase(c, await getPerson(c, tools.db), emptyForm());
+    })
+
+    .post('/:id/erase', async (c) => {
+      const owner = requireRole(c, 'owner');
+      requireRecentProof(c);
+      const person = await getPerson(c, tools.db);
+      const form = await readForm(c, EraseForm);
+      if (form.errors) return showErase(c, person, form);
+      const { email, scores } = form.values;
+      if (addressKey(email) !== addressKey(person.email)) {
+        return showErase(
+          c,
+          person,
+          await withMistake(c, { email: 'This is not the address of this person.' }),
+        );
+      }
+      const wish = { email, scores: scores === 'keep' ? 'kept' : 'deleted' } as const;
+      await erasePerson(tools, owner, wish);
+      flash(c, {
+        kind: 'fine',
+        text: 'The person is erased. The first receipt of this list is the proof.',
+      });
+      return c.redirect(erasedPath(c), 303);
+    });
+}
+
+const erasedPath = (c: Context<ScreenEnv>) => `${peoplePath(c)}/erased`;
+
+async function showErasures(c: Context<ScreenEnv>, { db }: EraseTools) {
+  const { orgId } = requireRole(c, 'owner');
+  const typed = c.req.query('email')?.trim() ?? '';
+  const { email, ...query } = parseList(ErasureQuery, {
+    limit: [rowsOnPage],
+    ...c.req.queries(),
+  });
+  const found = { ...query, ...(typed !== '' && { email }) };
+  const { data, meta } = await readJson<{ data: ErasureReceipt[]; meta: ListMeta }>(
+    db,
+    listErasures(db, orgId, found),
+  );
+  return renderScreen(c, {
+    title: 'Erased people',
+    section: 'people',
+    trail: [{ text: 'People', href: peoplePath(c) }],
+    body: <ErasureList path={erasedPath(c)} email={typed} receipts={data} meta={meta} />,
+  });
+}
+
+type ListMeta = { page: number; limit: number; total: number };
+
+function showErase(c: Context<ScreenEnv>, { email }: FoundPerson, form: FormState) {
+  const person = `${peoplePath(c)}/${c.req.param('id')}`;
+  return renderScreen(c, {
+    title: 'Erase this person',
+    section: 'people',
+    status: Object.keys(form.errors).length > 0 ? 422 : 200,
+    trail: [
+      { text: 'People', href: peoplePath(c) },
+      { text: email, href: person },
+    ],
+    body: (
+      <Confirm
+        action={`${person}/erase`}
+        button="Erase"
+        cancel={person}
+        typed={{ name: 'email', label: 'Email', expected: email }}
+        form={form}
+      >
+        <p>
+          Everything that leads to {email} is deleted for good: its contacts in all surveys, mails,
+          visits, comments and what was made of them. Nothing brings it back.
+        </p>
+        <p>The address is kept as a keyed hash only, so that no survey is mailed to it again.</p>
+        <Choice
+          name="scores"
+          label="Scores"
+          form={form}
+          value="keep"
+          options={[
+            { value: 'keep', text: 'Keep as anonymous', help: 'Past numbers stay as they are.' },
+            { value: 'delete', text: 'Delete too', help: 'Past numbers change.' },
+          ]}
+        />
+      </Confirm>
+    ),
+  });
+}
+
+type ErasureListProps = {
+  path: string;
+  email: string;
+  receipts: readonly ErasureReceipt[];
+  meta: { page: number; limit: number; total: number };
+};
+
+/** The receipts of erased persons, with a way to find those of an address. */
+function ErasureList({ path, email, receipts, meta }: ErasureListProps) {
+  return (
+    <SearchedList
+      {...{ path, meta }}
+      id="erasures"
+      search={{ name: 'email', label: 'Address', purpose: 'Find receipts', value: email }}
+      found={counted(meta.total, 'receipt')}
+      about="A receipt names no address. Only its keyed hash is left: type an address to find its receipts."
+      none={{
+        title: 'No person was erased yet',
+        means: 'Erase a person on the page of that person. The receipt then stands here.',
+      }}
+      noneFound={{
+        title: 'No receipt of this address',
+        means: 'It was never erased in this organization.',
+      }}
+    >
+      <Rows path={path} receipts={receipts} />
+    </SearchedList>
+  );
+}
+
+const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) => (
+  <DataTable
+    caption="Receipts, newest first"
+    columns={[{ head: 'Erased' }, { head: 'What' }, { head: 'Address' }, { head: 'Receipt' }]}
+    rows={receipts.map((receipt) => ({
+      cells: [
+        <Time at={new Date(receipt.erased_at)} />,
+        <>
+          {inWords(receipt.counts)}
+          <span class="soft block">
+            {receipt.scores === 'kept' ? 'Scores are kept, anonymous.' : 'Scores are deleted.'}
+          </span>
+        </>,
+        <Address path={path} receipt={receipt} />,
+        <>
+          <span class="mono">{receipt.id}</span>
+          <span class="mono soft light block" title={receipt.address_hash}>
+            {receipt.address_hash.slice(0, shownOfHash)}…
+          </span>
+        </>,
+      ],
+    }))}
+  />
+);
+
+const shownOfHash = 16;
+
+function Address({ path, receipt }: { path: string; receipt: ErasureReceipt }) {
+  if (receipt.allowed_at) {
+    return (
+      <>
+        allowed again <Time at={new Date(receipt.allowed_at)} show="ago" />
+      </>
+    );
+  }
+  return (
+    <>
+      <State kind="skipped">Suppressed</State>
+      <form method="post" action={`${path}/${receipt.id}/allow`}>
+        <button type="submit">
+          Allow again
+          <span class="hidden"> {receipt.id}</span>
+        </button>
+      </form>
+    </>
+  );
+}
+
+/** `2 contacts, 1 mail`: what there was of each kind. */
+function inWords(counts: ErasureCounts): string {
+  const kinds = Object.entries(kindTexts) as [keyof ErasureCounts, readonly [string, string]][];
+  const there = kinds.filter(([kind]) => counts[kind] > 0);
+  return there.map(([kind, words]) => counted(counts[kind], ...words)).join(', ') || 'nothing else';
+}
+
+/** Each kind of what was erased, of one and of several. */
+const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>> = {
+  contacts: ['contact', 'contacts'],
+  mails: ['mail', 'mails'],
+  blocked_mails: ['blocked mail', 'blocked mails'],
+  openings: ['visit', 'visits'],
+  responses: ['response', 'responses'],
+  properties: ['property of another contact', 'properties of other contacts'],
+  comments: ['comment', 'comments'],
+  notes: ['note', 'notes'],
+  analyses: ['analysis', 'analyses'],
+  summaries: ['quote in a summary', 'quotes in summaries'],
+  deliveries: ['delivery', 'deliveries'],
+  campaign_results: ['result of a campaign', 'results of campaigns'],
+  suppressions: ['suppression', 'suppressions'],
+  uploads: ['uploaded list or line', 'uploaded lists and lines'],
+  stored_answers: ['stored answer', 'stored answers'],
+  mailbox_messages: ['message in the mailbox', 'messages in the mailbox'],
+  audit_events: ['audit event', 'audit events'],
+};
+
+/** The person whose contact the path names. */
+export async function getPerson(c: Context<ScreenEnv>, db: Db) {
+  const id = c.req.param('id') ?? '';
+  const person = isUuid(id) ? await findPerson(db, c.var.organization.id, id) : undefined;
+  if (!person) throw notFound('person');
+  return person;
+}
+
+export const peoplePath = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/people`;

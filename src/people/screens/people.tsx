@@ -1,0 +1,305 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { type Db, likePattern } from '../../lib/db/db.ts';
+import { Page, parseList } from '../../lib/paging/page.ts';
+import { scoreText } from '../../responses/display.ts';
+import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { liftSuppression, suppressByHand } from '../../suppressions/unsubscribe.tsx';
+import { Breakable, Chip, State, type StateKind, Time } from '../../web/app/badges.tsx';
+import { flash } from '../../web/app/flash.ts';
+import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
+import { renderScreen } from '../../web/app/screen.tsx';
+import type { EraseTools } from '../erase.ts';
+import {
+  type AnswerOfPerson,
+  countPeople,
+  type FoundPerson,
+  listAnswersOf,
+  listPeople,
+  type PersonRow,
+  type TimelineEntry,
+  timelineOf,
+} from '../people.ts';
+import { addErasing, getPerson, peoplePath } from './erase.tsx';
+
+const rowsOnPage = '50';
+const PeopleQuery = v.object({
+  ...Page.entries,
+  search: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(254, 'is too long')), ''),
+});
+
+/** People: below `/o/:slug/people`. */
+export function peopleScreens(tools: EraseTools) {
+  const app = new Hono<ScreenEnv>().get('/', (c) => showPeople(c, tools.db));
+  return addErasing(app, tools)
+    .get('/:id', (c) => showPerson(c, tools.db))
+
+    .post('/:id/suppress', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const { email } = await getPerson(c, tools.db);
+      await suppressByHand(tools, editor, email);
+      return back(c, 'The address is suppressed: no survey is mailed to it.');
+    })
+
+    .post('/:id/allow', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const { suppressions } = await getPerson(c, tools.db);
+      for (const { id } of suppressions) await liftSuppression(tools, editor, id);
+      return back(c, 'The address is allowed again. Other rules that block mail stay in force.');
+    });
+}
+
+async function showPeople(c: Context<ScreenEnv>, db: Db) {
+  const { id: orgId } = c.var.organization;
+  const { page, limit, search } = parseList(PeopleQuery, {
+    limit: [rowsOnPage],
+    ...c.req.queries(),
+  });
+  const pattern = search === '' ? null : likePattern(search);
+  const [people, total] = await Promise.all([
+    listPeople(db, orgId, { pattern, page, limit }),
+    countPeople(db, orgId, pattern),
+  ]);
+  const path = peoplePath(c);
+  const body = <PeopleList {...{ path, search, people, meta: { page, limit, total } }} />;
+  const actions =
+    c.var.organization.role === 'owner' ? <a href={`${path}/erased`}>Erased people</a> : null;
+  return renderScreen(c, { title: 'People', section: 'people', body, actions });
+}
+
+async function showPerson(c: Context<ScreenEnv>, db: Db) {
+  const { id: orgId, slug, role } = c.var.organization;
+  const person = await getPerson(c, db);
+  const [timeline, answers] = await Promise.all([
+    timelineOf(db, orgId, person.email),
+    listAnswersOf(db, orgId, person.email),
+  ]);
+  const here = `${peoplePath(c)}/${c.req.param('id')}`;
+  const may = { change: role !== 'viewer', erase: role === 'owner' };
+  return renderScreen(c, {
+    title: person.email,
+    heading: <bdi>{person.email}</bdi>,
+    section: 'people',
+    trail: [{ text: 'People', href: peoplePath(c) }],
+    body: (
+      <PersonScreen
+        {...{ person, here, home: `/o/${slug}`, may }}
+        timeline={timeline.reverse()}
+        answers={new Map(answers.map((answer) => [answer.id, answer]))}
+      />
+    ),
+  });
+}
+
+function back(c: Context<ScreenEnv>, text: string) {
+  flash(c, { kind: 'fine', text });
+  return c.redirect(`${peoplePath(c)}/${c.req.param('id')}`, 303);
+}
+
+type PeopleProps = {
+  path: string;
+  search: string;
+  people: readonly PersonRow[];
+  meta: { page: number; limit: number; total: number };
+};
+
+function PeopleList({ path, search, people, meta }: PeopleProps) {
+  return (
+    <SearchedList
+      {...{ path, meta }}
+      id="people"
+      search={{
+        name: 'search',
+        label: 'Search',
+        purpose: 'Find a person',
+        value: search,
+        placeholder: 'Address or name',
+      }}
+      found={counted(meta.total, 'person', 'people')}
+      about="A person is one address over all surveys; the one added last comes first."
+      none={{
+        title: 'No people yet',
+        means: 'Contacts of all surveys stand here, with everything that was sent and answered.',
+      }}
+      noneFound={{ title: 'No address or name has this part', means: 'Search for less of it.' }}
+    >
+      <Rows path={path} people={people} />
+    </SearchedList>
+  );
+}
+
+const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
+  <DataTable
+    caption="People, those added last first"
+    columns={[
+      { head: 'Address' },
+      { head: 'Name' },
+      { head: 'Surveys', number: true },
+      { head: 'Last asked' },
+      { head: 'Last answered' },
+      { head: 'Mail' },
+    ]}
+    rows={people.map((person) => ({
+      cells: [
+        <a href={`${path}/${person.id}`}>
+          <bdi title={person.email}>
+            <Breakable text={person.email} />
+          </bdi>
+        </a>,
+        <bdi>{person.name ?? ''}</bdi>,
+        person.surveys,
+        person.last_asked_at ? <Time at={person.last_asked_at} show="ago" /> : 'never',
+        person.last_answered_at ? <Time at={person.last_answered_at} show="ago" /> : 'never',
+        person.suppressed ? <State kind="skipped">Suppressed</State> : '',
+      ],
+    }))}
+  />
+);
+
+type PersonProps = {
+  person: FoundPerson;
+  timeline: readonly TimelineEntry[];
+  /** What the person answered, by the ids of the responses. */
+  answers: ReadonlyMap<string, AnswerOfPerson>;
+  /** The screen itself. */
+  here: string;
+  /** The screens of the organization. */
+  home: string;
+  may: { change: boolean; erase: boolean };
+};
+
+/** One address over everything. */
+function PersonScreen(props: PersonProps) {
+  const { person, timeline, answers, here, home, may } = props;
+  const isSuppressed = person.suppressions.length > 0;
+  return (
+    <>
+      {person.name ? (
+        <p>
+          <bdi>{person.name}</bdi>
+        </p>
+      ) : null}
+      {isSuppressed ? (
+        <p>
+          <State kind="skipped">This address gets no mail of this organization.</State>
+        </p>
+      ) : null}
+      {may.change ? (
+        <form method="post" action={`${here}/${isSuppressed ? 'allow' : 'suppress'}`}>
+          <div class="actions">
+            <button type="submit">{isSuppressed ? 'Allow again' : 'Suppress'}</button>
+            {may.erase ? (
+              <a class="button danger" href={`${here}/erase`}>
+                Erase
+              </a>
+            ) : null}
+          </div>
+        </form>
+      ) : null}
+      <section class="part" aria-labelledby="timeline">
+        <div class="title">
+          <h2 id="timeline">What happened, newest first</h2>
+        </div>
+        <DataTable
+          caption="What happened, newest first"
+          columns={[{ head: 'When' }, { head: 'What' }, { head: 'Survey' }]}
+          rows={timeline.map((entry) => ({
+            cells: [
+              <Time at={entry.at} show="second" />,
+              <>
+                <What entry={entry} />
+                <More entry={entry} home={home} answers={answers} />
+              </>,
+              entry.survey_id ? (
+                <a href={`${home}/surveys/${entry.survey_id}`}>
+                  <bdi>{entry.survey_name}</bdi>
+                </a>
+              ) : (
+                'all surveys'
+              ),
+            ],
+          }))}
+        />
+      </section>
+    </>
+  );
+}
+
+/** What went as it should is plain: colour is for the rest. */
+function What({ entry }: { entry: TimelineEntry }) {
+  const isDelivery = entry.what === 'not_delivered';
+  const { kind, text } = (isDelivery && undelivered[entry.reason_code ?? '']) || steps[entry.what];
+  if (kind === 'fine') return <>{text}</>;
+  return (
+    <State kind={kind} code={entry.reason_code ?? entry.what}>
+      {text}
+    </State>
+  );
+}
+
+type MoreProps = Pick<PersonProps, 'home' | 'answers'> & { entry: TimelineEntry };
+
+function More({ entry, home, answers }: MoreProps) {
+  const { what, reason, webhook_id: webhook, delivery_id: delivery, response_id: response } = entry;
+  const answer = answers.get(response ?? '');
+  if (answer) return <Answer answer={answer} home={home} />;
+  if (webhook !== null) {
+    return (
+      <span class="small block">
+        <a href={`${home}/webhooks/${webhook}/deliveries/${delivery}`}>
+          <Breakable text={reason ?? ''} />
+        </a>
+      </span>
+    );
+  }
+  const visits = what === 'opened' ? /^(\d+) times, last on (\S+)$/.exec(reason ?? '') : null;
+  if (visits) return <Visits many={Number(visits[1])} last={visits[2]!} />;
+  return reason ? <span class="small soft block">{reason}</span> : null;
+}
+
+/** The score leads to the response. */
+const Answer = ({ answer, home }: { answer: AnswerOfPerson; home: string }) => {
+  const { id, type, score, category, comment } = answer;
+  return (
+    <span class="block">
+      <a href={`${home}/responses/${id}`}>
+        <Chip score={scoreText(type, score)} category={category} />
+      </a>{' '}
+      {comment ? <span dir="auto">{comment}</span> : null}
+    </span>
+  );
+};
+
+const Visits = ({ many, last }: { many: number; last: string }) =>
+  many < 2 ? null : (
+    <span class="small soft block">
+      {many} times, last on <Time at={last} />
+    </span>
+  );
+
+type Step = { kind: StateKind; text: string };
+
+/** Each step of a timeline as a reader sees it. */
+const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
+  added: { kind: 'fine', text: 'Added to the survey' },
+  claimed: { kind: 'waiting', text: 'Waits to be sent' },
+  sending: { kind: 'waiting', text: 'Is being sent' },
+  sent: { kind: 'fine', text: 'Sent' },
+  reminded: { kind: 'fine', text: 'Reminded' },
+  failed: { kind: 'failed', text: 'Not sent' },
+  unknown: { kind: 'warning', text: 'Outcome unknown' },
+  blocked: { kind: 'skipped', text: 'Blocked' },
+  opened: { kind: 'fine', text: 'Opened the link' },
+  answered: { kind: 'fine', text: 'Answered' },
+  answer_held: { kind: 'waiting', text: 'Answered, held' },
+  delivered: { kind: 'fine', text: 'Delivered to a webhook' },
+  not_delivered: { kind: 'failed', text: 'Not delivered to a webhook' },
+  unsubscribed: { kind: 'warning', text: 'Suppressed or unsubscribed' },
+  bounced: { kind: 'failed', text: 'Bounced: the mailbox does not exist' },
+};
+
+/** Why an event of the answer has not been delivered, by the state of its delivery; it failed otherwise. */
+const undelivered: Readonly<Record<string, Step>> = {
+  pending: { kind: 'waiting', text: 'Waits to be delivered to a webhook' },
+  skipped: { kind: 'skipped', text: 'Not delivered: the webhook was off' },
+};

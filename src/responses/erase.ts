@@ -1,0 +1,158 @@
+import { type Db, likePattern, type Sql } from '../lib/db/db.ts';
+import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
+import { patternOfAddress } from '../lib/smtp/address.ts';
+import { mostDaysOfLogs } from '../organizations/manage.ts';
+
+export type ErasedResponse = { id: string; comment: string | null; created_at: Date };
+
+type ResponsesToErase = {
+  contactIds: readonly string[];
+  /** The address in lower case. */
+  key: string;
+  /** Only what was written before then; without a time everything. */
+  before: Date | null;
+};
+
+/** The responses of contacts, and those in whose properties a website handed in their address; locked. */
+export async function lockResponsesOf(
+  sql: Sql,
+  orgId: string,
+  { contactIds, key, before }: ResponsesToErase,
+) {
+  return await sql<ErasedResponse[]>`
+    select id, comment, created_at
+    from responses
+    where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
+       or org_id = ${orgId} and properties is not null
+         and created_at < coalesce(${before}::timestamptz, 'infinity')
+         and properties::text ~* ${patternOfAddress(key)}
+    order by id
+    for update`;
+}
+
+/** The responses of contacts, locked. */
+export async function lockResponsesOfContacts(
+  sql: Sql,
+  orgId: string,
+  contactIds: readonly string[],
+) {
+  return await sql<ErasedResponse[]>`
+    select id, comment, created_at
+    from responses
+    where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
+    order by id
+    for update`;
+}
+
+/** Responses with a comment that are older than so many days, those on hold too; locked. */
+export async function lockOldComments(
+  sql: Sql,
+  orgId: string,
+  { days, atMost }: { days: number; atMost: number },
+) {
+  const old = sql`
+    org_id = ${orgId} and comment is not null and created_at < now() - make_interval(days => ${days}::int)`;
+  return await sql<ErasedResponse[]>`
+    -- organization: caller
+    select id, comment, created_at
+    from responses
+    where org_id = ${orgId} and id in (
+      (select id from responses where ${old} and held_reason is null order by created_at limit ${atMost})
+      union all
+      (select id from responses where ${old} and held_reason is not null order by created_at limit ${atMost})
+    )
+    order by id
+    limit ${atMost}
+    for update`;
+}
+
+export async function emptyComments(sql: Sql, orgId: string, ids: readonly string[]) {
+  await sql`
+    update responses
+    set comment = null
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[])`;
+}
+
+/** Keeps scores as those of anonymous responses: nothing leads from them to the person any more. */
+export async function makeAnonymous(sql: Sql, orgId: string, ids: readonly string[]) {
+  await sql`
+    update responses
+    set contact_id = null, comment = null, properties = null, traceparent = null
+    where org_id = ${orgId} and id = any (${[...ids]}::uuid[])`;
+}
+
+export async function deleteResponses(sql: Sql, orgId: string, ids: readonly string[]) {
+  await sql`delete from responses where org_id = ${orgId} and id = any (${[...ids]}::uuid[])`;
+}
+
+export async function deleteNotesAbout(sql: Sql, orgId: string, responseIds: readonly string[]) {
+  const { count } = await sql`
+    delete from response_notes
+    where org_id = ${orgId} and response_id = any (${[...responseIds]}::uuid[])`;
+  return count;
+}
+
+/** Puts `[email]` in the place of an address in what others wrote. */
+export async function hideAddress(
+  sql: Sql,
+  orgId: string,
+  { key, before }: Pick<ResponsesToErase, 'key' | 'before'>,
+): Promise<number> {
+  const isOld = sql`created_at < coalesce(${before}::timestamptz, 'infinity')`;
+  const pattern = patternOfAddress(key);
+  const comments = await sql`
+    update responses
+    set comment = hide_address(comment, ${key})
+    where org_id = ${orgId} and ${isOld}
+      and comment ilike ${likePattern(key)} and comment ~* ${pattern}`;
+  const notes = await sql`
+    update response_notes
+    set text = hide_address(text, ${key})
+    where org_id = ${orgId} and ${isOld} and text ~* ${pattern}`;
+  return comments.count + notes.count;
+}
+
+/** Deletes visits that are too old for any organization. */
+export const cleanUpVisits = ({ db }: { db: Db }) =>
+  deleteInBatches((atMost) => deleteOldVisits(db, { days: mostDaysOfLogs, atMost }));
+
+type DaysAgo = { fromDaysAgo: number; toDaysAgo: number };
+
+/** The visits of an organization from one time to another. */
+export async function deleteVisitsOf(
+  sql: Sql,
+  orgId: string,
+  { fromDaysAgo, toDaysAgo }: DaysAgo,
+): Promise<number> {
+  const { count } = await sql`
+    delete from link_visits
+    where org_id = ${orgId}
+      and ${dayOfVisit(sql)} >= ${dayAgo(sql, fromDaysAgo)} and ${dayOfVisit(sql)} <= ${dayAgo(sql, toDaysAgo)}
+      and visited_at >= now() - make_interval(days => ${fromDaysAgo}::int)
+      and visited_at < now() - make_interval(days => ${toDaysAgo}::int)`;
+  return count;
+}
+
+type OldVisits = { days: number; atMost: number };
+
+/** Responses do not need old visits any more: whether one is on hold is stored with it. */
+export async function deleteOldVisits(sql: Sql, { days, atMost }: OldVisits): Promise<number> {
+  const { count } = await sql`
+    -- all organizations
+    delete from link_visits
+    where (contact_id, visited_at, id) in (
+      select contact_id, visited_at, id
+      from link_visits
+      where ${dayOfVisit(sql)} <= ${dayAgo(sql, days)} and visited_at < now() - make_interval(days => ${days}::int)
+      order by ${dayOfVisit(sql)}
+      limit ${atMost}
+      for update skip locked
+    )`;
+  return count;
+}
+
+/** An index has the days of visits, and not their times. */
+const dayOfVisit = (sql: Sql) => sql`(visited_at at time zone 'UTC')::date`;
+
+const dayAgo = (sql: Sql, days: number) =>
+  sql`((now() - make_interval(days => ${days}::int)) at time zone 'UTC')::date`;

@@ -1,0 +1,402 @@
+import { opaque, type Part, type Sql } from '../lib/db/db.ts';
+import type { OrgId } from '../limits.ts';
+import type { Category, SurveyType } from '../scores.ts';
+import { type Range, splitRange } from './period.ts';
+
+/** Which responses of an organization are listed. */
+export type ResponseFilter = {
+  survey_id: string | null;
+  /** The kind of its survey. */
+  type: SurveyType | null;
+  audience: 'employee' | 'customer' | null;
+  category: Category | null;
+  range: Range;
+  /** What the comment, the contact's address or name must be like. */
+  pattern: string | null;
+  held: boolean;
+  facets: readonly Facet[];
+  hasComment: boolean | null;
+  language: string | null;
+  state: 'open' | 'done' | null;
+  /** The address of a member, or `noOwner`. */
+  owner: string | null;
+  /** With any owner: asked for only to count those without. */
+  isOwned?: true;
+};
+
+/** No address is this word. */
+export const noOwner = 'none';
+
+export const allResponses: ResponseFilter = {
+  survey_id: null,
+  type: null,
+  audience: null,
+  category: null,
+  range: { from: null, to: null },
+  pattern: null,
+  held: false,
+  facets: [],
+  hasComment: null,
+  language: null,
+  state: null,
+  owner: null,
+};
+
+/**
+ * The filtered responses, as a source `r` with id and created_at, and its conditions. A facet with few responses is
+ * the place to begin. When all facets are large, the index of another condition may leave fewer. Each of these two has
+ * an order of its own, so that Postgres stops after a page of them.
+ */
+export function filteredRows(
+  sql: Sql,
+  orgId: OrgId,
+  filter: ResponseFilter,
+  way: 'older' | 'newer' = 'older',
+): Part {
+  const { facets } = filter;
+  if (!readsFacets(filter))
+    return sql`
+    -- organization: caller
+    responses r where ${matches(sql, orgId, filter)}`;
+  if (!hasOwnConditions(filter)) return facetedRows(sql, orgId, filter);
+  const order = way === 'older' ? sql`desc` : sql`asc`;
+  return sql`
+    -- organization: caller
+    (
+    (
+      select r.id, r.created_at
+      from ${facetedRows(sql, orgId, filter)} and not ${areLarge(sql, orgId, facets)}
+      order by r.created_at ${order}, r.id ${order}
+    )
+    union all
+    (
+      select r.id, r.created_at
+      from responses r
+      where ${matches(sql, orgId, filter)} and ${areLarge(sql, orgId, facets)}
+      order by r.created_at ${order}, r.id ${order}
+    )
+  ) r where true`;
+}
+
+const readsFacets = ({ facets, held, pattern }: ResponseFilter) =>
+  facets.length > 0 && !held && pattern === null;
+
+/** The rows of the rarest facet, with all other conditions looked up. */
+function facetedRows(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
+  const own = ownConditions(sql, orgId, filter, sql`o`);
+  return sql`${facetRows(sql, orgId, filter.facets)} r
+    where true ${indexed(sql, orgId, filter)}
+      ${own.length > 0 ? sql`and (select true from responses o where o.org_id = ${orgId} and o.id = r.id ${allOf(sql, own)})` : sql``}`;
+}
+
+/** The conditions on a row `r` of responses, without those of a search. */
+export function matches(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
+  const { held, facets } = filter;
+  return sql`
+    r.org_id = ${orgId} and r.held_reason is ${held ? sql`not null` : sql`null`}
+    ${indexed(sql, orgId, filter)}
+    ${allOf(sql, ownConditions(sql, orgId, filter, sql`r`))}
+    ${held ? wouldHaveFacets(sql, facets) : hasFacets(sql, { orgId, facets }, sql`r.created_at, r.id`)}`;
+}
+
+const indexed = (sql: Sql, orgId: OrgId, filter: ResponseFilter) => sql`
+  ${filter.survey_id ? sql`and r.survey_id = ${filter.survey_id}` : sql``}
+  ${filter.type || filter.audience ? ofFilterKind(sql, orgId, filter) : sql``}
+  ${filter.category ? sql`and r.category = ${filter.category}` : sql``}
+  ${within(sql, sql`r.created_at`, filter.range)}`;
+
+/** Limits to surveys of a kind, in the time in which they have responses: to look for a few among all others would take long. */
+function ofFilterKind(sql: Sql, orgId: OrgId, { type, audience, held }: ResponseFilter) {
+  const surveys = surveysOfKind(sql, orgId, { type, audience });
+  const hours = (order: Part) => sql`
+    from surveys s
+    cross join lateral (
+      select hour from hour_tallies where org_id = ${orgId} and survey_id = s.id order by hour ${order} limit 1
+    ) tallied
+    where s.org_id = ${orgId} and s.id in (${surveys})`;
+  return sql`and r.survey_id in (${surveys})
+    ${
+      held
+        ? sql``
+        : sql`
+    and r.created_at >= (select min(hour) ${hours(sql`asc`)})
+    and r.created_at < (select max(hour) + interval '1 hour' ${hours(sql`desc`)})`
+    }`;
+}
+
+/** Conditions on columns that only responses have, of a source with the given name. Each but a lack has an index. */
+function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter, row: Part): Part[] {
+  const { hasComment, language, state, owner, isOwned } = filter;
+  const conditions: Part[] = [];
+  if (hasComment !== null) {
+    conditions.push(sql`${row}.comment is ${hasComment ? sql`not null` : sql`null`}`);
+  }
+  if (language) conditions.push(sql`${row}.language = ${language}`);
+  if (state) conditions.push(sql`${row}.state = ${state}`);
+  if (isOwned) conditions.push(sql`${row}.owner_id is not null`);
+  if (owner === noOwner) conditions.push(sql`${row}.owner_id is null`);
+  else if (owner) conditions.push(sql`${row}.owner_id = (${memberOf(sql, orgId, owner)})`);
+  return conditions;
+}
+
+const allOf = (sql: Sql, conditions: readonly Part[]) =>
+  conditions.reduce((before, condition) => sql`${before} and ${condition}`, sql``);
+
+const hasOwnConditions = ({ hasComment, language, state, owner, isOwned }: ResponseFilter) =>
+  hasComment !== null || language !== null || state !== null || owner !== null || isOwned === true;
+
+/** The member of the organization with an address. */
+export const memberOf = (sql: Sql, orgId: OrgId, email: string): Part => sql`
+  select m.id
+  from members m
+  join memberships ms on ms.org_id = ${orgId} and ms.member_id = m.id
+  where m.email_key = lower(${email}::text)`;
+
+/** Whether nothing but what is tallied is asked for. */
+export const isTallied = (filter: ResponseFilter) =>
+  !filter.held &&
+  filter.pattern === null &&
+  filter.facets.length === 0 &&
+  !hasOwnConditions(filter);
+
+/** How many responses a filter leaves, as a query of one value. No index finds what lacks an owner or a comment: what has one is taken off. */
+export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
+  if (isTallied(filter)) return countTallied(sql, orgId, filter);
+  const { owner, hasComment, held } = filter;
+  const difference = (all: Partial<ResponseFilter>, having: Partial<ResponseFilter>) => sql`
+    select (${countFiltered(sql, orgId, { ...filter, ...all })})
+      - (${countFiltered(sql, orgId, { ...filter, ...having })})`;
+  if (owner === noOwner && !held)
+    return difference({ owner: null }, { owner: null, isOwned: true });
+  if (hasComment === false && !held) return difference({ hasComment: null }, { hasComment: true });
+  return countCombined(sql, orgId, filter);
+}
+
+/** Where several conditions leave many rows each, their indexes are merged. */
+function countCombined(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
+  const [first, ...others] = filter.held ? [] : indexedConditions(sql, orgId, filter);
+  if (!first || others.length === 0) {
+    return sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
+  }
+  const merged = others.reduce((before, each) => inBoth(sql, before, each), first);
+  const count = sql`select count(*)::int from (${merged}) merged`;
+  if (!readsFacets(filter)) return count;
+  return sql`
+    select case when ${areLarge(sql, orgId, filter.facets)} then (${count})
+      else (select count(*)::int from ${facetedRows(sql, orgId, filter)}) end`;
+}
+
+/** The rows of each condition that has an index, as queries of created_at and id. */
+function indexedConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part[] {
+  const common = indexed(sql, orgId, filter);
+  return [
+    ...filter.facets.map(
+      (facet) => sql`
+      select r.created_at, r.response_id as id
+      from response_facets r
+      where r.org_id = ${orgId} and r.facet = ${facetOf(sql, facet)} ${common}`,
+    ),
+    ...ownConditions(sql, orgId, filter, sql`r`).map(
+      (condition) => sql`
+      select r.created_at, r.id
+      from responses r
+      where r.org_id = ${orgId} and r.held_reason is null and ${condition} ${common}`,
+    ),
+  ];
+}
+
+/**
+ * The rows that two queries have in common. A full join is never done by looking rows up one by one, which Postgres
+ * prefers as long as it does not know how many rows a facet has.
+ */
+const inBoth = (sql: Sql, left: Part, right: Part): Part => sql`
+  select created_at, id
+  from (
+    select l.created_at, l.id, r.id as other
+    from (${left}) l
+    full join (${right}) r on r.created_at = l.created_at and r.id = l.id
+    offset 0
+  ) pairs
+  where id is not null and other is not null`;
+
+function countTallied(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
+  const { survey_id, type, audience, category, range, facets } = filter;
+  return sql`
+    select coalesce(sum(${countedColumn(sql, category)}), 0)::int
+    from (${tallies(sql, orgId, { survey_id, type, audience, range, facets })}) t`;
+}
+
+/** How many responses in scope fell into each category, and how many are on hold, as JSON of a `HeldTally`. */
+export const countCategories = (sql: Sql, orgId: OrgId, scope: NpsScope): Part => sql`(
+  select row_to_json(tally)::text
+  from (
+    select coalesce(sum(promoters), 0)::int  as promoters,
+           coalesce(sum(passives), 0)::int   as passives,
+           coalesce(sum(detractors), 0)::int as detractors,
+           (${countHeld(sql, orgId, scope)}) as held
+    from (${tallies(sql, orgId, scope)}) t
+  ) tally
+)`;
+
+const countHeld = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+  select count(*)::int
+  from responses r
+  where org_id = ${orgId} and held_reason is not null ${wouldHaveFacets(sql, scope.facets)}
+    ${within(sql, sql`created_at`, scope.range)}
+    ${chosenSurveys(sql, orgId, scope)}`;
+
+/** The rows whose sums are the totals in scope: kept tallies of whole hours, counted rows of the rest. With facets all rows are counted. */
+function tallies(sql: Sql, orgId: OrgId, scope: NpsScope) {
+  if (scope.facets.length > 0) return countRows(sql, orgId, scope);
+  const { hours, edges } = splitRange(scope.range);
+  const parts = edges.map((edge) => countRows(sql, orgId, { ...scope, range: edge }));
+  if (hours) parts.push(keptTallies(sql, orgId, { ...scope, range: hours }));
+  return parts.reduce((before, part) => sql`${before} union all ${part}`);
+}
+
+function keptTallies(sql: Sql, orgId: OrgId, scope: NpsScope) {
+  const { from, to } = scope.range;
+  return sql`
+    select promoters, passives, detractors
+    from ${from || to ? sql`hour_tallies` : sql`survey_tallies`}
+    where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)} ${within(sql, sql`hour`, scope.range)}`;
+}
+
+const countRows = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+  select count(*) filter (where category = 'promoter')  as promoters,
+         count(*) filter (where category = 'passive')   as passives,
+         count(*) filter (where category = 'detractor') as detractors
+  from ${countedRows(sql, orgId, scope)} ${within(sql, sql`created_at`, scope.range)}`;
+
+/** The condition that a time is in a range. */
+export const within = (sql: Sql, time: Part, { from, to }: Range): Part => sql`
+  ${from ? sql`and ${time} >= ${opaque(sql, sql`${from}::timestamptz`)}` : sql``}
+  ${to ? sql`and ${time} < ${opaque(sql, sql`${to}::timestamptz`)}` : sql``}`;
+
+/** The responses in scope at any time, as a source and its conditions. */
+export const countedRows = (sql: Sql, orgId: OrgId, scope: NpsScope): Part =>
+  scope.facets.length > 0
+    ? sql`${facetRows(sql, orgId, scope.facets)} r where true ${chosenSurveys(sql, orgId, scope)}`
+    : sql`responses r where org_id = ${orgId} and held_reason is null ${chosenSurveys(sql, orgId, scope)}`;
+
+/** The column of a tally that counts a category; without one, all of them. */
+export function countedColumn(sql: Sql, category: Category | null) {
+  if (category === 'promoter') return sql`promoters`;
+  if (category === 'passive') return sql`passives`;
+  if (category === 'detractor') return sql`detractors`;
+  return sql`promoters + passives + detractors`;
+}
+
+/** Which answers are counted: those of an organization, less what a filter leaves out. */
+export type NpsScope = {
+  survey_id: string | null;
+  type: SurveyType | null;
+  audience: 'employee' | 'customer' | null;
+  range: Range;
+  facets: readonly Facet[];
+};
+
+export const everything: NpsScope = {
+  survey_id: null,
+  type: null,
+  audience: null,
+  range: { from: null, to: null },
+  facets: [],
+};
+
+/** The condition that leaves the surveys in scope. */
+export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: NpsScope) {
+  const one = survey_id ? sql`and survey_id = ${survey_id}` : sql``;
+  if (!type && !audience) return one;
+  return sql`${one} and survey_id in (${surveysOfKind(sql, orgId, { type, audience })})`;
+}
+
+/**
+ * The same for many short ranges of time. As a join, and by an index that begins with the survey, each would be looked up
+ * for each survey. No such index has category and score, which is never negative: so ranges are read by time.
+ */
+export const ofKindByTime = (sql: Sql, orgId: OrgId, { type, audience }: NpsScope) =>
+  type || audience
+    ? sql`and score >= 0 and (survey_id in (${surveysOfKind(sql, orgId, { type, audience })})) is true`
+    : sql``;
+
+type SurveyKind = Pick<NpsScope, 'type' | 'audience'>;
+
+const surveysOfKind = (sql: Sql, orgId: OrgId, kind: SurveyKind): Part => sql`
+  select id
+  from surveys
+  where org_id = ${orgId} and ${ofKind(sql, kind)}`;
+
+const ofKind = (sql: Sql, { type, audience }: SurveyKind): Part => sql`
+  ${type ? sql`type = ${type}` : sql`true`}
+  ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
+
+/** What a response is found by: a property of its contact, a tag (by id) or its sentiment. */
+export type Facet = { kind: 'property' | 'tag' | 'sentiment'; name: string; value: string };
+
+/**
+ * Responses that count and have all these facets: id, org_id, created_at, survey_id, category and score, in the order of
+ * an index. Of several, the rows of the rarest are read, and each is looked up with the others.
+ */
+const facetRows = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part => sql`(
+  select f.response_id as id, f.org_id, f.created_at, f.survey_id, f.category, f.score
+  from response_facets f
+  where f.org_id = ${orgId} and f.facet = ${facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!)}
+    ${facets.length > 1 ? hasFacets(sql, { orgId, facets }, sql`f.created_at, f.response_id`) : sql``}
+)`;
+
+/** A facet of as many responses is large. */
+const largeFacet = 20_000;
+/** Counting stops here where the rarest facet is looked for. */
+const mostCompared = 100_000;
+
+const rarest = (sql: Sql, orgId: OrgId, facets: readonly Facet[]) => sql`(
+  select facet
+  from unnest(array[${facets.map((facet) => facetOf(sql, facet)).reduce((before, facet) => sql`${before}, ${facet}`)}]) facet
+  order by (${countUpTo(sql, orgId, { facet: sql`facet.facet`, most: mostCompared })})
+  limit 1
+)`;
+
+type UpTo = { facet: Part; most: number };
+const countUpTo = (sql: Sql, orgId: OrgId, { facet, most }: UpTo) => sql`
+  select count(*)
+  from (select from response_facets c where c.org_id = ${orgId} and c.facet = ${facet} limit ${most}) counted`;
+
+/** Whether each of these facets has many responses, as a condition that is the same for every row. */
+function areLarge(sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part {
+  const facet = facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!);
+  return sql`((${countUpTo(sql, orgId, { facet, most: largeFacet })}) = ${largeFacet})`;
+}
+
+type Wanted = { orgId: OrgId; facets: readonly Facet[] };
+
+/** The conditions that a response which counts, known by time and id, has all these facets. */
+const hasFacets = (sql: Sql, { orgId, facets }: Wanted, row: Part): Part =>
+  facets.reduce(
+    (before, facet) => sql`${before} and (
+      select true
+      from response_facets x
+      where x.org_id = ${orgId} and x.facet = ${facetOf(sql, facet)} and (x.created_at, x.response_id) = (${row})
+    )`,
+    sql``,
+  );
+
+/** The same for a response `r` on hold, which has no facets yet: what they would be made of is read. */
+export const wouldHaveFacets = (sql: Sql, facets: readonly Facet[]): Part =>
+  facets.reduce((before, facet) => sql`${before} and ${wouldHave(sql, facet)}`, sql``);
+
+function wouldHave(sql: Sql, facet: Facet): Part {
+  if (facet.kind === 'sentiment') return sql`false`;
+  if (facet.kind === 'tag') {
+    return sql`exists (
+      select from response_tags t
+      where t.org_id = r.org_id and t.response_id = r.id and t.tag_id = ${facet.value}::uuid)`;
+  }
+  return sql`(r.contact_id is null and ${facetOf(sql, facet)} in (select property_facets(r.properties)) or exists (
+    select from contacts c, property_facets(c.properties) facet
+    where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id and facet = ${facetOf(sql, facet)}))`;
+}
+
+/** What an index knows a facet by. */
+const facetOf = (sql: Sql, { kind, name, value }: Facet) =>
+  sql`facet_of(${kind}::text, ${name}::text, ${value}::text)`;

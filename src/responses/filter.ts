@@ -1,0 +1,115 @@
+import type * as v from 'valibot';
+import { Refusal } from '../errors.ts';
+import { type Db, likePattern, type Sql } from '../lib/db/db.ts';
+import { runAbortable } from '../lib/db/fair-pool.ts';
+import { parseList, unknownParameters } from '../lib/paging/page.ts';
+import { everything, type Facet, type NpsScope, type ResponseFilter } from './filter.queries.ts';
+import { endOf, firstOf, type Instants } from './period.ts';
+import type { NpsQuery, ResponseQuery } from './schemas.ts';
+
+type ScopeQuery = Pick<NpsQuery, 'survey_id' | 'type' | 'audience'> & Pick<NpsScope, 'facets'>;
+export const scopeOf = ({ facets, ...query }: ScopeQuery) => ({
+  ...everything,
+  ...surveysOf(query),
+  facets,
+});
+
+const surveysOf = ({ survey_id, type, audience }: Omit<ScopeQuery, 'facets'>) => ({
+  survey_id: survey_id ?? null,
+  type: type ?? null,
+  audience: audience ?? null,
+});
+
+type ListQuery = Omit<ResponseQuery, 'page' | 'limit' | 'cursor'> & Pick<NpsScope, 'facets'>;
+
+/** An empty search is no search: every answer has that part. */
+export const filterOf = ({ search, held, facets, ...query }: ListQuery): ResponseFilter => ({
+  ...surveysOf(query),
+  category: query.category ?? null,
+  pattern: search ? likePattern(search) : null,
+  range: rangeOf(query),
+  held,
+  facets,
+  hasComment: query.has_comment ?? null,
+  language: query.language || null,
+  state: query.state ?? null,
+  owner: query.owner || null,
+});
+
+type Dates = { date_from?: Instants | undefined; date_to?: Instants | undefined; tz: string };
+export const rangeOf = ({ date_from, date_to, tz }: Dates) => ({
+  from: date_from ? firstOf(date_from, tz) : null,
+  to: date_to ? endOf(date_to, tz) : null,
+});
+
+/** A search for one or two letters has no index that helps: it reads every comment of the organization. */
+const searchLimitMs = 10_000;
+
+/** Runs a search until it takes too long or its caller is gone. */
+export async function runSearch<T>(
+  db: Db,
+  callerGone: AbortSignal,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
+  const tooLong = AbortSignal.timeout(searchLimitMs);
+  try {
+    return await runAbortable(db, AbortSignal.any([callerGone, tooLong]), work);
+  } catch (error) {
+    if (tooLong.aborted && error === tooLong.reason) throw tooSlow();
+    if (callerGone.aborted && error === callerGone.reason) throw givenUp();
+    throw error;
+  }
+}
+
+const tooSlow = () =>
+  new Refusal(
+    'unprocessable',
+    `the search took longer than ${searchLimitMs / 1000} seconds: search for more letters, or in a shorter range of dates`,
+    { code: 'search_too_slow' },
+  );
+
+const givenUp = () => new Refusal('invalid', 'the caller gave up this request');
+
+const prefix = 'property.';
+/** Each is a look into an index for every row. */
+const mostFacets = 10;
+
+type Queries = Record<string, string[]>;
+type Entries = v.ObjectEntries;
+
+/** The checked parameters of a list or a total, together with the facets that they ask for. */
+export function parseFiltered<const E extends Entries>(
+  schema: v.ObjectSchema<E, undefined>,
+  queries: Queries,
+) {
+  const query = parseList(schema, queries);
+  const { tag = [], sentiment } = query as { tag?: string[]; sentiment?: string };
+  const facets: Facet[] = [
+    ...propertiesIn(queries),
+    ...tag.map((id): Facet => ({ kind: 'tag', name: '', value: id.toLowerCase() })),
+    ...(sentiment ? [{ kind: 'sentiment', name: '', value: sentiment } as const] : []),
+  ];
+  if (facets.length > mostFacets) {
+    throw new Refusal('invalid', `at most ${mostFacets} tags and properties can be asked for`);
+  }
+  return { ...query, facets, ignored: withoutProperties(query.ignored) };
+}
+
+/** The parameters that a list or a total does not know. */
+export const ignoredParameters = (
+  schema: v.ObjectSchema<Entries, undefined>,
+  queries: Queries,
+): string[] => withoutProperties(unknownParameters(schema, queries));
+
+const withoutProperties = (names: readonly string[]) =>
+  names.filter((name) => !name.startsWith(prefix));
+
+function propertiesIn(queries: Queries): Facet[] {
+  return Object.entries(queries).flatMap(([parameter, values]) => {
+    if (!parameter.startsWith(prefix)) return [];
+    const name = parameter.slice(prefix.length);
+    if (name === '')
+      throw new Refusal('invalid', `${parameter}: the name of a property is missing`);
+    return values.map((value): Facet => ({ kind: 'property', name, value }));
+  });
+}

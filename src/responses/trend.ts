@@ -1,0 +1,274 @@
+import { Refusal } from '../errors.ts';
+import { memoize } from '../lib/async/memoize.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
+import { readJson } from '../lib/paging/page.ts';
+import type { OrgId } from '../limits.ts';
+import {
+  chosenSurveys,
+  countCategories,
+  countedRows,
+  type NpsScope,
+  ofKindByTime,
+  wouldHaveFacets,
+} from './filter.queries.ts';
+import { type Instants, startOfLocalDay } from './period.ts';
+import { type HeldTally, type NpsRollup, rollUp } from './rules.ts';
+
+/** The score of an organization's responses in scope, as the API answers it. */
+export async function readNps(sql: Sql, orgId: string, scope: NpsScope): Promise<NpsRollup> {
+  return rollUp(await readJson<HeldTally>(sql, countCategories(sql, orgId, scope)));
+}
+
+export type NpsTrendRow = { start: string } & NpsRollup;
+
+/** The same for each day, week or month; those without responses too. */
+export async function readTrend(
+  sql: Sql,
+  orgId: string,
+  { scope, dates, now = new Date() }: { scope: NpsScope; dates: TrendDates; now?: Date },
+): Promise<NpsTrendRow[]> {
+  const rows = trendRows(dates, now);
+  return trendOf(await readJson<HeldTally[]>(sql, countTrend(sql, orgId, { scope, rows })), rows);
+}
+
+export const trendOf = (counted: readonly HeldTally[], { starts }: TrendRows): NpsTrendRow[] =>
+  starts.map((start, row) => ({ start, ...rollUp(counted[row]!) }));
+
+export type TrendTally = HeldTally & { score_sum: number };
+
+type TrendOf = { scope: NpsScope; rows: TrendRows };
+
+/** A tally for each row of a trend, as JSON of an array of `TrendTally`. */
+export const countTrend = (sql: Sql, orgId: OrgId, { scope, rows }: TrendOf): Part => {
+  const times = edgeTimes(rows);
+  return sql`(
+  with edges as materialized (
+    select row::int, to_timestamp(t::float8 / 1000) as at
+    from unnest(${`{${times.join(',')}}`}::text::bigint[]) with ordinality as d (t, row)
+  ), bounds as materialized (
+    select min(at) as first, max(at) as last, array_agg(at order by row) as ats from edges
+  ), parts as (
+    ${
+      scope.facets.length > 0
+        ? countedParts(sql, orgId, scope)
+        : sql`${hourParts(sql, orgId, scope)} ${times.every(isHour) ? sql`` : cutHours(sql, orgId, scope)}`
+    }
+    union all
+    select width_bucket(created_at, (select ats from bounds)), 0, 0, 0, 0, count(*)
+    from responses r
+    where org_id = ${orgId} and held_reason is not null ${chosenSurveys(sql, orgId, scope)}
+      ${wouldHaveFacets(sql, scope.facets)} ${inBounds(sql, sql`created_at`)}
+    group by 1
+  )
+  select concat('[', string_agg(concat('{"promoters":', promoters, ',"passives":', passives, ',"detractors":', detractors,
+                                       ',"score_sum":', score_sum, ',"held":', held, '}'), ',' order by row), ']')
+  from (
+    select row, coalesce(sum(promoters), 0)::int as promoters, coalesce(sum(passives), 0)::int as passives,
+           coalesce(sum(detractors), 0)::int as detractors, coalesce(sum(score_sum), 0)::bigint as score_sum,
+           coalesce(sum(held), 0)::int as held
+    from generate_series(1, ${rows.starts.length}::int) row
+    left join parts using (row)
+    group by row
+  ) tally
+)`;
+};
+
+const hourMs = 3_600_000;
+const isHour = (time: number) => time % hourMs === 0;
+
+const inBounds = (sql: Sql, time: Part) =>
+  sql`and ${time} >= (select first from bounds) and ${time} < (select last from bounds)`;
+
+/** The tallies of hours. An hour that an edge cuts is in the row before the edge. */
+const hourParts = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+  select width_bucket(hour, (select ats from bounds)) as row, sum(promoters) as promoters, sum(passives) as passives,
+         sum(detractors) as detractors, sum(score_sum) as score_sum, 0 as held
+  from hour_tallies
+  where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}
+    and hour >= (select hour_of(first) from bounds) and hour < (select last from bounds)
+  group by 1`;
+
+/** Moves the rest of each hour that an edge cuts from the row before the edge to the row after it. */
+const cutHours = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+  union all
+  select row - 1 + side, sign * promoters, sign * passives, sign * detractors, sign * score_sum, 0
+  from (
+    select row, c.*
+    from edges
+    cross join lateral (
+      select ${categoryCounts(sql)}
+      from ${countedRows(sql, orgId, { ...scope, type: null, audience: null })} ${ofKindByTime(sql, orgId, scope)}
+        and created_at >= at and created_at < hour_of(at) + interval '1 hour'
+    ) c
+    where at <> hour_of(at)
+  ) rest
+  cross join (values (0, -1), (1, 1)) as sides (side, sign)`;
+
+const countedParts = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
+  select width_bucket(created_at, (select ats from bounds)) as row, ${categoryCounts(sql)}, 0 as held
+  from ${countedRows(sql, orgId, scope)} ${inBounds(sql, sql`created_at`)}
+  group by 1`;
+
+const categoryCounts = (sql: Sql) => sql`
+  count(*) filter (where category = 'promoter')  as promoters,
+  count(*) filter (where category = 'passive')   as passives,
+  count(*) filter (where category = 'detractor') as detractors,
+  coalesce(sum(score), 0)                        as score_sum`;
+
+/** Enough to know how far scores are spread, however many there are. */
+const largestSample = 5_000;
+
+type ScoresOfDays = { scope: NpsScope; from: string; to: string; timeZone: string };
+
+/** The variance of the newest scores of local days, both included; null under two of them. */
+export const sampleVariance = (
+  sql: Sql,
+  orgId: OrgId,
+  { scope, from, to, timeZone }: ScoresOfDays,
+): Part => sql`(
+  select var_samp(score)::float8
+  from (
+    select score
+    from ${countedRows(sql, orgId, scope)}
+      and created_at >= ${from}::timestamp at time zone ${timeZone}
+      and created_at < (${to}::date + 1)::timestamp at time zone ${timeZone}
+    order by created_at desc
+    limit ${largestSample}
+  ) newest
+)`;
+
+type TrendDates = {
+  interval: TrendInterval;
+  timeZone: string;
+  from: Instants | null;
+  to: Instants | null;
+};
+
+/** The rows of a trend as local days. An instant `from` or `to` takes the place of the first or last edge. */
+export type TrendRows = {
+  timeZone: string;
+  /** The day that each row is named by: the first of its week or month. */
+  starts: readonly string[];
+  /** The day that each row counts from, and the day that the last counts up to: one more than there are rows. */
+  edges: readonly string[];
+  from: Date | null;
+  to: Date | null;
+};
+
+/** What a trend without a beginning shows: this many days, its last included. */
+const daysByDefault = 90;
+export function trendRows({ interval, timeZone, from, to }: TrendDates, now: Date): TrendRows {
+  const lastDay = to ? (to.day ?? localDay(to.first, timeZone)) : localDay(now, timeZone);
+  const firstDay = from
+    ? (from.day ?? localDay(from.first, timeZone))
+    : addDays(lastDay, 1 - daysByDefault);
+
+  const starts = startsOf({ interval, firstDay, lastDay });
+  return {
+    timeZone,
+    starts,
+    edges: [firstDay, ...starts.slice(1), addDays(lastDay, 1)],
+    from: from && from.day === undefined ? from.first : null,
+    to: to && to.day === undefined ? to.end : null,
+  };
+}
+
+/** When rows begin and end, in milliseconds: the last never before the first. */
+export function edgeTimes({ edges, starts, timeZone, from, to }: TrendRows): number[] {
+  const times = [...midnightsOf({ days: edges, timeZone })];
+  if (from) times[0] = from.getTime();
+  if (starts.length > 0) {
+    const last = to?.getTime() ?? times.at(-1)!;
+    times[starts.length] = Math.max(last, from?.getTime() ?? last);
+  }
+  return times;
+}
+
+const mostZones = 500;
+
+/** To make a formatter takes longer than all else of a trend. */
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+function formatterOf(timeZone: string): Intl.DateTimeFormat {
+  const known = formatters.get(timeZone);
+  if (known) return known;
+  if (formatters.size >= mostZones) formatters.clear();
+  const formatter = new Intl.DateTimeFormat('en', {
+    timeZone,
+    calendar: 'iso8601',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  });
+  formatters.set(timeZone, formatter);
+  return formatter;
+}
+
+function localDay(time: Date, timeZone: string): string {
+  const parts = formatterOf(timeZone).formatToParts(time);
+  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
+  return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
+}
+
+// The days of a trend. To spell three years of them and to find their midnights takes as long as to count what came on
+// them, and the same ones are asked for again and again.
+
+export const trendIntervals = ['day', 'week', 'month'] as const;
+export type TrendInterval = (typeof trendIntervals)[number];
+
+/** Three years by day. */
+const mostRows = 1_100;
+
+const keptTrends = 50;
+
+type DaysOfTrend = { interval: TrendInterval; firstDay: string; lastDay: string };
+
+const midnightOf = (day: string) => new Date(`${day}T00:00:00Z`);
+
+const tooManyRows = () =>
+  new Refusal('invalid', `a trend has at most ${mostRows} rows: take a longer interval`, {
+    code: 'too_many_rows',
+  });
+
+/** The day that each row is named by: the first of its week or month. */
+const startsOf = memoize(
+  keptTrends,
+  ({ interval, firstDay, lastDay }: DaysOfTrend): readonly string[] => {
+    const starts: string[] = [];
+    for (
+      let day = startOf(interval, firstDay);
+      day <= lastDay && firstDay <= lastDay;
+      day = nextStart(interval, day)
+    ) {
+      if (starts.length === mostRows) throw tooManyRows();
+      starts.push(day);
+    }
+    return starts;
+  },
+);
+
+/** When days begin in a zone, in milliseconds. */
+const midnightsOf = memoize(
+  keptTrends,
+  ({ days, timeZone }: { days: readonly string[]; timeZone: string }): readonly number[] =>
+    days.map((day) => startOfLocalDay(midnightOf(day), timeZone).getTime()),
+);
+
+/** Weeks begin on Monday. */
+function startOf(interval: TrendInterval, day: string): string {
+  if (interval === 'month') return `${day.slice(0, 8)}01`;
+  if (interval === 'day') return day;
+  return addDays(day, -((midnightOf(day).getUTCDay() + 6) % 7));
+}
+
+function nextStart(interval: TrendInterval, day: string): string {
+  if (interval === 'day') return addDays(day, 1);
+  if (interval === 'week') return addDays(day, 7);
+  return startOf('month', addDays(day, 31));
+}
+
+function addDays(day: string, days: number): string {
+  const date = midnightOf(day);
+  date.setUTCDate(date.getUTCDate() + days);
+  return date.toISOString().slice(0, 10);
+}

@@ -1,0 +1,184 @@
+import { one, type Part, type Sql } from '../lib/db/db.ts';
+import { type Claim, isClaimable, isLeft } from '../lib/work/claims.ts';
+
+/** A comment that is still to be analyzed, with what is known of the analysis. */
+export type WaitingAnalysis = {
+  id: string;
+  org_id: string;
+  response_id: string;
+  tries: number;
+  asked_at: string | null;
+  due_at: Date;
+  traceparent: string | null;
+  created_at: Date;
+};
+
+type Sweep = { after: string | null; by: string };
+
+/** Organizations that `hasWaiting` means, some of them, in the order of their ids after the given one. */
+export async function listOrganizationsWaiting(
+  sql: Sql,
+  { atMost, ...sweep }: Sweep & { atMost: number },
+): Promise<string[]> {
+  const rows = await sql<{ org_id: string }[]>`
+    select org_id
+    from (${organizationsWaiting(sql, sweep)}) waiting
+    limit ${atMost}`;
+  return rows.map(({ org_id }) => org_id);
+}
+
+/** Whether any organization has comments that are due and left to a process of this lease. */
+export const hasWaiting = (sql: Sql, by: string): Part => sql`
+  exists (${organizationsWaiting(sql, { after: null, by })})`;
+
+/** Organizations with comments that are due and left. Reads some rows of the index for each, however many of it wait. */
+const organizationsWaiting = (sql: Sql, { after, by }: Sweep): Part => sql`
+  -- all organizations
+  with recursive waiting (org_id) as (
+    (select org_id from waiting_analyses
+     where org_id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
+     order by org_id
+     limit 1)
+    union all
+    select (select org_id from waiting_analyses w where w.org_id > waiting.org_id order by org_id limit 1)
+    from waiting
+    where waiting.org_id is not null
+  )
+  select org_id
+  from waiting
+  where org_id is not null and exists (
+    select
+    from (values (false), (true)) as age (is_history)
+    cross join lateral (
+      select
+      from waiting_analyses w
+      where w.org_id = waiting.org_id and w.is_history = age.is_history and due_at <= now()
+        and ${isLeft(sql, by, sql`due_at`)}
+      order by due_at
+      limit 1
+    ) due
+  )`;
+
+/** Claims comments of an organization that are due, new ones before history. */
+export async function claimWaiting(
+  sql: Sql,
+  orgId: string,
+  { by, atMost, known }: Claim,
+): Promise<WaitingAnalysis[]> {
+  return await sql<WaitingAnalysis[]>`
+    with due as (
+      select w.response_id
+      from (values (false), (true)) as age (is_history)
+      cross join lateral (
+        select response_id, due_at
+        from waiting_analyses
+        where org_id = ${orgId} and is_history = age.is_history and due_at <= now()
+          and ${isClaimable(sql, by)} and response_id <> all (${known}::uuid[])
+        order by due_at
+        limit ${atMost}
+        for update skip locked
+      ) w
+      order by age.is_history, w.due_at
+      limit ${atMost}
+    ), claimed as (
+      update waiting_analyses w
+      set claimed_by = ${by}
+      from due
+      where w.org_id = ${orgId} and w.response_id = due.response_id
+      returning w.*
+    )
+    select response_id as id, org_id, response_id, tries, asked_at::text as asked_at, due_at, traceparent, created_at
+    from claimed
+    order by is_history, due_at, created_at`;
+}
+
+/** Gives back what was claimed and not begun, so that others can claim it at once. */
+export async function releaseWaiting(sql: Sql, orgId: string, ids: readonly string[], by: string) {
+  await sql`
+    update waiting_analyses
+    set claimed_by = null
+    where org_id = ${orgId} and response_id = any (${[...ids]}::uuid[]) and claimed_by = ${by}`;
+}
+
+/** Gives a claimed comment back, to be claimed again later. */
+export async function postponeWaiting(
+  sql: Sql,
+  { orgId, responseId, askedAt }: AnalysisTarget,
+  waitMs: number,
+) {
+  await sql`
+    update waiting_analyses
+    set claimed_by = null, tries = tries + 1, due_at = now() + make_interval(secs => ${waitMs / 1000})
+    where org_id = ${orgId} and response_id = ${responseId}
+      and asked_at is not distinct from ${askedAt}::text::timestamptz`;
+}
+
+/** There is nothing to analyze any more, or its analyst gave it up. */
+export async function endWaiting(sql: Sql, target: AnalysisTarget) {
+  await sql`${deleteWaiting(sql, target)}`;
+}
+
+/** Asks again for analyses of all answers since a time; returns how many, and when it was asked. */
+export async function insertWaitingSince(sql: Sql, orgId: string, since: Date) {
+  return one(
+    await sql<{ answers: number; asked_at: string }[]>`
+      with asked as (
+        select org_id, id
+        from responses
+        where org_id = ${orgId} and created_at >= ${since} and comment is not null
+          and held_reason is null
+        order by id
+        for key share
+      ), waiting as (
+        insert into waiting_analyses (org_id, response_id, is_history, asked_at)
+        select org_id, id, true, now()
+        from asked
+        on conflict (org_id, response_id) do update
+          set asked_at = excluded.asked_at, due_at = excluded.due_at, tries = 0, claimed_by = null
+      )
+      select count(*)::int as answers, now()::text as asked_at from asked`,
+  );
+}
+
+type AnalysisCause = {
+  traceparent?: string | null;
+  /** Of imported answers: they come after the new ones of their organization. */
+  isHistory?: boolean;
+};
+
+/**
+ * The insert that asks for analyses of answers, where the organization wants them, from a select of
+ * their org_id and id.
+ */
+export const insertWaiting = (
+  sql: Sql,
+  { traceparent = null, isHistory = false }: AnalysisCause,
+  answers: ReturnType<typeof sql>,
+) => sql`
+  insert into waiting_analyses (org_id, response_id, is_history, traceparent)
+  select a.org_id, a.id, ${isHistory}::boolean, ${traceparent}::text
+  from (${answers}) as a (org_id, id)
+  join organizations o on o.id = a.org_id and o.ai_enabled
+  on conflict do nothing`;
+
+/** The same from a select of their org_id, id and the span that causes each. */
+export const insertWaitingTraced = (sql: Sql, answers: ReturnType<typeof sql>) => sql`
+  insert into waiting_analyses (org_id, response_id, traceparent)
+  select a.org_id, a.id, a.traceparent
+  from (${answers}) as a (org_id, id, traceparent)
+  join organizations o on o.id = a.org_id and o.ai_enabled
+  on conflict do nothing`;
+
+/** Which analysis is meant: of an answer, as it was asked for. */
+export type AnalysisTarget = {
+  orgId: string;
+  responseId: string;
+  /** As text: as a time the client would cut it to milliseconds. */
+  askedAt: string | null;
+};
+
+/** The delete of what waits no longer, unless it has been asked for again meanwhile. */
+export const deleteWaiting = (sql: Sql, { orgId, responseId, askedAt }: AnalysisTarget) => sql`
+  delete from waiting_analyses
+  where org_id = ${orgId} and response_id = ${responseId}
+    and asked_at is not distinct from ${askedAt}::text::timestamptz`;

@@ -1,0 +1,152 @@
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { notFound } from '../errors.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { parseBody } from '../lib/http/body.ts';
+import type { ApiSection } from '../lib/openapi/openapi.ts';
+import { Failure } from '../lib/openapi/operation.ts';
+import { BooleanParameter, isUuid, parseWriteQuery, Uuid } from '../lib/validation/parse.ts';
+import { suppressionOperations, suppressionSchemas } from '../suppressions/api.ts';
+import { type ContactResult, type SendTools, sendSurvey, trySend } from './send.ts';
+
+type RouteTools = SendTools & { settings: { maxContacts: number } };
+
+/** Mounted next to the surveys' own routes. */
+export function sendRoutes(tools: RouteTools) {
+  const Body = SendBody(tools.settings.maxContacts);
+  return new Hono<ApiEnv>().post('/:id/send', async (c) => {
+    const key = requireWrite(c.var.key);
+    const surveyId = c.req.param('id');
+    const { dry_run } = parseWriteQuery(SendQuery, c.req.queries());
+    const { contacts } = await parseBody(c, Body, { parameters: SendQuery });
+    if (!isUuid(surveyId)) throw notFound('survey');
+
+    const wish = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };
+    const data = dry_run ? await trySend(tools, key, wish) : await sendSurvey(tools, key, wish);
+    return c.json({ data: { ...data, results: data.results.map(noting(contacts)) } });
+  });
+}
+
+const contactFields: readonly string[] = ['email', 'name', 'properties'];
+const mostNames = 10;
+
+/** Says of a contact what a client needs to find its own mistake: which place it had, and what was not read of it. */
+const noting = (contacts: readonly unknown[]) => (result: ContactResult, index: number) => {
+  const contact = contacts[index];
+  const fields = typeof contact === 'object' && contact !== null ? Object.keys(contact) : [];
+  const ignored = fields.filter((name) => !contactFields.includes(name)).slice(0, mostNames);
+  return {
+    ...result,
+    ...(result.status === 'invalid' && { index }),
+    ...(ignored.length > 0 && { ignored }),
+  };
+};
+
+export const SendLimitExceeded = v.object({
+  ...Failure.entries,
+  code: v.literal('SEND_LIMIT_EXCEEDED'),
+  current_limit: v.pipe(v.number(), v.integer(), v.description('mails a calendar month, UTC')),
+  used: v.pipe(v.number(), v.integer(), v.description('of it, this month')),
+  requested: v.pipe(v.number(), v.integer(), v.description('mails this request would have sent')),
+});
+
+export const sendSection = ({ maxContacts }: { maxContacts: number }): ApiSection => ({
+  name: 'Sending',
+  about: 'A survey is mailed to each address once, whatever happens.',
+  schemas: { SendResult: SendAnswer, SendLimitExceeded, ...suppressionSchemas },
+  operations: [
+    {
+      id: 'sendSurvey',
+      method: 'post',
+      path: '/api/v1/surveys/{id}/send',
+      summary: 'Send a survey to a list of contacts',
+      about:
+        'Answers when the outcome of every contact is known; nothing is left to poll for. A contact that was sent ' +
+        'this survey already is a `duplicate` and is not mailed again: repeating a request is safe.',
+      permission: 'write',
+      query: SendQuery,
+      body: SendBody(maxContacts),
+      answer: {
+        status: 200,
+        about: 'one result for every submitted contact, in their order',
+        schema: v.object({ data: SendAnswer }),
+      },
+      refusals: {
+        400: { about: 'contacts is missing or empty, or the survey is not open' },
+        403: {
+          about: 'the monthly send limit would be exceeded, and nothing was sent',
+          schema: v.union([Failure, SendLimitExceeded]),
+        },
+      },
+    },
+    ...suppressionOperations,
+  ],
+});
+
+/** What a contact should be, for the document. */
+const Submitted = v.pipe(
+  v.unknown(),
+  v.metadata({
+    type: 'object',
+    properties: {
+      email: { type: 'string' },
+      name: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      properties: {
+        anyOf: [{ type: 'object', additionalProperties: true }, { type: 'null' }],
+        description: 'custom fields',
+      },
+    },
+    required: ['email'],
+  }),
+);
+
+/** Each contact is judged by itself later: one that is no object is one invalid result, not a 400. */
+const SendBody = (maxContacts: number) =>
+  v.object({
+    contacts: v.pipe(
+      v.array(Submitted, 'must be a list of contacts'),
+      v.minLength(1, 'must name at least one contact'),
+      v.maxLength(maxContacts, `must name at most ${maxContacts} contacts`),
+    ),
+  });
+
+const SendQuery = v.object({
+  dry_run: v.pipe(
+    v.optional(BooleanParameter),
+    v.description('`true` judges the same way, and writes and sends nothing'),
+  ),
+});
+
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+const SendAnswer = v.object({
+  survey_id: Uuid,
+  contacts_queued: v.pipe(
+    Count,
+    v.description('Contact rows touched, created or reused; not a count of pending work.'),
+  ),
+  contacts: v.array(v.object({ id: Uuid, email: v.string(), token: v.string() })),
+  results: v.array(
+    v.object({
+      email: v.string(),
+      status: v.picklist(['sent', 'duplicate', 'invalid', 'failed']),
+      reason: v.optional(
+        v.pipe(v.string(), v.description('Present when the email did not go out.')),
+      ),
+      reason_code: v.optional(v.string()),
+      index: v.optional(
+        v.pipe(Count, v.description('Which contact of the request is invalid, counted from 0.')),
+      ),
+      ignored: v.optional(
+        v.pipe(
+          v.array(v.string()),
+          v.description('Fields of this contact that are not known, such as misspelt ones.'),
+        ),
+      ),
+    }),
+  ),
+  sent: Count,
+  duplicates: Count,
+  invalid: Count,
+  failed: Count,
+});

@@ -1,0 +1,175 @@
+import * as v from 'valibot';
+import { complaintOfUrl } from './lib/db/db.ts';
+import { isRange } from './lib/outbound/connect.ts';
+import { mailableAddress } from './lib/smtp/address.ts';
+import { readSmtpUrl } from './lib/smtp/settings.ts';
+import { isPlainLine } from './lib/validation/parse.ts';
+
+export const whole = (minimum: number, maximum: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,15}$/, 'must be a whole number'),
+    v.toNumber(),
+    v.minValue(minimum, `must be at least ${minimum}`),
+    v.maxValue(maximum, `must be at most ${maximum}`),
+  );
+
+export const address = (...protocols: string[]) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => URL.canParse(text) && protocols.includes(new URL(text).protocol),
+      `must be an address that begins with ${protocols.map(beginning).join(' or ')}`,
+    ),
+  );
+
+const beginning = (protocol: string) => (protocol === 'mailto:' ? protocol : `${protocol}//`);
+
+/** An address of Postgres, which may name several hosts. */
+export const databaseUrl = v.pipe(
+  v.string(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const message = dataset.typed ? complaintOfUrl(dataset.value) : undefined;
+    if (message) addIssue({ message });
+  }),
+);
+
+/** What a process does; without one it does all of it. */
+export const role = v.picklist(['web', 'jobs'], 'must be web or jobs');
+export type ProcessRole = v.InferOutput<typeof role>;
+
+export const origin = v.pipe(
+  address('http:', 'https:'),
+  v.check((text) => {
+    const url = URL.parse(text);
+    if (!url) return true; // reported already
+    const { username, pathname, search, hash } = url;
+    return username === '' && /^\/*$/.test(pathname) && search === '' && hash === '';
+  }, 'must be a scheme and a host such as https://feedback.example.com, without path or query'),
+  v.transform((text) => new URL(text).origin),
+);
+
+export const bytes32 = v.pipe(
+  v.string(),
+  v.transform((text) => Buffer.from(text.trim(), 'base64')),
+  v.check(
+    (key) => key.length === 32,
+    'must be base64 of 32 bytes, as `openssl rand -base64 32` prints',
+  ),
+);
+
+export const cidrs = v.pipe(
+  v.string(),
+  v.transform((text) =>
+    text
+      .split(/[\s,]+/)
+      .map((range) => range.trim())
+      .filter((range) => range !== ''),
+  ),
+  v.everyItem(isRange, 'must be a list of CIDR ranges such as 10.0.0.0/8'),
+);
+export const token = v.pipe(
+  v.string(),
+  v.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'must be one word that may stand in a header name'),
+);
+
+/** What can be said as `Authorization: Bearer TOKEN`. */
+export const bearer = v.pipe(
+  v.string(),
+  v.regex(/^[\x21-\x7e]+$/, 'must be one word of visible ASCII letters'),
+);
+
+export const hostAndPort = v.pipe(
+  v.string(),
+  v.regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port'),
+  v.check(
+    (text) => Number(/:(\d{1,5})$/.exec(text)?.[1] ?? 0) <= 65_535,
+    'its port must be at most 65535',
+  ),
+  v.transform((text) => {
+    const at = text.lastIndexOf(':');
+    return { host: text.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(text.slice(at + 1)) };
+  }),
+);
+
+export const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
+
+/** Everything that is wrong with the address of the mail server, at once. */
+export const smtpUrl = v.pipe(
+  address('smtp:', 'smtps:'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed || dataset.issues) return;
+    for (const message of readSmtpUrl(dataset.value).complaints) addIssue({ message });
+  }),
+);
+
+/** Where a service manager listens: a path, or a name in the kernel after an @. */
+export const notifySocket = v.pipe(
+  v.string(),
+  v.regex(/^[/@]./, 'must be a path or a name that begins with @'),
+  v.check((path) => Buffer.byteLength(path) <= 107, 'must be at most 107 bytes'),
+);
+
+/** Names with colons between them. */
+export const names = v.pipe(
+  v.string(),
+  v.transform((text) => (text === '' ? [] : text.split(':'))),
+);
+
+export const domain = v.pipe(
+  v.string(),
+  v.check((name) => mailableAddress(`bounce@${name}`) !== undefined, 'must be a domain name'),
+);
+
+export const selector = v.pipe(
+  v.string(),
+  v.regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/i, 'must be the name of a DNS entry'),
+);
+
+/** `Name <address>`, or an address alone. */
+export const mailFrom = v.pipe(
+  v.string(),
+  v.transform((text) => {
+    const [, name, address] = /^(?:"?([^"<>]*?)"?\s*<([^<>]+)>|.*)$/.exec(text.trim()) ?? [];
+    return { name: name?.trim() || 'askback', address: address ?? text.trim() };
+  }),
+  v.check(
+    ({ name, address }) => isPlainLine(name) && mailableAddress(address) !== undefined,
+    'must be an address such as feedback@example.com, or Name <address>',
+  ),
+);
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type ReadFile = (path: string) => string;
+
+/**
+ * The values of the named settings. Each may be given as a file: NAME_FILE holds its path. An empty
+ * setting counts as not given.
+ */
+export function readValues(names: readonly string[], environment: Environment, readFile: ReadFile) {
+  const values: Record<string, string> = {};
+  const fromFiles: Record<string, string> = {};
+  const complaints: string[] = [];
+  for (const name of names) {
+    const [value, path] = [environment[name], environment[`${name}_FILE`]];
+    if (value && path) complaints.push(`${name}: is given twice, also as ${name}_FILE`);
+    if (value) values[name] = value;
+    else if (path) {
+      const why = failureOf(() => {
+        fromFiles[name] = readFile(path).replace(/\r?\n$/, '');
+      });
+      if (why) complaints.push(`${name}_FILE: cannot be read: ${why}`);
+    }
+  }
+  return { values: { ...values, ...fromFiles }, fromFiles, complaints };
+}
+
+/** Why a piece of work fails; undefined if it does not. */
+export function failureOf(work: () => unknown): string | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

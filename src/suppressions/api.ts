@@ -1,0 +1,125 @@
+import { Hono } from 'hono';
+import * as v from 'valibot';
+import { notFound, Refusal } from '../errors.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReaderTools } from '../keys/read.ts';
+import type { Db } from '../lib/db/db.ts';
+import { readRawBody } from '../lib/http/body.ts';
+import type { Operation } from '../lib/openapi/openapi.ts';
+import { List, Moment, One, Page, parseList } from '../lib/paging/page.ts';
+import { addressKey } from '../lib/smtp/address.ts';
+import { isUuid, Uuid } from '../lib/validation/parse.ts';
+import { type BounceTools, takeBounce } from './bounces.ts';
+import { listSuppressions } from './queries.ts';
+import { liftSuppression } from './unsubscribe.tsx';
+
+/** The addresses that get no mail of an organization. */
+export function suppressionReads(tools: ReaderTools) {
+  const { answer, byQuery } = createReader(tools);
+  const list = byQuery((orgId, queries) =>
+    listSuppressions(tools.db, orgId, parseList(SuppressionQuery, queries)),
+  );
+  return new Hono<ApiEnv>().get('/', (c) => answer(c, 'list', list(c)));
+}
+
+export const suppressionRoutes = (tools: { db: Db }) =>
+  new Hono<ApiEnv>().delete('/:id', async (c) => {
+    const key = requireWrite(c.var.key);
+    const id = c.req.param('id');
+    if (!isUuid(id)) throw notFound('suppression');
+    await liftSuppression(tools, key, id);
+    return c.body(null, 204);
+  });
+
+/** Where a mail server, or a program that reads its mailbox, hands in messages that came back. */
+export const bounceRoutes = (tools: BounceTools) =>
+  new Hono<ApiEnv>().post('/', async (c) => {
+    const key = requireWrite(c.var.key);
+    const body = await readRawBody(c);
+    if (body.length === 0)
+      throw new Refusal('invalid', 'the body must be the message that came back');
+    return c.json({
+      data: await takeBounce(tools, key, wholeMessage(c.req.header('Content-Type'), body)),
+    });
+  });
+
+/** A multipart body without headers of its own has its type in the request's Content-Type. */
+function wholeMessage(contentType = '', body: Uint8Array): Uint8Array {
+  const isBare =
+    /^multipart\//i.test(contentType) &&
+    /^\s*--/.test(new TextDecoder('latin1').decode(body.slice(0, 100)));
+  return isBare ? Buffer.concat([Buffer.from(`Content-Type: ${contentType}\r\n\r\n`), body]) : body;
+}
+
+export const suppressionKinds = ['unsubscribed', 'bounced'] as const;
+
+const Suppression = v.object({
+  id: Uuid,
+  email: v.pipe(v.string(), v.description('in lower case')),
+  kind: v.pipe(
+    v.picklist(suppressionKinds),
+    v.description('`unsubscribed`: the recipient asked so; `bounced`: the mailbox does not exist'),
+  ),
+  detail: v.pipe(v.nullable(v.string()), v.description('what the mail server said')),
+  created_at: Moment,
+});
+
+const BounceAnswer = v.object({
+  matched: v.pipe(v.boolean(), v.description('whether it is about a mail that was sent')),
+  action: v.pipe(
+    v.picklist(['bounced', 'unsubscribed', 'none']),
+    v.description(
+      'what became of the address: `none` for a delay, a full mailbox, a vacation reply',
+    ),
+  ),
+});
+
+/** Named schemas of the API document. */
+export const suppressionSchemas = { Suppression, Bounce: BounceAnswer };
+
+export const SuppressionQuery = v.object({
+  ...Page.entries,
+  email: v.pipe(
+    v.optional(v.pipe(v.string(), v.transform(addressKey))),
+    v.description('only this address, whatever its case'),
+  ),
+  kind: v.optional(v.picklist(suppressionKinds, 'must be unsubscribed or bounced')),
+});
+
+export const suppressionOperations: readonly Operation[] = [
+  {
+    id: 'listSuppressions',
+    method: 'get',
+    path: '/api/v1/suppressions',
+    summary: 'List the addresses that get no mail of yours, newest first',
+    about: 'Addresses that unsubscribed, and mailboxes that do not exist.',
+    permission: 'read',
+    query: SuppressionQuery,
+    answer: { status: 200, about: 'a page of them', schema: List(Suppression) },
+  },
+  {
+    id: 'liftSuppression',
+    method: 'delete',
+    path: '/api/v1/suppressions/{id}',
+    summary: 'Let an address get mail again',
+    about:
+      'For a contact who asked to be subscribed again, or a mailbox that exists after all. Other rules that ' +
+      'block mail to the address stay in force.',
+    permission: 'write',
+    answer: { status: 204, about: 'the address may be mailed again' },
+  },
+  {
+    id: 'takeBounce',
+    method: 'post',
+    path: '/api/bounces',
+    summary: 'Hand in a message that came to the return address',
+    about:
+      'A delivery report or a complaint about a mail that was sent keeps its address from being mailed again. ' +
+      'Every other message changes nothing, so all that comes in can be handed in.',
+    permission: 'write',
+    message: 'the message as it came, with its headers',
+    answer: { status: 200, about: 'what it was taken for', schema: One(BounceAnswer) },
+  },
+];
+
+export type SuppressionQuery = v.InferOutput<typeof SuppressionQuery>;

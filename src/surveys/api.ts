@@ -1,0 +1,222 @@
+import { type Context, Hono } from 'hono';
+import type { Writer } from '../audit/acts.ts';
+import { notFound } from '../errors.ts';
+import { type ApiEnv, type KeyTools, requireWrite } from '../keys/authenticate.ts';
+import { createReader } from '../keys/read.ts';
+import type { Db } from '../lib/db/db.ts';
+import { parseBody } from '../lib/http/body.ts';
+import { answerRead } from '../lib/http/read-answer.ts';
+import type { ApiSection } from '../lib/openapi/openapi.ts';
+import { List, One, Page, parsePage } from '../lib/paging/page.ts';
+import { isUuid, parseWriteQuery } from '../lib/validation/parse.ts';
+import {
+  changeSurvey,
+  closeSurvey,
+  copySurvey,
+  createSurvey,
+  deleteSurvey,
+  openSurvey,
+  reopenByHand,
+  shownSurvey,
+} from './lifecycle.ts';
+import { findSurvey, listSurveys, type SurveyRow, surveyJson } from './queries.ts';
+import { DeleteQuery, NewSurveyInput, Survey, SurveyChangeInput, SurveyItem } from './schemas.ts';
+
+type SurveyTools = { db: Db; publicUrl: string };
+
+export function surveyReads(tools: KeyTools & SurveyTools) {
+  const { db, publicUrl } = tools;
+  const { read, answer, byQuery } = createReader(tools);
+  const list = byQuery((orgId, queries) => listSurveys(db, orgId, parsePage(queries)));
+  return new Hono<ApiEnv>()
+    .get('/', (c) => answer(c, 'list', list(c)))
+
+    .get('/:id', async (c) => {
+      const id = c.req.param('id');
+      const survey = await read(c, (orgId) => (isUuid(id) ? surveyJson(db, orgId, id) : undefined));
+      if (survey === null) throw notFound('survey');
+      const data = shownSurvey(parseSurvey(survey), publicUrl);
+      return await answerRead(c, JSON.stringify({ data }));
+    });
+}
+
+/** What changes surveys. Each answers with the survey as a read would. */
+export const surveyRoutes = (tools: SurveyTools) =>
+  new Hono<ApiEnv>()
+    .post('/', async (c) => {
+      const by = requireWrite(c.var.key);
+      const { id } = await createSurvey(tools, by, await parseBody(c, NewSurveyInput));
+      return show(c, tools, { id, status: 201 });
+    })
+
+    .patch('/:id', async (c) => {
+      const by = requireWrite(c.var.key);
+      const id = idOf(c);
+      const change = await parseBody(c, SurveyChangeInput);
+      await changeSurvey(tools, by, { id, change });
+      return show(c, tools, { id });
+    })
+
+    .delete('/:id', async (c) => {
+      const by = requireWrite(c.var.key);
+      const { answers } = parseWriteQuery(DeleteQuery, c.req.queries());
+      await deleteSurvey(tools, by, { id: idOf(c), withAnswers: answers === 'delete' });
+      return c.body(null, 204);
+    })
+
+    .post('/:id/open', (c) => move(c, tools, openSurvey))
+    .post('/:id/close', (c) => move(c, tools, closeSurvey))
+    .post('/:id/reopen', (c) => move(c, tools, reopenByHand))
+
+    .post('/:id/copy', async (c) => {
+      const by = requireWrite(c.var.key);
+      const { id } = await copySurvey(tools, by, idOf(c));
+      return show(c, tools, { id, status: 201 });
+    });
+
+type Move = (tools: SurveyTools, by: Writer, surveyId: string) => Promise<unknown>;
+
+async function move(c: Context<ApiEnv>, tools: SurveyTools, act: Move) {
+  const by = requireWrite(c.var.key);
+  const id = idOf(c);
+  await act(tools, by, id);
+  return await show(c, tools, { id });
+}
+
+/** An id that is not a UUID is not found, like one of another organization. */
+function idOf(c: Context<ApiEnv>): string {
+  const id = c.req.param('id') ?? '';
+  if (!isUuid(id)) throw notFound('survey');
+  return id;
+}
+
+type Shown = { id: string; status?: 200 | 201 };
+
+async function show(c: Context<ApiEnv>, tools: SurveyTools, { id, status = 200 }: Shown) {
+  const survey = await findSurvey(tools.db, c.var.key.org_id, id);
+  if (!survey) throw notFound('survey');
+  return c.json({ data: shownSurvey(survey, tools.publicUrl) }, status);
+}
+
+function parseSurvey(json: string): SurveyRow {
+  const row = JSON.parse(json) as SurveyRow;
+  return {
+    ...row,
+    created_at: new Date(row.created_at),
+    updated_at: new Date(row.updated_at),
+  };
+}
+
+const path = '/api/v1/surveys';
+
+export const surveySection: ApiSection = {
+  name: 'Surveys',
+  about: 'A question, asked of a list of people.',
+  schemas: { SurveyItem, Survey },
+  operations: [
+    {
+      id: 'listSurveys',
+      method: 'get',
+      path,
+      summary: 'List surveys, newest first',
+      about: 'Surveys of every status.',
+      permission: 'read',
+      query: Page,
+      answer: { status: 200, about: 'a page of them', schema: List(SurveyItem) },
+    },
+    {
+      id: 'getSurvey',
+      method: 'get',
+      path: `${path}/{id}`,
+      summary: 'Get a survey and what its answers come to',
+      about: '`stats` counts every response that is not held, whenever it was given.',
+      permission: 'read',
+      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+    },
+    {
+      id: 'createSurvey',
+      method: 'post',
+      path,
+      summary: 'Make a survey',
+      about:
+        'Texts may hold placeholders: `{{name}}`, `{{first_name}}` and `{{properties.NAME}}` of the contact, each ' +
+        'with a fallback as in `{{first_name|there}}`. Of the languages of `texts` a reader gets that of the ' +
+        "contact's property `language`, else one that the browser asks for, else the survey's own.",
+      permission: 'write',
+      body: NewSurveyInput,
+      answer: { status: 201, about: 'the survey', schema: One(Survey) },
+    },
+    {
+      id: 'changeSurvey',
+      method: 'patch',
+      path: `${path}/{id}`,
+      summary: 'Change a survey',
+      about: 'What is not given stays as it is. Pages and mails say the new texts from now on.',
+      permission: 'write',
+      body: SurveyChangeInput,
+      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+      refusals: {
+        409: {
+          about:
+            'the survey has answers (`survey_has_answers`): its type and audience stay; it is completed ' +
+            '(`survey_completed`), or in use and no draft any more (`survey_in_use`)',
+        },
+      },
+    },
+    {
+      id: 'deleteSurvey',
+      method: 'delete',
+      path: `${path}/{id}`,
+      summary: 'Delete a survey',
+      about: 'Its contacts, mails and totals go with it.',
+      permission: 'write',
+      query: DeleteQuery,
+      answer: { status: 204, about: 'it is gone' },
+      refusals: {
+        409: {
+          about: 'the survey has answers, and `answers=delete` is not given (`survey_has_answers`)',
+        },
+      },
+    },
+    {
+      id: 'openSurvey',
+      method: 'post',
+      path: `${path}/{id}/open`,
+      summary: 'Open a draft',
+      about: 'From now on it can be sent and answered. A survey that is open stays so.',
+      permission: 'write',
+      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+      refusals: { 409: { about: 'the survey is completed (`survey_completed`)' } },
+    },
+    {
+      id: 'closeSurvey',
+      method: 'post',
+      path: `${path}/{id}/close`,
+      summary: 'Close a survey',
+      about:
+        'Its links show that it is closed, until it is reopened. A survey that is closed stays so.',
+      permission: 'write',
+      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+    },
+    {
+      id: 'reopenSurvey',
+      method: 'post',
+      path: `${path}/{id}/reopen`,
+      summary: 'Make a completed survey active again',
+      about: 'However it completed. A survey that is active stays so.',
+      permission: 'write',
+      answer: { status: 200, about: 'the survey', schema: One(Survey) },
+      refusals: { 409: { about: 'the survey is a draft (`survey_draft`)' } },
+    },
+    {
+      id: 'copySurvey',
+      method: 'post',
+      path: `${path}/{id}/copy`,
+      summary: 'Copy a survey',
+      about:
+        'The copy is a draft, with all that was decided about the survey and none of its contacts and answers.',
+      permission: 'write',
+      answer: { status: 201, about: 'the copy', schema: One(Survey) },
+    },
+  ],
+};

@@ -1,0 +1,203 @@
+import * as v from 'valibot';
+import { categories } from '../scores.ts';
+import type { FormState } from '../web/app/forms.tsx';
+import type { ManagedSurvey } from './queries.ts';
+import { embeddingOf } from './schemas.ts';
+import type { FollowUp, OtherTexts, SurveyTexts, ThanksText } from './texts.ts';
+
+type Fields = FormState['typed'];
+
+/** What a form may hold: the fields of a survey by their names in the API, in dots where those are nested. */
+export const SurveyFields = v.record(v.string(), v.union([v.string(), v.array(v.string())]));
+
+const mostReminders = 3;
+export const reminderNumbers = Array.from({ length: mostReminders }, (_, at) => at + 1);
+
+/** The fields as the API takes them: empty ones are null, and what has the same name is a list. */
+export function wishOf(fields: Fields) {
+  const text = (name: string) => textIn(fields, name);
+  const days = reminderNumbers.flatMap((at) => {
+    const after_days = numberIn(fields, `reminders.${at}.after_days`);
+    const subject = text(`reminders.${at}.subject`);
+    return after_days === null && subject === null ? [] : [{ after_days, subject }];
+  });
+  return {
+    name: text('name') ?? '',
+    from_name: text('from_name') ?? '',
+    from_email: text('from_email') ?? '',
+    reply_to: text('reply_to') ?? undefined,
+    type: text('type') ?? undefined,
+    audience: text('audience'),
+    language: text('language') ?? 'en',
+    ...textsOf(fields, ''),
+    texts: Object.fromEntries(
+      listIn(fields, 'languages').flatMap((tag) => {
+        const texts = textsOf(fields, `texts.${tag}.`);
+        return texts.question_text === '' ? [] : [[tag, texts]];
+      }),
+    ),
+    reminders: days,
+    ask_after_days: numberIn(fields, 'ask_after_days'),
+    send_window: windowOf(fields),
+    embed: {
+      origins: (text('embed.origins') ?? '').split(/\s+/).filter(Boolean),
+      position: text('embed.position') ?? undefined,
+      delay_seconds: numberIn(fields, 'embed.delay_seconds') ?? undefined,
+      every_days: numberIn(fields, 'embed.every_days') ?? undefined,
+    },
+  };
+}
+
+function textsOf(fields: Fields, prefix: string) {
+  const text = (name: string) => textIn(fields, `${prefix}${name}`);
+  return {
+    question_text: text('question_text') ?? '',
+    subject: text('subject'),
+    intro: text('intro'),
+    follow_up: byCategory(text('follow_up'), (category) => text(`follow_up.${category}`)),
+    thanks: byCategory(text('thanks'), (category, all) => {
+      const words = text(`thanks.${category}`) ?? null;
+      const link_url = text(`thanks.${category}.link_url`) ?? undefined;
+      const link_text = text(`thanks.${category}.link_text`) ?? undefined;
+      if (words === null && link_url === undefined) return null;
+      return { text: words ?? all ?? '', link_url, link_text };
+    }),
+  };
+}
+
+/** One text for all, or one for each category as soon as one has its own; then that for all fills the gaps. */
+function byCategory<T>(
+  all: string | null,
+  of: (category: (typeof categories)[number], all: string | null) => T | null,
+) {
+  const own = categories.flatMap((category) => {
+    const words = of(category, all);
+    return words === null ? [] : [[category, words] as const];
+  });
+  if (own.length === 0) return all;
+  const isText = own.every(([, words]) => typeof words === 'string');
+  const rest = all === null ? null : isText ? all : { text: all };
+  const named = new Map<string, unknown>(own);
+  return Object.fromEntries(
+    categories.flatMap((category) => {
+      const words = named.get(category) ?? rest;
+      return words === null ? [] : [[category, words]];
+    }),
+  );
+}
+
+function windowOf(fields: Fields) {
+  const days = listIn(fields, 'send_window.days');
+  if (days.length === 0) return null;
+  const text = (name: string) => textIn(fields, `send_window.${name}`) ?? '';
+  return { days, from: text('from'), to: text('to'), time_zone: text('time_zone') };
+}
+
+const listIn = (fields: Fields, name: string): string[] => [fields[name] ?? []].flat();
+
+function textIn(fields: Fields, name: string): string | null {
+  const [text] = listIn(fields, name);
+  return text?.trim() || null;
+}
+
+function numberIn(fields: Fields, name: string): number | string | null {
+  const text = textIn(fields, name);
+  return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : text;
+}
+
+/** The fields of a survey that is stored. */
+export function fieldsOfSurvey(survey: ManagedSurvey): Record<string, string | string[]> {
+  const { embed, send_window: window, reminders, texts } = survey;
+  const { origins, position, delay_seconds, every_days } = embeddingOf(embed);
+  return defined({
+    name: survey.name,
+    from_name: survey.from_name,
+    from_email: survey.from_email,
+    reply_to: survey.reply_to,
+    type: survey.type,
+    audience: survey.audience,
+    language: survey.language,
+    ...textFields(survey, ''),
+    languages: Object.keys(texts),
+    ...Object.assign(
+      {},
+      ...Object.entries(texts).map(([tag, each]) => textFields(each, `texts.${tag}.`)),
+    ),
+    ...Object.assign(
+      {},
+      ...reminders.map(({ after_days, subject }, at) => ({
+        [`reminders.${at + 1}.after_days`]: after_days,
+        [`reminders.${at + 1}.subject`]: subject,
+      })),
+    ),
+    ask_after_days: survey.ask_after_days,
+    'send_window.days': window?.days,
+    'send_window.from': window?.from,
+    'send_window.to': window?.to,
+    'send_window.time_zone': window?.time_zone,
+    'embed.origins': origins.join('\n'),
+    'embed.position': position,
+    'embed.delay_seconds': delay_seconds,
+    'embed.every_days': every_days,
+  });
+}
+
+function textFields(texts: SurveyTexts | OtherTexts, prefix: string): Record<string, unknown> {
+  const { question_text, subject, intro, follow_up, thanks } = texts;
+  const fields = {
+    question_text,
+    subject,
+    intro,
+    ...followUpFields(follow_up),
+    ...thanksFields(thanks),
+  };
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [`${prefix}${name}`, value]),
+  );
+}
+
+function followUpFields(followUp: FollowUp | null | undefined): Record<string, string> {
+  if (!followUp || typeof followUp === 'string') return followUp ? { follow_up: followUp } : {};
+  return Object.fromEntries(
+    Object.entries(followUp).map(([category, text]) => [`follow_up.${category}`, text]),
+  );
+}
+
+function thanksFields(thanks: ThanksText | null | undefined): Record<string, unknown> {
+  if (!thanks || typeof thanks === 'string') return { thanks };
+  return Object.fromEntries(
+    Object.entries(thanks).flatMap(([category, { text, link_url, link_text }]) => [
+      [`thanks.${category}`, text],
+      [`thanks.${category}.link_url`, link_url],
+      [`thanks.${category}.link_text`, link_text],
+    ]),
+  );
+}
+
+const defined = (fields: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
+  );
+
+/** Mistakes by the names of the form's fields. */
+export function mistakesOf(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const issue of issues) {
+    const name = fieldOf(v.getDotPath(issue) ?? '');
+    const text = issue.received === 'undefined' ? 'this is needed' : issue.message;
+    found[name] ??= `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  }
+  return found;
+}
+
+/** Where in the form a part of the survey is typed. */
+function fieldOf(path: string): string {
+  const [, at, rest] = /^reminders\.(\d)\.?(.*)$/.exec(path) ?? [];
+  if (at !== undefined) return `reminders.${Number(at) + 1}.${rest || 'after_days'}`;
+  if (path === 'reminders') return 'reminders.1.after_days';
+  if (path === 'send_window') return 'send_window.to';
+  if (path.startsWith('send_window.days')) return 'send_window.days';
+  return path.replace(/^(embed\.origins)\..*/, '$1').replace(/(thanks\.\w+)\.text$/, '$1');
+}

@@ -1,0 +1,96 @@
+import { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import { renderSVG } from 'uqr';
+import * as v from 'valibot';
+import type { Db } from '../../lib/db/db.ts';
+import { Page, parseList } from '../../lib/paging/page.ts';
+import type { ScreenEnv } from '../../sessions/session.ts';
+import { shareUrl } from '../lifecycle.ts';
+import {
+  countReached,
+  countScores,
+  getOrgSurvey,
+  type ManagedSurvey,
+  pageOfSurveys,
+} from '../queries.ts';
+import { addForms } from './edit.tsx';
+import { renderList } from './list.tsx';
+import { surveyIdOf, surveyOf } from './parts.tsx';
+import { renderShare } from './share.tsx';
+import { addActs, periods, renderSurvey, type SurveyPeriod } from './survey.tsx';
+
+const longestSearch = 500;
+
+const SurveySearch = v.object({
+  ...Page.entries,
+  search: v.optional(
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.maxLength(longestSearch, `must be at most ${longestSearch} characters`),
+      v.check((text) => !text.includes('\u0000'), 'must not contain NUL'),
+    ),
+    '',
+  ),
+});
+
+type SurveyScreenTools = {
+  db: Db;
+  publicUrl: string;
+  /** The trend of a survey, which a room above this one draws. */
+  trendOf: (of: { orgId: string; survey: ManagedSurvey; period: SurveyPeriod }) => Promise<Child>;
+};
+
+/** Surveys: below `/o/:slug/surveys`. */
+export function surveyScreens(tools: SurveyScreenTools) {
+  const { db, publicUrl } = tools;
+  const app = new Hono<ScreenEnv>().get('/', async (c) => {
+    const { page, limit, search } = parseList(SurveySearch, c.req.queries());
+    const found = await pageOfSurveys(db, c.var.organization.id, { page, limit, search });
+    return renderList(c, { ...found, page, limit, search });
+  });
+  addForms(app, tools);
+  addActs(app, tools);
+  return app
+    .get('/:id', async (c) => {
+      const period = readPeriod(c.req.query('period'));
+      const of = { orgId: c.var.organization.id, surveyId: surveyIdOf(c), period };
+      return renderSurvey(c, { ...(await readNumbers(tools, of)), period });
+    })
+
+    .get('/:id/share', async (c) => renderShare(c, await surveyOf(c, db), publicUrl))
+
+    .get('/:id/share/qr.svg', async (c) => {
+      const survey = await surveyOf(c, db);
+      const svg = renderSVG(shareUrl(publicUrl, survey) ?? '', { ecc: 'M', border: 4 });
+      const disposition = c.req.query('download') ? 'attachment; filename="qr-code.svg"' : 'inline';
+      return c.body(svg, 200, {
+        'Content-Type': 'image/svg+xml',
+        'Content-Disposition': disposition,
+        'Content-Security-Policy': "default-src 'none'",
+        'X-Content-Type-Options': 'nosniff',
+        'Cache-Control': 'private, max-age=3600',
+      });
+    });
+}
+
+type NumbersOf = { orgId: string; surveyId: string; period: SurveyPeriod };
+
+/** A survey, and its numbers as they are for every member. */
+async function readNumbers({ db, trendOf }: SurveyScreenTools, of: NumbersOf) {
+  const { orgId, surveyId, period } = of;
+  const survey = await getOrgSurvey(db, orgId, surveyId);
+  const [scores, reached, trend] = await Promise.all([
+    countScores(db, orgId, { surveyId, since: startOf(period) }),
+    countReached(db, orgId, surveyId),
+    trendOf({ orgId, survey, period }),
+  ]);
+  return { survey, scores, reached, trend };
+}
+
+const readPeriod = (given: string | undefined): SurveyPeriod =>
+  given !== undefined && Object.hasOwn(periods, given) ? (given as SurveyPeriod) : null;
+
+/** The last so many days, up to now. */
+const startOf = (period: SurveyPeriod): Date | null =>
+  period === null ? null : new Date(Date.now() - Number.parseInt(period, 10) * 86_400_000);

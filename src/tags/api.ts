@@ -1,0 +1,118 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { notFound } from '../errors.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReaderTools } from '../keys/read.ts';
+import type { Db } from '../lib/db/db.ts';
+import { parseBody } from '../lib/http/body.ts';
+import type { ApiSection } from '../lib/openapi/openapi.ts';
+import { Count, described, Id, Moment, One } from '../lib/paging/page.ts';
+import { isUuid } from '../lib/validation/parse.ts';
+import { changeTag, createTag, deleteTag, tagsJson } from './tags.ts';
+
+export function tagReads(tools: ReaderTools) {
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>().get('/', (c) =>
+    answer(c, 'list', (orgId) => tagsJson(tools.db, orgId)),
+  );
+}
+
+export const tagRoutes = ({ db }: { db: Db }) =>
+  new Hono<ApiEnv>()
+    .post('/', async (c) => {
+      const by = requireWrite(c.var.key);
+      return c.json({ data: await createTag(db, by, await parseBody(c, NewTagInput)) }, 201);
+    })
+
+    .patch('/:id', async (c) => {
+      const by = requireWrite(c.var.key);
+      const id = idOf(c);
+      const change = await parseBody(c, TagChangeInput);
+      return c.json({ data: await changeTag(db, by, { id, ...change }) });
+    })
+
+    .delete('/:id', async (c) => {
+      const by = requireWrite(c.var.key);
+      await deleteTag(db, by, idOf(c));
+      return c.body(null, 204);
+    });
+
+/** An id that is not a UUID is not found, like one of another organization. */
+function idOf(c: Context<ApiEnv>): string {
+  const id = c.req.param('id') ?? '';
+  if (!isUuid(id)) throw notFound('tag');
+  return id;
+}
+
+const Tag = v.object({
+  id: Id,
+  name: v.string(),
+  color: described(v.pipe(v.string(), v.regex(/^#[0-9A-Fa-f]{6}$/)), 'hex color, #RRGGBB'),
+  created_at: Moment,
+});
+
+const TagList = v.object({ data: v.array(Tag), meta: v.object({ total: Count }) });
+
+const longestTagName = 200;
+
+const Name = v.pipe(
+  v.string('must be text'),
+  v.trim(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(longestTagName, `must have at most ${longestTagName} characters`),
+);
+const Color = v.pipe(
+  v.string('must be text'),
+  v.regex(/^#[0-9A-Fa-f]{6}$/, 'must be a hex color such as #1F6FEB'),
+);
+
+export const NewTagInput = v.object({ name: Name, color: v.optional(Color) });
+export const TagChangeInput = v.object({ name: v.optional(Name), color: v.optional(Color) });
+
+export const tagSection: ApiSection = {
+  name: 'Tags',
+  about: 'Words with a color, to sort responses by.',
+  schemas: { Tag },
+  operations: [
+    {
+      id: 'listTags',
+      method: 'get',
+      path: '/api/v1/tags',
+      summary: 'List tags, by name',
+      about: 'All tags in one answer, without pages.',
+      permission: 'read',
+      answer: { status: 200, about: 'all of them', schema: TagList },
+    },
+    {
+      id: 'createTag',
+      method: 'post',
+      path: '/api/v1/tags',
+      summary: 'Make a tag',
+      about: 'One tag a name.',
+      permission: 'write',
+      body: NewTagInput,
+      answer: { status: 201, about: 'the tag', schema: One(Tag) },
+      refusals: { 409: { about: 'there is a tag of this name (`name_taken`)' } },
+    },
+    {
+      id: 'changeTag',
+      method: 'patch',
+      path: '/api/v1/tags/{id}',
+      summary: 'Change the name or the color of a tag',
+      about: 'Responses that have the tag keep it.',
+      permission: 'write',
+      body: TagChangeInput,
+      answer: { status: 200, about: 'the tag as it is now', schema: One(Tag) },
+      refusals: { 409: { about: 'there is another tag of this name (`name_taken`)' } },
+    },
+    {
+      id: 'deleteTag',
+      method: 'delete',
+      path: '/api/v1/tags/{id}',
+      summary: 'Delete a tag',
+      about: 'It is taken from all responses that have it.',
+      permission: 'write',
+      answer: { status: 204, about: 'it is gone' },
+    },
+  ],
+};

@@ -1,0 +1,193 @@
+import { type Act, recordAct, type Writer } from '../audit/acts.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { type Db, inTransaction, one, type Part, type Sql, violates } from '../lib/db/db.ts';
+import type { OrgId } from '../limits.ts';
+
+/** Of tags that are made without one. */
+export const defaultTagColor = '#5b6b8c';
+
+/** Screens and the API show all of them at once. Imports take over as many as there are. */
+const mostTagsOfOrganization = 1000;
+
+type TagWish = { name: string; color?: string | undefined };
+
+export async function createTag(db: Db, writer: Writer, wish: TagWish): Promise<TagRow> {
+  const tag: NewTag = { name: wish.name, color: wish.color ?? defaultTagColor };
+  return await inTransaction(db, async (tx) => {
+    if ((await lockAndCountTags(tx, writer.orgId)) >= mostTagsOfOrganization) throw tooManyTags();
+    const made = await insertTag(tx, writer.orgId, tag).catch(refuse(tag.name));
+    await recordTag(tx, writer, { act: 'tag.created', tag: made });
+    return made;
+  });
+}
+
+/**
+ * The ids of tags by their names, in the caller's transaction; those that are missing are made. A spelling that differs
+ * from an existing one only by case is that tag.
+ */
+export async function ensureTags(
+  tx: Sql,
+  writer: Writer,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const made = await insertMissingTags(tx, writer.orgId, { names, color: defaultTagColor });
+  for (const tag of made) await recordTag(tx, writer, { act: 'tag.created', tag });
+  const tags = await findNamedTags(tx, writer.orgId, names);
+  return new Map(tags.map(({ id, name }) => [name, id]));
+}
+
+type TagChange = { name?: string | undefined; color?: string | undefined };
+
+/** Renames or recolors a tag; responses keep it. */
+export async function changeTag(
+  db: Db,
+  writer: Writer,
+  { id, name, color }: TagChange & { id: string },
+): Promise<TagRow> {
+  return await inTransaction(db, async (tx) => {
+    const change = { name: name ?? null, color: color ?? null };
+    const changed = await updateTag(tx, { orgId: writer.orgId, id }, change).catch(
+      refuse(name ?? ''),
+    );
+    if (!changed) throw notFound('tag');
+    const { differs, ...tag } = changed;
+    if (differs) await recordTag(tx, writer, { act: 'tag.changed', tag });
+    return tag;
+  });
+}
+
+/** Deletes a tag, also from all responses that have it. */
+export async function deleteTag(db: Db, writer: Writer, id: string): Promise<TagRow> {
+  return await inTransaction(db, async (tx) => {
+    const gone = await removeTag(tx, writer.orgId, id);
+    if (!gone) throw notFound('tag');
+    await recordTag(tx, writer, { act: 'tag.deleted', tag: gone });
+    return gone;
+  });
+}
+
+const tooManyTags = () =>
+  new Refusal('invalid', `an organization has at most ${mostTagsOfOrganization} tags`, {
+    code: 'too_many_tags',
+  });
+
+type TagAct = { act: Act; tag: TagRow };
+
+const recordTag = (tx: Sql, writer: Writer, { act, tag: { id, name } }: TagAct) =>
+  recordAct(tx, { ...writer, act, target: { kind: 'tag', id }, details: { name } });
+
+const refuse =
+  (name: string) =>
+  (error: unknown): never => {
+    if (!violates(error, 'tags_one_per_name')) throw error;
+    throw new Refusal('conflict', `the organization has a tag named ${name} already`, {
+      code: 'name_taken',
+    });
+  };
+
+type NewTag = { name: string; color: string };
+export type TagRow = NewTag & { id: string; created_at: Date };
+
+/** Locks the organization, so that its tags are counted one at a time. */
+async function lockAndCountTags(sql: Sql, orgId: string): Promise<number> {
+  const locked = await sql`select from organizations where id = ${orgId} for no key update`;
+  if (locked.length === 0) throw notFound('organization');
+  return one(
+    await sql<{ count: number }[]>`select count(*)::int as count from tags where org_id = ${orgId}`,
+  ).count;
+}
+
+export async function insertTag(sql: Sql, orgId: string, tag: NewTag): Promise<TagRow> {
+  return one(
+    await sql<TagRow[]>`
+      insert into tags (org_id, name, color)
+      values (${orgId}, ${tag.name}, ${tag.color})
+      returning id, name, color, created_at`,
+  );
+}
+
+async function insertMissingTags(
+  sql: Sql,
+  orgId: string,
+  { names, color }: { names: readonly string[]; color: string },
+) {
+  return await sql<TagRow[]>`
+    insert into tags (org_id, name, color)
+    select distinct on (lower(wanted.name)) ${orgId}::uuid, wanted.name, ${color}
+    from unnest(${[...names]}::text[]) with ordinality wanted (name, place)
+    where not exists (
+      select from tags t where t.org_id = ${orgId} and lower(t.name) = lower(wanted.name)
+    )
+    order by lower(wanted.name), place
+    on conflict (org_id, name) do nothing
+    returning id, name, color, created_at`;
+}
+
+/** The tag of each of these names: the one of exactly this spelling before the oldest of any other. */
+async function findNamedTags(sql: Sql, orgId: string, names: readonly string[]) {
+  return await sql<{ name: string; id: string }[]>`
+    select wanted.name, t.id
+    from unnest(${[...names]}::text[]) wanted (name)
+    cross join lateral (
+      select id
+      from tags t
+      where t.org_id = ${orgId} and lower(t.name) = lower(wanted.name)
+      order by t.name = wanted.name desc, t.created_at, t.id
+      limit 1
+    ) t`;
+}
+
+/** Whether the change made the tag different. */
+type ChangedTag = TagRow & { differs: boolean };
+
+async function updateTag(
+  sql: Sql,
+  { orgId, id }: { orgId: string; id: string },
+  { name, color }: { name: string | null; color: string | null },
+): Promise<ChangedTag | undefined> {
+  const [row] = await sql<ChangedTag[]>`
+    update tags t
+    set name = coalesce(${name}, before.name), color = coalesce(${color}, before.color)
+    from (
+      select id, name, color from tags where org_id = ${orgId} and id = ${id} for no key update
+    ) before
+    where t.org_id = ${orgId} and t.id = before.id
+    returning t.id, t.name, t.color, t.created_at,
+              (t.name, t.color) is distinct from (before.name, before.color) as differs`;
+  return row;
+}
+
+async function removeTag(sql: Sql, orgId: string, id: string): Promise<TagRow | undefined> {
+  const [row] = await sql<TagRow[]>`
+    delete from tags
+    where org_id = ${orgId} and id = ${id}
+    returning id, name, color, created_at`;
+  return row;
+}
+
+/** The organization of a tag that the operator names by its id alone. */
+export async function findOrganizationOfTag(sql: Sql, id: string): Promise<string | undefined> {
+  const [row] = await sql<{ org_id: string }[]>`
+    -- all organizations
+    select org_id from tags where id = ${id}`;
+  return row?.org_id;
+}
+
+/** By code points, so that every database sorts them alike. */
+export async function listTags(sql: Sql, orgId: string): Promise<TagRow[]> {
+  return await sql<TagRow[]>`
+    select id, name, color, created_at
+    from tags
+    where org_id = ${orgId}
+    order by lower(name) collate "C", name collate "C"`;
+}
+
+/** The same as the body of the API's answer. */
+export const tagsJson = (sql: Sql, orgId: OrgId): Part => sql`(
+  select '{"data":['
+         || coalesce(string_agg(row_to_json(item)::text, ',' order by lower(t.name) collate "C", t.name collate "C"), '')
+         || '],"meta":{"total":' || count(*) || '}}'
+  from tags t
+  cross join lateral (select t.id, t.name, t.color, iso(t.created_at) as created_at) item
+  where t.org_id = ${orgId}
+)`;

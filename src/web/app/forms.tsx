@@ -1,0 +1,366 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import type { Child } from 'hono/jsx';
+import * as v from 'valibot';
+import { Refusal } from '../../errors.ts';
+import { readFormData } from '../../lib/http/body.ts';
+
+/** What every control of a form has. `form` gives it what was typed and the mistake in it. */
+type ControlProps = {
+  name: string;
+  label: string;
+  form?: FormState | undefined;
+  help?: Child;
+  required?: boolean;
+  /** When the same name stands in two forms of a page. */
+  id?: string;
+};
+
+type FieldProps = ControlProps & {
+  type?:
+    | 'text'
+    | 'email'
+    | 'password'
+    | 'url'
+    | 'number'
+    | 'search'
+    | 'date'
+    | 'datetime-local'
+    | 'color'
+    | 'file'
+    | 'tel';
+  /** What stands in it before anything was typed. */
+  value?: string | number | null | undefined;
+  autocomplete?: string;
+  /** With rows the field takes several lines. */
+  rows?: number;
+  maxlength?: number;
+  min?: string | number;
+  max?: string | number;
+  step?: string | number;
+  accept?: string;
+  inputmode?: 'numeric' | 'email' | 'url' | 'text' | 'decimal';
+  placeholder?: string;
+  readonly?: boolean;
+  /** How wide it is among filters. */
+  size?: 'wide' | 'day';
+};
+
+/** A labelled field with its help and its mistake. The first mistake of a form has the focus. */
+export function Field(props: FieldProps) {
+  const { name, label, form, help, rows, size, id = name, value, ...given } = props;
+  const { error, attributes } = stateOf({ name, id, form, help });
+  const typed = form?.typed[name];
+  const shown = typeof typed === 'string' ? typed : (value ?? undefined);
+  const isBlank = given.type === 'password' || given.type === 'file';
+  return (
+    <div class={size ? `field ${size}` : 'field'}>
+      <label for={id}>{label}</label>
+      {rows ? (
+        <textarea id={id} name={name} rows={rows} {...given} {...attributes}>
+          {shown}
+        </textarea>
+      ) : (
+        <input id={id} name={name} {...given} {...attributes} value={isBlank ? undefined : shown} />
+      )}
+      <Remarks id={id} help={help} error={error} />
+    </div>
+  );
+}
+
+export type ControlOption = { value: string; text: Child; help?: Child; disabled?: boolean };
+
+type SelectProps = ControlProps & {
+  options: readonly ControlOption[];
+  value?: string | null | undefined;
+  size?: 'wide' | 'day';
+};
+
+export function Select(props: SelectProps) {
+  const { name, label, form, help, required, options, value, size, id = name } = props;
+  const { error, attributes } = stateOf({ name, id, form, help });
+  const chosen = form?.typed[name] ?? value;
+  return (
+    <div class={size ? `field ${size}` : 'field'}>
+      <label for={id}>{label}</label>
+      <select id={id} name={name} required={required} {...attributes}>
+        {options.map((option) => (
+          <option
+            value={option.value}
+            selected={option.value === chosen}
+            disabled={option.disabled}
+          >
+            {option.text}
+          </option>
+        ))}
+      </select>
+      <Remarks id={id} help={help} error={error} />
+    </div>
+  );
+}
+
+type ChoiceProps = ControlProps & {
+  options: readonly ControlOption[];
+  /** What is chosen before anything was sent; with `several`, a list. */
+  value?: string | readonly string[] | null | undefined;
+  several?: boolean;
+};
+
+/** One of a few (radio buttons), or with `several` any of them (checkboxes), all in view. */
+export function Choice(props: ChoiceProps) {
+  const { name, label, form, help, options, value, several = false, id = name } = props;
+  const { error, attributes } = stateOf({ name, id, form, help });
+  const { autofocus, ...described } = attributes;
+  const chosen = [form?.typed[name] ?? (form && hasTyped(form) ? [] : value) ?? []].flat();
+  return (
+    <fieldset aria-describedby={described['aria-describedby']}>
+      <legend>{label}</legend>
+      {options.map((option, at) => (
+        <label class="tick">
+          <input
+            type={several ? 'checkbox' : 'radio'}
+            name={name}
+            value={option.value}
+            checked={chosen.includes(option.value)}
+            disabled={option.disabled}
+            autofocus={at === 0 && autofocus}
+            aria-invalid={described['aria-invalid']}
+          />
+          <span>
+            {option.text}
+            {option.help ? <span class="small soft block">{option.help}</span> : null}
+          </span>
+        </label>
+      ))}
+      <Remarks id={id} help={help} error={error} />
+    </fieldset>
+  );
+}
+
+type TickProps = ControlProps & { checked?: boolean; value?: string };
+
+/** A single checkbox. */
+export function Tick(props: TickProps) {
+  const { name, label, form, help, checked = false, value = 'on', id = name } = props;
+  const { error, attributes } = stateOf({ name, id, form, help });
+  const isTicked = form && hasTyped(form) ? name in form.typed : checked;
+  return (
+    <div class="field">
+      <label class="tick">
+        <input
+          type="checkbox"
+          id={id}
+          name={name}
+          value={value}
+          checked={isTicked}
+          {...attributes}
+        />
+        <span>{label}</span>
+      </label>
+      <Remarks id={id} help={help} error={error} />
+    </div>
+  );
+}
+
+const hasTyped = (form: FormState) => Object.keys(form.errors).length > 0;
+
+type Control = Pick<ControlProps, 'name' | 'form' | 'help'> & { id: string };
+
+function stateOf({ name, id, form, help }: Control) {
+  const error = form?.errors[name];
+  const describedBy = [error && `${id}-error`, help && `${id}-help`].filter(Boolean).join(' ');
+  const isFirst = error !== undefined && Object.keys(form?.errors ?? {})[0] === name;
+  return {
+    error,
+    attributes: {
+      autofocus: isFirst || undefined,
+      'aria-invalid': error === undefined ? undefined : ('true' as const),
+      'aria-describedby': describedBy || undefined,
+    },
+  };
+}
+
+function Remarks({ id, help, error }: { id: string; help: Child; error: string | undefined }) {
+  return (
+    <>
+      {error ? (
+        <p class="mistake is-failed" id={`${id}-error`}>
+          {error}
+        </p>
+      ) : null}
+      {help ? (
+        <p class="small soft" id={`${id}-help`}>
+          {help}
+        </p>
+      ) : null}
+    </>
+  );
+}
+
+/** What was typed and what is wrong with it, each by the name of its field. */
+export type FormState = {
+  typed: Readonly<Record<string, string | string[]>>;
+  errors: Readonly<Record<string, string>>;
+};
+
+type FormMistakes = FormState & { values?: never };
+type FormValues<T> = { values: T; errors?: never };
+
+type FormFields = Record<string, string | string[] | File>;
+
+/** A form that has not been sent yet, perhaps filled in with what is stored. */
+export const emptyForm = (typed: FormState['typed'] = {}): FormState => ({ typed, errors: {} });
+
+/**
+ * A form that was posted, checked: its values, or every mistake in it together with what was typed. `largest`
+ * is how many bytes it may have, where a file is sent with it.
+ */
+export async function readForm<const S extends v.GenericSchema>(
+  c: Context,
+  schema: S,
+  { largest }: { largest?: number } = {},
+): Promise<FormValues<v.InferOutput<S>> | FormMistakes> {
+  const fields = await readFields(c, largest);
+  const result = v.safeParse(schema, fields);
+  if (result.success) return { values: result.output };
+  return { errors: mistakes(result.issues), typed: typedIn(fields) };
+}
+
+/** A mistake that only the act found, such as a name that is taken. */
+export async function withMistake(c: Context, errors: FormState['errors']): Promise<FormMistakes> {
+  return { errors, typed: typedIn(await readFields(c)) };
+}
+
+/** Reads a form before it is refused, so that the page of the refusal can send it again. */
+export async function keepPosted(c: Context) {
+  await readFields(c, largestKept).catch(() => undefined);
+}
+
+/** The fields to send again; none where one of them is a file or a secret, which no page sends back. */
+export function postedAgain(c: Context): (readonly [name: string, value: string])[] {
+  const fields: FormFields = c.get('formFields') ?? {};
+  const entries = Object.entries(fields).flatMap(([name, values]) =>
+    [values].flat().map((value) => [name, value] as const),
+  );
+  const isRepeatable = (entry: (typeof entries)[number]): entry is readonly [string, string] =>
+    typeof entry[1] === 'string' && !secret.test(entry[0]);
+  return entries.every(isRepeatable) ? entries : [];
+}
+
+/** Checkboxes and lists of several: none, one or many values of the same name. */
+export const severalOf = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
+  v.optional(
+    v.pipe(
+      v.union([v.array(v.string()), v.string()]),
+      v.transform((given) => (typeof given === 'string' ? [given] : given)),
+      v.array(schema),
+    ),
+    [],
+  );
+
+/** A checkbox: sent when it is ticked. */
+export const ticked = v.pipe(
+  v.optional(v.string()),
+  v.transform((given) => given !== undefined),
+);
+
+/** Text that may be left out: an empty field is null. */
+export const optionalText = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
+  v.pipe(
+    v.optional(v.string(), ''),
+    v.trim(),
+    v.transform((given) => (given === '' ? null : given)),
+    v.nullable(schema),
+  );
+
+/** What visitors type is short: an address, a password, the answer of a passkey. */
+const largestOfVisitor = 64 * 1024;
+/** What a member typed before the session ended may be long. */
+const largestKept = 1024 * 1024;
+
+async function readFields(
+  c: Context,
+  largest = c.get('member') ? undefined : largestOfVisitor,
+): Promise<FormFields> {
+  const known: FormFields | undefined = c.get('formFields');
+  if (known) return known;
+  const fields = gather(await readFormData(c, largest));
+  c.set('formFields', fields);
+  return fields;
+}
+
+/** Browsers send line ends as CRLF; Postgres stores no NUL. */
+function gather(form: FormData): FormFields {
+  const fields: FormFields = Object.create(null);
+  for (const [name, given] of form) {
+    if (typeof given !== 'string') {
+      fields[name] = given;
+      continue;
+    }
+    const value = plain(given);
+    const before = fields[name];
+    if (typeof before === 'string') fields[name] = [before, value];
+    else if (Array.isArray(before)) before.push(value);
+    else fields[name] = value;
+  }
+  return fields;
+}
+
+function plain(text: string): string {
+  if (text.includes('\0')) throw new Refusal('invalid', 'The form holds a character NUL.');
+  return text.toWellFormed().replaceAll('\r\n', '\n');
+}
+
+/** A secret is typed again rather than sent back. */
+const secret = /password|secret|code|token/i;
+
+function typedIn(fields: FormFields): FormState['typed'] {
+  const texts = Object.entries(fields).filter(
+    (entry): entry is [string, string | string[]] => !(entry[1] instanceof File),
+  );
+  return Object.fromEntries(texts.filter(([name]) => !secret.test(name)));
+}
+
+function mistakes(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const issue of issues) {
+    const key = issue.path?.[0]?.key;
+    const name = typeof key === 'string' ? key : '';
+    found[name] ??= sentence(issue);
+  }
+  return found;
+}
+
+/** valibot's own words for what is missing are not for readers. */
+function sentence(issue: v.BaseIssue<unknown>): string {
+  if (issue.received === 'undefined') return 'This is needed.';
+  const text = issue.message.charAt(0).toUpperCase() + issue.message.slice(1);
+  return /[.?!]$/.test(text) ? text : `${text}.`;
+}
+
+const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Refuses a form that another site made the reader's browser post. Stands before every screen, because it also
+ * notes what cookies are to be like: secure where the public address is https.
+ */
+export function guardForms(publicUrl: string): MiddlewareHandler {
+  const { origin, protocol } = new URL(publicUrl);
+  return async (c, next) => {
+    c.set('isApp', true);
+    c.set('isSecure', protocol === 'https:');
+    if (!reading.has(c.req.method) && !isOwnForm(c, origin)) {
+      throw new Refusal('forbidden', 'the form did not come from a page of this server', {
+        code: 'forged_form',
+      });
+    }
+    await next();
+  };
+}
+
+/** Browsers send one of the two headers with every post; a program that sends neither holds no reader's cookie. */
+function isOwnForm(c: Context, origin: string): boolean {
+  const site = c.req.header('Sec-Fetch-Site');
+  if (site !== undefined) return site === 'same-origin' || site === 'none';
+  const given = c.req.header('Origin');
+  return given === undefined || given === origin;
+}

@@ -1,0 +1,371 @@
+import { type Context, Hono } from 'hono';
+import * as v from 'valibot';
+import { notFound } from '../errors.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { Moment } from '../lib/cli/command.ts';
+import type { Db } from '../lib/db/db.ts';
+import { parseBody } from '../lib/http/body.ts';
+import type { ApiSection, Operation } from '../lib/openapi/openapi.ts';
+import { isPlainLine, isUuid, Uuid } from '../lib/validation/parse.ts';
+import type { DeliverTools } from './deliver.ts';
+import { type EventType, eventTypes, testWebhook } from './events.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  getWebhook,
+  type ManageTools,
+  removeWebhook,
+  renewSecret,
+} from './manage.ts';
+import { listWebhooks } from './queries.ts';
+import { redeliver, replay } from './replay.ts';
+import { firstRetrySeconds, retryKinds } from './rules.ts';
+import { listDeliveries } from './screen.queries.ts';
+
+export type WebhookTools = ManageTools &
+  DeliverTools & { db: Db; settings: { traceUrl: string | null } };
+
+/** The management endpoints answer with the record itself, and lists under their own name. */
+export const webhookRoutes = (tools: WebhookTools) =>
+  new Hono<ApiEnv>()
+    .get('/', async (c) => c.json({ webhooks: await listWebhooks(tools.db, c.var.key.org_id) }))
+
+    .post('/', async (c) => {
+      const key = requireWrite(c.var.key);
+      return c.json(await createWebhook(tools, key, await parseBody(c, NewWebhook)), 201);
+    })
+
+    .get('/events', (c) => c.json({ events: eventTypes }))
+    .all('/events', (c) => c.notFound()) // never `/:id`: the answer names the methods it has
+
+    .get('/:id', async (c) =>
+      c.json(await getWebhook(tools, c.var.key.org_id, id(c.req.param('id'), 'webhook'))),
+    )
+
+    .put('/:id', async (c) => {
+      const key = requireWrite(c.var.key);
+      const webhookId = id(c.req.param('id'), 'webhook');
+      const change = await parseBody(c, WebhookChange, { optional: true });
+      return c.json(await changeWebhook(tools, key, { ...change, id: webhookId }));
+    })
+
+    .delete('/:id', async (c) => {
+      const key = requireWrite(c.var.key);
+      await removeWebhook(tools, key, id(c.req.param('id'), 'webhook'));
+      return c.body(null, 204);
+    })
+
+    .post('/:id/rotate-secret', async (c) =>
+      c.json(await renewSecret(tools, requireWrite(c.var.key), id(c.req.param('id'), 'webhook'))),
+    )
+
+    .post('/:id/test', async (c) => {
+      const key = requireWrite(c.var.key);
+      const which = { id: id(c.req.param('id'), 'webhook'), traceparent: traceparent(c) };
+      return c.json(await testWebhook(tools, key, which));
+    })
+
+    .get('/:id/deliveries', async (c) => {
+      const { org_id } = c.var.key;
+      const webhook = await getWebhook(tools, org_id, id(c.req.param('id'), 'webhook'));
+      const deliveries = await listDeliveries(
+        tools.db,
+        { orgId: org_id, webhookId: webhook.id },
+        { atMost: deliveriesShown, traceUrl: tools.settings.traceUrl },
+      );
+      return c.body(`{"deliveries":${deliveries}}`, 200, { 'Content-Type': 'application/json' });
+    })
+
+    .post('/:id/deliveries/:delivery_id/redeliver', async (c) => {
+      const key = requireWrite(c.var.key);
+      const webhookId = id(c.req.param('id'), 'webhook');
+      const deliveryId = id(c.req.param('delivery_id'), 'delivery');
+      const which = { webhookId, deliveryId, traceparent: traceparent(c) };
+      return c.json(await redeliver(tools, key, which), 202);
+    })
+
+    .post('/:id/replay', async (c) => {
+      const key = requireWrite(c.var.key);
+      const webhookId = id(c.req.param('id'), 'webhook');
+      const { since } = await parseBody(c, Replay);
+      const which = { webhookId, since, traceparent: traceparent(c) };
+      return c.json(await replay(tools, key, which), 202);
+    });
+
+const traceparent = (c: Context<ApiEnv>) => c.get('traceparent') ?? null;
+
+/** An id that is not a UUID is not found, like one of another organization. */
+function id(text: string, what: string): string {
+  if (!isUuid(text)) throw notFound(what);
+  return text;
+}
+
+/** The list of the API has no further pages. */
+const deliveriesShown = 50;
+
+const path = '/api/webhooks';
+const Events = v.object({
+  events: v.array(
+    v.object({ type: v.picklist(eventTypes.map(({ type }) => type)), description: v.string() }),
+  ),
+});
+const whenCopying = {
+  400: { about: 'the webhook is switched off' },
+  409: { about: 'a replay of the webhook is under way' },
+};
+
+const longestUrl = 2000;
+const longestDescription = 500;
+
+const types = eventTypes.map(({ type }) => type) as [EventType, ...EventType[]];
+
+const EventTypes = v.pipe(
+  v.array(v.picklist(types, `must be among ${types.join(', ')}`)),
+  v.minLength(1, 'must name at least one event'),
+  v.transform((events) => [...new Set(events)]),
+);
+const Url = v.pipe(
+  v.string(),
+  v.maxLength(longestUrl, `must have at most ${longestUrl} characters`),
+  v.metadata({ format: 'uri' }),
+);
+const Description = v.nullable(
+  v.pipe(
+    v.string(),
+    v.maxLength(longestDescription, `must have at most ${longestDescription} characters`),
+    v.check(isPlainLine, 'must be one line without control characters'),
+  ),
+);
+
+const Retries = v.pipe(
+  v.picklist(retryKinds, `must be ${retryKinds.join(' or ')}`),
+  v.description(
+    `standard: one retry after ${firstRetrySeconds} seconds; switched off after 3 deliveries that failed in a row. extended: ` +
+      `retries after ${firstRetrySeconds} s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, each up to 10 % sooner or later; switched off ` +
+      'when nothing was delivered for 3 days and 3 deliveries in a row failed.',
+  ),
+);
+
+export const NewWebhook = v.object({
+  org_id: v.optional(v.string()),
+  url: Url,
+  events: EventTypes,
+  description: v.optional(Description),
+  retries: v.optional(Retries),
+});
+
+const WebhookChange = v.object({
+  url: v.optional(Url),
+  events: v.optional(EventTypes),
+  description: v.optional(Description),
+  retries: v.optional(Retries),
+  active: v.optional(v.boolean()),
+});
+
+const Time = v.pipe(v.string(), v.isoTimestamp());
+
+const Webhook = v.object({
+  id: Uuid,
+  org_id: Uuid,
+  url: v.string(),
+  events: v.array(v.picklist(types)),
+  retries: v.picklist(retryKinds),
+  active: v.boolean(),
+  failure_count: v.number(),
+  description: v.nullable(v.string()),
+  created_at: Time,
+  updated_at: Time,
+  deactivated_at: v.nullable(Time),
+  deactivated_reason: v.nullable(v.string()),
+  last_delivery_at: v.nullable(Time),
+});
+
+const WebhookWithSecret = v.object({
+  ...Webhook.entries,
+  secret: v.pipe(v.string(), v.description('Shown in this answer and nowhere else.')),
+});
+
+const managing: Operation[] = [
+  {
+    id: 'listWebhooks',
+    method: 'get',
+    path,
+    summary: 'List webhooks',
+    about: 'All webhooks of the organization, without pages and without their secrets.',
+    permission: 'read',
+    answer: { status: 200, about: 'all of them', schema: v.object({ webhooks: v.array(Webhook) }) },
+  },
+  {
+    id: 'createWebhook',
+    method: 'post',
+    path,
+    summary: 'Create a webhook',
+    about:
+      'The URL must be https and lead to a public address. Keep the `secret` of the answer: it signs every ' +
+      'delivery and is not shown again. With `retries` `extended` a failed delivery is tried again for about 28 ' +
+      'hours, and a receiver may be away for three days.',
+    permission: 'write',
+    body: NewWebhook,
+    answer: {
+      status: 201,
+      about: 'the webhook, with the secret that its deliveries are signed with',
+      schema: WebhookWithSecret,
+    },
+    refusals: { 403: { about: 'org_id is not the organization of the key' } },
+  },
+  {
+    id: 'listWebhookEvents',
+    method: 'get',
+    path: `${path}/events`,
+    summary: 'List the events to subscribe to',
+    about: 'Every type that `events` of a webhook may name.',
+    permission: 'read',
+    answer: { status: 200, about: 'the four events', schema: Events },
+  },
+  {
+    id: 'getWebhook',
+    method: 'get',
+    path: `${path}/{id}`,
+    summary: 'Get a webhook',
+    about:
+      'Its state: whether it is active, how often it failed in a row, and why it was deactivated.',
+    permission: 'read',
+    answer: { status: 200, about: 'the webhook', schema: Webhook },
+  },
+  {
+    id: 'changeWebhook',
+    method: 'put',
+    path: `${path}/{id}`,
+    summary: 'Change a webhook, or switch it on again',
+    about: '`{"active": true}` switches a deactivated webhook on and sets its failure_count to 0.',
+    permission: 'write',
+    body: WebhookChange,
+    bodyOptional: true,
+    answer: { status: 200, about: 'the webhook as it is now', schema: Webhook },
+  },
+  {
+    id: 'deleteWebhook',
+    method: 'delete',
+    path: `${path}/{id}`,
+    summary: 'Delete a webhook',
+    about: 'Nothing more is sent to it, and its deliveries are deleted.',
+    permission: 'write',
+    answer: { status: 204, about: 'it is gone' },
+  },
+  {
+    id: 'rotateWebhookSecret',
+    method: 'post',
+    path: `${path}/{id}/rotate-secret`,
+    summary: 'Give a webhook a new secret',
+    about: 'The old one signs too for 24 hours, in `webhook-signature`.',
+    permission: 'write',
+    answer: { status: 200, about: 'the webhook, with its new secret', schema: WebhookWithSecret },
+  },
+];
+
+const Since = v.pipe(
+  v.string(),
+  v.check((text) => v.is(Moment, text), 'must be an ISO 8601 time such as 2027-01-31T12:00:00Z'),
+  v.metadata({ format: 'date-time' }),
+  v.transform((text) => new Date(text)),
+);
+
+const Replay = v.object({ since: Since });
+
+const Delivery = v.object({
+  id: Uuid,
+  webhook_id: Uuid,
+  event: v.string(),
+  status: v.picklist(['pending', 'delivered', 'failed', 'skipped']),
+  attempts: v.array(
+    v.object({
+      number: v.number(),
+      status_code: v.nullable(v.number()),
+      response_body: v.nullable(v.string()),
+      error: v.nullable(v.string()),
+      duration_ms: v.number(),
+      at: Time,
+    }),
+  ),
+  status_code: v.nullable(v.number()),
+  response_body: v.nullable(v.string()),
+  created_at: Time,
+  delivered_at: v.nullable(Time),
+  next_attempt_at: v.nullable(Time),
+  trace_id: v.nullable(v.string()),
+  trace_url: v.optional(
+    v.pipe(
+      v.nullable(v.string()),
+      v.description('Where the trace can be seen, if the operator has said where that is.'),
+    ),
+  ),
+});
+
+const TestResult = v.object({
+  delivered: v.boolean(),
+  status_code: v.nullable(v.number()),
+  response_body: v.nullable(v.string()),
+  duration_ms: v.number(),
+  error: v.nullable(v.string()),
+  delivery_id: Uuid,
+});
+
+const delivering: Operation[] = [
+  {
+    id: 'testWebhook',
+    method: 'post',
+    path: `${path}/{id}/test`,
+    summary: 'Send a test event and see what comes of it',
+    about: 'Works on an inactive webhook, is not retried, and never counts as a failure.',
+    permission: 'write',
+    answer: { status: 200, about: 'what the subscriber answered', schema: TestResult },
+  },
+  {
+    id: 'listDeliveries',
+    method: 'get',
+    path: `${path}/{id}/deliveries`,
+    summary: `List the last ${deliveriesShown} deliveries, newest first`,
+    about: 'Each with all its attempts: what was answered, or why nothing was.',
+    permission: 'read',
+    answer: {
+      status: 200,
+      about: 'each with its attempts',
+      schema: v.object({ deliveries: v.array(Delivery) }),
+    },
+  },
+  {
+    id: 'redeliver',
+    method: 'post',
+    path: `${path}/{id}/deliveries/{delivery_id}/redeliver`,
+    summary: 'Deliver one event again',
+    about: 'A test that is delivered again stays one: it is not retried and changes no count.',
+    permission: 'write',
+    answer: { status: 202, about: 'on its way', schema: v.object({ redelivered: v.number() }) },
+    refusals: {
+      ...whenCopying,
+      410: { about: 'the person whose words this delivery carried was erased (`erased`)' },
+    },
+  },
+  {
+    id: 'replayWebhook',
+    method: 'post',
+    path: `${path}/{id}/replay`,
+    summary: 'Deliver again what was skipped or failed since a time',
+    about: 'Deliveries keep their event id and bytes, so a subscriber can drop those it has seen.',
+    permission: 'write',
+    body: Replay,
+    answer: {
+      status: 202,
+      about: 'how many are on their way',
+      schema: v.object({ replayed: v.number() }),
+    },
+    refusals: whenCopying,
+  },
+];
+
+export const webhookSection: ApiSection = {
+  name: 'Webhooks',
+  about: 'Subscriptions to events, and the outcomes of their deliveries.',
+  schemas: { Webhook, WebhookWithSecret, Delivery, WebhookTested: TestResult },
+  operations: [...managing, ...delivering],
+};

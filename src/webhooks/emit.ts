@@ -1,0 +1,151 @@
+import { enqueue } from '../jobs.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
+import type { WebhookRef } from './delivery.queries.ts';
+import type { WebhookEvent } from './events.ts';
+import type { RetryKind } from './rules.ts';
+
+/** Events of one organization, with the span that causes them. */
+export type NewEvents = {
+  orgId: string;
+  events: readonly WebhookEvent[];
+  traceparent?: string | null;
+  /** The lease of the process that will attempt the deliveries itself; without one, a sweep finds them. */
+  owner?: string | null;
+  /** The id of what causes them, for a statement that has several causes. */
+  cause?: string;
+};
+
+/** A delivery as `emission` returns it; the event is known by its place among those of its cause. */
+export type EmittedDelivery = {
+  id: string;
+  webhook_id: string;
+  place: number;
+  created_at: string;
+  url: string;
+  /** Sealed, as base64. */
+  secret: string;
+  previous_secret: string | null;
+  retries: RetryKind;
+};
+
+/** The part of the delivery worker that a flow needs whose events are delivered by its own process. */
+export type OwnDeliveries = {
+  /** The lease to emit under; null where no worker runs. */
+  owner: () => string | null;
+  /** To be called after the commit. A delivery that it is not called for is found by a sweep. */
+  start: (added: NewEvents, emitted: readonly EmittedDelivery[]) => void;
+};
+
+/**
+ * Makes a delivery of each event for every subscribed webhook, in the caller's transaction: an event
+ * exists if, and only if, its cause was committed. A job wakes each webhook.
+ */
+export async function emit(sql: Sql, added: NewEvents) {
+  if (added.events.length === 0) return;
+  const webhooks = await sql<WebhookRef[]>`
+    with ${emission(sql, [added])}
+    select distinct org_id, webhook_id from subscribed where active`;
+  const { traceparent = null } = added;
+  await enqueue(
+    sql,
+    webhooks.map(({ org_id, webhook_id }) => ({
+      task: 'webhooks.deliver',
+      payload: { org_id, webhook_id },
+      traceparent,
+    })),
+  );
+}
+
+/**
+ * The CTEs of `emit`, for a statement that records the causes as well: each event that a webhook subscribed to, once,
+ * and a delivery for each webhook, born claimed by its owner. For a webhook that is switched off the delivery is
+ * skipped, and can be replayed later. They do nothing for events `e` where `when` does not hold. A webhook is locked
+ * against its deletion: one that is being deleted must not fail the caller's statement.
+ */
+export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`): Part => sql`
+    happened as materialized (
+      select id_at(now()) as id, e.*
+      from json_to_recordset(${eventRows(added)}::text::json)
+        as e (cause uuid, org_id uuid, place int, type text, body text, traceparent text, owner text)
+      where ${when}
+    ), subscribed as materialized (
+      select e.org_id, id_at(now()) as id, e.cause, e.place, e.id as event_id, e.owner,
+             w.id as webhook_id, w.active, w.url, w.retries, w.secret,
+             case when w.previous_secret_until > now() then w.previous_secret end as previous_secret
+      from happened e
+      cross join lateral (
+        select *
+        from webhooks
+        where org_id = e.org_id and e.type = any (events)
+        for key share
+      ) w
+    ), kept as (
+      insert into events (org_id, id, type, body, traceparent)
+      select org_id, id, type, body, traceparent
+      from happened
+      where id in (select event_id from subscribed)
+    ), emitted as (
+      insert into pending_deliveries (org_id, webhook_id, id, event_id, claimed_by)
+      select org_id, webhook_id, id, event_id, owner
+      from subscribed
+      where active
+    ), skipped as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, undelivered)
+      select org_id, webhook_id, id, event_id, 'skipped'
+      from subscribed
+      where not active
+    ), deliveries_of as (
+      select cause, count(*) filter (where not active)::int as skipped,
+             json_agg(json_build_object(
+               'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(), 'url', url,
+               'retries', retries, 'secret', encode(secret, 'base64'),
+               'previous_secret', encode(previous_secret, 'base64')
+             )) filter (where active) as emitted
+      from subscribed
+      group by cause
+    )`;
+
+/** How many deliveries of a single cause were skipped. */
+export const skippedDeliveries = (sql: Sql): Part => sql`
+  coalesce((select skipped from deliveries_of), 0)`;
+
+/** The deliveries of a single cause that are due, as JSON. */
+export const emittedDeliveries = (sql: Sql): Part => sql`
+  (select emitted from deliveries_of)`;
+
+const eventRows = (added: readonly NewEvents[]) =>
+  JSON.stringify(
+    added.flatMap(({ cause = null, orgId, events, traceparent = null, owner = null }) =>
+      events.map(({ type, body }, at) => ({
+        cause,
+        org_id: orgId,
+        place: at + 1,
+        type,
+        body,
+        traceparent,
+        owner,
+      })),
+    ),
+  );
+
+type MissedSince = { orgId: string; webhookId: string; since: Date };
+
+/**
+ * What a webhook has missed since a time: deliveries that were skipped or failed and were not made again
+ * since, but for those of erased events. A delivery that is made again names the first.
+ */
+export const missedDeliveries = (sql: Sql, { orgId, webhookId, since }: MissedSince): Part => sql`
+  -- organization: caller
+  select d.id, d.event_id, coalesce(d.message_id, d.id) as message_id, d.is_test,
+         coalesce(d.traceparent, e.traceparent) as traceparent
+  from ended_deliveries d
+  join events e on e.org_id = d.org_id and e.id = d.event_id and e.erased_at is null
+  where d.org_id = ${orgId} and d.webhook_id = ${webhookId} and d.id >= least_id_at(${since})
+    and d.undelivered is not null and not d.is_test
+    and not exists (
+      select from pending_deliveries later
+      where later.webhook_id = d.webhook_id and later.message_id = coalesce(d.message_id, d.id) and later.id > d.id
+    ) and not exists (
+      select from ended_deliveries later
+      where later.webhook_id = d.webhook_id and later.message_id = coalesce(d.message_id, d.id) and later.id > d.id
+    )`;

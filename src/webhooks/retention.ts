@@ -1,0 +1,181 @@
+import type { Db, Sql } from '../lib/db/db.ts';
+import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
+
+/** The newest deliveries of each webhook stay, however old they are. */
+const keptPerWebhook = 50;
+const days = 30;
+
+/** Deletes old deliveries with their attempts, then the events that no delivery is left of. */
+export async function cleanUpDeliveries({ db }: { db: Db }) {
+  await deleteInBatches((atMost) =>
+    deleteOldDeliveries(db, { keep: keptPerWebhook, days, atMost }),
+  );
+  for (const orgId of await listWithOldEvents(db, days)) {
+    await deleteInBatches((atMost) => deleteOldEvents(db, orgId, { days, atMost }));
+  }
+}
+
+/**
+ * Deletes old deliveries but for a webhook's newest, with their attempts, some at a time. It begins at the old ones, so
+ * that it does not walk past the many newer ones of a busy webhook.
+ */
+export async function deleteOldDeliveries(
+  sql: Sql,
+  { keep, days, atMost }: { keep: number; days: number; atMost: number },
+): Promise<number> {
+  const { count } = await sql`
+    -- all organizations
+    with old as materialized (
+      select o.webhook_id, o.id
+      from webhooks w
+      cross join lateral (
+        select id
+        from ended_deliveries
+        where webhook_id = w.id
+        order by id desc
+        offset ${keep - 1} limit 1
+      ) kept
+      cross join lateral (
+        select webhook_id, id
+        from ended_deliveries
+        where webhook_id = w.id and id < kept.id and id < least_id_at(now() - make_interval(days => ${days}))
+        order by id
+        limit ${atMost}
+      ) o
+      limit ${atMost}
+    ), attempts as (
+      delete from delivery_attempts a
+      using old
+      where a.webhook_id = old.webhook_id and a.delivery_id = old.id
+    )
+    delete from ended_deliveries d
+    using old
+    where d.webhook_id = old.webhook_id and d.id = old.id`;
+  return count;
+}
+
+/** Organizations with events that are old enough to be deleted, whether or not a delivery keeps them. */
+async function listWithOldEvents(sql: Sql, days: number): Promise<string[]> {
+  const found = await sql<{ id: string }[]>`
+    select id
+    from organizations o
+    where exists (
+      select from events
+      where org_id = o.id and id < least_id_at(now() - make_interval(days => ${days}))
+    )`;
+  return found.map(({ id }) => id);
+}
+
+/**
+ * Deletes an organization's old events that no delivery is left of, some at a time. An event of which no delivery was made since then has only old deliveries, and of those
+ * few are kept before that time.
+ */
+export async function deleteOldEvents(
+  sql: Sql,
+  orgId: string,
+  { days, atMost }: { days: number; atMost: number },
+): Promise<number> {
+  const { count } = await sql`
+    -- all organizations
+    with kept as materialized (
+      select d.event_id
+      from webhooks w
+      join ended_deliveries d on d.webhook_id = w.id and d.id < least_id_at(now() - make_interval(days => ${days}))
+      where w.org_id = ${orgId}
+      union all
+      select d.event_id
+      from webhooks w
+      join pending_deliveries d on d.webhook_id = w.id and d.id < least_id_at(now() - make_interval(days => ${days}))
+      where w.org_id = ${orgId}
+    )
+    delete from events e
+    using (
+      select id
+      from events
+      where org_id = ${orgId} and id < least_id_at(now() - make_interval(days => ${days})) and used_at < now() - make_interval(days => ${days})
+        and id not in (select event_id from kept)
+      limit ${atMost}
+    ) old
+    where e.org_id = ${orgId} and e.id = old.id and e.used_at < now() - make_interval(days => ${days})`;
+  return count;
+}
+
+type ErasedEvents = { responseIds: readonly string[]; since: Date };
+
+/**
+ * Erases the bodies of events that carry an excerpt of a comment of these responses, and what subscribers answered to
+ * them: they may have sent it back. What is still to be delivered is skipped. Events are not older than their
+ * responses. Returns the number of their deliveries.
+ */
+export async function eraseBodiesOf(
+  sql: Sql,
+  orgId: string,
+  { responseIds, since }: ErasedEvents,
+): Promise<number> {
+  const erased = await sql<{ id: string }[]>`
+    update events e
+    set body = '', erased_at = now()
+    where org_id = ${orgId} and id >= least_id_at(${since}::timestamptz - interval '10 seconds')
+      and type = 'detractor.detected' and erased_at is null and strpos(body, '"comment":null') = 0
+      and exists (select from unnest(${[...responseIds]}::text[]) as of (id) where strpos(e.body, of.id) > 0)
+    returning id`;
+  if (erased.length === 0) return 0;
+  const eventIds = erased.map(({ id }) => id);
+  return await eraseDeliveriesOf(sql, orgId, { eventIds, since });
+}
+
+/**
+ * A statement of its own: it sees what was made of the events until they were locked. Webhooks are locked first: a
+ * deletion would wait for the deliveries, and they for it.
+ */
+async function eraseDeliveriesOf(
+  sql: Sql,
+  orgId: string,
+  { eventIds, since }: { eventIds: string[]; since: Date },
+): Promise<number> {
+  const { count } = await sql`
+    with webhook as materialized (
+      select id from webhooks where org_id = ${orgId} for key share
+    ), delivery as materialized (
+      select d.webhook_id, d.id
+      from webhook w
+      join deliveries d on d.org_id = ${orgId} and d.webhook_id = w.id
+      where d.event_id = any (${eventIds}::uuid[])
+        and d.id >= least_id_at(${since}::timestamptz - interval '10 seconds')
+    ), gone as (
+      delete from pending_deliveries d
+      using delivery
+      where d.org_id = ${orgId} and d.webhook_id = delivery.webhook_id and d.id = delivery.id
+      returning d.*
+    ), skipped as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, undelivered, attempts, status_code,
+                                    traceparent, is_test, is_replay)
+      select org_id, webhook_id, id, event_id, message_id, 'skipped', attempts, status_code,
+             traceparent, is_test, is_replay
+      from gone
+    ), ended as (
+      update ended_deliveries d
+      set response_body = null
+      from delivery
+      where d.org_id = ${orgId} and d.webhook_id = delivery.webhook_id and d.id = delivery.id
+    ), attempts as (
+      update delivery_attempts a
+      set response_body = null, error = null
+      from delivery
+      where a.org_id = ${orgId} and a.webhook_id = delivery.webhook_id and a.delivery_id = delivery.id
+    )
+    select from delivery`;
+  return count;
+}
+
+/** Whether a delivery is one whose body was erased. */
+export async function wasErased(
+  sql: Sql,
+  orgId: string,
+  { webhookId, deliveryId }: { webhookId: string; deliveryId: string },
+): Promise<boolean> {
+  const found = await sql`
+    select from deliveries
+    where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${deliveryId} and erased_at is not null`;
+  return found.length > 0;
+}

@@ -1,0 +1,327 @@
+import { lazily } from '../../lib/async/memoize.ts';
+import { Breakable, State, Time } from '../../web/app/badges.tsx';
+import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
+import type { WebhookRow } from '../queries.ts';
+import { type DayOfDeliveries, type ListedDelivery, mostCounted } from '../screen.queries.ts';
+import { duration, webhookTexts } from '../screen-texts.ts';
+import { deliveryStates, standingOf } from './delivery.tsx';
+
+/** How a webhook stands: a line, its numbers of the last days, and what it is. */
+export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
+  const { kind, text } = standingOf(webhook);
+  const switchedOffBy = webhookTexts.switchedOffBy[webhook.retries];
+  return (
+    <section id="standing" class="columns even" aria-labelledby="state">
+      <div>
+        <h2 id="state" class={`state state-line is-${kind}`}>
+          {text}
+        </h2>
+        <p>
+          {webhook.deactivated_reason ? `It was switched off: ${webhook.deactivated_reason}. ` : ''}
+          {shareOf(days)}
+        </p>
+        <Facts
+          facts={[
+            [
+              'URL',
+              <span class="mono">
+                <Breakable text={webhook.url} />
+              </span>,
+            ],
+            ['Events', webhook.events.join(', ')],
+            ...(webhook.description
+              ? [['Description', <bdi>{webhook.description}</bdi>] as const]
+              : []),
+            [
+              'Last delivery',
+              webhook.last_delivery_at ? (
+                <Time at={webhook.last_delivery_at} show="ago" />
+              ) : (
+                'none yet'
+              ),
+            ],
+            [
+              'Failures',
+              webhook.failure_count === 0
+                ? `None in a row; ${switchedOffBy}`
+                : `${webhook.failure_count} in a row; ${switchedOffBy}`,
+            ],
+            ['Retries', webhookTexts.retries[webhook.retries].text],
+            ['Created', <Time at={webhook.created_at} show="day" />],
+          ]}
+        />
+      </div>
+      <div>
+        <DayChart days={days} />
+      </div>
+    </section>
+  );
+}
+
+function shareOf(days: readonly DayOfDeliveries[]): string {
+  const delivered = days.reduce((sum, day) => sum + day.delivered, 0);
+  const missed = days.reduce((sum, day) => sum + day.failed + day.skipped, 0);
+  const all = delivered + missed;
+  if (all === 0) return `No event happened in the last ${days.length} days.`;
+  const noun = all === 1 ? 'event was' : 'events were';
+  return `${delivered.toLocaleString('en-GB')} of ${all.toLocaleString('en-GB')} ${noun} delivered in the last ${days.length} days${missed > 0 ? `; ${counted(missed, 'was', 'were')} not` : ''}.`;
+}
+
+type WebhookActsProps = { webhook: WebhookRow; here: string };
+
+/** What an editor can do with a webhook. What depends on its state is swapped with it. */
+export function WebhookActs({ webhook, here }: WebhookActsProps) {
+  return (
+    <>
+      <div id="act-on" hidden={webhook.active}>
+        {webhook.active ? null : (
+          <form method="post" action={`${here}/switch-on`}>
+            <button type="submit" class="primary">
+              {webhookTexts.switchOn}
+            </button>
+          </form>
+        )}
+      </div>
+      <form method="post" action={`${here}/test`}>
+        <button type="submit">{webhookTexts.test}</button>
+      </form>
+      <a class="button" href={`${here}/replay`}>
+        {webhookTexts.replay}
+      </a>
+      <details class="menu">
+        <summary class="button">More</summary>
+        <ul class="list end">
+          <li>
+            <a href={`${here}/edit`}>Change</a>
+          </li>
+          <li>
+            <a href={`${here}/rotate-secret`}>{webhookTexts.rotate}</a>
+          </li>
+          <li id="act-off" hidden={!webhook.active}>
+            {webhook.active ? (
+              <form method="post" action={`${here}/switch-off`}>
+                <button type="submit">{webhookTexts.switchOff}</button>
+              </form>
+            ) : null}
+          </li>
+          <li>
+            <a class="danger" href={`${here}/delete`}>
+              {webhookTexts.remove}
+            </a>
+          </li>
+        </ul>
+      </details>
+    </>
+  );
+}
+
+const width = 10;
+const lineAt = 100;
+
+/** Deliveries by day as columns. Failures have marks of their own below the line, so that two in fifty are seen. */
+export function DayChart({ days }: { days: readonly DayOfDeliveries[] }) {
+  const top = roundUp(Math.max(1, ...days.map(({ delivered }) => delivered)));
+  const failed = days.reduce((sum, day) => sum + day.failed, 0);
+  const delivered = days.reduce((sum, day) => sum + day.delivered, 0);
+  const middle = days[Math.floor(days.length / 2)]!;
+  return (
+    <>
+      <figure>
+        <div class="chart low">
+          <div class="up" aria-hidden="true">
+            <span>{top}</span>
+            <span>0</span>
+          </div>
+          <svg
+            viewBox={`0 0 ${days.length * width} 120`}
+            preserveAspectRatio="none"
+            role="img"
+            aria-labelledby="days-title days-words"
+          >
+            <title id="days-title">Deliveries by day, last {days.length} days</title>
+            <desc id="days-words">
+              {counted(delivered, 'event was', 'events were')} delivered, {failed} failed.
+            </desc>
+            <path class="grid" d={`M0 0H${days.length * width}`} />
+            <path class="grid zero" d={`M0 ${lineAt}H${days.length * width}`} />
+            {days.map((day, at) => (
+              <DayColumn day={day} at={at} top={top} />
+            ))}
+          </svg>
+          <div class="along" aria-hidden="true">
+            <span>{shortDay(days[0]!.day)}</span>
+            <span>{shortDay(middle.day)}</span>
+            <span>{shortDay(days.at(-1)!.day)}</span>
+          </div>
+        </div>
+        <figcaption class="small soft">
+          Delivered by day, UTC. A mark below the line is a day with failures.
+        </figcaption>
+      </figure>
+      <details class="reveal">
+        <summary>The numbers as a table</summary>
+        <DataTable
+          caption="Deliveries by day, newest first"
+          columns={[
+            { head: 'Day' },
+            ...['Delivered', 'Failed', 'Skipped'].map((head) => ({ head, number: true })),
+          ]}
+          rows={days.toReversed().map(({ day, delivered, failed, skipped }) => ({
+            cells: [shortDay(day), delivered, failed, skipped],
+          }))}
+        />
+      </details>
+    </>
+  );
+}
+
+function DayColumn({ day, at, top }: { day: DayOfDeliveries; at: number; top: number }) {
+  const height = (day.delivered / top) * lineAt;
+  return (
+    <>
+      <rect
+        class="column"
+        x={at * width + 1.5}
+        y={lineAt - height}
+        width={width - 3}
+        height={height}
+      />
+      {day.failed > 0 ? (
+        <rect class="column bad" x={at * width + 1.5} y={106} width={width - 3} height={14} />
+      ) : null}
+      <rect class="hit" x={at * width} y={0} width={width} height={120}>
+        <title>
+          {shortDay(day.day)}: {day.delivered} delivered, {day.failed || 'none'} failed
+        </title>
+      </rect>
+    </>
+  );
+}
+
+/** The next of 1, 2, 5, 10, 20, 50 and so on. */
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;
+}
+
+const dayForm = lazily(
+  () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+);
+const shortDay = (day: string) => dayForm().format(new Date(day));
+
+type DeliveryListProps = {
+  deliveries: readonly ListedDelivery[];
+  total: number;
+  page: number;
+  limit: number;
+  status: string | null;
+  /** The page of the webhook. */
+  here: string;
+  /** Whether the list is read again while the reader looks at it. */
+  live: boolean;
+};
+
+/** Other parts of the page that depend on how the webhook stands. */
+const swappedWith = ['#standing', '#act-on', '#act-off']
+  .map((part) => `${part}:outerMorph`)
+  .join(',');
+
+const statuses = Object.entries(deliveryStates);
+
+/**
+ * The newest deliveries. With script the list is fetched again every few seconds, and how the webhook stands with it,
+ * unless the reader stops that.
+ */
+export function DeliveryList(props: DeliveryListProps) {
+  const { deliveries, total, page, limit, status, here, live } = props;
+  const self = addressOf(here, { page, status, live });
+  const followed = live && page === 1;
+  return (
+    <section
+      id="deliveries"
+      aria-labelledby="deliveries-title"
+      {...(followed && {
+        'hx-get': self,
+        'hx-trigger': 'every 3s',
+        'hx-select': '#deliveries',
+        'hx-target': 'this',
+        'hx-swap': 'outerMorph',
+        'hx-select-oob': swappedWith,
+      })}
+    >
+      <div class="title">
+        <h2 id="deliveries-title">Deliveries</h2>
+        <p class="small soft">
+          {followed ? 'Live. ' : ''}
+          <a id="live" href={addressOf(here, { page: 1, status, live: !followed })}>
+            {followed ? 'Stop updating' : 'Update by itself'}
+          </a>
+        </p>
+      </div>
+      <ul class="segments" aria-label="State">
+        {[['', { text: 'All' }] as const, ...statuses].map(([name, { text }]) => (
+          <li>
+            <a
+              id={`state-${name}`}
+              href={addressOf(here, { page: 1, status: name || null, live })}
+              aria-current={name === (status ?? '') ? 'page' : undefined}
+            >
+              {text}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <PagedList
+        meta={{ page, limit, total }}
+        at={(other) => addressOf(here, { page: other, status, live })}
+        summary={
+          total > mostCounted ? `page ${page}, of more than ${count(mostCounted)}` : undefined
+        }
+        empty={
+          <EmptyState title={status ? 'No delivery in this state' : 'Nothing was delivered yet'}>
+            {status ? null : <p>Send test event posts one now.</p>}
+          </EmptyState>
+        }
+      >
+        <DataTable
+          caption="Deliveries, newest first"
+          nowrap
+          columns={[
+            { head: 'Time' },
+            { head: 'State' },
+            { head: 'Event' },
+            ...['Answer', 'Attempts', 'Took'].map((head) => ({ head, number: true })),
+          ]}
+          rows={deliveries.map((delivery) => ({ cells: cellsOf(delivery, here) }))}
+        />
+      </PagedList>
+    </section>
+  );
+}
+
+type ListAddress = { page: number; status: string | null; live: boolean };
+
+function addressOf(here: string, { page, status, live }: ListAddress): string {
+  const query = new URLSearchParams({
+    ...(status && { status }),
+    ...(page > 1 && { page: String(page) }),
+    ...(!live && { live: 'false' }),
+  });
+  return query.size > 0 ? `${here}?${query}` : here;
+}
+
+function cellsOf(delivery: ListedDelivery, here: string) {
+  const { kind, text } = deliveryStates[delivery.status];
+  return [
+    <a id={`at-${delivery.id}`} href={`${here}/deliveries/${delivery.id}`}>
+      <Time at={delivery.created_at} show="second" />
+    </a>,
+    <State kind={kind} code={delivery.status}>
+      {text}
+    </State>,
+    delivery.event,
+    delivery.status_code ?? '',
+    delivery.attempts,
+    delivery.duration_ms === null ? '' : duration(delivery.duration_ms),
+  ];
+}
