@@ -115,7 +115,7 @@ async function applyMissing(session: postgres.ReservedSql, migrations: Migration
       applied_at timestamptz not null default now()
     )`;
   const applied = await listApplied(session);
-  refuseNewerOrChanged(applied, migrations);
+  refuseNewerOrUnreleased(applied, migrations);
 
   const done = new Set(applied.map(({ name }) => name));
   const missing = migrations.filter(({ name }) => !done.has(name));
@@ -132,21 +132,24 @@ async function listApplied(sql: Sql): Promise<Applied[]> {
   return exists ? await sql<Applied[]>`select name, sha256 from schema_migrations` : [];
 }
 
-function refuseNewerOrChanged(applied: Applied[], migrations: Migration[]) {
+function refuseNewerOrUnreleased(applied: Applied[], migrations: Migration[]) {
   const known = new Map(migrations.map(({ name, sha256 }) => [name, sha256]));
+  const newest = migrations.at(-1)?.name ?? '';
   for (const { name, sha256 } of applied) {
-    if (!known.has(name)) {
+    const isNewer = !known.has(name) && name > newest;
+    if (!isNewer && known.get(name) !== sha256) {
       throw new Refusal(
         'unavailable',
-        `this database is newer than this program: it has the migration ${name}. Run the newer version`,
+        'this database was made by an unreleased version of this program; start with an empty one',
       );
     }
-    if (known.get(name) !== sha256) {
-      throw new Refusal(
-        'unavailable',
-        `the migration ${name} was applied to this database with another text than this program carries`,
-      );
-    }
+  }
+  const newer = applied.find(({ name }) => !known.has(name));
+  if (newer) {
+    throw new Refusal(
+      'unavailable',
+      `this database is newer than this program: it has the migration ${newer.name}. Run the newer version`,
+    );
   }
 }
 

@@ -1,0 +1,197 @@
+-- One question to many contacts.
+
+create table surveys (
+  id            uuid primary key default gen_random_uuid(),
+  org_id        uuid not null,
+  type          text not null default 'nps' check (type in ('nps', 'csat', 'ces', 'star5', 'thumbs')),
+  audience      text check (audience = 'employee'),
+  name          text not null check (char_length(name) between 1 and 200),
+  question_text text not null,
+  subject       text,
+  language      text not null default 'en',
+  from_name     text not null,
+  from_email    text not null,
+  reply_to      text not null,
+  intro         text,
+  follow_up     jsonb check (jsonb_typeof(follow_up) in ('string', 'object')),
+  thanks        jsonb check (jsonb_typeof(thanks) in ('string', 'object')),
+  texts         jsonb not null default '{}' check (jsonb_typeof(texts) = 'object'),
+  reminders     jsonb not null default '[]' check (jsonb_typeof(reminders) = 'array' and jsonb_array_length(reminders) <= 3),
+  ask_after_days       integer check (ask_after_days between 0 and 365),
+  ask_after_days_since timestamptz,
+  send_window   jsonb check (jsonb_typeof(send_window) = 'object'),
+  embed         jsonb not null default '{"origins": []}' check (jsonb_typeof(embed -> 'origins') = 'array'),
+  status        text not null default 'active' check (status in ('draft', 'active', 'completed')),
+  completed_by  text check (completed_by in ('answers', 'hand')),
+  completed_at  timestamptz,
+  share_id      text not null unique,
+  created_at    timestamptz not null default now(),
+  updated_at    timestamptz not null default now(),
+
+  check ((status = 'completed') = (completed_by is not null)),
+  check ((ask_after_days is null) = (ask_after_days_since is null)),
+  constraint surveys_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade,
+  -- Lets child rows carry org_id and have Postgres prove that it is the right one.
+  unique (org_id, id)
+);
+
+comment on table surveys is
+  'One question to many contacts';
+comment on column surveys.type is 'which scale the question is answered on';
+comment on column surveys.audience is 'employee for a survey of employees';
+comment on column surveys.name is 'what the organization calls it';
+comment on column surveys.question_text is 'the question as contacts read it';
+comment on column surveys.subject is 'subject of the mail; without one the question is';
+comment on column surveys.language is 'of its pages and mails, as a BCP 47 tag';
+comment on column surveys.from_name is 'sender of the mail';
+comment on column surveys.from_email is 'address of the sender';
+comment on column surveys.reply_to is 'where replies go';
+comment on column surveys.intro is 'what its mail says before the question; may hold placeholders';
+comment on column surveys.follow_up is 'the question above the comment: text, or an object with a text for each category';
+comment on column surveys.thanks is 'what its page says after an answer: text, or an object by category with text, link_url and link_text';
+comment on column surveys.texts is 'its texts in other languages, by tag: question_text, subject, intro, follow_up, thanks';
+comment on column surveys.reminders is 'mails to contacts that have not answered: an array of after_days and subject, in the order of the days';
+comment on column surveys.ask_after_days is 'mails each contact by itself so many days after it was added';
+comment on column surveys.ask_after_days_since is 'when ask_after_days was set: contacts that were there before count from then';
+comment on column surveys.send_window is 'when campaigns, reminders and mails by itself may go out: days, from, to, time_zone; null: always';
+comment on column surveys.embed is 'how websites may show it: origins, position, delay_seconds, every_days';
+comment on column surveys.status is 'whether it takes answers';
+comment on column surveys.completed_by is 'answers: every contact has responded; hand: it was closed by hand';
+comment on column surveys.completed_at is 'when it was completed';
+comment on column surveys.share_id is 'the part of the shareable link that names it';
+
+create index surveys_newest_first on surveys (org_id, created_at desc, id desc);
+
+-- The contacts that a survey is sent to.
+-- A contact's row changes when its mail goes out and when it responds. With room in its page, and with no index that
+-- depends on the status, a change stays in its page and touches no index. Outcomes of up to a hundred mails are
+-- written at once: that is each contact of a page in one statement, and each needs room for its next version.
+
+create extension if not exists pg_trgm;
+create extension if not exists btree_gin;
+
+create table contacts (
+  id             uuid primary key default id_at(clock_timestamp()),
+  org_id         uuid not null,
+  survey_id      uuid not null,
+  email          text not null,
+  email_key      text not null generated always as (lower(email)) stored,
+  name           text,
+  properties     jsonb not null default '{}',
+  status         text not null default 'pending'
+    check (status in ('pending', 'sending', 'sent', 'responded', 'failed', 'bounced', 'unsubscribed')),
+  failure_reason text,
+  token          text not null unique,
+  sent_at        timestamptz,
+  responded_at   timestamptz,
+  created_at     timestamptz not null default now(),
+  updated_at     timestamptz not null default now(),
+
+  foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade,
+  unique (org_id, survey_id, id)
+) with (fillfactor = 50);
+
+comment on table contacts is
+  'A contact of one survey: an address that is asked once';
+comment on column contacts.id is 'begins with the time of its making, so that new rows stand together in its indexes';
+comment on column contacts.email is 'as it was given';
+comment on column contacts.email_key is 'the address in lower case, by which addresses are compared';
+comment on column contacts.name is 'as it was given, for the greeting';
+comment on column contacts.properties is 'custom fields that the organization keeps with the contact';
+comment on column contacts.status is 'how far the survey has come with this contact';
+comment on column contacts.failure_reason is 'why its mail failed or bounced';
+comment on column contacts.token is 'the part of the personal link that names the contact';
+comment on column contacts.sent_at is 'when its first mail was accepted by the mail server';
+comment on column contacts.responded_at is 'when its response was recorded';
+
+-- One row per address and survey, whatever its case.
+create unique index contacts_one_per_email on contacts (survey_id, email_key);
+create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
+-- Of the id as text: a plan that was made while the table was small must not take this index to find an address.
+create index contacts_of_survey on contacts ((survey_id::text), created_at desc, id desc);
+create index contacts_by_email on contacts (org_id, email_key);
+create index contacts_search on contacts using gin (org_id, (email || ' ' || coalesce(name, '')) gin_trgm_ops);
+
+-- A list that was uploaded waits here until its columns are mapped and it is taken over.
+
+create table contact_uploads (
+  id          uuid primary key default gen_random_uuid(),
+  org_id      uuid not null,
+  survey_id   uuid not null,
+  name        text not null,
+  delimiter   text not null,
+  first_line  integer not null,
+  has_header  boolean not null,
+  rows        integer not null,
+  added       integer,
+  known       integer,
+  repeated    integer,
+  created_at  timestamptz not null default now(),
+  imported_at timestamptz,
+
+  foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade,
+  unique (org_id, id)
+);
+
+comment on table contact_uploads is
+  'A list of contacts that was uploaded or pasted. Deleted after a week';
+comment on column contact_uploads.name is 'name of the file';
+comment on column contact_uploads.first_line is 'line of the file on which its text begins';
+comment on column contact_uploads.has_header is 'whether the first row seems to name the columns';
+comment on column contact_uploads.rows is 'rows of the file, without the header';
+comment on column contact_uploads.added is 'contacts that were new';
+comment on column contact_uploads.known is 'contacts that the survey had';
+comment on column contact_uploads.repeated is 'rows with an address of a row before';
+comment on column contact_uploads.imported_at is 'when its contacts were taken over';
+comment on column contact_uploads.delimiter is 'what separates its columns';
+
+create index contact_uploads_of_survey on contact_uploads (survey_id, imported_at desc) where imported_at is not null;
+create index contact_uploads_by_age on contact_uploads (created_at);
+
+create table contact_upload_chunks (
+  org_id    uuid not null,
+  upload_id uuid not null,
+  place     integer not null,
+  chunk     text not null,
+  primary key (upload_id, place),
+  foreign key (org_id, upload_id) references contact_uploads (org_id, id) on delete cascade
+);
+
+comment on table contact_upload_chunks is 'The text of an uploaded list in pieces, until its contacts are taken over';
+comment on column contact_upload_chunks.chunk is 'a part of the text of the list';
+comment on column contact_upload_chunks.place is 'its place in the list, from 0';
+
+create table contact_upload_rejects (
+  org_id    uuid not null,
+  upload_id uuid not null,
+  line      integer not null,
+  value     text not null,
+  reason    text not null,
+  primary key (upload_id, line),
+  foreign key (org_id, upload_id) references contact_uploads (org_id, id) on delete cascade
+);
+
+comment on table contact_upload_rejects is 'A row of an uploaded list that was left out';
+comment on column contact_upload_rejects.line is 'line of the file';
+comment on column contact_upload_rejects.value is 'what stood in the place of the address';
+comment on column contact_upload_rejects.reason is 'why the line is left out';
+
+-- Labels that an organization gives.
+
+create table tags (
+  id         uuid primary key default gen_random_uuid(),
+  org_id     uuid not null,
+  name       text not null check (char_length(name) between 1 and 200),
+  color      text not null check (color ~ '^#[0-9A-Fa-f]{6}$'),
+  created_at timestamptz not null default now(),
+
+  constraint tags_belong_to_organization foreign key (org_id) references organizations (id) on delete cascade,
+  unique (org_id, id)
+);
+
+comment on table tags is
+  'A label of an organization';
+comment on column tags.name is 'as it is shown; one tag a name';
+comment on column tags.color is 'as #rrggbb';
+
+create unique index tags_one_per_name on tags (org_id, name);

@@ -1,0 +1,783 @@
+-- What contacts answered.
+
+create table responses (
+  id            uuid not null default gen_random_uuid(),
+  org_id        uuid not null,
+  survey_id     uuid not null,
+  contact_id    uuid,
+  source        text not null default 'link' check (source in ('link', 'share', 'import')),
+  score         smallint not null check (score between 0 and 10),
+  category      text not null check (category in ('promoter', 'passive', 'detractor')),
+  comment       text check (char_length(comment) <= 5000),
+  language      text,
+  properties    jsonb check (jsonb_typeof(properties) = 'object'),
+  held_reason   text,
+  chosen_state  text check (chosen_state in ('none', 'open', 'done')),
+  state         text generated always as (
+    nullif(coalesce(chosen_state, case when category = 'detractor' then 'open' end), 'none')) stored,
+  owner_id      uuid,
+  traceparent   text,
+  created_at    timestamptz not null default now(),
+
+  primary key (org_id, id),
+  foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade,
+  constraint responses_belong_to_contact
+    foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade,
+  constraint responses_have_members_as_owners
+    foreign key (org_id, owner_id) references memberships (org_id, member_id) on delete set null (owner_id)
+);
+
+comment on table responses is
+  'A response to a survey. One that a machine seems to have given is on hold: it is listed apart, and counts nowhere';
+comment on column responses.contact_id is 'whose personal link it came through; without one the shareable link';
+comment on column responses.source is 'link: personal; share: shareable; import: brought in from elsewhere';
+comment on column responses.score is 'on the survey''s own scale';
+comment on column responses.category is 'what the score counts as';
+comment on column responses.comment is 'what was written with the score';
+comment on column responses.language is 'of the page it was given on; unknown for what was imported';
+comment on column responses.properties is 'what the website that showed the survey handed in; a contact has its own';
+comment on column responses.held_reason is 'why it is on hold; without a reason it counts';
+comment on column responses.chosen_state is 'the state that was set by hand; without one the category decides';
+comment on column responses.state is 'of following it up: open or done; a detractor is open from the start, others have none';
+comment on column responses.owner_id is 'the member who follows it up';
+comment on column responses.traceparent is 'the trace of the request that recorded it';
+
+-- A contact answers once through its link; what was imported may be the history of years.
+create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
+create index responses_by_contact on responses (contact_id);
+create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
+create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) include (score) where held_reason is null;
+create index responses_by_category on responses (org_id, category, created_at desc, id desc) where held_reason is null;
+create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
+create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
+create index responses_commented on responses (org_id, created_at desc, id desc) include (survey_id, category) where held_reason is null and comment is not null;
+create index responses_by_language on responses (org_id, language, created_at desc, id desc) include (survey_id, category) where held_reason is null and language is not null;
+create index responses_by_state on responses (org_id, state, created_at desc, id desc) include (survey_id, category, owner_id) where held_reason is null and state is not null;
+create index responses_by_owner on responses (org_id, owner_id, created_at desc, id desc) where owner_id is not null;
+create index responses_handed_in on responses (org_id) where properties is not null;
+create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
+
+create table link_visits (
+  id         uuid not null default gen_random_uuid(),
+  org_id     uuid not null,
+  survey_id  uuid not null,
+  contact_id uuid not null,
+  kind       text not null check (kind in ('view', 'trap', 'post')),
+  method     text not null,
+  score      smallint,
+  visited_at timestamptz not null default now(),
+
+  primary key (contact_id, visited_at, id),
+  constraint visits_belong_to_contact
+    foreign key (org_id, survey_id, contact_id) references contacts (org_id, survey_id, id) on delete cascade
+);
+
+comment on table link_visits is
+  'A visit of a personal link: what a submission is judged by. No address, no user agent';
+comment on column link_visits.kind is 'view: the page; trap: the hidden link; post: a submission';
+comment on column link_visits.method is 'of the HTTP request';
+comment on column link_visits.score is 'the score that the link carried';
+comment on column link_visits.visited_at is 'when it was asked for';
+
+-- By the day and not the time, so that no plan reads the visits of the last minute by it instead of by their contact.
+create index link_visits_by_day on link_visits (((visited_at at time zone 'UTC')::date));
+
+-- What is read out of comments: an analysis of each, themes an organization looks for, and reports
+-- over a period.
+
+create table analyses (
+  org_id      uuid not null,
+  response_id uuid not null,
+  sentiment   text,
+  themes      text[] not null default '{}',
+  churn_risk  text,
+  summary     text,
+  provider    text not null,
+  analyzed_at timestamptz not null default now(),
+
+  primary key (org_id, response_id),
+  foreign key (org_id, response_id) references responses (org_id, id) on delete cascade
+);
+
+comment on table analyses is
+  'What was read out of the comment of a response';
+comment on column analyses.sentiment is 'positive, negative, mixed or neutral';
+comment on column analyses.themes is 'names of the themes it speaks of';
+comment on column analyses.churn_risk is 'how likely the contact is to leave';
+comment on column analyses.summary is 'the comment in short';
+comment on column analyses.provider is 'what made the analysis';
+comment on column analyses.analyzed_at is 'when the analysis was made';
+
+create table themes (
+  id         uuid primary key default gen_random_uuid(),
+  org_id     uuid not null references organizations (id) on delete cascade,
+  name       text not null check (char_length(name) between 1 and 100),
+  words      text[] not null check (cardinality(words) > 0),
+  created_at timestamptz not null default now()
+);
+
+comment on table themes is
+  'A theme that an organization looks for in comments';
+comment on column themes.name is 'as reports show it';
+comment on column themes.words is 'words that stand for it';
+
+create unique index themes_one_per_name on themes (org_id, lower(name));
+
+create table summaries (
+  id           uuid primary key default gen_random_uuid(),
+  org_id       uuid not null references organizations (id) on delete cascade,
+  report_type  text not null default 'executive-summary',
+  scheduled    boolean not null default false,
+  period_start timestamptz not null,
+  period_end   timestamptz not null,
+  nps          integer,
+  previous_nps integer,
+  responses    integer not null,
+  top_themes   text[] not null default '{}',
+  text         text not null,
+  created_at   timestamptz not null default now()
+);
+
+comment on table summaries is
+  'A report over a period';
+comment on column summaries.report_type is 'which report';
+comment on column summaries.scheduled is 'whether the schedule asked for it: once a period';
+comment on column summaries.period_start is 'first moment of the period';
+comment on column summaries.period_end is 'first moment after it';
+comment on column summaries.nps is 'of the period';
+comment on column summaries.previous_nps is 'of the period before';
+comment on column summaries.responses is 'that count in the period';
+comment on column summaries.top_themes is 'names of the themes most spoken of';
+comment on column summaries.text is 'the report';
+
+create unique index summaries_once_a_period on summaries (org_id, report_type, period_start, period_end) where scheduled;
+create index summaries_newest_first on summaries (org_id, created_at desc, id desc);
+
+-- What is done with responses after they came in, and what lists and totals of them are filtered by.
+
+create table response_tags (
+  org_id      uuid not null,
+  response_id uuid not null,
+  tag_id      uuid not null,
+  created_at  timestamptz not null default now(),
+
+  primary key (org_id, response_id, tag_id),
+  foreign key (org_id, response_id) references responses (org_id, id) on update cascade on delete cascade,
+  constraint response_tags_are_tags foreign key (org_id, tag_id) references tags (org_id, id) on delete cascade
+);
+
+comment on table response_tags is 'A tag on a response';
+comment on column response_tags.created_at is 'when it was tagged';
+
+create index response_tags_by_tag on response_tags (org_id, tag_id);
+
+create table response_notes (
+  id          uuid primary key default gen_random_uuid(),
+  org_id      uuid not null,
+  response_id uuid not null,
+  text        text not null check (char_length(text) between 1 and 5000),
+  author      text not null,
+  author_kind text not null,
+  created_at  timestamptz not null default now(),
+
+  constraint response_notes_belong_to_response foreign key (org_id, response_id)
+    references responses (org_id, id) on update cascade on delete cascade
+);
+
+comment on table response_notes is 'A note that was written about a response';
+comment on column response_notes.text is 'the note';
+comment on column response_notes.author is 'name of the member or the key that wrote it, as it was then';
+comment on column response_notes.author_kind is 'kind of that actor, as in the audit';
+
+create index response_notes_by_response on response_notes (org_id, response_id, created_at);
+
+-- Facets. A response has one for each property of its contact, for each of its tags and for its sentiment. Lists and
+-- totals by any of these read one range of one index, however many responses there are, and never the responses.
+-- What is on hold has none: it counts nowhere.
+
+create table response_facets (
+  org_id      uuid not null,
+  facet       bigint not null,
+  created_at  timestamptz not null,
+  response_id uuid not null,
+  survey_id   uuid not null,
+  category    text not null,
+  score       smallint not null,
+
+  primary key (org_id, facet, created_at, response_id) include (survey_id, category, score),
+  foreign key (org_id, response_id) references responses (org_id, id) on delete cascade
+);
+
+comment on table response_facets is
+  'A property of the contact or of the website, a tag or the sentiment of a response that counts: what responses are found by';
+comment on column response_facets.facet is 'hash of kind, name and value: see the function facet_of';
+comment on column response_facets.created_at is 'of the response, as are survey_id, category and score';
+comment on column response_facets.category is 'that of the response';
+comment on column response_facets.survey_id is 'that of the response';
+comment on column response_facets.score is 'that of the response';
+
+create index response_facets_by_response on response_facets (org_id, response_id);
+-- Counts all responses with a facet in half of the time: its equal entries take a few bytes each.
+create index response_facets_counted on response_facets (org_id, facet, category);
+
+create function facet_of(kind text, name text, value text) returns bigint
+language sql immutable parallel safe
+return ('x' || left(md5(kind || ' ' || octet_length(name) || ' ' || name || value), 16))::bit(64)::bigint;
+
+-- A string is found by its text, any other value by its JSON.
+create function property_facets(properties jsonb) returns setof bigint
+language sql immutable parallel safe
+begin atomic
+  select distinct facet_of('property', key, coalesce(value, 'null')) from jsonb_each_text(properties);
+end;
+
+-- All facets of one response.
+create function add_facets(in_org uuid, in_response uuid) returns void
+language sql
+begin atomic
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
+  from responses r
+  cross join lateral (
+    select property_facets(c.properties)
+    from contacts c
+    where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
+    union
+    select property_facets(r.properties)
+    where r.contact_id is null and r.properties is not null
+    union
+    select facet_of('tag', '', t.tag_id::text)
+    from response_tags t
+    where t.org_id = r.org_id and t.response_id = r.id
+    union
+    select facet_of('sentiment', '', a.sentiment)
+    from analyses a
+    where a.org_id = r.org_id and a.response_id = r.id and a.sentiment is not null
+  ) f (facet)
+  where r.org_id = in_org and r.id = in_response and r.held_reason is null
+  on conflict do nothing;
+end;
+
+create function facet_added_responses() returns trigger
+language plpgsql
+as $$
+begin
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
+  from changed r
+  join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
+  cross join lateral property_facets(c.properties) facet
+  where r.held_reason is null and c.properties <> '{}'
+  union all
+  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
+  from changed r
+  cross join lateral property_facets(r.properties) facet
+  where r.held_reason is null and r.contact_id is null and r.properties is not null;
+  return null;
+end
+$$;
+
+create trigger responses_added_facets after insert on responses
+  referencing new table as changed for each statement
+  execute function facet_added_responses();
+
+create function facet_changed_response() returns trigger
+language plpgsql
+as $$
+begin
+  delete from response_facets where org_id = old.org_id and response_id in (old.id, new.id);
+  perform add_facets(new.org_id, new.id);
+  return null;
+end
+$$;
+
+create trigger responses_changed_facets
+  after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses
+  for each row when (
+    (old.held_reason, old.created_at, old.category, old.score, old.contact_id, old.survey_id, old.properties)
+    is distinct from
+    (new.held_reason, new.created_at, new.category, new.score, new.contact_id, new.survey_id, new.properties))
+  execute function facet_changed_response();
+
+create function facet_changed_contact() returns trigger
+language plpgsql
+as $$
+begin
+  delete from response_facets f
+  using responses r
+  where r.contact_id = new.id and r.org_id = new.org_id
+    and f.org_id = r.org_id and f.response_id = r.id
+    and f.facet in (select property_facets(old.properties) except select property_facets(new.properties));
+  perform add_facets(r.org_id, r.id)
+  from responses r
+  where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null;
+  return null;
+end
+$$;
+
+create trigger contacts_changed_facets after update of properties on contacts
+  for each row when (old.properties is distinct from new.properties)
+  execute function facet_changed_contact();
+
+create function facet_tagged_response() returns trigger
+language plpgsql
+as $$
+begin
+  if tg_op = 'DELETE' then
+    delete from response_facets
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('tag', '', old.tag_id::text);
+  else
+    insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+    select org_id, facet_of('tag', '', new.tag_id::text), created_at, id, survey_id, category, score
+    from responses
+    where org_id = new.org_id and id = new.response_id and held_reason is null
+    on conflict do nothing;
+  end if;
+  return null;
+end
+$$;
+
+create trigger response_tags_changed after insert or delete on response_tags
+  for each row execute function facet_tagged_response();
+
+create function facet_analyzed_response() returns trigger
+language plpgsql
+as $$
+begin
+  if tg_op = 'UPDATE' then
+    delete from response_facets
+    where org_id = old.org_id and response_id = old.response_id and facet = facet_of('sentiment', '', old.sentiment);
+  end if;
+  insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
+  select org_id, facet_of('sentiment', '', new.sentiment), created_at, id, survey_id, category, score
+  from responses
+  where org_id = new.org_id and id = new.response_id and held_reason is null and new.sentiment is not null
+  on conflict do nothing;
+  return null;
+end
+$$;
+
+create trigger analyses_added after insert on analyses
+  for each row execute function facet_analyzed_response();
+create trigger analyses_changed after update of sentiment on analyses
+  for each row when (old.sentiment is distinct from new.sentiment) execute function facet_analyzed_response();
+
+-- Of a response that is deleted with its analysis nothing is found here: all its facets go with it.
+create function facet_unanalyzed_responses() returns trigger
+language plpgsql
+as $$
+begin
+  delete from response_facets f
+  using changed a
+  join responses r on r.org_id = a.org_id and r.id = a.response_id
+  where f.org_id = a.org_id and f.facet = facet_of('sentiment', '', a.sentiment)
+    and f.created_at = r.created_at and f.response_id = r.id;
+  return null;
+end
+$$;
+
+create trigger analyses_removed after delete on analyses
+  referencing old table as changed for each statement execute function facet_unanalyzed_responses();
+
+-- Totals are kept, not counted: triggers add every change of a response or a contact to the tallies in the same
+-- transaction, whether it comes from an answer, an import, a delete or a cascade.
+-- A tally has a slot for each connection that writes it, so that writers to one survey do not wait for each other. An
+-- hourly job folds the slots into one. The totals of an organization are the sums over its surveys.
+
+create table survey_tallies (
+  org_id     uuid not null,
+  survey_id  uuid not null,
+  slot       integer not null,
+  promoters  integer not null default 0,
+  passives   integer not null default 0,
+  detractors integer not null default 0,
+  score_sum  bigint not null default 0,
+  contacts   integer not null default 0,
+  sent       integer not null default 0,
+  responded  integer not null default 0,
+
+  primary key (survey_id, slot),
+  foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
+) with (fillfactor = 50);
+
+comment on table survey_tallies is
+  'Totals of a survey. The sum over its slots counts';
+comment on column survey_tallies.slot is '0 when folded, else the backend that writes it';
+comment on column survey_tallies.promoters is 'responses that count as promoter';
+comment on column survey_tallies.passives is 'responses that count as passive';
+comment on column survey_tallies.detractors is 'responses that count as detractor';
+comment on column survey_tallies.score_sum is 'sum of the scores of all these';
+comment on column survey_tallies.contacts is 'contacts of the survey';
+comment on column survey_tallies.sent is 'contacts that a mail was sent to';
+comment on column survey_tallies.responded is 'contacts that have responded';
+
+create index survey_tallies_by_organization on survey_tallies (org_id);
+
+create table hour_tallies (
+  org_id     uuid not null,
+  survey_id  uuid not null,
+  hour       timestamptz not null,
+  slot       integer not null,
+  promoters  integer not null default 0,
+  passives   integer not null default 0,
+  detractors integer not null default 0,
+  score_sum  integer not null default 0,
+  contacts   integer not null default 0,
+
+  primary key (survey_id, hour, slot),
+  foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
+) with (fillfactor = 80);
+
+comment on table hour_tallies is
+  'Totals of a survey and hour. The sum over the slots counts';
+comment on column hour_tallies.hour is 'when it begins: of created_at, UTC';
+comment on column hour_tallies.slot is '0 when folded, else the backend that writes it';
+comment on column hour_tallies.promoters is 'responses that count as promoter';
+comment on column hour_tallies.passives is 'responses that count as passive';
+comment on column hour_tallies.detractors is 'responses that count as detractor';
+comment on column hour_tallies.score_sum is 'sum of the scores of all these';
+comment on column hour_tallies.contacts is 'contacts added in that hour';
+
+create index hour_tallies_by_organization on hour_tallies (org_id, hour);
+
+create table asked_tallies (
+  org_id      uuid not null,
+  survey_id   uuid not null,
+  quarter     timestamptz not null,
+  slot        integer not null,
+  asked       integer not null default 0,
+  undelivered integer not null default 0,
+  answered    integer not null default 0,
+
+  primary key (survey_id, quarter, slot),
+  foreign key (org_id, survey_id) references surveys (org_id, id) on delete cascade
+) with (fillfactor = 50);
+
+comment on table asked_tallies is
+  'How far the contacts have come that were first mailed in a quarter of an hour: in no time zone does a day begin within one. The sum over the slots counts';
+comment on column asked_tallies.quarter is 'when it begins';
+comment on column asked_tallies.slot is '0 when folded, else the backend that writes it';
+comment on column asked_tallies.asked is 'contacts that were mailed then';
+comment on column asked_tallies.undelivered is 'those of them whose mail failed or bounced after all';
+comment on column asked_tallies.answered is 'those of them that have responded';
+
+-- Where mails go out one by one there is a row for nearly each: they are summed up without their table.
+create index asked_tallies_by_organization on asked_tallies (org_id, quarter)
+  include (survey_id, asked, undelivered, answered);
+
+-- What rows add to the total of a survey, which has no hour, or to that of one of its hours.
+create type tally_delta as (
+  org_id     uuid,
+  survey_id  uuid,
+  hour       timestamptz,
+  promoters  integer,
+  passives   integer,
+  detractors integer,
+  score_sum  bigint,
+  contacts   integer,
+  sent       integer,
+  responded  integer
+);
+
+-- What contacts add to the tally of the quarter that they were first mailed in.
+create type asked_delta as (
+  org_id      uuid,
+  survey_id   uuid,
+  quarter     timestamptz,
+  asked       integer,
+  undelivered integer,
+  answered    integer
+);
+
+create function quarter_of(at timestamptz) returns timestamptz
+language sql immutable parallel safe
+return date_bin('15 minutes', at, timestamptz '2000-01-01 00:00Z');
+
+create function hour_of(at timestamptz) returns timestamptz
+language sql immutable parallel safe
+return date_bin('1 hour', at, timestamptz '2000-01-01 00:00Z');
+
+create function is_undelivered(status text) returns boolean
+language sql immutable parallel safe
+return status in ('failed', 'bounced');
+
+-- Of this connection alone: no writer waits for another. Only folding writes the rows of slot 0.
+create function tally_slot() returns integer
+language sql stable
+return pg_backend_pid();
+
+-- The joins below leave out surveys that are being deleted: they take their tallies with them.
+
+create function add_to_survey_tallies(deltas tally_delta[], into_slot integer) returns void
+language plpgsql
+as $$
+begin
+  insert into survey_tallies as t
+    (org_id, survey_id, slot, promoters, passives, detractors, score_sum, contacts, sent, responded)
+  select d.org_id, d.survey_id, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts, d.sent, d.responded
+  from unnest(deltas) d
+  join surveys s on s.id = d.survey_id
+  where d.hour is null
+  order by d.survey_id
+  on conflict (survey_id, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors,
+        score_sum = t.score_sum + excluded.score_sum,
+        contacts = t.contacts + excluded.contacts,
+        sent = t.sent + excluded.sent,
+        responded = t.responded + excluded.responded;
+end
+$$;
+
+create function add_to_hour_tallies(deltas tally_delta[], into_slot integer) returns void
+language plpgsql
+as $$
+begin
+  insert into hour_tallies as t (org_id, survey_id, hour, slot, promoters, passives, detractors, score_sum, contacts)
+  select d.org_id, d.survey_id, d.hour, into_slot, d.promoters, d.passives, d.detractors, d.score_sum, d.contacts
+  from unnest(deltas) d
+  join surveys s on s.id = d.survey_id
+  where d.hour is not null
+  order by d.survey_id, d.hour
+  on conflict (survey_id, hour, slot) do update
+    set promoters = t.promoters + excluded.promoters,
+        passives = t.passives + excluded.passives,
+        detractors = t.detractors + excluded.detractors,
+        score_sum = t.score_sum + excluded.score_sum,
+        contacts = t.contacts + excluded.contacts;
+end
+$$;
+
+create function add_to_asked_tallies(deltas asked_delta[], into_slot integer) returns void
+language plpgsql
+as $$
+begin
+  insert into asked_tallies as t (org_id, survey_id, quarter, slot, asked, undelivered, answered)
+  select d.org_id, d.survey_id, d.quarter, into_slot, d.asked, d.undelivered, d.answered
+  from unnest(deltas) d
+  join surveys s on s.id = d.survey_id
+  order by d.survey_id, d.quarter
+  on conflict (survey_id, quarter, slot) do update
+    set asked = t.asked + excluded.asked,
+        undelivered = t.undelivered + excluded.undelivered,
+        answered = t.answered + excluded.answered;
+end
+$$;
+
+create function add_to_tallies(deltas tally_delta[], into_slot integer) returns void
+language plpgsql
+as $$
+begin
+  perform add_to_survey_tallies(deltas, into_slot);
+  perform add_to_hour_tallies(deltas, into_slot);
+end
+$$;
+
+-- Adds the responses of the transition table `changed`, times the trigger's argument: 1 or -1.
+create function tally_responses() returns trigger
+language plpgsql
+as $$
+declare
+  sign constant integer := tg_argv[0]::integer;
+  deltas constant tally_delta[] := array(
+    with counted as (
+      select org_id, survey_id, hour_of(created_at) as hour, category, score
+      from changed
+      where held_reason is null
+    )
+    select (org_id, survey_id, hour,
+            sign * count(*) filter (where category = 'promoter'),
+            sign * count(*) filter (where category = 'passive'),
+            sign * count(*) filter (where category = 'detractor'),
+            sign * sum(score), 0, 0, 0)::tally_delta
+    from counted
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
+  );
+begin
+  perform add_to_tallies(deltas, tally_slot());
+  return null;
+end
+$$;
+
+create trigger responses_added after insert on responses
+  referencing new table as changed for each statement execute function tally_responses('1');
+create trigger responses_removed after delete on responses
+  referencing old table as changed for each statement execute function tally_responses('-1');
+create function tally_changed_responses() returns trigger
+language plpgsql
+as $$
+declare
+  deltas constant tally_delta[] := array(
+    with counted as (
+      select 1 as sign, org_id, survey_id, hour_of(created_at) as hour, category, score
+      from new_rows
+      where held_reason is null
+      union all
+      select -1, org_id, survey_id, hour_of(created_at), category, score
+      from old_rows
+      where held_reason is null
+    )
+    select (org_id, survey_id, hour,
+            coalesce(sum(sign) filter (where category = 'promoter'), 0),
+            coalesce(sum(sign) filter (where category = 'passive'), 0),
+            coalesce(sum(sign) filter (where category = 'detractor'), 0),
+            sum(sign * score), 0, 0, 0)::tally_delta
+    from counted
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
+  );
+begin
+  perform add_to_tallies(deltas, tally_slot());
+  return null;
+end
+$$;
+
+create trigger responses_changed after update on responses
+  referencing old table as old_rows new table as new_rows
+  for each statement execute function tally_changed_responses();
+
+create function tally_contacts() returns trigger
+language plpgsql
+as $$
+declare
+  sign constant integer := tg_argv[0]::integer;
+  deltas constant tally_delta[] := array(
+    with counted as (
+      select org_id, survey_id, hour_of(created_at) as hour, sent_at, responded_at
+      from changed
+    )
+    select (org_id, survey_id, hour, 0, 0, 0, 0,
+            sign * count(*), sign * count(sent_at), sign * count(responded_at))::tally_delta
+    from counted
+    group by grouping sets ((org_id, survey_id), (org_id, survey_id, hour))
+  );
+  asked constant asked_delta[] := array(
+    select (org_id, survey_id, quarter_of(sent_at), sign * count(*),
+            sign * count(*) filter (where is_undelivered(status)), sign * count(responded_at))::asked_delta
+    from changed
+    where sent_at is not null
+    group by org_id, survey_id, quarter_of(sent_at)
+  );
+begin
+  perform add_to_tallies(deltas, tally_slot());
+  if cardinality(asked) > 0 then perform add_to_asked_tallies(asked, tally_slot()); end if;
+  return null;
+end
+$$;
+
+create trigger contacts_added after insert on contacts
+  referencing new table as changed for each statement execute function tally_contacts('1');
+create trigger contacts_removed after delete on contacts
+  referencing old table as changed for each statement execute function tally_contacts('-1');
+
+-- A contact changes often and moves a total rarely: when it is first mailed, and when it answers.
+-- It never changes its survey or the time it was added.
+create function tally_contacts_progress() returns trigger
+language plpgsql
+as $$
+declare
+  deltas constant tally_delta[] := array(
+    select (n.org_id, n.survey_id, null, 0, 0, 0, 0, 0,
+            count(n.sent_at) - count(o.sent_at), count(n.responded_at) - count(o.responded_at))::tally_delta
+    from old_rows o
+    join new_rows n using (id)
+    group by n.org_id, n.survey_id
+    having count(n.sent_at) <> count(o.sent_at) or count(n.responded_at) <> count(o.responded_at)
+  );
+  asked constant asked_delta[] := array(
+    with stood as (
+      select 1 as sign, org_id, survey_id, sent_at, status, responded_at from new_rows where sent_at is not null
+      union all
+      select -1, org_id, survey_id, sent_at, status, responded_at from old_rows where sent_at is not null
+    ), summed as (
+      select org_id, survey_id, quarter_of(sent_at) as quarter, sum(sign) as asked,
+             coalesce(sum(sign) filter (where is_undelivered(status)), 0) as undelivered,
+             coalesce(sum(sign) filter (where responded_at is not null), 0) as answered
+      from stood
+      group by 1, 2, 3
+    )
+    select (org_id, survey_id, quarter, asked, undelivered, answered)::asked_delta
+    from summed
+    where (asked, undelivered, answered) <> (0, 0, 0)
+  );
+begin
+  if cardinality(deltas) > 0 then perform add_to_survey_tallies(deltas, tally_slot()); end if;
+  if cardinality(asked) > 0 then perform add_to_asked_tallies(asked, tally_slot()); end if;
+  return null;
+end
+$$;
+
+create trigger contacts_changed after update on contacts
+  referencing old table as old_rows new table as new_rows
+  for each statement
+  execute function tally_contacts_progress();
+
+-- Folding: a survey that rests, and an hour that is over, need one slot. A slot that a writer holds stays for the next
+-- time. One transaction a survey.
+create index survey_tallies_to_fold on survey_tallies (survey_id) where slot <> 0;
+create index hour_tallies_to_fold on hour_tallies (survey_id, hour) where slot <> 0;
+create index asked_tallies_to_fold on asked_tallies (survey_id, quarter) where slot <> 0;
+
+create procedure fold_tallies()
+language plpgsql
+as $$
+declare
+  this_hour constant timestamptz := hour_of(now());
+  owner uuid;
+  deltas tally_delta[];
+  asked_deltas asked_delta[];
+begin
+  for owner in
+    select survey_id from survey_tallies where slot <> 0
+    union
+    select survey_id from hour_tallies where slot <> 0 and hour < this_hour
+    union
+    select survey_id from asked_tallies where slot <> 0 and quarter < this_hour
+  loop
+    -- First the survey, as a delete of it does: the two must not wait for each other.
+    perform from surveys where id = owner for key share skip locked;
+    continue when not found;
+
+    with held as (
+      select slot from survey_tallies where survey_id = owner and slot <> 0 for update skip locked
+    ), gone as (
+      delete from survey_tallies t using held h where t.survey_id = owner and t.slot = h.slot returning t.*
+    ), held_hours as (
+      select hour, slot from hour_tallies where survey_id = owner and slot <> 0 and hour < this_hour for update skip locked
+    ), gone_hours as (
+      delete from hour_tallies t using held_hours h
+      where t.survey_id = owner and t.hour = h.hour and t.slot = h.slot
+      returning t.*
+    )
+    select array(
+      select (org_id, survey_id, null, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+              sum(contacts), sum(sent), sum(responded))::tally_delta
+      from gone
+      group by org_id, survey_id
+      union all
+      select (org_id, survey_id, hour, sum(promoters), sum(passives), sum(detractors), sum(score_sum),
+              sum(contacts), 0, 0)::tally_delta
+      from gone_hours
+      group by org_id, survey_id, hour
+    ) into deltas;
+    perform add_to_tallies(deltas, 0);
+
+    with held as (
+      select quarter, slot from asked_tallies
+      where survey_id = owner and slot <> 0 and quarter < this_hour
+      for update skip locked
+    ), gone as (
+      delete from asked_tallies t using held h
+      where t.survey_id = owner and t.quarter = h.quarter and t.slot = h.slot
+      returning t.*
+    )
+    select array(
+      select (org_id, survey_id, quarter, sum(asked), sum(undelivered), sum(answered))::asked_delta
+      from gone
+      group by org_id, survey_id, quarter
+    ) into asked_deltas;
+    perform add_to_asked_tallies(asked_deltas, 0);
+    commit;
+  end loop;
+end
+$$;

@@ -1,0 +1,371 @@
+-- Processes that live, which what they claimed depends on.
+
+create table worker_pools (
+  pool_id    text primary key,
+  lock_key   bigint not null unique,
+  program    text,
+  started_at timestamptz not null default now()
+);
+
+comment on table worker_pools is
+  'The worker pool of a live process. It holds an advisory lock as long as it runs; the pool that gets the lock of a dead one takes over its jobs';
+comment on column worker_pools.pool_id is 'the name it claims jobs and deliveries under';
+comment on column worker_pools.lock_key is 'the advisory lock';
+comment on column worker_pools.program is 'the program of its process, with its version';
+comment on column worker_pools.started_at is 'when its process began to run jobs';
+
+create table service_record (
+  is_singleton boolean primary key default true check (is_singleton),
+  public_url   text not null,
+  updated_at   timestamptz not null default now()
+);
+
+comment on table service_record is
+  'What a running service leaves for commands to read';
+comment on column service_record.is_singleton is 'keeps it at one row';
+comment on column service_record.public_url is 'the address that its links begin with';
+
+-- Comments that wait to be analyzed: claimed organization by organization, so that the history of one delays no comment of another.
+
+create table waiting_analyses (
+  org_id      uuid not null,
+  response_id uuid not null,
+  is_history  boolean not null default false,
+  due_at      timestamptz not null default now(),
+  tries       smallint not null default 0,
+  asked_at    timestamptz,
+  traceparent text,
+  created_at  timestamptz not null default now(),
+  claimed_by  text,
+
+  primary key (org_id, response_id),
+  foreign key (org_id, response_id) references responses (org_id, id) on delete cascade
+);
+
+comment on table waiting_analyses is
+  'A response whose comment is still to be analyzed';
+comment on column waiting_analyses.is_history is 'imported or asked for again: comes after the new ones of its organization';
+comment on column waiting_analyses.due_at is 'not before this time';
+comment on column waiting_analyses.tries is 'how often it was tried, all without an answer of the analyst';
+comment on column waiting_analyses.asked_at is 'when it was asked for again: an analysis from before then is made again';
+comment on column waiting_analyses.traceparent is 'the span that causes it';
+comment on column waiting_analyses.claimed_by is 'the worker pool that has it in flight';
+
+create index waiting_analyses_due on waiting_analyses (org_id, is_history, due_at);
+
+-- Persons who were erased. Of an address only its keyed hash is left: enough to recognize it when it comes again.
+
+create function keyed_hash(key bytea, email text) returns bytea
+language sql immutable parallel safe
+return sha256(key || sha256(key || convert_to(lower(email), 'UTF8')));
+
+create function address_hash(in_org uuid, email text) returns bytea
+language sql stable parallel safe
+return (select keyed_hash(address_key, email) from organizations where id = in_org);
+
+create table erasures (
+  id           uuid primary key default gen_random_uuid(),
+  org_id       uuid not null references organizations (id) on delete cascade,
+  address_hash bytea not null check (octet_length(address_hash) = 32),
+  scores       text not null check (scores in ('kept', 'deleted')),
+  counts       jsonb not null check (jsonb_typeof(counts) = 'object'),
+  erased_at    timestamptz not null default now(),
+  allowed_at   timestamptz,
+  filed_at     timestamptz
+);
+
+comment on table erasures is
+  'The receipt of an erasure. As long as the address is not allowed again, nothing is stored for it';
+comment on column erasures.address_hash is 'keyed hash of the address in lower case: see the function keyed_hash';
+comment on column erasures.scores is 'kept: as anonymous responses; deleted: with everything else';
+comment on column erasures.counts is 'how many rows of each kind were deleted or emptied';
+comment on column erasures.erased_at is 'when the person was erased';
+comment on column erasures.allowed_at is 'when an owner allowed the address again';
+comment on column erasures.filed_at is 'when this row, as it is now, was appended to the file of erasures';
+
+create unique index erasures_in_force on erasures (org_id, address_hash) where allowed_at is null;
+create index erasures_newest_first on erasures (org_id, erased_at desc, id desc);
+create index erasures_to_file on erasures (erased_at) where filed_at is null;
+
+-- An erasure waits until all that adds contacts of the organization has committed, and what adds contacts waits for an
+-- erasure. It is held before the lock of a survey, so that the two never wait for each other.
+create function hold_off_erasures(in_org uuid) returns void
+language sql
+return pg_advisory_xact_lock_shared(hashtextextended('erasures ' || in_org, 0));
+
+create function begin_erasure(in_org uuid) returns void
+language sql
+return pg_advisory_xact_lock(hashtextextended('erasures ' || in_org, 0));
+
+-- The last resort: verbs that add contacts leave erased addresses out or refuse them before.
+create function refuse_erased_contacts() returns trigger
+language plpgsql
+as $$
+declare
+  owner uuid;
+  key bytea;
+begin
+  for owner in select distinct org_id from changed loop
+    perform hold_off_erasures(owner);
+    continue when not exists (select from erasures where org_id = owner and allowed_at is null);
+    select address_key into key from organizations where id = owner;
+    if exists (
+      select
+      from changed c
+      join erasures e on e.org_id = owner and e.address_hash = keyed_hash(key, c.email_key) and e.allowed_at is null
+      where c.org_id = owner
+    ) then
+      raise exception 'a contact has an erased address'
+        using errcode = 'check_violation', constraint = 'contacts_are_not_erased';
+    end if;
+  end loop;
+  return null;
+end
+$$;
+
+create trigger contacts_are_not_erased after insert on contacts
+  referencing new table as changed for each statement execute function refuse_erased_contacts();
+
+-- What others write of a person stays without the address: in comments, notes, names and properties `[email]` takes its
+-- place, when the person is erased and in whatever is written later.
+
+-- The addresses in a text or in JSON as Postgres writes it, in lower case: each as it stands there, and from the last
+-- character on that an address rarely has.
+create function addresses_in(said text) returns setof text
+language sql immutable parallel safe
+begin atomic
+  select distinct lower(address)
+  from regexp_matches(
+         said, '(?:\\[bfnrt])?([a-z0-9!#$%&''*+/=?^_`{|}~.-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)', 'gi') as found
+  cross join unnest(array[found[1], substring(found[1] from '[A-Za-z0-9._%+-]+@.*$')]) as address;
+end;
+
+-- The same pattern as patternOfAddress in the program.
+create function address_pattern(key text) returns text
+language sql immutable parallel safe
+return '(?:(?<![a-z0-9._%+-])|(?<=\\[bfnrt]))' || regexp_replace(key, '([^a-z0-9])', '\\\1', 'g')
+    || '(?![a-z0-9-]|\.[a-z0-9])';
+
+create function hide_address(said text, key text) returns text
+language sql immutable parallel safe
+return regexp_replace(said, address_pattern(key), '[email]', 'gi');
+
+create function hide_erased(in_org uuid, said text) returns text
+language plpgsql stable parallel safe
+as $$
+declare
+  owner_key bytea;
+  address text;
+begin
+  if said is null or position('@' in said) = 0
+    or not exists (select from erasures where org_id = in_org and allowed_at is null)
+  then
+    return said;
+  end if;
+  select address_key into owner_key from organizations where id = in_org;
+  for address in select addresses_in(said) loop
+    if exists (
+      select from erasures
+      where org_id = in_org and allowed_at is null and address_hash = keyed_hash(owner_key, address)
+    ) then
+      said := hide_address(said, address);
+    end if;
+  end loop;
+  return said;
+end
+$$;
+
+create function hide_erased_in_comment() returns trigger
+language plpgsql
+as $$
+begin
+  new.comment := hide_erased(new.org_id, new.comment);
+  return new;
+end
+$$;
+
+create function hide_erased_in_note() returns trigger
+language plpgsql
+as $$
+begin
+  new.text := hide_erased(new.org_id, new.text);
+  return new;
+end
+$$;
+
+create function hide_erased_in_contact() returns trigger
+language plpgsql
+as $$
+begin
+  new.name := hide_erased(new.org_id, new.name);
+  new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
+  return new;
+end
+$$;
+
+create trigger comments_hide_erased before insert or update of comment on responses
+  for each row when (new.comment like '%@%') execute function hide_erased_in_comment();
+create trigger notes_hide_erased before insert or update of text on response_notes
+  for each row when (new.text like '%@%') execute function hide_erased_in_note();
+create trigger contacts_hide_erased before insert or update of name, properties on contacts
+  for each row when (new.name like '%@%' or new.properties::text like '%@%')
+  execute function hide_erased_in_contact();
+
+-- Responses that came at the same time, recorded in one call: each statement, its checks and its triggers are prepared
+-- once for all of them. They are of any organizations. So a call with several never waits for a survey or a contact
+-- that another transaction holds: it leaves out what it finds held. A call with one waits for its survey and contact.
+
+-- `record_responses` takes at most so many.
+create function most_responses_at_once() returns integer
+language sql immutable parallel safe
+return 50;
+
+-- How many responses to one survey can be written and not committed: one in each connection, and in one of them many.
+create function most_uncommitted_responses() returns integer
+language sql stable parallel safe
+return current_setting('max_connections')::integer + most_responses_at_once();
+
+create type given_response as (
+  org_id      uuid,
+  survey_id   uuid,
+  contact_id  uuid,
+  id          uuid,
+  source      text,
+  score       smallint,
+  category    text,
+  comment     text,
+  held_reason text,
+  traceparent text,
+  created_at  timestamptz,
+  type        text,
+  language    text,
+  properties  jsonb
+);
+
+-- The surveys of these responses, locked: none that takes no responses on the scale of one of them, or of which one may
+-- be the last; and of several responses none that is held.
+--
+-- The last response must be recognized although others are being committed. A response that finds more contacts left than
+-- there can be uncommitted responses is not the last, whatever becomes of the others: alone it holds the survey's row FOR
+-- KEY SHARE, as its foreign key does anyway, and waits for no other response. Several lock the row so that no two calls
+-- write many to the same survey at once: `most_uncommitted_responses` has room for one of them. A response that finds fewer
+-- contacts left takes the row FOR UPDATE, and sees all that held it. So no response overlooks the one before it, and only
+-- the last few of a survey wait for each other's commit. A lock is never upgraded: two that do would wait for each other.
+create function lock_surveys_to_record(given given_response[]) returns uuid[]
+language plpgsql
+as $$
+declare
+  near constant uuid[] := array(
+    select s.survey_id
+    from (select distinct org_id, survey_id from unnest(given) where contact_id is not null and held_reason is null) s
+    join survey_tallies t on t.org_id = s.org_id and t.survey_id = s.survey_id
+    group by s.survey_id
+    having sum(t.contacts - t.responded) <= most_uncommitted_responses());
+  locked uuid[] := '{}';
+begin
+  if cardinality(given) = 1 and cardinality(near) = 1 then
+    locked := array(
+      select id from surveys
+      where org_id = given[1].org_id and id = given[1].survey_id and type = given[1].type
+        and (status = 'active' or completed_by = 'answers')
+      for update);
+  elsif cardinality(given) = 1 then
+    locked := array(
+      select id from surveys
+      where org_id = given[1].org_id and id = given[1].survey_id and type = given[1].type
+        and (status = 'active' or completed_by = 'answers')
+      for key share);
+  elsif cardinality(near) > 0 then
+    locked := array(
+      select l.id
+      from (select distinct org_id, survey_id from unnest(given) where survey_id = any (near)) g
+      cross join lateral (
+        select s.id
+        from surveys s
+        where s.org_id = g.org_id and s.id = g.survey_id and (s.status = 'active' or s.completed_by = 'answers')
+          and s.type = all (select a.type from unnest(given) a where a.survey_id = s.id)
+        for update skip locked
+      ) l);
+  end if;
+  if cardinality(given) > 1 and exists (select from unnest(given) where survey_id <> all (near)) then
+    locked := locked || array(
+      select l.id
+      from (select distinct org_id, survey_id from unnest(given) where survey_id <> all (near)) g
+      cross join lateral (
+        select s.id
+        from surveys s
+        where s.org_id = g.org_id and s.id = g.survey_id and (s.status = 'active' or s.completed_by = 'answers')
+          and s.type = all (select a.type from unnest(given) a where a.survey_id = s.id)
+        for no key update skip locked
+      ) l);
+  end if;
+
+  return array(
+    select s.survey_id
+    from (
+      select org_id, survey_id, count(contact_id) filter (where held_reason is null) as counting
+      from unnest(given)
+      where survey_id = any (locked)
+      group by org_id, survey_id
+    ) s
+    where s.counting = 0
+      or (select sum(t.contacts - t.responded) from survey_tallies t where t.org_id = s.org_id and t.survey_id = s.survey_id)
+         > case when s.survey_id = any (near) then s.counting else most_uncommitted_responses() end);
+end
+$$;
+
+-- Records what it can of these responses and returns their ids. Nothing is done for the others: those of a survey or
+-- contact that is held, deleted or closed, those that may be the last of their survey, and those of contacts that have a
+-- response. Each of them is to be recorded alone, and then with its survey locked. Locks are taken in the order of all
+-- that records responses: surveys, contacts, responses, totals.
+-- The settings hold for all that it calls. Each row is found by its key, so that a plan that is made once serves lists of
+-- any length; left alone, Postgres would plan some of the statements again for each list.
+create function record_responses(given given_response[]) returns setof uuid
+language plpgsql
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+  locked constant uuid[] := lock_surveys_to_record(given);
+  own_contacts uuid[];
+  recorded uuid[];
+begin
+  if cardinality(given) > most_responses_at_once() then raise exception 'too many responses at once'; end if;
+
+  if cardinality(given) = 1 and cardinality(locked) = 1 then
+    perform from contacts
+    where org_id = given[1].org_id and survey_id = given[1].survey_id and id = given[1].contact_id
+    for no key update;
+  end if;
+  own_contacts := array(
+    select l.id
+    from (select distinct org_id, survey_id, contact_id from unnest(given) where survey_id = any (locked)) g
+    cross join lateral (
+      select c.id from contacts c
+      where c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id
+      for no key update skip locked
+    ) l);
+
+  with answered as (
+    insert into responses (org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
+                           traceparent, created_at, language, properties)
+    select org_id, survey_id, contact_id, id, source, score, category, comment, held_reason,
+           traceparent, created_at, language, properties
+    from unnest(given)
+    where survey_id = any (locked) and (contact_id is null or contact_id = any (own_contacts))
+    order by contact_id
+    on conflict (contact_id) where source = 'link' do nothing
+    returning id
+  )
+  select array(select id from answered) into recorded;
+
+  update contacts c
+  set status = 'responded', responded_at = g.created_at, updated_at = now()
+  from unnest(given) g
+  where g.id = any (recorded) and g.held_reason is null
+    and c.org_id = g.org_id and c.survey_id = g.survey_id and c.id = g.contact_id;
+  return query select unnest(recorded);
+end
+$$;
