@@ -1,5 +1,5 @@
 import { signal } from './lib/async/deadline.ts';
-import type { Category, SurveyType } from './scores.ts';
+import type { Category, SurveyType } from './survey-types.ts';
 
 /**
  * What the rooms publish; requests and jobs are published by libraries (`requestEnded`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeStory, surveys } from '../src/demo/story.ts';
-import { averageScore } from '../src/scores.ts';
+import { averageScore } from '../src/survey-types.ts';
 
 const now = new Date('2026-05-01T12:00:00Z');
 

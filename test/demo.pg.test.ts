@@ -4,9 +4,9 @@ import { demoOrganization } from '../src/demo/fill.ts';
 import { makeStory, surveys } from '../src/demo/story.ts';
 import type { JobPayloads } from '../src/jobs.ts';
 import { one } from '../src/lib/db/db.ts';
-import { scaleOf, surveyTypes } from '../src/scores.ts';
 import { type AnalysisRequest, analyze } from '../src/summaries/comment-reader.ts';
 import { makeSummary, summarizeMonth } from '../src/summaries/summarize.ts';
+import { surveyTypes, typeFacts } from '../src/survey-types.ts';
 import { readingTools } from './support/make/feedback.ts';
 import { makeOrganization } from './support/make/rows.ts';
 import { bareApp } from './support/probe/app.ts';
@@ -150,7 +150,7 @@ for (const survey of surveys) {
   test(`the story of ${survey.name} is believable`, () => {
     const now = new Date('2027-03-01T12:00:00Z');
     const { contacts, anonymous } = makeStory(survey, now);
-    const { lowest, highest } = scaleOf(survey.type);
+    const { lowest, highest } = typeFacts(survey.type);
 
     assert.equal(new Set(contacts.map(({ email }) => email)).size, survey.contacts);
     for (const { created_at, sent_at, answer } of contacts) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { apiDocument } from '../src/api.ts';
-import { marginOfError, netPromoterScore } from '../src/scores.ts';
+import { marginOfError, netPromoterScore } from '../src/survey-types.ts';
 import { testSettings } from './support/make/settings.ts';
 
 const document = apiDocument(testSettings);

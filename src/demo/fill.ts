@@ -10,7 +10,7 @@ import { hasMembers, insertMember, saveRole } from '../members/queries.ts';
 import { insertOrganizationOnce } from '../organizations/queries.ts';
 import { insertImported } from '../responses/import.ts';
 import { insertWaitingSince } from '../responses/waiting-analyses.ts';
-import type { Category, SurveyType } from '../scores.ts';
+import type { Category, SurveyType } from '../survey-types.ts';
 import { addSurvey } from '../surveys/lifecycle.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import { insertTag } from '../tags/tags.ts';

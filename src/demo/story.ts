@@ -1,4 +1,4 @@
-import { type Category, categoryOf, type SurveyType, scaleOf } from '../scores.ts';
+import { type Category, categoryOf, type SurveyType, typeFacts } from '../survey-types.ts';
 
 type DemoAnswer = {
   score: number;
@@ -96,7 +96,7 @@ function pickCategory(
 }
 
 function scoresOf({ type }: DemoSurvey, category: Category): number[] {
-  const { lowest, highest } = scaleOf(type);
+  const { lowest, highest } = typeFacts(type);
   const scale = Array.from({ length: highest - lowest + 1 }, (_, step) => lowest + step);
   return scale.filter((score) => categoryOf(type, score) === category);
 }

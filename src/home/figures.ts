@@ -15,19 +15,16 @@ import {
   trendOf,
   trendRows,
 } from '../responses/trend.ts';
-import type { Category, SurveyType, Tally } from '../scores.ts';
-import { type AttentionCounts, attentionCounts } from './queries.ts';
 import {
-  type Change,
-  compare,
-  facetsOf,
-  type HomePeriod,
-  type HomeScope,
+  type Category,
   type Measured,
   measure,
-  measureKinds,
-  sumOf,
-} from './rules.ts';
+  type SurveyType,
+  type Tally,
+  typeFacts,
+} from '../survey-types.ts';
+import { type AttentionCounts, attentionCounts } from './queries.ts';
+import { type Change, compare, facetsOf, type HomePeriod, type HomeScope, sumOf } from './rules.ts';
 
 type TrendFigures = {
   now: Measured;
@@ -70,7 +67,7 @@ function wantedOf({ scope, period, timeZone }: LookedAt) {
     days: { from: period.from, to: period.to, timeZone },
     before: { ...period.before, timeZone },
     rows: rowsWithBefore({ period, timeZone }),
-    isMean: measureKinds[scope.type] === 'mean',
+    isMean: typeFacts(scope.type).measure === 'mean',
   };
 }
 
@@ -99,7 +96,7 @@ function figuresOf(
   const { trend, variance, variance_before, asked } = found;
   const [earlier, ...steps] = trendOf(trend, rows).map((row, at) => ({
     ...row,
-    scoreSum: trend[at]!.score_sum,
+    score_sum: trend[at]!.score_sum,
   }));
   const tally = sumOf(steps);
   const now = measure(type, tally, variance);
@@ -110,10 +107,7 @@ function figuresOf(
     tally,
     asked,
     change: compare(type, now, before),
-    steps: steps.map(({ scoreSum, ...row }) => ({
-      ...row,
-      measured: measure(type, { ...row, scoreSum }, variance),
-    })),
+    steps: steps.map((step) => ({ ...step, measured: measure(type, step, variance) })),
   };
 }
 

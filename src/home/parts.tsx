@@ -1,4 +1,4 @@
-import { scaleOf } from '../scores.ts';
+import { typeFacts } from '../survey-types.ts';
 import { Chip, Time } from '../web/app/badges.tsx';
 import { Field, type FormState } from '../web/app/forms.tsx';
 import { count } from '../web/app/lists.tsx';
@@ -61,7 +61,7 @@ export function CommentsPart({ comments, organization, total, all }: CommentsPro
             <Chip
               score={comment.score}
               category={comment.category}
-              scale={`of ${scaleOf(comment.type).highest}`}
+              scale={`of ${typeFacts(comment.type).highest}`}
             />
             <div>
               <p class="who">

@@ -1,5 +1,5 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
-import type { SurveyType } from '../scores.ts';
+import type { SurveyType } from '../survey-types.ts';
 
 export type MeasuredSurvey = {
   id: string;

@@ -2,7 +2,15 @@ import type { Child } from 'hono/jsx';
 import { lazily } from '../lib/async/memoize.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { NpsTrendRow } from '../responses/trend.ts';
-import { percentage, type SurveyType, signedNps, type Tally } from '../scores.ts';
+import {
+  formatMargin,
+  formatValue,
+  type Measured,
+  percentage,
+  type SurveyType,
+  type Tally,
+  typeFacts,
+} from '../survey-types.ts';
 import type { FormState } from '../web/app/forms.tsx';
 import { count, counted, DataTable } from '../web/app/lists.tsx';
 import { PartsBar, TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
@@ -16,9 +24,6 @@ import {
   choosePeriod,
   type HomePeriod,
   type HomeScope,
-  type Measured,
-  type MeasureKind,
-  measureKinds,
   mostDays,
   propertyParameter,
   type ScopeQuery,
@@ -118,7 +123,7 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
   return (
     <>
       <DataTable
-        caption={`${numberOf(type)} by ${by}`}
+        caption={`${typeFacts(type).number} by ${by}`}
         nowrap
         columns={[
           { head: by },
@@ -227,7 +232,7 @@ export function ScorePart(props: ScoreProps) {
   return (
     <section class="columns score" aria-labelledby="score">
       <div>
-        <h2 id="score">{numberOf(type)}</h2>
+        <h2 id="score">{typeFacts(type).number}</h2>
         <p class="small soft">
           {longDay(period.from)} to {longDay(period.to)}
         </p>
@@ -293,7 +298,7 @@ type TrendProps = Pick<ScoreProps, 'type' | 'period' | 'timeZone' | 'steps'>;
 
 function Trend({ type, period, timeZone, steps }: TrendProps) {
   const known = steps.filter(({ measured }) => measured.value !== null);
-  const name = numberOf(type);
+  const name = typeFacts(type).number;
   const title = `${name} ${stepsTexts[period.interval]}`;
   if (known.length === 0) return null;
   const first = known[0]!;
@@ -377,36 +382,6 @@ function longDay(day: string) {
   return <time datetime={day}>{whole().format(new Date(`${day}T00:00:00Z`))}</time>;
 }
 
-/** What the number of a scale is called. */
-const numbers: Record<SurveyType, string> = {
-  nps: 'Net Promoter Score',
-  csat: 'Satisfied (4 or 5 of 5)',
-  ces: 'Ease of 7',
-  star5: 'Stars of 5',
-  thumbs: 'Thumbs up',
-};
-
-const kinds: Record<SurveyType, string> = {
-  nps: 'Net Promoter Score',
-  csat: 'Satisfaction',
-  ces: 'Ease',
-  star5: 'Stars',
-  thumbs: 'Thumbs',
-};
-
-/** As it stands alone: +51, 65.3%, 4.31. */
-export function formatValue(type: SurveyType, value: number): string {
-  const kind: MeasureKind = measureKinds[type];
-  if (kind === 'mean') return value.toFixed(2);
-  return kind === 'share' ? `${value}%` : signedNps(value);
-}
-
-export function formatMargin(type: SurveyType, margin: number): string {
-  const kind: MeasureKind = measureKinds[type];
-  if (kind === 'mean') return `± ${margin.toFixed(2)}`;
-  return kind === 'share' ? `± ${margin}%` : `± ${margin}`;
-}
-
 function inPeriod({ name, days }: HomePeriod): string {
   return name === 'custom' ? 'on these days' : `in the last ${days} days`;
 }
@@ -444,16 +419,13 @@ export function meaning({ type, change, now, before, period }: Meaning): {
 }
 
 function points(type: SurveyType, by: number): string {
-  const kind: MeasureKind = measureKinds[type];
-  if (kind === 'mean') return by.toFixed(2);
+  if (typeFacts(type).measure === 'mean') return by.toFixed(2);
   return `${by} ${by === 1 ? 'point' : 'points'}`;
 }
-
-const numberOf = (type: SurveyType) => numbers[type];
 
 const noAnswers = (period: HomePeriod) => `No responses ${inPeriod(period)}`;
 
 export const kindOf = (type: SurveyType, audience: 'employee' | 'customer' | null) =>
   audience === null
-    ? kinds[type]
-    : `${kinds[type]}, ${audience === 'employee' ? 'employees' : 'customers'}`;
+    ? typeFacts(type).kind
+    : `${typeFacts(type).kind}, ${audience === 'employee' ? 'employees' : 'customers'}`;

@@ -7,8 +7,9 @@ import {
   type TrendTally,
   trendOf,
 } from '../responses/trend.ts';
+import { type Counted, type Measured, measure, typeFacts } from '../survey-types.ts';
 import { type Days, type LookedAt, npsScopeOf } from './figures.ts';
-import { addDays, type Counted, type Measured, measure, measureKinds } from './rules.ts';
+import { addDays } from './rules.ts';
 
 export type MeasuredSegment = { value: string; measured: Measured; counted: Counted };
 
@@ -51,11 +52,11 @@ async function measureSegments(
     })),
     days: { from, to, timeZone },
     rows,
-    isMean: measureKinds[scope.type] === 'mean',
+    isMean: typeFacts(scope.type).measure === 'mean',
   });
   return found.map(({ trend, variance }, at) => {
     const [tally] = trendOf(trend, rows);
-    const counted = { ...tally!, scoreSum: trend[0]!.score_sum };
+    const counted = { ...tally!, score_sum: trend[0]!.score_sum };
     const measured = measure(scope.type, counted, variance ?? null);
     return { value: values[at]!.value, measured, counted };
   });

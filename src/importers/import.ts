@@ -12,8 +12,8 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { everything } from '../responses/filter.queries.ts';
 import { type ImportWriter, importBatch } from '../responses/import.ts';
 import { readNps } from '../responses/trend.ts';
-import { type Category, netPromoterScore, type SurveyType, type Tally } from '../scores.ts';
 import { suppressMany } from '../suppressions/unsubscribe.tsx';
+import { type Category, netPromoterScore, type SurveyType, type Tally } from '../survey-types.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { holdOffErasures, reopenSurvey } from '../surveys/queries.ts';
 import {

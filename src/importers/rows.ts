@@ -8,7 +8,7 @@ import {
 import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
 import { isLongerThan, longestComment, longestNote, mostTags } from '../limits.ts';
-import { type Category, categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
+import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
 
 export type MovedResponse = {
   score: number;
@@ -83,7 +83,7 @@ function readResponse(row: RowReader, { type }: RowRules): ReadRow {
   const given = row.text('score');
   if (given === null) return { kind: 'passed', reason: 'unanswered' };
   const score = /^\d+(\.0+)?$/.test(given) ? Number(given) : Number.NaN;
-  const { lowest, highest } = scaleOf(type);
+  const { lowest, highest } = typeFacts(type);
   if (!isScore(type, score)) {
     return row.unclear('score', `${quoted(given)} is no score from ${lowest} to ${highest}`);
   }

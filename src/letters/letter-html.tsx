@@ -1,8 +1,8 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
-import type { SurveyType } from '../scores.ts';
+import { typeFacts } from '../survey-types.ts';
 import { edgeContrast, mix, readableOn } from '../web/color.ts';
-import { scaleEnds } from '../web/language.ts';
+import { buttonText, scaleEnds } from '../web/language.ts';
 import type { Letter } from './letter.ts';
 
 /**
@@ -188,14 +188,12 @@ const gapPx = 4;
 /** Two of them, with the gaps, fit the narrowest phone. */
 const thumbPx = 136;
 
-/** How many scores stay together. Where both rows fit next to each other they make one. */
-const firstRow: Record<SurveyType, number> = { nps: 6, csat: 5, ces: 4, star5: 5, thumbs: 2 };
-
 /** One link for each score, in cells that wrap as two rows without the help of a style sheet. */
 function Scores({ letter }: { letter: Letter }) {
   const { type, scores, language } = letter;
   const { lowest, highest } = scaleEnds(type, language.texts);
-  const rows = [scores.slice(0, firstRow[type]), scores.slice(firstRow[type])];
+  const { mailRow } = typeFacts(type);
+  const rows = [scores.slice(0, mailRow), scores.slice(mailRow)];
   return (
     <>
       {raw(outlookOnly('<table role="presentation"><tr><td>'))}
@@ -241,7 +239,7 @@ function RowOfCells({ letter, scores }: { letter: Letter; scores: number[] }) {
 }
 
 function Cell({ letter, score }: { letter: Letter; score: number }) {
-  const { type, links, organization } = letter;
+  const { type, links, organization, language } = letter;
   const { cell, edge, score: ink } = colorsOf(organization.color);
   const width = type === 'thumbs' ? thumbPx : type === 'star5' ? 52 : cellPx;
   const link = [
@@ -259,17 +257,10 @@ function Cell({ letter, score }: { letter: Letter; score: number }) {
       style={`width:${width}px;height:${cellPx}px;background:${cell};border:1px solid ${edge};border-radius:8px`}
     >
       <a href={links.score(score)} style={link}>
-        {caption(letter, score)}
+        {buttonText(type, score, language.texts)}
       </a>
     </td>
   );
-}
-
-function caption({ type, language }: Letter, score: number): string {
-  if (type === 'star5') return `${score}\u00a0★`;
-  if (type !== 'thumbs') return String(score);
-  const { lowest, highest } = language.texts.thumbs;
-  return score === 0 ? `👎 ${lowest}` : `👍 ${highest}`;
 }
 
 const page = '#f3f4f6';

@@ -2,7 +2,7 @@ import type { Filling, MessageTemplate } from '../lib/smtp/message.ts';
 import { slot } from '../lib/smtp/pool.ts';
 import { isPlainLine, oneLine } from '../lib/validation/parse.ts';
 import { logoPath } from '../organizations/logo.ts';
-import { type SurveyType, scaleOf, scoresInOrder } from '../scores.ts';
+import { type SurveyType, scoresInOrder, typeFacts } from '../survey-types.ts';
 import {
   type AddressedPerson,
   mapPlaceholders,
@@ -223,7 +223,7 @@ function letterText(letter: Letter): string {
 }
 
 function meaning({ language, type }: Letter, score: number): string {
-  const [scale, ends] = [scaleOf(type), scaleEnds(type, language.texts)];
+  const [scale, ends] = [typeFacts(type), scaleEnds(type, language.texts)];
   const end = score === scale.lowest ? ends.lowest : score === scale.highest ? ends.highest : null;
   if (end === null) return String(score);
   return type === 'thumbs' ? end : `${score} (${end})`;

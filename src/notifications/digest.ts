@@ -1,12 +1,5 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
-import {
-  averageScore,
-  netPromoterScore,
-  percentage,
-  type SurveyType,
-  signedNps,
-  type Tally,
-} from '../scores.ts';
+import { formatValue, measure, type SurveyType, type Tally, typeFacts } from '../survey-types.ts';
 import type { StoredNotification } from './mail.ts';
 
 /** The number of one scale in a digest. */
@@ -55,42 +48,20 @@ export async function digestLetter(db: Sql, about: DigestSubject) {
 }
 
 function numberOf({ type, audience, now, earlier }: DigestKind, kinds: DigestKind[]): DigestNumber {
-  const { value, decimals, show } = measures[type];
-  const [is, was] = [value(now), value(earlier)];
+  const decimals = decimalsOf[typeFacts(type).measure];
+  const is = measure(type, now, null).value;
+  const was = measure(type, earlier, null).value;
   const by = is === null || was === null ? null : Number((is - was).toFixed(decimals));
   return {
     type,
     audience: kinds.filter((kind) => kind.type === type).length > 1 ? audience : null,
     responses: now.responses,
-    value: show(is ?? 0),
+    value: formatValue(type, is ?? 0),
     change: by === null ? null : { by, shown: Math.abs(by).toFixed(by % 1 === 0 ? 0 : decimals) },
   };
 }
 
-type Measure = {
-  value: (counts: DigestCounts) => number | null;
-  decimals: number;
-  show: (value: number) => string;
-};
-
-const nps: Measure = { value: netPromoterScore, decimals: 0, show: signedNps };
-const share: Measure = {
-  value: ({ promoters, responses }) => (responses === 0 ? null : percentage(promoters, responses)),
-  decimals: 1,
-  show: (value) => `${value}%`,
-};
-const mean: Measure = {
-  value: ({ score_sum: sum, responses }) => averageScore(sum, responses),
-  decimals: 2,
-  show: (value) => value.toFixed(2),
-};
-const measures: Record<SurveyType, Measure> = {
-  nps,
-  csat: share,
-  thumbs: share,
-  ces: mean,
-  star5: mean,
-};
+const decimalsOf = { nps: 0, share: 1, mean: 2 } as const;
 
 const shownDay = (timeZone: string, moment: Date) =>
   new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long' }).format(moment);
@@ -102,21 +73,12 @@ const queryDay = (timeZone: string, moment: Date) =>
 export const counted = (number: number, thing: string) =>
   `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`;
 
-/** What the number of a scale is called, after the words of Home. */
-const numberNames: Record<SurveyType, string> = {
-  nps: 'NPS',
-  csat: 'Satisfied',
-  ces: 'Ease of 7',
-  star5: 'Stars of 5',
-  thumbs: 'Thumbs up',
-};
-
 const nameOf = ({ type, audience }: DigestNumber) =>
   audience === null
-    ? numberNames[type]
-    : `${numberNames[type]}, ${audience === 'employee' ? 'employees' : 'customers'}`;
+    ? typeFacts(type).shortNumber
+    : `${typeFacts(type).shortNumber}, ${audience === 'employee' ? 'employees' : 'customers'}`;
 
-const shortOf = (number: DigestNumber) => `${numberNames[number.type]} ${number.value}`;
+const shortOf = (number: DigestNumber) => `${typeFacts(number.type).shortNumber} ${number.value}`;
 
 const longOf = (number: DigestNumber) =>
   `${nameOf(number)}: ${number.value}${changeOf(number.change)}`;

@@ -8,7 +8,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import type { Excerpt } from '../responses/answer.ts';
-import { type SurveyType, scaleOf } from '../scores.ts';
+import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
 import { type NotificationKind, notificationKinds } from './choices.ts';
 import { counted, digestLetter } from './digest.ts';
@@ -147,7 +147,7 @@ async function answerLetter({ db, excerpt }: LetterTools, about: AboutAnswer) {
   const words = comment === null || unedited ? cut(comment) : await excerpt(comment, known);
   const { survey, score, contact_name: name, contact_email: email } = answer;
   const sentences = [
-    `${survey}: ${score} of ${scaleOf(found.type).highest}.`,
+    `${survey}: ${score} of ${typeFacts(found.type).highest}.`,
     words ? `“${words}”` : 'There is no comment.',
   ];
   if (kind === 'held') {

@@ -1,9 +1,9 @@
 import { payloads } from '../jobs.ts';
 import type { Instrument } from '../lib/metrics/recorder.ts';
 import type { HeldReason } from '../responses/rules.ts';
-import { type Category, surveyTypes } from '../scores.ts';
 import type { ReasonCode } from '../sends/rules.ts';
 import { analyzeTask } from '../summaries/comment-reader.ts';
+import { type Category, surveyTypes } from '../survey-types.ts';
 import { eventTypes } from '../webhooks/events.ts';
 
 /** The values that labels can have. The compiler refuses a list that leaves one out. */

@@ -1,7 +1,7 @@
 import { one, opaque, type Sql } from '../lib/db/db.ts';
 import { addressKey } from '../lib/smtp/address.ts';
-import type { Category, SurveyType } from '../scores.ts';
 import { type HistoryRow, listHistory } from '../sends/queries.ts';
+import type { Category, SurveyType } from '../survey-types.ts';
 
 /** One step of what happened between an organization and an address. */
 export type TimelineEntry = {

@@ -1,6 +1,6 @@
 import { type KnownPeople, knownPeople, markAnswered } from '../contacts/queries.ts';
 import { commitsSoon, json, lockTimeout, type Sql } from '../lib/db/db.ts';
-import type { Category, SurveyType } from '../scores.ts';
+import type { Category, SurveyType } from '../survey-types.ts';
 import type { Embedding } from '../surveys/schemas.ts';
 import type { AddressedPerson, SurveyTexts, TextsByLanguage } from '../surveys/texts.ts';
 import {

@@ -18,7 +18,7 @@ import { readTextFile } from '../lib/cli/files.ts';
 import { readList } from '../lib/paging/page.ts';
 import { oneLine, Uuid } from '../lib/validation/parse.ts';
 import { getOrganization } from '../organizations/queries.ts';
-import { categories } from '../scores.ts';
+import { categories } from '../survey-types.ts';
 import { getSurvey } from '../surveys/queries.ts';
 import { createTextReader } from '../text-reader.ts';
 import { allResponses } from './filter.queries.ts';

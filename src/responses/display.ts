@@ -1,4 +1,4 @@
-import { type SurveyType, scaleOf } from '../scores.ts';
+import type { SurveyType } from '../survey-types.ts';
 import type { CategoryName } from '../web/app/badges.tsx';
 import type { FormState } from '../web/app/forms.tsx';
 import type { FilterChoices, OtherResponse, ResponseOrigin } from './screens/paths.ts';
@@ -30,15 +30,6 @@ export type ShownResponse = {
 
 export const personOf = ({ contact_name, contact_email }: ShownResponse) =>
   contact_name ?? contact_email ?? 'Anonymous';
-
-/** A score among those of other scales: what it is of is seen, where that is not 10. */
-export function scoreText(type: SurveyType, score: number): string {
-  if (type === 'nps') return String(score);
-  if (type === 'thumbs') return score === 1 ? 'up' : 'down';
-  return `${score}/${scaleOf(type).highest}`;
-}
-
-export const scaleText = (type: SurveyType) => `of ${scaleOf(type).highest}`;
 
 export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 

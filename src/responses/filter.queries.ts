@@ -1,6 +1,6 @@
 import { opaque, type Part, type Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../limits.ts';
-import type { Category, SurveyType } from '../scores.ts';
+import type { Category, SurveyType } from '../survey-types.ts';
 import { type Range, splitRange } from './period.ts';
 
 /** Which responses of an organization are listed. */

@@ -22,7 +22,7 @@ import { type BadLine, type CsvRecord, field, readCsv, refuseBadLines } from '..
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isInCalendar } from '../lib/validation/parse.ts';
 import { isLongerThan, longestComment } from '../limits.ts';
-import { type Category, categoryOf, isScore, type SurveyType, scaleOf } from '../scores.ts';
+import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
 import { holdOffErasures, lockSurvey, type OrgSurvey } from '../surveys/queries.ts';
 import { ensureTags } from '../tags/tags.ts';
 import { insertWaiting } from './waiting-analyses.ts';
@@ -131,7 +131,7 @@ function readResponses(text: string, type: SurveyType) {
 function readResponse(record: CsvRecord, type: SurveyType) {
   const given = field(record, 'score', 'rating');
   const score = Number(given);
-  const { lowest, highest } = scaleOf(type);
+  const { lowest, highest } = typeFacts(type);
   if (given === null) return 'the score is missing';
   if (!isScore(type, score)) return `the score ${given} is not from ${lowest} to ${highest}`;
 

@@ -14,7 +14,7 @@ import { linkTrace } from '../lib/http/request-spans.ts';
 import { isTracing } from '../lib/tracing/spans.ts';
 import { isUuid, parseJson } from '../lib/validation/parse.ts';
 import { logoPath } from '../organizations/logo.ts';
-import { type Category, isScore, type SurveyType } from '../scores.ts';
+import { type Category, isScore, type SurveyType } from '../survey-types.ts';
 import { embeddingOf } from '../surveys/schemas.ts';
 import {
   anyPerson,

@@ -2,7 +2,7 @@ import { recordAct, type Writer } from '../audit/acts.ts';
 import { type KnownPeople, knownPeople, markAnswered } from '../contacts/queries.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
-import type { Category, SurveyType } from '../scores.ts';
+import type { Category, SurveyType } from '../survey-types.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
 import { lockForLastResponse } from '../surveys/queries.ts';
 import { emit } from '../webhooks/emit.ts';

@@ -5,9 +5,9 @@ import {
   netPromoterScore,
   percentage,
   type SurveyType,
-  scaleOf,
   type Tally,
-} from '../scores.ts';
+  typeFacts,
+} from '../survey-types.ts';
 
 /** How long before an answer the visits of a machine count: an earlier visitor did not give the answer. */
 const suspectVisitMs = 10_000;
@@ -41,7 +41,7 @@ export function checkSubmission(
 ): CheckedAnswer | SubmissionError {
   const score = readScore(posted);
   if (score === null || !isScore(type, score)) {
-    const { lowest, highest } = scaleOf(type);
+    const { lowest, highest } = typeFacts(type);
     const message = `score must be a whole number from ${lowest} to ${highest}`;
     return { code: 'score_invalid', message };
   }

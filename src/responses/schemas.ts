@@ -3,7 +3,7 @@ import { ExportFormat } from '../lib/export/export.ts';
 import { Count, described, Id, Moment, Page } from '../lib/paging/page.ts';
 import { BooleanParameter, isTimeZone, Uuid } from '../lib/validation/parse.ts';
 import { longestComment, longestNote, mostTags } from '../limits.ts';
-import { categories, surveyTypes } from '../scores.ts';
+import { categories, surveyTypes } from '../survey-types.ts';
 import { NetPromoterScore } from '../surveys/schemas.ts';
 import { readInstants } from './period.ts';
 import { trendIntervals } from './trend.ts';

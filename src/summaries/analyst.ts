@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Category, SurveyType } from '../scores.ts';
+import type { Category, SurveyType } from '../survey-types.ts';
 import { createBuiltinAnalyst, type ReadComment } from './builtin.ts';
 import {
   type Analysis,

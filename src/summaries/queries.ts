@@ -3,7 +3,7 @@ import { one, type Sql } from '../lib/db/db.ts';
 import { newest, oneJson, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { type AnalysisTarget, deleteWaiting } from '../responses/waiting-analyses.ts';
-import type { Category, SurveyType, Tally } from '../scores.ts';
+import type { Category, SurveyType, Tally } from '../survey-types.ts';
 import type { Analysis } from './rules.ts';
 import type { CommentTheme } from './themes.ts';
 

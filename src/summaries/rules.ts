@@ -1,4 +1,4 @@
-import type { Category } from '../scores.ts';
+import type { Category } from '../survey-types.ts';
 
 export const sentiments = ['positive', 'neutral', 'negative', 'mixed'] as const;
 export type Sentiment = (typeof sentiments)[number];

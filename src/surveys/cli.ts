@@ -24,7 +24,7 @@ import { parse, parseJson } from '../lib/validation/parse.ts';
 import { longestQuestion } from '../limits.ts';
 import { publicUrlOf } from '../open-database.ts';
 import { getOrganization } from '../organizations/queries.ts';
-import { surveyTypes } from '../scores.ts';
+import { surveyTypes } from '../survey-types.ts';
 import {
   changeSurvey,
   closeSurvey,

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { categories } from '../scores.ts';
+import { categories } from '../survey-types.ts';
 import type { FormState } from '../web/app/forms.tsx';
 import type { ManagedSurvey } from './queries.ts';
 import { embeddingOf } from './schemas.ts';

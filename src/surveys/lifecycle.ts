@@ -3,8 +3,8 @@ import { jobWriter, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { getOrganization } from '../organizations/queries.ts';
-import { averageScore, netPromoterScore } from '../scores.ts';
 import { emitted } from '../signals.ts';
+import { averageScore, netPromoterScore } from '../survey-types.ts';
 import { emit } from '../webhooks/emit.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
 import {

@@ -2,7 +2,7 @@ import { notFound } from '../errors.ts';
 import { json, likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
 import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
-import type { SurveyType, Tally } from '../scores.ts';
+import type { SurveyType, Tally } from '../survey-types.ts';
 import type { Embedding, Reminder, SendWindow } from './schemas.ts';
 import type { SurveyTexts, TextsByLanguage } from './texts.ts';
 

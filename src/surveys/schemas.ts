@@ -3,7 +3,7 @@ import { Count, described, Id, Moment } from '../lib/paging/page.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { isLanguage, isPlainLine, isTimeZoneName } from '../lib/validation/parse.ts';
 import { isLongerThan, longestName, longestQuestion } from '../limits.ts';
-import { categories, surveyTypes } from '../scores.ts';
+import { categories, surveyTypes } from '../survey-types.ts';
 import { complainOfPlaceholders } from './texts.ts';
 
 export const NetPromoterScore = described(

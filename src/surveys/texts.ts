@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { oneLine } from '../lib/validation/parse.ts';
-import type { Category } from '../scores.ts';
+import type { Category } from '../survey-types.ts';
 import type { SurveyContent } from './queries.ts';
 
 export type ThanksWords = { text: string; link_url?: string; link_text?: string };

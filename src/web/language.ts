@@ -1,6 +1,6 @@
 import { lazily } from '../lib/async/memoize.ts';
 import { isLanguage } from '../lib/validation/parse.ts';
-import type { SurveyType } from '../scores.ts';
+import type { SurveyType } from '../survey-types.ts';
 import { ar } from './languages/ar.ts';
 import { de } from './languages/de.ts';
 import { en } from './languages/en.ts';
@@ -32,6 +32,13 @@ export type Language = { tag: string; texts: Texts };
 export function scaleEnds(type: SurveyType, texts: Texts): ScaleEnds {
   if (type !== 'csat') return texts[type];
   return { lowest: texts.csat[0], highest: texts.csat[4] };
+}
+
+/** A score on its button in a mail. */
+export function buttonText(type: SurveyType, score: number, { thumbs }: Texts): string {
+  if (type === 'star5') return `${score}\u00a0★`;
+  if (type !== 'thumbs') return String(score);
+  return score === 0 ? `👎 ${thumbs.lowest}` : `👍 ${thumbs.highest}`;
 }
 
 export const languages: ReadonlyMap<string, Texts> = new Map([

@@ -3,14 +3,15 @@ import * as v from 'valibot';
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
+import { attempted } from '../signals.ts';
 import {
   netPromoterScore,
   normalized,
   percentage,
   type SurveyType,
+  surveyTypes,
   type Tally,
-} from '../scores.ts';
-import { attempted } from '../signals.ts';
+} from '../survey-types.ts';
 import { attempt, type DeliverTools, toSignal } from './deliver.ts';
 import { findTarget } from './queries.ts';
 import { testEvent as event, testEvent } from './rules.ts';
@@ -34,7 +35,10 @@ const ResponseReceived = v.object({
     v.description('normalized to 0-10, whatever the scale of the survey'),
   ),
   hasComment: v.boolean(),
-  surveyType: v.pipe(v.string(), v.description('nps, csat, ces, star5 or thumbs; more may come')),
+  surveyType: v.pipe(
+    v.string(),
+    v.description(`${surveyTypes.slice(0, -1).join(', ')} or ${surveyTypes.at(-1)}; more may come`),
+  ),
   timestamp: v.pipe(Moment, v.description('when the response was recorded')),
 });
 

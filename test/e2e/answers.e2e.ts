@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { type SurveyType, surveyTypes } from '../../src/scores.ts';
+import { type SurveyType, surveyTypes } from '../../src/survey-types.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -5,8 +5,8 @@ import {
   notTakingAnswersPage,
   thanksPage,
 } from '../../src/responses/view/messages.tsx';
-import { surveyTypes } from '../../src/scores.ts';
 import { type UnsubscribeProps, unsubscribePage } from '../../src/suppressions/unsubscribe.tsx';
+import { surveyTypes } from '../../src/survey-types.ts';
 import { languageOf } from '../../src/web/language.ts';
 import { errorPage, type HtmlPage } from '../../src/web/layout.tsx';
 

@@ -7,8 +7,8 @@ import {
   notTakingAnswersPage,
   thanksPage,
 } from '../../src/responses/view/messages.tsx';
-import { surveyTypes } from '../../src/scores.ts';
 import { unsubscribePage } from '../../src/suppressions/unsubscribe.tsx';
+import { surveyTypes } from '../../src/survey-types.ts';
 import { languageOf, languages } from '../../src/web/language.ts';
 import { errorPage } from '../../src/web/layout.tsx';
 import { arrivedMail } from '../support/make/survey-mail.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { surveyTypes } from '../../src/scores.ts';
+import { surveyTypes } from '../../src/survey-types.ts';
 import { arrivedMail } from '../support/make/survey-mail.ts';
 import { keepScreenshot, launchBrowser, violations } from './browser.ts';
 

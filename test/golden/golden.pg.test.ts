@@ -6,7 +6,7 @@ import { json } from '../../src/lib/db/db.ts';
 import { mailReset } from '../../src/members/mail.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
 import { notSavedPage } from '../../src/responses/view/messages.tsx';
-import { surveyTypes } from '../../src/scores.ts';
+import { surveyTypes } from '../../src/survey-types.ts';
 import { languageOf } from '../../src/web/language.ts';
 import { assertGolden, htmlLines } from '../support/golden.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';

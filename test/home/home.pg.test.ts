@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatMargin, formatValue } from '../../src/home/score.tsx';
-import type { SurveyType } from '../../src/scores.ts';
+import type { SurveyType } from '../../src/survey-types.ts';
+import { formatMargin, formatValue } from '../../src/survey-types.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
 import { testApp } from '../support/probe/app.ts';

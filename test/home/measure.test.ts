@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boundsOf, compare, type Measured, measure, sumOf } from '../../src/home/rules.ts';
+import { boundsOf, compare, sumOf } from '../../src/home/rules.ts';
 import { meaning } from '../../src/home/score.tsx';
+import { type Measured, measure } from '../../src/survey-types.ts';
 
-const counted = { promoters: 60, passives: 20, detractors: 20, scoreSum: 420 };
+const counted = { promoters: 60, passives: 20, detractors: 20, score_sum: 420 };
 
 test('each scale has its number and its margin', () => {
   assert.deepEqual(measure('nps', counted, null), { total: 100, value: 40, margin: 15.7 });
@@ -14,10 +15,10 @@ test('each scale has its number and its margin', () => {
 });
 
 test('without responses there is no number, and one response has no margin', () => {
-  const none = { promoters: 0, passives: 0, detractors: 0, scoreSum: 0 };
+  const none = { promoters: 0, passives: 0, detractors: 0, score_sum: 0 };
   for (const type of ['nps', 'csat', 'star5', 'ces', 'thumbs'] as const) {
     assert.deepEqual(measure(type, none, null), { total: 0, value: null, margin: null });
-    const one = measure(type, { ...none, promoters: 1, scoreSum: 1 }, null);
+    const one = measure(type, { ...none, promoters: 1, score_sum: 1 }, null);
     assert.equal(one.margin, null, type);
   }
 });
@@ -71,7 +72,7 @@ test('the sentence says no more than the figures', () => {
 });
 
 test('two responses have a margin, on each scale', () => {
-  const two = { promoters: 1, passives: 0, detractors: 1, scoreSum: 7 };
+  const two = { promoters: 1, passives: 0, detractors: 1, score_sum: 7 };
   assert.deepEqual(measure('thumbs', two, null), { total: 2, value: 50, margin: 69.3 });
   assert.deepEqual(measure('ces', two, 0.5), { total: 2, value: 3.5, margin: 0.98 });
   assert.deepEqual(measure('ces', two, null), { total: 2, value: 3.5, margin: null });
@@ -109,12 +110,12 @@ test('without a margin on either side a change is that of few responses', () => 
 });
 
 test('steps add up to their period, figure by figure', () => {
-  const step = { promoters: 1, passives: 20, detractors: 300, scoreSum: 4000 };
+  const step = { promoters: 1, passives: 20, detractors: 300, score_sum: 4000 };
   assert.deepEqual(sumOf([step, step]), {
     promoters: 2,
     passives: 40,
     detractors: 600,
-    scoreSum: 8000,
+    score_sum: 8000,
   });
-  assert.deepEqual(sumOf([]), { promoters: 0, passives: 0, detractors: 0, scoreSum: 0 });
+  assert.deepEqual(sumOf([]), { promoters: 0, passives: 0, detractors: 0, score_sum: 0 });
 });

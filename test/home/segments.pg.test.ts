@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatMargin, formatValue } from '../../src/home/score.tsx';
+import { formatMargin, formatValue } from '../../src/survey-types.ts';
 import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { surveyTypes } from '../../src/scores.ts';
+import { surveyTypes } from '../../src/survey-types.ts';
 import { arrivedMail, sendId } from '../support/make/survey-mail.ts';
 
 const scores = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formPage } from '../../src/responses/view/form.tsx';
-import { scaleOf, surveyTypes } from '../../src/scores.ts';
+import { surveyTypes, typeFacts } from '../../src/survey-types.ts';
 import { languageOf, languages, scaleEnds } from '../../src/web/language.ts';
 import { arrivedMail } from '../support/make/survey-mail.ts';
 
@@ -12,7 +12,7 @@ for (const tag of languages.keys()) {
       const { text, html } = await arrivedMail({ survey: { type, language: tag } });
       const survey = { type, question: 'Q?', language: tag, sender };
       const page = formPage({ survey, language, action: '/s/t', trapUrl: '/s/t/x' });
-      const { lowest, highest } = scaleOf(type);
+      const { lowest, highest } = typeFacts(type);
       const ends = scaleEnds(type, language.texts);
 
       const labels = new Map([

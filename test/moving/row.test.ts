@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { delighted, planFile, readRow } from '../../src/importers/rows.ts';
-import type { SurveyType } from '../../src/scores.ts';
+import type { SurveyType } from '../../src/survey-types.ts';
 
 const now = Date.parse('2026-05-01T00:00:00Z');
 

@@ -4,7 +4,7 @@ import PostalMime from 'postal-mime';
 import { countKinds, digestLetter } from '../../src/notifications/digest.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
 import { sweepDigests } from '../../src/notifications/sweep.ts';
-import { categoryOf, type SurveyType } from '../../src/scores.ts';
+import { categoryOf, type SurveyType } from '../../src/survey-types.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { taskTools } from '../support/make/task-tools.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { categoryOf, scaleOf, signedNps, surveyTypes } from '../../src/scores.ts';
+import { categoryOf, signedNps, surveyTypes, typeFacts } from '../../src/survey-types.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -19,7 +19,7 @@ async function scene() {
   for (const type of surveyTypes) {
     const survey = await makeSurvey(db, org, { type });
     surveys.set(type, survey);
-    const { lowest, highest } = scaleOf(type);
+    const { lowest, highest } = typeFacts(type);
     const scores = Array.from({ length: highest - lowest + 1 }, (_, step) => lowest + step);
     const categories = scores.map((score) => categoryOf(type, score));
     await db`

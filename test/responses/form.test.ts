@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AskedSurvey, type FormProps, formPage } from '../../src/responses/view/form.tsx';
 import { thanksPage } from '../../src/responses/view/messages.tsx';
-import { isScore, type SurveyType, surveyTypes } from '../../src/scores.ts';
+import { isScore, type SurveyType, surveyTypes } from '../../src/survey-types.ts';
 import { languageOf } from '../../src/web/language.ts';
 
 const ask = (type: SurveyType): AskedSurvey => ({

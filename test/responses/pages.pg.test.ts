@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { scaleOf, surveyTypes } from '../../src/scores.ts';
+import { surveyTypes, typeFacts } from '../../src/survey-types.ts';
 import { makeContact } from '../support/make/rows.ts';
 import { ask, asPerson, asProgram, complaintOf, headingOf, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -50,7 +50,7 @@ test('HEAD answers what GET would, without the page', async () => {
 });
 
 for (const type of surveyTypes) {
-  const { lowest, highest } = scaleOf(type);
+  const { lowest, highest } = typeFacts(type);
 
   test(`${type} takes ${lowest} and ${highest}, from a form and as JSON`, async () => {
     for (const score of [lowest, highest]) {

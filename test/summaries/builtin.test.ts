@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { categoryOf } from '../../src/scores.ts';
 import { createBuiltinAnalyst, readComment } from '../../src/summaries/builtin.ts';
 import { vocabulary } from '../../src/summaries/themes.ts';
+import { categoryOf } from '../../src/survey-types.ts';
 
 const analyst = createBuiltinAnalyst(readComment);
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Category } from '../../src/scores.ts';
 import {
   analysisWaitMs,
   type ChurnRisk,
@@ -17,6 +16,7 @@ import {
   toneOf,
 } from '../../src/summaries/rules.ts';
 import { themesOf, usualThemes, vocabulary } from '../../src/summaries/themes.ts';
+import type { Category } from '../../src/survey-types.ts';
 
 const tones: [sentences: number[], category: Category, tone: Sentiment][] = [
   [[], 'passive', 'neutral'],

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { categories, scaleNames, surveyTypes } from '../../scores.ts';
+import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
 import { type ControlOption, Field, type FormState, Select } from '../../web/app/forms.tsx';
 import { FilterForm } from '../../web/app/lists.tsx';
 import { languageChoices } from '../../web/language.ts';
@@ -174,7 +174,7 @@ const MoreFilters = ({ value }: { value: (name: string) => string }) => (
         name="type"
         label="Type"
         value={value('type')}
-        options={[any, ...surveyTypes.map((type) => ({ value: type, text: scaleNames[type] }))]}
+        options={[any, ...surveyTypes.map((type) => ({ value: type, text: typeFacts(type).name }))]}
       />
       <Select
         name="audience"

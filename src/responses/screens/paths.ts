@@ -3,6 +3,7 @@ import { notFound } from '../../errors.ts';
 import type { Sql } from '../../lib/db/db.ts';
 import { isUuid } from '../../lib/validation/parse.ts';
 import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
+import type { Category, SurveyType } from '../../survey-types.ts';
 import { type FlashNotice, flash } from '../../web/app/flash.ts';
 import { withTypedProperties } from '../property-filters.tsx';
 
@@ -107,9 +108,9 @@ export async function findOrigin(sql: Sql, orgId: string, id: string) {
 export type OtherResponse = {
   id: string;
   survey_name: string;
-  type: 'nps' | 'csat' | 'ces' | 'star5' | 'thumbs';
+  type: SurveyType;
   score: number;
-  category: 'promoter' | 'passive' | 'detractor';
+  category: Category;
   comment: string | null;
   created_at: Date;
 };

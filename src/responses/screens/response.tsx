@@ -6,6 +6,7 @@ import type { Db } from '../../lib/db/db.ts';
 import { readJson } from '../../lib/paging/page.ts';
 import { Uuid } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { scoreText, typeFacts } from '../../survey-types.ts';
 import { Chip, Confirm, State, Tag, Time } from '../../web/app/badges.tsx';
 import { emptyForm, Field, type FormState, readForm, Select } from '../../web/app/forms.tsx';
 import { Facts } from '../../web/app/lists.tsx';
@@ -17,8 +18,6 @@ import {
   personOf,
   type ResponsePlace,
   type ShownResponse,
-  scaleText,
-  scoreText,
 } from '../display.ts';
 import { filterOf, parseFiltered } from '../filter.ts';
 import { addNote, deleteResponse, followUp, setTags } from '../follow-up.ts';
@@ -246,7 +245,7 @@ function Said({ response, origin, path }: DetailProps) {
         <h2 id={whoId}>
           <bdi>{personOf(response)}</bdi>
         </h2>
-        <Chip score={`${score} ${scaleText(survey_type)}`} category={category} big />
+        <Chip score={`${score} of ${typeFacts(survey_type).highest}`} category={category} big />
       </div>
       <p class="small soft">
         {email && origin.contact_id ? (

@@ -1,6 +1,12 @@
 import type { Child } from 'hono/jsx';
 import { longestComment } from '../../limits.ts';
-import { categories, categoryOf, type SurveyType, scaleOf, scoresInOrder } from '../../scores.ts';
+import {
+  categories,
+  categoryOf,
+  type SurveyType,
+  scoresInOrder,
+  typeFacts,
+} from '../../survey-types.ts';
 import type { FollowUp } from '../../surveys/texts.ts';
 import { isolate, type Language, scaleEnds } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
@@ -193,7 +199,7 @@ export function scoreInWords(type: SurveyType, score: number, texts: Texts): str
   if (type === 'csat') return texts.csat[score - 1] ?? String(score);
   if (type === 'star5') return texts.stars(score);
   if (type === 'thumbs') return score === 1 ? texts.thumbs.highest : texts.thumbs.lowest;
-  return texts.scoreOf(score, scaleOf(type).highest);
+  return texts.scoreOf(score, typeFacts(type).highest);
 }
 
 function drawScore(type: SurveyType, score: number, texts: Texts): Child {
@@ -201,7 +207,7 @@ function drawScore(type: SurveyType, score: number, texts: Texts): Child {
   if (type === 'csat') return [<Face mood={score - 1} />, <small>{words}</small>];
   if (type === 'thumbs') return [<Thumb down={score === 0} />, <small>{words}</small>];
 
-  const { lowest, highest } = scaleOf(type);
+  const { lowest, highest } = typeFacts(type);
   const ends = scaleEnds(type, texts);
   const end = score === lowest ? ends.lowest : score === highest ? ends.highest : null;
   if (type === 'star5') {
@@ -215,7 +221,7 @@ function Ends({ type, texts }: { type: SurveyType; texts: Texts }) {
   // Both thumbs carry their words themselves.
   if (type === 'thumbs') return null;
   const ends = scaleEnds(type, texts);
-  const { lowest, highest } = scaleOf(type);
+  const { lowest, highest } = typeFacts(type);
   const numbered = type !== 'csat';
   return (
     <p class={`ends ${type}`} aria-hidden="true">

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { SurveyType } from '../../scores.ts';
+import type { SurveyType } from '../../survey-types.ts';
 import type { ThanksWords } from '../../surveys/texts.ts';
 import type { Language } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';

@@ -8,8 +8,8 @@ import { compose } from '../../lib/smtp/message.ts';
 import { logoPath } from '../../organizations/logo.ts';
 import { formPage } from '../../responses/view/form.tsx';
 import { thanksPage } from '../../responses/view/messages.tsx';
-import { type Category, categories, categoryOf, scoresInOrder } from '../../scores.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { type Category, categories, categoryOf, scoresInOrder } from '../../survey-types.ts';
 import { SurveyFields, wishOf } from '../../surveys/form-fields.ts';
 import { NewSurveyInput, type NewSurveyWish } from '../../surveys/schemas.ts';
 import {

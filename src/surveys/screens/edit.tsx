@@ -3,8 +3,8 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import type { Db } from '../../lib/db/db.ts';
 import { refusalIn } from '../../lib/http/http.ts';
-import { categories, scaleNames, surveyTypes } from '../../scores.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
 import { flash } from '../../web/app/flash.ts';
 import {
@@ -383,7 +383,7 @@ function Basics({ form, existing }: BasicsProps) {
       <Field name="question_text" label="Question" form={form} rows={2} required />
       {existing?.hasAnswers ? (
         <p class="small soft">
-          Its scale stays, because it has answers: {scaleNames[typeOf(form)]}.
+          Its scale stays, because it has answers: {typeFacts(typeOf(form)).name}.
         </p>
       ) : (
         <>
@@ -391,7 +391,7 @@ function Basics({ form, existing }: BasicsProps) {
             name="type"
             label="Scale"
             form={form}
-            options={surveyTypes.map((value) => ({ value, text: scaleNames[value] }))}
+            options={surveyTypes.map((value) => ({ value, text: typeFacts(value).name }))}
           />
           <Tick
             name="audience"

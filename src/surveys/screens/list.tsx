@@ -1,11 +1,11 @@
 import type { Context } from 'hono';
-import { percentage, scaleNames } from '../../scores.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
+import { formatValue, measure, percentage, typeFacts } from '../../survey-types.ts';
 import { Time } from '../../web/app/badges.tsx';
 import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { ListedSurvey } from '../queries.ts';
-import { figureOf, mayEdit, StatusMark, surveysPath, titleOfFigure } from './parts.tsx';
+import { mayEdit, StatusMark, surveysPath } from './parts.tsx';
 
 type SurveyListProps = {
   surveys: readonly ListedSurvey[];
@@ -80,19 +80,19 @@ function SurveyList({
 
 function cellsOf(survey: ListedSurvey, here: string) {
   const { id, name, type, audience, status, sent, responded, created_at } = survey;
-  const figure = figureOf(type, survey);
+  const { total, value } = measure(type, survey, null);
   return [
     <>
       <a href={`${here}/${id}`}>
         <bdi>{name}</bdi>
       </a>
       <span class="small soft light block">
-        {scaleNames[type]}
+        {typeFacts(type).name}
         {audience ? ', employees' : ''}
       </span>
     </>,
     <StatusMark status={status} />,
-    count(survey.promoters + survey.passives + survey.detractors),
+    count(total),
     sent === 0 ? (
       <span class="soft">not sent</span>
     ) : (
@@ -103,12 +103,12 @@ function cellsOf(survey: ListedSurvey, here: string) {
         </span>
       </>
     ),
-    figure === null ? (
+    value === null ? (
       <span class="soft">none</span>
     ) : (
       <>
-        {figure}
-        <span class="small soft block">{titleOfFigure(type)}</span>
+        {formatValue(type, value)}
+        <span class="small soft block">{typeFacts(type).number}</span>
       </>
     ),
     <Time at={created_at} show="day" />,

@@ -1,11 +1,10 @@
 import type { Context } from 'hono';
-import { type SurveyType, scoresInOrder } from '../../scores.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
+import { scoresInOrder } from '../../survey-types.ts';
 import { CopyButton, Notice } from '../../web/app/badges.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { edgeContrast, mix, readableOn } from '../../web/color.ts';
-import { languageOf, scaleEnds } from '../../web/language.ts';
-import type { Texts } from '../../web/languages/texts.ts';
+import { buttonText, languageOf, scaleEnds } from '../../web/language.ts';
 import { shareUrl } from '../lifecycle.ts';
 import type { ManagedSurvey } from '../queries.ts';
 import { embeddingOf } from '../schemas.ts';
@@ -175,7 +174,7 @@ function scoreButtons(survey: ManagedSurvey, { publicUrl, color }: SnippetLook):
           <td style="line-height:52px">
             {scores.map((score) => (
               <a href={`${url}?score=${score}`} style={buttonStyle(color)}>
-                {caption(survey.type, score, texts)}
+                {buttonText(survey.type, score, texts)}
               </a>
             ))}
           </td>
@@ -200,10 +199,4 @@ function buttonStyle(color: string): string {
   const ink = readableOn(color, ground);
   const edge = readableOn(color, '#ffffff', edgeContrast);
   return `display:inline-block;min-width:24px;margin:0 4px 4px 0;padding:10px;${font};font-size:16px;font-weight:bold;line-height:22px;text-align:center;text-decoration:none;color:${ink};background:${ground};border:1px solid ${edge};border-radius:8px`;
-}
-
-function caption(type: SurveyType, score: number, { thumbs }: Texts): string {
-  if (type === 'star5') return `${score}\u00a0★`;
-  if (type !== 'thumbs') return String(score);
-  return score === 0 ? `👎 ${thumbs.lowest}` : `👍 ${thumbs.highest}`;
 }

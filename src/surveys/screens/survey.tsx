@@ -3,8 +3,8 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import type { Writer } from '../../audit/acts.ts';
 import type { Db } from '../../lib/db/db.ts';
-import { percentage, scaleNames } from '../../scores.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { percentage, typeFacts } from '../../survey-types.ts';
 import { Confirm, Time } from '../../web/app/badges.tsx';
 import { flash } from '../../web/app/flash.ts';
 import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
@@ -114,7 +114,7 @@ function Numbers({ survey, scores, reached, period, trend, organization }: Numbe
           facts={[
             ['Status', <StatusOf survey={survey} />],
             ['Question', <bdi>{survey.question_text}</bdi>],
-            ['Scale', scaleNames[survey.type]],
+            ['Scale', typeFacts(survey.type).name],
             ['Sender', <bdi>{`${survey.from_name} <${survey.from_email}>`}</bdi>],
             ['Asked by mail', `${count(reached.sent)} of ${counted(reached.contacts, 'contact')}`],
             ['Answered by mail', answeredOf(reached)],

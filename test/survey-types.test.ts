@@ -10,10 +10,10 @@ import {
   normalized,
   percentage,
   type SurveyType,
-  scaleOf,
   signedNps,
   surveyTypes,
-} from '../src/scores.ts';
+  typeFacts,
+} from '../src/survey-types.ts';
 
 const d: Category = 'detractor';
 const n: Category = 'passive';
@@ -67,7 +67,7 @@ for (const type of surveyTypes) {
   const rows = table[type];
 
   test(`${type} goes from its first score to its last and no further`, () => {
-    const { lowest, highest } = scaleOf(type);
+    const { lowest, highest } = typeFacts(type);
     assert.deepEqual([lowest, highest], [rows[0]![0], rows.at(-1)![0]]);
     for (const [score] of rows) assert.equal(isScore(type, score), true);
     for (const other of [lowest - 1, highest + 1, lowest + 0.5, Number.NaN]) {

@@ -1,0 +1,226 @@
+/** The types of surveys with all that differs between them, and the arithmetic of their scores. */
+
+type TypeFacts = Scale & {
+  detractorsUpTo: number;
+  promotersFrom: number;
+  /** In the list of surveys. */
+  name: string;
+  /** All surveys of this type together. */
+  kind: string;
+  /** How the scores are summed up: the NPS, the share of the best scores, or the mean. */
+  measure: 'nps' | 'share' | 'mean';
+  /** Heading of that number. */
+  number: string;
+  /** The same where there is little room. */
+  shortNumber: string;
+  /** What a score is drawn as on the survey's page. */
+  control: 'number' | 'face' | 'star' | 'thumb';
+  /** How many scores stay together in a mail on a phone. */
+  mailRow: number;
+};
+
+const types = {
+  nps: {
+    lowest: 0,
+    highest: 10,
+    detractorsUpTo: 6,
+    promotersFrom: 9,
+    name: 'Recommendation, 0 to 10 (NPS)',
+    kind: 'Net Promoter Score',
+    measure: 'nps',
+    number: 'Net Promoter Score',
+    shortNumber: 'NPS',
+    control: 'number',
+    mailRow: 6,
+  },
+  csat: {
+    lowest: 1,
+    highest: 5,
+    detractorsUpTo: 2,
+    promotersFrom: 4,
+    name: 'Satisfaction, 1 to 5 (CSAT)',
+    kind: 'Satisfaction',
+    measure: 'share',
+    number: 'Satisfied (4 or 5 of 5)',
+    shortNumber: 'Satisfied',
+    control: 'face',
+    mailRow: 5,
+  },
+  ces: {
+    lowest: 1,
+    highest: 7,
+    detractorsUpTo: 3,
+    promotersFrom: 6,
+    name: 'Effort, 1 to 7 (CES)',
+    kind: 'Ease',
+    measure: 'mean',
+    number: 'Ease of 7',
+    shortNumber: 'Ease of 7',
+    control: 'number',
+    mailRow: 4,
+  },
+  star5: {
+    lowest: 1,
+    highest: 5,
+    detractorsUpTo: 2,
+    promotersFrom: 4,
+    name: 'Stars, 1 to 5',
+    kind: 'Stars',
+    measure: 'mean',
+    number: 'Stars of 5',
+    shortNumber: 'Stars of 5',
+    control: 'star',
+    mailRow: 5,
+  },
+  thumbs: {
+    lowest: 0,
+    highest: 1,
+    detractorsUpTo: 0,
+    promotersFrom: 1,
+    name: 'Thumbs up or down',
+    kind: 'Thumbs',
+    measure: 'share',
+    number: 'Thumbs up',
+    shortNumber: 'Thumbs up',
+    control: 'thumb',
+    mailRow: 2,
+  },
+} as const satisfies Record<string, TypeFacts>;
+
+export type SurveyType = keyof typeof types;
+
+export const surveyTypes = Object.keys(types) as SurveyType[];
+
+export const typeFacts = (type: SurveyType): TypeFacts => types[type];
+
+export const categories = ['promoter', 'passive', 'detractor'] as const;
+
+export type Category = (typeof categories)[number];
+
+/** The whole scores from `lowest` to `highest` that a type of survey takes. */
+export type Scale = { lowest: number; highest: number };
+
+/** How many answers fell into each category. */
+export type Tally = { promoters: number; passives: number; detractors: number };
+
+/** The scores as they are offered: upwards; only for thumbs up comes first, as people know it. */
+export function scoresInOrder(type: SurveyType): number[] {
+  const { lowest, highest, control } = typeFacts(type);
+  const scores = Array.from({ length: highest - lowest + 1 }, (_, step) => lowest + step);
+  return control === 'thumb' ? scores.reverse() : scores;
+}
+
+export function isScore(type: SurveyType, score: number): boolean {
+  const { lowest, highest } = types[type];
+  return Number.isInteger(score) && score >= lowest && score <= highest;
+}
+
+/** Always from the raw score: two scores of a type may share a normalized one, never a category. */
+export function categoryOf(type: SurveyType, score: number): Category {
+  const { detractorsUpTo, promotersFrom } = types[type];
+  if (score <= detractorsUpTo) return 'detractor';
+  return score >= promotersFrom ? 'promoter' : 'passive';
+}
+
+/** The score stretched over 0 to 10, to the nearest whole number, halves up. */
+export function normalized(type: SurveyType, score: number): number {
+  const { lowest, highest } = types[type];
+  return wholeRatio(10 * (score - lowest), highest - lowest);
+}
+
+/** A score in a list of responses of several types. */
+export function scoreText(type: SurveyType, score: number): string {
+  if (type === 'nps') return String(score);
+  if (type === 'thumbs') return score === 1 ? 'up' : 'down';
+  return `${score}/${types[type].highest}`;
+}
+
+/** A score by itself, in words where the type has some. */
+export function scoreName(type: SurveyType, score: number): string {
+  if (type === 'thumbs') return score === 1 ? 'Thumbs up' : 'Thumbs down';
+  if (type === 'star5') return score === 1 ? '1 star' : `${score} stars`;
+  return String(score);
+}
+
+export type Counted = Tally & { score_sum: number };
+
+export type Measured = {
+  total: number;
+  value: number | null;
+  /** Half of the 95 % interval, in the unit of the value. */
+  margin: number | null;
+};
+
+/** The one number of a type. Only the margin of a mean needs the variance of the scores. */
+export function measure(type: SurveyType, counted: Counted, variance: number | null): Measured {
+  const { promoters, passives, detractors, score_sum } = counted;
+  const total = promoters + passives + detractors;
+  const kind = types[type].measure;
+  if (total === 0) return { total, value: null, margin: null };
+  if (kind === 'nps') {
+    return { total, value: netPromoterScore(counted), margin: marginOfError(counted) };
+  }
+  if (kind === 'mean') {
+    const margin = variance === null || total < 2 ? null : halfInterval(variance / total, 100);
+    return { total, value: averageScore(score_sum, total), margin };
+  }
+  const share = promoters / total;
+  const margin = total < 2 ? null : halfInterval((share * (1 - share)) / total, 10, 100);
+  return { total, value: percentage(promoters, total), margin };
+}
+
+/** As it stands alone: +51, 65.3%, 4.31. */
+export function formatValue(type: SurveyType, value: number): string {
+  const { measure } = types[type];
+  if (measure === 'mean') return value.toFixed(2);
+  return measure === 'share' ? `${value}%` : signedNps(value);
+}
+
+export function formatMargin(type: SurveyType, margin: number): string {
+  const { measure } = types[type];
+  if (measure === 'mean') return `± ${margin.toFixed(2)}`;
+  return measure === 'share' ? `± ${margin}%` : `± ${margin}`;
+}
+
+/** A Net Promoter Score as people read it, always with its sign: `+51`, `0`, `−7`. */
+export const signedNps = (nps: number): string =>
+  nps > 0 ? `+${nps}` : String(nps).replace('-', '\u2212');
+
+/** -100 to 100; null without responses, never a false 0. */
+export function netPromoterScore({ promoters, passives, detractors }: Tally): number | null {
+  const total = promoters + passives + detractors;
+  return total === 0 ? null : wholeRatio(100 * (promoters - detractors), total);
+}
+
+/** Half of the 95 % interval of the Net Promoter Score, to one decimal; null under two answers. */
+export function marginOfError({ promoters, passives, detractors }: Tally): number | null {
+  const total = promoters + passives + detractors;
+  if (total < 2) return null;
+  const balance = (promoters - detractors) / total;
+  const variance = (promoters + detractors) / total - balance ** 2;
+  return halfInterval(variance / total, 10, 100);
+}
+
+const halfInterval = (variance: number, decimals: number, unit = 1) =>
+  Math.round(decimals * unit * deviationsOf95Percent * Math.sqrt(variance)) / decimals;
+
+const deviationsOf95Percent = 1.96;
+
+/** What percentage `part` is of `whole`, to one decimal; 0 of nothing. */
+export function percentage(part: number, whole: number): number {
+  return whole === 0 ? 0 : wholeRatio(1000 * part, whole) / 10;
+}
+
+/** The mean of raw scores, to two decimals; null without any. */
+export function averageScore(sum: number, count: number): number | null {
+  return count === 0 ? null : wholeRatio(100 * sum, count) / 100;
+}
+
+/**
+ * A ratio of whole numbers to the nearest whole number, halves away from zero. It stays with whole
+ * numbers until the one division, because a ratio such as 1.005 is not a half in binary.
+ */
+function wholeRatio(numerator: number, denominator: number): number {
+  const size = Math.floor((2 * Math.abs(numerator) + denominator) / (2 * denominator));
+  return numerator < 0 && size > 0 ? -size : size;
+}
