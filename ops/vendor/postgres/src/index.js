@@ -64,24 +64,36 @@ function Postgres(a, b) {
 
   const connections = [...Array(options.max)].map(() => Connection(options, queues, { onopen, onend, onclose }))
 
-  const sql = Sql(handler)
-
-  Object.assign(sql, {
-    get parameters() { return options.parameters },
-    largeObject: largeObject.bind(null, sql),
-    subscribe,
-    CLOSE,
-    END: CLOSE,
-    PostgresError,
-    options,
-    reserve,
-    listen,
-    begin,
-    close,
-    end
-  })
+  const sql = Pool(handler, begin)
 
   return sql
+
+  function Pool(handler, begin) {
+    const sql = Sql(handler)
+
+    return Object.assign(sql, {
+      get parameters() { return options.parameters },
+      largeObject: largeObject.bind(null, sql),
+      subscribe,
+      CLOSE,
+      END: CLOSE,
+      PostgresError,
+      options,
+      reserve,
+      listen,
+      begin,
+      through,
+      close,
+      end
+    })
+
+    function through(gate) {
+      return Pool(
+        query => gate(() => (handler(query), query)).catch(e => query.reject(e)),
+        (...args) => gate(() => begin(...args))
+      )
+    }
+  }
 
   function Sql(handler) {
     handler.debug = options.debug

@@ -30,6 +30,8 @@ interface BaseOptions<T extends Record<string, postgres.PostgresType>> {
   port: number | number[] | undefined;
   /** unix socket path (usually '/tmp') */
   path: string | undefined;
+  /** Makes the connections */
+  socket: (() => Promise<import('node:net').Socket>) | undefined;
   /**
    * Name of database to connect to
    * @default process.env['PGDATABASE'] || options.user
@@ -718,6 +720,9 @@ declare namespace postgres {
     begin<T>(options: string, cb: (sql: TransactionSql<TTypes>) => T | Promise<T>): Promise<UnwrapPromiseArray<T>>;
 
     reserve(): Promise<ReservedSql<TTypes>>
+
+    /** The same pool, whose statements and transactions run when `gate` calls `work`; what `gate` throws is thrown to their caller. */
+    through(gate: <T>(work: () => Promise<T>) => Promise<T>): Sql<TTypes>;
   }
 
   interface TransactionSql<TTypes extends Record<string, unknown> = {}> extends ISql<TTypes>  {
