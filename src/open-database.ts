@@ -2,8 +2,13 @@ import type { CommandTools } from './command-tools.ts';
 import { Refusal } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
 import { connect, type Db, mustChoose, one, type Sql, serviceLimits } from './lib/db/db.ts';
-import { createPoolSlots, type PoolUse, serviceWork, shareFairly } from './lib/db/fair-pool.ts';
-import { refuseWhileAway } from './lib/db/refuse-away.ts';
+import {
+  createPoolSlots,
+  type PoolUse,
+  refuseWhileAway,
+  serviceWork,
+  shareFairly,
+} from './lib/db/fair-pool.ts';
 import { reachServers } from './lib/db/servers.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
 import { httpAddress } from './lib/http/http-address.ts';

@@ -69,7 +69,6 @@ export function connect(url: string, options: PoolOptions): Db {
   const { address, folder } = splitSocket(listUrls(url)[0]!);
   return postgres(address, {
     ...folder,
-    // Not in the driver's types.
     ...(socket && { socket }),
     ...(idleSeconds && { idle_timeout: idleSeconds }),
     max: connections,

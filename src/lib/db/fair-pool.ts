@@ -1,6 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createSemaphore, nextLine, type Semaphore } from '../async/semaphore.ts';
-import { type Db, inReadTransaction, one, poolBusy, type Sql } from './db.ts';
+import {
+  type Db,
+  inReadTransaction,
+  isDatabaseAway,
+  isDatabaseFull,
+  one,
+  poolBusy,
+  type Sql,
+} from './db.ts';
 
 /**
  * Runs a statement that only reads and may take long in a transaction of its own, and ends it when the
@@ -111,36 +120,19 @@ type Hold = { slots: PoolSlots; isOpen: boolean };
 const holds = new AsyncLocalStorage<readonly Hold[]>();
 
 function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
-  const turnNow = () => fixed ?? turns.getStore() ?? ofNoGroup;
-  // A statement that the transaction did not wait for may run after its end.
-  const hasSlot = () =>
-    holds.getStore()?.some((hold) => hold.isOpen && hold.slots === slots) ?? false;
-
-  const shared = intercept(pool, async (query, send) => {
-    if (hasSlot()) return send(query);
-    try {
-      const leave = await takeTurn(slots, turnNow());
-      query.then(leave, leave);
-      send(query);
-    } catch (error) {
-      query.reject(error);
-    }
-  });
-
-  async function begin(...given: unknown[]) {
-    const beginAll = pool.begin as unknown as (...all: unknown[]) => Promise<unknown>;
-    if (hasSlot()) return await beginAll(...given);
-    const leave = await takeTurn(slots, turnNow());
+  return pool.through(async (work) => {
+    const outer = holds.getStore() ?? [];
+    // A statement that the transaction did not wait for may run after its end.
+    if (outer.some((hold) => hold.isOpen && hold.slots === slots)) return await work();
+    const leave = await takeTurn(slots, fixed ?? turns.getStore() ?? ofNoGroup);
     const hold = { slots, isOpen: true };
     try {
-      return await holds.run([...(holds.getStore() ?? []), hold], () => beginAll(...given));
+      return await holds.run([...outer, hold], work);
     } finally {
       hold.isOpen = false;
       leave();
     }
-  }
-
-  return Object.assign(shared, pool, { begin }) as unknown as Db;
+  });
 }
 
 /** Waits for a connection, and returns how to give it back. */
@@ -196,22 +188,6 @@ async function takeSlot(slots: Slots, turn: Turn, endsAt: number): Promise<() =>
 const tooBusy = () => refusal('all connections that it may have are in use', poolBusy);
 
 const refusal = (message: string, code: string) => Object.assign(new Error(message), { code });
-
-/** A query of the driver, which its handler sends when it is awaited. */
-type Query = Promise<unknown> & { handler: Send; reject: (error: unknown) => void };
-type Send = (query: Query) => unknown;
-type Template = (first: unknown, ...rest: unknown[]) => unknown;
-
-/** The template function of a pool, which calls `step` in place of sending a query. */
-export function intercept(pool: Db, step: (query: Query, send: Send) => unknown): Template {
-  const template = pool as unknown as Template;
-  const { handler: send } = pool`` as unknown as Query;
-  const handler = (query: Query) => step(query, send);
-  return (first, ...rest) => {
-    const made = template(first, ...rest) as object;
-    return (first as { raw?: unknown } | undefined)?.raw ? Object.assign(made, { handler }) : made;
-  };
-}
 
 type PoolSize = {
   connections: number;
@@ -280,3 +256,45 @@ export function createPoolSlots({
     }),
   };
 }
+
+const askAgainMs = 200;
+
+/**
+ * Circuit breaker: the same pool, which refuses statements at once while its database is away. They would pile up,
+ * and the database would serve them first when it is back, for callers who have gone. The pool is asked until it
+ * answers again. A connection that is lost and can be made again is no outage.
+ */
+export function refuseWhileAway(pool: Db): Db {
+  let away: unknown;
+  let isAsking = false;
+
+  async function askUntilBack() {
+    if (isAsking) return;
+    isAsking = true;
+    for (;;) {
+      away = await pool`select 1`.then(
+        () => undefined,
+        (error: unknown) => (isOutage(error) ? error : undefined),
+      );
+      if (away === undefined) break;
+      await sleep(askAgainMs, undefined, { ref: false });
+    }
+    isAsking = false;
+  }
+
+  return pool.through(async (work) => {
+    if (away !== undefined) throw away;
+    try {
+      return await work();
+    } catch (error) {
+      if (isOutage(error)) void askUntilBack();
+      throw error;
+    }
+  });
+}
+
+/** A pool that was closed is not asked again, and a server without room answers. */
+const isOutage = (error: unknown) =>
+  isDatabaseAway(error) &&
+  !isDatabaseFull(error) &&
+  (error as { code?: unknown }).code !== 'CONNECTION_ENDED';

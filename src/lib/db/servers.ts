@@ -98,13 +98,7 @@ export function reachServers(address: string): Servers {
 
   return {
     url: async () => (await look()).url,
-    async socket() {
-      try {
-        return await connectTo(await look());
-      } catch (error) {
-        return breaksWith(error as Error);
-      }
-    },
+    socket: async () => await connectTo(await look()),
     stream: () => follow(new net.Socket(), current ?? servers[0]!),
     async stop() {
       clearInterval(timer);
@@ -205,14 +199,3 @@ const timedOut = (server: Server) =>
 
 const moved = () =>
   Object.assign(new Error('another server takes the writes now'), { code: 'CONNECTION_CLOSED' });
-
-/**
- * postgres.js loses a connection for which no socket is made, so it gets one that breaks. What it writes before waits,
- * because a socket that connects to nothing would refuse it with an error of its own.
- */
-function breaksWith(error: Error): net.Socket {
-  const broken = new net.Socket();
-  broken.cork();
-  setImmediate(() => broken.destroy(error));
-  return broken;
-}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GCProfiler } from 'node:v8';
 import { connect, type Db, one } from '../../../src/lib/db/db.ts';
-import { refuseWhileAway } from '../../../src/lib/db/refuse-away.ts';
+import { refuseWhileAway } from '../../../src/lib/db/fair-pool.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 
 const { url } = await testDatabase();

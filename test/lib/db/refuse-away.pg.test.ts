@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { connect, isDatabaseAway, one } from '../../../src/lib/db/db.ts';
-import { refuseWhileAway } from '../../../src/lib/db/refuse-away.ts';
+import { refuseWhileAway } from '../../../src/lib/db/fair-pool.ts';
 import { proxyTo } from '../../support/fakes/database-proxy.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { until } from '../../support/probe/until.ts';
