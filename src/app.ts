@@ -103,10 +103,7 @@ export type AppTools = MailboxAccess & {
   metrics?: MetricsTools | undefined;
 };
 
-/**
- * The table of contents of the web. It opens no port and reads no environment: a test can call it. Reads stand before
- * `authenticate`, because the statement that answers one checks its key too.
- */
+/** The table of contents of the web. It opens no port and reads no environment: a test can call it. */
 export function createApp(tools: AppTools) {
   const findClients = trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy);
   const app = new Hono<RequestEnv>();
@@ -117,6 +114,11 @@ export function createApp(tools: AppTools) {
     .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks, tools.warnings))
     .route('/', tools.metrics ? metricsRoutes(tools.metrics) : new Hono())
+    .use('/api/*', recordWrites(tools))
+    .use('/o/*', recordWrites(tools))
+    .use('/api/*', authenticate(tools))
+    .use(refuseNul)
+    .use('/api/*', answerOnce(tools))
     .route('/api/v1/surveys', surveyReads(tools))
     .route('/api/v1/surveys', surveyCampaignReads(tools))
     .route('/api/v1/campaigns', campaignReads(tools))
@@ -127,11 +129,6 @@ export function createApp(tools: AppTools) {
     .route('/api/v1/tags', tagReads(tools))
     .route('/api/v1', accountReads(tools))
     .route('/api/v1/summaries', summaryReads(tools))
-    .use('/api/*', recordWrites(tools))
-    .use('/o/*', recordWrites(tools))
-    .use('/api/*', authenticate(tools))
-    .use(refuseNul)
-    .use('/api/*', answerOnce(tools))
     .route('/api/v1/surveys', surveyRoutes(tools))
     .route('/api/v1/surveys', sendRoutes(tools))
     .route('/api/v1/surveys', surveyCampaignRoutes(tools))

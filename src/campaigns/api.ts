@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Writer } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
-import { createReader, type ReaderTools } from '../keys/read.ts';
+import { createReader, type ReplicaTools } from '../keys/read.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection, Operation } from '../lib/openapi/openapi.ts';
 import { Failure } from '../lib/openapi/operation.ts';
@@ -41,7 +41,7 @@ import { campaignJson, findCampaign, listCampaigns } from './queries.ts';
 import { listResults, resultStatuses } from './results.ts';
 
 /** Mounted next to the surveys' own routes. */
-export function surveyCampaignReads(tools: ReaderTools) {
+export function surveyCampaignReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>().get('/:id/campaigns', (c) =>
     answer(c, 'survey', (orgId) => {
@@ -52,7 +52,7 @@ export function surveyCampaignReads(tools: ReaderTools) {
   );
 }
 
-export function campaignReads(tools: ReaderTools) {
+export function campaignReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>()
     .get('/:id', (c) =>

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { recordExport } from '../audit/export.ts';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
-import { createReader, type ReaderTools, type ReplicaTools } from '../keys/read.ts';
+import { createReader, type ReplicaTools } from '../keys/read.ts';
 import { aboutCsv, answerExport, ExportFormat, exportTypes } from '../lib/export/export.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
@@ -16,10 +16,11 @@ import { listContacts } from './queries.ts';
 import { complainOfName, complainOfProperties, type Properties } from './rules.ts';
 import { addContact, deleteContact } from './save.ts';
 
-export function contactReads(tools: ReaderTools) {
-  const { answer, byQuery } = createReader(tools);
-  const list = byQuery((orgId, queries) => listContacts(tools.db, orgId, parsePage(queries)));
-  return new Hono<ApiEnv>().get('/', (c) => answer(c, 'list', list(c)));
+export function contactReads(tools: ReplicaTools) {
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>().get('/', (c) =>
+    answer(c, 'list', (orgId) => listContacts(tools.db, orgId, parsePage(c.req.queries()))),
+  );
 }
 
 export function contactRoutes(tools: ReplicaTools) {

@@ -4,20 +4,25 @@ import type { Part, Sql } from '../lib/db/db.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Count, described, Id, Moment, One } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
-import type { ApiEnv } from './authenticate.ts';
-import { createReader, type ReaderTools } from './read.ts';
+import type { ApiEnv, KeyTools } from './authenticate.ts';
+import { createReader, type ReplicaTools } from './read.ts';
 
-export function accountReads(tools: ReaderTools) {
+export function accountReads(tools: KeyTools & ReplicaTools) {
   const { answer } = createReader(tools);
+  const requestsPerMinute = tools.settings.rateLimit;
   return new Hono<ApiEnv>()
     .get('/me', (c) =>
-      answer(c, 'key', (orgId) => keyAccount(tools.db, orgId, tools.settings.rateLimit)),
+      answer(c, 'key', (orgId) =>
+        keyAccount(tools.db, orgId, { keyId: c.var.key.id, requestsPerMinute }),
+      ),
     )
     .get('/usage', (c) => answer(c, 'usage', (orgId) => usageJson(tools.db, orgId)));
 }
 
+type AskingKey = { keyId: string; requestsPerMinute: number };
+
 /** The key that a read was made with, its organization, and what both may do, as the API shows them. */
-const keyAccount = (sql: Sql, orgId: OrgId, requestsPerMinute: number): Part => sql`(
+const keyAccount = (sql: Sql, orgId: OrgId, { keyId, requestsPerMinute }: AskingKey): Part => sql`(
   select json_build_object('data', json_build_object(
            'organization', json_build_object('id', o.id, 'name', o.name),
            'key', json_build_object('id', k.id, 'name', k.name, 'permission', k.permission,
@@ -26,7 +31,7 @@ const keyAccount = (sql: Sql, orgId: OrgId, requestsPerMinute: number): Part => 
                                        'mails_per_month', o.monthly_send_limit),
            'usage', json_build_object('mails_this_month', ${mailsOfMonth(sql, orgId)})))::text
   from organizations o
-  join api_keys k on k.org_id = o.id and k.id = (select id from live)
+  join api_keys k on k.org_id = o.id and k.id = ${keyId}
   where o.id = ${orgId}
 )`;
 

@@ -40,50 +40,41 @@ export type KeyTools = { db: Db; settings: { rateLimit: number } };
  */
 export const authenticate = ({ db, settings }: KeyTools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
-    const counted = await countRequest(db, credentialsOf(c));
-    const { key, headers } = accept(c, settings, counted);
-    setHeaders(c, headers);
+    const counted = await countRequest(db, {
+      key: readKey(c.req.header('x-api-key') ?? bearerOf(c.req.header('authorization'))),
+      address: clientAddress(c),
+    });
+    const key = accept(c, settings, counted);
     const work = async () => {
-      await noteUse(db, counted);
+      if (counted.used === 1) await touchKey(db, key); // with the first request of a clock minute
       await next();
     };
     await inGroup(key.org_id, work, { waitMs: requestWaitMs });
   });
 
-/** When a key was used is written once a clock minute, with the first request that is counted in it. */
-export async function noteUse(db: Db, counted: CountedRequest) {
-  if (counted.id !== null && counted.used === 1) await touchKey(db, counted);
-}
-
-/** What a request is counted by. */
-export const credentialsOf = (c: Context) => ({
-  key: readKey(c.req.header('x-api-key') ?? bearerOf(c.req.header('authorization'))),
-  address: clientAddress(c),
-});
+const bearerOf = (authorization = '') => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 
 const unknownKey =
   'the API key is missing, unknown, revoked or expired: send one as Authorization: Bearer KEY, or as X-API-Key: KEY';
 
-/** Takes the key of a request that has been counted, or refuses the request. The answer needs the headers. */
-export function accept(
+/** Takes the key of a request that has been counted, or refuses the request. */
+function accept(
   c: Context<ApiEnv>,
   { rateLimit }: KeyTools['settings'],
   { used, resets_in_seconds, ...found }: CountedRequest,
-) {
+): Key {
   const known = found.id !== null;
-  const headers = {
-    // A cache in front of us must not give one caller's answer to another.
-    'Cache-Control': 'no-store',
-    ...rateHeaders(known, { rateLimit, used, resets_in_seconds }),
-  };
+  // A cache in front of us must not give one caller's answer to another.
+  c.header('Cache-Control', 'no-store');
+  const left = rateHeaders(known, { rateLimit, used, resets_in_seconds });
+  for (const [name, value] of Object.entries(left)) c.header(name, value);
   const quota = known ? rateLimit : unknownKeyLimit;
   if (used > quota) {
-    setHeaders(c, headers);
     rateLimited.publish({ by: known ? 'key' : 'address' });
     throw overLimit(quota, { used, resets_in_seconds });
   }
   if (!known) {
-    setHeaders(c, { ...headers, 'WWW-Authenticate': 'Bearer realm="askback"' });
+    c.header('WWW-Authenticate', 'Bearer realm="askback"');
     throw new Refusal('unauthorized', unknownKey);
   }
   const key = { ...found, requestId: c.get('requestId') };
@@ -91,14 +82,8 @@ export function accept(
   c.set('actor', actorOfKey(key));
   c.set('tenant', found.org_id);
   acceptTrace(c);
-  return { key, headers };
+  return key;
 }
-
-function setHeaders(c: Context, headers: Readonly<Record<string, string>>) {
-  for (const [name, value] of Object.entries(headers)) c.header(name, value);
-}
-
-const bearerOf = (authorization = '') => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? '';
 
 export function requireWrite(key: Key): WriteKey {
   const { permission } = key;

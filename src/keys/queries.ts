@@ -1,4 +1,4 @@
-import { one, type Part, type Sql } from '../lib/db/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 import type { KeyParts } from './rules.ts';
 
 export type Permission = 'read' | 'write';
@@ -7,71 +7,36 @@ export type Permission = 'read' | 'write';
 export type CountedRequest = RateCount &
   ({ id: string; org_id: string; name: string; permission: Permission } | { id: null });
 
-export type Credentials = { key: KeyParts | undefined; address: string };
+type Credentials = { key: KeyParts | undefined; address: string };
 
 /**
  * Finds a live key and counts the request against its minute; without a live key, against the address
  * that it came from. One statement: no request can slip between the check and the count.
  */
-export async function countRequest(sql: Sql, credentials: Credentials): Promise<CountedRequest> {
+export async function countRequest(
+  sql: Sql,
+  { key, address }: Credentials,
+): Promise<CountedRequest> {
   return one(
     await sql<CountedRequest[]>`
-      with ${liveAndCounted(sql, credentials)}
+      -- all organizations
+      with live as materialized (
+        select id, org_id, name, permission
+        from api_keys
+        where public_id = ${key?.publicId ?? null}
+          and secret_hash = ${key?.secretHash ?? null}
+          and revoked_at is null
+          and (expires_at is null or expires_at > now())
+      ), counted as (
+        insert into rate_windows as w (subject, minute, count)
+        values (coalesce((select 'key:' || id from live), 'unknown:' || ${address}),
+                date_trunc('minute', now()), 1)
+        ${countOneMore(sql)}
+      )
       select live.id, live.org_id, live.name, live.permission, counted.*
       from counted left join live on true`,
   );
 }
-
-/** The same, and how far a replica must be to have what the organization wrote. */
-export async function countReader(
-  sql: Sql,
-  credentials: Credentials,
-): Promise<CountedRequest & { written: number }> {
-  return one(
-    await sql<(CountedRequest & { written: number })[]>`
-      with ${liveAndCounted(sql, credentials)}
-      select live.id, live.org_id, live.name, live.permission, counted.*,
-             ${writtenBy(sql, orgOfKey(sql))} as written
-      from counted left join live on true`,
-  );
-}
-
-type WithKey = { json: Part | undefined; quota: number };
-
-/** The same, and what the request asks for as JSON text, unless it is refused. */
-export async function readWithKey(
-  sql: Sql,
-  credentials: Credentials,
-  { json, quota }: WithKey,
-): Promise<CountedRequest & { json: string | null }> {
-  if (!json) return { ...(await countRequest(sql, credentials)), json: null };
-  return one(
-    await sql<(CountedRequest & { json: string | null })[]>`
-      with ${liveAndCounted(sql, credentials)}
-      select live.id, live.org_id, live.name, live.permission, counted.*,
-             case when live.id is not null and used <= ${quota}::int then (${json}) end as json
-      from counted left join live on true`,
-  );
-}
-
-/** The organization of the key, for what is built into `readWithKey`. A subquery would be prepared at each place. */
-export const orgOfKey = (sql: Sql): Part => sql`live.org_id`;
-
-const liveAndCounted = (sql: Sql, { key, address }: Credentials) => sql`
-  -- all organizations
-  live as materialized (
-    select id, org_id, name, permission
-    from api_keys
-    where public_id = ${key?.publicId ?? null}
-      and secret_hash = ${key?.secretHash ?? null}
-      and revoked_at is null
-      and (expires_at is null or expires_at > now())
-  ), counted as (
-    insert into rate_windows as w (subject, minute, count)
-    select coalesce((select 'key:' || id from live), 'unknown:' || ${address}),
-           date_trunc('minute', now()), 1
-    ${countOneMore(sql)}
-  )`;
 
 type NewKey = KeyParts & {
   name: string;
@@ -206,32 +171,4 @@ export async function deleteOldRateWindows(sql: Sql, limit: number): Promise<num
       for update skip locked
     )`;
   return count;
-}
-
-/** Where the log was after the last write of an organization, as a number of bytes; an expression. */
-const writtenBy = (sql: Sql, orgId: Part): Part => sql`
-  coalesce((select pg_wal_lsn_diff(position, '0/0')::float8
-            from organization_writes
-            where org_id = ${orgId}), 0)`;
-
-export async function findWritten(sql: Sql, orgId: string): Promise<number> {
-  const rows = await sql<{ written: number }[]>`
-    select ${writtenBy(sql, sql`${orgId}::uuid`)} as written`;
-  return one(rows).written;
-}
-
-/** The position is read under the lock of the row, so that the later of two writes leaves the later one. */
-export async function recordWritten(sql: Sql, orgId: string) {
-  await sql`
-    insert into organization_writes (org_id, position)
-    values (${orgId}, pg_current_wal_insert_lsn())
-    on conflict (org_id) do update set position = pg_current_wal_insert_lsn()`;
-}
-
-/** An organization that is known already, for what is built into a statement. */
-export const asPart = (sql: Sql, orgId: string): Part => sql`${orgId}::uuid`;
-
-/** What a request asks for, as JSON text. */
-export async function readJson(sql: Sql, json: Part): Promise<string | null> {
-  return one(await sql<{ json: string | null }[]>`select (${json}) as json`).json;
 }

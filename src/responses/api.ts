@@ -2,7 +2,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { recordExport } from '../audit/export.ts';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
-import { createReader, type ReaderTools, type ReplicaTools } from '../keys/read.ts';
+import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { aboutCsv, answerExport, exportTypes } from '../lib/export/export.ts';
 import { parseBody } from '../lib/http/body.ts';
@@ -45,17 +45,16 @@ import {
 } from './schemas.ts';
 import { countTrend, type TrendRows, trendOf, trendRows } from './trend.ts';
 
-export function responseReads(tools: ReaderTools) {
+export function responseReads(tools: ReplicaTools) {
   const { db } = tools;
-  const { answer, byQuery } = createReader(tools);
-  const list = byQuery((orgId, queries) => {
-    const page = parseFiltered(ResponseQuery, queries);
-    return listResponses(db, orgId, { filter: filterOf(page), page });
-  });
+  const { answer } = createReader(tools);
   return new Hono<ApiEnv>()
     .get('/', async (c, next) => {
       if (c.req.query('search')) return await next();
-      return await answer(c, 'list', list(c));
+      return await answer(c, 'list', (orgId) => {
+        const page = parseFiltered(ResponseQuery, c.req.queries());
+        return listResponses(db, orgId, { filter: filterOf(page), page });
+      });
     })
 
     .get('/export', passOn)
@@ -92,16 +91,15 @@ export const responseExport = (tools: ReplicaTools) =>
     return answerExport(format, { name: 'responses', parts: exportResponses(tools, orgId, wish) });
   });
 
-export function npsReads(tools: ReaderTools) {
-  const { read, byQuery } = createReader(tools);
-  const total = byQuery((orgId, queries) => {
-    const query = parseFiltered(NpsQuery, queries);
-    return countCategories(tools.db, orgId, { ...scopeOf(query), range: rangeOf(query) });
-  });
+export function npsReads(tools: ReplicaTools) {
+  const { read } = createReader(tools);
   return new Hono<ApiEnv>()
     .get('/', async (c) => {
       const ignored = ignoredParameters(NpsQuery, c.req.queries());
-      const tally = await read(c, total(c));
+      const query = parseFiltered(NpsQuery, c.req.queries());
+      const tally = await read(c, (orgId) =>
+        countCategories(tools.db, orgId, { ...scopeOf(query), range: rangeOf(query) }),
+      );
       const meta = ignored.length > 0 ? { meta: { ignored } } : {};
       const data = rollUp(JSON.parse(tally ?? '') as HeldTally);
       return await answerRead(c, JSON.stringify({ data, ...meta }));

@@ -1,18 +1,19 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import type { ApiEnv } from '../keys/authenticate.ts';
-import { createReader, type ReaderTools } from '../keys/read.ts';
+import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Count, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { findSummary, listSummaries } from './queries.ts';
 
-export function summaryReads(tools: ReaderTools) {
+export function summaryReads(tools: ReplicaTools) {
   const { db } = tools;
-  const { answer, byQuery } = createReader(tools);
-  const list = byQuery((orgId, queries) => listSummaries(db, orgId, parsePage(queries)));
+  const { answer } = createReader(tools);
   return new Hono<ApiEnv>()
-    .get('/', (c) => answer(c, 'list', list(c)))
+    .get('/', (c) =>
+      answer(c, 'list', (orgId) => listSummaries(db, orgId, parsePage(c.req.queries()))),
+    )
 
     .get('/:id', (c) =>
       answer(c, 'summary', (orgId) => {

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound, Refusal } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
-import { createReader, type ReaderTools } from '../keys/read.ts';
+import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { readRawBody } from '../lib/http/body.ts';
 import type { Operation } from '../lib/openapi/openapi.ts';
@@ -14,12 +14,13 @@ import { listSuppressions } from './queries.ts';
 import { liftSuppression } from './unsubscribe.tsx';
 
 /** The addresses that get no mail of an organization. */
-export function suppressionReads(tools: ReaderTools) {
-  const { answer, byQuery } = createReader(tools);
-  const list = byQuery((orgId, queries) =>
-    listSuppressions(tools.db, orgId, parseList(SuppressionQuery, queries)),
+export function suppressionReads(tools: ReplicaTools) {
+  const { answer } = createReader(tools);
+  return new Hono<ApiEnv>().get('/', (c) =>
+    answer(c, 'list', (orgId) =>
+      listSuppressions(tools.db, orgId, parseList(SuppressionQuery, c.req.queries())),
+    ),
   );
-  return new Hono<ApiEnv>().get('/', (c) => answer(c, 'list', list(c)));
 }
 
 export const suppressionRoutes = (tools: { db: Db }) =>

@@ -1,8 +1,8 @@
 import { type Context, Hono } from 'hono';
 import type { Writer } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
-import { type ApiEnv, type KeyTools, requireWrite } from '../keys/authenticate.ts';
-import { createReader } from '../keys/read.ts';
+import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
@@ -24,12 +24,13 @@ import { DeleteQuery, NewSurveyInput, Survey, SurveyChangeInput, SurveyItem } fr
 
 type SurveyTools = { db: Db; publicUrl: string };
 
-export function surveyReads(tools: KeyTools & SurveyTools) {
+export function surveyReads(tools: ReplicaTools & SurveyTools) {
   const { db, publicUrl } = tools;
-  const { read, answer, byQuery } = createReader(tools);
-  const list = byQuery((orgId, queries) => listSurveys(db, orgId, parsePage(queries)));
+  const { read, answer } = createReader(tools);
   return new Hono<ApiEnv>()
-    .get('/', (c) => answer(c, 'list', list(c)))
+    .get('/', (c) =>
+      answer(c, 'list', (orgId) => listSurveys(db, orgId, parsePage(c.req.queries()))),
+    )
 
     .get('/:id', async (c) => {
       const id = c.req.param('id');

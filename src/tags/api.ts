@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
-import { createReader, type ReaderTools } from '../keys/read.ts';
+import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
@@ -10,7 +10,7 @@ import { Count, described, Id, Moment, One } from '../lib/paging/page.ts';
 import { isUuid } from '../lib/validation/parse.ts';
 import { changeTag, createTag, deleteTag, tagsJson } from './tags.ts';
 
-export function tagReads(tools: ReaderTools) {
+export function tagReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>().get('/', (c) =>
     answer(c, 'list', (orgId) => tagsJson(tools.db, orgId)),

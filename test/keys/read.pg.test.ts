@@ -1,117 +1,110 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { makeClient, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { reader } from '../support/probe/read.ts';
 
-/** Reads check their key in the statement that answers them: they must refuse what other requests are refused. */
 const { db } = await testDatabase();
 const app = testApp(db);
-const mine = await makeClient(db);
-const theirs = await makeClient(db);
-const survey = await makeSurvey(db, mine.id);
-const response = await makeResponse(db, { org_id: mine.id, survey_id: survey });
 
-const reads = [
-  '/api/v1/surveys',
-  `/api/v1/surveys/${survey}`,
-  '/api/v1/responses',
-  `/api/v1/responses/${response}`,
-  '/api/v1/nps',
-  '/api/v1/contacts',
-  '/api/v1/tags',
-  '/api/v1/summaries',
-  '/api/v1/suppressions',
-];
+async function client() {
+  const { id, read } = await makeClient(db);
+  const of = { org_id: id, survey_id: await makeSurvey(db, id) };
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    app.request(path, { headers: { ...read, ...headers } });
+  return { of, read, get };
+}
 
-const status = async (path: string, headers: Record<string, string>) =>
-  (await app.request(path, { headers })).status;
-
-/** What is left of the key's minute. */
-const left = async (headers: Record<string, string>) => {
-  const answer = await app.request('/api/v1/tags', { headers });
-  return Number(/r=(\d+)/.exec(answer.headers.get('RateLimit') ?? '')?.[1]);
-};
-
-for (const path of reads) {
-  const name = path.replace(/[0-9a-f-]{36}/, ':id');
-
-  test(`GET ${name} needs a key before it looks at its parameters`, async () => {
-    assert.equal(await status(path, mine.read), 200);
-    assert.equal(await status(`${path}?limit=x&survey_id=x&search=%00`, {}), 401);
-    assert.equal(await status(`${path}?search=%00`, mine.read), 400);
-  });
-
-  test(`GET ${name} counts one request, also of a refused one`, async () => {
-    const before = await left(mine.write);
-    await status(path, mine.write);
-    await status(`${path}?search=%00`, mine.write);
-    assert.equal(before - (await left(mine.write)), 3);
+for (const path of ['/api/v1/responses', '/api/v1/nps', '/api/v1/surveys', '/api/v1/contacts']) {
+  test(`${path} needs a key before it looks at its parameters`, async () => {
+    const { get } = await client();
+    assert.equal((await get(path)).status, 200);
+    assert.equal((await app.request(`${path}?limit=x&survey_id=x&search=%00`)).status, 401);
+    assert.equal((await get(`${path}?search=%00`)).status, 400);
   });
 }
 
-test('a read finds nothing of another organization', async () => {
-  for (const path of [`/api/v1/surveys/${survey}`, `/api/v1/responses/${response}`]) {
-    assert.equal(await status(path, theirs.read), 404);
-    assert.equal(await status(`${path}0`, mine.read), 404);
+test('reads count one request each, also when they are refused', async () => {
+  const { get } = await client();
+  const left = async (path: string) =>
+    Number(/r=(\d+)/.exec((await get(path)).headers.get('RateLimit') ?? '')?.[1]);
+  const before = await left('/api/v1/tags');
+  await get('/api/v1/responses');
+  await get('/api/v1/responses?search=%00');
+  assert.equal(before - (await left('/api/v1/tags')), 3);
+});
+
+test('reads find nothing of another organization', async () => {
+  const [mine, theirs] = [await client(), await client()];
+  const response = await makeResponse(db, mine.of);
+  for (const path of [
+    `/api/v1/surveys/${mine.of.survey_id}`,
+    `/api/v1/responses/${response}`,
+    '/api/v1/responses/x',
+  ]) {
+    assert.equal((await theirs.get(path)).status, 404);
   }
-  const answer = await app.request('/api/v1/responses', { headers: theirs.read });
-  assert.deepEqual(((await answer.json()) as { data: object[] }).data, []);
+  assert.deepEqual(await reader(app, mine.read).ids('/api/v1/responses'), [response]);
+  assert.deepEqual(await reader(app, theirs.read).ids('/api/v1/responses'), []);
 });
 
-test('a read with a revoked key is refused at once', async () => {
-  const { id, read } = await makeClient(db);
-  assert.equal(await status('/api/v1/nps', read), 200);
-  await db`update api_keys set revoked_at = now() where org_id = ${id}`;
-  assert.equal(await status('/api/v1/nps', read), 401);
-});
-
-test('a read over the limit is refused, whether one statement answers it or two', async () => {
-  const { id, read } = await makeClient(db);
-  assert.equal(await status('/api/v1/nps', read), 200);
-  await db`
-    update rate_windows set count = 1000000
-    where subject in (select 'key:' || k.id from api_keys k where k.org_id = ${id})`;
-  assert.equal(await status('/api/v1/nps', read), 429);
-  assert.equal(await status('/api/v1/responses?search=a', read), 429);
-});
-
-for (const path of ['/api/v1/nps', '/api/v1/responses?search=a']) {
-  test(`the last read of ${path} that the limit allows is answered, and no other`, async () => {
-    const { id, read } = await makeClient(db);
-    const more = await left(read);
-    // A window of the next minute counts on, whenever this minute ends.
-    await db`
-      update rate_windows
-      set count = count + ${more - 1}, minute = minute + interval '1 minute'
-      where subject in (select 'key:' || k.id from api_keys k where k.org_id = ${id})`;
-    assert.deepEqual([await status(path, read), await status(path, read)], [200, 429]);
-  });
-}
-
-test('one query finds for each organization what is its own, again and again', async () => {
-  const other = await makeResponse(db, {
-    org_id: theirs.id,
-    survey_id: await makeSurvey(db, theirs.id),
-  });
-  for (const path of ['/api/v1/responses', '/api/v1/responses?limit=5&category=promoter']) {
-    for (const _ of [1, 2]) {
-      assert.deepEqual(await reader(app, mine.read).ids(path), [response]);
-      assert.deepEqual(await reader(app, theirs.read).ids(path), [other]);
+for (const path of ['/api/v1/responses', '/api/v1/nps', '/api/v1/me']) {
+  test(`${path} answers 304 until it changes`, async () => {
+    const { of, get } = await client();
+    const first = await get(path);
+    const tag = first.headers.get('ETag') ?? '';
+    assert.match(tag, /^W\/"[\w-]{27}"$/);
+    assert.equal(first.headers.get('Cache-Control'), 'private, no-cache');
+    assert.match(first.headers.get('Vary') ?? '', /X-API-Key, Authorization/);
+    for (const asked of [tag, `"other", ${tag.slice(2)}`, '*']) {
+      const same = await get(path, { 'If-None-Match': asked });
+      assert.equal(same.status, 304, asked);
+      assert.equal(same.headers.get('ETag'), tag);
+      assert.equal(await same.text(), '');
+      assert.ok(same.headers.get('RateLimit'), 'it is counted like any other');
     }
+    assert.equal((await get(path, { 'If-None-Match': 'W/"another"' })).status, 200);
+    if (path.endsWith('/me')) return;
+    await makeResponse(db, of);
+    assert.equal((await get(path, { 'If-None-Match': tag })).status, 200);
+  });
+}
+
+test('reads over 1 KiB are compressed for a caller that asks for it', async () => {
+  const { of, get } = await client();
+  await makeResponse(db, of, { comment: 'größer '.repeat(300) });
+  const plain = await get('/api/v1/responses');
+  assert.equal(plain.headers.get('Content-Encoding'), null);
+  const text = await plain.text();
+  for (const accepted of ['gzip', 'br, gzip;q=0.5', '*']) {
+    const small = await get('/api/v1/responses', { 'Accept-Encoding': accepted });
+    assert.equal(small.headers.get('Content-Encoding'), 'gzip', accepted);
+    assert.equal(small.headers.get('ETag'), plain.headers.get('ETag'));
+    assert.equal(gunzipSync(await small.arrayBuffer()).toString(), text);
   }
+  for (const accepted of ['identity', 'gzip;q=0', 'br']) {
+    const whole = await get('/api/v1/responses', { 'Accept-Encoding': accepted });
+    assert.equal(whole.headers.get('Content-Encoding'), null, accepted);
+  }
+  const short = await get('/api/v1/me', { 'Accept-Encoding': 'gzip' });
+  assert.equal(short.headers.get('Content-Encoding'), null);
 });
 
-test('each query of a list is answered by itself, in whatever order they come', async () => {
-  const { list, status: asked } = reader(app, mine.read);
-  const second = await makeResponse(db, { org_id: mine.id, survey_id: survey });
-  for (const _ of [1, 2]) {
-    assert.deepEqual((await list('/api/v1/responses?limit=1')).meta.limit, 1);
-    assert.deepEqual((await list('/api/v1/responses?limit=2&odd=1')).meta.ignored, ['odd']);
-    assert.deepEqual((await list('/api/v1/responses?limit=1&page=2')).data[0]?.id, response);
-    assert.deepEqual((await list('/api/v1/responses')).data.length, 2);
-    assert.equal(await asked('/api/v1/responses?limit=x'), 400);
+test('lists lead to their next page, with their filters, until there is none', async () => {
+  const { of, get } = await client();
+  for (const comment of ['"next_cursor":"x"', 'second', 'third'])
+    await makeResponse(db, of, { comment });
+  const seen: string[] = [];
+  let next: string | null = '/api/v1/responses?limit=2&page=1&category=promoter';
+  while (next) {
+    const answer: Response = await get(next);
+    const { data } = (await answer.json()) as { data: { id: string }[] };
+    seen.push(...data.map(({ id }) => id));
+    const link = answer.headers.get('Link');
+    next = /^<([^>]+)>; rel="next"$/.exec(link ?? '')?.[1] ?? null;
+    if (next) assert.match(next, /^\/api\/v1\/responses\?limit=2&category=promoter&cursor=/);
   }
-  assert.deepEqual((await list('/api/v1/responses?limit=1')).data[0]?.id, second);
+  assert.equal(new Set(seen).size, 3);
 });

@@ -26,7 +26,6 @@ export type RequestEnv = {
     traceparent?: string;
     began?: number;
     span?: Span;
-    answerHeaders?: Readonly<Record<string, string>>;
   };
 };
 
@@ -103,14 +102,11 @@ export function routeOf(c: Context): string {
  * else that is odd in an address is an id or a word that is not found.
  */
 export const refuseNul: MiddlewareHandler = async (c, next) => {
-  checkNul(c);
+  if (c.req.url.includes('%00')) {
+    throw new URL(c.req.url).pathname.includes('%00') ? notFound('path') : unstorable();
+  }
   await next();
 };
-
-export function checkNul(c: Context) {
-  if (!c.req.url.includes('%00')) return;
-  throw new URL(c.req.url).pathname.includes('%00') ? notFound('path') : unstorable();
-}
 
 /** A failed request as a page, when it was a person's; a program gets nothing from it, and so JSON. */
 type ShowTrouble = (
@@ -127,7 +123,6 @@ export const answerError = (log: Log, showTrouble: ShowTrouble): ErrorHandler<Re
   let fullLoggedAt = Number.NEGATIVE_INFINITY;
   return (error, c) => {
     if (error instanceof SeeOther) return c.redirect(error.location, 303);
-    for (const [name, value] of Object.entries(c.get('answerHeaders') ?? {})) c.header(name, value);
     if (isDatabaseFull(error) && performance.now() - fullLoggedAt >= logFullEveryMs) {
       fullLoggedAt = performance.now();
       log.error({ err: error, route: routeOf(c) }, 'the disk of the database is full');
