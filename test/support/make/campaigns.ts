@@ -55,7 +55,7 @@ export function campaignRunner(db: Db, orgId: string, { says = accepted as Says 
     for (let ahead = 0; ; ) {
       const jobs = await db<Job[]>`
         delete from test.jobs
-        where payload ->> 'org_id' = ${orgId} and (run_at <= created_at or run_at <= ${clock.at})
+        where payload ->> 'org_id' = ${orgId} and (run_at = created_at or run_at <= ${clock.at})
           and task <> all (${without}::text[])
         returning id, task, payload, run_at`;
       if (jobs.length === 0) return;
