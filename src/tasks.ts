@@ -2,7 +2,7 @@ import type { CronItem } from 'graphile-worker';
 import { cleanUpAudit } from './audit/export.ts';
 import { advanceCampaign } from './campaigns/advance.ts';
 import { sweepCampaigns } from './campaigns/automation.ts';
-import { cleanUpUploads } from './contacts/erase.ts';
+import { deleteOldUploads } from './contacts/upload.queries.ts';
 import {
   enqueue,
   type JobName,
@@ -71,7 +71,7 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
   const runs: { [Name in JobName]: Run<Name> } = {
     'campaigns.advance': (job) => advanceCampaign(of(job), job),
     'campaigns.sweep': () => sweepCampaigns(tools),
-    'contacts.clean_up': () => cleanUpUploads(tools),
+    'contacts.clean_up': () => deleteOldUploads(tools),
     'audit.clean_up': () => cleanUpAudit(tools),
     'keys.clean_up': () => cleanUpKeys(tools),
     'mailbox.clean_up': () => deleteOldMessages(tools),

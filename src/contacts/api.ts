@@ -12,7 +12,7 @@ import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { isUuid, parseQuery, Uuid } from '../lib/validation/parse.ts';
 import { longestName } from '../limits.ts';
 import { exportContacts } from './export.ts';
-import { listContacts } from './queries.ts';
+import { contactStatuses, listContacts } from './queries.ts';
 import { complainOfName, complainOfProperties, type Properties } from './rules.ts';
 import { addContact, deleteContact } from './save.ts';
 
@@ -97,15 +97,7 @@ const ContactExportQuery = v.object({
   format: ExportFormat,
 });
 
-const status = v.picklist([
-  'pending',
-  'sending',
-  'sent',
-  'responded',
-  'failed',
-  'bounced',
-  'unsubscribed',
-]);
+const status = v.picklist(contactStatuses);
 
 const ContactItem = v.object({
   id: Id,

@@ -1,7 +1,6 @@
 import { Refusal } from '../errors.ts';
-import { type Db, type Sql, violates } from '../lib/db/db.ts';
+import { type Sql, violates } from '../lib/db/db.ts';
 import { patternOfAddress } from '../lib/smtp/address.ts';
-import { deleteOldUploads } from './upload.queries.ts';
 
 export type ErasedContact = {
   id: string;
@@ -183,8 +182,3 @@ const isInactive = (sql: Sql, days: number) => sql`
     select from campaign_contacts w
     where w.contact_id = c.id and w.batch_id is null and w.reason_code is null
   )`;
-
-const keptDays = 7;
-
-/** Deletes lists that were uploaded more than a week ago, with the lines that were left out of them. */
-export const cleanUpUploads = ({ db }: { db: Db }) => deleteOldUploads(db, { days: keptDays });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { json, likePattern, one, type Sql } from '../lib/db/db.ts';
+import { likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
 import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { nameOfSurvey, type OrgSurvey } from '../surveys/queries.ts';
@@ -26,43 +26,86 @@ const countPerHour = (sql: Sql, orgId: OrgId) => sql`
   from hour_tallies
   where org_id = ${orgId}`;
 
-export type ContactRow = {
-  id: string;
-  email: string;
-  name: string | null;
-  status: string;
-  created_at: Date;
-};
+export const contactStatuses = [
+  'pending',
+  'sending',
+  'sent',
+  'responded',
+  'failed',
+  'bounced',
+  'unsubscribed',
+] as const;
+type ContactStatus = (typeof contactStatuses)[number];
 
-export type NewContact = {
-  survey_id: string;
+export type ContactToSave = {
   email: string;
   name: string | null;
   properties: Record<string, unknown>;
-  token: string;
+  /** A mail goes out to it, or it has a past: it was mailed, or answered, elsewhere. */
+  status?: 'pending' | 'sending' | 'sent' | 'responded';
+  sent_at?: Date | null;
+  responded_at?: Date | null;
+  created_at?: Date;
 };
 
-type SavedContactRow = ContactRow & { properties: Record<string, unknown>; added: boolean };
+export type SavedContact = {
+  id: string;
+  email: string;
+  key: string;
+  name: string | null;
+  properties: Record<string, unknown>;
+  status: ContactStatus;
+  created_at: Date;
+  token: string;
+  added: boolean;
+};
 
-/** Adds a contact, or updates the one with that address: a name replaces, custom fields are merged. */
-export async function saveContact(
+/**
+ * Adds contacts to a survey, or updates those with the same address; no two may have the same. A name replaces,
+ * properties are merged. What came with an earlier answer does not replace what came with a later one, and a contact
+ * that has answered or unsubscribed is not mailed. Rows are locked in the order of mailing.
+ */
+export async function saveContacts(
   sql: Sql,
-  orgId: string,
-  contact: NewContact,
-): Promise<SavedContactRow> {
-  return one(
-    await sql<SavedContactRow[]>`
-      insert into contacts as c (org_id, survey_id, email, name, properties, token)
-      values (${orgId}, ${contact.survey_id}, ${contact.email}, ${contact.name},
-              ${json(sql, contact.properties)}, ${contact.token})
-      on conflict (survey_id, email_key) do update
-        set name = coalesce(excluded.name, c.name),
-            properties = c.properties || excluded.properties,
-            updated_at = now()
-        where c.org_id = ${orgId}
-      returning id, email, name, status, created_at, properties, xmax = 0 as added`,
-  );
+  { orgId, surveyId }: OrgSurvey,
+  contacts: readonly ContactToSave[],
+) {
+  if (contacts.length === 0) return [];
+  const rows = contacts.map((contact) => ({ ...contact, token: newToken() }));
+  const isLatest = sql`coalesce(excluded.responded_at > c.responded_at, true)`;
+  const name = sql`
+    case when ${isLatest} then coalesce(excluded.name, c.name) else coalesce(c.name, excluded.name) end`;
+  const properties = sql`
+    case when ${isLatest} then c.properties || excluded.properties else excluded.properties || c.properties end`;
+  const status = sql`
+    case when excluded.status = 'responded'
+           or excluded.status = 'sending' and c.status not in ('responded', 'unsubscribed')
+         then excluded.status else c.status end`;
+  const respondedAt = sql`greatest(c.responded_at, excluded.responded_at)`;
+  return await sql<SavedContact[]>`
+    insert into contacts as c (org_id, survey_id, email, name, properties, token, status, sent_at, responded_at, created_at)
+    select ${orgId}, ${surveyId}, email, name, properties, token, coalesce(status, 'pending'), sent_at, responded_at,
+           coalesce(created_at, now())
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
+      as given (email text, name text, properties jsonb, token text, status text, sent_at timestamptz,
+                responded_at timestamptz, created_at timestamptz)
+    order by lower(email)
+    on conflict (survey_id, email_key) do update
+      set name = ${name}, properties = ${properties}, status = ${status}, responded_at = ${respondedAt},
+          failure_reason = case when excluded.status = 'sending' then null else c.failure_reason end,
+          updated_at = case when (${name}, ${properties}, ${status}, ${respondedAt})
+                                 is distinct from (c.name, c.properties, c.status, c.responded_at)
+                            then now() else c.updated_at end
+      where c.org_id = ${orgId}
+    returning id, email, email_key as key, name, properties, status, created_at, token, xmax = 0 as added`;
 }
+
+const tokenBytes = 24;
+
+/** The secret of a contact's personal link: too long to be guessed. */
+const newToken = () => randomBytes(tokenBytes).toString('base64url');
+
+export type FoundContact = Pick<SavedContact, 'id' | 'email' | 'key' | 'token'>;
 
 type ContactAnswer = {
   org_id: string;
@@ -72,7 +115,7 @@ type ContactAnswer = {
 };
 
 /** The update that marks a contact as having answered, if `when` holds. */
-export const markAnswered = (sql: Sql, answer: ContactAnswer, when: ReturnType<typeof sql>) => sql`
+export const markAnswered = (sql: Sql, answer: ContactAnswer, when: Part) => sql`
   update contacts
   set status = 'responded', responded_at = ${answer.created_at}::timestamptz, updated_at = now()
   where org_id = ${answer.org_id} and survey_id = ${answer.survey_id}
@@ -94,88 +137,6 @@ export async function markAnsweredMany(
       group by id
     ) as a (id, at)
     where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = a.id`;
-}
-
-export type AnsweredContact = {
-  email: string;
-  name: string | null;
-  properties: Record<string, unknown>;
-  /** When it answered. */
-  responded_at: Date;
-};
-
-/**
- * Saves contacts that answered elsewhere. What came with a later answer wins over what came with an earlier one, in
- * whatever order they are saved; saving one again changes nothing. No two may have the same address.
- */
-export async function saveAnswered(
-  sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  contacts: readonly AnsweredContact[],
-) {
-  const rows = contacts.map((contact) => ({ ...contact, token: newToken() }));
-  const isLater = sql`coalesce(excluded.responded_at > c.responded_at, true)`;
-  const name = sql`
-    case when ${isLater} then coalesce(excluded.name, c.name) else coalesce(c.name, excluded.name) end`;
-  const properties = sql`
-    case when ${isLater} then c.properties || excluded.properties else excluded.properties || c.properties end`;
-  await sql`
-    insert into contacts as c (org_id, survey_id, email, name, properties, token, status, responded_at)
-    select ${orgId}, ${surveyId}, email, name, properties, token, 'responded', responded_at
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as given (email text, name text, properties jsonb, token text, responded_at timestamptz)
-    order by lower(email)
-    on conflict (survey_id, email_key) do update
-      set name = ${name}, properties = ${properties}, status = 'responded',
-          responded_at = greatest(c.responded_at, excluded.responded_at), updated_at = now()
-      where c.org_id = ${orgId}
-        and (${name}, ${properties}, 'responded', greatest(c.responded_at, excluded.responded_at))
-            is distinct from (c.name, c.properties, c.status, c.responded_at)`;
-}
-
-const tokenBytes = 24;
-
-/** The secret of a contact's personal link: too long to be guessed. */
-export const newToken = () => randomBytes(tokenBytes).toString('base64url');
-
-type ManyContact = {
-  email: string;
-  name: string | null;
-  properties: Record<string, unknown>;
-  /** Whether a mail to it is about to go out. */
-  sending?: boolean;
-};
-
-export type FoundContact = { id: string; email: string; key: string; token: string };
-export type SavedContact = FoundContact & { name: string | null; added: boolean };
-
-/**
- * Adds contacts to a survey or updates them, as saving one does. No two may have the same address. A
- * contact that has answered or unsubscribed stays so, also if a mail was to go out.
- */
-export async function saveContacts(
-  sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  contacts: readonly ManyContact[],
-) {
-  if (contacts.length === 0) return [];
-  const rows = contacts.map((contact) => ({ ...contact, token: newToken() }));
-  return await sql<SavedContact[]>`
-    insert into contacts as c (org_id, survey_id, email, name, properties, token, status)
-    select ${orgId}, ${surveyId}, email, name, properties, token,
-           case when sending then 'sending' else 'pending' end
-    from json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as given (email text, name text, properties jsonb, token text, sending boolean)
-    order by lower(email)
-    on conflict (survey_id, email_key) do update
-      set name = coalesce(excluded.name, c.name),
-          properties = c.properties || excluded.properties,
-          status = case when excluded.status = 'sending' and c.status not in ('responded', 'unsubscribed')
-                        then 'sending' else c.status end,
-          failure_reason = case when excluded.status = 'sending' then null else c.failure_reason end,
-          updated_at = now()
-      where c.org_id = ${orgId}
-    returning id, email, email_key as key, name, token, xmax = 0 as added`;
 }
 
 /** The contacts that the survey already has at these addresses. */
@@ -245,37 +206,11 @@ const lockedInOrder = (sql: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly s
   order by l.email_key, l.id
   for no key update of l`;
 
-type PastContact = {
-  email: string;
-  name: string;
-  properties: Readonly<Record<string, string>>;
-  token: string;
-  status: 'pending' | 'sent' | 'responded';
-  sent_at: Date | null;
-  responded_at: Date | null;
-  created_at: Date;
-};
-
-/** Adds contacts with a past: the day on which one was added never changes afterwards. */
-export async function insertPastContacts(
-  sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  contacts: readonly PastContact[],
-): Promise<{ id: string; email: string }[]> {
-  return await sql<{ id: string; email: string }[]>`
-    insert into contacts (org_id, survey_id, email, name, properties, token, status, sent_at, responded_at, created_at)
-    select ${orgId}, ${surveyId}, c.email, c.name, c.properties, c.token, c.status, c.sent_at, c.responded_at, c.created_at
-    from json_to_recordset(${JSON.stringify(contacts)}::text::json) as c (
-      email text, name text, properties jsonb, token text, status text,
-      sent_at timestamptz, responded_at timestamptz, created_at timestamptz)
-    returning id, email`;
-}
-
 export type SurveyContact = {
   id: string;
   email: string;
   name: string | null;
-  status: 'pending' | 'sending' | 'sent' | 'responded' | 'failed' | 'bounced' | 'unsubscribed';
+  status: ContactStatus;
   failure_reason: string | null;
   sent_at: Date | null;
   responded_at: Date | null;
@@ -308,36 +243,21 @@ export async function listContactsOf(
   return { contacts: [...contacts], total: one(await sql<{ total: number }[]>`${total}`).total };
 }
 
-/** Shows on all contacts of an address that the organization mails it no more; "responded" stays. */
+/** Shows on all contacts of addresses that the organization mails them no more; "responded" stays. */
 export async function markBlocked(
   sql: Sql,
-  { orgId, email }: { orgId: string; email: string },
-  { status, reason }: { status: 'unsubscribed' | 'bounced'; reason: string | null },
-) {
-  await sql`
-    update contacts c
-    set status = ${status}, failure_reason = coalesce(${reason}, c.failure_reason), updated_at = now()
-    from (${contactsOf(sql, orgId, email)}) held
-    where c.org_id = ${orgId} and c.id = held.id
-      and c.status not in ('responded', 'unsubscribed', ${status})`;
-}
-
-/** The same for many addresses at once, in lower case. */
-export async function markManyBlocked(
-  sql: Sql,
   orgId: string,
-  blocked: readonly { email: string; kind: 'unsubscribed' | 'bounced' }[],
+  blocked: readonly { email: string; kind: 'unsubscribed' | 'bounced'; detail: string | null }[],
 ) {
   await sql`
     update contacts c
-    set status = held.kind, updated_at = now()
+    set status = held.kind, failure_reason = coalesce(held.detail, c.failure_reason), updated_at = now()
     from (
-      select contacts.id, b.kind
-      from unnest(${blocked.map(({ email }) => email)}::text[], ${blocked.map(({ kind }) => kind)}::text[])
-        as b (email, kind)
-      join contacts on contacts.org_id = ${orgId} and contacts.email_key = b.email
-      order by contacts.email_key, contacts.id
-      for no key update of contacts
+      select l.id, b.kind, b.detail
+      from json_to_recordset(${JSON.stringify(blocked)}::text::json) as b (email text, kind text, detail text)
+      join contacts l on l.org_id = ${orgId} and l.email_key = b.email
+      order by l.email_key, l.id
+      for no key update of l
     ) held
     where c.org_id = ${orgId} and c.id = held.id and c.status not in ('responded', 'unsubscribed', held.kind)`;
 }
@@ -354,19 +274,15 @@ export async function markUnblocked(
                       when c.failure_reason is not null then 'failed'
                       else 'pending' end,
         updated_at = now()
-    from (${contactsOf(sql, orgId, email)}) held
+    from (
+      select id
+      from contacts
+      where org_id = ${orgId} and email_key = ${email}
+      order by email_key, id
+      for no key update
+    ) held
     where c.org_id = ${orgId} and c.id = held.id and c.status in ('unsubscribed', 'bounced')`;
 }
-
-/** Locked in the order in which mailing locks them. */
-const contactsOf = (sql: Sql, orgId: string, email: string) => sql`
-  select id
-  from contacts
-  where org_id = ${orgId} and email_key = ${email}
-  order by email_key, id
-  for no key update`;
-
-type Part = ReturnType<Sql>;
 
 // Contacts are locked in the order of their addresses, as saving many does: a list that is posted
 // again while it is being mailed must not wait in a circle with the mailing.

@@ -5,37 +5,31 @@ import { largestPropertiesBytes } from '../limits.ts';
 import { completeIfAnswered, lockForContacts } from '../surveys/lifecycle.ts';
 import { lockSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { addressErased, isOfErased } from './erase.ts';
-import {
-  type ContactRow,
-  listLargeMerges,
-  type NewContact,
-  newToken,
-  saveContact,
-} from './queries.ts';
+import { type ContactToSave, listLargeMerges, saveContacts } from './queries.ts';
 import { type CheckedContact, complainOfProperties } from './rules.ts';
+
+type NewContact = Pick<ContactToSave, 'email' | 'name' | 'properties'> & { survey_id: string };
 
 /** Adds one contact to a survey, or updates it. A survey that completed by itself is active again. */
 export async function addContact(
   { db }: { db: Db },
   writer: Writer,
-  input: Omit<NewContact, 'token'>,
-): Promise<ContactRow> {
+  { survey_id: surveyId, ...input }: NewContact,
+) {
+  const survey = { orgId: writer.orgId, surveyId };
   return await inTransaction(db, async (tx) => {
-    await lockForContacts(tx, { orgId: writer.orgId, surveyId: input.survey_id });
-    const saved = await saveContact(tx, writer.orgId, { ...input, token: newToken() }).catch(
-      (error: unknown) => {
-        throw isOfErased(error) ? addressErased() : error;
-      },
-    );
-    const { properties, added, ...contact } = saved;
-
+    await lockForContacts(tx, survey);
+    const [saved] = await saveContacts(tx, survey, [input]).catch((error: unknown) => {
+      throw isOfErased(error) ? addressErased() : error;
+    });
+    const { id, email, name, status, created_at, properties, added } = saved!;
     const complaint = complainOfProperties(properties);
     if (complaint) throw new Refusal('invalid', `properties: with those it has, ${complaint}`);
-    if (added) await reopenSurvey(tx, writer.orgId, input.survey_id);
-    const target = { kind: 'contact', id: contact.id };
-    const details = { survey: input.survey_id, added };
+    if (added) await reopenSurvey(tx, writer.orgId, surveyId);
+    const target = { kind: 'contact', id };
+    const details = { survey: surveyId, added };
     await recordAct(tx, { ...writer, act: 'contact.saved', target, details });
-    return contact;
+    return { id, email, name, status, created_at };
   });
 }
 

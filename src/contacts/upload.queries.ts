@@ -1,8 +1,6 @@
 import { notFound } from '../errors.ts';
-import { one, type Sql } from '../lib/db/db.ts';
+import { type Db, one, type Sql } from '../lib/db/db.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
-import { newToken } from './queries.ts';
-import type { CheckedContact } from './rules.ts';
 
 export type Upload = {
   id: string;
@@ -113,75 +111,10 @@ export async function listRejects(sql: Sql, { orgId, surveyId }: OrgSurvey, atMo
     limit ${atMost}`;
 }
 
-export async function hasContacts(sql: Sql, { orgId, surveyId }: OrgSurvey): Promise<boolean> {
-  const found = await sql`
-    select from contacts where org_id = ${orgId} and survey_id = ${surveyId} limit 1`;
-  return found.length > 0;
-}
+const keptDays = 7;
 
-/**
- * Adds contacts to a survey that has none at these addresses; what another transaction adds meanwhile stays as it is.
- * Returns how many were added.
- */
-export async function addUploaded(
-  sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  contacts: readonly CheckedContact[],
-): Promise<number> {
-  const { count } = await sql`
-    insert into contacts (org_id, survey_id, email, name, properties, token)
-    select ${orgId}, ${surveyId}, email, name, properties, token
-    from ${given(sql, contacts)}
-    order by lower(email)
-    on conflict (survey_id, email_key) do nothing`;
-  return count;
-}
-
-/** The contacts with new tokens, as rows. */
-function given(sql: Sql, contacts: readonly CheckedContact[]) {
-  const rows = contacts.map(({ email, name, properties }) => ({
-    email,
-    name,
-    properties,
-    token: newToken(),
-  }));
-  return sql`
-    json_to_recordset(${JSON.stringify(rows)}::text::json)
-      as given (email text, name text, properties jsonb, token text)`;
-}
-
-/** Adds contacts, and changes those the survey has where they differ: uploading a list again writes nothing. */
-export async function saveUploaded(
-  sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  contacts: readonly CheckedContact[],
-) {
-  const saved = await sql<{ added: boolean }[]>`
-    insert into contacts as c (org_id, survey_id, email, name, properties, token)
-    select ${orgId}, ${surveyId}, given.email, given.name, given.properties, given.token
-    from ${given(sql, contacts)}
-    left join lateral (
-      select id, name, properties
-      from contacts
-      where org_id = ${orgId} and survey_id = ${surveyId} and email_key = lower(given.email)
-      limit 1
-    ) known on true
-    where known.id is null
-      or (coalesce(given.name, known.name), known.properties || given.properties)
-         is distinct from (known.name, known.properties)
-    order by lower(given.email)
-    on conflict (survey_id, email_key) do update
-      set name = coalesce(excluded.name, c.name), properties = c.properties || excluded.properties,
-          updated_at = now()
-      where c.org_id = ${orgId}
-        and (coalesce(excluded.name, c.name), c.properties || excluded.properties)
-            is distinct from (c.name, c.properties)
-    returning xmax = 0 as added`;
-  return saved.filter(({ added }) => added).length;
-}
-
-export async function deleteOldUploads(sql: Sql, { days }: { days: number }) {
-  await sql`
+export async function deleteOldUploads({ db }: { db: Db }) {
+  await db`
     -- all organizations
-    delete from contact_uploads where created_at < now() - make_interval(days => ${days})`;
+    delete from contact_uploads where created_at < now() - make_interval(days => ${keptDays})`;
 }

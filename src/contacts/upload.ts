@@ -8,6 +8,7 @@ import { isMailable } from '../lib/smtp/address.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { listErased } from './erase.ts';
+import { saveContacts } from './queries.ts';
 import {
   type CheckedContact,
   checkContact,
@@ -17,15 +18,12 @@ import {
 } from './rules.ts';
 import { complainOfMerges } from './save.ts';
 import {
-  addUploaded,
   endUpload,
-  hasContacts,
   insertChunk,
   insertRejects,
   insertUpload,
   lockWaitingUpload,
   readChunks,
-  saveUploaded,
   type Upload,
   type UploadReject,
 } from './upload.queries.ts';
@@ -74,8 +72,7 @@ export async function importUpload(
   await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     if (!(await lockWaitingUpload(tx, which))) return;
-    const isFirstList = !(await hasContacts(tx, survey));
-    const saving = createSaving(tx, { survey, which, isFirstList });
+    const saving = createSaving(tx, survey, upload.id);
     const read = rowReader(mapping.columns);
     let skipped = mapping.hasHeader ? 1 : 0;
     for await (const rows of rowsOf(tx, by.orgId, upload)) {
@@ -91,37 +88,23 @@ export async function importUpload(
   });
 }
 
-type Which = { orgId: string; uploadId: string };
-
-type Saving = {
-  survey: OrgSurvey;
-  which: Which;
-  /** Whether the survey has had no contact: there is nothing to compare with. */
-  isFirstList: boolean;
-};
-
 /** Saves contacts in batches; each address is kept once, so that memory stays flat. */
-function createSaving(tx: Sql, { survey, which, isFirstList }: Saving) {
+function createSaving(tx: Sql, survey: OrgSurvey, uploadId: string) {
   const seen = new Set<string>();
   const counts = { added: 0, known: 0, repeated: 0 };
   let [lines, rejects]: [Line[], UploadReject[]] = [[], []];
-  let saving = Promise.resolve();
 
-  async function save(some: SomeLines) {
-    const left = { ...some, lines: await leaveErasedOut(tx, survey.orgId, some) };
-    const { taken, added } = await saveLines(tx, { survey, isFirstList }, left);
-    counts.added += added;
-    counts.known += taken - added;
-    if (some.rejects.length > 0) await insertRejects(tx, which, some.rejects);
-  }
-
-  /** While a batch is saved the next one is read. */
   async function flush() {
-    const some = { lines, rejects };
+    const batch = { lines, rejects };
     [lines, rejects] = [[], []];
-    await saving;
-    saving = save(some);
-    saving.catch(() => {}); // thrown to the next batch, or at the end
+    const contacts = await leaveUnusableOut(tx, survey, batch);
+    const saved = await saveContacts(tx, survey, contacts);
+    const added = saved.filter((contact) => contact.added).length;
+    counts.added += added;
+    counts.known += saved.length - added;
+    if (batch.rejects.length > 0) {
+      await insertRejects(tx, { orgId: survey.orgId, uploadId }, batch.rejects);
+    }
   }
 
   return {
@@ -136,49 +119,29 @@ function createSaving(tx: Sql, { survey, which, isFirstList }: Saving) {
     },
     async end() {
       await flush();
-      await saving;
       return counts;
     },
   };
 }
 
-/** The address of a person who was erased is not kept among the rejects either. */
-async function leaveErasedOut(tx: Sql, orgId: string, { lines, rejects }: SomeLines) {
-  const keys = lines.map(({ contact }) => contact.key);
-  const erased = await listErased(tx, orgId, keys);
-  if (erased.size === 0) return lines;
-  return lines.filter(({ line, contact }) => {
-    const isErased = erased.has(contact.key);
-    if (isErased) rejects.push({ line, value: '', reason: 'the person was erased' });
-    return !isErased;
-  });
-}
+type Batch = { lines: Line[]; rejects: UploadReject[] };
 
-type SomeLines = { lines: Line[]; rejects: UploadReject[] };
-
-/** The first list of a survey needs no comparison, unless another transaction adds one of its addresses meanwhile. */
-async function saveLines(
-  tx: Sql,
-  { survey, isFirstList }: Pick<Saving, 'survey' | 'isFirstList'>,
-  some: SomeLines,
-) {
-  const all = some.lines.map(({ contact }) => contact);
-  const newlyAdded = isFirstList && all.length > 0 ? await addUploaded(tx, survey, all) : 0;
-  if (newlyAdded === all.length) return { taken: all.length, added: newlyAdded };
-  const contacts = await refuseOverfull(tx, survey, some);
-  const added = contacts.length > 0 ? await saveUploaded(tx, survey, contacts) : 0;
-  return { taken: contacts.length, added: newlyAdded + added };
-}
-
-/** A contact whose properties would grow too large with those it has is left out. */
-async function refuseOverfull(tx: Sql, survey: OrgSurvey, { lines, rejects }: SomeLines) {
+/** Adds to the rejects who was erased, whose address is not kept, and whose properties would grow too large. */
+async function leaveUnusableOut(tx: Sql, survey: OrgSurvey, { lines, rejects }: Batch) {
   const contacts = lines.map(({ contact }) => contact);
+  const erased = await listErased(
+    tx,
+    survey.orgId,
+    contacts.map(({ key }) => key),
+  );
   const complaints = await complainOfMerges(tx, survey, contacts);
-  if (complaints.size === 0) return contacts;
   return lines.flatMap(({ line, contact }) => {
     const complaint = complaints.get(contact.key);
-    if (!complaint) return [contact];
-    rejects.push({ line, value: contact.email, reason: `the properties ${complaint}` });
+    if (erased.has(contact.key)) {
+      rejects.push({ line, value: '', reason: 'the person was erased' });
+    } else if (complaint) {
+      rejects.push({ line, value: contact.email, reason: `the properties ${complaint}` });
+    } else return [contact];
     return [];
   });
 }

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { type Actor, commandActor, recordAct } from '../audit/acts.ts';
-import { insertPastContacts, newToken } from '../contacts/queries.ts';
+import { saveContacts } from '../contacts/queries.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { issueKey } from '../keys/manage.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
@@ -127,7 +127,6 @@ async function fillSurvey(
 async function fillContacts(tx: Sql, survey: OrgSurvey, { contacts, anonymous }: DemoStory) {
   const rows = contacts.map(({ answer, ...contact }) => ({
     ...contact,
-    token: newToken(),
     status: answer
       ? ('responded' as const)
       : contact.sent_at
@@ -135,7 +134,7 @@ async function fillContacts(tx: Sql, survey: OrgSurvey, { contacts, anonymous }:
         : ('pending' as const),
     responded_at: answer?.created_at ?? null,
   }));
-  const saved = await insertPastContacts(tx, survey, rows);
+  const saved = await saveContacts(tx, survey, rows);
   const idOf = new Map(saved.map(({ id, email }) => [email, id]));
 
   const answers = contacts.flatMap(({ email, answer }) =>

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { recordAct } from '../audit/acts.ts';
 import { listErased } from '../contacts/erase.ts';
+import { saveContacts } from '../contacts/queries.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { complainOfMerges } from '../contacts/save.ts';
-import { saveUploaded } from '../contacts/upload.queries.ts';
 import { Refusal } from '../errors.ts';
 import { type CsvRow, csvRows, separate } from '../lib/cli/csv.ts';
 import type { TextSource } from '../lib/cli/files.ts';
@@ -368,10 +368,14 @@ async function takePeople(tx: Sql, writer: ImportWriter, people: readonly Checke
     byKey.set(person.key, { ...person, name });
   }
   const overfull = await complainOfMerges(tx, survey, [...byKey.values()]);
-  const saved = [...byKey.values()].map((person) =>
-    overfull.has(person.key) ? { ...person, properties: {} } : person,
+  const saved = await saveContacts(
+    tx,
+    survey,
+    [...byKey.values()].map((person) =>
+      overfull.has(person.key) ? { ...person, properties: {} } : person,
+    ),
   );
-  const added = await saveUploaded(tx, survey, saved);
+  const added = saved.filter((contact) => contact.added).length;
   if (added > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
   return added;
 }

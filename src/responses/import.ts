@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { listErased } from '../contacts/erase.ts';
-import {
-  type AnsweredContact,
-  listByAddress,
-  markAnsweredMany,
-  saveAnswered,
-  saveContacts,
-} from '../contacts/queries.ts';
+import { markAnsweredMany, saveContacts } from '../contacts/queries.ts';
 import {
   type CheckedContact,
   checkContact,
@@ -211,18 +205,15 @@ export async function importBatch(
 
 async function savePeople(tx: Sql, survey: OrgSurvey, responses: readonly ForeignResponse[]) {
   const people = peopleOf(responses);
-  const keys = [...people.keys()];
-  if (keys.length === 0) return new Map<string, string>();
   const overfull = await complainOfMerges(tx, survey, [...people.values()]);
   const contacts = [...people.values()].map(({ key, ...person }) =>
     overfull.has(key) ? { ...person, properties: {} } : person,
   );
-  await saveAnswered(tx, survey, contacts);
-  const found = await listByAddress(tx, survey, keys);
-  return new Map(found.map(({ key, id }) => [key, id]));
+  const saved = await saveContacts(tx, survey, contacts);
+  return new Map(saved.map(({ key, id }) => [key, id]));
 }
 
-type AnsweringPerson = AnsweredContact & { key: string };
+type AnsweringPerson = CheckedContact & { status: 'responded'; responded_at: Date };
 
 /** Each person once; what a later response says of the person wins. */
 function peopleOf(responses: readonly ForeignResponse[]) {
@@ -237,6 +228,7 @@ function peopleOf(responses: readonly ForeignResponse[]) {
       email: earlier?.email ?? person.email,
       name: person.name ?? earlier?.name ?? null,
       properties: complainOfProperties(merged) ? person.properties : merged,
+      status: 'responded',
       responded_at: created_at,
     });
   }

@@ -158,7 +158,10 @@ function recipientsOf(submitted: readonly SubmittedContact[], judgements: readon
   const mailed = new Set(toSend(judgements).map(({ key }) => key));
   const erased = new Set(judgements.filter(isErased).map(({ key }) => key));
   const stored = uniqueRecipients(submitted).filter(({ key }) => !erased.has(key));
-  return stored.map((each) => ({ ...each, sending: mailed.has(each.key) }));
+  return stored.map(({ key, ...each }) => ({
+    ...each,
+    status: mailed.has(key) ? ('sending' as const) : ('pending' as const),
+  }));
 }
 
 function claimsOf(judgements: readonly Judgement[], contacts: Claimed['contacts']) {

@@ -36,52 +36,43 @@ export async function findSubscriber(sql: Sql, token: string) {
   return subscriber;
 }
 
-type Suppression = {
-  orgId: string;
+export type NewSuppression = {
   email: string;
   kind: 'unsubscribed' | 'bounced';
-  detail: string | null;
+  detail?: string | null;
+  /** Now if left out. */
+  created_at?: Date | null;
 };
 
-export async function insertSuppression(sql: Sql, { orgId, email, kind, detail }: Suppression) {
-  await sql`
-    insert into suppressions (org_id, email, kind, detail)
-    values (${orgId}, ${email}, ${kind}, ${detail})
-    on conflict do nothing`;
-}
-
-export type KnownSuppression = Omit<Suppression, 'orgId' | 'detail'> & { created_at: Date | null };
-
-/** Those that are new. One without a time is of now. */
+/** Returns those that are new. */
 export async function insertSuppressions(
   sql: Sql,
   orgId: string,
-  suppressions: readonly KnownSuppression[],
+  suppressions: readonly NewSuppression[],
 ) {
-  const times = suppressions.map(({ created_at }) => created_at?.toISOString() ?? null);
-  return await sql<Pick<Suppression, 'email' | 'kind'>[]>`
-    insert into suppressions (org_id, email, kind, created_at)
-    select ${orgId}, email, kind, coalesce(at, now())
-    from unnest(${suppressions.map(({ email }) => email)}::text[],
-                ${suppressions.map(({ kind }) => kind)}::text[], ${times}::timestamptz[]) as s (email, kind, at)
+  return await sql<{ email: string; kind: NewSuppression['kind']; detail: string | null }[]>`
+    insert into suppressions (org_id, email, kind, detail, created_at)
+    select ${orgId}, email, kind, detail, coalesce(created_at, now())
+    from json_to_recordset(${JSON.stringify(suppressions)}::text::json)
+      as s (email text, kind text, detail text, created_at timestamptz)
     order by email
     on conflict do nothing
-    returning email, kind`;
+    returning email, kind, detail`;
 }
 
-/** The address that was freed, if it was blocked for that reason at all. */
-export async function deleteUnsubscribed(sql: Sql, orgId: string, email: string) {
+/** Deletes suppressions of one kind, or the one with an id, and returns the address that was freed. */
+export async function deleteSuppression(
+  sql: Sql,
+  orgId: string,
+  which: { id: string } | { unsubscribed: string },
+) {
+  const condition =
+    'id' in which
+      ? sql`id = ${which.id}`
+      : sql`email = ${which.unsubscribed} and kind = 'unsubscribed'`;
   const [freed] = await sql<{ email: string }[]>`
-    delete from suppressions
-    where org_id = ${orgId} and email = ${email} and kind = 'unsubscribed'
-    returning email`;
-  return freed;
-}
-
-export async function deleteSuppression(sql: Sql, orgId: string, id: string) {
-  const [freed] = await sql<{ email: string }[]>`
-    delete from suppressions where org_id = ${orgId} and id = ${id} returning email`;
-  return freed;
+    delete from suppressions where org_id = ${orgId} and ${condition} returning email`;
+  return freed?.email;
 }
 
 /** A suppression of any organization, for the operator. */

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { addressErased, isErasedAddress } from '../contacts/erase.ts';
-import { markBlocked, markManyBlocked, markUnblocked } from '../contacts/queries.ts';
+import { markBlocked, markUnblocked } from '../contacts/queries.ts';
 import { notFound } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { linkTrace } from '../lib/http/request-spans.ts';
@@ -15,12 +15,10 @@ import { type HtmlPage, oneLine, renderPage, type Sender } from '../web/layout.t
 import { showPage } from '../web/show.ts';
 import {
   deleteSuppression,
-  deleteUnsubscribed,
   findSubscriber,
-  insertSuppression,
   insertSuppressions,
-  type KnownSuppression,
   listKinds,
+  type NewSuppression,
   type Subscriber,
 } from './queries.ts';
 
@@ -74,40 +72,35 @@ async function withSubscriber(
   );
 }
 
-type UnsubscribeTools = { db: Db };
 type OrgAddress = { orgId: string; email: string };
 
 /** From now on no survey of the organization goes to the address. Doing it again changes nothing. */
-export async function unsubscribe({ db }: UnsubscribeTools, subscriber: Subscriber) {
-  const address = addressOf(subscriber);
+export async function unsubscribe({ db }: Tools, { org_id: orgId, email }: Subscriber) {
+  const address = { orgId, email: addressKey(email) };
   await inTransaction(db, (tx) => suppress(tx, address, { kind: 'unsubscribed', detail: null }));
 }
 
-/** Undoes it. An address whose mailbox does not exist still gets no mail. */
-async function resubscribe({ db }: UnsubscribeTools, subscriber: Subscriber) {
-  const { orgId, email } = addressOf(subscriber);
+/** An address whose mailbox does not exist still gets no mail. */
+async function resubscribe({ db }: Tools, { org_id: orgId, email }: Subscriber) {
   await inTransaction(db, async (tx) => {
-    if (await deleteUnsubscribed(tx, orgId, email)) await release(tx, { orgId, email });
+    const freed = await deleteSuppression(tx, orgId, { unsubscribed: addressKey(email) });
+    if (freed) await release(tx, orgId, freed);
   });
 }
 
 /** Lifts one suppression of the organization, whatever its kind. */
-export async function liftSuppression({ db }: UnsubscribeTools, writer: Writer, id: string) {
+export async function liftSuppression({ db }: Tools, writer: Writer, id: string) {
   await inTransaction(db, async (tx) => {
-    const freed = await deleteSuppression(tx, writer.orgId, id);
+    const freed = await deleteSuppression(tx, writer.orgId, { id });
     if (!freed) throw notFound('suppression');
-    await release(tx, { orgId: writer.orgId, email: freed.email });
+    await release(tx, writer.orgId, freed);
     const target = { kind: 'suppression', id };
     await recordAct(tx, { ...writer, act: 'suppression.removed', target });
   });
 }
 
 /** Keeps an address from being mailed, as if its owner had asked for it. Doing it again changes nothing. */
-export async function suppressByHand(
-  { db }: UnsubscribeTools,
-  { orgId, actor }: Writer,
-  email: string,
-) {
+export async function suppressByHand({ db }: Tools, { orgId, actor }: Writer, email: string) {
   await inTransaction(db, async (tx) => {
     const address = { orgId, email: addressKey(email) };
     const isStored = await suppress(tx, address, { kind: 'unsubscribed', detail: null });
@@ -116,21 +109,17 @@ export async function suppressByHand(
   });
 }
 
-type SuppressionReason = { kind: 'unsubscribed' | 'bounced'; detail: string | null };
-
-/**
- * Returns false for the address of a person who was erased, of which nothing is stored: its hash keeps it from being
- * mailed already.
- */
+/** Returns false for an erased person: nothing is stored, and the hash already keeps the address from being mailed. */
 export async function suppress(
   tx: Sql,
-  address: OrgAddress,
-  { kind, detail }: SuppressionReason,
+  { orgId, email }: OrgAddress,
+  reason: { kind: 'unsubscribed' | 'bounced'; detail: string | null },
 ): Promise<boolean> {
-  await holdOffErasures(tx, address.orgId);
-  if (await isErasedAddress(tx, address.orgId, address.email)) return false;
-  await insertSuppression(tx, { ...address, kind, detail });
-  await markBlocked(tx, address, { status: kind, reason: detail });
+  await holdOffErasures(tx, orgId);
+  if (await isErasedAddress(tx, orgId, email)) return false;
+  const suppression = { email, ...reason };
+  await insertSuppressions(tx, orgId, [suppression]);
+  await markBlocked(tx, orgId, [suppression]);
   return true;
 }
 
@@ -138,23 +127,18 @@ export async function suppress(
 export async function suppressMany(
   tx: Sql,
   orgId: string,
-  suppressions: readonly KnownSuppression[],
+  suppressions: readonly NewSuppression[],
 ) {
   const added = await insertSuppressions(tx, orgId, suppressions);
-  await markManyBlocked(tx, orgId, added);
+  await markBlocked(tx, orgId, added);
   return added;
 }
 
-async function release(tx: Sql, address: OrgAddress) {
-  const kinds = await listKinds(tx, address.orgId, address.email);
+async function release(tx: Sql, orgId: string, email: string) {
+  const kinds = await listKinds(tx, orgId, email);
   if (kinds.includes('unsubscribed')) return;
-  await markUnblocked(tx, { ...address, bounced: kinds.includes('bounced') });
+  await markUnblocked(tx, { orgId, email, bounced: kinds.includes('bounced') });
 }
-
-const addressOf = ({ org_id, email }: Subscriber): OrgAddress => ({
-  orgId: org_id,
-  email: addressKey(email),
-});
 
 export type UnsubscribeProps = {
   /** `ask` before, `unsubscribed` after it, `resubscribed` after it was undone. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { markAnsweredMany, saveAnswered } from '../../src/contacts/queries.ts';
+import { markAnsweredMany, saveContacts } from '../../src/contacts/queries.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -91,7 +91,7 @@ for (const [what, given, { name = null, plan, day }] of answers) {
   test(`a contact that answered elsewhere is known after ${what}`, async () => {
     const orgId = await makeOrganization(db);
     const survey = { orgId, surveyId: await makeSurvey(db, orgId) };
-    for (const each of given) await saveAnswered(db, survey, [answeredOf(each)]);
+    for (const each of given) await saveContacts(db, survey, [answeredOf(each)]);
     const [contact] = await db`
       select name, properties, responded_at from contacts where survey_id = ${survey.surveyId}`;
     const properties = plan ? { plan } : {};
@@ -103,6 +103,7 @@ const answeredOf = ({ name = null, plan, day }: Answered) => ({
   email: 'ann@people.test',
   name,
   properties: plan ? { plan } : {},
+  status: 'responded' as const,
   responded_at: at(day),
 });
 
@@ -110,7 +111,7 @@ test('an answer elsewhere that says nothing new leaves its contact as it was', a
   const orgId = await makeOrganization(db);
   const survey = { orgId, surveyId: await makeSurvey(db, orgId) };
   const changed = async (each: Answered) => {
-    await saveAnswered(db, survey, [answeredOf(each)]);
+    await saveContacts(db, survey, [answeredOf(each)]);
     const [row] = await db`select updated_at from contacts where survey_id = ${survey.surveyId}`;
     return (row!['updated_at'] as Date).getTime();
   };

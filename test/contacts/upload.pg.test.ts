@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
-import { cleanUpUploads } from '../../src/contacts/erase.ts';
-import { getUpload, insertRejects, listRejects } from '../../src/contacts/upload.queries.ts';
+import {
+  deleteOldUploads,
+  getUpload,
+  insertRejects,
+  listRejects,
+} from '../../src/contacts/upload.queries.ts';
 import { importUpload, previewUpload, takeUpload } from '../../src/contacts/upload.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -376,7 +380,7 @@ test('a list is kept for a week, with what was left out of it', async () => {
     const { id } = await upload(where, 'email\nann@people.test\nbad\n');
     await db`update contact_uploads set created_at = now() - make_interval(hours => ${hours}) where id = ${id}`;
   }
-  await cleanUpUploads({ db });
+  await deleteOldUploads({ db });
   const [left] = await db`
     select count(*)::int as lists, min(round(extract(epoch from now() - created_at) / 3600))::int as hours,
            (select count(*)::int from contact_upload_rejects where org_id = ${where.orgId}) as rejects
