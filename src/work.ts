@@ -30,10 +30,9 @@ import {
 } from './summaries/comment-reader.ts';
 import { crontab, tasks } from './tasks.ts';
 import { createTextReader, type TextReader } from './text-reader.ts';
-import { hasWebhookDue } from './webhooks/delivery.queries.ts';
 import type { OwnDeliveries } from './webhooks/emit.ts';
 import { resealSecrets } from './webhooks/secrets.ts';
-import { createDeliveryWorker } from './webhooks/worker.ts';
+import { createDeliveryWorker, hasWebhookDue } from './webhooks/worker.ts';
 
 type Saying = { say: (sentence: string) => void };
 
@@ -91,9 +90,8 @@ function handOver({ log, database }: Work) {
       );
   };
   const deliveries: OwnDeliveries = {
-    owner: () => null,
-    start({ events }) {
-      if (events.length === 0 || isWaiting) return;
+    start(_, webhookIds) {
+      if (webhookIds.length === 0 || isWaiting) return;
       isWaiting = true;
       setTimeout(notify, notifyEveryMs).unref();
     },

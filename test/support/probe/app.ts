@@ -32,7 +32,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     db,
     log: createLog({ level: 'silent' }),
     settings: testSettings,
-    deliveries: { owner: () => null, start: () => {} },
+    deliveries: { start: () => {} },
     checks: {},
     publicUrl: 'https://askback.test',
     outbound: subscriber(200).outbound,
