@@ -1,7 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import type { Writer } from '../audit/acts.ts';
-import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
 import { parseBody } from '../lib/http/body.ts';
@@ -20,9 +19,9 @@ import {
 } from '../lib/paging/page.ts';
 import {
   BooleanParameter,
+  idParam,
   isInCalendar,
   isPlainLine,
-  isUuid,
   parseWriteQuery,
 } from '../lib/validation/parse.ts';
 import { refuseOverLimit } from '../organizations/queries.ts';
@@ -45,9 +44,8 @@ export function surveyCampaignReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>().get('/:id/campaigns', (c) =>
     answer(c, 'survey', (orgId) => {
-      const surveyId = c.req.param('id');
       const page = parsePage(c.req.queries());
-      return isUuid(surveyId) ? listCampaigns(tools.db, orgId, { surveyId, page }) : undefined;
+      return listCampaigns(tools.db, orgId, { surveyId: idParam(c, 'survey'), page });
     }),
   );
 }
@@ -56,17 +54,13 @@ export function campaignReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>()
     .get('/:id', (c) =>
-      answer(c, 'campaign', (orgId) => {
-        const id = c.req.param('id');
-        return isUuid(id) ? campaignJson(tools.db, orgId, id) : undefined;
-      }),
+      answer(c, 'campaign', (orgId) => campaignJson(tools.db, orgId, idParam(c, 'campaign'))),
     )
     .get('/:id/results', (c) =>
       answer(c, 'campaign', (orgId) => {
-        const campaignId = c.req.param('id');
         const { search, status, ...page } = parseList(ResultsQuery, c.req.queries());
-        const wish = { campaignId, page, search, status };
-        return isUuid(campaignId) ? listResults(tools.db, orgId, wish) : undefined;
+        const campaignId = idParam(c, 'campaign');
+        return listResults(tools.db, orgId, { campaignId, page, search, status });
       }),
     );
 }
@@ -74,10 +68,9 @@ export function campaignReads(tools: ReplicaTools) {
 export const surveyCampaignRoutes = (tools: AdvanceTools) =>
   new Hono<ApiEnv>().post('/:id/campaigns', async (c) => {
     const key = requireWrite(c.var.key);
-    const surveyId = c.req.param('id');
     const { dry_run } = parseWriteQuery(CampaignQuery, c.req.queries());
     const wish = await parseBody(c, CampaignInput, { optional: true, parameters: CampaignQuery });
-    if (!isUuid(surveyId)) throw notFound('survey');
+    const surveyId = idParam(c, 'survey');
     if (dry_run) {
       return c.json({ data: await tried(tools, { ...wish, surveyId }, key.orgId) });
     }
@@ -117,8 +110,7 @@ type Verb = (tools: AdvanceTools, by: Writer, id: string) => Promise<void>;
 export function campaignRoutes(tools: AdvanceTools) {
   const act = (verb: Verb) => async (c: Context<ApiEnv>) => {
     const key = requireWrite(c.var.key);
-    const id = c.req.param('id') ?? '';
-    if (!isUuid(id)) throw notFound('campaign');
+    const id = idParam(c, 'campaign');
     await verb(tools, key, id);
     return c.json({ data: await findCampaign(tools.db, key.orgId, id) });
   };

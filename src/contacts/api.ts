@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { recordExport } from '../audit/export.ts';
-import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
 import { aboutCsv, answerExport, ExportFormat, exportTypes } from '../lib/export/export.ts';
@@ -9,7 +8,7 @@ import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { described, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
-import { isUuid, parseQuery, Uuid } from '../lib/validation/parse.ts';
+import { idParam, parseQuery, Uuid } from '../lib/validation/parse.ts';
 import { longestName } from '../limits.ts';
 import { exportContacts } from './export.ts';
 import { contactStatuses, listContacts } from './queries.ts';
@@ -45,9 +44,7 @@ export function contactRoutes(tools: ReplicaTools) {
 
     .delete('/:id', async (c) => {
       const by = requireWrite(c.var.key);
-      const id = c.req.param('id');
-      if (!isUuid(id)) throw notFound('contact');
-      await deleteContact({ db }, by, id);
+      await deleteContact({ db }, by, idParam(c, 'contact'));
       return c.body(null, 204);
     });
 }

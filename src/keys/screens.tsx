@@ -1,11 +1,10 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound } from '../errors.ts';
 import { Name, OneOf } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage } from '../lib/paging/page.ts';
-import { isUuid } from '../lib/validation/parse.ts';
+import { idParam } from '../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { Confirm, Mistakes, Secret, State, Time } from '../web/app/badges.tsx';
 import { flash, keepOnce, takeOnce } from '../web/app/flash.ts';
@@ -68,7 +67,7 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
     .get('/:id/revoke', async (c) => {
       const { orgId } = requireRole(c, 'owner');
       requireRecentProof(c);
-      const { id, name } = await getKey(db, orgId, keyId(c.req.param('id')));
+      const { id, name } = await getKey(db, orgId, idParam(c, 'key'));
       const list = settingPath(c.var.organization, 'api-keys');
       const body = (
         <section aria-labelledby="revoke">
@@ -93,7 +92,7 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
     .post('/:id/revoke', async (c) => {
       const owner = requireRole(c, 'owner');
       requireRecentProof(c);
-      const { name } = await revokeKey(db, owner, keyId(c.req.param('id')));
+      const { name } = await revokeKey(db, owner, idParam(c, 'key'));
       flash(c, { kind: 'fine', text: `The key “${name}” is revoked.` });
       return c.redirect(settingPath(c.var.organization, 'api-keys'), 303);
     });
@@ -107,11 +106,6 @@ function showForm(
   const trail = [{ text: 'API Keys', href: list }];
   const body = <KeyForm form={form} action={list} cancel={list} />;
   return renderSettings(c, { setting: 'api-keys', title: 'New API Key', body, trail, status });
-}
-
-function keyId(text: string): string {
-  if (!isUuid(text)) throw notFound('key');
-  return text;
 }
 
 const expiry = {

@@ -6,7 +6,7 @@ import { isSameText } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import { isLocalRequest } from '../lib/http/listen.ts';
 import { parsePage } from '../lib/paging/page.ts';
-import { isUuid } from '../lib/validation/parse.ts';
+import { idParam } from '../lib/validation/parse.ts';
 import { wantsJson } from '../web/headers.ts';
 import { languageOf } from '../web/language.ts';
 import { type HtmlPage, oneLine, renderPage } from '../web/layout.tsx';
@@ -62,8 +62,7 @@ async function showHtml(c: Context, tools: MailboxTools) {
 }
 
 async function getMessage(c: Context, { db }: MailboxTools) {
-  const id = c.req.param('id') ?? '';
-  const message = isUuid(id) && (await findMessage(db, id));
+  const message = await findMessage(db, idParam(c, 'message'));
   if (!message) throw notFound('message');
   return message;
 }

@@ -17,7 +17,7 @@ import {
   parseList,
 } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
-import { isUuid, parseWriteQuery } from '../lib/validation/parse.ts';
+import { idParam, parseWriteQuery } from '../lib/validation/parse.ts';
 import { listErasures } from './erase.queries.ts';
 import {
   allowErasedAddress,
@@ -186,7 +186,6 @@ export const erasureRoutes = (tools: ErasureRouteTools) =>
 
     .post('/:id/allow', async (c) => {
       const by = requireWrite(c.var.key);
-      const id = c.req.param('id');
-      if (!isUuid(id)) throw notFound('erasure');
+      const id = idParam(c, 'erasure');
       return c.json({ data: await allowErasedAddress(tools, by, id) });
     });

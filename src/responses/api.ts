@@ -1,6 +1,5 @@
 import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { recordExport } from '../audit/export.ts';
-import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
@@ -9,7 +8,7 @@ import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiSection, Operation } from '../lib/openapi/openapi.ts';
 import { answerJson, List, One, readText } from '../lib/paging/page.ts';
-import { isUuid } from '../lib/validation/parse.ts';
+import { idParam } from '../lib/validation/parse.ts';
 import type { Excerpt } from './answer.ts';
 import { exportResponses } from './export.ts';
 import { countCategories } from './filter.queries.ts';
@@ -63,7 +62,7 @@ export function responseReads(tools: ReplicaTools) {
       const id = c.req.param('id');
       if (id === 'export') return await next();
       return await answer(c, 'response', (orgId) =>
-        isUuid(id) ? findResponse(db, orgId, id) : undefined,
+        findResponse(db, orgId, idParam(c, 'response')),
       );
     });
 }
@@ -308,14 +307,14 @@ export const responseChanges = (tools: ChangeTools) =>
   new Hono<ApiEnv>()
     .patch('/:id', async (c) => {
       const by = requireWrite(c.var.key);
-      const id = idOf(c);
+      const id = idParam(c, 'response');
       await followUp(tools, by, { id, ...(await parseBody(c, FollowUpInput)) });
       return await show(c, tools, id);
     })
 
     .put('/:id/tags', async (c) => {
       const by = requireWrite(c.var.key);
-      const id = idOf(c);
+      const id = idParam(c, 'response');
       const { tags } = await parseBody(c, TagsInput);
       await setTags(tools, by, { id, tagIds: tags });
       return await show(c, tools, id);
@@ -323,30 +322,23 @@ export const responseChanges = (tools: ChangeTools) =>
 
     .post('/:id/notes', async (c) => {
       const by = requireWrite(c.var.key);
-      const id = idOf(c);
+      const id = idParam(c, 'response');
       const { text } = await parseBody(c, NoteInput);
       return c.json({ data: await addNote(tools, by, { id, text }) }, 201);
     })
 
     .post('/:id/release', async (c) => {
       const by = requireWrite(c.var.key);
-      const id = idOf(c);
+      const id = idParam(c, 'response');
       await releaseResponse(tools, by, id);
       return await show(c, tools, id);
     })
 
     .delete('/:id', async (c) => {
       const by = requireWrite(c.var.key);
-      await deleteResponse(tools, by, idOf(c));
+      await deleteResponse(tools, by, idParam(c, 'response'));
       return c.body(null, 204);
     });
-
-/** An id that is not a UUID is not found, like one of another organization. */
-function idOf(c: Context<ApiEnv>): string {
-  const id = c.req.param('id') ?? '';
-  if (!isUuid(id)) throw notFound('response');
-  return id;
-}
 
 const show = (c: Context<ApiEnv>, { db }: ChangeTools, id: string) =>
   answerJson(c, db, findResponse(db, c.var.key.org_id, id));

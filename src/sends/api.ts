@@ -1,11 +1,10 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Failure } from '../lib/openapi/operation.ts';
-import { BooleanParameter, isUuid, parseWriteQuery, Uuid } from '../lib/validation/parse.ts';
+import { BooleanParameter, idParam, parseWriteQuery, Uuid } from '../lib/validation/parse.ts';
 import { suppressionOperations, suppressionSchemas } from '../suppressions/api.ts';
 import { type ContactResult, type SendTools, sendSurvey, trySend } from './send.ts';
 
@@ -16,10 +15,9 @@ export function sendRoutes(tools: RouteTools) {
   const Body = SendBody(tools.settings.maxContacts);
   return new Hono<ApiEnv>().post('/:id/send', async (c) => {
     const key = requireWrite(c.var.key);
-    const surveyId = c.req.param('id');
     const { dry_run } = parseWriteQuery(SendQuery, c.req.queries());
     const { contacts } = await parseBody(c, Body, { parameters: SendQuery });
-    if (!isUuid(surveyId)) throw notFound('survey');
+    const surveyId = idParam(c, 'survey');
 
     const wish = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };
     const data = dry_run ? await trySend(tools, key, wish) : await sendSurvey(tools, key, wish);

@@ -4,7 +4,7 @@ import type { ApiEnv } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Count, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
-import { isUuid } from '../lib/validation/parse.ts';
+import { idParam } from '../lib/validation/parse.ts';
 import { findSummary, listSummaries } from './queries.ts';
 
 export function summaryReads(tools: ReplicaTools) {
@@ -16,10 +16,7 @@ export function summaryReads(tools: ReplicaTools) {
     )
 
     .get('/:id', (c) =>
-      answer(c, 'summary', (orgId) => {
-        const id = c.req.param('id');
-        return isUuid(id) ? findSummary(db, orgId, id) : undefined;
-      }),
+      answer(c, 'summary', (orgId) => findSummary(db, orgId, idParam(c, 'summary'))),
     );
 }
 

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage, readJson } from '../lib/paging/page.ts';
-import { isInCalendar, isUuid } from '../lib/validation/parse.ts';
+import { idParam, isInCalendar } from '../lib/validation/parse.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { startOfLocalDay } from '../responses/period.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
@@ -89,8 +89,7 @@ export const summaryScreens = ({ db }: SummaryScreenTools) =>
 
     .get('/:id', async (c) => {
       const { organization } = c.var;
-      const id = c.req.param('id');
-      if (!isUuid(id)) throw notFound('summary');
+      const id = idParam(c, 'summary');
       const found = await readJson<{ data: ShownSummary } | null>(
         db,
         findSummary(db, organization.id, id),

@@ -8,7 +8,7 @@ import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { List, One, Page, parsePage } from '../lib/paging/page.ts';
-import { isUuid, parseWriteQuery } from '../lib/validation/parse.ts';
+import { idParam, parseWriteQuery } from '../lib/validation/parse.ts';
 import {
   changeSurvey,
   closeSurvey,
@@ -33,8 +33,7 @@ export function surveyReads(tools: ReplicaTools & SurveyTools) {
     )
 
     .get('/:id', async (c) => {
-      const id = c.req.param('id');
-      const survey = await read(c, (orgId) => (isUuid(id) ? surveyJson(db, orgId, id) : undefined));
+      const survey = await read(c, (orgId) => surveyJson(db, orgId, idParam(c, 'survey')));
       if (survey === null) throw notFound('survey');
       const data = shownSurvey(parseSurvey(survey), publicUrl);
       return await answerRead(c, JSON.stringify({ data }));
@@ -52,7 +51,7 @@ export const surveyRoutes = (tools: SurveyTools) =>
 
     .patch('/:id', async (c) => {
       const by = requireWrite(c.var.key);
-      const id = idOf(c);
+      const id = idParam(c, 'survey');
       const change = await parseBody(c, SurveyChangeInput);
       await changeSurvey(tools, by, { id, change });
       return show(c, tools, { id });
@@ -61,7 +60,10 @@ export const surveyRoutes = (tools: SurveyTools) =>
     .delete('/:id', async (c) => {
       const by = requireWrite(c.var.key);
       const { answers } = parseWriteQuery(DeleteQuery, c.req.queries());
-      await deleteSurvey(tools, by, { id: idOf(c), withAnswers: answers === 'delete' });
+      await deleteSurvey(tools, by, {
+        id: idParam(c, 'survey'),
+        withAnswers: answers === 'delete',
+      });
       return c.body(null, 204);
     })
 
@@ -71,7 +73,7 @@ export const surveyRoutes = (tools: SurveyTools) =>
 
     .post('/:id/copy', async (c) => {
       const by = requireWrite(c.var.key);
-      const { id } = await copySurvey(tools, by, idOf(c));
+      const { id } = await copySurvey(tools, by, idParam(c, 'survey'));
       return show(c, tools, { id, status: 201 });
     });
 
@@ -79,16 +81,9 @@ type Move = (tools: SurveyTools, by: Writer, surveyId: string) => Promise<unknow
 
 async function move(c: Context<ApiEnv>, tools: SurveyTools, act: Move) {
   const by = requireWrite(c.var.key);
-  const id = idOf(c);
+  const id = idParam(c, 'survey');
   await act(tools, by, id);
   return await show(c, tools, { id });
-}
-
-/** An id that is not a UUID is not found, like one of another organization. */
-function idOf(c: Context<ApiEnv>): string {
-  const id = c.req.param('id') ?? '';
-  if (!isUuid(id)) throw notFound('survey');
-  return id;
 }
 
 type Shown = { id: string; status?: 200 | 201 };

@@ -1,13 +1,12 @@
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Count, described, Id, Moment, One } from '../lib/paging/page.ts';
-import { isUuid } from '../lib/validation/parse.ts';
+import { idParam } from '../lib/validation/parse.ts';
 import { changeTag, createTag, deleteTag, tagsJson } from './tags.ts';
 
 export function tagReads(tools: ReplicaTools) {
@@ -26,23 +25,16 @@ export const tagRoutes = ({ db }: { db: Db }) =>
 
     .patch('/:id', async (c) => {
       const by = requireWrite(c.var.key);
-      const id = idOf(c);
+      const id = idParam(c, 'tag');
       const change = await parseBody(c, TagChangeInput);
       return c.json({ data: await changeTag(db, by, { id, ...change }) });
     })
 
     .delete('/:id', async (c) => {
       const by = requireWrite(c.var.key);
-      await deleteTag(db, by, idOf(c));
+      await deleteTag(db, by, idParam(c, 'tag'));
       return c.body(null, 204);
     });
-
-/** An id that is not a UUID is not found, like one of another organization. */
-function idOf(c: Context<ApiEnv>): string {
-  const id = c.req.param('id') ?? '';
-  if (!isUuid(id)) throw notFound('tag');
-  return id;
-}
 
 const Tag = v.object({
   id: Id,

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { notFound, Refusal } from '../errors.ts';
 import { Color, Name } from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
-import { isUuid } from '../lib/validation/parse.ts';
+import { idParam } from '../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { Confirm, Mistakes } from '../web/app/badges.tsx';
 import { flash } from '../web/app/flash.ts';
@@ -108,8 +108,8 @@ function backToList(c: Context<ScreenEnv>, text: string) {
 }
 
 async function getTag(db: Db, c: Context<ScreenEnv>): Promise<TagRow> {
-  const id = c.req.param('id') ?? '';
-  const tags = isUuid(id) ? await listTags(db, c.var.organization.id) : [];
+  const id = idParam(c, 'tag');
+  const tags = await listTags(db, c.var.organization.id);
   const tag = tags.find((each) => each.id === id);
   if (!tag) throw notFound('tag');
   return tag;

@@ -1,12 +1,11 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { Moment } from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection, Operation } from '../lib/openapi/openapi.ts';
-import { isPlainLine, isUuid, Uuid } from '../lib/validation/parse.ts';
+import { idParam, isPlainLine, Uuid } from '../lib/validation/parse.ts';
 import type { DeliverTools } from './deliver.ts';
 import { type EventType, eventTypes, testWebhook } from './events.ts';
 import {
@@ -39,35 +38,35 @@ export const webhookRoutes = (tools: WebhookTools) =>
     .all('/events', (c) => c.notFound()) // never `/:id`: the answer names the methods it has
 
     .get('/:id', async (c) =>
-      c.json(await getWebhook(tools, c.var.key.org_id, id(c.req.param('id'), 'webhook'))),
+      c.json(await getWebhook(tools, c.var.key.org_id, idParam(c, 'webhook'))),
     )
 
     .put('/:id', async (c) => {
       const key = requireWrite(c.var.key);
-      const webhookId = id(c.req.param('id'), 'webhook');
+      const webhookId = idParam(c, 'webhook');
       const change = await parseBody(c, WebhookChange, { optional: true });
       return c.json(await changeWebhook(tools, key, { ...change, id: webhookId }));
     })
 
     .delete('/:id', async (c) => {
       const key = requireWrite(c.var.key);
-      await removeWebhook(tools, key, id(c.req.param('id'), 'webhook'));
+      await removeWebhook(tools, key, idParam(c, 'webhook'));
       return c.body(null, 204);
     })
 
     .post('/:id/rotate-secret', async (c) =>
-      c.json(await renewSecret(tools, requireWrite(c.var.key), id(c.req.param('id'), 'webhook'))),
+      c.json(await renewSecret(tools, requireWrite(c.var.key), idParam(c, 'webhook'))),
     )
 
     .post('/:id/test', async (c) => {
       const key = requireWrite(c.var.key);
-      const which = { id: id(c.req.param('id'), 'webhook'), traceparent: traceparent(c) };
+      const which = { id: idParam(c, 'webhook'), traceparent: traceparent(c) };
       return c.json(await testWebhook(tools, key, which));
     })
 
     .get('/:id/deliveries', async (c) => {
       const { org_id } = c.var.key;
-      const webhook = await getWebhook(tools, org_id, id(c.req.param('id'), 'webhook'));
+      const webhook = await getWebhook(tools, org_id, idParam(c, 'webhook'));
       const deliveries = await listDeliveries(
         tools.db,
         { orgId: org_id, webhookId: webhook.id },
@@ -78,27 +77,21 @@ export const webhookRoutes = (tools: WebhookTools) =>
 
     .post('/:id/deliveries/:delivery_id/redeliver', async (c) => {
       const key = requireWrite(c.var.key);
-      const webhookId = id(c.req.param('id'), 'webhook');
-      const deliveryId = id(c.req.param('delivery_id'), 'delivery');
+      const webhookId = idParam(c, 'webhook');
+      const deliveryId = idParam(c, 'delivery', 'delivery_id');
       const which = { webhookId, deliveryId, traceparent: traceparent(c) };
       return c.json(await redeliver(tools, key, which), 202);
     })
 
     .post('/:id/replay', async (c) => {
       const key = requireWrite(c.var.key);
-      const webhookId = id(c.req.param('id'), 'webhook');
+      const webhookId = idParam(c, 'webhook');
       const { since } = await parseBody(c, Replay);
       const which = { webhookId, since, traceparent: traceparent(c) };
       return c.json(await replay(tools, key, which), 202);
     });
 
 const traceparent = (c: Context<ApiEnv>) => c.get('traceparent') ?? null;
-
-/** An id that is not a UUID is not found, like one of another organization. */
-function id(text: string, what: string): string {
-  if (!isUuid(text)) throw notFound(what);
-  return text;
-}
 
 /** The list of the API has no further pages. */
 const deliveriesShown = 50;

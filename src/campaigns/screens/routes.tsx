@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
+import type { Context } from 'hono';
 import { recordExport } from '../../audit/export.ts';
 import { notFound, Refusal } from '../../errors.ts';
 import { csvAnswer } from '../../lib/export/export.ts';
 import { parseList } from '../../lib/paging/page.ts';
-import { isUuid } from '../../lib/validation/parse.ts';
+import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
 import { flash } from '../../web/app/flash.ts';
@@ -26,12 +27,12 @@ import { readWish, SendFormFields, showSend } from './send.tsx';
 export const campaignScreens = (tools: AdvanceTools) =>
   new Hono<ScreenEnv>()
     .get('/:id/send', (c) =>
-      showSend(c, tools, { surveyId: idOf(c.req.param('id')), form: emptyForm() }),
+      showSend(c, tools, { surveyId: idParam(c, 'survey'), form: emptyForm() }),
     )
 
     .post('/:id/send', async (c) => {
       const editor = requireRole(c, 'editor');
-      const surveyId = idOf(c.req.param('id'));
+      const surveyId = idParam(c, 'survey');
       const form = await readForm(c, SendFormFields);
       const wish = form.errors ? form : await readWish(tools.db, editor.orgId, form.values);
       if (wish.errors) {
@@ -57,7 +58,7 @@ export const campaignScreens = (tools: AdvanceTools) =>
 
     .get('/:id/send/judgement.csv', async (c) => {
       const editor = requireRole(c, 'editor');
-      const survey = { orgId: c.var.organization.id, surveyId: idOf(c.req.param('id')) };
+      const survey = { orgId: c.var.organization.id, surveyId: idParam(c, 'survey') };
       await getOrgSurvey(tools.db, survey.orgId, survey.surveyId);
       await recordExport(tools.db, editor, 'contacts.exported');
       return csvAnswer(exportJudgement(tools.db, survey), 'judgement.csv');
@@ -65,12 +66,12 @@ export const campaignScreens = (tools: AdvanceTools) =>
 
     .get('/:id/send/:campaign', (c) => {
       const { search = '', status, ...page } = parseList(ResultsQuery, withoutAny(c.req.queries()));
-      return showCampaign(c, tools, { ...idsOf(c.req.param()), page, filter: { search, status } });
+      return showCampaign(c, tools, { ...idsOf(c), page, filter: { search, status } });
     })
 
     .get('/:id/send/:campaign/results.csv', async (c) => {
       const editor = requireRole(c, 'editor');
-      const { surveyId, campaignId } = idsOf(c.req.param());
+      const { surveyId, campaignId } = idsOf(c);
       const run = await findRun(tools.db, c.var.organization.id, campaignId);
       if (run?.survey_id !== surveyId) throw notFound('campaign');
       await recordExport(tools.db, editor, 'contacts.exported');
@@ -78,24 +79,24 @@ export const campaignScreens = (tools: AdvanceTools) =>
     })
 
     .post('/:id/send/:campaign/pause', async (c) => {
-      await pauseCampaign(tools, requireRole(c, 'editor'), idsOf(c.req.param()).campaignId);
+      await pauseCampaign(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
       flash(c, { kind: 'fine', text: 'The campaign is paused.' });
       return c.redirect(c.req.path.replace(/\/pause$/, ''), 303);
     })
 
     .post('/:id/send/:campaign/resume', async (c) => {
-      await resumeCampaign(tools, requireRole(c, 'editor'), idsOf(c.req.param()).campaignId);
+      await resumeCampaign(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
       flash(c, { kind: 'fine', text: 'The campaign goes on.' });
       return c.redirect(c.req.path.replace(/\/resume$/, ''), 303);
     })
 
     .get('/:id/send/:campaign/stop', (c) => {
       requireRole(c, 'editor');
-      return showStop(c, tools, idsOf(c.req.param()));
+      return showStop(c, tools, idsOf(c));
     })
 
     .post('/:id/send/:campaign/stop', async (c) => {
-      await stopCampaign(tools, requireRole(c, 'editor'), idsOf(c.req.param()).campaignId);
+      await stopCampaign(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
       flash(c, { kind: 'fine', text: 'The campaign is stopped.' });
       return c.redirect(c.req.path.replace(/\/stop$/, ''), 303);
     });
@@ -105,12 +106,7 @@ function withoutAny({ status = [], ...queries }: Record<string, string[]>) {
   return { ...queries, status: status.filter((each) => each !== '') };
 }
 
-function idOf(text: string): string {
-  if (!isUuid(text)) throw notFound('survey');
-  return text;
-}
-
-function idsOf({ id = '', campaign = '' }: { id?: string; campaign?: string }) {
-  if (!isUuid(campaign)) throw notFound('campaign');
-  return { surveyId: idOf(id), campaignId: campaign };
-}
+const idsOf = (c: Context) => ({
+  surveyId: idParam(c, 'survey'),
+  campaignId: idParam(c, 'campaign', 'campaign'),
+});

@@ -1,9 +1,9 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound, Refusal } from '../../errors.ts';
+import { Refusal } from '../../errors.ts';
 import type { Db, Sql } from '../../lib/db/db.ts';
 import { parsePage } from '../../lib/paging/page.ts';
-import { isUuid } from '../../lib/validation/parse.ts';
+import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
 import { Mistakes, Notice, State, Time } from '../../web/app/badges.tsx';
@@ -51,7 +51,7 @@ export function contactScreens({ db }: { db: Db }) {
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, AddFields);
       if (form.errors) return await showList(c, db, form, 422);
-      const survey_id = idOf(c.req.param('id'));
+      const survey_id = idParam(c, 'survey');
       const { email, name } = form.values;
       return await refusing(c, db, async () => {
         await addContact({ db }, editor, { email, name, survey_id, properties: {} });
@@ -62,7 +62,7 @@ export function contactScreens({ db }: { db: Db }) {
 
     .post('/:id/contacts/uploads', async (c) => {
       const { orgId } = requireRole(c, 'editor');
-      const surveyId = idOf(c.req.param('id'));
+      const surveyId = idParam(c, 'survey');
       await getOrgSurvey(db, orgId, surveyId);
       return await inUploadTurn(orgId, async () => {
         const form = await readForm(c, UploadFields, { largest: largestForm });
@@ -117,7 +117,7 @@ async function refusing(c: ScreenContext, db: Db, act: () => Promise<Response>) 
 
 async function showList(c: ScreenContext, db: Db, form: FormState, status: 200 | 422 = 200) {
   const { id: orgId, slug, role } = c.var.organization;
-  const surveyId = idOf(c.req.param('id') ?? '');
+  const surveyId = idParam(c, 'survey');
   const { page: number, limit } = parsePage(c.req.queries());
   const page = { page: number, limit };
   const search = c.req.query('search')?.trim() ?? '';
@@ -182,9 +182,8 @@ const titleOf = ({ imported_at, name }: Upload) =>
   imported_at ? `Imported ${name}` : `Columns of ${name}`;
 
 async function uploadOf(c: ScreenContext, db: Db, orgId: string): Promise<Upload> {
-  const id = c.req.param('upload') ?? '';
-  if (!isUuid(id)) throw notFound('list');
-  return await getUpload(db, orgId, { id, surveyId: idOf(c.req.param('id') ?? '') });
+  const id = idParam(c, 'list', 'upload');
+  return await getUpload(db, orgId, { id, surveyId: idParam(c, 'survey') });
 }
 
 type GivenFields = v.InferOutput<typeof UploadFields>;
@@ -198,11 +197,6 @@ async function givenList({ file, list }: GivenFields) {
     throw new Refusal('invalid', mistake);
   }
   return { name: 'pasted list', bytes: new TextEncoder().encode(list) };
-}
-
-function idOf(text: string): string {
-  if (!isUuid(text)) throw notFound('survey');
-  return text;
 }
 
 type UploadScreenProps = {

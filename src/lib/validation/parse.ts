@@ -1,5 +1,6 @@
+import type { Context } from 'hono';
 import * as v from 'valibot';
-import { Refusal } from '../../errors.ts';
+import { notFound, Refusal } from '../../errors.ts';
 import { lazily } from '../async/memoize.ts';
 
 // Checks of input from outside: its complaints as one sentence.
@@ -122,6 +123,13 @@ function named(issue: v.BaseIssue<unknown>, nameOf: NameOf): string {
 export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
 
 export const isUuid = (text: string) => v.is(Uuid, text);
+
+/** The id in the path. One that is not a UUID is not found, like one of another organization. */
+export function idParam(c: Context, what: string, name = 'id'): string {
+  const id = c.req.param(name) ?? '';
+  if (!isUuid(id)) throw notFound(what);
+  return id;
+}
 
 /** Whether text is one line that shows what it holds: it may stand in a header, on a page and in a terminal. */
 export const isPlainLine = (text: string) => text.isWellFormed() && !unwanted.test(text);

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound } from '../../errors.ts';
-import { isUuid } from '../../lib/validation/parse.ts';
+import { idParam } from '../../lib/validation/parse.ts';
 import { type ListedSession, listSessions } from '../../sessions/queries.ts';
 import {
   type MemberEnv,
@@ -66,9 +66,7 @@ export const accountScreens = (tools: AccountScreenTools) =>
       return done(c, 'All other sessions have ended.');
     })
     .post('/sessions/:id/end', async (c) => {
-      const id = c.req.param('id');
-      if (!isUuid(id)) throw notFound('session');
-      await endOneSession(tools.db, ownOf(c), id);
+      await endOneSession(tools.db, ownOf(c), idParam(c, 'session'));
       return done(c, 'The session has ended.');
     })
 

@@ -5,7 +5,7 @@ import { OneOf } from '../../lib/cli/command.ts';
 import type { Secrets } from '../../lib/crypto/secrets.ts';
 import type { Db } from '../../lib/db/db.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
-import { isUuid } from '../../lib/validation/parse.ts';
+import { idParam } from '../../lib/validation/parse.ts';
 import { findSession } from '../../sessions/queries.ts';
 import {
   hashToken,
@@ -132,14 +132,14 @@ export const memberScreens = (tools: MemberScreenTools) =>
     .get('/invitations/:id/withdraw', async (c) => {
       const { orgId } = requireRole(c, 'owner');
       requireRecentProof(c);
-      const invitation = await findInvitation(tools.db, orgId, idIn(c));
+      const invitation = await findInvitation(tools.db, orgId, idParam(c, 'member'));
       if (!invitation) throw notFound('invitation');
       return showWithdraw(c, invitation);
     })
     .post('/invitations/:id/withdraw', async (c) => {
       const owner = requireRole(c, 'owner');
       requireRecentProof(c);
-      await withdrawInvitation(tools.db, owner, idIn(c));
+      await withdrawInvitation(tools.db, owner, idParam(c, 'member'));
       flash(c, { kind: 'fine', text: 'The invitation was withdrawn.' });
       return c.redirect(listPath(c), 303);
     });
@@ -152,15 +152,9 @@ const trailOf = (c: Context<ScreenEnv>) => [{ text: 'Members', href: listPath(c)
 async function getMember(c: Context<ScreenEnv>, { db }: MemberScreenTools): Promise<MemberRole> {
   const { orgId } = requireRole(c, 'owner');
   requireRecentProof(c);
-  const member = await findMemberRole(db, orgId, idIn(c));
+  const member = await findMemberRole(db, orgId, idParam(c, 'member'));
   if (!member) throw notFound('member');
   return member;
-}
-
-function idIn(c: Context): string {
-  const id = c.req.param('id') ?? '';
-  if (!isUuid(id)) throw notFound('member');
-  return id;
 }
 
 async function showList(

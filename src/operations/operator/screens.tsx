@@ -7,7 +7,7 @@ import type { Secrets } from '../../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../../lib/db/db.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import { type Checks, failedChecks } from '../../lib/process/lifecycle.ts';
-import { isUuid } from '../../lib/validation/parse.ts';
+import { idParam } from '../../lib/validation/parse.ts';
 import { EmailField, inviteMember, whyNotInvited } from '../../members/invite.ts';
 import { makeOperator, removeOperator } from '../../members/roles.ts';
 import { changeOrganization, createOrganization } from '../../organizations/manage.ts';
@@ -192,8 +192,7 @@ const shownTo = (c: Context<MemberEnv>) => ({
 });
 
 async function getOne(c: Context, { db }: OperatorTools) {
-  const id = c.req.param('id') ?? '';
-  const organization = isUuid(id) ? await findOperated(db, id) : undefined;
+  const organization = await findOperated(db, idParam(c, 'organization'));
   if (!organization) throw notFound('organization');
   return organization;
 }

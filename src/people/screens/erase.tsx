@@ -4,7 +4,7 @@ import { notFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { parseList, readJson } from '../../lib/paging/page.ts';
 import { addressKey } from '../../lib/smtp/address.ts';
-import { isUuid } from '../../lib/validation/parse.ts';
+import { idParam } from '../../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Confirm, State, Time } from '../../web/app/badges.tsx';
 import { flash } from '../../web/app/flash.ts';
@@ -30,9 +30,7 @@ export function addErasing(app: Hono<ScreenEnv>, tools: EraseTools) {
 
     .post('/erased/:id/allow', async (c) => {
       const owner = requireRole(c, 'owner');
-      const id = c.req.param('id');
-      if (!isUuid(id)) throw notFound('erasure');
-      await allowErasedAddress(tools, owner, id);
+      await allowErasedAddress(tools, owner, idParam(c, 'erasure'));
       flash(c, { kind: 'fine', text: 'The address may be added and mailed again.' });
       return c.redirect(erasedPath(c), 303);
     })
@@ -237,8 +235,7 @@ const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>
 
 /** The person whose contact the path names. */
 export async function getPerson(c: Context<ScreenEnv>, db: Db) {
-  const id = c.req.param('id') ?? '';
-  const person = isUuid(id) ? await findPerson(db, c.var.organization.id, id) : undefined;
+  const person = await findPerson(db, c.var.organization.id, idParam(c, 'person'));
   if (!person) throw notFound('person');
   return person;
 }

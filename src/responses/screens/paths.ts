@@ -1,18 +1,9 @@
 import type { Context } from 'hono';
-import { notFound } from '../../errors.ts';
 import type { Sql } from '../../lib/db/db.ts';
-import { isUuid } from '../../lib/validation/parse.ts';
 import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
 import type { Category, SurveyType } from '../../survey-types.ts';
 import { type FlashNotice, flash } from '../../web/app/flash.ts';
 import { withTypedProperties } from '../property-filters.tsx';
-
-/** An id that is not a UUID is not found, like one of another organization. */
-export function idOf(c: Context<ScreenEnv>): string {
-  const id = c.req.param('id') ?? '';
-  if (!isUuid(id)) throw notFound('response');
-  return id;
-}
 
 export const pathOf = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/responses`;
 

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { notFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { readJson } from '../../lib/paging/page.ts';
-import { Uuid } from '../../lib/validation/parse.ts';
+import { idParam, Uuid } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { scoreText, typeFacts } from '../../survey-types.ts';
 import { Chip, Confirm, State, Tag, Time } from '../../web/app/badges.tsx';
@@ -30,7 +30,6 @@ import {
   findChoices,
   findOrigin,
   go,
-  idOf,
   inZone,
   listOthers,
   listPathOf,
@@ -52,7 +51,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
 
     .post('/:id', async (c) => {
       const editor = requireRole(c, 'editor');
-      const id = idOf(c);
+      const id = idParam(c, 'response');
       const form = await readForm(c, FollowUpFields);
       if (form.errors) return await showResponse(c, tools.db, form);
       const outcome = await followUp(tools, editor, { id, ...form.values });
@@ -81,7 +80,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
 
     .post('/:id/notes', async (c) => {
       const editor = requireRole(c, 'editor');
-      const id = idOf(c);
+      const id = idParam(c, 'response');
       const form = await readForm(c, NoteInput);
       if (form.errors) return await showResponse(c, tools.db, form);
       await addNote(tools, editor, { id, text: form.values.text });
@@ -90,7 +89,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
 
     .post('/:id/release', async (c) => {
       const editor = requireRole(c, 'editor');
-      const id = idOf(c);
+      const id = idParam(c, 'response');
       await getResponse(c, tools.db);
       const released = await tryRelease(tools, editor, id);
       return go(c, responsePathOf(c, id), {
@@ -124,7 +123,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
 
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
-      await deleteResponse(tools, editor, idOf(c));
+      await deleteResponse(tools, editor, idParam(c, 'response'));
       return go(c, listPathOf(c), { kind: 'fine', text: 'The response is deleted.' });
     });
 
@@ -173,7 +172,7 @@ function filterIn(c: Context<ScreenEnv>) {
 async function getResponse(c: Context<ScreenEnv>, db: Db): Promise<ShownResponse> {
   const found = await readJson<{ data: ShownResponse } | null>(
     db,
-    findResponse(db, c.var.organization.id, idOf(c)),
+    findResponse(db, c.var.organization.id, idParam(c, 'response')),
   );
   if (!found) throw notFound('response');
   return found.data;

@@ -1,7 +1,6 @@
 import type { Context } from 'hono';
-import { notFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
-import { isUuid } from '../../lib/validation/parse.ts';
+import { idParam } from '../../lib/validation/parse.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import {
   categoryOf,
@@ -159,11 +158,4 @@ export function distribution(type: SurveyType, scores: readonly ScoreCount[]) {
 
 /** The survey that the path names, if the organization has it. */
 export const surveyOf = async (c: Context<ScreenEnv>, db: Db) =>
-  await getOrgSurvey(db, c.var.organization.id, surveyIdOf(c));
-
-/** An id that is not a UUID is not found, like one of another organization. */
-export function surveyIdOf(c: Context<ScreenEnv>): string {
-  const id = c.req.param('id') ?? '';
-  if (!isUuid(id)) throw notFound('survey');
-  return id;
-}
+  await getOrgSurvey(db, c.var.organization.id, idParam(c, 'survey'));

@@ -4,6 +4,7 @@ import { renderSVG } from 'uqr';
 import * as v from 'valibot';
 import type { Db } from '../../lib/db/db.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
+import { idParam } from '../../lib/validation/parse.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { shareUrl } from '../lifecycle.ts';
 import {
@@ -15,7 +16,7 @@ import {
 } from '../queries.ts';
 import { addForms } from './edit.tsx';
 import { renderList } from './list.tsx';
-import { surveyIdOf, surveyOf } from './parts.tsx';
+import { surveyOf } from './parts.tsx';
 import { renderShare } from './share.tsx';
 import { addActs, periods, renderSurvey, type SurveyPeriod } from './survey.tsx';
 
@@ -54,7 +55,7 @@ export function surveyScreens(tools: SurveyScreenTools) {
   return app
     .get('/:id', async (c) => {
       const period = readPeriod(c.req.query('period'));
-      const of = { orgId: c.var.organization.id, surveyId: surveyIdOf(c), period };
+      const of = { orgId: c.var.organization.id, surveyId: idParam(c, 'survey'), period };
       return renderSurvey(c, { ...(await readNumbers(tools, of)), period });
     })
 

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
+import { idParam } from '../../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Breakable, Confirm, Mistakes, State, Time } from '../../web/app/badges.tsx';
 import { flash, keepOnce } from '../../web/app/flash.ts';
@@ -14,7 +15,7 @@ import { redeliver } from '../replay.ts';
 import { retryKinds } from '../rules.ts';
 import { webhookTexts } from '../screen-texts.ts';
 import { resultOf, shortUrl, standingOf } from './delivery.tsx';
-import { idOf, pathOf } from './paths.ts';
+import { pathOf } from './paths.ts';
 import { replayScreens } from './replay.tsx';
 
 type WebhookListProps = { webhooks: readonly WebhookRow[]; here: string; mayChange: boolean };
@@ -140,7 +141,7 @@ export const webhookActs = (tools: WebhookTools) =>
   new Hono<ScreenEnv>()
     .post('/:id/test', async (c) => {
       const editor = requireRole(c, 'editor');
-      const id = idOf(c, 'id', 'webhook');
+      const id = idParam(c, 'webhook');
       const traceparent = c.get('traceparent') ?? null;
       const tested = await testWebhook(tools, editor, { id, traceparent });
       const text = tested.delivered
@@ -166,7 +167,7 @@ export const webhookActs = (tools: WebhookTools) =>
     .post('/:id/rotate-secret', async (c) => {
       const editor = requireRole(c, 'editor');
       requireRecentProof(c);
-      const id = idOf(c, 'id', 'webhook');
+      const id = idParam(c, 'webhook');
       const { secret } = await renewSecret(tools, editor, id);
       keepOnce(c, tools.secrets, editor, { webhook: id, secret, rotated: true });
       return c.redirect(pathOf(c.var.organization, id), 303);
@@ -182,15 +183,15 @@ export const webhookActs = (tools: WebhookTools) =>
     )
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
-      await removeWebhook(tools, editor, idOf(c, 'id', 'webhook'));
+      await removeWebhook(tools, editor, idParam(c, 'webhook'));
       flash(c, { kind: 'fine', text: webhookTexts.removed });
       return c.redirect(pathOf(c.var.organization), 303);
     })
 
     .post('/:id/deliveries/:delivery/redeliver', async (c) => {
       const editor = requireRole(c, 'editor');
-      const webhookId = idOf(c, 'id', 'webhook');
-      const deliveryId = idOf(c, 'delivery', 'delivery');
+      const webhookId = idParam(c, 'webhook');
+      const deliveryId = idParam(c, 'delivery', 'delivery');
       const traceparent = c.get('traceparent') ?? null;
       await redeliver(tools, editor, { webhookId, deliveryId, traceparent });
       flash(c, { kind: 'fine', text: webhookTexts.redelivered });
@@ -201,7 +202,7 @@ export const webhookActs = (tools: WebhookTools) =>
 
 async function switchTo(c: Context<ScreenEnv>, tools: WebhookTools, active: boolean) {
   const editor = requireRole(c, 'editor');
-  const id = idOf(c, 'id', 'webhook');
+  const id = idParam(c, 'webhook');
   await changeWebhook(tools, editor, { id, active });
   flash(c, { kind: 'fine', text: active ? webhookTexts.switchedOn : webhookTexts.switchedOff });
   return c.redirect(pathOf(c.var.organization, id), 303);
@@ -216,7 +217,7 @@ type ConfirmedAct = {
 
 async function confirmAct(c: Context<ScreenEnv>, tools: WebhookTools, act: ConfirmedAct) {
   const { orgId } = requireRole(c, 'editor');
-  const webhook = await getWebhook(tools, orgId, idOf(c, 'id', 'webhook'));
+  const webhook = await getWebhook(tools, orgId, idParam(c, 'webhook'));
   const here = pathOf(c.var.organization, webhook.id);
   const name = shortUrl(webhook.url);
   return renderScreen(c, {

@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound } from '../../errors.ts';
 import { parsePage } from '../../lib/paging/page.ts';
-import { isInCalendar } from '../../lib/validation/parse.ts';
+import { idParam, isInCalendar } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Breakable, Confirm, Mistakes, Secret } from '../../web/app/badges.tsx';
 import { flash, takeOnce } from '../../web/app/flash.ts';
@@ -21,7 +21,7 @@ import {
 } from '../screen.queries.ts';
 import { webhookTexts } from '../screen-texts.ts';
 import { DeliveryPage, deliveryStates, sentHeaders, shortUrl } from './delivery.tsx';
-import { idOf, pathOf } from './paths.ts';
+import { pathOf } from './paths.ts';
 import { DeliveryList, Standing, WebhookActs } from './webhook.tsx';
 
 const daysShown = 30;
@@ -38,7 +38,7 @@ export function historyScreens(tools: WebhookTools) {
     .get('/:id', async (c) => {
       const { organization, member } = c.var;
       const orgId = organization.id;
-      const id = idOf(c, 'id', 'webhook');
+      const id = idParam(c, 'webhook');
       const { page, limit } = parsePage(c.req.queries());
       const asked = c.req.query('status') ?? '';
       const status = Object.hasOwn(deliveryStates, asked) ? asked : null;
@@ -77,8 +77,8 @@ export function historyScreens(tools: WebhookTools) {
     .get('/:id/deliveries/:delivery', async (c) => {
       const { organization } = c.var;
       const orgId = organization.id;
-      const webhook = await getWebhook(tools, orgId, idOf(c, 'id', 'webhook'));
-      const deliveryId = idOf(c, 'delivery', 'delivery');
+      const webhook = await getWebhook(tools, orgId, idParam(c, 'webhook'));
+      const deliveryId = idParam(c, 'delivery', 'delivery');
       const of = { orgId, webhookId: webhook.id };
       const [delivery, attempts, stored] = await Promise.all([
         findShownDelivery(tools.db, of, deliveryId),
@@ -161,7 +161,7 @@ export const replayScreens = (tools: WebhookTools) =>
   new Hono<ScreenEnv>()
     .get('/:id/replay', async (c) => {
       const { orgId } = requireRole(c, 'editor');
-      const webhook = await getWebhook(tools, orgId, idOf(c, 'id', 'webhook'));
+      const webhook = await getWebhook(tools, orgId, idParam(c, 'webhook'));
       const asked = c.req.query('since') ?? dayBefore(webhook.deactivated_at ?? new Date());
       const since = v.is(Day, asked) ? asked : undefined;
       const form = since ? emptyForm() : { errors: { since: 'Must be a day.' }, typed: {} };
@@ -175,7 +175,7 @@ export const replayScreens = (tools: WebhookTools) =>
 
     .post('/:id/replay', async (c) => {
       const editor = requireRole(c, 'editor');
-      const webhook = await getWebhook(tools, editor.orgId, idOf(c, 'id', 'webhook'));
+      const webhook = await getWebhook(tools, editor.orgId, idParam(c, 'webhook'));
       const here = pathOf(c.var.organization, webhook.id);
       const form = await readForm(c, ReplayForm);
       if (form.errors) {

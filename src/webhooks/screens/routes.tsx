@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 import { refusalIn } from '../../lib/http/http.ts';
+import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { flash, keepOnce } from '../../web/app/flash.ts';
 import {
@@ -19,7 +20,7 @@ import { listWebhooks, type WebhookRow } from '../queries.ts';
 import { webhookTexts } from '../screen-texts.ts';
 import { shortUrl } from './delivery.tsx';
 import { WebhookForm, WebhookList, webhookActs } from './list.tsx';
-import { idOf, pathOf } from './paths.ts';
+import { pathOf } from './paths.ts';
 import { historyScreens } from './replay.tsx';
 
 const types = eventTypes.map(({ type }) => type);
@@ -74,13 +75,13 @@ export const webhookScreens = (tools: WebhookTools) =>
 
     .get('/:id/edit', async (c) => {
       const { orgId } = requireRole(c, 'editor');
-      const webhook = await getWebhook(tools, orgId, idOf(c, 'id', 'webhook'));
+      const webhook = await getWebhook(tools, orgId, idParam(c, 'webhook'));
       return showForm(c, { form: emptyForm(), webhook });
     })
 
     .post('/:id/edit', async (c) => {
       const editor = requireRole(c, 'editor');
-      const webhook = await getWebhook(tools, editor.orgId, idOf(c, 'id', 'webhook'));
+      const webhook = await getWebhook(tools, editor.orgId, idParam(c, 'webhook'));
       const form = await readForm(c, WebhookFields);
       if (form.errors) return showForm(c, { form, webhook, status: 422 });
       try {
