@@ -43,6 +43,13 @@ export type RefusalKind =
 
 export const notFound = (what: string) => new Refusal('not_found', `${what} not found`);
 
+export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** The message of a refusal as a screen shows it: with a capital and a full stop. */
+export function toSentence(message: string): string {
+  return /[.?!]$/.test(message) ? capital(message) : `${capital(message)}.`;
+}
+
 /** For a refusal that is expected, and shown where it arose; everything else is thrown on. */
 export const whenRefused = (code: string) => (error: unknown) => {
   if (error instanceof Refusal && error.code === code) return undefined;

@@ -31,8 +31,6 @@ export type ShownResponse = {
 export const personOf = ({ contact_name, contact_email }: ShownResponse) =>
   contact_name ?? contact_email ?? 'Anonymous';
 
-export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
-
 /** The address of a response, and the filters of the list that it was found in. */
 export type ResponsePlace = { path: string; query: string };
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { categories } from '../survey-types.ts';
 import type { FormState } from '../web/app/forms.tsx';
+import { describeIssue } from '../web/app/forms.tsx';
 import type { ManagedSurvey } from './queries.ts';
 import { embeddingOf } from './schemas.ts';
 import type { FollowUp, OtherTexts, SurveyTexts, ThanksText } from './texts.ts';
@@ -186,8 +187,7 @@ export function mistakesOf(issues: readonly v.BaseIssue<unknown>[]): Record<stri
   const found: Record<string, string> = {};
   for (const issue of issues) {
     const name = fieldOf(v.getDotPath(issue) ?? '');
-    const text = issue.received === 'undefined' ? 'this is needed' : issue.message;
-    found[name] ??= `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+    found[name] ??= describeIssue(issue);
   }
   return found;
 }

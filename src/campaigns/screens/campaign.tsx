@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { notFound } from '../../errors.ts';
+import { notFound, toSentence } from '../../errors.ts';
 import { type Page, readList } from '../../lib/paging/page.ts';
 import { getOrganization } from '../../organizations/queries.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
@@ -318,7 +318,7 @@ export function Standing(props: StandingProps) {
           <Time at={finished_at} />
         </>
       ) : null}
-      .{reason ? ` ${reason.charAt(0).toUpperCase()}${reason.slice(1)}.` : ''}
+      .{reason ? ` ${toSentence(reason)}` : ''}
     </>
   );
 }

@@ -1,5 +1,5 @@
-import { Hono } from 'hono';
 import type { Context } from 'hono';
+import { Hono } from 'hono';
 import { recordExport } from '../../audit/export.ts';
 import { notFound, Refusal } from '../../errors.ts';
 import { csvAnswer } from '../../lib/export/export.ts';

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { Refusal } from '../../errors.ts';
+import { Refusal, toSentence } from '../../errors.ts';
 import type { Db, Sql } from '../../lib/db/db.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
@@ -110,8 +110,8 @@ async function refusing(c: ScreenContext, db: Db, act: () => Promise<Response>) 
     return await act();
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === 'not_found') throw error;
-    const sentence = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}.`;
-    return await showList(c, db, await withMistake(c, { '': sentence }), 422);
+    const form = await withMistake(c, { '': toSentence(error.message) });
+    return await showList(c, db, form, 422);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { Refusal } from '../../errors.ts';
+import { Refusal, toSentence } from '../../errors.ts';
 import { memoize } from '../../lib/async/memoize.ts';
 import { Color, Email, Name, Whole } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
@@ -170,8 +170,7 @@ async function attempt<T>(c: Context, act: () => Promise<T>) {
       });
     const field = refusedFields[error.code ?? ''];
     if (!field) throw error;
-    const sentence = `${error.message[0]?.toUpperCase()}${error.message.slice(1)}.`;
-    return await withMistake(c, { [field]: sentence });
+    return await withMistake(c, { [field]: toSentence(error.message) });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx';
+import { capital } from '../../errors.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
 import { type ControlOption, Field, type FormState, Select } from '../../web/app/forms.tsx';
 import { FilterForm } from '../../web/app/lists.tsx';
@@ -155,7 +156,7 @@ const withoutField = (query: URLSearchParams) =>
   [...query].filter(([name]) => name.startsWith('property.') || name === 'tz' || name === 'limit');
 
 const named = (names: readonly string[]) =>
-  names.map((name) => ({ value: name, text: name.charAt(0).toUpperCase() + name.slice(1) }));
+  names.map((name) => ({ value: name, text: capital(name) }));
 
 /** Options with what the address asks for, so that the next Apply asks for it too. */
 const withAsked = (asked: string, options: readonly ControlOption[]) =>

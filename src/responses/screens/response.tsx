@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import { notFound } from '../../errors.ts';
+import { capital, notFound } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { readJson } from '../../lib/paging/page.ts';
 import { idParam, Uuid } from '../../lib/validation/parse.ts';
@@ -12,13 +12,7 @@ import { emptyForm, Field, type FormState, readForm, Select } from '../../web/ap
 import { Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { Excerpt } from '../answer.ts';
-import {
-  capital,
-  type DetailProps,
-  personOf,
-  type ResponsePlace,
-  type ShownResponse,
-} from '../display.ts';
+import { type DetailProps, personOf, type ResponsePlace, type ShownResponse } from '../display.ts';
 import { filterOf, parseFiltered } from '../filter.ts';
 import { addNote, deleteResponse, followUp, setTags } from '../follow-up.ts';
 import { findNeighbours, findResponse, type Neighbours } from '../queries.ts';

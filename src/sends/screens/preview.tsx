@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import PostalMime from 'postal-mime';
 import * as v from 'valibot';
-import { notFound, Refusal } from '../../errors.ts';
+import { capital, notFound, Refusal } from '../../errors.ts';
 import { inLanguage, surveyFillings, surveyMail } from '../../letters/letter.ts';
 import type { Db, Sql } from '../../lib/db/db.ts';
 import { compose } from '../../lib/smtp/message.ts';
@@ -66,7 +66,7 @@ const labels: Readonly<Record<string, string>> = {
 function remarkOn(issue: v.BaseIssue<unknown>): string {
   const [name = '', , translated] = (v.getDotPath(issue) ?? '').split('.');
   const field = name === 'texts' ? (translated ?? '') : name;
-  const words = field.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
+  const words = capital(field.replaceAll('_', ' '));
   return `${labels[field] ?? words}: ${issue.message}`;
 }
 

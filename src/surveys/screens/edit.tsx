@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
+import { toSentence } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { refusalIn } from '../../lib/http/http.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -117,8 +118,7 @@ async function orMistake(save: () => Promise<ManagedSurvey>) {
   } catch (error) {
     const refusal = refusalIn(error);
     if (refusal?.kind !== 'invalid' && refusal?.kind !== 'conflict') throw error;
-    const { message } = refusal;
-    return { mistake: `${message.charAt(0).toUpperCase()}${message.slice(1)}.` };
+    return { mistake: toSentence(refusal.message) };
   }
 }
 

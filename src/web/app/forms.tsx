@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import { Refusal } from '../../errors.ts';
+import { Refusal, toSentence } from '../../errors.ts';
 import { readFormData } from '../../lib/http/body.ts';
 
 /** What every control of a form has. `form` gives it what was typed and the mistake in it. */
@@ -325,17 +325,14 @@ function mistakes(issues: readonly v.BaseIssue<unknown>[]): Record<string, strin
   for (const issue of issues) {
     const key = issue.path?.[0]?.key;
     const name = typeof key === 'string' ? key : '';
-    found[name] ??= sentence(issue);
+    found[name] ??= describeIssue(issue);
   }
   return found;
 }
 
 /** valibot's own words for what is missing are not for readers. */
-function sentence(issue: v.BaseIssue<unknown>): string {
-  if (issue.received === 'undefined') return 'This is needed.';
-  const text = issue.message.charAt(0).toUpperCase() + issue.message.slice(1);
-  return /[.?!]$/.test(text) ? text : `${text}.`;
-}
+export const describeIssue = (issue: v.BaseIssue<unknown>): string =>
+  issue.received === 'undefined' ? 'This is needed.' : toSentence(issue.message);
 
 const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
 

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { Refusal } from '../../errors.ts';
+import { Refusal, toSentence } from '../../errors.ts';
 import { refusalIn } from '../../lib/http/http.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -124,9 +124,8 @@ function refusedForm(error: unknown, values: v.InferOutput<typeof WebhookFields>
   const refusal = refusalIn(error);
   if (!(refusal instanceof Refusal) || refusal.kind !== 'invalid') throw error;
   const field = refusal.code === 'forbidden_url' ? 'url' : '';
-  const sentence = refusal.message.charAt(0).toUpperCase() + refusal.message.slice(1);
   return {
-    errors: { [field]: `${sentence}.` },
+    errors: { [field]: toSentence(refusal.message) },
     typed: {
       url: values.url,
       events: values.events,
