@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Db } from '../../src/lib/db/db.ts';
 import { type BenchDatabase, benchDatabase } from './database.ts';
-import { jobStarts } from './job-starts.ts';
 import { applyLoad, get, type Measured, percentiles, post } from './load.ts';
 import { number, type Section, table, verdict } from './report.ts';
 import { postgresCpuMs } from './send-scene.ts';
@@ -17,7 +16,7 @@ const contactsEach = 24;
 const answersAtMost = spreadOver * contactsEach;
 const warmUp = 1000;
 
-/** Answers posted, the page they are given on, and how soon a job begins after its commit. */
+/** Answers posted, the page they are given on. */
 export async function answers(server: string): Promise<Section[]> {
   const database = await benchDatabase(server);
   const listener = fork(fileURLToPath(new URL('./listener.ts', import.meta.url)));
@@ -41,7 +40,6 @@ export async function answers(server: string): Promise<Section[]> {
       spreadFloor: await insertBare(database.db, spread),
       hotFloor: await insertBare(database.db, hot),
       pages: await withCpu({ pid: listener.pid!, database }, () => getPages(port, tokens.hot)),
-      starts: await jobStarts(database),
     };
     return [
       { title: `Answers: ${connections} connections, jobs not running`, lines: lines(figures) },
@@ -110,11 +108,9 @@ async function insertBare(db: Db, surveys: readonly SurveyOf[]) {
 }
 
 type Rate = { perSecond: number; p50: number; p99: number; cpuMs?: number; postgresMs?: number };
-type Figures = Record<'spread' | 'hot' | 'spreadFloor' | 'hotFloor' | 'pages', Rate> & {
-  starts: { p50: number; p99: number };
-};
+type Figures = Record<'spread' | 'hot' | 'spreadFloor' | 'hotFloor' | 'pages', Rate>;
 
-function lines({ spread, hot, spreadFloor, hotFloor, pages, starts }: Figures): string[] {
+function lines({ spread, hot, spreadFloor, hotFloor, pages }: Figures): string[] {
   const row = (
     what: string,
     { perSecond, p50, p99, cpuMs, postgresMs }: Rate,
@@ -150,16 +146,6 @@ function lines({ spread, hot, spreadFloor, hotFloor, pages, starts }: Figures): 
         ),
         row('floor: the bare insert', hotFloor),
         row('pages', pages, '4,000/s', pages.perSecond >= 4000),
-        [
-          'commit to job start at 500/s',
-          '',
-          number(starts.p50, 1),
-          number(starts.p99, 1),
-          '',
-          '',
-          'p50 < 10 ms',
-          verdict(starts.p50 < 10),
-        ],
       ],
     ),
     '',

@@ -1,42 +1,26 @@
 import { backlogOf, webhooks, workOffBacklog } from './backlog.ts';
-import { benchDatabase } from './database.ts';
-import { deliveryTimes, perSecond } from './delivery-times.ts';
-import { emptyJobs } from './empty-jobs.ts';
 import { fanOut } from './fan-out.ts';
 import { comparePosts } from './outbound.ts';
 import { number, type Section, table, verdict } from './report.ts';
 
-/** Deliveries to a receiver on this machine: how many, and how soon. */
+/** Deliveries to a receiver on this machine: how many, and what one costs. */
 export async function deliveries(server: string): Promise<Section[]> {
   const posts = await comparePosts();
-  const database = await benchDatabase(server);
-  try {
-    const jobs = await emptyJobs(database);
-    const backlog = await workOffBacklog(server, { analyzed: false });
-    const analyzed = await workOffBacklog(server, { analyzed: true });
-    const answered = await fanOut(server);
-    const spread = await deliveryTimes(database, { webhooks });
-    const hot = await deliveryTimes(database, { webhooks: 1 });
-    return [
-      { title: rates, lines: rateLines({ ...posts, ...backlog, jobs }) },
-      { title: writes, lines: writeLines({ backlog, analyzed, answered }) },
-      { title: times, lines: timeLines({ spread, hot }) },
-    ];
-  } finally {
-    await database.drop();
-  }
+  const backlog = await workOffBacklog(server, { analyzed: false });
+  const analyzed = await workOffBacklog(server, { analyzed: true });
+  const answered = await fanOut(server);
+  return [
+    { title: rates, lines: rateLines({ ...posts, ...backlog }) },
+    { title: writes, lines: writeLines({ backlog, analyzed, answered }) },
+  ];
 }
 
 const rates = `Deliveries: ${number(backlogOf)} of ${webhooks} webhooks, to a receiver on the same machine`;
 const writes = 'Deliveries: what one makes Postgres write';
-const times = `Deliveries: how soon, at ${perSecond} events a second`;
 
-type Floors = Awaited<ReturnType<typeof comparePosts>> & {
-  jobs: Awaited<ReturnType<typeof emptyJobs>>;
-};
-type Rates = Floors & Awaited<ReturnType<typeof workOffBacklog>>;
+type Rates = Awaited<ReturnType<typeof comparePosts>> & Awaited<ReturnType<typeof workOffBacklog>>;
 
-function rateLines({ rate, cpu, resident, bare, guarded, jobs }: Rates): string[] {
+function rateLines({ rate, cpu, resident, bare, guarded }: Rates): string[] {
   const floor = (what: string, { perSecond, cpuMicroseconds }: typeof bare) => [
     what,
     `${number(perSecond)}/s`,
@@ -49,7 +33,6 @@ function rateLines({ rate, cpu, resident, bare, guarded, jobs }: Rates): string[
     [
       ['deliveries', `${number(rate)}/s`, number(cpu), '4,000/s', verdict(rate >= 4000)],
       floor('floor: undici posts the same', bare),
-      floor('floor: Graphile runs empty jobs', jobs),
       floor('the guarded client without Postgres', guarded),
       memory('resident memory after them', resident),
     ],
@@ -90,29 +73,4 @@ function writeLines(of: { backlog: Backlog; analyzed: Backlog; answered: Answere
       backlog('of a backlog, after an analyze', of.analyzed),
     ],
   );
-}
-
-type Times = Awaited<ReturnType<typeof deliveryTimes>>;
-
-function timeLines({ spread, hot }: { spread: Times; hot: Times }): string[] {
-  const soon = ({ p50, p99 }: Times['fromCommit']) => verdict(p50 < 10 && p99 < 60);
-  const row = (what: string, { p50, p99 }: Times['fromCommit'], ...expected: [string, string]) => [
-    what,
-    number(p50, 1),
-    number(p99, 1),
-    ...expected,
-  ];
-  const rows = (of: string, { fromCommit, fromDue, retryLate }: Times) => [
-    row(`${of}: commit to first byte`, fromCommit, 'p50 < 10, p99 < 60', soon(fromCommit)),
-    row(`${of}: the same with the insert`, fromDue, '', ''),
-    row(`${of}: a retry, from when it is due`, retryLate, 'p99 < 50', verdict(retryLate.p99 < 50)),
-  ];
-  return [
-    ...table(
-      ['', 'p50 ms', 'p99 ms', 'expected', ''],
-      [...rows(`${webhooks} webhooks`, spread), ...rows('one webhook', hot)],
-    ),
-    '',
-    `Events are committed when their moment has come, whatever became of those before; each fifth is refused once. The first two seconds are not counted. Resident memory ${number(hot.resident)} MB.`,
-  ];
 }

@@ -2,7 +2,6 @@ import { connect } from '../../src/lib/db/db.ts';
 import { chosenBy, endWith } from '../support/only-words.ts';
 import { answers } from './answers.ts';
 import { app } from './app.tsx';
-import { campaigns } from './campaigns.ts';
 import { benchServer } from './database.ts';
 import { deliveries } from './deliveries.ts';
 import { mediansOf } from './medians.ts';
@@ -20,7 +19,6 @@ const parts: Readonly<Record<string, (server: string) => Promise<Section[]>>> = 
   reads,
   answers,
   sends,
-  campaigns,
   deliveries,
   app,
 };
