@@ -1,14 +1,15 @@
 import { Hono } from 'hono';
+import { connect, type Db, type Sql } from '../../src/lib/db/db.ts';
 import { listen } from '../../src/lib/http/listen.ts';
+import { testSettings } from '../support/make/settings.ts';
+import { bareApp } from '../support/probe/app.ts';
 import { type Client, issueKeys } from './clients.ts';
 import { type BenchDatabase, benchDatabase, serviceConnections } from './database.ts';
-import { type Endpoint, endpoints } from './endpoints.ts';
-import { applyLoad, get, type Measured } from './load.ts';
+import { applyLoad, get, type Measured, percentiles } from './load.ts';
 import { costOf, processorTimeOf, processorTimeOfPostgres } from './processor-time.ts';
 import { number, type Section, table, verdict } from './report.ts';
-import { type Size, seed } from './seed.ts';
+import { rareWord, type Size, seed } from './seed.ts';
 import { type Service, startService } from './service.ts';
-import { recordStatements, replay } from './statements.ts';
 
 const large: Size = { organizations: 200, responses: 1_000_000, contacts: 200_000 };
 const small: Size = { organizations: 200, responses: 10_000, contacts: 2000 };
@@ -195,4 +196,107 @@ function processTable({ readyMs, idle }: { readyMs: number; idle: number | null 
         : ['idle private memory', `${number(idle, 1)} MB`, 'under 60 MB', verdict(idle < 60)],
     ],
   );
+}
+
+type Endpoint = {
+  name: string;
+  /** Whose keys ask: everybody's in turn, or those of the large organization. */
+  of: 'any' | 'large';
+  path: (client: Client) => string;
+};
+
+const recent = new Date(Date.now() - 45 * 24 * 3600 * 1000).toISOString();
+const responses = '/api/v1/responses';
+
+/** What is measured: each GET of v1, its filters, and what is worst about it. */
+const endpoints: readonly Endpoint[] = [
+  { name: 'surveys', of: 'any', path: () => '/api/v1/surveys' },
+  { name: 'surveys/:id', of: 'any', path: ({ surveyId }) => `/api/v1/surveys/${surveyId}` },
+  { name: 'responses', of: 'any', path: () => responses },
+  { name: 'responses of the large organization', of: 'large', path: () => responses },
+  { name: 'responses, page 10,000', of: 'large', path: () => `${responses}?page=10000` },
+  {
+    name: 'responses of one survey',
+    of: 'any',
+    path: ({ surveyId }) => `${responses}?survey_id=${surveyId}`,
+  },
+  { name: 'responses of a category', of: 'any', path: () => `${responses}?category=detractor` },
+  { name: 'responses since a time', of: 'any', path: () => `${responses}?date_from=${recent}` },
+  {
+    name: 'responses, search for a rare word',
+    of: 'large',
+    path: () => `${responses}?search=${rareWord}`,
+  },
+  { name: 'responses/:id', of: 'any', path: ({ responseId }) => `${responses}/${responseId}` },
+  { name: 'nps', of: 'any', path: () => '/api/v1/nps' },
+  { name: 'nps of the large organization', of: 'large', path: () => '/api/v1/nps' },
+  { name: 'nps since a time', of: 'any', path: () => `/api/v1/nps?date_from=${recent}` },
+  { name: 'contacts', of: 'any', path: () => '/api/v1/contacts' },
+  { name: 'contacts, page 1,000', of: 'large', path: () => '/api/v1/contacts?page=1000' },
+  { name: 'tags', of: 'any', path: () => '/api/v1/tags' },
+];
+
+/** What a request asks of Postgres: its statements in their order, with their parameters. */
+type Statements = readonly { text: string; parameters: unknown[] }[];
+
+type Ask = { path: string; headers: Record<string, string> };
+
+/** Runs requests through the application once, and writes down every statement that it sends. */
+async function recordStatements(url: string, asks: readonly Ask[]): Promise<Statements[]> {
+  const db = connect(url, { connections: 1 });
+  const app = bareApp(db, { settings: { ...testSettings, rateLimit: 1_000_000 } });
+  let received: { text: string; parameters: unknown[] }[] = [];
+  // A copy: the driver replaces the parameters by what it sends, and would write that as text once more.
+  const receive = (_connection: number, text: string, parameters: unknown[]) => {
+    received.push({ text, parameters: [...parameters] });
+  };
+  // postgres.js looks at this option at every statement; its type only knows it at the beginning.
+  Object.assign(db.options, { debug: receive });
+  const recorded: Statements[] = [];
+  for (const { path, headers } of asks) {
+    received = [];
+    const { status } = await app.request(path, { headers });
+    if (status !== 200) throw new Error(`${path} answered ${status}`);
+    recorded.push(received.filter(({ text }) => !text.includes('pg_catalog')));
+  }
+  await db.end();
+  return recorded;
+}
+
+/** Sends what one request asks of Postgres, in a transaction where it did so. */
+async function send(db: Db, statements: Statements) {
+  const begun = statements.findIndex(({ text }) => text.startsWith('begin '));
+  if (begun < 0) return await sendEach(db, statements);
+  await sendEach(db, statements.slice(0, begun));
+  const inside = statements.slice(begun + 1).filter(({ text }) => text !== 'commit');
+  await db.begin(statements[begun]!.text.slice('begin '.length), (tx) => sendEach(tx, inside));
+}
+
+async function sendEach(sql: Sql, statements: Statements) {
+  for (const { text, parameters } of statements) {
+    const [row] = await sql.unsafe(text, parameters as never[], { prepare: true });
+    if (row && 'json' in row && row['json'] === null) throw new Error(`finds nothing: ${text}`);
+  }
+}
+
+type Replay = { concurrency: number; seconds: number };
+
+/**
+ * The floor: the same statements bare through the driver, on as many connections as the service has. What made
+ * an answer for the service must make one here too, or else it is no floor.
+ */
+async function replay(db: Db, statements: readonly Statements[], { concurrency, seconds }: Replay) {
+  const latencies: number[] = [];
+  const begun = performance.now();
+  const end = begun + seconds * 1000;
+  let next = 0;
+  const worker = async () => {
+    for (let at = performance.now(); at < end; at = performance.now()) {
+      await send(db, statements[next++ % statements.length]!);
+      latencies.push(performance.now() - at);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  const elapsed = (performance.now() - begun) / 1000;
+  return { perSecond: latencies.length / elapsed, ...percentiles(latencies) };
 }

@@ -1,10 +1,14 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from '../../src/lib/db/db.ts';
 import { startTemporary } from '../../src/lib/embedded-postgres/embedded.ts';
-import { atRest } from './at-rest.ts';
-import { campaignMails } from './campaign-mails.ts';
 import { fanOut } from './fan-out.ts';
 import { firstByte } from './first-byte.ts';
-import { fixedFloor } from './fixed-floor.ts';
+import { type Sink, startSink } from './mail.ts';
+import { costOf, processorTimeOf, processorTimeOfPostgres } from './processor-time.ts';
 import { median, number, type Section, table } from './report.ts';
+import { type Scene, withScene } from './scene.ts';
+import { readWrites, writesBetween } from './writes.ts';
 
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
 
@@ -111,4 +115,144 @@ function soonTable(all: readonly Round[]): string[] {
       ],
     ],
   );
+}
+
+const starts = 5;
+const quietAfterMs = 10_000;
+const quietSeconds = 10;
+
+/** How soon the service is ready, and what it and Postgres use while nothing happens. */
+async function atRest(server: string): Promise<string[]> {
+  const ready: number[] = [];
+  for (let start = 0; start < starts; start += 1) ready.push(await readyMs(server));
+  const rest = await withScene(server, {}, async ({ service, parts }) => {
+    await sleep(quietAfterMs);
+    const { us } = await costOf({ units: quietSeconds, parts }, () => sleep(quietSeconds * 1000));
+    return { us, privateMegabytes: service.privateMegabytes() ?? Number.NaN };
+  });
+  return table(
+    ['', 'measured'],
+    [
+      [`ready, median of ${starts}`, `${number(median(ready))} ms`],
+      ['private memory after 20 s', `${number(rest.privateMegabytes, 1)} MB`],
+      ['processor time a second, service', `${number(rest.us.service / 1000, 1)} ms`],
+      ['processor time a second, Postgres', `${number(rest.us.postgres / 1000, 1)} ms`],
+    ],
+  );
+}
+
+/** On a database whose schema is there already: making it is no part of a start. */
+const readyMs = (server: string) => withScene(server, {}, ({ restart }) => restart());
+
+const requests = 20;
+const contactsEach = 1000;
+const atOnce = 10;
+const warmUpRequests = 2;
+
+/** 20,000 mails asked for in twenty requests, ten at once, over so many connections. */
+async function campaignMails(server: string, connections: number) {
+  const sink = await startSink();
+  const settings = { ASKBACK_SMTP_URL: `${sink.url}?tls=none&connections=${connections}` };
+  try {
+    return await withScene(server, settings, async (scene) => {
+      await sendAll(scene, warmUpRequests);
+      await mailsAt(sink);
+      const mails = requests * contactsEach;
+      const before = await readWrites(scene.db);
+      const { us } = await costOf({ units: mails, parts: scene.parts }, () =>
+        sendAll(scene, requests),
+      );
+      const { count, firstAt, lastAt } = await mailsAt(sink);
+      if (count !== mails) throw new Error(`${count} mails arrived`);
+      const writes = writesBetween(before, await readWrites(scene.db), mails);
+      return { perSecond: (mails * 1000) / (lastAt - firstAt), ...us, ...writes };
+    });
+  } finally {
+    await sink.worker.terminate();
+  }
+}
+
+async function sendAll(scene: Scene, requests: number) {
+  const organization = await scene.makeOrganization();
+  const surveys: string[] = [];
+  for (let n = 0; n < requests; n += 1) surveys.push(await organization.makeSurvey());
+  const worker = async () => {
+    for (let id = surveys.pop(); id; id = surveys.pop()) {
+      const body = { contacts: contactsOf(id) };
+      const { data } = (await organization.call(`/api/v1/surveys/${id}/send`, body)) as {
+        data: { sent: number };
+      };
+      if (data.sent !== contactsEach) throw new Error(`a send sent ${data.sent} mails`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
+const contactsOf = (surveyId: string) =>
+  Array.from({ length: contactsEach }, (_, n) => ({
+    email: `person${n}.${surveyId.slice(0, 8)}@people.example`,
+    name: `Person ${n}`,
+  }));
+
+/** How many mails arrived since the last time this was asked, the first and the last of them. */
+async function mailsAt({ worker }: Sink) {
+  worker.postMessage('arrived');
+  const [arrived] = (await once(worker, 'message')) as [
+    { count: number; firstAt: number; lastAt: number },
+  ];
+  return arrived;
+}
+
+const connections = 8;
+const seconds = 1;
+const rows = 1000;
+
+/**
+ * Bare statements that never change, whatever the service sends: a row read by its key, and a row written
+ * and committed. They show what a figure of another day is worth today.
+ */
+async function fixedFloor(server: string) {
+  const db = connect(server, { connections });
+  try {
+    await db`drop table if exists bench_floor`;
+    await db`create table bench_floor (id int primary key generated always as identity, body text not null)`;
+    await db`insert into bench_floor (body) select repeat('x', 200) from generate_series(1, ${rows}::int)`;
+    const parts = {
+      service: processorTimeOf(process.pid),
+      postgres: await processorTimeOfPostgres(db),
+    };
+    const body = 'x'.repeat(200);
+    const read = () =>
+      db`select id, body from bench_floor where id = ${1 + ((next++ * 7919) % rows)}`;
+    const write = () => db`insert into bench_floor (body) values (${body})`;
+    let next = 0;
+    await repeat(read, 0.2);
+    return { read: await measure(read), write: await measure(write) };
+
+    async function measure(work: () => Promise<unknown>) {
+      const { result, ms, us } = await costOf({ units: 1, parts }, () => repeat(work, seconds));
+      const each = (total: number) => total / result;
+      return {
+        perSecond: (result * 1000) / ms,
+        service: each(us.service),
+        postgres: each(us.postgres),
+      };
+    }
+  } finally {
+    await db`drop table if exists bench_floor`;
+    await db.end();
+  }
+}
+
+async function repeat(work: () => Promise<unknown>, forSeconds: number): Promise<number> {
+  const end = performance.now() + forSeconds * 1000;
+  let done = 0;
+  const worker = async () => {
+    while (performance.now() < end) {
+      await work();
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, worker));
+  return done;
 }

@@ -1,11 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from '../../src/lib/db/db.ts';
+import { Agent, request } from 'undici';
+import { connect, type Db } from '../../src/lib/db/db.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
+import { freePort } from '../support/processes/free-port.ts';
 import { type Line, serviceLines } from './books.ts';
-import { createHome } from './programs.ts';
-import { until } from './reach.ts';
-import { type Read, type Reading, startReaders } from './readers.ts';
+import {
+  createHome,
+  type Program,
+  postgresPrograms,
+  postmasterOf,
+  run,
+  signalAll,
+  startProgram,
+  treeOf,
+} from './programs.ts';
+import { isAnswering, until } from './reach.ts';
 import { type DrillScene, stage } from './scene.ts';
-import { type Standby, startWithStandby } from './standby.ts';
 
 const mostLagSeconds = 1;
 /** How far behind it goes on to replay. Short drills do not wait for it. */
@@ -153,3 +165,202 @@ function totals({ reads, writes, failedWrites }: Reading, slowest: number): Line
 }
 
 const slowestOf = (reads: readonly Read[]) => Math.round(Math.max(0, ...reads.map(({ ms }) => ms)));
+
+/** How often each organization writes: one that writes all the time reads the primary all the time. */
+const writeEveryMs = [150, 400, 1000, 2500];
+const readersEach = 2;
+const readPauseMs = 25;
+const patienceMs = 30_000;
+
+type Read = { at: number; ms: number; status: number | string; isStale: boolean };
+
+type Reading = { reads: Read[]; writes: number; failedWrites: number };
+
+type Organization = { path: string; headers: Record<string, string>; written: number };
+
+/**
+ * Each organization counts in the name of a survey, through any process. A read that shows less than what was
+ * acknowledged before it began is older than what its reader wrote.
+ */
+async function startReaders(db: Db, addresses: readonly string[]) {
+  const agent = new Agent({ connections: 100, headersTimeout: patienceMs });
+  const reading: Reading = { reads: [], writes: 0, failedWrites: 0 };
+  const inFlight = new Set<Promise<void>>();
+  let over = false;
+  let turn = 0;
+
+  async function ask({ path, headers }: Organization, body?: object) {
+    turn += 1;
+    return await request(`${addresses[turn % addresses.length]}${path}`, {
+      headers,
+      dispatcher: agent,
+      method: body ? 'PATCH' : 'GET',
+      ...(body && { body: JSON.stringify(body) }),
+    }).then(
+      async ({ statusCode, body: got }) => ({ status: statusCode, text: await got.text() }),
+      (error: NodeJS.ErrnoException) => ({ status: error.code ?? error.message, text: '' }),
+    );
+  }
+
+  async function write(organization: Organization, everyMs: number) {
+    for (let count = 1; !over; count += 1) {
+      const { status } = await ask(organization, { name: `count ${count}` });
+      reading.writes += 1;
+      if (status === 200) organization.written = count;
+      else reading.failedWrites += 1;
+      await sleep(everyMs);
+    }
+  }
+
+  async function read(organization: Organization) {
+    while (!over) {
+      const one = readOnce(organization);
+      inFlight.add(one);
+      await one;
+      inFlight.delete(one);
+      await sleep(readPauseMs);
+    }
+  }
+
+  async function readOnce(organization: Organization) {
+    const [at, { written }] = [performance.now(), organization];
+    const { status, text } = await ask(organization);
+    const isStale = status === 200 && countIn(text) < written;
+    reading.reads.push({ at, ms: performance.now() - at, status, isStale });
+  }
+
+  const organizations = await Promise.all(writeEveryMs.map(() => makeOne(db)));
+  const callers = Promise.all(
+    organizations.flatMap((organization, at) => [
+      write(organization, writeEveryMs[at]!),
+      ...Array.from({ length: readersEach }, () => read(organization)),
+    ]),
+  );
+  callers.catch(() => {});
+  return {
+    reading,
+    /** Resolves when the reads that have begun are over. */
+    async inFlight() {
+      await Promise.all(inFlight);
+    },
+    async stop() {
+      over = true;
+      await callers;
+      await agent.destroy();
+    },
+  };
+}
+
+async function makeOne(db: Db): Promise<Organization> {
+  const { id, write } = await makeClient(db);
+  const survey = await makeSurvey(db, id, { name: 'count 0' });
+  const headers = { ...write, 'Content-Type': 'application/json' };
+  return { path: `/api/v1/surveys/${survey}`, headers, written: 0 };
+}
+
+const countIn = (text: string) =>
+  Number((JSON.parse(text) as { data: { name: string } }).data.name.split(' ')[1]);
+
+type Standby = Awaited<ReturnType<typeof startWithStandby>>['standby'];
+
+const urlAt = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`;
+
+/** A primary and a streaming replica of it, which `pg_basebackup` copies while the primary serves. */
+async function startWithStandby(home: string) {
+  await using begun = new AsyncDisposableStack();
+  const folders = { primary: join(home, 'primary'), standby: join(home, 'standby') };
+  const ports = { primary: freePort(), standby: freePort() };
+  await run(
+    `${postgresPrograms}/initdb`,
+    '-D',
+    folders.primary,
+    '-U',
+    'postgres',
+    '-A',
+    'trust',
+    '--no-sync',
+    '--encoding',
+    'UTF8',
+    '--locale',
+    'C.UTF-8',
+  );
+  const primary = startServer(home, folders.primary, ports.primary);
+  begun.defer(() => primary.end('SIGQUIT'));
+  await until('the primary answers', () => isAnswering(urlAt(ports.primary)));
+  await run(
+    `${postgresPrograms}/pg_basebackup`,
+    '-h',
+    '127.0.0.1',
+    '-p',
+    String(ports.primary),
+    '-U',
+    'postgres',
+    '-D',
+    folders.standby,
+    '-R',
+    '-c',
+    'fast',
+    '--no-sync',
+  );
+  let program = startServer(home, folders.standby, ports.standby);
+  begun.defer(() => program.end('SIGQUIT'));
+  const url = urlAt(ports.standby);
+  const ask = async (statement: string) => {
+    const db = connect(url, { connections: 1 });
+    const asked = () =>
+      db.unsafe(statement).then(
+        () => true,
+        (error: { code?: string }) => {
+          if (error.code !== conflictWithReplay) throw error;
+          return false;
+        },
+      );
+    await until('the replica does it', asked).finally(() => db.end({ timeout: 1 }));
+  };
+  const answers = () => until('the replica answers', () => isAnswering(url));
+  await answers();
+
+  const standby = {
+    url,
+    ask,
+    /** The postmaster first, so that it ends no backend in an orderly way. */
+    async kill() {
+      signalAll(treeOf(postmasterOf(folders.standby)!), 'SIGKILL');
+      await program.end('SIGKILL');
+    },
+    async start() {
+      program = startServer(home, folders.standby, ports.standby);
+      await answers();
+    },
+    /** How many reads of the API it has been asked, as its own log says. */
+    reads: () => readFileSync(join(home, 'standby.log'), 'utf8').match(readLine)?.length ?? 0,
+  };
+  const ends = begun.move();
+  return { url: urlAt(ports.primary), standby, end: () => ends.disposeAsync() };
+}
+
+/** A replica that is far behind ends what its replay would have to wait for. */
+const conflictWithReplay = '40001';
+
+const readLine = /^askback reads LOG: {2}execute [^:]+:\s+select \(/gm;
+
+function startServer(home: string, folder: string, port: number): Program {
+  const settings = [
+    'listen_addresses=127.0.0.1',
+    `port=${port}`,
+    `unix_socket_directories=${home}`,
+    'max_connections=200',
+    'fsync=off',
+    'shared_buffers=64MB',
+    'wal_keep_size=512MB',
+    'wal_receiver_status_interval=1s',
+    'wal_retrieve_retry_interval=500ms',
+    ...(folder.endsWith('standby') ? ['log_statement=all', 'log_line_prefix=%a '] : []),
+  ].flatMap((each) => ['-c', each]);
+  const name = folder.endsWith('standby') ? 'standby' : 'primary';
+  return startProgram({
+    home,
+    name,
+    command: [`${postgresPrograms}/postgres`, '-D', folder, ...settings],
+  });
+}

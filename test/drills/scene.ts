@@ -1,9 +1,11 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { startSubscribers } from '../faults/arrivals.ts';
 import { environment, setScene } from '../faults/scene.ts';
 import { createService, type Service } from '../faults/service.ts';
 import { makeSurvey } from '../support/make/rows.ts';
-import { startRelaySink } from './relay-sink.ts';
 
 export type DrillScene = {
   services: readonly Service[];
@@ -17,7 +19,7 @@ export type DrillScene = {
   close: () => Promise<void>;
 };
 
-export type Staging = {
+type Staging = {
   databaseUrl: string;
   /** The one of several servers that takes writes now. */
   leaderUrl?: string;
@@ -64,4 +66,35 @@ export async function stage(staging: Staging): Promise<DrillScene> {
 
 async function sendFreely(db: Db, orgId: string) {
   await db`update organizations set monthly_send_limit = 1000000 where id = ${orgId}`;
+}
+
+type Arrived = { to: string; raw: string };
+
+/** Where the relay delivers to: keeps what arrives, and knows no address at `refused.test`. */
+async function startRelaySink(port: number) {
+  const arrived: Arrived[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onRcptTo({ address }, _session, done) {
+      if (!address.endsWith('@refused.test')) return done();
+      const refusal = new Error(`5.1.1 <${address}>: no such mailbox here`);
+      return done(Object.assign(refusal, { responseCode: 550 }));
+    },
+    onData(stream, { envelope }, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const raw = Buffer.concat(chunks).toString('latin1');
+        arrived.push(...envelope.rcptTo.map(({ address }) => ({ to: address, raw })));
+        done();
+      });
+    },
+  });
+  server.on('error', () => {}); // a relay that is stopped hangs up
+  server.listen(port, '127.0.0.1');
+  await once(server.server, 'listening');
+  const bound = (server.server.address() as AddressInfo).port;
+  const close = () => new Promise<void>((closed) => server.close(closed));
+  return { arrived, port: bound, close };
 }
