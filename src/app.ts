@@ -46,7 +46,6 @@ import {
 import { answerPages } from './responses/pages.ts';
 import { screens } from './screens.ts';
 import { sendRoutes } from './sends/api.ts';
-import type { ClaimedMails } from './sends/mail-job.ts';
 import type { SendProgress } from './sends/send.ts';
 import type { Config, SignInSettings } from './settings.ts';
 import { summaryReads } from './summaries/api.ts';
@@ -92,7 +91,6 @@ export type AppTools = MailboxAccess & {
   secrets: Secrets;
   erasureFile: ErasureFile;
   progress: Pick<SendProgress, 'watch'>;
-  claimedMails: Pick<ClaimedMails, 'keep' | 'discard'>;
   /** In place of the name servers of this machine. */
   dns?: Resolver;
   /** Called with the address of a proxy that forwards clients and is not trusted. */

@@ -18,8 +18,7 @@ import { resealSlackHooks } from './notifications/slack.ts';
 import type { Database } from './open-database.ts';
 import { type ErasureFile, fileErasures, openErasureFile } from './people/receipts-file.ts';
 import { hasWaiting } from './responses/waiting-analyses.ts';
-import { type ClaimedMails, createClaimedMails, createMailJobs } from './sends/mail-job.ts';
-import { createMailer } from './sends/mailer.ts';
+import { createMailer, createMailJobs } from './sends/mail-job.ts';
 import { createSendProgress, type SendProgress } from './sends/send.ts';
 import { type Config, configuredSecrets } from './settings.ts';
 import { chooseAnalyst } from './summaries/analyst.ts';
@@ -96,8 +95,7 @@ function handOver({ log, database }: Work) {
       setTimeout(notify, notifyEveryMs).unref();
     },
   };
-  const claimedMails: Pick<ClaimedMails, 'keep' | 'discard'> = { keep() {}, discard() {} };
-  return { jobs: undefined, deliveries, claimedMails };
+  return { jobs: undefined, deliveries };
 }
 
 /** What no process could append before is appended now. */
@@ -171,8 +169,7 @@ async function startJobWork(
     () => createDeliveryWorker({ ...common, outbound, secrets, claimer: lease.id }),
     (it) => it.stop(),
   );
-  const claimedMails = createClaimedMails();
-  const mailJobs = createMailJobs({ ...common, mailer, progress, claimedMails });
+  const mailJobs = createMailJobs({ ...common, mailer, progress });
   const analysts = {
     analyst: chooseAnalyst(config, reader),
     analystQueue: createAnalystQueue({ db }),
@@ -219,7 +216,7 @@ async function startJobWork(
     () => mailer,
     (it) => it.stop(),
   );
-  return { jobs, deliveries, claimedMails };
+  return { jobs, deliveries };
 }
 
 type SweepTools = Pick<Work, 'log' | 'database'> & { leaseId: () => string; sweep: () => void };

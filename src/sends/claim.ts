@@ -1,10 +1,5 @@
 import { type Actor, recordAct } from '../audit/acts.ts';
-import {
-  type FoundContact,
-  listByAddress,
-  type SavedContact,
-  saveContacts,
-} from '../contacts/queries.ts';
+import { type FoundContact, listByAddress, saveContacts } from '../contacts/queries.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { complainOfMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
@@ -14,15 +9,7 @@ import { addUsage, lockUsage, refuseOverLimit } from '../organizations/queries.t
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { jobsOf } from './mail-job.ts';
-import {
-  type ClaimRow,
-  insertBlocked,
-  insertClaims,
-  listMailWords,
-  loadFacts,
-  type OpenMail,
-  type SurveyWords,
-} from './queries.ts';
+import { type ClaimRow, insertBlocked, insertClaims, loadFacts } from './queries.ts';
 import { isErased, type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
 
 export type SentSurvey = { orgId: string; surveyId: string };
@@ -40,9 +27,6 @@ export type Claimed = {
   contacts: FoundContact[];
   /** Addresses that this request mails; another request may have claimed some of them first. */
   claimed: Set<string>;
-  mails: OpenMail[];
-  /** What the mails are written from: of their one survey. */
-  words: readonly SurveyWords[];
 };
 
 /**
@@ -61,7 +45,7 @@ export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): 
       reminder: 0,
       claims: claimsOf(judgements, contacts),
     });
-    const { words } = await writeFollowing(tx, survey, {
+    await writeSideEffects(tx, survey, {
       request,
       claims,
       judgements,
@@ -70,8 +54,7 @@ export async function claim(db: Db, survey: SentSurvey, request: ClaimRequest): 
     });
     const mailed = new Set(claims.map(({ contact_id }) => contact_id));
     const claimed = new Set(contacts.filter(({ id }) => mailed.has(id)).map(({ key }) => key));
-    const mails = openMails(claims, contacts, { survey, request });
-    return { judgements, contacts, claimed, mails, words };
+    return { judgements, contacts, claimed };
   });
 }
 
@@ -88,7 +71,7 @@ export async function judgeOnly(
     const keys = uniqueRecipients(storable).map(({ key }) => key);
     const contacts = [...(await listByAddress(tx, survey, keys))];
     const claimed = new Set(toSend(judgements).map(({ key }) => key));
-    looked = { judgements, contacts, claimed, mails: [], words: [] };
+    looked = { judgements, contacts, claimed };
     throw rollback;
   }).catch((error: unknown) => {
     if (error !== rollback) throw error;
@@ -169,37 +152,7 @@ function claimsOf(judgements: readonly Judgement[], contacts: Claimed['contacts'
   return toSend(judgements).map(({ key, email }) => ({ contact_id: idOf.get(key)!, email }));
 }
 
-type ClaimedBy = { survey: SentSurvey; request: ClaimRequest };
-
-/** The claims as a job loads them. */
-function openMails(
-  claims: readonly ClaimRow[],
-  contacts: readonly SavedContact[],
-  { survey, request }: ClaimedBy,
-): OpenMail[] {
-  const byId = new Map(contacts.map((contact) => [contact.id, contact]));
-  return claims.map(({ id, contact_id, email }) => {
-    const { name, token } = byId.get(contact_id)!;
-    return {
-      id,
-      email,
-      name,
-      token,
-      org_id: survey.orgId,
-      survey_id: survey.surveyId,
-      request_id: request.requestId,
-      traceparent: request.traceparent,
-      status: 'claimed',
-      attempts: 0,
-      claimed_ms_ago: 0,
-      awaited: true,
-      reminder: 0,
-      reminds_of: null,
-    };
-  });
-}
-
-type Following = {
+type SideEffects = {
   request: { traceparent: string | null; submitted: readonly unknown[]; actor?: Actor };
   claims: readonly ClaimRow[];
   judgements: readonly Judgement[];
@@ -209,25 +162,23 @@ type Following = {
 };
 
 /** Side effects of a claim, pipelined in one round trip. */
-async function writeFollowing(
+async function writeSideEffects(
   tx: Sql,
   survey: OrgSurvey,
-  { request, claims, judgements, month, isActive }: Following,
+  { request, claims, judgements, month, isActive }: SideEffects,
 ) {
   const { orgId, surveyId } = survey;
   const jobs = jobsOf(
     { orgId, traceparent: request.traceparent },
     claims.map(({ id }) => id),
   );
-  const [words] = await Promise.all([
-    claims.length > 0 ? listMailWords(tx, orgId, [surveyId]) : [],
+  await Promise.all([
     isActive && reopenSurvey(tx, orgId, surveyId),
     addUsage(tx, orgId, month, claims.length),
     saveBlocked(tx, survey, judgements),
     enqueue(tx, jobs),
-    recordSend(tx, survey, { ...request, mails: claims.length }),
+    auditSend(tx, survey, { ...request, mails: claims.length }),
   ]);
-  return { words };
 }
 
 const blockingCodes = new Set(['unsubscribed', 'bounced', 'frequency']);
@@ -245,7 +196,7 @@ export async function saveBlocked(tx: Sql, survey: OrgSurvey, judgements: readon
 type RequestedSend = { actor?: Actor; submitted: readonly unknown[]; mails: number };
 
 /** One event for a request, whatever becomes of its mails. */
-async function recordSend(
+async function auditSend(
   tx: Sql,
   { orgId, surveyId }: { orgId: string; surveyId: string },
   { actor, submitted, mails }: RequestedSend,

@@ -22,7 +22,6 @@ import { publicUrlOf, warnWithoutJobs } from '../open-database.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import type { Config } from '../settings.ts';
 import { getSurvey } from '../surveys/queries.ts';
-import { createClaimedMails } from './mail-job.ts';
 import { type HistoryRow, listHistory } from './queries.ts';
 import { previewMail } from './screens/preview.tsx';
 import { type ContactResult, createSendProgress, sendSurvey, trySend } from './send.ts';
@@ -38,7 +37,9 @@ const preview = command({
   run: (tools: CommandTools, { survey: surveyId, language, out = '.' }) =>
     inDatabase(tools, async (db, config) => {
       const publicUrl = (await publicUrlOf(db, config)) ?? 'http://localhost';
-      const { subject, html, text } = await previewMail(db, { surveyId, publicUrl, language });
+      const { org_id: orgId } = await getSurvey(db, surveyId);
+      const mail = { orgId, surveyId, publicUrl, language };
+      const { subject, html, text } = await previewMail(db, mail);
       const data = {
         subject,
         html_file: write(join(out, `mail-${surveyId}.html`), html),
@@ -144,7 +145,6 @@ async function sendAll({ db, config }: { db: Db; config: Config }, send: FileSen
   const { orgId, surveyId, contacts, dryRun } = send;
   const log = serviceLog({ level: config.logLevel });
   const progress = await createSendProgress({ db, log });
-  const tools = { db, progress, claimedMails: createClaimedMails() };
   const onProgress = createProgress('contacts');
   const results: ContactResult[] = [];
   try {
@@ -153,7 +153,7 @@ async function sendAll({ db, config }: { db: Db; config: Config }, send: FileSen
       const request = { surveyId, contacts: some, traceparent: null };
       const act = dryRun ? trySend : sendSurvey;
       results.push(
-        ...(await act({ ...tools, settings: config }, commandWriter(orgId), request)).results,
+        ...(await act({ db, progress, settings: config }, commandWriter(orgId), request)).results,
       );
       onProgress(results.length, contacts.length);
     }

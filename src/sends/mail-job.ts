@@ -1,14 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Attributes, SpanKind } from '@opentelemetry/api';
 import { enqueue, type NewJob } from '../jobs.ts';
+import { inLanguage, type SurveyMail, surveyFillings, surveyMail } from '../letters/letter.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
 import { type Db, inTransaction, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
-import { inSpan } from '../lib/tracing/spans.ts';
+import { mailableAddress } from '../lib/smtp/address.ts';
+import { type MailOutcome, unmailable } from '../lib/smtp/connection.ts';
+import type { DkimSigner } from '../lib/smtp/dkim.ts';
+import { compose } from '../lib/smtp/message.ts';
+import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
+import { errorType, inSpan, type SpanDescription, type SpanEnd } from '../lib/tracing/spans.ts';
 import { mailed } from '../signals.ts';
-import { dependsOnProperties } from '../surveys/texts.ts';
-import { type Mailer, mailEnd, mailSpan } from './mailer.ts';
+import { languageFor } from '../surveys/texts.ts';
 import {
   beginMails,
   type ClaimedMail,
@@ -16,12 +22,9 @@ import {
   giveUpBegun,
   giveUpOpenMails,
   listBlocked,
-  listMailProperties,
   listMailWords,
   listOpenMails,
   lockMonths,
-  type OpenMail,
-  type SurveyWords,
   saveOutcomes,
 } from './queries.ts';
 import {
@@ -46,7 +49,7 @@ const retryForMs = 60_000;
 /** A batch of mails of several organizations waits no longer for a lock: then they are written apart. */
 const sharedLockMs = 200;
 const batchesAtOnce = 2;
-const recordBatch = { most: 100, atOnce: batchesAtOnce, lingerMs: 20 };
+const recordBatch = { most: 100, atOnce: batchesAtOnce, lingerMs: 5 };
 
 type MailJobTools = {
   db: Db;
@@ -54,8 +57,6 @@ type MailJobTools = {
   mailer: Mailer;
   /** Tells the waiting requests that mails are finished. */
   progress: { notify: (requestIds: readonly string[]) => Promise<void> };
-  /** Those of this process, if it takes requests. */
-  claimedMails?: Pick<ClaimedMails, 'take'>;
   settings: { sendDeadlineSeconds: number };
 };
 
@@ -78,12 +79,10 @@ export function createMailJobs(tools: MailJobTools) {
    */
   async function run(orgId: string, ids: readonly string[], traceparent: string | null = null) {
     const own = ofGroup(db, orgId);
-    const { mails, requestIds } = await load({ ...tools, db: own }, orgId, ids);
+    const { mails, requestIds } = await load(own, orgId, ids);
     const time = timeFor(mails, settings.sendDeadlineSeconds * 1000);
     try {
-      const ends = await Promise.allSettled(
-        mails.map((mail) => records.open(orgId, () => send(mail, time, traceparent))),
-      );
+      const ends = await Promise.allSettled(mails.map((mail) => send(mail, time, traceparent)));
       const ended = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
       const withdrawn = idsOf(ended, 'withdrawn');
       // A dead process may have begun them with its last statement, which no other job looks after.
@@ -156,37 +155,19 @@ async function putOff(
 }
 
 /** The mails of a job that may still go out, and the requests that wait for any of its mails. */
-async function load({ db, claimedMails }: MailJobTools, orgId: string, ids: readonly string[]) {
-  const kept = claimedMails?.take(ids);
-  const open = kept?.mails ?? (await listOpenMails(db, orgId, ids));
+async function load(db: Db, orgId: string, ids: readonly string[]) {
+  const open = await listOpenMails(db, orgId, ids);
   if (open.some(({ status }) => status === 'sending')) await giveUp(db, orgId, ids);
-  const claimed = open.filter(({ status }) => status === 'claimed');
-  const requestIds = open.filter(({ awaited }) => awaited).map(({ request_id }) => request_id);
-  const words = kept?.words ?? (await readWords(db, orgId, claimed));
-  return { mails: await addProperties(db, addWords(claimed, words)), requestIds };
-}
-
-async function readWords(db: Db, orgId: string, mails: readonly OpenMail[]) {
-  const surveyIds = [...new Set(mails.map(({ survey_id }) => survey_id))];
-  return surveyIds.length > 0 ? await listMailWords(db, orgId, surveyIds) : [];
-}
-
-/** Mails of one survey share its words, as one object. */
-function addWords(mails: readonly OpenMail[], words: readonly SurveyWords[]) {
-  const bySurvey = new Map(words.map(({ survey_id, ...each }) => [survey_id, each]));
-  return mails.flatMap((mail): ClaimedMail[] => {
+  const surveyIds = [...new Set(open.map(({ survey_id }) => survey_id))];
+  // Mails of one survey share its words, as one object.
+  const words = surveyIds.length > 0 ? await listMailWords(db, orgId, surveyIds) : [];
+  const bySurvey = new Map(words.map((each) => [each.survey.id, each]));
+  const mails = open.flatMap((mail): ClaimedMail[] => {
     const own = bySurvey.get(mail.survey_id);
-    return own ? [{ ...mail, ...own }] : [];
+    return own && mail.status === 'claimed' ? [{ ...mail, ...own }] : [];
   });
-}
-
-/** Few surveys say something that depends on a contact's properties: only their mails read them. */
-async function addProperties(db: Db, mails: readonly ClaimedMail[]): Promise<ClaimedMail[]> {
-  const needing = mails.filter(({ survey }) => dependsOnProperties(survey));
-  if (needing.length === 0) return [...mails];
-  const found = await listMailProperties(db, needing);
-  const byMail = new Map(found.map(({ id, properties }) => [id, properties]));
-  return mails.map((mail) => ({ ...mail, properties: byMail.get(mail.id) ?? {} }));
+  const requestIds = open.filter(({ awaited }) => awaited).map(({ request_id }) => request_id);
+  return { mails, requestIds };
 }
 
 function timeFor(mails: readonly ClaimedMail[], deadlineMs: number): MailTime {
@@ -272,14 +253,9 @@ function spanOutcome({ beginning, outcome }: MailAttempt): string {
   return outcome.kind === 'lost' ? 'transient' : outcome.kind;
 }
 
-/**
- * Records outcomes in batches, in which each organization has its share: the outcome of one mail does not wait until
- * hundreds of a neighbour's campaign are written. A batch does not wait for more when every open mail of one of its
- * organizations is in it.
- */
-export function createRecords(db: Db) {
-  const byOrganization = new Map<string, { open: number; waiting: number }>();
-  const rows = createBatch<OutcomeRow, void>(
+/** Records outcomes in batches, in which each organization has its share. */
+export const createRecords = (db: Db) =>
+  createBatch<OutcomeRow, void>(
     {
       keyOf: ({ org_id }) => org_id,
       write: (batch) => saveAll(db, batch, sharedLockMs),
@@ -287,34 +263,6 @@ export function createRecords(db: Db) {
     },
     recordBatch,
   );
-  const flushIfAll = (orgId: string, { open, waiting }: { open: number; waiting: number }) => {
-    if (waiting === open) rows.flush(orgId);
-  };
-
-  return {
-    /** Counts a mail as open while the work on it lasts. */
-    async open<T>(orgId: string, work: () => Promise<T>): Promise<T> {
-      const mails = byOrganization.get(orgId) ?? { open: 0, waiting: 0 };
-      byOrganization.set(orgId, mails);
-      mails.open += 1;
-      return await work().finally(() => {
-        mails.open -= 1;
-        if (mails.open === 0) byOrganization.delete(orgId);
-        flushIfAll(orgId, mails);
-      });
-    },
-    /** The outcome of a mail that is open. */
-    async add(row: OutcomeRow) {
-      const mails = byOrganization.get(row.org_id)!;
-      mails.waiting += 1;
-      const recorded = rows.add(row).finally(() => {
-        mails.waiting -= 1;
-      });
-      flushIfAll(row.org_id, mails);
-      await recorded;
-    },
-  };
-}
 
 /**
  * Records outcomes of many mails at once. An outcome must not get lost while Postgres is away or other
@@ -392,44 +340,6 @@ export function jobsOf({ orgId, traceparent }: JobOwner, mailIds: readonly strin
   return jobs;
 }
 
-type ClaimedMailsOfRequest = { mails: readonly OpenMail[]; words: readonly SurveyWords[] };
-type KeptMail = { mail: OpenMail; words: SurveyWords | undefined };
-type TakenMails = { mails: OpenMail[]; words: SurveyWords[] };
-
-export type ClaimedMails = ReturnType<typeof createClaimedMails>;
-
-/**
- * The mails that requests of this process have claimed, until a job of this process loads them: it need
- * not read them again, nor what they are written from. Whether a mail may still go out is decided in the database when it begins.
- */
-export function createClaimedMails() {
-  const byId = new Map<string, KeptMail & { claimedAt: number }>();
-  return {
-    keep({ mails, words }: ClaimedMailsOfRequest) {
-      const claimedAt = performance.now();
-      const bySurvey = new Map(words.map((each) => [each.survey_id, each]));
-      for (const mail of mails) {
-        byId.set(mail.id, { mail, words: bySurvey.get(mail.survey_id), claimedAt });
-      }
-    },
-    /** All of these mails, once; nothing if this process did not claim all of them. */
-    take(ids: readonly string[]): TakenMails | undefined {
-      const kept = ids.flatMap((id) => byId.get(id) ?? []);
-      for (const id of ids) byId.delete(id);
-      if (kept.length < ids.length) return undefined;
-      const now = performance.now();
-      return {
-        mails: kept.map(({ mail, claimedAt }) => ({ ...mail, claimed_ms_ago: now - claimedAt })),
-        words: [...new Set(kept.flatMap(({ words }) => words ?? []))],
-      };
-    },
-    /** For the end of a request: another process may have had its job. */
-    discard(mails: readonly OpenMail[]) {
-      for (const { id } of mails) byId.delete(id);
-    },
-  };
-}
-
 /**
  * Estimates how long an exchange takes at most, apart from rare outliers: the mean and four times the mean deviation,
  * both weighted towards the latest, as TCP estimates its round trips (RFC 6298).
@@ -446,4 +356,131 @@ function createTypicalTime() {
     /** 0 as long as nothing is known. */
     ms: () => mean + 4 * deviation,
   };
+}
+
+/** Writes and sends one mail; it never throws for what the mail server does. */
+export type Mailer = {
+  /** How many mails are worth sending at once. */
+  concurrency: number;
+  /** The server that gets the mails; none for the built-in mailbox. */
+  server?: MailServer;
+  /** Asks `mayLeave` when the mail is about to leave: a crash before that has sent nothing. */
+  send(mail: ClaimedMail, leaving: MailLeaving): Promise<MailOutcome>;
+};
+
+type MailLeaving = { signal: AbortSignal; mayLeave: () => Promise<boolean> };
+
+type MailerTools = {
+  transport: MailTransport;
+  /** The server behind it; none for the mailbox. */
+  server?: MailServer;
+  /** How many mails are worth sending at once. */
+  concurrency: number;
+  publicUrl: string;
+  dkim: DkimSigner | null;
+  /** With one, bounces come back to an address that names the mail. */
+  bounceDomain: string | null;
+};
+
+/**
+ * Writes mails and sends them. After `stop` mails that have begun go on and no other begins: those stay claimed, and their job fails and is run
+ * again by another process.
+ */
+export function createMailer(tools: MailerTools) {
+  const { transport, concurrency, server = null, publicUrl, dkim, bounceDomain } = tools;
+  const letters = new WeakMap<ClaimedMail['survey'], Map<string, Letter>>();
+
+  /** Composed once for the mails of a job, in each language and for each reminder. */
+  function letterOf(claimed: ClaimedMail): Letter {
+    const language = languageFor(claimed.survey, { property: claimed.properties['language'] });
+    const byLanguage = letters.get(claimed.survey) ?? new Map<string, Letter>();
+    letters.set(claimed.survey, byLanguage);
+    const key = `${language} ${claimed.reminder}`;
+    const cached = byLanguage.get(key);
+    if (cached) return cached;
+    const letter = composeLetter(mailOf(claimed, { publicUrl, language }));
+    byLanguage.set(key, letter);
+    return letter;
+  }
+
+  const stopping = new AbortController();
+
+  async function send(claimed: ClaimedMail, leaving: Leaving = {}): Promise<MailOutcome> {
+    stopping.signal.throwIfAborted();
+    const mayLeave = async () => {
+      stopping.signal.throwIfAborted();
+      return (await leaving.mayLeave?.()) ?? true;
+    };
+    const letter = letterOf(claimed);
+    const to = mailableAddress(claimed.email);
+    const from = bounceDomain ? returnPath(claimed.id, bounceDomain) : letter.from;
+    if (!to) return unmailable('the address cannot be mailed to');
+    if (!from) return unmailable('the sender address of the survey cannot be mailed from');
+    const { id: sendId, name, token, properties, reminds_of: remindsOf } = claimed;
+    const contact = { sendId, email: to, name, token, properties, remindsOf };
+    const message = letter.fill(letter.filling(contact, new Date()));
+    const signed = dkim ? await dkim(message) : message;
+    return await transport.send({ from, to }, signed, {
+      ...leaving,
+      group: claimed.org_id,
+      mayLeave,
+    });
+  }
+
+  return { concurrency, server, send, stop: () => stopping.abort() };
+}
+
+/** Names the mail in the address that a bounce comes back to. */
+const returnPath = (sendId: string, bounceDomain: string) => `bounce+${sendId}@${bounceDomain}`;
+
+type Letter = ReturnType<typeof composeLetter>;
+
+const composeLetter = (mail: SurveyMail) => ({
+  from: mailableAddress(mail.survey.from_email),
+  fill: compose(surveyMail(mail)),
+  filling: surveyFillings(mail),
+});
+
+type MailFrame = { publicUrl: string; language: string };
+
+function mailOf(
+  { survey, organization, reminder }: ClaimedMail,
+  { publicUrl, language }: MailFrame,
+): SurveyMail {
+  const words = inLanguage(survey, language);
+  // Without a subject of its own a reminder keeps that of the first mail: programs show both in one thread.
+  const subject = survey.reminders[reminder - 1]?.subject ?? words.subject;
+  return {
+    survey: { ...words, subject },
+    organization,
+    publicUrl,
+    isReminder: reminder > 0,
+  };
+}
+
+/** A mail server; nothing for the built-in mailbox. */
+type MailServer = { host: string; port: number } | null;
+type TracedMail = { sendId: string; surveyId: string; attempt: number };
+
+/** One mail on its way to the server, or into the mailbox. */
+export const mailSpan = (
+  server: MailServer,
+  { sendId, surveyId, attempt }: TracedMail,
+): SpanDescription => ({
+  name: 'send mail',
+  kind: SpanKind.CLIENT,
+  attributes: {
+    ...(server ? { 'server.address': server.host, 'server.port': server.port } : {}),
+    ...(server ? { 'network.protocol.name': 'smtp' } : {}),
+    'askback.survey.id': surveyId,
+    'askback.send.id': sendId,
+    'askback.send.attempt': attempt,
+  },
+});
+
+export function mailEnd(outcome: string): SpanEnd {
+  const failed = outcome !== 'accepted' && outcome !== 'withdrawn';
+  const attributes: Attributes = { 'askback.send.outcome': outcome };
+  if (failed) attributes[errorType] = outcome;
+  return { attributes, failed };
 }

@@ -1,7 +1,7 @@
 import { markOutcome } from '../contacts/queries.ts';
 import { notFound } from '../errors.ts';
 import type { MailSender, SurveyMail } from '../letters/letter.ts';
-import { type Db, lockTimeout, one, type Sql } from '../lib/db/db.ts';
+import { type Db, lockTimeout, type Part, type Sql } from '../lib/db/db.ts';
 import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 import { mostDaysOfLogs } from '../organizations/manage.ts';
 import { giveBackUsage } from '../organizations/queries.ts';
@@ -188,24 +188,6 @@ export type SendResult = {
   reason_code: string | null;
 };
 
-/** How many mails of a request have no outcome yet, and when all of them have one, their outcomes. */
-export async function lookAtMails(sql: Sql, orgId: string, requestId: string) {
-  return one(
-    await sql<{ open: number; results: SendResult[] | null }[]>`
-      select open, case when open = 0 then (
-               select coalesce(json_agg(json_build_object('key', email_key, 'status', status, 'reason', reason,
-                                                          'reason_code', reason_code)), '[]')
-               from mails
-               where org_id = ${orgId} and request_id = ${requestId}
-             ) end as results
-      from (
-        select count(*)::int as open
-        from mails
-        where org_id = ${orgId} and request_id = ${requestId} and status in ('claimed', 'sending')
-      ) looked`,
-  );
-}
-
 /** The status of each mail of a request. */
 export async function listResults(sql: Sql, orgId: string, requestId: string) {
   return await sql<SendResult[]>`
@@ -214,45 +196,33 @@ export async function listResults(sql: Sql, orgId: string, requestId: string) {
     where org_id = ${orgId} and request_id = ${requestId}`;
 }
 
-/** A claimed mail with everything that its letter is written from. */
-export type ClaimedMail = {
+/** What the mail of a survey is made of. */
+export type MailWords = {
+  survey: SurveyMail['survey'] & { texts: TextsByLanguage; reminders: readonly Reminder[] };
+  organization: MailSender;
+};
+
+/** A mail without an outcome. */
+export type OpenMail = {
   id: string;
   org_id: string;
   survey_id: string;
   request_id: string;
   email: string;
+  status: 'claimed' | 'sending';
   name: string | null;
   token: string;
+  /** Of the contact. */
+  properties: Readonly<Record<string, unknown>>;
   attempts: number;
   traceparent: string | null;
   awaited: boolean;
   reminder: number;
   reminds_of: string | null;
   claimed_ms_ago: number;
-  /** Of the contact; only read when the survey's words depend on them. */
-  properties?: Readonly<Record<string, unknown>>;
-  survey: {
-    type: SurveyType;
-    audience: 'employee' | null;
-    name: string;
-    question_text: string;
-    subject: string | null;
-    intro: string | null;
-    language: string;
-    texts: TextsByLanguage;
-    from_name: string;
-    from_email: string;
-    reply_to: string;
-    reminders?: readonly Reminder[];
-  };
-  organization: Omit<MailSender, 'id'>;
 };
 
-type MailWords = Pick<ClaimedMail, 'survey' | 'organization'>;
-export type SurveyWords = MailWords & { survey_id: string };
-export type OpenMail = Omit<ClaimedMail, keyof MailWords | 'properties'> & {
-  status: 'claimed' | 'sending';
-};
+export type ClaimedMail = OpenMail & MailWords;
 
 /**
  * The mails of a job that have no outcome yet. They are joined by their keys: a plan made while the table
@@ -261,40 +231,41 @@ export type OpenMail = Omit<ClaimedMail, keyof MailWords | 'properties'> & {
 export async function listOpenMails(sql: Sql, orgId: string, ids: readonly string[]) {
   return await sql<OpenMail[]>`
     select s.id, s.org_id, s.survey_id, s.request_id, s.email, s.status, s.attempts, s.traceparent,
-           s.awaited, s.reminder, s.reminds_of, (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago, c.name, c.token
+           s.awaited, s.reminder, s.reminds_of, ${age(sql)} as claimed_ms_ago, c.name, c.token, c.properties
     from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
     join mails s on s.org_id = m.org_id and s.id = m.id
     join contacts c on c.org_id = s.org_id and c.survey_id = s.survey_id and c.id = s.contact_id
     where s.status in ('claimed', 'sending')`;
 }
 
+/** How many milliseconds ago a mail `s` was claimed. */
+const age = (sql: Sql) => sql`(extract(epoch from now() - s.claimed_at) * 1000)::float8`;
+
 /** The words of surveys and organizations that their mails are written from. */
 export async function listMailWords(sql: Sql, orgId: string, surveyIds: readonly string[]) {
-  return await sql<SurveyWords[]>`
-    select v.id as survey_id,
-           json_build_object('type', v.type, 'audience', v.audience, 'name', v.name,
+  return await sql<MailWords[]>`
+    select json_build_object('id', v.id, 'type', v.type, 'audience', v.audience,
                              'question_text', v.question_text, 'subject', v.subject,
                              'intro', v.intro, 'texts', v.texts, 'reminders', v.reminders, 'language', v.language,
-                             'from_name', v.from_name,
-                             'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
-           json_build_object('name', o.name, 'color', o.color, 'logo', o.logo, 'mail_foot', o.mail_foot,
-                             'postal_address', o.postal_address) as organization
+                             'from_name', v.from_name, 'from_email', v.from_email,
+                             'reply_to', v.reply_to) as survey,
+           ${sender(sql)} as organization
     from surveys v
     join organizations o on o.id = v.org_id
     where v.org_id = ${orgId} and v.id = any (${[...surveyIds]}::uuid[])`;
 }
 
-/** The properties of the contacts of mails. */
-export async function listMailProperties(
-  sql: Sql,
-  mails: readonly { org_id: string; id: string }[],
-) {
-  return await sql<{ id: string; properties: Record<string, unknown> }[]>`
-    select s.id, c.properties
-    from ${byKey(sql, mails)}
-    join mails s on s.org_id = m.org_id and s.id = m.id
-    join contacts c on c.org_id = s.org_id and c.survey_id = s.survey_id and c.id = s.contact_id`;
+/** What mails and pages show of an organization. */
+export async function findMailSender(sql: Sql, orgId: string) {
+  const [found] = await sql<{ organization: MailSender }[]>`
+    select ${sender(sql)} as organization from organizations o where o.id = ${orgId}`;
+  if (!found) throw notFound('organization');
+  return found.organization;
 }
+
+const sender = (sql: Sql) => sql`
+  json_build_object('id', o.id, 'name', o.name, 'color', o.color, 'logo', o.logo, 'mail_foot', o.mail_foot,
+                    'postal_address', o.postal_address)`;
 
 /**
  * Marks mails as `sending` before their first byte goes out and returns those that may still be sent, with
@@ -406,47 +377,70 @@ export type EndedMail = {
   claimed_ms_ago: number;
 };
 
-const endedMail = (sql: Sql) => sql`
-  id, org_id, survey_id, attempts, traceparent,
-  (extract(epoch from now() - claimed_at) * 1000)::float8 as claimed_ms_ago`;
+type Ending = {
+  /** The `from` and `where` that pick mails `s`. */
+  picked: Part;
+  status: 'failed' | 'unknown';
+  code: 'deadline' | 'unknown_outcome';
+  reason: string | Part;
+};
+
+/** A failed mail goes back to the quota of its month. The contact of a reminder was sent the survey before. */
+const endMails = (sql: Sql, { picked, status, code, reason }: Ending) => sql<EndedMail[]>`
+  -- organization: caller
+  with ended as (
+    update mails s
+    set status = ${status}, blocks_resend = ${status !== 'failed'}, reason = ${reason}, reason_code = ${code},
+        finished_at = now()
+    ${picked}
+    returning s.*
+  ), marked as (
+    ${markOutcome(
+      sql,
+      sql`select org_id, contact_id, 'failed', reason, null::timestamptz from ended where reminder = 0`,
+    )}
+  ), given_back as (
+    ${giveBackUsage(
+      sql,
+      sql`select org_id, month, count(*) from ended where status = 'failed' group by 1, 2`,
+    )}
+  )
+  select s.id, s.org_id, s.survey_id, s.attempts, s.traceparent, ${age(sql)} as claimed_ms_ago from ended s`;
+
+const unknown = { status: 'unknown', code: 'unknown_outcome' } as const;
+const tooLate = { status: 'failed', code: 'deadline' } as const;
 
 /**
  * Gives up the mails of a job that an earlier run had begun. It died before it recorded the outcome, so
  * whether they arrived is unknown.
  */
 export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[], reason: string) {
-  return await sql<EndedMail[]>`
-    with begun as (
-      update mails s
-      set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', finished_at = now()
-      from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
-      where s.org_id = m.org_id and s.id = m.id and s.status = 'sending'
-      returning s.*
-    ), marked as (
-      ${markOutcome(
-        sql,
-        sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz
-                           from begun where reminder = 0`,
-      )}
-    )
-    select ${endedMail(sql)} from begun`;
+  const picked = sql`
+    from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
+    where s.org_id = m.org_id and s.id = m.id and s.status = 'sending'`;
+  return await endMails(sql, { picked, ...unknown, reason });
+}
+
+/** Gives up the open mails of all organizations: after a restore they may have been sent already. */
+export async function giveUpOpenMails(sql: Sql, reason: string) {
+  const picked = sql`where s.status in ('claimed', 'sending')`;
+  await endMails(sql, { picked, ...unknown, reason });
 }
 
 /** Cancels the mails of a request that are still claimed when its time is over. */
 export async function cancelClaims(sql: Sql, orgId: string, requestId: string, reason: string) {
-  return await sql<EndedMail[]>`
-    with cancelled as (
-      update mails
-      set status = 'failed', blocks_resend = false, reason = ${reason}, reason_code = 'deadline',
-          finished_at = now()
-      where org_id = ${orgId} and request_id = ${requestId} and status = 'claimed'
-      returning *
-    ), marked as (
-      ${markOutcome(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from cancelled`)}
-    ), given_back as (
-      ${giveBackUsage(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
-    )
-    select ${endedMail(sql)} from cancelled`;
+  const picked = sql`where s.org_id = ${orgId} and s.request_id = ${requestId} and s.status = 'claimed'`;
+  return await endMails(sql, { picked, ...tooLate, reason });
+}
+
+type NotSent = { id: string; org_id: string; reason: string };
+
+/** Cancels mails that have not begun. */
+export async function cancelStranded(sql: Sql, mails: readonly NotSent[]) {
+  const picked = sql`
+    from json_to_recordset(${JSON.stringify(mails)}::text::json) as m (id uuid, org_id uuid, reason text)
+    where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'`;
+  return await endMails(sql, { picked, ...tooLate, reason: sql`m.reason` });
 }
 
 /** Withdraws mails that have not begun: they leave no trace, and their addresses may be claimed again. */
@@ -455,19 +449,6 @@ export async function withdrawClaims(sql: Sql, orgId: string, requestIds: readon
     delete from mails
     where org_id = ${orgId} and request_id = any (${[...requestIds]}::uuid[]) and status = 'claimed'
     returning request_id, contact_id`;
-}
-
-/** Gives up the open mails of all organizations: after a restore they may have been sent already. */
-export async function giveUpOpenMails(sql: Sql, reason: string) {
-  await sql`
-    -- all organizations
-    with open as (
-      update mails
-      set status = 'unknown', reason = ${reason}, reason_code = 'unknown_outcome', finished_at = now()
-      where status in ('claimed', 'sending')
-      returning org_id, contact_id, reminder
-    )
-    ${markOutcome(sql, sql`select org_id, contact_id, 'failed', ${reason}::text, null::timestamptz from open where reminder = 0`)}`;
 }
 
 type FailedJob = { id: string; org_id: string; mail_ids: string[] };
@@ -501,7 +482,7 @@ export async function listStranded(sql: Sql, jobs: readonly FailedJob[]) {
   const mails = jobs.flatMap(({ org_id, mail_ids }) => mail_ids.map((id) => ({ org_id, id })));
   return await sql<StrandedMail[]>`
     select s.id, s.org_id, s.status,
-           (extract(epoch from now() - s.claimed_at) * 1000)::float8 as claimed_ms_ago,
+           ${age(sql)} as claimed_ms_ago,
            exists (select from suppressions x
                    where x.org_id = s.org_id and x.email = s.email_key
                      and x.kind = 'unsubscribed') as unsubscribed,
@@ -513,64 +494,10 @@ export async function listStranded(sql: Sql, jobs: readonly FailedJob[]) {
     where s.status in ('claimed', 'sending')`;
 }
 
-type NotSent = { id: string; org_id: string; reason: string };
-
-/** Cancels mails that have not begun, and gives back the quota they took. */
-export async function cancelStranded(sql: Sql, mails: readonly NotSent[]) {
-  return await sql<EndedMail[]>`
-    with cancelled as (
-      update mails s
-      set status = 'failed', blocks_resend = false, reason = m.reason, reason_code = 'deadline',
-          finished_at = now()
-      from json_to_recordset(${JSON.stringify(mails)}::text::json)
-        as m (id uuid, org_id uuid, reason text)
-      where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'
-      returning s.*
-    ), marked as (
-      ${markOutcome(sql, sql`select org_id, contact_id, 'failed', reason, null::timestamptz from cancelled where reminder = 0`)}
-    ), given_back as (
-      ${giveBackUsage(sql, sql`select org_id, month, count(*) from cancelled group by 1, 2`)}
-    )
-    select ${endedMail(sql)} from cancelled`;
-}
-
 /** Removes jobs that are done. */
 export async function removeJobs(sql: Sql, ids: readonly string[]) {
   await sql`select graphile_worker.complete_jobs(${[...ids]}::bigint[])`;
 }
-
-export type Mailed = {
-  survey: SurveyMail['survey'] & { texts: TextsByLanguage };
-  organization: SurveyMail['organization'];
-};
-
-/** What the mail of a survey is made of. */
-export async function findMailed(sql: Sql, surveyId: string) {
-  const [found] = await sql<Mailed[]>`
-    -- all organizations
-    select json_build_object('id', v.id, 'type', v.type, 'audience', v.audience,
-                             'question_text', v.question_text, 'subject', v.subject,
-                             'intro', v.intro, 'texts', v.texts, 'language', v.language,
-                             'from_name', v.from_name,
-                             'from_email', v.from_email, 'reply_to', v.reply_to) as survey,
-           ${sender(sql)} as organization
-    from surveys v
-    join organizations o on o.id = v.org_id
-    where v.id = ${surveyId}`;
-  return found;
-}
-
-/** What mails and pages show of an organization. */
-export async function findMailSender(sql: Sql, orgId: string) {
-  const [found] = await sql<Pick<Mailed, 'organization'>[]>`
-    select ${sender(sql)} as organization from organizations o where o.id = ${orgId}`;
-  if (!found) throw notFound('organization');
-  return found.organization;
-}
-
-const sender = (sql: Sql) => sql`
-  json_build_object('id', o.id, 'name', o.name, 'color', o.color, 'logo', o.logo,
-                             'mail_foot', o.mail_foot, 'postal_address', o.postal_address)`;
 
 type OldBlockedMails = { days: number; atMost: number };
 

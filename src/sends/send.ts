@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Writer } from '../audit/acts.ts';
+import { withinMs } from '../lib/async/deadline.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { enqueueSpan } from '../lib/queue/task.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { sendAnswered } from '../signals.ts';
 import { type Claimed, claim, judgeOnly, type SentSurvey } from './claim.ts';
-import { type ClaimedMails, publishEnded } from './mail-job.ts';
-import {
-  cancelClaims,
-  listResults,
-  lookAtMails,
-  type OpenMail,
-  type SendResult,
-} from './queries.ts';
+import { publishEnded } from './mail-job.ts';
+import { cancelClaims, listResults, type SendResult } from './queries.ts';
 import {
   blockReasons,
   type Judgement,
@@ -27,7 +22,6 @@ import {
 export type SendTools = {
   db: Db;
   progress: Pick<SendProgress, 'watch'>;
-  claimedMails: Pick<ClaimedMails, 'keep' | 'discard'>;
   settings: { sendDeadlineSeconds: number };
 };
 
@@ -46,22 +40,19 @@ export async function sendSurvey(tools: SendTools, { orgId, actor }: Writer, req
   const submitted = request.contacts.map((contact) => readContact(contact));
   const requestId = randomUUID();
   const watch = tools.progress.watch(requestId);
-  let mails: readonly OpenMail[] = [];
   try {
     const claimed = await inSpan(
       { traceparent: request.traceparent, agoMs: 0 },
       () => enqueueSpan('sends.mail'),
       ({ traceparent }) => claim(tools.db, survey, { requestId, submitted, traceparent, actor }),
     );
-    mails = claimed.mails;
-    tools.claimedMails.keep(claimed);
-    const known = await waitForAll(tools, survey, { requestId, mails: mails.length, watch });
-    const results = resultsOf(submitted, claimed, known);
+    const outcomes =
+      claimed.claimed.size > 0 ? await waitForAll(tools, orgId, { requestId, watch }) : new Map();
+    const results = resultsOf(submitted, claimed, outcomes);
     sendAnswered.publish({ ...survey, results });
     return answer(survey, claimed, results);
   } finally {
     watch.end();
-    tools.claimedMails.discard(mails);
   }
 }
 
@@ -77,31 +68,28 @@ export async function trySend(tools: SendTools, { orgId }: Writer, request: Send
 
 type Results = ReadonlyMap<string, SendResult>;
 
-type Wait = { requestId: string; mails: number; watch: MailWatch };
+type Wait = { requestId: string; watch: MailWatch };
 
 /** At the deadline mails that have not begun are cancelled, and mails in flight have no outcome yet. */
 async function waitForAll(
-  tools: SendTools,
-  { orgId }: SentSurvey,
-  { requestId, mails, watch }: Wait,
+  { db, settings }: SendTools,
+  orgId: string,
+  { requestId, watch }: Wait,
 ): Promise<Results> {
-  if (mails === 0) return new Map();
-  const endsAt = Date.now() + tools.settings.sendDeadlineSeconds * 1000;
-  for (let enough = mails; ; ) {
-    const remaining = endsAt - Date.now();
-    await watch.waitForCount(enough, remaining);
-    const finished = watch.finishedCount();
-    const { open, results } = await lookAtMails(tools.db, orgId, requestId);
-    if (results) return byKey(results);
-    if (remaining <= 0) {
-      const cancelled = await cancelClaims(tools.db, orgId, requestId, tooLate);
-      for (const mail of cancelled) publishEnded(mail, 'failed');
-      break;
-    }
-    enough = finished + open;
+  const endsAt = Date.now() + settings.sendDeadlineSeconds * 1000;
+  for (;;) {
+    const remainingMs = endsAt - Date.now();
+    await watch.next(remainingMs);
+    const results = await listResults(db, orgId, requestId);
+    if (!results.some(isOpen)) return byKey(results);
+    if (remainingMs <= 0) break;
   }
-  return byKey(await listResults(tools.db, orgId, requestId));
+  const cancelled = await cancelClaims(db, orgId, requestId, tooLate);
+  for (const mail of cancelled) publishEnded(mail, 'failed');
+  return byKey(await listResults(db, orgId, requestId));
 }
+
+const isOpen = ({ status }: SendResult) => status === 'claimed' || status === 'sending';
 
 const byKey = (results: readonly SendResult[]): Results =>
   new Map(results.map((each) => [each.key, each]));
@@ -166,11 +154,9 @@ const recheckMs = 1000;
 
 export type SendProgress = Awaited<ReturnType<typeof createSendProgress>>;
 
-/** The progress of one request's mails. */
 type MailWatch = {
-  finishedCount: () => number;
-  /** Resolves when so many are finished, after a second, or when the time is over. */
-  waitForCount: (mails: number, remainingMs: number) => Promise<void>;
+  /** Resolves when mails of the request have finished since the last call, after a second, or when the time is over. */
+  next: (remainingMs: number) => Promise<void>;
   end: () => void;
 };
 
@@ -181,53 +167,33 @@ type SendProgressTools = {
   listenOn?: Db;
 };
 
-/**
- * Counts the finished mails of waiting requests. A job counts in memory for a request of its own process,
- * and sends one notification for a request of another process.
- */
+/** Wakes waiting requests when a job has finished mails of theirs, in this process or in another. */
 export async function createSendProgress({ db, log, listenOn = db }: SendProgressTools) {
-  const watches = new Map<string, (mails: number) => void>();
-
-  const onNotification = (payload: string) => {
-    const [requestId = '', mails] = payload.split(' ');
-    watches.get(requestId)?.(Number(mails));
-  };
-  const listening = await listenOn.listen(channel, onNotification).catch((err: unknown) => {
-    log.warn({ err }, 'waiting requests look for themselves: no notifications');
-  });
-
-  /** To be called before the claims are committed: what finishes before that is not counted. */
-  function watch(requestId: string): MailWatch {
-    let finished = 0;
-    let enough = Number.POSITIVE_INFINITY;
-    let onEnough = () => {};
-    watches.set(requestId, (mails) => {
-      finished += mails;
-      if (finished >= enough) onEnough();
+  const watches = new Map<string, () => void>();
+  const listening = await listenOn
+    .listen(channel, (requestId) => watches.get(requestId)?.())
+    .catch((err: unknown) => {
+      log.warn({ err }, 'waiting requests look for themselves: no notifications');
     });
+
+  /** To be called before the claims are committed: what finishes before that wakes no one. */
+  function watch(requestId: string): MailWatch {
+    let finished = Promise.withResolvers<void>();
+    watches.set(requestId, () => finished.resolve());
     return {
-      finishedCount: () => finished,
-      waitForCount(mails, remainingMs) {
-        if (finished >= mails || remainingMs <= 0) return Promise.resolve();
-        return new Promise((resolve) => {
-          const timer = setTimeout(resolve, Math.min(recheckMs, remainingMs));
-          enough = mails;
-          onEnough = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
+      async next(remainingMs) {
+        await withinMs(finished.promise, Math.min(recheckMs, remainingMs), () => {});
+        finished = Promise.withResolvers();
       },
       end: () => watches.delete(requestId),
     };
   }
 
-  /** Takes the request of each finished mail. */
   async function notify(requestIds: readonly string[]) {
-    for (const [requestId, { length }] of Map.groupBy(requestIds, (each) => each)) {
-      const count = watches.get(requestId);
-      if (count) count(length);
-      else await db.notify(channel, `${requestId} ${length}`);
+    for (const requestId of new Set(requestIds)) {
+      const wake = watches.get(requestId);
+      if (wake) wake();
+      else await db.notify(channel, requestId);
     }
   }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { sweepCampaigns } from '../../src/campaigns/automation.ts';
 import { listRunsByItself } from '../../src/campaigns/queries.ts';
-import { createMailer } from '../../src/sends/mailer.ts';
+import { createMailer } from '../../src/sends/mail-job.ts';
 import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
 import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Sql } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { createClaimedMails, createMailJobs } from '../../src/sends/mail-job.ts';
-import type { Mailer } from '../../src/sends/mailer.ts';
+import type { Mailer } from '../../src/sends/mail-job.ts';
+import { createMailJobs } from '../../src/sends/mail-job.ts';
 import { createSendProgress, sendSurvey } from '../../src/sends/send.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
@@ -50,8 +50,7 @@ async function sendOne({ claimed, accept, email = 'ann@people.test' }: OneMail) 
     },
   };
   const settings = { sendDeadlineSeconds: 30 };
-  const claimedMails = createClaimedMails();
-  const mailJobs = createMailJobs({ db, log, mailer, progress, claimedMails, settings });
+  const mailJobs = createMailJobs({ db, log, mailer, progress, settings });
   const runJobs = async () => {
     await claimed?.(db, scene);
     const jobs = await db<{ payload: { org_id: string; mail_ids: string[] } }[]>`
@@ -59,13 +58,17 @@ async function sendOne({ claimed, accept, email = 'ann@people.test' }: OneMail) 
     for (const { payload } of jobs) await mailJobs.run(payload.org_id, payload.mail_ids);
   };
   let jobs: Promise<void> | undefined;
-  const keep: typeof claimedMails.keep = (claim) => {
-    claimedMails.keep(claim);
-    jobs = runJobs();
+  const watch: typeof progress.watch = (requestId) => {
+    const own = progress.watch(requestId);
+    const next = (remainingMs: number) => {
+      jobs ??= runJobs();
+      return own.next(remainingMs);
+    };
+    return { ...own, next };
   };
   const key = writeKeyOf(orgId);
   const wish = { surveyId, contacts: [{ email: scene.email }], traceparent: null };
-  const tools = { db, progress, claimedMails: { ...claimedMails, keep }, settings };
+  const tools = { db, progress: { watch }, settings };
   const { results } = await sendSurvey(tools, key, wish);
   await jobs;
   const [contact] = await db<{ status: string; failure_reason: string | null; sent: boolean }[]>`

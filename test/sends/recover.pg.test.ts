@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { claim } from '../../src/sends/claim.ts';
+import type { Mailer } from '../../src/sends/mail-job.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
-import type { Mailer } from '../../src/sends/mailer.ts';
-import { beginMails, listMailWords, listOpenMails } from '../../src/sends/queries.ts';
+import { beginMails } from '../../src/sends/queries.ts';
 import { recoverStrandedMails } from '../../src/sends/recover.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { mailed } from '../../src/signals.ts';
@@ -22,7 +22,7 @@ import { until } from '../support/probe/until.ts';
 const { db, url } = await testDatabase();
 const { lines, log } = keptLog();
 const settings = { sendDeadlineSeconds: 60 };
-const progress = { nextNews: async () => {}, notify: async () => {}, stop: async () => {} };
+const progress = { notify: async () => {} };
 /** The signals of the mails of an organization, from now on. */
 function signalsOf(orgId: string) {
   const signals: unknown[] = [];
@@ -178,28 +178,6 @@ test('a mail that an earlier run of its job had begun is given up, and the other
   assert.deepEqual(sent, [left.sends[1]?.email]);
 });
 
-test('a mail that is begun although this process has it in memory is given up, not sent again', async () => {
-  const left = await claimed(1);
-  const sent: string[] = [];
-  const mailer: Mailer = {
-    concurrency: 1,
-    async send({ email }, { mayLeave }) {
-      if (!(await mayLeave())) return lost();
-      sent.push(email);
-      return accepted();
-    },
-  };
-  const claimedMails = { take: () => ({ mails: openMails, words }) };
-  const mailJobs = createMailJobs({ db, log, mailer, progress, settings, claimedMails });
-  const ids = left.sends.map(({ id }) => id);
-  const openMails = await listOpenMails(db, left.orgId, ids);
-  const words = await listMailWords(db, left.orgId, [openMails[0]!.survey_id]);
-  await beginMails(db, left.sends);
-  await mailJobs.run(left.orgId, ids);
-  assert.deepEqual(await statuses(left), ['unknown']);
-  assert.deepEqual(sent, []);
-});
-
 test('what a dead process began while the job was looking for its mails is given up too', async () => {
   const left = await claimed(1);
   const { sent, mailJobs } = counting();
@@ -210,7 +188,7 @@ test('what a dead process began while the job was looking for its mails is given
       await dead`
         update mails set status = 'sending', sending_at = now(), attempts = 1
         where org_id = ${left.orgId}`;
-      await slow`lock table surveys in access exclusive mode`; // the mails are listed with their surveys
+      await slow`lock table surveys in access exclusive mode`; // read after the mails
       job = mailJobs.run(left.orgId, ids);
       await untilLockWaits(db);
     });

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import fc from 'fast-check';
-import { createSemaphore } from '../../src/lib/async/semaphore.ts';
-import { shareFairly } from '../../src/lib/db/fair-pool.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
-import { createClaimedMails, createMailJobs } from '../../src/sends/mail-job.ts';
-import type { Mailer } from '../../src/sends/mailer.ts';
+import type { Mailer } from '../../src/sends/mail-job.ts';
+import { createMailJobs } from '../../src/sends/mail-job.ts';
 import { createSendProgress, type SendTools, sendSurvey, trySend } from '../../src/sends/send.ts';
 import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey, writeKeyOf } from '../support/make/rows.ts';
@@ -30,42 +28,30 @@ function mailServer(say: (email: string, tries: number) => MailOutcome = accepte
   return { mailed, mailer };
 }
 
-/** A request whose job the test runs itself. */
-const noClaimedMails = { keep() {}, discard() {} };
-
 /** Jobs that a test set off must not take those of the next one. */
 const running: Promise<void>[] = [];
 afterEach(async () => void (await Promise.all(running.splice(0))));
 
-/** A send with its jobs run in place of the queue; `pool` is where it makes its statements. */
-function sending(mailer: Mailer, { sendDeadlineSeconds = 30, pool = db } = {}) {
-  const claimedMails = createClaimedMails();
-  const mailJobs = createMailJobs({
-    claimedMails,
-    db: pool,
-    log,
-    mailer,
-    progress,
-    settings: { sendDeadlineSeconds: 60 },
-  });
+/** A send with its jobs run in place of the queue. */
+function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
+  const settings = { sendDeadlineSeconds: 60 };
+  const mailJobs = createMailJobs({ db, log, mailer, progress, settings });
   const runJobs = async () => {
     const jobs = await db<{ payload: { org_id: string; mail_ids: string[] } }[]>`
       delete from test.jobs where task = 'sends.mail' returning payload`;
     await Promise.all(jobs.map(({ payload }) => mailJobs.run(payload.org_id, payload.mail_ids)));
   };
-  const tools: SendTools = {
-    db: pool,
-    progress,
-    claimedMails: {
-      ...claimedMails,
-      keep(claimed) {
-        claimedMails.keep(claimed);
-        running.push(runJobs());
-      },
-    },
-    settings: { sendDeadlineSeconds },
+  const watch: typeof progress.watch = (requestId) => {
+    const own = progress.watch(requestId);
+    const next = (remainingMs: number) => {
+      running.push(runJobs());
+      return own.next(remainingMs);
+    };
+    return { ...own, next };
   };
-  return { tools, runJobs };
+  /** Without a hand from the test its jobs wait. */
+  const idle: SendTools = { db, progress, settings: { sendDeadlineSeconds } };
+  return { tools: { ...idle, progress: { watch } }, idle, runJobs };
 }
 
 async function organization(over: Record<string, unknown> = {}) {
@@ -81,22 +67,6 @@ const wish = (surveyId: string, contacts: unknown[]) => ({ surveyId, contacts, t
 
 const used = async (orgId: string) =>
   (await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`)[0]?.used ?? 0;
-
-test('after its claim a mail takes three statements: it begins, its outcome is recorded and read', async () => {
-  const { key, survey } = await organization();
-  const slots = createSemaphore({ slots: 8 });
-  let turns = 0;
-  const enter: typeof slots.enter = (...given) => {
-    turns += 1;
-    return slots.enter(...given);
-  };
-  const pool = shareFairly(db, { ...slots, enter });
-  const { tools } = sending(mailServer().mailer, { pool });
-  const { sent } = await sendSurvey(tools, key, wish(survey, people(1)));
-  assert.equal(sent, 1);
-  // The claim is one transaction.
-  assert.equal(turns, 1 + 3);
-});
 
 test('every submitted contact has a result in the order given', async () => {
   const { key, survey } = await organization();
@@ -232,12 +202,8 @@ test('an unknown outcome is answered as failed and never repeated', async () => 
 test('mails that an earlier run of a job had begun are given up, the others go out', async () => {
   const { key, orgId, survey } = await organization();
   const { mailed, mailer } = mailServer();
-  const { tools, runJobs } = sending(mailer);
-  const answer = sendSurvey(
-    { ...tools, claimedMails: noClaimedMails },
-    key,
-    wish(survey, people(3)),
-  );
+  const { idle, runJobs } = sending(mailer);
+  const answer = sendSurvey(idle, key, wish(survey, people(3)));
   while ((await db`select from mails where org_id = ${orgId}`).length === 0);
   await db`update mails set status = 'sending' where org_id = ${orgId} and email = 'p0@people.test'`;
   await runJobs();
@@ -294,12 +260,8 @@ test('a dry run judges the same and writes nothing', async () => {
 
 test('at the deadline mails that have not begun are taken back', async () => {
   const { key, orgId, survey } = await organization();
-  const { tools, runJobs } = sending(mailServer().mailer, { sendDeadlineSeconds: 0 });
-  const answer = await sendSurvey(
-    { ...tools, claimedMails: noClaimedMails },
-    key,
-    wish(survey, people(2)),
-  );
+  const { idle, runJobs } = sending(mailServer().mailer, { sendDeadlineSeconds: 0 });
+  const answer = await sendSurvey(idle, key, wish(survey, people(2)));
 
   assert.equal(answer.failed, 2);
   assert.equal(await used(orgId), 0);

@@ -346,6 +346,16 @@ const tooLarge = (most: number): MailOutcome => ({
   response: `the message is larger than the ${most} bytes that the server takes`,
 });
 
+/** For an address that no server would take. */
+export const unmailable = (response: string): MailOutcome => ({
+  kind: 'refused',
+  permanent: true,
+  unknownMailbox: false,
+  code: 553,
+  enhanced: '5.1.3',
+  response,
+});
+
 const longestResponse = 500;
 
 /** On one line and of bounded length: it is shown to people and kept with the row. */

@@ -24,7 +24,7 @@ import { readForm } from '../../web/app/forms.tsx';
 import { pageHeaders } from '../../web/headers.ts';
 import { languageOf } from '../../web/language.ts';
 import { type HtmlPage, renderPage } from '../../web/layout.tsx';
-import { findMailed, findMailSender, type Mailed } from '../queries.ts';
+import { findMailSender, listMailWords, type MailWords } from '../queries.ts';
 
 type PreviewTools = { db: Db; publicUrl: string };
 
@@ -80,7 +80,7 @@ async function preview(
   const texts = (wish.texts ?? {}) as TextsByLanguage;
   const { subject = null, intro = null, follow_up = null, thanks = null } = wish;
   const { audience = null, reply_to: given } = wish;
-  const survey = { ...wish, texts, subject, intro, follow_up, thanks, audience };
+  const survey = { ...wish, texts, subject, intro, follow_up, thanks, audience, reminders: [] };
   const tag = languageFor(survey, { property: wished });
   const reader = readerOf(survey);
   const organization = await findMailSender(db, c.var.organization.id);
@@ -148,11 +148,16 @@ const inventedMail = {
 };
 const reader: AddressedPerson = { name: 'Robin Reader', properties: {} };
 
-type MailPreview = { surveyId: string; publicUrl: string; language?: string | undefined };
+type MailPreview = {
+  orgId: string;
+  surveyId: string;
+  publicUrl: string;
+  language?: string | undefined;
+};
 
 /** A survey's mail as a mail program reads it: composed whole and taken apart again. */
-export async function previewMail(sql: Sql, { surveyId, publicUrl, language }: MailPreview) {
-  const mailed = await findMailed(sql, surveyId);
+export async function previewMail(sql: Sql, { orgId, surveyId, publicUrl, language }: MailPreview) {
+  const [mailed] = await listMailWords(sql, orgId, [surveyId]);
   if (!mailed) throw notFound('survey');
   if (language && language !== mailed.survey.language && !mailed.survey.texts[language]) {
     throw new Refusal('invalid', `the survey has no texts in ${language}`);
@@ -167,7 +172,7 @@ export async function previewMail(sql: Sql, { surveyId, publicUrl, language }: M
 type ReadLetter = { publicUrl: string; language: string; reader: AddressedPerson };
 
 /** The mail of a survey, stored or not, to a person. */
-async function readLetter(mailed: Mailed, { publicUrl, language, reader }: ReadLetter) {
+async function readLetter(mailed: MailWords, { publicUrl, language, reader }: ReadLetter) {
   const survey = inLanguage(mailed.survey, language);
   const mail = { survey, organization: mailed.organization, publicUrl };
   const contact = { ...inventedMail, name: reader.name, properties: reader.properties };

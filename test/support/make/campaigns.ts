@@ -2,8 +2,8 @@ import { advanceCampaign } from '../../../src/campaigns/advance.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../../src/lib/smtp/connection.ts';
+import type { Mailer } from '../../../src/sends/mail-job.ts';
 import { createMailJobs } from '../../../src/sends/mail-job.ts';
-import type { Mailer } from '../../../src/sends/mailer.ts';
 import type { ClaimedMail } from '../../../src/sends/queries.ts';
 import { accepted, lost } from './mail-outcomes.ts';
 

@@ -5,7 +5,6 @@ import { createLog } from '../../../src/lib/log/log.ts';
 import { judgeTarget } from '../../../src/lib/outbound/connect.ts';
 import { redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 import { noErasureFile } from '../../../src/people/receipts-file.ts';
-import { createClaimedMails } from '../../../src/sends/mail-job.ts';
 import { readReport } from '../../../src/suppressions/bounces.ts';
 import { subscriber } from '../fakes/subscriber.ts';
 import { testSettings } from '../make/settings.ts';
@@ -39,10 +38,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     judgeTarget: async (url) => judgeTarget(url, { allow: [], http: false }),
     secrets: createSecrets([Buffer.alloc(32, 1)]),
     erasureFile: noErasureFile,
-    claimedMails: createClaimedMails(),
-    progress: {
-      watch: () => ({ finishedCount: () => 0, waitForCount: async () => {}, end: () => {} }),
-    },
+    progress: { watch: () => ({ next: async () => {}, end: () => {} }) },
     mailbox: true,
     excerpt: redactedExcerpt,
     readReport: (_orgId, message) => readReport(message),
