@@ -6,7 +6,6 @@ import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 import { mostDaysOfLogs } from '../organizations/manage.ts';
 import { giveBackUsage } from '../organizations/queries.ts';
 import { suppressBounced } from '../suppressions/bounces.ts';
-import type { SurveyType } from '../survey-types.ts';
 import type { Reminder } from '../surveys/schemas.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
 import type { AddressFacts, BlockReason, OutcomeRow } from './rules.ts';
