@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSmtpPool } from '../../../src/lib/smtp/smtp.ts';
+import { createSmtpPool } from '../../../src/lib/smtp/pool.ts';
 import { noReply, scriptedSmtp, settingsFor } from '../../support/fakes/smtp-server.ts';
 
 const envelope = { from: 'hallo@baecker.example', to: 'ada@example.com' };

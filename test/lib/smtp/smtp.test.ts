@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import type { MailOutcome } from '../../../src/lib/smtp/connection.ts';
+import { createSmtpPool } from '../../../src/lib/smtp/pool.ts';
 import type { SmtpSettings } from '../../../src/lib/smtp/settings.ts';
-import { createSmtpPool } from '../../../src/lib/smtp/smtp.ts';
 import {
   closeConnection,
   noReply,
@@ -314,7 +314,7 @@ test('421 and 454 halve what is under way at once, and acceptance earns it back'
   let busy = true;
   const server = await scriptedSmtp({ MAIL: () => (busy ? '454 4.7.0 slower' : '250 ok') });
   const settings = settingsFor(server.url, { connections: 8 });
-  await using pool = closing(createSmtpPool(settings, { firstPauseMs: 2000 }));
+  await using pool = closing(createSmtpPool(settings));
   await Promise.all(Array.from({ length: 8 }, () => pool.send(envelope, message)));
   assert.equal(pool.state().limit, 4);
   busy = false;
@@ -343,15 +343,6 @@ test('a message larger than the server says it takes is refused without being se
     commands.filter((line) => line.startsWith('MAIL')),
     [],
   );
-});
-
-test('a fault point sees the moment before DATA and the moment after the 250', async () => {
-  const server = await scriptedSmtp();
-  const stages: string[] = [];
-  const onStage = (stage: string) => void stages.push(`${stage} ${server.seen.messages.length}`);
-  await using pool = closing(createSmtpPool(settingsFor(server.url), { onStage }));
-  await pool.send(envelope, message);
-  assert.deepEqual(stages, ['before_data 0', 'after_accepted 1']);
 });
 
 test('closing waits for what is under way and takes nothing more', async () => {
