@@ -1,5 +1,6 @@
 import { isInCalendar } from '../lib/validation/parse.ts';
 import type { Facet } from '../responses/filter.queries.ts';
+import { addDays } from '../responses/period.ts';
 import type { TrendInterval } from '../responses/trend.ts';
 import { type Counted, type Measured, type SurveyType, typeFacts } from '../survey-types.ts';
 import type { HomeSetting, MeasuredSurvey } from './queries.ts';
@@ -204,10 +205,6 @@ const earliest = '1990-01-01';
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < earliest || text > '2999') return false;
   return isInCalendar(text);
-}
-
-export function addDays(day: string, days: number): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
 }
 
 const daysBetween = (from: string, to: string) =>

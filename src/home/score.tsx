@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { lazily } from '../lib/async/memoize.ts';
 import type { Db } from '../lib/db/db.ts';
+import { addDays } from '../responses/period.ts';
 import type { NpsTrendRow } from '../responses/trend.ts';
 import {
   formatMargin,
@@ -18,7 +19,6 @@ import { readTrendFigures } from './figures.ts';
 import { AskedPart, PropertyChoice, withQuery } from './parts.tsx';
 import { findAnsweredDays } from './queries.ts';
 import {
-  addDays,
   boundsOf,
   type Change,
   choosePeriod,

@@ -1,5 +1,6 @@
 import { type Db, one, type Part, type Sql } from '../lib/db/db.ts';
 import { countedRows, type NpsScope } from '../responses/filter.queries.ts';
+import { addDays } from '../responses/period.ts';
 import {
   countTrend,
   sampleVariance,
@@ -9,7 +10,6 @@ import {
 } from '../responses/trend.ts';
 import { type Counted, type Measured, measure, typeFacts } from '../survey-types.ts';
 import { type Days, type LookedAt, npsScopeOf } from './figures.ts';
-import { addDays } from './rules.ts';
 
 export type MeasuredSegment = { value: string; measured: Measured; counted: Counted };
 

@@ -1,10 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
-import { html } from 'hono/html';
 import { notFound, Refusal } from '../errors.ts';
-import { memoize } from '../lib/async/memoize.ts';
 import { type Db, violates } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
@@ -21,11 +19,8 @@ import {
   type FollowUp,
   fillIn,
   languageFor,
-  mapPlaceholders,
-  type Placeholder,
   type ThanksWords,
   textsIn,
-  valueFor,
 } from '../surveys/texts.ts';
 import { readWebAsset } from '../web/app/assets.ts';
 import { sendsJson, wantsJson } from '../web/headers.ts';
@@ -233,8 +228,7 @@ function refusedPage(
   if (!complaint) return linkPage(link, address, null);
   const comment = typeof submission.comment === 'string' ? submission.comment : '';
   const score = chosenScore(link.type, submission.score);
-  const { properties } = submission;
-  const carried = properties ? { properties: JSON.stringify(properties) } : {};
+  const carried = carriedBy(submission.properties);
   return formPage({ ...pageOf(link), ...formLinks(address), complaint, comment, score, carried });
 }
 
@@ -263,57 +257,18 @@ function inputPage(c: Context, { score, comment, honeypotHit }: Submission): Htm
   return notSavedPage(readersLanguage(c), { action: c.req.path, fields });
 }
 
-const mostForms = 500;
-
-/** Stands for what links of a survey have of their own in a form that is kept for all of them. */
-const anyToken = randomUUID();
-const markOf = (name: string | number) => `${anyToken}-${name}-`;
-const everyMark = new RegExp(`${anyToken}-(\\w+)-`);
-
-/**
- * Rendered once for a survey, language and score: the forms of its links differ by their token, by what the survey's
- * texts call the contact, and by what was handed in.
- */
-function emptyForm(link: ReadLink, { path, token, trap }: LinkAddress, score: number | null) {
-  const { survey } = pageOf(link, (text) => text);
-  const carries = link.handed_in !== null;
-  const { pieces, placeholders, headers } = formPieces({ survey, path, trap, score, carries });
-  const person = personOf(link);
-  const own = (name: string) => {
-    if (name === 'token') return encodeURIComponent(token);
-    if (name === 'properties') return escaped(JSON.stringify(link.handed_in));
-    return escaped(valueFor(placeholders[Number(name)]!, person));
-  };
-  const html = pieces.map((piece, at) => (at % 2 === 0 ? piece : own(piece))).join('');
-  return { html, headers };
+/** The form as it is opened, with a score that was chosen by a button in the mail. */
+function emptyForm(link: ReadLink, address: LinkAddress, score: number | null) {
+  const carried = carriedBy(link.handed_in);
+  return formPage({ ...pageOf(link), ...formLinks(address), score, carried });
 }
 
-const escaped = (text: string) => String(html`${text}`);
-
-type FormLook = Pick<ReturnType<typeof pageOf>, 'survey'> &
-  Omit<LinkAddress, 'token'> & { score: number | null; carries: boolean };
+/** The field in which a form carries what a website handed in. */
+const carriedBy = (properties: Submission['properties']): Record<string, string> =>
+  properties ? { properties: JSON.stringify(properties) } : {};
 
 /** Where the link leads that no person sees, below the link of the survey. */
 const trapPath = 'x';
-
-const formPieces = memoize(mostForms, ({ survey, path, trap, score, carries }: FormLook) => {
-  const placeholders: Placeholder[] = [];
-  const mark = (text: string) =>
-    mapPlaceholders(text, (each) => markOf(placeholders.push(each) - 1));
-  const links = formLinks({ path, trap, token: markOf('token') });
-  const form = formPage({
-    survey: {
-      ...survey,
-      question: mark(survey.question),
-      followUp: mapTexts(survey.followUp, mark),
-    },
-    language: languageOf(survey.language),
-    ...links,
-    score,
-    carried: carries ? { properties: markOf('properties') } : {},
-  });
-  return { pieces: form.html.split(everyMark), placeholders, headers: form.headers };
-});
 
 /** Where a form is posted to, and what its page links to. */
 function formLinks({ path, token, trap }: LinkAddress) {
@@ -343,7 +298,8 @@ function readLink(c: Context, link: SurveyLink): ReadLink {
 }
 
 /** What the pages of a link show, in the reader's language and with the contact's own words. */
-function pageOf(link: ReadLink, fill = (text: string) => fillIn(text, personOf(link))) {
+function pageOf(link: ReadLink) {
+  const fill = (text: string) => fillIn(text, personOf(link));
   const { type, shown_in, organization, color, logo } = link;
   const { question_text, follow_up } = textsIn(link, shown_in);
   const sender = { name: organization, color, logo: logoPath(link.org_id, logo) };

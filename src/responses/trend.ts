@@ -1,5 +1,4 @@
 import { Refusal } from '../errors.ts';
-import { memoize } from '../lib/async/memoize.ts';
 import type { Part, Sql } from '../lib/db/db.ts';
 import { readJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
@@ -11,7 +10,7 @@ import {
   ofKindByTime,
   wouldHaveFacets,
 } from './filter.queries.ts';
-import { type Instants, startOfLocalDay } from './period.ts';
+import { addDays, type Instants, localDay, startOfLocalDay } from './period.ts';
 import { type HeldTally, type NpsRollup, rollUp } from './rules.ts';
 
 /** The score of an organization's responses in scope, as the API answers it. */
@@ -175,7 +174,7 @@ export function trendRows({ interval, timeZone, from, to }: TrendDates, now: Dat
 
 /** When rows begin and end, in milliseconds: the last never before the first. */
 export function edgeTimes({ edges, starts, timeZone, from, to }: TrendRows): number[] {
-  const times = [...midnightsOf({ days: edges, timeZone })];
+  const times = edges.map((day) => startOfLocalDay(day, timeZone).getTime());
   if (from) times[0] = from.getTime();
   if (starts.length > 0) {
     const last = to?.getTime() ?? times.at(-1)!;
@@ -184,91 +183,34 @@ export function edgeTimes({ edges, starts, timeZone, from, to }: TrendRows): num
   return times;
 }
 
-const mostZones = 500;
-
-/** To make a formatter takes longer than all else of a trend. */
-const formatters = new Map<string, Intl.DateTimeFormat>();
-
-function formatterOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formatters.get(timeZone);
-  if (known) return known;
-  if (formatters.size >= mostZones) formatters.clear();
-  const formatter = new Intl.DateTimeFormat('en', {
-    timeZone,
-    calendar: 'iso8601',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  });
-  formatters.set(timeZone, formatter);
-  return formatter;
-}
-
-function localDay(time: Date, timeZone: string): string {
-  const parts = formatterOf(timeZone).formatToParts(time);
-  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
-  return `${part('year').padStart(4, '0')}-${part('month')}-${part('day')}`;
-}
-
-// The days of a trend. To spell three years of them and to find their midnights takes as long as to count what came on
-// them, and the same ones are asked for again and again.
-
 export const trendIntervals = ['day', 'week', 'month'] as const;
 export type TrendInterval = (typeof trendIntervals)[number];
 
 /** Three years by day. */
-const mostRows = 1_100;
-
-const keptTrends = 50;
+const maxRows = 1_100;
 
 type DaysOfTrend = { interval: TrendInterval; firstDay: string; lastDay: string };
 
-const midnightOf = (day: string) => new Date(`${day}T00:00:00Z`);
-
-const tooManyRows = () =>
-  new Refusal('invalid', `a trend has at most ${mostRows} rows: take a longer interval`, {
-    code: 'too_many_rows',
-  });
-
 /** The day that each row is named by: the first of its week or month. */
-const startsOf = memoize(
-  keptTrends,
-  ({ interval, firstDay, lastDay }: DaysOfTrend): readonly string[] => {
-    const starts: string[] = [];
-    for (
-      let day = startOf(interval, firstDay);
-      day <= lastDay && firstDay <= lastDay;
-      day = nextStart(interval, day)
-    ) {
-      if (starts.length === mostRows) throw tooManyRows();
-      starts.push(day);
-    }
-    return starts;
-  },
-);
-
-/** When days begin in a zone, in milliseconds. */
-const midnightsOf = memoize(
-  keptTrends,
-  ({ days, timeZone }: { days: readonly string[]; timeZone: string }): readonly number[] =>
-    days.map((day) => startOfLocalDay(midnightOf(day), timeZone).getTime()),
-);
+function startsOf({ interval, firstDay, lastDay }: DaysOfTrend): string[] {
+  const starts: string[] = [];
+  if (firstDay > lastDay) return starts;
+  let day = startOf(interval, Temporal.PlainDate.from(firstDay));
+  while (day.toString() <= lastDay) {
+    if (starts.length === maxRows) throw tooManyRows();
+    starts.push(day.toString());
+    day = day.add({ [`${interval}s`]: 1 });
+  }
+  return starts;
+}
 
 /** Weeks begin on Monday. */
-function startOf(interval: TrendInterval, day: string): string {
-  if (interval === 'month') return `${day.slice(0, 8)}01`;
+function startOf(interval: TrendInterval, day: Temporal.PlainDate): Temporal.PlainDate {
   if (interval === 'day') return day;
-  return addDays(day, -((midnightOf(day).getUTCDay() + 6) % 7));
+  return interval === 'month' ? day.with({ day: 1 }) : day.subtract({ days: day.dayOfWeek - 1 });
 }
 
-function nextStart(interval: TrendInterval, day: string): string {
-  if (interval === 'day') return addDays(day, 1);
-  if (interval === 'week') return addDays(day, 7);
-  return startOf('month', addDays(day, 31));
-}
-
-function addDays(day: string, days: number): string {
-  const date = midnightOf(day);
-  date.setUTCDate(date.getUTCDate() + days);
-  return date.toISOString().slice(0, 10);
-}
+const tooManyRows = () =>
+  new Refusal('invalid', `a trend has at most ${maxRows} rows: take a longer interval`, {
+    code: 'too_many_rows',
+  });

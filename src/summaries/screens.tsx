@@ -365,7 +365,7 @@ export function periodFilters({ period_start, period_end }: Period, timeZone: st
   const last = new Date(end.getTime() - 1);
   const day = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone });
   const isMidnight = (at: Date) =>
-    startOfLocalDay(new Date(`${day.format(at)}T00:00:00Z`), timeZone).getTime() === at.getTime();
+    startOfLocalDay(day.format(at), timeZone).getTime() === at.getTime();
   const hasWholeDays = isMidnight(first) && isMidnight(end);
   const text = (at: Date) => (hasWholeDays ? day.format(at) : at.toISOString());
   return new URLSearchParams({ date_from: text(first), date_to: text(last) });

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withQuery } from '../../src/home/parts.tsx';
-import {
-  type AskedPeriod,
-  addDays,
-  choosePeriod,
-  type HomePeriod,
-  isDay,
-} from '../../src/home/rules.ts';
+import { type AskedPeriod, choosePeriod, type HomePeriod, isDay } from '../../src/home/rules.ts';
+import { addDays } from '../../src/responses/period.ts';
 
 const today = '2026-11-22';
 const choose = (asked: AskedPeriod) => choosePeriod(asked, today);

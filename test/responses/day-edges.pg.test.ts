@@ -124,7 +124,7 @@ async function checkTrend(twin: Twin, scoped: Scoped, [from, to, zone]: readonly
 
 const dayMs = 86_400_000;
 const dayAfter = (day: string) => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10);
-const startOf = (day: string, zone: string) => startOfLocalDay(new Date(day), zone);
+const startOf = (day: string, zone: string) => startOfLocalDay(day, zone);
 const instantsOf = (day: string) => ({ first: new Date(day), end: new Date(dayAfter(day)), day });
 const sumOf = (rows: readonly TwinRow[]) =>
   rows.filter(({ held }) => !held).reduce((sum, { score }) => sum + score, 0);
