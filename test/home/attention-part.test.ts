@@ -67,13 +67,3 @@ for (const [what, found, shown] of edges) {
     assert.equal(html.includes('Nothing needs attention.'), shown.length === 0);
   });
 }
-
-test('a webhook has failed once, or so many times in a row', () => {
-  assert.deepEqual(
-    [1, 2].map(
-      (failures) =>
-        `${'acme.test'} failed ${failures === 1 ? 'once' : `${failures} times in a row`}.`,
-    ),
-    ['acme.test failed once.', 'acme.test failed 2 times in a row.'],
-  );
-});

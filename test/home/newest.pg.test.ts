@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findHomeFigures, findTrendFigures } from '../../src/home/figures.ts';
-import { findPropertyValues, sampledResponses } from '../../src/home/segments.ts';
+import { findPropertyValues } from '../../src/home/segments.ts';
 import { json } from '../../src/lib/db/db.ts';
 import { everything } from '../../src/responses/filter.queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -49,46 +49,6 @@ test('values are those of the local days, from their first to their last moment'
     { at: begin, value: 'held', held: true },
   ]);
   assert.deepEqual(await valuesOf(org), ['plan=first', 'plan=last']);
-});
-
-test('values stand by property, the most frequent first and the rest by name', async () => {
-  const given = ['b', 'c', 'a', 'c', 'long'.repeat(25), `${'long'.repeat(25)}x`, ''];
-  const org = await scene([
-    ...given.map((value) => ({ at: begin, value })),
-    { at: begin, key: 'country', value: 'z' },
-  ]);
-  const long = 'long'.repeat(25);
-  assert.deepEqual(await valuesOf(org), [
-    'country=z',
-    'plan=c',
-    'plan=a',
-    'plan=b',
-    `plan=${long}`,
-  ]);
-});
-
-test('of each property the twelve most frequent values are offered', async () => {
-  const letters = [...'abcdefghijklm'];
-  const org = await scene(
-    ['plan', 'size'].flatMap((key) => letters.map((value) => ({ at: begin, key, value }))),
-  );
-  const found = await valuesOf(org);
-  assert.deepEqual(
-    found,
-    ['plan', 'size'].flatMap((key) => letters.slice(0, 12).map((value) => `${key}=${value}`)),
-  );
-});
-
-test('values are read from the newest responses alone', async () => {
-  const org = await makeOrganization(db);
-  const survey = await makeSurvey(db, org);
-  await db`
-    insert into responses (org_id, survey_id, source, score, category, created_at, properties)
-    select ${org}, ${survey}, 'share', 10, 'promoter',
-           ${begin}::text::timestamptz + case when n <= ${sampledResponses} then interval '1 minute' * n else '0' end,
-           jsonb_build_object('plan', case when n = 1 then 'oldest of them' when n <= ${sampledResponses} then 'new' else 'old' end)
-    from generate_series(1, ${sampledResponses} + 5) n`;
-  assert.deepEqual(await valuesOf(org), ['plan=new', 'plan=oldest of them']);
 });
 
 for (const property of [undefined, 'plan']) {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withQuery } from '../../src/home/parts.tsx';
 import { type AskedPeriod, choosePeriod, type HomePeriod, isDay } from '../../src/home/rules.ts';
 import { addDays } from '../../src/responses/period.ts';
 
@@ -56,19 +55,6 @@ test('dates that cannot be are a mistake at their field', () => {
   }
 });
 
-test('each period that can be chosen has its days and its steps', () => {
-  const steps = ['7d', '30d', '90d', '365d'].map((period) => {
-    const { from, days, interval } = choose({ period }) as HomePeriod;
-    return `${from} ${days} ${interval}`;
-  });
-  assert.deepEqual(steps, [
-    '2026-11-16 7 day',
-    '2026-10-24 30 day',
-    '2026-08-25 90 week',
-    '2025-11-23 365 month',
-  ]);
-});
-
 test('up to 31 days are shown by day, up to 200 by week, and three years at most', () => {
   const from = (days: number) => addDays(today, 1 - days);
   const shown = [31, 32, 200, 201, 1095].map((days) => {
@@ -82,20 +68,6 @@ test('up to 31 days are shown by day, up to 200 by week, and three years at most
   });
 });
 
-test('a mistake in a date says what to enter', () => {
-  const enter = 'Enter a day, such as 2026-04-01.';
-  const wrong: [AskedPeriod, object][] = [
-    [{ date_from: 'soon' }, { date_from: enter }],
-    [{ date_from: '', date_to: today }, { date_from: enter }],
-    [{ date_to: today }, { date_from: enter }],
-    [{ date_from: 'soon', date_to: 'soon' }, { date_from: enter }],
-    [{ date_from: today, date_to: '1' }, { date_to: enter }],
-    [{ date_from: today, date_to: 'soon' }, { date_to: enter }],
-    [{ date_from: today, date_to: '2026-11-21' }, { date_to: 'This day is before the first one.' }],
-  ];
-  for (const [asked, errors] of wrong) assert.deepEqual(choose(asked), { errors });
-});
-
 test('a day is one of the calendar, from 1990 to 2998', () => {
   for (const day of ['1990-01-01', '2024-02-29', '2998-12-31']) assert.ok(isDay(day), day);
   for (const day of [
@@ -107,11 +79,4 @@ test('a day is one of the calendar, from 1990 to 2998', () => {
     ' 2026-01-01',
   ])
     assert.ok(!isDay(day), day);
-});
-
-test('a path has a query only if anything is asked', () => {
-  assert.equal(withQuery('/o/acme', {}), '/o/acme');
-  assert.equal(withQuery('/o/acme', { type: '', tag: undefined }), '/o/acme');
-  assert.equal(withQuery('/o/acme', { type: 'nps', tag: '' }), '/o/acme?type=nps');
-  assert.equal(withQuery('/o/acme', { a: '1', b: '2' }), '/o/acme?a=1&b=2');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatMargin, formatValue } from '../../src/survey-types.ts';
-import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
@@ -125,43 +125,6 @@ test('segments show of each value of a property what the API answers for it', as
   );
   assert.equal(rowsOf(within).get('de')?.[4], String(data.total));
   assert.doesNotMatch(within, /by <bdi>plan<\/bdi>/);
-});
-
-test('segments of stars show the mean of each', async () => {
-  const { org, home, get } = await scene('star5');
-  const html = await (await get(`${home}?${days}&compare=plan`)).text();
-  const means = await db<{ plan: string; mean: string; total: number }[]>`
-    select c.properties ->> 'plan' as plan, round(avg(score), 2)::text as mean, count(*)::int as total
-    from responses r
-    join contacts c on c.id = r.contact_id
-    where r.org_id = ${org} and held_reason is null
-      and (r.created_at at time zone ${zone})::date between ${day(100)} and ${day(4)}
-    group by 1`;
-  assert.equal(means.length, 2);
-  for (const { plan, mean, total } of means) {
-    const [score, , , , responses] = rowsOf(html).get(plan) ?? [];
-    assert.deepEqual([score, responses], [mean, String(total)], plan);
-  }
-});
-
-test('Home of a single response has it by its only property, and without one says so', async () => {
-  const { id: org_id } = await makeClient(db);
-  const of = { org_id, survey_id: await makeSurvey(db, org_id) };
-  const { home, get } = await memberBrowser(db, { app, org: org_id, role: 'viewer' });
-  const contact_id = await makeContact(db, of);
-  await makeResponse(db, of, { contact_id, category: 'promoter', score: 10 });
-  const read = async (query: string) => await (await get(`${home}${query}`)).text();
-  const without = await read('?compare=');
-  assert.match(without, /The only response/);
-  assert.match(without, /No contact of these responses has a property/);
-  assert.doesNotMatch(without, /aria-label="Choose a property"/);
-  assert.match(await read('?compare=plan'), /No response of this period has this property/);
-  await db`update contacts set properties = '{"plan": "pro"}' where id = ${contact_id}`;
-  const html = await read('?compare=');
-  assert.match(html, /by <bdi>plan<\/bdi>/);
-  assert.match(html, /The score of each value of a property/);
-  const cells = rowsOf(await read('?compare=plan')).get('pro');
-  assert.deepEqual(cells?.slice(2), ['100%', '0%', '1']);
 });
 
 test('a property is typed as name=value; anything else is said at its field, and nothing is filtered', async () => {

@@ -248,22 +248,6 @@ for (const [what, { hold, leavesOut }] of Object.entries(held)) {
   });
 }
 
-test('answers to many surveys of one organization have the share of one organization', async () => {
-  const [a, b] = [await survey(), await survey()];
-  const many: Survey[] = [];
-  for (let n = 0; n < 60; n++) many.push({ ...a, surveyId: await makeSurvey(db, a.orgId) });
-  const last = responseOf(b, b.people[0]!);
-  await answerTogether([...many.map((each) => responseOf(each, null)), last]);
-  const shared = await db`
-    select from responses one join responses of_many on of_many.xmin = one.xmin
-    where one.survey_id = ${b.surveyId} and of_many.org_id = ${a.orgId}`;
-  const [largest] = await db<{ answers: number }[]>`
-    select count(*)::int as answers from responses where org_id = ${a.orgId}
-    group by xmin::text order by 1 desc limit 1`;
-  assert.deepEqual([largest?.answers, (await responsesOf(b)).length], [50, 1]);
-  assert.equal(shared.length, 0, 'what is left of the many surveys waits for those before it');
-});
-
 test('groups that take long hold up no other organization for long', async () => {
   await db`
     create function wait_for_lock() returns trigger language plpgsql set lock_timeout = 0 as $$

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { enqueue } from '../../src/jobs.ts';
-import { cleanUpVisits, deleteOldVisits, deleteVisitsOf } from '../../src/responses/erase.ts';
+import { cleanUpVisits } from '../../src/responses/erase.ts';
 import { listHistory } from '../../src/sends/queries.ts';
 import { crontab, tasks } from '../../src/tasks.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
@@ -70,43 +70,6 @@ test('a response stays on hold without the visits that put it there', async () =
 
   const [answer] = await db`select held_reason from responses where id = ${id}`;
   assert.deepEqual([answer?.['held_reason'], await one.visits()], ['hidden_link', []]);
-});
-
-test('more visits than one batch are deleted in one go', async () => {
-  const one = await contact();
-  const { org_id, survey_id, contact_id } = one;
-  await db`
-    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
-    select ${org_id}, ${survey_id}, ${contact_id}, 'view', 'GET', now() - interval '1 year'
-    from generate_series(1, 10001)`;
-
-  await cleanUpVisits(taskTools(db));
-
-  assert.deepEqual(await one.visits(), []);
-});
-
-test('of an age is what was visited at its first instant, and not what was at its last', async () => {
-  const [own, other] = [await contact(), await contact()];
-  const ages = ['401 days 1 microsecond', '401 days', '400 days 1 microsecond', '400 days'];
-  // The time stands still in a transaction.
-  await db.begin(async (tx) => {
-    const left = async ({ contact_id }: Contact) =>
-      (
-        await tx<{ score: number }[]>`
-          select score from link_visits where contact_id = ${contact_id} order by score`
-      ).map(({ score }) => score);
-    for (const { org_id, survey_id, contact_id } of [own, other]) {
-      await tx`
-        insert into link_visits (org_id, survey_id, contact_id, kind, method, score, visited_at)
-        select ${org_id}, ${survey_id}, ${contact_id}, 'view', 'GET', place, now() - age::interval
-        from unnest(${ages}::text[]) with ordinality as given (age, place)`;
-    }
-    const deleted = await deleteVisitsOf(tx, own.org_id, { fromDaysAgo: 401, toDaysAgo: 400 });
-    assert.deepEqual([deleted, await left(own), await left(other)], [2, [1, 4], [1, 2, 3, 4]]);
-    assert.equal(await deleteOldVisits(tx, { days: 400, atMost: 2 }), 2);
-    assert.equal(await deleteOldVisits(tx, { days: 400, atMost: 9 }), 2);
-    assert.deepEqual([await left(own), await left(other)], [[4], [4]]);
-  });
 });
 
 test('old visits are deleted every night by a job', async (t) => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'csv-parse/sync';
 import { json } from '../../src/lib/db/db.ts';
-import { csvLine } from '../../src/lib/export/export.ts';
 import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -123,32 +122,6 @@ test('a line of JSON has the bytes of the item of the list, whatever is in its t
   assert.equal(`{"data":[${lines.join(',')}`, items);
 });
 
-test('a line of CSV is that of the item of the list, whatever is in its texts', async () => {
-  const org = await client();
-  const many = await addOddAnswers(org);
-  const items = (await org.text('/api/v1/responses/export?format=jsonl'))
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  const [head, ...lines] = (await org.text('/api/v1/responses/export')).split(
-    /(?<=\r\n)(?=[0-9a-f]{8}-)/,
-  );
-  const columns = head!.trimEnd().split(',');
-  assert.equal(lines.length, many);
-  for (const [at, item] of items.entries()) {
-    const cells = {
-      ...item,
-      tags: item.tags.map(({ name }: { name: string }) => name).join(';'),
-      ai_themes: item.ai_themes.join(';'),
-    };
-    const expected = columns.map((column) => (column === 'properties' ? '' : cells[column]));
-    const [row] = parse(lines[at]!, { columns }) as Record<string, string>[];
-    assert.deepEqual(JSON.parse(row!['properties']!), item.properties);
-    const properties = csvLine([row!['properties']!]).trimEnd();
-    assert.equal(lines[at]!.replace(properties, ''), csvLine(expected));
-  }
-});
-
 test('filters of the list hold for the file', async () => {
   const org = await client();
   const contact_id = await makeContact(db, org.of, { properties: json(db, { plan: 'pro' }) });
@@ -186,54 +159,6 @@ test('a spreadsheet runs nothing, and reads quotes, lines and lists as they were
   assert.deepEqual(JSON.parse(row!['properties']!), { plan: 'a,"b"' });
 });
 
-test('tags stand in every file and list in one order, whatever their capitals', async () => {
-  const org = await client();
-  const response_id = await makeResponse(db, org.of);
-  for (const name of ['beta', 'alpha', 'Zed', 'Alpha', 'zeal', 'übel']) {
-    const [tag] = await db<{ id: string }[]>`
-      insert into tags (org_id, name, color) values (${org.id}, ${name}, '#ffffff') returning id`;
-    await db`insert into response_tags ${db({ org_id: org.id, response_id, tag_id: tag!.id })}`;
-  }
-  const expected = 'Alpha;alpha;beta;zeal;Zed;übel';
-  const [row] = await org.csv('/api/v1/responses/export');
-  assert.equal(row!['tags'], expected);
-  const items = [
-    JSON.parse(await org.text('/api/v1/responses/export?format=jsonl')),
-    (await org.list('/api/v1/responses')).data[0],
-    { tags: (await org.list('/api/v1/tags')).data },
-  ] as { tags: { name: string }[] }[];
-  for (const { tags } of items) assert.equal(tags.map(({ name }) => name).join(';'), expected);
-});
-
-test('a file of contacts has all of them with their properties', async () => {
-  const org = await client();
-  await makeContact(db, org.of, { email: 'ada@people.test', properties: json(db, { seats: 3 }) });
-  const other = await makeSurvey(db, org.id);
-  await makeContact(db, { org_id: org.id, survey_id: other }, { email: 'ben@people.test' });
-  const emails = (await org.csv('/api/v1/contacts/export')).map((row) => row['email']);
-  assert.deepEqual(emails, ['ben@people.test', 'ada@people.test']);
-  const [ada, ...rest] = await org.csv(`/api/v1/contacts/export?survey_id=${org.of.survey_id}`);
-  assert.equal(rest.length, 0);
-  assert.deepEqual(JSON.parse(ada!['properties']!), { seats: 3 });
-  const line = await org.text('/api/v1/contacts/export?format=jsonl');
-  assert.equal(JSON.parse(line.split('\n')[0]!).email, 'ben@people.test');
-});
-
-test('a file of contacts has each once, newest first, over many batches', async () => {
-  const org = await client();
-  await db`
-    insert into contacts (org_id, survey_id, email, token, created_at)
-    select ${org.id}, ${org.of.survey_id}, n || '@people.test', ${org.id} || n, now() - n / 7 * interval '1.5 microseconds'
-    from generate_series(1, 4321) n`;
-  const sorted = await db<{ id: string }[]>`
-    select id from contacts where org_id = ${org.id} order by created_at desc, id desc`;
-  const rows = await org.csv('/api/v1/contacts/export');
-  assert.deepEqual(
-    rows.map((row) => row['id']),
-    sorted.map(({ id }) => id),
-  );
-});
-
 test('a file of contacts has each once and in order over many ranges, whatever is written meanwhile', async () => {
   const org = await client();
   const addMany = (first: number, last: number) => db`
@@ -260,37 +185,6 @@ test('a file of contacts has each once and in order over many ranges, whatever i
   );
   const rows = await org.csv(`/api/v1/contacts/export?survey_id=${org.of.survey_id}`);
   assert.equal(new Set(rows.map((row) => row['id'])).size, 9372);
-});
-
-test('a line of a contact is that of the item of the list, whatever is in its texts', async () => {
-  const org = await client();
-  const odd = ['=1', '\t=', '"', 'a,b', 'a\nb', '="a",\r\n', "'x", ' =', '\\n', '日本,語', null];
-  await db`update surveys set name = ${'=cmd, "x"'} where id = ${org.of.survey_id}`;
-  for (const [at, text] of odd.entries()) {
-    const properties = json(db, at % 3 === 0 ? {} : { plan: text, deep: [text, 1, null] });
-    const times = at % 2 ? { sent_at: new Date(at), responded_at: new Date(at + 1) } : {};
-    const named = { email: `=${at}@people.test`, name: text, failure_reason: text };
-    await makeContact(db, org.of, { ...named, ...times, properties });
-  }
-  const { data } = await org.list('/api/v1/contacts?limit=200');
-  const items = (await org.text('/api/v1/contacts/export?format=jsonl'))
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  assert.deepEqual(
-    items.map(({ properties: _, created_at: __, ...item }) => item),
-    data,
-  );
-  const [head, ...lines] = (await org.text('/api/v1/contacts/export')).split(
-    /(?<=\r\n)(?=[0-9a-f]{8}-)/,
-  );
-  const columns = head!.trimEnd().split(',');
-  for (const [at, item] of items.entries()) {
-    const [row] = parse(lines[at]!, { columns }) as Record<string, string>[];
-    assert.deepEqual(JSON.parse(row!['properties']!), item.properties);
-    const cells = { ...item, properties: row!['properties'] };
-    assert.equal(lines[at], csvLine(columns.map((column) => cells[column])));
-  }
 });
 
 test('a file is saved under a name, is never cached, and leaves its trace', async () => {

@@ -206,6 +206,11 @@ const changes: readonly [name: string, act: (scene: Scene, n: number) => unknown
   ['commented', (s, n) => db`update responses set comment = 'Well' where id in (${some(s, n)})`],
   ['silent', (s, n) => db`update responses set comment = null where id in (${some(s, n)})`],
   ['translated', (s, n) => db`update responses set language = 'de' where id in (${some(s, n)})`],
+  [
+    'read anew',
+    (s, n) => db`update analyses set sentiment = 'positive' where response_id in (${some(s, n)})`,
+  ],
+  ['not read', (s, n) => db`delete from analyses where response_id in (${some(s, n)})`],
   ['untagged', (s, n) => db`delete from response_tags where response_id in (${some(s, n)})`],
   [
     'of another plan',

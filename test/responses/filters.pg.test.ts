@@ -5,7 +5,7 @@ import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/ma
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { idsByCursor, idsByPage, reader } from '../support/probe/read.ts';
+import { reader } from '../support/probe/read.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);
@@ -192,22 +192,6 @@ test('the kind of survey narrows a list, and counts as it does in the score', as
   assert.equal(await org.status('/api/v1/responses?type=stars'), 400);
 });
 
-test('a kind of survey has the answers of its first and of its last day, whichever survey has them', async () => {
-  const org = await client();
-  const [early, late] = [
-    await org.respond({ created_at: '2026-01-05T00:00:00Z' }),
-    await makeResponse(
-      db,
-      { org_id: org.id, survey_id: await makeSurvey(db, org.id) },
-      { created_at: '2026-02-07T23:59:59.999999Z' },
-    ),
-  ];
-  const survey_id = await makeSurvey(db, org.id, { type: 'ces' });
-  for (const created_at of ['2026-01-06T12:00:00Z', '2026-02-06T12:00:00Z'])
-    await makeResponse(db, { org_id: org.id, survey_id }, { created_at });
-  assert.deepEqual(await org.found('type=nps'), new Set([early, late]));
-});
-
 test('comment, language, state and owner narrow a list', async () => {
   const org = await client();
   const [member] = await db<{ id: string }[]>`
@@ -272,27 +256,6 @@ test('a search is narrowed by the same filters', async () => {
   assert.deepEqual(await org.found('search=export&property.plan=pro&state=open'), new Set());
 });
 
-test('pages and cursors of a filtered list have every response once, newest first', async () => {
-  const org = await client();
-  const contact = await org.contact({ plan: 'pro' });
-  await db`
-    insert into responses (org_id, survey_id, contact_id, source, score, category, comment, created_at)
-    select ${org.id}, ${org.survey}, ${contact}, 'import', 9, 'promoter', 'x', now() - n / 3 * interval '1 minute'
-    from generate_series(1, 50) n`;
-  const sorted = await db<{ id: string }[]>`
-    select id from responses where org_id = ${org.id} order by created_at desc, id desc`;
-  const expected = sorted.map(({ id }) => id);
-  for (const filter of [
-    'property.plan=pro',
-    'has_comment=true',
-    'property.plan=pro&has_comment=true',
-  ]) {
-    const path = `/api/v1/responses?limit=7&${filter}`;
-    assert.deepEqual(await idsByPage(org.list, path), expected, filter);
-    assert.deepEqual(await idsByCursor(org.list, path), expected, filter);
-  }
-});
-
 test("another organization's properties and tags find nothing", async () => {
   const [mine, theirs] = [await client(), await client()];
   const label = await tagOf(theirs.id, 'vip');
@@ -302,42 +265,4 @@ test("another organization's properties and tags find nothing", async () => {
     assert.deepEqual(await mine.found(query), new Set(), query);
     assert.equal(await mine.counted(query), 0, query);
   }
-});
-
-test('unknown parameters are named, those of properties are not unknown', async () => {
-  const org = await client();
-  const { meta } = await org.list('/api/v1/responses?property.plan=x&propertyplan=y&tags=z');
-  assert.deepEqual(meta.ignored, ['propertyplan', 'tags']);
-  assert.equal(await org.status('/api/v1/responses?property.=x'), 400);
-  const many = Array.from({ length: 11 }, (_, n) => `property.p${n}=x`).join('&');
-  assert.equal(await org.status(`/api/v1/nps?${many}`), 400);
-});
-
-test('a response carries its tags, its properties and the scale of its survey', async () => {
-  const org = await client();
-  const contact = await org.contact({ plan: 'pro', seats: 3 });
-  const id = await org.respond({
-    contact_id: contact,
-    score: 3,
-    category: 'detractor',
-    language: 'de',
-  });
-  for (const name of ['beta', 'Alpha']) await tag(org.id, id, await tagOf(org.id, name));
-  const { data } = await org.get<{ data: Record<string, unknown> }>(`/api/v1/responses/${id}`);
-  assert.deepEqual(
-    (data['tags'] as { name: string }[]).map(({ name }) => name),
-    ['Alpha', 'beta'],
-  );
-  const { properties, survey_type, language, state, owner, notes } = data;
-  assert.deepEqual(
-    { properties, survey_type, language, state, owner, notes },
-    {
-      properties: { plan: 'pro', seats: 3 },
-      survey_type: 'nps',
-      language: 'de',
-      state: 'open',
-      owner: null,
-      notes: [],
-    },
-  );
 });

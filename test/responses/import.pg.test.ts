@@ -127,42 +127,6 @@ test('bad lines are named by their numbers, and nothing is imported', async () =
   assert.equal((await db`select from responses where survey_id = ${where.surveyId}`).length, 0);
 });
 
-test('contacts are taken over with other columns as properties', async () => {
-  const where = await survey();
-  const file =
-    '\ufeffName,Email,Plan\nAnn,ann@people.test,gold\n,bob@people.test,\nAnn B.,ANN@people.test,\n';
-  assert.deepEqual(await importContacts(tools, where, file), { contacts: 2, erased: 0 });
-  const contacts = await db`select email, name, properties from contacts
-    where survey_id = ${where.surveyId} order by email`;
-  assert.deepEqual(
-    contacts.map((contact) => ({ ...contact })),
-    [
-      { email: 'ann@people.test', name: 'Ann B.', properties: { Plan: 'gold' } },
-      { email: 'bob@people.test', name: null, properties: {} },
-    ],
-  );
-});
-
-test('a file without an email column, or with a bad address, imports no contact', async () => {
-  const where = await survey();
-  await assert.rejects(importContacts(tools, where, 'who\nann\n'), {
-    message: /no column named email/,
-  });
-  await assert.rejects(importContacts(tools, where, 'email\na@b.test\n\nx\n'), {
-    message: /line 4: "x" is not an email address/,
-  });
-  assert.equal((await db`select from contacts where survey_id = ${where.surveyId}`).length, 0);
-});
-
-test('the same file is taken over into each survey', async () => {
-  const where = await survey();
-  const other = { ...where, surveyId: await makeSurvey(db, where.orgId) };
-  for (const each of [where, other]) {
-    const { imported } = await importResponses(tools, each, 'Score,Created At\n9,2024-03-01\n');
-    assert.equal(imported, 1);
-  }
-});
-
 test('columns are known by each of their names, and times by each of their forms', async () => {
   const where = await survey();
   const times = {

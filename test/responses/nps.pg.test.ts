@@ -127,21 +127,6 @@ test('what is held is counted apart, within the same scope', async () => {
   assert.equal(await heldIn('type=csat'), 0);
 });
 
-type Misspelt = { meta: { ignored: string[] } };
-
-test('a misspelt parameter is named', async () => {
-  const org = await client();
-  const { read } = await makeClient(db);
-  assert.deepEqual(await reader(app, read).json('/api/v1/nps?surveyid=x&date_form=2024'), {
-    data: await org.nps(),
-    meta: { ignored: ['surveyid', 'date_form'] },
-  });
-  const { meta } = await reader(app, read).json<Misspelt>('/api/v1/nps?surveyid=x');
-  assert.deepEqual(meta, { ignored: ['surveyid'] });
-  const trend = '/api/v1/nps/trend?date_from=2024-05-01&date_to=2024-05-03&surveyid=x';
-  assert.deepEqual((await reader(app, read).json<Misspelt>(trend)).meta.ignored, ['surveyid']);
-});
-
 test("another organization's answers are counted nowhere", async () => {
   const [mine, theirs] = [await client(), await client()];
   const survey = await makeSurvey(db, theirs.id);

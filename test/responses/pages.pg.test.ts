@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { surveyTypes, typeFacts } from '../../src/survey-types.ts';
-import { makeContact } from '../support/make/rows.ts';
 import { ask, asPerson, asProgram, complaintOf, headingOf, visitor } from '../support/probe/ask.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -40,13 +38,6 @@ test('opening a link in any way changes nothing but the memory of it', async () 
       ['view', 'HEAD', 9],
     ],
   );
-});
-
-test('HEAD answers what GET would, without the page', async () => {
-  const { personal } = await ask(db);
-  const [page, headers] = [await get(personal), await head(personal)];
-  assert.equal(headers.headers.get('Content-Type'), page.headers.get('Content-Type'));
-  assert.equal(await headers.text(), '');
 });
 
 for (const type of surveyTypes) {
@@ -213,15 +204,6 @@ test('a link answers for its own contact and survey alone', async () => {
   );
 });
 
-test('a personal link is no shareable one, nor the other way round', async () => {
-  const { personal, shared, answers } = await ask(db);
-  for (const link of [personal.replace('/s/', '/f/'), shared.replace('/f/', '/s/')]) {
-    assert.equal((await get(link)).status, 404);
-    assert.equal((await post(link, { score: '9' })).status, 404);
-  }
-  assert.deepEqual(await answers(), []);
-});
-
 test('a page is quiet: no script, no trace, not indexed, not kept, and under 15 KB', async () => {
   const { personal, shared } = await ask(db);
   const pages = [
@@ -248,27 +230,4 @@ test('a page is in the language of its survey, whatever the browser speaks', asy
   const { personal } = await ask(db, { language: 'ar' });
   const html = await (await get(personal, { ...asPerson, 'Accept-Language': 'de' })).text();
   assert.match(html, /^<!doctype html><html lang="ar" dir="rtl">/);
-});
-
-test('the forms of two links differ by their tokens alone, also when their survey has changed meanwhile', async () => {
-  const asked = await ask(db);
-  const token = randomBytes(24).toString('base64url');
-  await makeContact(db, { org_id: asked.organization, survey_id: asked.survey }, { token });
-  const formOf = async (link: string, question: string) => {
-    const html = await (await get(`${link}?score=9`)).text();
-    assert.equal(headingOf(html), question);
-    assert.match(html, /value="9"[^>]* checked/);
-    for (const [, address] of html.matchAll(/(?:action|href)="(\/[^"]*)"/g)) {
-      assert.ok(address?.includes(link.slice(3)), String(address));
-    }
-    return html.replaceAll(link.slice(3), 'TOKEN');
-  };
-
-  const before = await formOf(asked.personal, 'How likely are you to recommend us?');
-  assert.equal(await formOf(`/s/${token}`, 'How likely are you to recommend us?'), before);
-  await db`update surveys set question_text = 'And now?' where id = ${asked.survey}`;
-  await db`update organizations set color = '#008000' where id = ${asked.organization}`;
-  const after = await formOf(`/s/${token}`, 'And now?');
-  assert.notEqual(after, before);
-  assert.match(after, /#008000/);
 });

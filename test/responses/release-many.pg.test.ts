@@ -13,7 +13,6 @@ import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
 import { memberBrowser } from '../support/probe/member.ts';
-import { noticeOf } from '../support/probe/notice.ts';
 
 const { db } = await testDatabase();
 const app = bareApp(db);
@@ -52,13 +51,6 @@ test('the held among the chosen are released at once, of the own organization al
   );
   const again = await submit(`${list}/chosen`, { id, do: 'release', query });
   assert.match(await again.text(), /None of the chosen responses is held/);
-});
-
-test('one held response that is released among the chosen is spoken of as one', async () => {
-  const { list, post, hold } = await inbox();
-  const answer = await post(`${list}/chosen`, { id: [await hold()], do: 'release', query: '' });
-  const text = '1 response released: it counts now, and its events are delivered.';
-  assert.deepEqual(noticeOf(answer), { kind: 'fine', text });
 });
 
 test('a response that is released twice says so, and counts once', async () => {

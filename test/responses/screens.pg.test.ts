@@ -73,81 +73,6 @@ test('a response leads to those next to it in its list, and to none past its end
   assert.deepEqual(await lead(newest, '?date_from=2026-03-03'), [null, null]);
 });
 
-test('each filter of the address stands in the field of its own', async () => {
-  const { of, page, respond, tag } = await inbox();
-  await respond();
-  const filters = {
-    search: 'slow',
-    date_from: '2026-01-02',
-    date_to: '2026-03-04',
-    category: 'detractor',
-    state: 'open',
-    held: 'true',
-    has_comment: 'false',
-    type: 'nps',
-    audience: 'employee',
-    sentiment: 'mixed',
-    language: 'fr',
-    survey_id: of.survey_id,
-    tag: await tag('pricing'),
-    owner: 'none',
-  };
-  const html = await page(`?${new URLSearchParams(filters)}`);
-  const forms = [...html.matchAll(/<form method="get".*?<\/form>/gs)].map(([form]) => form);
-  const form = forms.find((each) => each.includes('name="date_to"')) ?? '';
-  const shown = Object.keys(filters).map((name) => {
-    const input = new RegExp(`<input[^>]*name="${name}"[^>]*>`).exec(form)?.[0];
-    const select = new RegExp(`<select[^>]*name="${name}".*?</select>`, 's').exec(form)?.[0];
-    const isTicked = input?.includes('type="checkbox"') && / checked/.test(input);
-    const chosen = /value="([^"]*)" selected/.exec(select ?? '')?.[1];
-    const typed = input?.includes('type="checkbox"')
-      ? undefined
-      : /value="([^"]*)"/.exec(input ?? '')?.[1];
-    return [name, isTicked ? 'true' : (chosen ?? typed)];
-  });
-  assert.deepEqual(Object.fromEntries(shown), filters);
-});
-
-test('what the address asks for and no field offers is asked for by the next Apply too', async () => {
-  const { page, respond, tag } = await inbox();
-  await respond();
-  const [urgent, billing] = [await tag('urgent'), await tag('billing')];
-  const asked = [
-    `tag=${urgent}`,
-    `tag=${billing}`,
-    'owner=gone@former.test',
-    'language=tlh',
-    'limit=7',
-    'date_from=2026-01-02T10:00:00Z',
-    'tz=Asia/Tokyo',
-    'property.plan=pro',
-    'property.plan=team',
-    'property.city=Oslo',
-  ];
-  const capitals = billing.toUpperCase();
-  const html = await page(`?${asked.join('&').replace(billing, capitals)}`);
-  const form = html.slice(html.indexOf('<search'), html.indexOf('</search>'));
-  const chosen = [...form.matchAll(/<select[^>]*name="([^"]+)".*?<\/select>/gs)].map(
-    ([select, name]) => [name!, /value="([^"]*)" selected/.exec(select)?.[1] ?? ''],
-  );
-  const typed = [...form.matchAll(/<input[^>]*>/g)]
-    .filter(([input]) => !/type="(?:checkbox|date)"/.test(input))
-    .map(([input]) => ['name', 'value'].map((each) => attribute(input, each)));
-  const sent = [...chosen, ...typed].filter(([, value]) => value).map((pair) => pair.join('='));
-  assert.deepEqual(sent.sort(), asked.sort());
-  const labels = [...form.matchAll(/<label for="(tag[^"]*)">([^<]*)</g)];
-  assert.deepEqual(
-    labels.map(([, id, label]) => [id, label]),
-    [
-      ['tag', 'Tag'],
-      ['tag-2', 'And tag'],
-    ],
-  );
-});
-
-const attribute = (tag: string, name: string) =>
-  new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '';
-
 test('days the wrong way round are said at their field, and do not empty the list', async () => {
   const { get, list, page, respond } = await inbox();
   await respond({ created_at: new Date('2026-03-05T12:00:00Z') });
@@ -161,17 +86,6 @@ test('days the wrong way round are said at their field, and do not empty the lis
     assert.doesNotMatch(shown, /export\?[^"]*date_to/);
   }
   assert.match(await page('?date_from=2026-03-05&date_to=2026-03-05'), /1 response\b/);
-});
-
-test('the folded filters are unfolded while one of them is set', async () => {
-  const { page, respond } = await inbox();
-  await respond();
-  const isOpen = async (query: string) =>
-    /<details class="unfold" open/.test(await page(`?${query}`));
-  assert.equal(await isOpen('state=open'), false);
-  for (const query of ['type=nps', 'audience=employee', 'sentiment=mixed', 'language=fr']) {
-    assert.equal(await isOpen(query), true, query);
-  }
 });
 
 test('what is no day is said at its field, and the other filters hold', async () => {
@@ -211,20 +125,6 @@ test('a property is typed as name=value, shown above the list, and taken off by 
   for (const half of ['plan', 'plan=', '=pro', '%20=%20']) {
     assert.match(await page(`?property=${half}`), /2 responses/, half);
   }
-});
-
-test('an inbox without responses says how to get some', async () => {
-  const { page } = await inbox();
-  assert.match(await page(), /No responses yet/);
-});
-
-test('pages of the inbox keep its filters', async () => {
-  const { page, respond } = await inbox();
-  for (let n = 0; n < 30; n++) await respond();
-  const first = await page('?category=promoter');
-  const [, older] = /href="([^"]+)" rel="next"/.exec(first) ?? [];
-  assert.match(older ?? '', /category=promoter&amp;page=2/);
-  assert.match(await page(`?${older!.split('?')[1]!.replaceAll('&amp;', '&')}`), /26 to 30 of 30/);
 });
 
 test('a tag is put on many at once, and taken away again', async () => {
@@ -358,14 +258,6 @@ test('a response that is not analyzed says why', async () => {
   assert.match(await says(silent), /There is no comment to read\./);
 });
 
-test('a mistake in a note keeps what was typed', async () => {
-  const { list, post, respond } = await inbox();
-  const id = await respond();
-  const answer = await post(`${list}/${id}/notes`, { text: '  ' });
-  assert.equal(answer.status, 422);
-  assert.match(await answer.text(), /Must not be empty/);
-});
-
 test('a held response is released, and a response deleted after a page that says what is lost', async () => {
   const { list, page, get, submit, respond } = await inbox();
   const id = await respond({ held_reason: 'scores_opened' });
@@ -460,29 +352,4 @@ test('a response keeps the filters of the list that it was opened from, and lead
   assert.deepEqual(await of(oldest), [newest[0], undefined]);
   const gone = await submit(`${list}/${oldest}/delete${query}`, {});
   assert.match(await gone.text(), /2 responses/);
-});
-
-test('each link and form of a response keeps the filters of its list', async () => {
-  const { list, get, of, respond, tag } = await inbox();
-  await tag('speed');
-  const contact_id = await makeContact(db, of);
-  const ids = [
-    await respond({ contact_id, source: 'import' }),
-    await respond({ contact_id, source: 'import' }),
-    await respond({ held_reason: 'trap' }),
-  ];
-  const query = '?date_from=2024-01-01&date_to=2990-01-01';
-  for (const id of ids) {
-    const text = await (await get(`${list}/${id}${query}`)).text();
-    const targets = [...text.matchAll(/(?:href|action)="([^"]*responses[/?][^"]*)"/g)].map(
-      ([, to]) => to!.replaceAll('&amp;', '&'),
-    );
-    assert.ok(targets.length > 4, `${targets}`);
-    const without = targets.filter((to) => !to.endsWith(query));
-    assert.deepEqual(
-      without,
-      [`${list}?survey_id=${of.survey_id}`],
-      'only its survey has a list of its own',
-    );
-  }
 });

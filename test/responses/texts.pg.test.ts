@@ -122,16 +122,6 @@ test('an answer on a scale that has changed meanwhile is refused, and the new on
   assert.equal(await s.given(), undefined);
 });
 
-test('without texts of its own a survey shows the page it always has', async () => {
-  const org_id = await makeOrganization(db);
-  const share_id = crypto.randomUUID();
-  await makeSurvey(db, org_id, { share_id });
-  const page = await read(`/f/${share_id}`, { 'Accept-Language': 'de' });
-  assert.match(page, /<html lang="en"/);
-  assert.ok(!page.includes('class="ask') && !page.includes('is-promoter'));
-  assert.match(page, /<label class="comment" for="comment">What is the main reason/);
-});
-
 test('answers are shown with what a website handed in, and found by it, on hold or not', async () => {
   const { id: org_id, read: headers } = await makeClient(db);
   const share_id = crypto.randomUUID();

@@ -40,25 +40,6 @@ test('a link that leads nowhere is a page for people, in their language, and JSO
   }
 });
 
-const wishes: [wish: string, heading: string][] = [
-  ['sv-SE, sv;q=0.9, de;q=0.8, en;q=0.7', 'Hier ist keine Umfrage'],
-  ['en;q=0.4, ar;q=0.9', 'لا يوجد استبيان هنا'],
-  ['de;q=0, en', 'There is no survey here'],
-  ['sv, fi', 'There is no survey here'],
-  ['*, ;q=, ,,;de', 'There is no survey here'],
-];
-for (const [wish, heading] of wishes) {
-  test(`a wrong link, to a reader of "${wish}", says: ${heading}`, async () => {
-    const page = await get('/s/none', { ...asPerson, 'Accept-Language': wish });
-    assert.equal((await pageOf(page)).heading, heading);
-  });
-}
-
-test('a browser that says nothing of itself gets pages where links lead, and JSON elsewhere', async () => {
-  assert.equal((await pageOf(await get('/s/none', {}))).heading, 'There is no survey here');
-  assert.equal(await codeOf(await get('/nothing', {})), 'not_found');
-});
-
 test('the API answers JSON, also to a browser', async () => {
   const refused = await get('/api/v1/surveys', asPerson);
   assert.deepEqual([refused.status, await codeOf(refused)], [401, 'unauthorized']);
@@ -69,15 +50,6 @@ test('a link with the character NUL in it is a page too', async () => {
   const page = await get('/s/none?score=%00');
   assert.equal(page.status, 400);
   assert.equal((await pageOf(page)).heading, 'That did not work');
-});
-
-test('a method that a link does not take is 405 and says which it takes', async () => {
-  const { personal } = await ask(db);
-  const page = await request(personal, { method: 'DELETE', headers: asPerson });
-  assert.deepEqual([page.status, page.headers.get('Allow')], [405, 'GET, HEAD, OPTIONS, POST']);
-  assert.equal((await pageOf(page)).heading, 'That did not work');
-  const refused = await request(personal, { method: 'DELETE', headers: asProgram });
-  assert.deepEqual([refused.status, await codeOf(refused)], [405, 'method_not_allowed']);
 });
 
 test('a form of more than 64 KiB is 413', async () => {

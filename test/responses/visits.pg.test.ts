@@ -1,55 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect } from '../../src/lib/db/db.ts';
 import { visitPersonalLink } from '../../src/responses/answer.queries.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-/** Postgres makes five plans for the values of a call before it compares them with a plan for all values. */
-const calls = 7;
-
-const { db, url } = await testDatabase();
+const { db } = await testDatabase();
 const orgId = await makeOrganization(db);
 const surveyId = await makeSurvey(db, orgId);
 await db`
   insert into contacts (org_id, survey_id, email, token)
   select ${orgId}, ${surveyId}, n || '@people.test', 'token-' || n
   from generate_series(1, 5000) n`;
-
-const visited = async (ago: string) =>
-  await db`
-    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
-    select org_id, survey_id, id, 'view', 'GET', now() - ${ago}::interval from contacts`;
-
-test("a visit reads its contact's visits alone, also when Postgres knows of none in the last minute", async () => {
-  await visited('10 minutes');
-  await db`vacuum analyze contacts, link_visits`;
-  await visited('1 second');
-  const own = connect(url, { connections: 1 });
-  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
-  for (let n = 1; n <= calls; n++) {
-    const link = await visitPersonalLink(own, `token-${n}`, visit);
-    assert.equal(link?.visits.length, 1);
-  }
-  const plan = await planOfVisit(own);
-  await own.end();
-  assert.match(plan, /link_visits_pkey/);
-  assert.doesNotMatch(plan, /link_visits_by_day|Seq Scan on link_visits/);
-});
-
-test('a visit reads the answer of its contact alone, also by a plan from when there were few responses', async () => {
-  const [answer] = await db`
-    insert into responses (org_id, survey_id, contact_id, score, category)
-    select org_id, survey_id, id, 9, 'promoter' from contacts where token = 'token-4500'
-    returning id`;
-  assert.ok(answer);
-  const own = connect(url, { connections: 1 });
-  const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
-  for (let n = 1; n <= calls; n++) await visitPersonalLink(own, `token-${n}`, visit);
-  const plan = await planOfVisit(own);
-  await own.end();
-  assert.match(plan, /on responses.*\n\s+Index Cond: \(contact_id = c\.id\)/);
-});
 
 test('a link knows what was answered by it, as far as that counts, and the newest mail that has it', async () => {
   const visit = { kind: 'view', method: 'GET', score: null, traced: true } as const;
@@ -115,33 +76,4 @@ test('of the visits to a link those of its own contact in the last minute are kn
     assert.equal(many!.visits.length, 60);
     assert.equal(Math.max(...many!.visits.map(({ agoMs }) => agoMs)), 600);
   });
-});
-
-/** The plan that the connection keeps for the statement. */
-async function planOfVisit(own: typeof db): Promise<string> {
-  const [prepared] = await own<{ name: string }[]>`
-    select name from pg_prepared_statements where statement like ${'%insert into link_visits%'}`;
-  const rows = await own.unsafe<{ 'QUERY PLAN': string }[]>(
-    `explain execute "${prepared!.name}" ('token-1', 'view', 'GET', 9)`,
-  );
-  return rows.map((row) => row['QUERY PLAN']).join('\n');
-}
-
-test('a page does not wait until the disk has its visit; what else is committed does', async () => {
-  const visit = { kind: 'post', method: 'POST', score: 9, traced: false } as const;
-  const waits = async (token: string) =>
-    await db.begin(async (tx) => {
-      await tx`set local synchronous_commit = on`;
-      await visitPersonalLink(tx, token, visit);
-      const [now] = await tx<{ it: string }[]>`select current_setting('synchronous_commit') as it`;
-      return now!.it;
-    });
-  assert.equal(await waits('token-1'), 'off');
-  assert.equal(await waits('no-token'), 'on');
-  const own = connect(url, { connections: 1 });
-  await own`set synchronous_commit = on`;
-  await visitPersonalLink(own, 'token-1', visit);
-  const [after] = await own`select current_setting('synchronous_commit') as it`;
-  await own.end();
-  assert.deepEqual(after, { it: 'on' });
 });

@@ -89,15 +89,3 @@ test('survey copy makes a draft, and survey delete asks for --answers where ther
   assert.deepEqual([...left], [{ name: 'Spring (copy)', status: 'draft' }]);
   assert.deepEqual(await acts(org), ['command survey.copied', 'command survey.deleted']);
 });
-
-test('survey list has the newest first', async () => {
-  const org_id = await makeOrganization(db);
-  const times = ['2026-02-02', '2026-03-03', '2026-01-01'];
-  for (const created_at of times) await makeSurvey(db, org_id, { name: created_at, created_at });
-  const { stdout } = await run('survey', 'list', '--org', org_id, '--json');
-  const listed = JSON.parse(stdout) as { name: string }[];
-  assert.deepEqual(
-    listed.map(({ name }) => name),
-    times.toSorted().reverse(),
-  );
-});

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SurveyForm } from '../../src/surveys/screens/edit.tsx';
-import { languageChoices } from '../../src/web/language.ts';
 
 type Fields = Record<string, string | string[]>;
 
@@ -51,24 +50,3 @@ for (const [what, typed, errors, open] of forms) {
   test(`a form with ${what} is unfolded at ${open.join(' and ') || 'no place'}`, () =>
     assert.deepEqual(unfolded(drawn(typed, errors)), open));
 }
-
-test('a form begins with the usual numbers, and has room for three reminders', () => {
-  const html = drawn({});
-  const value = (name: string) =>
-    new RegExp(`<input[^>]*name="${name.replaceAll('.', '\\.')}"[^>]*>`)
-      .exec(html)?.[0]
-      .match(/ value="([^"]*)"/)?.[1];
-  assert.deepEqual(
-    ['embed.delay_seconds', 'embed.every_days', 'send_window.from', 'send_window.to'].map(value),
-    ['5', '30', '09:00', '17:00'],
-  );
-  const reminders = [...html.matchAll(/name="reminders\.(\d)\.after_days"/g)].map(([, at]) => at);
-  assert.deepEqual(reminders, ['1', '2', '3']);
-});
-
-test('a language is offered until all are taken', () => {
-  const [own, ...rest] = languageChoices(undefined).map(({ value }) => value);
-  const offers = (languages: string[]) =>
-    drawn({ language: own!, languages }).includes('name="add_language"');
-  assert.deepEqual([offers(rest.slice(1)), offers(rest)], [true, false]);
-});

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerThrough, linkOf } from '../support/make/answers.ts';
 import { makeClient, makeContact, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -219,21 +218,6 @@ test('what has answers is deleted only with them, and then with everything', asy
   for (const table of ['surveys', 'contacts', 'responses']) {
     assert.equal((await db`select from ${db(table)} where org_id = ${org.id}`).length, 0, table);
   }
-});
-
-test('an answer through a link keeps its survey', async () => {
-  const org = await client();
-  const id = await makeSurvey(db, org.id);
-  const contactId = await makeContact(db, { org_id: org.id, survey_id: id });
-  await answerThrough(db, linkOf({ orgId: org.id, surveyId: id, contactId }));
-  assert.equal((await org.call('DELETE', `/${id}`)).code, 'survey_has_answers');
-});
-
-test('an unused survey is deleted without asking', async () => {
-  const org = await client();
-  const id = await makeSurvey(db, org.id);
-  assert.equal((await org.call('DELETE', `/${id}`)).status, 204);
-  assert.equal((await org.call('GET', `/${id}`)).status, 404);
 });
 
 test("a stranger's survey, an unknown one and a read key change nothing", async () => {

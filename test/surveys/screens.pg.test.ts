@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countReached, countScores, pageOfSurveys } from '../../src/surveys/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -152,40 +151,6 @@ test('what all fields together get wrong is said above them as a sentence, with 
   assert.equal((await surveys())[0]!['name'], 'Before');
 });
 
-/** As a browser posts a form in which nothing was said about when to ask: hours and time zone are filled in. */
-const untouched = {
-  'send_window.from': '09:00',
-  'send_window.to': '17:00',
-  'send_window.time_zone': 'UTC',
-};
-for (const [what, change, unfolded] of [
-  ['nothing about it was typed', {}, false],
-  ['days were chosen', { 'send_window.days': 'mon' }, true],
-  ['an hour is wrong', { 'send_window.days': 'mon', 'send_window.from': '9' }, true],
-  ['a reminder was typed', { 'reminders.1.after_days': '3' }, true],
-] as const) {
-  test(`after a mistake "When it asks" is ${unfolded ? 'unfolded' : 'folded'} when ${what}`, async () => {
-    const { post } = await member();
-    const { status, text } = await post('', {
-      ...fields,
-      ...untouched,
-      from_email: 'ann',
-      ...change,
-    });
-    assert.equal(status, 422);
-    const opening = /<details class="reveal"([^>]*)><summary>When it asks/.exec(text);
-    assert.equal(opening?.[1]?.includes('open'), unfolded);
-  });
-}
-
-test('a language is added to the form and nothing is saved', async () => {
-  const { post, surveys } = await member();
-  const { status, text } = await post('', { ...fields, act: 'add-language', add_language: 'ja' });
-  assert.equal(status, 200);
-  assert.ok(text.includes('name="texts.ja.question_text"'));
-  assert.equal((await surveys()).length, 0);
-});
-
 test('with answers the scale stays, whatever is posted', async () => {
   const { org, get, post, surveys } = await member();
   const id = await makeSurvey(db, org);
@@ -271,13 +236,6 @@ test('the preview shows what is typed and not saved, in a frame that does nothin
   const broken = await post('/preview', { ...fields, subject: '{{x}}' });
   assert.ok(broken.status === 200 && broken.text.includes('not a placeholder'));
   assert.equal((await surveys()).length, 0);
-});
-
-test('the shareable link is drawn as a QR code', async () => {
-  const { org, get } = await member('viewer');
-  const id = await makeSurvey(db, org, { share_id: 'link-of-the-test' });
-  assert.ok((await get(`/${id}/share`)).text.includes('https://askback.test/f/link-of-the-test'));
-  assert.match((await get(`/${id}/share/qr.svg`)).text, /^<svg /);
 });
 
 const reading = ['', '/ID', '/ID?period=30d', '/ID/share', '/ID/share/qr.svg'];
@@ -367,21 +325,6 @@ test("a survey's page shows its own trend with its margin, and how many were ask
   assert.match(all, /class="small soft">4 answers</);
 });
 
-test('of a survey with older answers the last three years are shown', async () => {
-  const { org, get } = await member('viewer');
-  const survey_id = await makeSurvey(db, org);
-  const answered = async (days: number) => {
-    const created_at = new Date(Date.now() - days * 86_400_000);
-    await makeResponse(db, { org_id: org, survey_id }, { created_at });
-  };
-  await answered(1_000);
-  const monthsOf = async () =>
-    [...(await get(`/${survey_id}`)).text.matchAll(/<th scope="row">(\w{3,4} \d{4})</g)].length;
-  assert.ok([33, 34].includes(await monthsOf()));
-  await answered(2_000);
-  assert.ok([36, 37].includes(await monthsOf()));
-});
-
 /** Also contacts that were mailed before the first answer came. */
 const askedBy = (many: number) =>
   new RegExp(`id="asked".*?<dt>Asked by mail</dt>\\s*<dd>${many}\\b`, 's');
@@ -401,68 +344,5 @@ test('surveys are searched by a part of their names, whose pages keep the search
   assert.deepEqual(
     (await Promise.all(answers)).map(({ status }) => status),
     [200, 400],
-  );
-});
-
-test('what the screens count of a survey is nothing without contacts, and of several its own', async () => {
-  const org_id = await makeOrganization(db);
-  const [older, newer] = [
-    await makeSurvey(db, org_id, { name: 'A 100% older', created_at: '2026-01-01' }),
-    await makeSurvey(db, org_id, { name: 'B newer', created_at: '2026-01-02' }),
-  ];
-  const nothing = { contacts: 0, sent: 0, responded: 0 };
-  const page = async (over: object = {}) => {
-    const found = await pageOfSurveys(db, org_id, { page: 1, limit: 10, search: '', ...over });
-    return { ...found, surveys: [...found.surveys] };
-  };
-  const zeros = { ...nothing, promoters: 0, passives: 0, detractors: 0, score_sum: 0 };
-  const { surveys, total } = await page();
-  assert.equal(total, 2);
-  for (const [place, id] of [newer, older].entries())
-    assert.deepEqual(surveys[place], { ...surveys[place]!, ...zeros, id });
-  assert.deepEqual({ ...(await countReached(db, org_id, older)) }, nothing);
-
-  const of = { org_id, survey_id: older };
-  await makeContact(db, of);
-  await makeContact(db, of, { status: 'sent', sent_at: new Date() });
-  const answered = { status: 'responded', sent_at: new Date(), responded_at: new Date() };
-  const contact_id = await makeContact(db, of, answered);
-  await makeResponse(db, of, { contact_id, score: 9 });
-  await makeResponse(db, of, { score: 8, category: 'passive' });
-  await makeResponse(db, of, { score: 2, category: 'detractor' });
-  const reached = { contacts: 3, sent: 2, responded: 1 };
-  assert.deepEqual({ ...(await countReached(db, org_id, older)) }, reached);
-  assert.deepEqual({ ...(await countReached(db, org_id, newer)) }, nothing);
-  const found = await page({ search: '100%' });
-  const figures = { ...reached, promoters: 1, passives: 1, detractors: 1, score_sum: 19 };
-  assert.deepEqual(found.surveys[0], { ...found.surveys[0]!, ...figures, id: older });
-  assert.deepEqual([found.surveys.length, found.total], [1, 1]);
-  const second = await page({ page: 2, limit: 1 });
-  assert.deepEqual([second.surveys.map(({ id }) => id), second.total], [[older], 2]);
-});
-
-test('scores of a survey are its own, from the first instant of a period on', async () => {
-  const org_id = await makeOrganization(db);
-  const [own, other] = [await makeSurvey(db, org_id), await makeSurvey(db, org_id)];
-  const since = new Date('2026-03-01T00:00:00Z');
-  const before = new Date(since.getTime() - 1);
-  for (const [survey_id, score, created_at] of [
-    [own, 9, since],
-    [own, 9, new Date('2026-03-02')],
-    [own, 7, before],
-    [other, 9, since],
-  ] as const)
-    await makeResponse(db, { org_id, survey_id }, { score, created_at });
-  const counts = async (from: Date | null) => {
-    const found = await countScores(db, org_id, { surveyId: own, since: from });
-    return new Map(found.map(({ score, count }) => [score, count]));
-  };
-  assert.deepEqual(await counts(since), new Map([[9, 2]]));
-  assert.deepEqual(
-    await counts(null),
-    new Map([
-      [9, 2],
-      [7, 1],
-    ]),
   );
 });

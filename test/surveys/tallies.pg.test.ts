@@ -164,15 +164,3 @@ test('writers to one survey wait neither for each other nor for folding', async 
   await assertTalliesHold(db);
   await other.end();
 });
-
-test('no index of the tallies depends on counts, so that updates are heap-only', async () => {
-  const indexed = await db<{ column: string }[]>`
-    select a.attname as column
-    from pg_index i
-    join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
-    where i.indrelid::regclass::text in ('survey_tallies', 'hour_tallies')`;
-  assert.deepEqual(
-    new Set(indexed.map(({ column }) => column)),
-    new Set(['org_id', 'survey_id', 'hour', 'slot']),
-  );
-});

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as v from 'valibot';
 import { parse } from '../../src/lib/validation/parse.ts';
-import { textOptions } from '../../src/surveys/cli.ts';
 import type { SurveyContent } from '../../src/surveys/queries.ts';
 import { embeddingOf, NewSurveyInput } from '../../src/surveys/schemas.ts';
-import {
-  acceptedLanguages,
-  checkContent,
-  dependsOnProperties,
-  nameOfCopy,
-} from '../../src/surveys/texts.ts';
+import { checkContent, nameOfCopy } from '../../src/surveys/texts.ts';
 
 const usual = {
   name: 'Onboarding',
@@ -163,15 +156,6 @@ for (const [over, said] of windows) {
   });
 }
 
-test('a command takes as many days as the API does', () => {
-  const { schema } = textOptions['ask-after-days'];
-  const read = (text: string) => {
-    const { success, output } = v.safeParse(schema, text);
-    return success ? output : undefined;
-  };
-  assert.deepEqual(['0', '365', '366', '-1'].map(read), [0, 365, undefined, undefined]);
-});
-
 test('what is given is kept in order: days of the week, reminders by their days, each origin once', () => {
   const time_zone = 'Europe/Berlin';
   const wish = read({
@@ -243,18 +227,4 @@ test('the name of a copy fits its limit, and cuts no character in two', () => {
   assert.equal(nameOfCopy('Onboarding'), 'Onboarding (copy)');
   assert.equal(nameOfCopy(long(200)), `${long(190)} (copy)`);
   assert.equal(complaint({ name: nameOfCopy(long(200)) }), undefined);
-});
-
-test('of what a browser accepts twenty languages are read, the favourite first', () => {
-  assert.deepEqual(acceptedLanguages('en;q=0.5, de ; q=0.9,fr, sv;q=0, *'), ['fr', 'de', 'en']);
-  const many = Array.from({ length: 21 }, (_, place) => `l${place}`);
-  assert.deepEqual(acceptedLanguages(many.join(',')), many.slice(0, 20));
-  assert.deepEqual(acceptedLanguages(), []);
-});
-
-test('a survey depends on properties by another language or a placeholder alone', () => {
-  const survey = { language: 'en', texts: {}, question_text: 'How was {{name}}?' };
-  assert.equal(dependsOnProperties(survey), false);
-  assert.equal(dependsOnProperties({ ...survey, intro: 'on {{ properties.plan }}' }), true);
-  assert.equal(dependsOnProperties({ ...survey, texts: { de: { question_text: 'x' } } }), true);
 });
