@@ -7,7 +7,7 @@ import { parsePage } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { Confirm, Mistakes, Secret, State, Time } from '../web/app/badges.tsx';
-import { flash, keepOnce, takeOnce } from '../web/app/flash.ts';
+import { keepOnce, redirectWith, takeOnce } from '../web/app/flash.ts';
 import { Choice, emptyForm, Field, type FormState, readForm, Select } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
@@ -93,8 +93,11 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
       const owner = requireRole(c, 'owner');
       requireRecentProof(c);
       const { name } = await revokeKey(db, owner, idParam(c, 'key'));
-      flash(c, { kind: 'fine', text: `The key “${name}” is revoked.` });
-      return c.redirect(settingPath(c.var.organization, 'api-keys'), 303);
+      return redirectWith(
+        c,
+        settingPath(c.var.organization, 'api-keys'),
+        `The key “${name}” is revoked.`,
+      );
     });
 
 function showForm(

@@ -10,7 +10,7 @@ import { TimeZone } from '../organizations/manage.ts';
 import { isKnownZone } from '../organizations/queries.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { Mistakes } from '../web/app/badges.tsx';
-import { flash } from '../web/app/flash.ts';
+import { redirectWith } from '../web/app/flash.ts';
 import {
   Choice,
   emptyForm,
@@ -112,8 +112,7 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
     });
 
 function back(c: Context<ScreenEnv>, text: string) {
-  flash(c, { kind: 'fine', text });
-  return c.redirect(settingPath(c.var.organization, 'notifications'), 303);
+  return redirectWith(c, settingPath(c.var.organization, 'notifications'), text);
 }
 
 type ShownForms = { form?: FormState; slack?: FormState };

@@ -9,7 +9,7 @@ import { startOfLocalDay } from '../responses/period.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { signedNps } from '../survey-types.ts';
 import { Mistakes, Tag, Time } from '../web/app/badges.tsx';
-import { flash } from '../web/app/flash.ts';
+import { redirectWith } from '../web/app/flash.ts';
 import { emptyForm, Field, type FormState, readForm } from '../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
@@ -80,11 +80,11 @@ export const summaryScreens = ({ db }: SummaryScreenTools) =>
       const { date_from: from, date_to: to } = form.values;
       const { time_zone } = await getOrganization(db, editor.orgId);
       await requestSummary({ db }, editor, await periodOfDays(db, time_zone, { from, to }));
-      flash(c, {
-        kind: 'fine',
-        text: 'The summary is being written. It appears here in a moment.',
-      });
-      return c.redirect(pathOf(c.var.organization), 303);
+      return redirectWith(
+        c,
+        pathOf(c.var.organization),
+        'The summary is being written. It appears here in a moment.',
+      );
     })
 
     .get('/:id', async (c) => {

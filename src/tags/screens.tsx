@@ -6,7 +6,7 @@ import type { Db } from '../lib/db/db.ts';
 import { idParam } from '../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { Confirm, Mistakes } from '../web/app/badges.tsx';
-import { flash } from '../web/app/flash.ts';
+import { redirectWith } from '../web/app/flash.ts';
 import { emptyForm, Field, type FormState, readForm, withMistake } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
@@ -103,8 +103,7 @@ const trail = (c: Context<ScreenEnv>) => [
 ];
 
 function backToList(c: Context<ScreenEnv>, text: string) {
-  flash(c, { kind: 'fine', text });
-  return c.redirect(settingPath(c.var.organization, 'tags'), 303);
+  return redirectWith(c, settingPath(c.var.organization, 'tags'), text);
 }
 
 async function getTag(db: Db, c: Context<ScreenEnv>): Promise<TagRow> {

@@ -7,7 +7,7 @@ import { parseList } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
-import { flash } from '../../web/app/flash.ts';
+import { redirectWith } from '../../web/app/flash.ts';
 import { emptyForm, readForm, withMistake } from '../../web/app/forms.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { ResultsQuery } from '../api.ts';
@@ -47,8 +47,7 @@ export const campaignScreens = (tools: AdvanceTools) =>
           finished: 'No contact was left to mail: the campaign is finished.',
         };
         const text = words[campaign.status as keyof typeof words] ?? 'The campaign has started.';
-        flash(c, { kind: 'fine', text });
-        return c.redirect(`${c.req.path}/${id}`, 303);
+        return redirectWith(c, `${c.req.path}/${id}`, text);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         const mistakes = await withMistake(c, { '': `Nothing was sent: ${error.message}.` });
@@ -80,14 +79,12 @@ export const campaignScreens = (tools: AdvanceTools) =>
 
     .post('/:id/send/:campaign/pause', async (c) => {
       await pauseCampaign(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
-      flash(c, { kind: 'fine', text: 'The campaign is paused.' });
-      return c.redirect(c.req.path.replace(/\/pause$/, ''), 303);
+      return redirectWith(c, c.req.path.replace(/\/pause$/, ''), 'The campaign is paused.');
     })
 
     .post('/:id/send/:campaign/resume', async (c) => {
       await resumeCampaign(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
-      flash(c, { kind: 'fine', text: 'The campaign goes on.' });
-      return c.redirect(c.req.path.replace(/\/resume$/, ''), 303);
+      return redirectWith(c, c.req.path.replace(/\/resume$/, ''), 'The campaign goes on.');
     })
 
     .get('/:id/send/:campaign/stop', (c) => {
@@ -97,8 +94,7 @@ export const campaignScreens = (tools: AdvanceTools) =>
 
     .post('/:id/send/:campaign/stop', async (c) => {
       await stopCampaign(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
-      flash(c, { kind: 'fine', text: 'The campaign is stopped.' });
-      return c.redirect(c.req.path.replace(/\/stop$/, ''), 303);
+      return redirectWith(c, c.req.path.replace(/\/stop$/, ''), 'The campaign is stopped.');
     });
 
 /** The outcome that the form calls Any is none. */

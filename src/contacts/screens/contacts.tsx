@@ -7,7 +7,7 @@ import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
 import { Mistakes, Notice, State, Time } from '../../web/app/badges.tsx';
-import { flash } from '../../web/app/flash.ts';
+import { redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
   Field,
@@ -55,8 +55,7 @@ export function contactScreens({ db }: { db: Db }) {
       const { email, name } = form.values;
       return await refusing(c, db, async () => {
         await addContact({ db }, editor, { email, name, survey_id, properties: {} });
-        flash(c, { kind: 'fine', text: 'The contact is on the list.' });
-        return c.redirect(c.req.path, 303);
+        return redirectWith(c, c.req.path, 'The contact is on the list.');
       });
     })
 

@@ -18,7 +18,7 @@ import {
   withNext,
 } from '../../sessions/session.ts';
 import { Actions, Confirm, Mistakes, Secret, State, Time } from '../../web/app/badges.tsx';
-import { flash, keepOnce, takeOnce } from '../../web/app/flash.ts';
+import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
 import {
   Choice,
   emptyForm,
@@ -93,13 +93,13 @@ export const memberScreens = (tools: MemberScreenTools) =>
         return await showList(c, tools, await withMistake(c, { email: made }));
       }
       if (isShown) keepOnce(c, tools.secrets, owner, { url: made.url });
-      flash(c, {
-        kind: 'fine',
-        text: tools.mailbox
+      return redirectWith(
+        c,
+        listPath(c),
+        tools.mailbox
           ? 'The invitation was made, and goes to no address, because no mail server is set. An operator of this server can read it in the built-in mailbox and hand its link over.'
           : 'The invitation is on its way.',
-      });
-      return c.redirect(listPath(c), 303);
+      );
     })
 
     .get('/:id/role', async (c) => showRole(c, await getMember(c, tools), emptyForm()))
@@ -111,8 +111,11 @@ export const memberScreens = (tools: MemberScreenTools) =>
       const change = { memberId: member.id, role: form.values.role };
       const changed = await changeRole(tools.db, owner, change).catch(whenRefused('last_owner'));
       if (!changed) return showRole(c, member, await withMistake(c, { role: lastOwner }));
-      flash(c, { kind: 'fine', text: 'The role was changed.' });
-      return c.redirect(member.id === owner.memberId ? '/' : listPath(c), 303);
+      return redirectWith(
+        c,
+        member.id === owner.memberId ? '/' : listPath(c),
+        'The role was changed.',
+      );
     })
 
     .get('/:id/remove', async (c) => showRemove(c, await getMember(c, tools), emptyForm()))
@@ -125,8 +128,11 @@ export const memberScreens = (tools: MemberScreenTools) =>
       if (!removed) {
         return showRemove(c, member, { typed: {}, errors: { '': lastOwner } });
       }
-      flash(c, { kind: 'fine', text: 'The member was removed.' });
-      return c.redirect(member.id === owner.memberId ? '/' : listPath(c), 303);
+      return redirectWith(
+        c,
+        member.id === owner.memberId ? '/' : listPath(c),
+        'The member was removed.',
+      );
     })
 
     .get('/invitations/:id/withdraw', async (c) => {
@@ -140,8 +146,7 @@ export const memberScreens = (tools: MemberScreenTools) =>
       const owner = requireRole(c, 'owner');
       requireRecentProof(c);
       await withdrawInvitation(tools.db, owner, idParam(c, 'member'));
-      flash(c, { kind: 'fine', text: 'The invitation was withdrawn.' });
-      return c.redirect(listPath(c), 303);
+      return redirectWith(c, listPath(c), 'The invitation was withdrawn.');
     });
 
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'members');
@@ -417,8 +422,7 @@ export const invitationScreens = (tools: InvitationTools) =>
 
 function done(c: Context, link: LiveLink | undefined) {
   if (!link) throw gone();
-  if (link.organization) flash(c, { kind: 'fine', text: `You have joined ${link.organization}.` });
-  return c.redirect('/', 303);
+  if (link.organization) return redirectWith(c, '/', `You have joined ${link.organization}.`);
 }
 
 const gone = () =>

@@ -4,7 +4,7 @@ import { Refusal } from '../../errors.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import type { SignInSettings } from '../../settings.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
-import { flash } from '../../web/app/flash.ts';
+import { redirectWith } from '../../web/app/flash.ts';
 import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
 import { EmailField, NameField, NewPasswordField } from '../invite.ts';
@@ -58,8 +58,7 @@ export const resetScreens = (tools: ResetScreenTools) =>
         return showReset(c, { member, form: weak, status: 422 });
       }
       if (!(await resetPassword(tools.db, c, { token, password }))) throw gone();
-      flash(c, { kind: 'fine', text: 'Your password was changed. Sign in with it.' });
-      return c.redirect('/sign-in', 303);
+      return redirectWith(c, '/sign-in', 'Your password was changed. Sign in with it.');
     });
 
 const requirePasswords =

@@ -6,7 +6,7 @@ import { clientAddress } from '../../lib/http/client-address.ts';
 import { type MemberEnv, requireRecentProof } from '../../sessions/session.ts';
 import type { SignInSettings } from '../../settings.ts';
 import { Confirm, CopyButton, Mistakes, State, Time } from '../../web/app/badges.tsx';
-import { flash, keepOnce, takeOnce } from '../../web/app/flash.ts';
+import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
 import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -202,8 +202,7 @@ export const accountPasskeyScreens = (tools: AccountScreenTools) =>
         await removePasskey(tools, ownOf(c), c.req.param('id'));
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'last_way_in') throw error;
-        flash(c, { kind: 'failed', text: error.message });
-        return c.redirect('/account', 303);
+        return redirectWith(c, '/account', error.message, 'failed');
       }
       return done(c, 'The passkey is removed.');
     });
@@ -221,8 +220,12 @@ async function add(c: Context<MemberEnv>, tools: AccountScreenTools) {
   if (given && (await addPasskey({ db: tools.db, place }, ownOf(c), given))) {
     return done(c, 'The passkey is added. You can sign in with it from now on.');
   }
-  flash(c, { kind: 'failed', text: 'The passkey was not accepted. Try again.' });
-  return c.redirect('/account/passkeys/new', 303);
+  return redirectWith(
+    c,
+    '/account/passkeys/new',
+    'The passkey was not accepted. Try again.',
+    'failed',
+  );
 }
 
 function showNewPasskey(c: Context, form: FormState, status: 200 | 422 = 200) {
@@ -462,8 +465,7 @@ export const ownOf = (c: Context<MemberEnv>): OwnAccount => ({
 
 /** Back to the page, which says what was done. */
 export function done(c: Context, text: string) {
-  flash(c, { kind: 'fine', text });
-  return c.redirect('/account', 303);
+  return redirectWith(c, '/account', text);
 }
 
 /** The way back from a page below it. */

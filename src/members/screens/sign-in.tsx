@@ -16,7 +16,7 @@ import {
 import type { OidcSettings, SignInSettings } from '../../settings.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
-import { flash } from '../../web/app/flash.ts';
+import { redirectWith } from '../../web/app/flash.ts';
 import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
 import { findProofs } from '../account.ts';
@@ -76,8 +76,7 @@ export const signInScreens = (tools: SignInScreenTools) =>
 
     .post('/sign-out', async (c) => {
       await signOut(tools, c);
-      flash(c, { kind: 'fine', text: 'You are signed out.' });
-      return c.redirect('/sign-in', 303);
+      return redirectWith(c, '/sign-in', 'You are signed out.');
     });
 
 type ShowSignIn = { form?: FormState; next: string; status?: 200 | 422 };
@@ -242,13 +241,14 @@ async function readGiven(c: Context, tools: PasskeySignInTools) {
 }
 
 function refuse(c: Context, given: object | undefined, back: string) {
-  flash(c, {
-    kind: 'failed',
-    text: given
+  return redirectWith(
+    c,
+    back,
+    given
       ? 'This passkey is not known here, or it was refused. Sign in another way.'
       : 'The request for the passkey was too old. Try again.',
-  });
-  return c.redirect(back, 303);
+    'failed',
+  );
 }
 
 function placeOf({ publicUrl }: PasskeySignInTools) {
@@ -348,11 +348,12 @@ async function prove(c: Context, tools: OidcScreenTools, { kept, identity }: Ret
   });
   if (refused) return refused;
   if (isProved) return c.redirect(next, 303);
-  flash(c, {
-    kind: 'failed',
-    text: `${configured(tools).rules.name} did not confirm the account that you are signed in with here. Try again.`,
-  });
-  return c.redirect(withNext('/account/prove', next), 303);
+  return redirectWith(
+    c,
+    withNext('/account/prove', next),
+    `${configured(tools).rules.name} did not confirm the account that you are signed in with here. Try again.`,
+    'failed',
+  );
 }
 
 /** The log has the word of the protocol; the reader a sentence. */

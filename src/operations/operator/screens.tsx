@@ -19,7 +19,7 @@ import {
   signedIn,
 } from '../../sessions/session.ts';
 import { Confirm, Mistakes, Notice, Secret, State, Time } from '../../web/app/badges.tsx';
-import { flash, keepOnce, takeOnce } from '../../web/app/flash.ts';
+import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
 import {
   emptyForm,
   Field,
@@ -81,8 +81,7 @@ export const operatorScreens = (tools: OperatorTools) =>
         createOrganization(tx, c.var.actor, settings),
       );
       if (email) await inviteOwner(c, tools, { orgId: id, email });
-      flash(c, { kind: 'fine', text: 'The organization was made.' });
-      return c.redirect(`/operator/organizations/${id}`, 303);
+      return redirectWith(c, `/operator/organizations/${id}`, 'The organization was made.');
     })
     .get('/organizations/:id', async (c) =>
       showOrganization(c, tools, { organization: await getOne(c, tools) }),
@@ -93,8 +92,11 @@ export const operatorScreens = (tools: OperatorTools) =>
       const form = await readForm(c, LimitForm);
       if (form.errors) return showOrganization(c, tools, { organization, form });
       await changeOrganization(tools.db, operatorWriter(c, organization.id), form.values);
-      flash(c, { kind: 'fine', text: 'The limit was saved. It holds from the next mail.' });
-      return c.redirect(`/operator/organizations/${organization.id}`, 303);
+      return redirectWith(
+        c,
+        `/operator/organizations/${organization.id}`,
+        'The limit was saved. It holds from the next mail.',
+      );
     })
     .post('/organizations/:id/invite', async (c) => {
       requireRecentProof(c);
@@ -107,8 +109,7 @@ export const operatorScreens = (tools: OperatorTools) =>
         const refused = await withMistake(c, { email: mistake });
         return showOrganization(c, tools, { organization, form: refused });
       }
-      flash(c, { kind: 'fine', text: invitedBy(tools) });
-      return c.redirect(`/operator/organizations/${organization.id}`, 303);
+      return redirectWith(c, `/operator/organizations/${organization.id}`, invitedBy(tools));
     })
 
     .get('/operators/new', (c) => showNewOperator(c, tools))
@@ -119,11 +120,11 @@ export const operatorScreens = (tools: OperatorTools) =>
       const inviting = { ...tools, mails: true };
       const invited = await makeOperator(inviting, c.var.actor, form.values.email);
       if (invited) keepOnce(c, tools.secrets, shownTo(c), { url: invited.url });
-      flash(c, {
-        kind: 'fine',
-        text: invited ? invitedBy(tools) : 'The member is an operator now.',
-      });
-      return c.redirect(invited ? '/operator/operators/new' : '/operator', 303);
+      return redirectWith(
+        c,
+        invited ? '/operator/operators/new' : '/operator',
+        invited ? invitedBy(tools) : 'The member is an operator now.',
+      );
     })
     .get('/operators/:id/remove', async (c) => {
       requireRecentProof(c);
@@ -142,8 +143,7 @@ export const operatorScreens = (tools: OperatorTools) =>
           operator,
           'This is the last operator. Make another member an operator first.',
         );
-      flash(c, { kind: 'fine', text: 'The operator was removed.' });
-      return c.redirect('/operator', 303);
+      return redirectWith(c, '/operator', 'The operator was removed.');
     });
 
 async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }: OperatorTools) {

@@ -6,7 +6,7 @@ import { Color, Email, Name, Whole } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
-import { flash } from '../../web/app/flash.ts';
+import { redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
   Field,
@@ -52,8 +52,7 @@ export const generalScreens = ({ db }: ScreenTools) =>
       const change = await changeFrom(form.values);
       const done = await attempt(c, () => changeOrganization(db, owner, change));
       if ('errors' in done) return showGeneral(c, { db }, done);
-      flash(c, { kind: 'fine', text: 'The settings are saved.' });
-      return c.redirect(settingPath(done, 'general'), 303);
+      return redirectWith(c, settingPath(done, 'general'), 'The settings are saved.');
     });
 
 async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form: FormState) {
@@ -107,8 +106,7 @@ export const textScreens = ({ db }: ScreenTools) =>
       const form = await readForm(c, DefaultTexts);
       if (form.errors) return showTexts(c, { db }, form);
       await changeOrganization(db, owner, form.values as OrganizationChange);
-      flash(c, { kind: 'fine', text: 'The texts are saved.' });
-      return c.redirect(settingPath(c.var.organization, 'texts'), 303);
+      return redirectWith(c, settingPath(c.var.organization, 'texts'), 'The texts are saved.');
     });
 
 async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form: FormState) {

@@ -7,7 +7,7 @@ import { addressKey } from '../../lib/smtp/address.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Confirm, State, Time } from '../../web/app/badges.tsx';
-import { flash } from '../../web/app/flash.ts';
+import { redirectWith } from '../../web/app/flash.ts';
 import { Choice, emptyForm, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
 import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -31,8 +31,7 @@ export function addErasing(app: Hono<ScreenEnv>, tools: EraseTools) {
     .post('/erased/:id/allow', async (c) => {
       const owner = requireRole(c, 'owner');
       await allowErasedAddress(tools, owner, idParam(c, 'erasure'));
-      flash(c, { kind: 'fine', text: 'The address may be added and mailed again.' });
-      return c.redirect(erasedPath(c), 303);
+      return redirectWith(c, erasedPath(c), 'The address may be added and mailed again.');
     })
 
     .get('/:id/erase', async (c) => {
@@ -57,11 +56,11 @@ export function addErasing(app: Hono<ScreenEnv>, tools: EraseTools) {
       }
       const wish = { email, scores: scores === 'keep' ? 'kept' : 'deleted' } as const;
       await erasePerson(tools, owner, wish);
-      flash(c, {
-        kind: 'fine',
-        text: 'The person is erased. The first receipt of this list is the proof.',
-      });
-      return c.redirect(erasedPath(c), 303);
+      return redirectWith(
+        c,
+        erasedPath(c),
+        'The person is erased. The first receipt of this list is the proof.',
+      );
     });
 }
 

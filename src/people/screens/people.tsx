@@ -6,7 +6,7 @@ import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { liftSuppression, suppressByHand } from '../../suppressions/unsubscribe.tsx';
 import { scoreText } from '../../survey-types.ts';
 import { Breakable, Chip, State, type StateKind, Time } from '../../web/app/badges.tsx';
-import { flash } from '../../web/app/flash.ts';
+import { redirectWith } from '../../web/app/flash.ts';
 import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { EraseTools } from '../erase.ts';
@@ -92,8 +92,7 @@ async function showPerson(c: Context<ScreenEnv>, db: Db) {
 }
 
 function back(c: Context<ScreenEnv>, text: string) {
-  flash(c, { kind: 'fine', text });
-  return c.redirect(`${peoplePath(c)}/${c.req.param('id')}`, 303);
+  return redirectWith(c, `${peoplePath(c)}/${c.req.param('id')}`, text);
 }
 
 type PeopleProps = {

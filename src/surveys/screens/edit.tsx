@@ -7,7 +7,7 @@ import { refusalIn } from '../../lib/http/http.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
-import { flash } from '../../web/app/flash.ts';
+import { redirectWith } from '../../web/app/flash.ts';
 import {
   Choice,
   emptyForm,
@@ -60,8 +60,11 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
         const form = { typed: fields, errors: { '': saved.mistake } };
         return showForm(c, { ...shown, form }, 422);
       }
-      flash(c, { kind: 'fine', text: `“${saved.name}” is made. Its link is under Share.` });
-      return c.redirect(`${surveysPath(c.var.organization)}/${saved.id}`, 303);
+      return redirectWith(
+        c,
+        `${surveysPath(c.var.organization)}/${saved.id}`,
+        `“${saved.name}” is made. Its link is under Share.`,
+      );
     })
 
     .get('/:id/edit', async (c) => {
@@ -91,8 +94,11 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
       if ('mistake' in saved) {
         return showForm(c, { ...shown, form: { typed, errors: { '': saved.mistake } } }, 422);
       }
-      flash(c, { kind: 'fine', text: `“${saved.name}” is saved.` });
-      return c.redirect(`${surveysPath(c.var.organization)}/${survey.id}`, 303);
+      return redirectWith(
+        c,
+        `${surveysPath(c.var.organization)}/${survey.id}`,
+        `“${saved.name}” is saved.`,
+      );
     });
 }
 

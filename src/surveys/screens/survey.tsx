@@ -6,7 +6,7 @@ import type { Db } from '../../lib/db/db.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { percentage, typeFacts } from '../../survey-types.ts';
 import { Confirm, Time } from '../../web/app/badges.tsx';
-import { flash } from '../../web/app/flash.ts';
+import { redirectWith } from '../../web/app/flash.ts';
 import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
 import { count, counted, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -189,11 +189,11 @@ export function addActs(app: Hono<ScreenEnv>, tools: ActTools) {
       const editor = requireRole(c, 'editor');
       const { id } = await surveyOf(c, tools.db);
       const copy = await copySurvey(tools, editor, id);
-      flash(c, {
-        kind: 'fine',
-        text: `“${copy.name}” is a draft with the same texts and settings.`,
-      });
-      return c.redirect(`${surveysPath(c.var.organization)}/${copy.id}/edit`, 303);
+      return redirectWith(
+        c,
+        `${surveysPath(c.var.organization)}/${copy.id}/edit`,
+        `“${copy.name}” is a draft with the same texts and settings.`,
+      );
     })
 
     .get('/:id/delete', async (c) => {
@@ -209,8 +209,7 @@ export function addActs(app: Hono<ScreenEnv>, tools: ActTools) {
         return showDelete(c, tools, { survey, form });
       }
       await deleteSurvey(tools, owner, { id: survey.id, withAnswers: true });
-      flash(c, { kind: 'fine', text: `“${survey.name}” is deleted.` });
-      return c.redirect(surveysPath(c.var.organization), 303);
+      return redirectWith(c, surveysPath(c.var.organization), `“${survey.name}” is deleted.`);
     });
 }
 
@@ -220,8 +219,7 @@ async function move(c: Context<ScreenEnv>, tools: ActTools, { act, done }: Surve
   const editor = requireRole(c, 'editor');
   const { id, name } = await surveyOf(c, tools.db);
   await act(tools, editor, id);
-  flash(c, { kind: 'fine', text: done(name) });
-  return c.redirect(`${surveysPath(c.var.organization)}/${id}`, 303);
+  return redirectWith(c, `${surveysPath(c.var.organization)}/${id}`, done(name));
 }
 
 function showClose(c: Context<ScreenEnv>, { id, name }: ManagedSurvey) {

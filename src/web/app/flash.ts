@@ -11,19 +11,30 @@ const FlashNotice = v.object({
 /** What became of the act before this page. */
 export type FlashNotice = v.InferOutput<typeof FlashNotice>;
 
-const seconds = 60;
+const maxAge = 60;
 
 /** Keeps a sentence for the next page that this browser asks for. It must hold no address and no secret. */
 export function flash(c: Context, notice: FlashNotice) {
   const value = Buffer.from(JSON.stringify(notice)).toString('base64url');
-  setCookie(c, nameFor(c), value, { ...cookie(c), maxAge: seconds });
+  setCookie(c, cookieName(c, 'notice'), value, { ...cookie(c, 'Lax'), maxAge });
+}
+
+/** Leads on after an act, and the next page shows the sentence. */
+export function redirectWith(
+  c: Context,
+  path: string,
+  text: string,
+  kind: FlashNotice['kind'] = 'fine',
+): Response {
+  flash(c, { kind, text });
+  return c.redirect(path, 303);
 }
 
 /** The sentence that was kept, once. */
 export function takeFlash(c: Context): FlashNotice | undefined {
-  const value = getCookie(c, nameFor(c));
+  const value = getCookie(c, cookieName(c, 'notice'));
   if (!value) return undefined;
-  deleteCookie(c, nameFor(c), cookie(c));
+  deleteCookie(c, cookieName(c, 'notice'), cookie(c, 'Lax'));
   try {
     const text = Buffer.from(value, 'base64url').toString();
     const { success, output } = v.safeParse(FlashNotice, JSON.parse(text));
@@ -33,36 +44,26 @@ export function takeFlash(c: Context): FlashNotice | undefined {
   }
 }
 
-/** Only over https can a cookie be kept from being set by another host of the same site. */
-const nameFor = (c: Context) => (isSecure(c) ? '__Host-askback-notice' : 'askback_notice');
-
-const cookie = (c: Context) =>
-  ({ path: '/', httpOnly: true, sameSite: 'Lax', secure: isSecure(c) }) as const;
-
-const isSecure = (c: Context): boolean => c.get('isSecure') === true;
-
 type Sealing = Pick<Secrets, 'seal' | 'open'>;
 
 /** Whose browser may see it: the member in the organization. */
 type ShownOnceFor = { orgId: string; memberId: string };
-
-const onceSeconds = 60;
 
 /**
  * Keeps a secret for the next page that this browser asks for, so that a posted form can lead on to a page. It is
  * sealed for one member of one organization: the cookie alone shows nothing.
  */
 export function keepOnce(c: Context, secrets: Sealing, owner: ShownOnceFor, value: object) {
-  const kept = JSON.stringify({ until: Date.now() + onceSeconds * 1000, value });
+  const kept = JSON.stringify({ until: Date.now() + maxAge * 1000, value });
   const sealed = secrets.seal(sealedFor(owner), kept).toString('base64url');
-  setCookie(c, onceCookieName(c), sealed, { ...onceCookie(c), maxAge: onceSeconds });
+  setCookie(c, cookieName(c, 'once'), sealed, { ...cookie(c, 'Strict'), maxAge });
 }
 
 /** What was kept, once; what does not open, because another member signed in or the key changed, is nothing. */
 export function takeOnce(c: Context, secrets: Sealing, owner: ShownOnceFor): unknown {
-  const sealed = getCookie(c, onceCookieName(c));
+  const sealed = getCookie(c, cookieName(c, 'once'));
   if (!sealed) return undefined;
-  deleteCookie(c, onceCookieName(c), onceCookie(c));
+  deleteCookie(c, cookieName(c, 'once'), cookie(c, 'Strict'));
   try {
     const opened = secrets.open(sealedFor(owner), Buffer.from(sealed, 'base64url'));
     const { until, value } = JSON.parse(opened) as { until: number; value: unknown };
@@ -78,10 +79,12 @@ const sealedFor = ({ orgId, memberId }: ShownOnceFor) => ({
 });
 
 /** Only over https can a cookie be kept from being set by another host of the same site. */
-const onceCookieName = (c: Context) =>
-  isSecureRequest(c) ? '__Host-askback-once' : 'askback_once';
+const cookieName = (c: Context, name: string) =>
+  c.get('isSecure') === true ? `__Host-askback-${name}` : `askback_${name}`;
 
-const onceCookie = (c: Context) =>
-  ({ path: '/', httpOnly: true, sameSite: 'Strict', secure: isSecureRequest(c) }) as const;
-
-const isSecureRequest = (c: Context): boolean => c.get('isSecure') === true;
+const cookie = (c: Context, sameSite: 'Lax' | 'Strict') => ({
+  path: '/',
+  httpOnly: true,
+  sameSite,
+  secure: c.get('isSecure') === true,
+});

@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Breakable, Confirm, Mistakes, State, Time } from '../../web/app/badges.tsx';
-import { flash, keepOnce } from '../../web/app/flash.ts';
+import { flash, keepOnce, redirectWith } from '../../web/app/flash.ts';
 import { Choice, Field, type FormState } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -184,8 +184,7 @@ export const webhookActs = (tools: WebhookTools) =>
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
       await removeWebhook(tools, editor, idParam(c, 'webhook'));
-      flash(c, { kind: 'fine', text: webhookTexts.removed });
-      return c.redirect(pathOf(c.var.organization), 303);
+      return redirectWith(c, pathOf(c.var.organization), webhookTexts.removed);
     })
 
     .post('/:id/deliveries/:delivery/redeliver', async (c) => {
@@ -194,8 +193,7 @@ export const webhookActs = (tools: WebhookTools) =>
       const deliveryId = idParam(c, 'delivery', 'delivery');
       const traceparent = c.get('traceparent') ?? null;
       await redeliver(tools, editor, { webhookId, deliveryId, traceparent });
-      flash(c, { kind: 'fine', text: webhookTexts.redelivered });
-      return c.redirect(pathOf(c.var.organization, webhookId), 303);
+      return redirectWith(c, pathOf(c.var.organization, webhookId), webhookTexts.redelivered);
     })
 
     .route('/', replayScreens(tools));
@@ -204,8 +202,11 @@ async function switchTo(c: Context<ScreenEnv>, tools: WebhookTools, active: bool
   const editor = requireRole(c, 'editor');
   const id = idParam(c, 'webhook');
   await changeWebhook(tools, editor, { id, active });
-  flash(c, { kind: 'fine', text: active ? webhookTexts.switchedOn : webhookTexts.switchedOff });
-  return c.redirect(pathOf(c.var.organization, id), 303);
+  return redirectWith(
+    c,
+    pathOf(c.var.organization, id),
+    active ? webhookTexts.switchedOn : webhookTexts.switchedOff,
+  );
 }
 
 type ConfirmedAct = {

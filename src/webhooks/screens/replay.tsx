@@ -5,7 +5,7 @@ import { parsePage } from '../../lib/paging/page.ts';
 import { idParam, isInCalendar } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Breakable, Confirm, Mistakes, Secret } from '../../web/app/badges.tsx';
-import { flash, takeOnce } from '../../web/app/flash.ts';
+import { redirectWith, takeOnce } from '../../web/app/flash.ts';
 import { emptyForm, Field, type FormState, readForm } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { WebhookTools } from '../api.ts';
@@ -191,8 +191,7 @@ export const replayScreens = (tools: WebhookTools) =>
       const traceparent = c.get('traceparent') ?? null;
       const request = { webhookId: webhook.id, since: new Date(since), traceparent };
       const { replayed } = await replay(tools, editor, request);
-      flash(c, { kind: 'fine', text: webhookTexts.replayed(replayed) });
-      return c.redirect(here, 303);
+      return redirectWith(c, here, webhookTexts.replayed(replayed));
     });
 
 type ReplayShown = {

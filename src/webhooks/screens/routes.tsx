@@ -4,7 +4,7 @@ import { Refusal, toSentence } from '../../errors.ts';
 import { refusalIn } from '../../lib/http/http.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { flash, keepOnce } from '../../web/app/flash.ts';
+import { keepOnce, redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
   type FormState,
@@ -89,8 +89,7 @@ export const webhookScreens = (tools: WebhookTools) =>
       } catch (error) {
         return showForm(c, { form: refusedForm(error, form.values), webhook, status: 422 });
       }
-      flash(c, { kind: 'fine', text: webhookTexts.changed });
-      return c.redirect(pathOf(c.var.organization, webhook.id), 303);
+      return redirectWith(c, pathOf(c.var.organization, webhook.id), webhookTexts.changed);
     })
 
     .route('/', webhookActs(tools))
