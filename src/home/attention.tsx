@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx';
 import { noOwner } from '../responses/filter.queries.ts';
 import { State, type StateKind, Time } from '../web/app/badges.tsx';
 import { count, counted } from '../web/app/lists.tsx';
-import type { ShownOrganization } from '../web/app/reader.ts';
+import type { ShownOrganization } from '../web/app/screen.tsx';
 import { type AttentionCounts, mostCounted } from './queries.ts';
 
 type AttentionItem = {

@@ -2,7 +2,7 @@ import { typeFacts } from '../survey-types.ts';
 import { Chip, Time } from '../web/app/badges.tsx';
 import { Field, type FormState } from '../web/app/forms.tsx';
 import { count } from '../web/app/lists.tsx';
-import type { ShownOrganization } from '../web/app/reader.ts';
+import type { ShownOrganization } from '../web/app/screen.tsx';
 import { Funnel } from '../web/app/trend-chart.tsx';
 import type { AskedCounts, NewestComment } from './figures.ts';
 import { type HomePeriod, periodDays, type ScopeQuery } from './rules.ts';

@@ -1,6 +1,5 @@
 import { raw } from 'hono/html';
 import type { Child } from 'hono/jsx';
-import { memoize } from '../lib/async/memoize.ts';
 import { type ColorTheme, type Palette, themeOf } from './color.ts';
 import { pageHeaders } from './headers.ts';
 import { type Language, preferredLanguage } from './language.ts';
@@ -77,21 +76,15 @@ type PageContent = {
 };
 
 const neutralColor = '#4a5568';
-const mostLooks = 500;
 
 /** A whole page as text, and the headers it must be sent with: they vouch for its style by hash. */
 export function renderPage(content: PageContent): HtmlPage {
-  const color = content.sender?.color ?? neutralColor;
-  const { theme, style, headers } = lookOf({
-    color,
-    rules: content.style ?? '',
-    pictures: Boolean(content.sender?.logo),
-  });
+  const theme = themeOf(content.sender?.color ?? neutralColor);
+  const style = themeStyle(theme) + pageStyle + (content.style ?? '');
+  const headers = pageHeaders(style, { pictures: Boolean(content.sender?.logo) });
   const document = <Document {...content} theme={theme} style={style} />;
   return { html: `<!doctype html>${document}`, headers };
 }
-
-type Look = { color: string; rules: string; pictures: boolean };
 
 const properties = (palette: Palette) =>
   Object.entries(palette)
@@ -138,13 +131,6 @@ button.quiet { background: transparent; color: var(--accent) }
 @media (hover: hover) { button:hover { filter: brightness(1.08) } button.quiet:hover { background: var(--soft) } }
 @media (forced-colors: active) { button { border-color: ButtonText } .monogram { border: 1px solid } }
 `);
-
-/** Finding readable colours and hashing the style is half the work of a page, and few looks there are. */
-const lookOf = memoize(mostLooks, ({ color, rules, pictures }: Look) => {
-  const theme = themeOf(color);
-  const style = themeStyle(theme) + pageStyle + rules;
-  return { theme, style, headers: pageHeaders(style, { pictures }) };
-});
 
 type DocumentProps = PageContent & { theme: ColorTheme; style: string };
 

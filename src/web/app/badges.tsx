@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { lazily, memoize } from '../../lib/async/memoize.ts';
 import type { FlashNotice } from './flash.ts';
 import { emptyForm, Field, type FormState } from './forms.tsx';
 
@@ -185,20 +184,12 @@ export function Breakable({ text }: { text: string }) {
   );
 }
 
-const dateForm = lazily(
-  () =>
-    new Intl.DateTimeFormat('en-GB', {
-      day: 'numeric',
-      month: 'short',
-      year: 'numeric',
-      timeZone: 'UTC',
-    }),
-);
-const mostDays = 1000;
-/** A list has few days, and naming one costs more than all else of a row. */
-const nameOfDay = memoize(mostDays, ({ date }: { date: string }) =>
-  dateForm().format(new Date(date)),
-);
+const dayFormat = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
 
 type TimeProps = {
   at: Date | string;
@@ -209,12 +200,11 @@ type TimeProps = {
 /** A moment in the reader's zone, exact on hover; without script in UTC, and it says so. */
 export function Time({ at, show = 'moment' }: TimeProps) {
   const moment = new Date(at).toISOString();
-  const [date = '', clock = ''] = moment.split('T');
-  const name = nameOfDay({ date });
-  const time = clock.slice(0, (show === 'second' ? 'HH:MM:SS' : 'HH:MM').length);
+  const day = dayFormat.format(new Date(moment));
+  const time = moment.slice('YYYY-MM-DDT'.length, show === 'second' ? -5 : -8);
   return (
     <time datetime={moment} data-time={show} title={moment}>
-      {show === 'day' ? name : `${name}, ${time} UTC`}
+      {show === 'day' ? day : `${day}, ${time} UTC`}
     </time>
   );
 }

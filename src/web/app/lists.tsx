@@ -1,5 +1,4 @@
 import type { Child } from 'hono/jsx';
-import { lazily } from '../../lib/async/memoize.ts';
 import { Field } from './forms.tsx';
 
 type SearchedListProps = {
@@ -166,7 +165,8 @@ const PastTheEnd = ({ last, to }: { last: number; to: string }) => (
 
 export type TableColumn = {
   head: Child;
-  number?: boolean /** Read aloud only. */;
+  number?: boolean;
+  /** Read aloud only. */
   hidden?: boolean;
 };
 
@@ -271,15 +271,7 @@ export function Pager({ summary, newer, older, words, label = 'Pages' }: PagerPr
 }
 
 /** `1 to 50 of 1,266`, also on a page that the address alone leads to. */
-export function pageSummary({
-  page,
-  limit,
-  total,
-}: {
-  page: number;
-  limit: number;
-  total: number;
-}) {
+export function pageSummary({ page, limit, total }: PagedListProps['meta']) {
   if (total === 0) return null;
   const first = (page - 1) * limit + 1;
   if (first > total) return `Past the last of ${count(total)}`;
@@ -287,10 +279,10 @@ export function pageSummary({
   return `${count(first)} to ${count(last)} of ${count(total)}`;
 }
 
-const numbers = lazily(() => new Intl.NumberFormat('en-GB'));
+const numbers = new Intl.NumberFormat('en-GB');
 
 /** A count with separators: 1,266. */
-export const count = (value: number) => numbers().format(value);
+export const count = (value: number) => numbers.format(value);
 
 /** A count with its noun: `1 key`, `1,266 keys`. */
 export const counted = (value: number, one: string, many = `${one}s`) =>

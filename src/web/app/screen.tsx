@@ -6,7 +6,34 @@ import { monogram } from '../layout.tsx';
 import { assetUrl } from './assets.ts';
 import { Notice } from './badges.tsx';
 import { takeFlash } from './flash.ts';
-import { readerOf, type ScreenReader, type ShownMember, type ShownOrganization } from './reader.ts';
+
+/** What the frame of a screen shows of the member who reads it. */
+type ShownMember = { name: string; email: string; isOperator: boolean };
+
+export type ShownOrganization = {
+  name: string;
+  slug: string;
+  color: string;
+  role: 'viewer' | 'editor' | 'owner';
+  /** What the navigation counts. */
+  openDetractors?: number;
+  failingWebhooks?: number;
+};
+
+type ScreenReader = {
+  member: ShownMember | undefined;
+  organization: ShownOrganization | undefined;
+  otherOrganizations: readonly { name: string; slug: string }[];
+};
+
+/** As the middleware of the session left them; before sign-in there is nothing. */
+export function readerOf(c: Context): ScreenReader {
+  return {
+    member: c.get('member'),
+    organization: c.get('organization'),
+    otherOrganizations: c.get('otherOrganizations') ?? [],
+  };
+}
 
 export type TrailStep = { text: string; href: string };
 

@@ -1,8 +1,7 @@
 import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { readerOf, type ShownOrganization } from './reader.ts';
-import { renderScreen, type TrailStep } from './screen.tsx';
+import { readerOf, renderScreen, type ShownOrganization, type TrailStep } from './screen.tsx';
 
 type Setting = { text: string; for: 'everybody' | 'owners' };
 
