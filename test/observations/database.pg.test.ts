@@ -120,24 +120,6 @@ test('while the database is away there are metrics, in time, that say so', async
   assert.equal(await service.stop(), 0);
 });
 
-test('a table that is locked leaves out what is in the database, in time', async () => {
-  const service = startService(environment);
-  const address = addressIn(await service.ready());
-  await db.begin(async (tx) => {
-    await tx`lock table webhooks in access exclusive mode`;
-    await until('it is ready all the same', async () => {
-      const { text, value } = await inTime(address);
-      assert.doesNotMatch(text, /askback_webhooks|askback_queue_jobs/);
-      return value('askback_ready') === 1;
-    });
-  });
-  await until(
-    'it is looked at again',
-    async () => (await inTime(address)).value('askback_webhooks') === 0,
-  );
-  assert.equal(await service.stop(), 0);
-});
-
 test('on an address of their own they are there alone, and stop with the service', async () => {
   const service = startService({ ...environment, ASKBACK_METRICS_LISTEN: '127.0.0.1:0' });
   const address = addressIn(await service.ready());

@@ -40,17 +40,10 @@ for (const [traces, metrics, said] of exports) {
 
 const nameServers: [text: string, taken: boolean][] = [
   ['127.0.0.1', true],
-  ['127.0.0.1:1', true],
   ['127.0.0.1:65535', true],
-  ['127.0.0.1:0', false],
   ['127.0.0.1:65536', false],
-  ['127.0.0.1:000053', false],
-  ['::1', true],
-  ['[::1]', true],
   ['[::1]:65535', true],
-  ['[::1]:65536', false],
   ['dns.example', false],
-  ['dns.example:53', false],
 ];
 for (const [text, taken] of nameServers) {
   test(`the name server ${text} is ${taken ? 'one' : 'none'} that doctor can ask`, async () => {

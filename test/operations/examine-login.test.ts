@@ -4,12 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { examineLogin, judgeLogin } from '../../src/operations/doctor-mail.ts';
-import {
-  closeConnection,
-  noReply,
-  scriptedSmtp,
-  settingsFor,
-} from '../support/fakes/smtp-server.ts';
+import { noReply, scriptedSmtp, settingsFor } from '../support/fakes/smtp-server.ts';
 
 const seen: string[] = [];
 
@@ -44,12 +39,6 @@ test('a login over TLS is well, and no mail is begun', async () => {
   assert.deepEqual([name, status], [`SMTP ${host}`, 'warn']);
   assert.equal(message, 'takes the login, encrypted; but verify=no lets anybody pose as it');
   assert.deepEqual(seen, ['login ann']);
-});
-
-test('TLS from the first byte', async () => {
-  const host = await relay({ secure: true });
-  const { message } = await look(`smtps://ann:right@${host}?verify=no`);
-  assert.match(message, /^takes the login, encrypted/);
 });
 
 test('a certificate without a known issuer', async () => {
@@ -87,16 +76,6 @@ test('a server that sends no greeting is given up in time', async () => {
   assert.equal(status, 'fail');
   assert.match(message, /^cannot be used: /);
   assert.ok(performance.now() - begun < 9000);
-});
-
-test('a server that hangs up', async () => {
-  const { url } = await scriptedSmtp({ EHLO: closeConnection });
-  assert.equal((await look(url)).status, 'fail');
-});
-
-test('no server at all', async () => {
-  const { message } = await look('smtp://127.0.0.1:1');
-  assert.equal(message, 'cannot be used: connect ECONNREFUSED 127.0.0.1:1');
 });
 
 const clear = 'over the network unencrypted (tls=none)';

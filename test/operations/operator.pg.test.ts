@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { listWaitingTasks } from '../../src/operations/operator/queries.ts';
-import { Overview } from '../../src/operations/operator/screens.tsx';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { makeMember, signIn } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
@@ -19,52 +17,6 @@ async function operatorBrowser() {
   const { Cookie } = await signIn(db, { member: id });
   const [name = '', token = ''] = Cookie.split('; ')[0]!.split('=');
   return { id, ...visitorBrowser(app, { [name]: token }) };
-}
-
-const nothing = {
-  health: { failing: {}, warned: {} },
-  waiting: [],
-  outcomes: [],
-  processes: [],
-  organizations: [],
-  operators: [],
-  page: 1,
-  limit: 50,
-  total: 0,
-};
-
-test('where nothing waits, is delivered or is unwell, Operator says so in sentences, without empty tables', () => {
-  const html = Overview(nothing).toString();
-  const captions = [...html.matchAll(/<caption[^>]*>([^<]*)</g)].map(([, caption]) => caption);
-  assert.deepEqual(captions, ['Operators', 'Processes']);
-  for (const said of [
-    'Everything that this process needs is in order.',
-    'Nothing waits.',
-    'No webhook had anything to deliver.',
-    'No organization yet. Make the first one.',
-  ]) {
-    assert.ok(html.includes(said), said);
-  }
-});
-
-const ages: [seconds: number, said: string][] = [
-  [0, '0 s'],
-  [119, '119 s'],
-  [120, '2 min'],
-  [149, '2 min'],
-  [150, '3 min'],
-  [7199, '120 min'],
-  [7200, '2 h'],
-  [8999, '2 h'],
-  [9000, '3 h'],
-  [86_400, '24 h'],
-];
-for (const [oldest_seconds, said] of ages) {
-  test(`a job that has waited ${oldest_seconds} seconds is said to be ${said} old`, () => {
-    const waiting = [{ task: 'keys.clean_up', waiting: 1, oldest_seconds }];
-    const html = Overview({ ...nothing, waiting }).toString();
-    assert.ok(html.includes(`>${said}<`), html);
-  });
 }
 
 test('Operator shows health, queues, organizations and processes, and nothing they were answered', async () => {
@@ -94,23 +46,6 @@ test('Operator shows health, queues, organizations and processes, and nothing th
     assert.ok(page.includes(shown), shown);
   }
   for (const secret of ['Secret', 'who@people.test']) assert.ok(!page.includes(secret), secret);
-});
-
-test('one comment that waits for its analysis is shown, and none is not', async () => {
-  const waitingAnalyses = async () =>
-    (await listWaitingTasks(db)).filter(({ task }) => task === 'summaries.analyze');
-  await db`delete from waiting_analyses`;
-  assert.deepEqual(await waitingAnalyses(), []);
-
-  const org = await makeOrganization(db);
-  const survey = await makeSurvey(db, org);
-  const response = await makeResponse(db, { org_id: org, survey_id: survey }, { comment: 'Fine' });
-  const due_at = new Date(Date.now() - 90_000);
-  await db`delete from waiting_analyses`;
-  await db`insert into waiting_analyses ${db({ org_id: org, response_id: response, due_at })}`;
-  const [shown] = await waitingAnalyses();
-  assert.equal(shown?.waiting, 1);
-  assert.ok(shown.oldest_seconds >= 90, `${shown.oldest_seconds}`);
 });
 
 test('an operator makes an organization with its limit, and its first owner comes in by the link', async () => {

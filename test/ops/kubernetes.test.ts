@@ -79,22 +79,3 @@ test('probes ask where both roles answer, and a pod has the time to stop', () =>
     assert.ok(pod.terminationGracePeriodSeconds! > 30 + drain);
   }
 });
-
-test('selectors find their pods, and budgets leave one to evict', () => {
-  const selectors = manifests.flatMap(({ kind, metadata, spec }) => {
-    const selector =
-      spec?.selector?.matchLabels ?? (kind === 'Service' ? spec?.selector : undefined);
-    return selector ? [{ name: `${kind} ${metadata.name}`, selector }] : [];
-  });
-  assert.equal(selectors.length, 5);
-  for (const { name, selector } of selectors) {
-    const found = pods.filter(({ metadata }) =>
-      Object.entries(selector).every(([label, value]) => metadata.labels[label] === value),
-    );
-    assert.equal(found.length, 1, name);
-  }
-  for (const { metadata, spec } of ofKind('PodDisruptionBudget')) {
-    const kept = deployments.find((each) => each.metadata.name === metadata.name)!;
-    assert.ok(spec!.minAvailable! < kept.spec!.replicas!);
-  }
-});

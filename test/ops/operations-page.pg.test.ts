@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { commandLine } from '../../src/cli.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { headingsOf, linksOf } from '../support/probe/markdown.ts';
-import { readFiles } from '../support/sources.ts';
 
 const file = 'ops/operations.md';
 const page = readFileSync(file, 'utf8');
@@ -48,31 +45,5 @@ for (const call of new Set(calls)) {
     for (const [option] of call.matchAll(/--[a-z-]+/g)) {
       assert.ok(named.help('askback').includes(option), `it has no ${option}`);
     }
-  });
-}
-
-for (const target of new Set(linksOf(page).filter((link) => !link.startsWith('http')))) {
-  test(`leads somewhere: ${target}`, () => {
-    const [path = '', anchor] = target.split('#');
-    const to = path === '' ? file : join(dirname(file), path);
-    assert.ok(existsSync(to), `${to} does not exist`);
-    if (anchor)
-      assert.ok(headingsOf(readFileSync(to, 'utf8')).has(anchor), `no ${anchor} in ${to}`);
-  });
-}
-
-const sources = readFiles('src/**/*.ts').map(({ text }) => text);
-/** Whole lines that are searched for in the log, the beginnings of others, and sentences in code marks. */
-const logged = [
-  ...[...page.matchAll(/"msg":"([^"]+)"/g)].map(([, words]) => `'${words}',`),
-  ...[...page.matchAll(/grep '([a-z][a-z ]+)/g)].map(([, words]) => `'${words}`),
-  ...[...page.matchAll(/`([a-z]+(?:,? [a-z]+){3,})`/g)].map(([, words]) => words!),
-].filter((words) => !words.startsWith('askback '));
-
-test('the operations page quotes lines of the log', () => assert.ok(logged.length > 8));
-
-for (const words of new Set(logged)) {
-  test(`is written by the service: ${words}`, () => {
-    assert.ok(sources.some((text) => text.includes(words)));
   });
 }

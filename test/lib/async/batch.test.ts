@@ -76,42 +76,6 @@ test('each key has its share of a batch', async () => {
   await Promise.all(next);
 });
 
-/** Keys that have enough items differ by one at most, and as many keys as there is room for are in a batch. */
-const shares: { most: number; items: number[]; first: number[] }[] = [
-  { most: 10, items: [9, 9], first: [5, 5] },
-  { most: 10, items: [9, 9, 9, 9, 9, 9], first: [2, 2, 2, 2, 1, 1] },
-  { most: 11, items: [9, 9, 9, 9], first: [3, 3, 3, 2] },
-  { most: 10, items: [1, 9, 2], first: [1, 7, 2] },
-  { most: 2, items: [3, 3, 3], first: [1, 1, 0] },
-];
-
-for (const { most, items, first } of shares) {
-  test(`of ${items.join(', ')} items of as many keys, ${most} at once are first ${first.join(', ')}`, async () => {
-    const { writes, writers } = heldWriters();
-    const { add, flush } = createBatch(writers, { most, atOnce: 1 });
-    const before = add(item('before', 0));
-    flush('before');
-    const all = items.flatMap((many, key) =>
-      Array.from({ length: many }, (_, n) => add(item(`${key}`, n))),
-    );
-    await turn();
-    // From here on nothing is added: what is due is written without a nudge, however many batches it takes.
-    let done = false;
-    void Promise.all([before, ...all]).then(() => {
-      done = true;
-    });
-    for (let at = 0; at < 1 + items.reduce((sum, many) => sum + many, 0) && !done; at += 1) {
-      writes[at]?.end.resolve();
-      await turn();
-    }
-    assert.ok(done, `${writes.length} batches`);
-    const counted = items.map(
-      (_, key) => writes[1]!.items.filter((one) => one.key === `${key}`).length,
-    );
-    assert.deepEqual(counted, first);
-  });
-}
-
 test('a key that is held up leaves the others, and those that come later do not meet it', async () => {
   const { writes, writers } = heldWriters();
   const { add } = createBatch(writers, { most: 10, atOnce: 1 });
@@ -173,24 +137,6 @@ test('a flush writes what is gathered, and what comes later waits its whole time
   assert.deepEqual(shown(), ['a1 b2', 'a3']);
   writes[1]!.end.resolve();
   await second;
-});
-
-test('a flush of one key leaves what waits of another its time', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { writes, shown, writers } = heldWriters();
-  const { add, flush } = createBatch(writers, { most: 10, atOnce: 2, lingerMs: 20 });
-  const first = add(item('a', 1));
-  flush('a');
-  const waiting = add(item('a', 2));
-  const other = add(item('b', 3));
-  flush('b');
-  for (const { end } of writes) end.resolve();
-  await Promise.all([first, other]);
-  assert.deepEqual(shown(), ['a1', 'b3']);
-  t.mock.timers.tick(20);
-  assert.deepEqual(shown(), ['a1', 'b3', 'a2']);
-  writes[2]!.end.resolve();
-  await waiting;
 });
 
 const arrivals = fc.array(

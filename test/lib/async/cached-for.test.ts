@@ -24,27 +24,6 @@ test('callers that come at the same time share one question', async () => {
   assert.equal(asked.length, 1);
 });
 
-test('the answer is good for its time', async () => {
-  const { asked, ask } = questions();
-  const look = cachedFor(ask, patient);
-  const first = look();
-  asked[0]!.resolve('news');
-  await first;
-  assert.equal(await look(), 'news');
-  assert.equal(asked.length, 1);
-});
-
-test('an answer that is too old is asked for again', async () => {
-  const { asked, ask } = questions();
-  const look = cachedFor(ask, { ...patient, everyMs: 0 });
-  const first = look();
-  asked[0]!.resolve('old');
-  await first;
-  const second = look();
-  asked[1]!.resolve('new');
-  assert.equal(await second, 'new');
-});
-
 test('a caller that has waited long enough gets nothing, and no caller asks again before there is an answer', async () => {
   const { asked, ask } = questions();
   const look = cachedFor(ask, { everyMs: 0, patienceMs: 1 });

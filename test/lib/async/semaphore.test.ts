@@ -192,34 +192,6 @@ test('limits hold, newcomers start and all are served in any history', () => {
   );
 });
 
-test('a group waits for at most one turn of each other group', () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 40 }),
-      (arrivals) => {
-        const { started, enter } = recorded({ slots: 1 });
-        const leaves = new Map([['x', enter('x')]]);
-        for (const [at, group] of arrivals.entries())
-          leaves.set(`${group}${at}`, enter(`${group}${at}`));
-        for (let at = 0; at < started.length; at += 1) leaves.get(started[at]!)!();
-        const turns = started.slice(1).map((name) => name[0]!);
-        const groups = new Set(arrivals);
-        const rounds = Math.max(
-          ...[...groups].map((one) => arrivals.filter((a) => a === one).length),
-        );
-        // Round by round: in the n-th round each group is served that has n waiters or more.
-        for (let round = 1, at = 0; round <= rounds; round += 1) {
-          const due = [...groups].filter(
-            (one) => arrivals.filter((a) => a === one).length >= round,
-          );
-          assert.deepEqual(turns.slice(at, at + due.length), due);
-          at += due.length;
-        }
-      },
-    ),
-  );
-});
-
 test('a first group takes the next slot, up to its number of slots', () => {
   const first = [{ name: 'x', max: 2, kept: 0 }];
   const { started, enter } = recorded({ slots: 4, first });
@@ -244,25 +216,6 @@ test('a slot that is kept for a first group goes to no other', () => {
   assert.deepEqual(started, ['a1', 'b1', 'x1']);
   leaves[0]!();
   assert.deepEqual(started, ['a1', 'b1', 'x1', 'y1']);
-});
-
-test('first groups that never cease leave the others all slots but theirs', () => {
-  const first = ['x', 'y'].map((name) => ({ name, max: 2, kept: 0 }));
-  const { started, enter } = recorded({ slots: 6, first });
-  const leaves = new Map<string, () => void>();
-  const add = (group: string) => {
-    const name = `${group}${leaves.size}`;
-    leaves.set(name, () => {});
-    leaves.set(name, enter(name));
-  };
-  for (const group of ['x', 'x', 'x', 'x', 'y', 'y', 'y', 'y']) add(group);
-  for (let n = 0; n < 40; n++) add('a');
-  for (let at = 0; at < 200; at++) {
-    leaves.get(started[at]!)!();
-    add(started[at]![0]!);
-  }
-  const others = started.filter((name) => name[0] === 'a').length;
-  assert.ok(others * 10 >= started.length * 3, `${others} of ${started.length}`);
 });
 
 /** The times at which the names started, while the clock stands but for timers, which are late. */
@@ -304,15 +257,6 @@ test('groups take turns at the rate, and no timer is left', (t) => {
   );
   assert.ok(started.at(-1)![1] >= 480, `${started.at(-1)![1]} ms`);
   for (const leave of leaves) leave();
-});
-
-test('a waiter that leaves before its time leaves no timer', (t) => {
-  t.after(() => test.mock.restoreAll());
-  const { enter, timers } = timed({ slots: 9, startsPerSecond: 1 });
-  const leaves = ['a1', 'a2'].map(enter);
-  assert.equal(timers.size, 1);
-  leaves[1]!();
-  assert.equal(timers.size, 0);
 });
 
 for (const [lateMs, minMs, maxMs] of [

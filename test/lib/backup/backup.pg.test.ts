@@ -242,13 +242,6 @@ test('after a restore triggers count and identities go on', async () => {
   assert.equal(new Set(ids.map(({ id }) => id)).size, 4);
 });
 
-test('only its owner may read the file', async () => {
-  const { db } = await deployment();
-  const file = join(folder, 'private');
-  await backup(db, { archive, file, secretKey });
-  assert.equal(statSync(file).mode & 0o777, 0o600);
-});
-
 /** What a restore into a fresh database says about a file; the database stays empty. */
 async function refusalOf(file: string): Promise<string> {
   const { db: fresh } = await databaseWithQueue();
@@ -330,15 +323,6 @@ test('a draft that was exchanged while it was written does not become the backup
   });
   await assert.rejects(exchanging, /was replaced while it was written/);
   assert.deepEqual(readdirSync(own), []);
-});
-
-test('a backup into a folder that does not exist says so', async () => {
-  const file = join(folder, 'nowhere', 'backup');
-  const sentence = `${file} cannot be written: there is no folder ${join(folder, 'nowhere')}`;
-  await assert.rejects(
-    writePrivateFile(file, () => assert.fail('nothing is to be written')),
-    { name: 'Refusal', message: sentence },
-  );
 });
 
 test('a database that holds something is not overwritten', async () => {

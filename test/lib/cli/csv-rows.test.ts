@@ -34,16 +34,6 @@ test('lines are counted from the one on which the text begins, whose byte order 
   ]);
 });
 
-test('a character that stands where a part ends stays whole', async () => {
-  for (const before of [16_382, 16_383, 16_384, 32_767]) {
-    // The first and the last of the halves that a character ends with.
-    for (const characters of ['\u{1f400}\u{1f3ff}y', '\u{1f3ff}\u{1f400}y']) {
-      const [row] = await read([`${'x'.repeat(before)}${characters}`]);
-      assert.equal(row?.cells[0], `${'x'.repeat(before)}${characters}`);
-    }
-  }
-});
-
 test('other work goes on while a long list is read', async () => {
   let turns = 0;
   let isOn = true;
@@ -80,30 +70,4 @@ test('a line of more than 1 MiB is refused where it is too long, also of empty v
     'a,b',
   ]);
   assert.equal(rows.length, 2);
-});
-
-test('a row of exactly 1 MiB is read, wherever it stands, and a longer one at the end is refused', async () => {
-  const longest = 1024 * 1024;
-  for (const [before, after] of [
-    ['', ''],
-    ['email\n', ''],
-    ['email\r\n', '\r\nb'],
-  ] as const) {
-    const [row] = (await read([`${before}${'x'.repeat(longest)}${after}`])).slice(before ? 1 : 0);
-    assert.equal(row?.cells[0]?.length, longest);
-    const long = read([`${before}${'x'.repeat(longest + 1)}`]);
-    await assert.rejects(long, /it is longer than a row can be/);
-  }
-});
-
-test('a list of more than 1 MiB is read with each kind of line end', async () => {
-  const many = 150_000;
-  for (const lineEnd of ['\n', '\r\n', '\r']) {
-    let count = 0;
-    const text = `ann@a.test${lineEnd}`.repeat(many);
-    for await (const rows of csvRowsInParts([text], { delimiter: ',', firstLine: 1 })) {
-      count += rows.length;
-    }
-    assert.equal(count, many);
-  }
 });

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  field,
-  missingColumn,
-  readCsv,
-  refuseBadLines,
-  separate,
-} from '../../../src/lib/cli/csv.ts';
-import { leastCost, readerOfThisThread } from '../../support/probe/processor-time.ts';
+import { field, readCsv, refuseBadLines } from '../../../src/lib/cli/csv.ts';
 
 const read = (text: string) => readCsv(text).records.map(({ line, fields }) => [line, fields]);
 
@@ -41,25 +34,6 @@ test('marks inside of a quoted header do not decide the delimiter', () => {
   assert.deepEqual(read('"What, if, anything"; Plan\n1;2\n'), [
     [2, { whatifanything: '1', plan: '2' }],
   ]);
-});
-
-test('a header row decides the delimiter with its first 64 Ki characters', () => {
-  const quoted = (length: number) => `"${'x'.repeat(length - 4)}";a`;
-  assert.equal(separate(`${quoted(65_536)},b,c`).delimiter, ';');
-  assert.equal(separate(`${quoted(65_535)},b,c`).delimiter, ',');
-});
-
-test('a header row without an end costs no more than a long one', async () => {
-  for (const piece of [',', ';', '"', ' ', 'a', '",",']) {
-    const text = piece.repeat((4 * 1024 * 1024) / piece.length);
-    const ms = await leastCost(25, () => {
-      const timer = readerOfThisThread();
-      const { delimiter } = separate(text);
-      assert.equal(delimiter, piece === ';' ? ';' : ',');
-      return timer.ms();
-    });
-    assert.ok(ms < 25, `${JSON.stringify(piece)} costs ${ms.toFixed(1)} ms`);
-  }
 });
 
 test('of several columns for one thing the first that is filled counts', () => {
@@ -123,32 +97,6 @@ for (const [count, shown, more] of [
     });
   });
 }
-
-for (const [count, more] of [
-  [9, ''],
-  [10, ''],
-  [11, ' and more'],
-] as const) {
-  test(`of ${count} columns ten at most are named where one is missing`, () => {
-    const columns = Array.from({ length: count }, (_, n) => ({ name: `c${n}`, key: `c${n}` }));
-    const named = columns.slice(0, 10).map(({ name }) => name);
-    assert.equal(
-      missingColumn(columns, 'email'),
-      `the header row has no column named email, only ${named.join(', ')}${more}`,
-    );
-  });
-}
-
-test('of the name of a column 40 characters are shown where one is missing', () => {
-  const columns = [39, 40, 41].map((length) => ({ name: 'x'.repeat(length), key: `${length}` }));
-  const shown = [39, 40, 40].map((length) => 'x'.repeat(length)).join(', ');
-  assert.equal(
-    missingColumn(columns, 'email'),
-    `the header row has no column named email, only ${shown}`,
-  );
-});
-
-test('a file without bad lines is taken', () => refuseBadLines([]));
 
 test('any values come out of a file as they were written into it', () => {
   const cell = fc.string({ unit: fc.constantFrom('a', 'é', ' ', '"', ',', ';', '\t', '\n') });

@@ -6,7 +6,6 @@ import {
   inGroup,
   ofGroup,
   requestsOfNoGroup,
-  requestWaitMs,
   runAbortable,
   serviceWork,
   shareFairly,
@@ -115,17 +114,6 @@ test('lookups and the service have connections when organizations have all their
   assert.equal(await waiting(), 5);
   await release();
   await Promise.all(crowd);
-});
-
-test('slow work of the service leaves room for requests', async (t) => {
-  const { requests, service } = ownPool(t);
-  const { wait, waitingIs, release } = await heldLock();
-  const slow = times(30, () => wait(service));
-  await waitingIs(5);
-  assert.equal(await quick(requests), 1);
-  assert.equal(await inGroup('one', () => quick(requests)), 1);
-  await release();
-  await Promise.all(slow);
 });
 
 test('a transaction holds one slot, whatever is done inside it', async (t) => {
@@ -253,27 +241,6 @@ test('a request that has begun waits for its next connection without a limit', a
   await slow;
 });
 
-test('lookups are refused after five seconds, work of the service is not', async (t) => {
-  const { requests, service } = ownPool(t, { connections: 2 });
-  const { wait, waitingIs, release } = await heldLock();
-  const slow = inGroup('one', () => wait(requests));
-  await waitingIs(1);
-  assert.equal(requestWaitMs, 5000);
-  const { setTimeout: later } = globalThis;
-  const sooner = (done: () => void, ms: number, ...rest: unknown[]) =>
-    later(done, ms > 4000 && ms <= requestWaitMs ? 1 : ms, ...(rest as []));
-  t.mock.method(globalThis, 'setTimeout', sooner as never);
-  const work = quick(service);
-  await assert.rejects(quick(requests), isPoolBusy);
-  await assert.rejects(
-    requests.begin((tx) => tx`select 1`),
-    isPoolBusy,
-  );
-  await release();
-  await slow;
-  assert.equal(await work, 1);
-});
-
 test('a failed statement and a failed transaction give their slot back', async (t) => {
   const { slots, requests } = ownPool(t);
   await assert.rejects(async () => await requests`select 1 / 0`, { code: '22012' });
@@ -330,33 +297,6 @@ test('costly statements take half of the processors while others work', async (t
   await release();
   await Promise.all([...crowd, other]);
   assert.equal(slots.processors.counts().held, 0);
-});
-
-test('costly statements take all processors after a second alone', async (t) => {
-  let now = 0;
-  const { requests } = ownPool(t, { connections: 16, processors: 4, now: () => now });
-  const crowd = async (running: number) => {
-    const lock = await heldLock();
-    const all = times(9, () => inGroup('crowd', () => costly(requests, never, lock.wait)));
-    await lock.waitingIs(running);
-    await lock.release();
-    await Promise.all(all);
-  };
-  await quick(requests);
-  now = 999;
-  await crowd(2);
-  now = 1000;
-  await crowd(4);
-  const held = await heldLock();
-  const other = times(2, () => inGroup('other', () => held.wait(requests)));
-  await held.waitingIs(2);
-  now = 9000;
-  await crowd(2);
-  await held.release();
-  await Promise.all(other);
-  await crowd(2);
-  now = 10_000;
-  await crowd(4);
 });
 
 test('a costly statement stops waiting when its caller goes', async (t) => {

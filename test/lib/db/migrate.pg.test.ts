@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connect, type Db } from '../../../src/lib/db/db.ts';
-import { isUpToDate, migrate, readMigrations, schemaState } from '../../../src/lib/db/migrate.ts';
+import { connect } from '../../../src/lib/db/db.ts';
+import { migrate, readMigrations, schemaState } from '../../../src/lib/db/migrate.ts';
 import { emptyDatabase } from '../../support/probe/database.ts';
 
 const future = { name: '9999_future.sql', text: 'create table future ()', sha256: 'f' };
@@ -64,48 +64,3 @@ test('a start that finds everything there writes nothing', async () => {
   await assert.rejects(migrate(reader, [...readMigrations(), future]), { message: /read-only/ });
   await reader.end();
 });
-
-test('a start waits for a process that is at the schema, whatever it finds', async () => {
-  const { db, url } = await emptyDatabase();
-  await migrate(db);
-  const other = connect(url, { connections: 1 });
-  await other`select pg_advisory_lock(hashtext('schema migrations'))`;
-  const starting = migrate(db);
-  const first = await Promise.race([starting, looks(other)]);
-  await other`insert into schema_migrations (name, sha256) values ('9999_future.sql', 'f')`;
-  await other.end();
-
-  assert.equal(first, 'looked');
-  await assert.rejects(starting, { message: /newer than this program/ });
-});
-
-test('a schema is up to date with every migration, its text, and none more', async () => {
-  const { db, url } = await emptyDatabase();
-  const migrations = readMigrations();
-  const look = (wanted = migrations) => isUpToDate(db, wanted);
-  assert.equal(await look(), false, 'there is nothing yet');
-  await migrate(db);
-  assert.equal(await look(), true);
-
-  const [first, ...others] = migrations;
-  assert.equal(await look([...migrations, future]), false, 'one is missing');
-  assert.equal(await look(others), false, 'one is not known');
-  assert.equal(await look([{ ...first!, sha256: 'other' }, ...others]), false, 'another text');
-
-  const other = connect(url, { connections: 1 });
-  await other`select pg_advisory_lock(hashtext('schema migrations'))`;
-  assert.equal(await look(), false, 'another process is at it');
-  await other.end();
-});
-
-/** Resolves when another connection has asked for the lock of migrations in a session of its own. */
-async function looks(sql: Db): Promise<'looked'> {
-  for (;;) {
-    const asking = await sql`
-      select
-      from pg_stat_activity
-      where datname = current_database() and query like '%select pg_try_advisory_lock(hashtext%'
-        and pid <> pg_backend_pid()`;
-    if (asking.length > 0) return 'looked';
-  }
-}

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { connect, isDatabaseAway, one } from '../../../src/lib/db/db.ts';
@@ -53,30 +51,4 @@ test('one lost connection is no outage', async (t) => {
   const after = Array.from({ length: 10 }, () => outcome(db`select 1`.execute()));
   assert.deepEqual(await Promise.all(after), Array(10).fill('answered'));
   assert.ok(pid > 0);
-});
-
-test('a statement that fails is no outage', async (t) => {
-  const db = poolAt(t, url);
-  await assert.rejects(db`select from nowhere`.execute(), { code: '42P01' });
-  assert.equal(await outcome(db`select 1`.execute()), 'answered');
-});
-
-test('a proxy without a server, which closes what it accepts, is an outage', async (t) => {
-  const open = new Set<Socket>();
-  const server = createServer((socket) => {
-    open.add(socket);
-    socket.on('error', () => {});
-    socket.end();
-  });
-  t.after(() => {
-    for (const socket of open) socket.destroy();
-    server.close();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const db = connect(`postgres://postgres@127.0.0.1:${port}/postgres`, { connections: 1 });
-  t.after(() => db.end({ timeout: 0 }));
-  assert.equal(await outcome(db`select 1`.execute()), true);
-  assert.equal(open.size, 1);
 });

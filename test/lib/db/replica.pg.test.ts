@@ -107,10 +107,3 @@ test('a server that takes writes, and one of another cluster, is no replica', as
   assert.equal(stranger.problem(), 'is no replica of this primary');
   assert.equal(await stranger.read(0, has(1)), undefined);
 });
-
-test('another database of the replica answers no reads, which would not find their tables', async (t) => {
-  const url = replica.url.replace(/[^/]*$/, 'template1');
-  const followed = await follow(t, { url });
-  assert.equal(followed.problem(), 'leads to the database template1, and not to postgres');
-  assert.equal(await followed.read(0, has(1)), undefined);
-});

@@ -3,11 +3,7 @@ import { chmodSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } fr
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { serverRefusal } from '../../../src/lib/embedded-postgres/cluster.ts';
-import {
-  accountWarning,
-  asSentence,
-  prepareFolder,
-} from '../../../src/lib/embedded-postgres/folder.ts';
+import { accountWarning, prepareFolder } from '../../../src/lib/embedded-postgres/folder.ts';
 import { ask, dataFolder, hold, serveFrom } from '../../support/processes/embedded.ts';
 
 test('the server never runs as root', async (t) => {
@@ -55,15 +51,6 @@ test('root that would serve as the account `nobody` is warned, another account i
   assert.equal(accountWarning({ ...folder, account: { ...account, isOther: false } }), undefined);
 });
 
-test('a path that leads through a file is refused', (t) => {
-  const file = dataFolder(t);
-  writeFileSync(file, '');
-  assert.throws(() => prepareFolder(`${file}/data`, 'askback'), {
-    name: 'Refusal',
-    message: /a part of its path is a file/,
-  });
-});
-
 test('a file in the place of the data folder is refused', (t) => {
   const file = dataFolder(t);
   writeFileSync(file, '');
@@ -80,21 +67,6 @@ test('a path that the shell inside initdb would misread is refused', (t) => {
   });
 });
 
-test('a full disk is reported in a sentence', () => {
-  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
-    code: 'ENOSPC',
-  });
-  assert.equal(
-    (asSentence(full, 'the data folder /data') as Error).message,
-    'the data folder /data is on a full disk: free some space and start again',
-  );
-  assert.equal(
-    serverRefusal('FATAL:  could not write lock file "postmaster.pid": No space left on device')
-      .message,
-    'the embedded Postgres did not start: the disk is full: free some space and start again',
-  );
-});
-
 const reasons: [output: string, reason: string][] = [
   ['PANIC:  could not write to file "pg_wal/1": No space left on device', 'the disk is full'],
   ['PANIC:  could not write to file "pg_wal/1": Disk quota exceeded', 'the disk quota is used up'],
@@ -109,8 +81,3 @@ for (const [output, reason] of reasons) {
     assert.equal(serverRefusal(output).message.slice(0, start.length), start);
   });
 }
-
-test('an unexpected error of the data folder stays as it is', () => {
-  const bug = new TypeError('x is not a function');
-  assert.equal(asSentence(bug, 'the data folder /data'), bug);
-});

@@ -54,12 +54,6 @@ test('an embedded Postgres is reached by its address with both drivers, and over
   assert.equal(statSync(folder).mode & 0o777, 0o700);
 });
 
-test('a durable embedded Postgres writes everything to the disk', async (t) => {
-  const embedded = await serveFrom(dataFolder(t), { durable: true });
-  assert.equal(await ask(embedded.url, "current_setting('fsync')"), 'on');
-  assert.equal(await ask(embedded.url, "current_setting('synchronous_commit')"), 'on');
-});
-
 test("an embedded Postgres follows the operator's own settings", async (t) => {
   const dataDir = dataFolder(t);
   await (await serveFrom(dataDir)).stop();
@@ -72,11 +66,6 @@ test('a data folder whose path is too long for a socket works', async (t) => {
   const embedded = await serveFrom(dataFolder(t, 'long'.repeat(40)));
   assert.equal(await ask(embedded.url, '1'), 1);
   assert.match(decodeURIComponent(embedded.url), /host=\/tmp\/askback-[0-9a-f]{16}$/);
-});
-
-test('a data folder whose name has spaces, an apostrophe and commas works', async (t) => {
-  const embedded = await serveFrom(dataFolder(t, "it's a, b 100%"));
-  assert.equal(await ask(embedded.url, '1'), 1);
 });
 
 test('damaged program files are repaired at the next start', async (t) => {
@@ -128,13 +117,6 @@ test('a second process that would serve from the same folder is refused', async 
   assert.match(second.said, /^refused another process serves from .* already: stop it/);
 });
 
-test('only one of several processes that start at once serves', async (t) => {
-  const dataDir = dataFolder(t);
-  const holders = await Promise.all([1, 2, 3].map(() => hold(t, dataDir)));
-  const words = holders.map(({ said }) => said.split(' ')[0]).sort();
-  assert.deepEqual(words, ['ready', 'refused', 'refused']);
-});
-
 test('a command uses the server of the process that serves, and leaves it running', async (t) => {
   const dataDir = dataFolder(t);
   const holder = await hold(t, dataDir);
@@ -142,15 +124,6 @@ test('a command uses the server of the process that serves, and leaves it runnin
   assert.equal(await ask(command.url, '1'), 1);
   await command.stop();
   assert.equal(await ask(holder.said.split(' ')[1]!, '1'), 1);
-});
-
-test('a command starts the server for the moment when no process serves', async (t) => {
-  const dataDir = dataFolder(t);
-  const commands = await Promise.all([1, 2].map(() => attachEmbedded(optionsFor(dataDir))));
-  await commands[0]!.stop();
-  assert.equal(await ask(commands[1]!.url, '1'), 1);
-  await commands[1]!.stop();
-  assert.equal(serverIn(dataDir), undefined);
 });
 
 test('a command at work keeps the server when the serving process stops', async (t) => {
@@ -171,17 +144,6 @@ test('the exit is reported to the process that serves when the server dies', asy
     await holder.next(),
     /^exit the embedded Postgres has ended; .*postgres\.log says why$/,
   );
-});
-
-test('a server that a process took over is watched by that process', async (t) => {
-  const dataDir = dataFolder(t);
-  await end(await hold(t, dataDir), 'SIGKILL');
-  const embedded = await serveFrom(dataDir);
-  const ended = new Promise<string>(embedded.onExit);
-  process.kill(postmasterPid(dataDir), 'SIGKILL');
-  const alive = setInterval(() => {}, 1000); // the watch itself keeps no process alive
-  const sentence = await ended.finally(() => clearInterval(alive));
-  assert.match(sentence, /has ended/);
 });
 
 test('a temporary server leaves nothing behind', async () => {

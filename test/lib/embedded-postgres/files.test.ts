@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -24,12 +23,7 @@ import {
   open,
   pack,
 } from '../../../src/lib/embedded-postgres/archive.ts';
-import {
-  type Account,
-  type DataFolder,
-  firstInaccessibleParent,
-  makeSocketFolder,
-} from '../../../src/lib/embedded-postgres/folder.ts';
+import { type DataFolder, makeSocketFolder } from '../../../src/lib/embedded-postgres/folder.ts';
 import { removeStrayPidFile } from '../../../src/lib/embedded-postgres/server.ts';
 
 function emptyFolder(t: TestContext): string {
@@ -144,24 +138,6 @@ test('the pid file of a server that is gone is removed when its number is anothe
   worker.kill();
   await once(worker, 'exit');
   assert.equal(isKept(), false, 'its last worker is gone');
-});
-
-test('an account enters a folder by the bit of its owner, of its group or of the others', (t) => {
-  const folder = emptyFolder(t);
-  const { account } = folderAt(folder);
-  const strange = { ...account, uid: uid + 1, gid: gid + 1 };
-  for (const [mode, owner, ofGroup, other] of [
-    [0o100, true, false, false],
-    [0o010, false, true, false],
-    [0o001, false, false, true],
-    [0o666, false, false, false],
-  ] as const) {
-    chmodSync(folder, mode);
-    const enters = (account: Account) => firstInaccessibleParent(folder, account) !== folder;
-    const entered = [account, { ...strange, gid }, strange].map(enters);
-    assert.deepEqual(entered, [owner, ofGroup, other], mode.toString(8));
-  }
-  chmodSync(folder, 0o700);
 });
 
 test('a Postgres is packed in the order of its paths, so that archives can be reproduced', () => {

@@ -38,21 +38,3 @@ test('a body that comes in pieces is read in their order, up to its limit', asyn
   assert.equal(await (await post('/raw', pieces('one,', 'two,', '10'))).text(), 'one,two,10');
   assert.equal((await post('/raw', pieces('one,', 'two,', '10.'))).status, 413);
 });
-
-test('a JSON type in capitals is no form, and any other is named in small letters', async () => {
-  for (const [type, found] of [
-    ['Application/JSON', ''],
-    ['application/Problem+Json', ''],
-    ['Text/Plain; charset=utf-8', ', and comes as text/plain'],
-  ] as const) {
-    const answer = await post('/json', 'hello', { 'Content-Type': type });
-    const { error } = (await answer.json()) as { error: string };
-    assert.match(error, new RegExp(`^the body is not JSON${found || '(, at .*)?'}: send`), type);
-  }
-});
-
-test('fields that are not known are named up to ten, in their order', async () => {
-  const body = Object.fromEntries(['text', ...'abcdefghijkl'].map((name) => [name, 'x']));
-  const answer = await post('/json', JSON.stringify(body));
-  assert.equal(answer.headers.get('X-Ignored-Fields'), 'a, b, c, d, e, f, g, h, i, j');
-});

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -49,22 +47,6 @@ function errorIn(answer: string): { error: string; code: string } {
   assert.match(head!, new RegExp(`^Content-Length: ${body!.length}$`, 'm'));
   return JSON.parse(body!);
 }
-
-test('a service waits ten seconds for a head and thirty for a body, and takes 4,000 connections', async (t) => {
-  const servers: Server[] = [];
-  const started = 'http.server.request.start';
-  const keep = (message: unknown) => servers.push((message as { server: Server }).server);
-  subscribe(started, keep);
-  t.after(() => unsubscribe(started, keep));
-  const listener = await listen({ host: '127.0.0.1', port: 0 });
-  t.after(() => listener.close());
-  await listener.open(() => new Response('here'));
-  await (await fetch(`http://127.0.0.1:${listener.port}/`)).text();
-  const { headersTimeout, requestTimeout, maxConnections } = servers[0]!;
-  assert.deepEqual([headersTimeout, requestTimeout, maxConnections], [10_000, 30_000, 4000]);
-  const { connectionsCheckingInterval } = servers[0] as { connectionsCheckingInterval?: number };
-  assert.equal(connectionsCheckingInterval, 1000);
-});
 
 test('a request whose head does not end is answered 408 and hung up on', async (t) => {
   const { send } = await opened(t, { headMs: 100 });

@@ -25,10 +25,6 @@ test('a field that is not on the list does not reach the line', () => {
   assert.deepEqual([line!['status'], 'email' in line!], [200, false]);
 });
 
-test('what is below the level is not written', () => {
-  assert.equal(logged((log) => log.debug('quiet')).length, 0);
-});
-
 const quoting: [string, string][] = [
   ['invalid input syntax for type uuid: "anna-geheim"', 'invalid input syntax for type uuid: "…"'],
   ['relation "responses" does not exist', 'relation "responses" does not exist'],
@@ -65,14 +61,6 @@ for (const [message, kept] of quoting) {
   });
 }
 
-test('of a message that is a long text little is kept, in no time', () => {
-  const error = new Error(`value too long: "geheim ${'a'.repeat(1024 * 1024)}"`);
-  const begun = performance.now();
-  const [line] = logged((log) => log.error({ err: error }, 'fault'));
-  assert.equal((line!['err'] as { message: string }).message, 'value too long: …');
-  assert.ok(performance.now() - begun < 10_000);
-});
-
 test('an error that is its own cause, or whose words look like frames, is written like any other', () => {
   const error: Error = new Error('unknown word\n    at Anna geheim');
   error.cause = error;
@@ -101,38 +89,6 @@ test('an error keeps its code, its frames and its cause, and no value that Postg
   assert.deepEqual([err.code, err.cause.code], ['23505', 'ECONNRESET']);
   assert.match(err.stack, /^\s+at .*log\.test\.ts/);
   assert.ok(!JSON.stringify(line).includes('anna@'));
-});
-
-test('an error without frames has none, not even an empty text', () => {
-  const [line] = logged((log) => {
-    log.error({ err: Object.assign(new Error('bare'), { stack: 'Error: bare' }) }, 'fault');
-  });
-  assert.deepEqual(line!['err'], { type: 'Error', message: 'bare' });
-});
-
-test('of the causes of an error five are kept', () => {
-  const causes = (count: number): Error =>
-    new Error(String(count), count > 0 ? { cause: causes(count - 1) } : {});
-  const [line] = logged((log) => log.error({ err: causes(9) }, 'fault'));
-  const messages: string[] = [];
-  type Kept = { message: string; cause?: Kept };
-  for (let err = line!['err'] as Kept | undefined; err; err = err.cause) messages.push(err.message);
-  assert.deepEqual(messages, ['9', '8', '7', '6', '5', '4']);
-});
-
-test('on a terminal each level has its color', () => {
-  const painted = (level: string) => {
-    const json = JSON.stringify({ level, time: '2026-01-02T03:04:05.000Z', msg: 'said' });
-    return /\u001b\[(\d+)m\w+/.exec(terminalLine(json, { colors: true }).replace(/^.*? /, ''))?.[1];
-  };
-  const [red, green, yellow, dim] = ['31', '32', '33', '2'];
-  assert.deepEqual(['fatal', 'error', 'warn', 'info', 'debug'].map(painted), [
-    red,
-    red,
-    yellow,
-    green,
-    dim,
-  ]);
 });
 
 test('on a terminal a line is read without braces, an error under it', () => {

@@ -58,28 +58,6 @@ test('names and values of the headers of an answer take less than 16 KiB', async
   assert.equal(more.error, 'the headers of the answer are too large');
 });
 
-test('a connection takes less than five seconds to be made, its name included', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const asked = Promise.withResolvers<void>();
-  const resolve = () => {
-    asked.resolve();
-    return new Promise<string[]>(() => {});
-  };
-  let isOver = false;
-  const posted = outboundOf(t, { resolve })
-    .post('http://slow.example/')
-    .finally(() => {
-      isOver = true;
-    });
-  await asked.promise;
-  t.mock.timers.tick(4_999);
-  await new Promise((done) => setImmediate(done));
-  assert.equal(isOver, false);
-  t.mock.timers.tick(1);
-  const { errorKind, error } = await posted;
-  assert.deepEqual([errorKind, error], ['timeout', 'no connection within 5 s']);
-});
-
 test('the files of this machine are asked for a name only where a private range is open', async (t) => {
   const asked: string[] = [];
   const lookup = (name: string) => {

@@ -7,9 +7,7 @@ import { Logger, run, type WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
 import pino from 'pino';
 import { isLostConnection, openConnections } from '../../../src/lib/queue/connections.ts';
-import { openSession } from '../../../src/lib/queue/lease.ts';
 import { testDatabase } from '../../support/probe/database.ts';
-import { keptLog } from '../../support/probe/log.ts';
 
 const { url } = await testDatabase();
 
@@ -92,28 +90,6 @@ test('what Postgres refuses is no lost connection', async () => {
 
 const socketOf = (client: pg.PoolClient) =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream;
-
-test('what breaks of the queue, and starts again by itself, leaves a line for a debugger alone', async (t) => {
-  const { lines, log } = keptLog({ debugged: true });
-  const { pool } = openConnections({ url, log, program: 'breaking' });
-  t.after(() => pool.end());
-  for (const isTaken of [true, false]) {
-    const client = await pool.connect();
-    if (!isTaken) client.release();
-    const broken = once(client, 'error');
-    socketOf(client).destroy(new Error('cut'));
-    await broken;
-    if (isTaken) client.release(true);
-    const line = ['debug', 'a jobs connection broke', { err: 'cut' }];
-    assert.deepEqual(lines.splice(0), isTaken ? [line] : [line, line], `${isTaken}`);
-  }
-  const session = await openSession({ url }, log, 'breaking');
-  await session.end();
-  await session.free('a pool');
-  const err = 'Client was closed and is not queryable';
-  const words = 'a worker pool could not be freed, a sweep will do it';
-  assert.deepEqual(lines, [['debug', words, { err }]]);
-});
 
 test('a runner that ends while its listener breaks gives the connection back once', async (t) => {
   const log = pino({ enabled: false });

@@ -152,26 +152,3 @@ test('every connection cut: work goes on by itself within 5 s', async (t) => {
   });
   assert.equal(jobs.state().state, 'running');
 });
-
-test('a runner that cannot start says so once, goes on trying, and says when it runs again', async (t) => {
-  const runs = recordingTask();
-  const { lines, log } = keptLog({ debugged: true });
-  const failures = () => lines.filter(([, words]) => words === 'a job runner cannot start');
-  await db`alter table worker_pools rename to worker_pools_away`;
-  const jobs = await workOn(t, { url, log, tasks: { 'webhooks.deliver': runs.task } });
-  assert.equal(jobs.state().state, 'restarting');
-  await until('it has tried again', () => failures().length > 1);
-
-  await db`alter table worker_pools_away rename to worker_pools`;
-
-  await runs.start(await enqueueDelivery(db));
-  await until('it says so', () => jobs.state().state === 'running');
-  const fields = { err: 'relation "worker_pools" does not exist' };
-  const again = ['info', 'a job runner runs again', {}];
-  const [first, second] = failures();
-  const own = lines.filter(
-    ([level, words]) => words.startsWith('a job runner') && level !== 'debug',
-  );
-  assert.deepEqual(own, [first, again]);
-  assert.deepEqual([first, second?.[0]], [['warn', 'a job runner cannot start', fields], 'debug']);
-});

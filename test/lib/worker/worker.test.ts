@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { getPriority } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { createWorker, type WorkerOptions } from '../../../src/lib/worker/worker.ts';
 import { until } from '../../support/probe/until.ts';
@@ -27,14 +26,6 @@ test('no thread runs before the first task, one thread runs all, and none after 
   assert.equal(first, second);
   await until('the thread has ended', async () => !isRunning());
   assert.notEqual(await run('whoAmI'), first);
-});
-
-test('tasks yield to the other threads of the process, where threads have priorities', async (t) => {
-  const { run } = workerFor(t);
-  const before = getPriority();
-  const lower = process.platform === 'linux' ? Math.min(before + 10, 19) : before;
-  assert.equal(await run('priority'), lower);
-  assert.equal(getPriority(), before);
 });
 
 test('a task that throws fails alone: the thread goes on', async (t) => {
@@ -73,22 +64,6 @@ test('a thread that ends in a task, or between two, is replaced', async (t) => {
   await run('endLater');
   await until('the thread has ended', async () => !isRunning());
   assert.equal(await run('echo', 'well'), 'well');
-});
-
-test('the end of a thread that crashed leaves its successor alone', async (t) => {
-  const { run } = workerFor(t);
-  await assert.rejects(run('crash'), { kind: 'failed' });
-  const thread = await run('whoAmI');
-  assert.equal(await run('whoAmI'), thread);
-});
-
-test('a task that comes while an idle thread ends has one that stays', async (t) => {
-  const { run, isRunning } = workerFor(t, { idleMs: 20 });
-  await run('echo');
-  await until('the idle time is over', async () => !isRunning());
-  const thread = await run('whoAmI');
-  await run('wait', 100);
-  assert.equal(await run('whoAmI'), thread);
 });
 
 test('a program that cannot start fails its task', async (t) => {

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  addressesOf,
-  createResolver,
-  type DnsAnswer,
-  type Resolver,
-  reverseName,
-} from '../../../src/operations/doctor-dns.ts';
+import { addressesOf, createResolver, reverseName } from '../../../src/operations/doctor-dns.ts';
 import { nameServer, noAnswer, servfail } from '../../support/fakes/dns.ts';
 
 const long = `v=DKIM1; p=${'x'.repeat(700)}`;
@@ -42,24 +36,6 @@ test('every type is asked of the given name server', async () => {
   });
 });
 
-const failed = (why: string): DnsAnswer<string> => ({ kind: 'failed', why });
-const noName: DnsAnswer<string> = { kind: 'no_name' };
-const one: DnsAnswer<string> = { kind: 'found', records: ['192.0.2.1'] };
-const both: [four: DnsAnswer<string>, six: DnsAnswer<string>, said: DnsAnswer<string>][] = [
-  [one, failed('six'), one],
-  [failed('four'), one, one],
-  [failed('four'), failed('six'), failed('four')],
-  [noName, failed('six'), failed('six')],
-  [failed('four'), noName, failed('four')],
-  [{ kind: 'nothing' }, noName, { kind: 'nothing' }],
-];
-for (const [four, six, said] of both) {
-  test(`addresses of which one kind is ${four.kind} and the other ${six.kind} are ${said.kind}`, async () => {
-    const known = (async (type: string) => (type === 'A' ? four : six)) as Resolver;
-    assert.deepEqual(await addressesOf(known, 'mx.example.com'), said);
-  });
-}
-
 test('a record that is too long for UDP is fetched over TCP, its strings joined', async () => {
   assert.deepEqual(await dns('TXT', 'long.example.com'), { kind: 'found', records: [long] });
   assert.ok(seen.includes('tcp TXT long.example.com'), seen.join('\n'));
@@ -83,20 +59,10 @@ test('a silent server costs no more than the time for it', async () => {
   assert.ok(performance.now() - begun < 5000);
 });
 
-test('a port where no name server is', async () => {
-  const answer = await createResolver({ server: '127.0.0.1:1' })('TXT', 'example.com');
-  assert.deepEqual(answer, { kind: 'failed', why: 'the name server cannot be reached' });
-});
-
 test('the same question is asked once', async () => {
   await Promise.all([dns('TXT', 'once.example.com'), dns('TXT', 'ONCE.example.com')]);
   await dns('TXT', 'once.example.com');
   assert.equal(seen.filter((line) => line.endsWith('TXT once.example.com')).length, 1);
-});
-
-test('what is no name at all is reported as such', async () => {
-  const answer = await dns('TXT', `${'a'.repeat(70)}.example.com`);
-  assert.deepEqual(answer, { kind: 'failed', why: 'it is not a name that DNS can have' });
 });
 
 test('the name under which DNS keeps an address', () => {
