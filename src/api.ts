@@ -7,7 +7,7 @@ import { campaignExamples, sendingExamples } from './examples/sending.ts';
 import { surveyExamples } from './examples/surveys.ts';
 import { webhookExamples } from './examples/webhooks.ts';
 import { accountSection } from './keys/account.ts';
-import { renderedOnce } from './lib/http/rendered-once.ts';
+import { renderedOnce } from './lib/http/read-answer.ts';
 import { docsHeaders, renderDocs } from './lib/openapi/docs.tsx';
 import { type ApiSection, describeApi } from './lib/openapi/openapi.ts';
 import { peopleSection } from './people/api.ts';

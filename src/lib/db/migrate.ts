@@ -14,12 +14,12 @@ const lockPollMs = 50;
 /** A migration that waits for a lock holds up all that come behind it: it gives up, and the start is tried again. */
 const lockTimeout = '5s';
 
-export type Migration = { name: string; text: string; sha256: string };
+type Migration = { name: string; text: string; sha256: string };
 
 /** Brings the schema up to date and returns the names of the applied migrations. Several processes may do it at once. */
 export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
   await refuseUnfitPostgres(db);
-  if (await isUpToDate(db, migrations)) return [];
+  if (isUpToDate(await listApplied(db), migrations)) return [];
   const session = await db.reserve();
   try {
     // An index on a big table takes as long as it takes.
@@ -70,23 +70,9 @@ export async function refuseUnfitPostgres(sql: Sql) {
   if (!folds) throw new Refusal('unavailable', `this database ${turkishLetters}`);
 }
 
-/**
- * Says that nothing is missing and no other process is migrating, which most starts find: they need neither the lock nor
- * a session.
- */
-export async function isUpToDate(sql: Sql, migrations: readonly Migration[]): Promise<boolean> {
-  const { exists } = one(
-    await sql<{ exists: boolean }[]>`select to_regclass('schema_migrations') is not null as exists`,
-  );
-  if (!exists) return false;
-  const { is_free, applied } = one(
-    await sql<{ is_free: boolean; applied: string[] }[]>`
-      select pg_try_advisory_xact_lock(hashtext(${lockName})) as is_free,
-             array(select name || ' ' || sha256 from schema_migrations) as applied`,
-  );
-  const present = new Set(applied);
+function isUpToDate(applied: readonly Applied[], migrations: readonly Migration[]): boolean {
+  const present = new Set(applied.map(({ name, sha256 }) => `${name} ${sha256}`));
   return (
-    is_free &&
     applied.length === migrations.length &&
     migrations.every(({ name, sha256 }) => present.has(`${name} ${sha256}`))
   );

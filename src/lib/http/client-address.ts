@@ -3,8 +3,6 @@ import type { Context, Next } from 'hono';
 import ipaddr from 'ipaddr.js';
 
 const ipv6NetworkBits = 64;
-/** How many addresses are remembered: parsing one takes longer than finding the route of its request. */
-const rememberedAddresses = 5000;
 
 /**
  * Finds the address of each request's client. Only the proxies in `ranges` are believed when they forward
@@ -46,10 +44,10 @@ function peerOf(c: Context): string | undefined {
   return remote === undefined ? undefined : plainAddress(remote);
 }
 
-const plainAddress = remembering((given): string | undefined => {
+function plainAddress(given: string): string | undefined {
   const address = given.replace(/%.*$/, '');
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : undefined;
-});
+}
 
 /** A client on the internet may write any header; one on such an address is more likely a proxy. */
 const isInternal = (address: string) =>
@@ -57,24 +55,11 @@ const isInternal = (address: string) =>
     ipaddr.process(address).range(),
   );
 
-const networkOf = remembering((address) => {
+function networkOf(address: string): string {
   const parsed = ipaddr.process(address.replace(/%.*$/, ''));
   if (parsed.kind() === 'ipv4') return parsed.toString();
   const network = ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${ipv6NetworkBits}`);
   return `${network}/${ipv6NetworkBits}`;
-});
-
-/** The same clients ask again and again. Addresses beyond the limit push all others out. */
-function remembering<Result>(read: (address: string) => Result): (address: string) => Result {
-  const known = new Map<string, Result>();
-  return (address) => {
-    const found = known.get(address);
-    if (found !== undefined || known.has(address)) return found as Result;
-    const result = read(address);
-    if (known.size >= rememberedAddresses) known.clear();
-    known.set(address, result);
-    return result;
-  };
 }
 
 /** The addresses that a request says it came through, the farthest first; null for a hop without one. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Context } from 'hono';
+import type { Context, Handler } from 'hono';
 
 /** A smaller body does not get small enough to be worth it. */
 const smallestCompressed = 1024;
@@ -9,17 +9,16 @@ const smallestCompressed = 1024;
 const compression = { level: 4 };
 const compressed = promisify(gzip);
 
-type Headers = Record<string, string>;
+type Headers = Readonly<Record<string, string>>;
 
 /**
  * Answers a read with JSON that is made already: with a tag by which the caller can ask whether it has changed, the
- * address of the next page of a list, and compressed for a caller that asks for that. The tag is weak, because it
- * is the same for both encodings.
+ * address of the next page of a list, and compressed for a caller that asks for that.
  */
-export function answerRead(c: Context, json: string): Response | Promise<Response> {
-  const tag = `W/"${hash('sha1', json, 'base64url')}"`;
+export async function answerRead(c: Context, json: string): Promise<Response> {
+  const tag = tagOf(json);
   const next = nextPage(json);
-  const headers: Headers = {
+  const headers: Record<string, string> = {
     ETag: tag,
     'Cache-Control': 'private, no-cache',
     Vary: 'X-API-Key, Authorization, Accept-Encoding',
@@ -30,14 +29,39 @@ export function answerRead(c: Context, json: string): Response | Promise<Respons
   if (json.length < smallestCompressed || !takesGzip(c.req.header('accept-encoding'))) {
     return c.newResponse(json, 200, headers);
   }
-  return answerCompressed(c, json, headers);
+  const body = await compressed(json, compression);
+  return c.newResponse(new Uint8Array(body), 200, { ...headers, 'Content-Encoding': 'gzip' });
 }
 
-async function answerCompressed(c: Context, json: string, headers: Headers): Promise<Response> {
-  const body = await compressed(json, compression);
-  headers['Content-Encoding'] = 'gzip';
-  return c.newResponse(new Uint8Array(body), 200, headers);
+/**
+ * A page that is the same for every caller: rendered and compressed when it is first asked for, then kept.
+ *
+ *     app.get('/docs', renderedOnce({ 'Content-Type': 'text/html' }, () => renderDocs()));
+ */
+export function renderedOnce(headers: Headers, render: () => string | Promise<string>): Handler {
+  let rendering: Promise<{ text: string; gzipped: Uint8Array<ArrayBuffer> }> | undefined;
+
+  async function renderBoth() {
+    const text = await render();
+    return { text, gzipped: new Uint8Array(await compressed(text)) };
+  }
+
+  return async (c) => {
+    rendering ??= renderBoth();
+    const { text, gzipped } = await rendering.catch((error) => {
+      rendering = undefined;
+      throw error;
+    });
+    const tag = tagOf(text);
+    const all = { ...headers, ETag: tag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
+    if (has(c.req.header('if-none-match'), tag)) return c.body(null, 304, all);
+    if (!takesGzip(c.req.header('accept-encoding'))) return c.body(text, 200, all);
+    return c.body(gzipped, 200, { ...all, 'Content-Encoding': 'gzip' });
+  };
 }
+
+/** Weak, because it is the same for both encodings. */
+const tagOf = (text: string) => `W/"${hash('sha1', text, 'base64url')}"`;
 
 function has(asked: string | undefined, tag: string): boolean {
   if (asked === undefined) return false;

@@ -17,14 +17,10 @@ export type Connecting = QueueAddress & {
   program: string;
 };
 
-export type Connections = {
-  pool: pg.Pool;
-  /** Gives out no connection before the promise resolves, and none ever if it rejects. */
-  holdUntil: (ready: Promise<void>) => void;
-};
+export type Connections = ReturnType<typeof openConnections>;
 
 /** Graphile's own connections. Tasks use the application's. */
-export function openConnections({ log, program, ...address }: Connecting): Connections {
+export function openConnections({ log, program, ...address }: Connecting) {
   const pool = new pg.Pool({
     connectionString: address.url,
     ...(address.servers && { stream: address.servers.stream }),
@@ -44,7 +40,7 @@ export function openConnections({ log, program, ...address }: Connecting): Conne
 type Callback = Parameters<pg.Pool['connect']>[0];
 type Release = (error?: Error | boolean) => void;
 
-function gate(pool: pg.Pool, address: QueueAddress): Connections['holdUntil'] {
+function gate(pool: pg.Pool, address: QueueAddress) {
   let open: Promise<void> = Promise.resolve();
   const connect = pool.connect.bind(pool);
 
@@ -63,7 +59,8 @@ function gate(pool: pg.Pool, address: QueueAddress): Connections['holdUntil'] {
   }
   pool.connect = connectWhenOpen as pg.Pool['connect'];
 
-  return (ready) => {
+  /** Gives out no connection before the promise resolves, and none ever if it rejects. */
+  return (ready: Promise<void>) => {
     open = ready;
     open.catch(() => {}); // thrown to the caller that asks for a connection
   };

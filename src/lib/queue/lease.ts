@@ -10,21 +10,11 @@ const idBytes = 6;
 /** Longer than any healthy answer; a session that is silent for so long counts as lost. */
 const answerTimeoutMs = 5000;
 
-export type LivenessLease = {
-  /** The name in which this process claims work. What has this name is free again when it has died. */
-  id: () => string;
-  stop: () => Promise<void>;
-};
-
 /**
  * A name that lives as long as this process can reach Postgres, for work that no job holds. When its
  * connection breaks the name dies, with all that was taken in it, and there is a new one.
  */
-export async function holdLease(
-  address: QueueAddress,
-  log: Log,
-  program: string,
-): Promise<LivenessLease> {
+export async function holdLease(address: QueueAddress, log: Log, program: string) {
   const begin = () => beginLease(address, log, program);
   let stopping = false;
   let current = await begin();
@@ -42,6 +32,7 @@ export async function holdLease(
   })();
 
   return {
+    /** The name in which this process claims work. What has this name is free again when it has died. */
     id: () => current.id,
     async stop() {
       stopping = true;
@@ -61,26 +52,13 @@ async function beginLease(address: QueueAddress, log: Log, program: string) {
   return { id, session };
 }
 
+export type Session = Awaited<ReturnType<typeof openSession>>;
+
 /**
  * A connection of its own that holds the advisory lock of a worker pool, or of a lease. When the process dies,
  * however it dies, Postgres lets go of the lock, and the process that then gets it may free the pool's jobs.
  */
-export type Session = {
-  /** Resolves when the connection is gone, whichever side ended it. */
-  lost: Promise<void>;
-  register: (poolId: string) => Promise<void>;
-  /** Frees the jobs of pools whose process has died; tells if there were any. */
-  sweep: (alive: ReadonlySet<string>) => Promise<boolean>;
-  /** Frees what the pool still holds and ends. If that fails, somebody's sweep does it. */
-  free: (poolId: string) => Promise<void>;
-  end: () => Promise<void>;
-};
-
-export async function openSession(
-  address: QueueAddress,
-  log: Log,
-  program: string,
-): Promise<Session> {
+export async function openSession(address: QueueAddress, log: Log, program: string) {
   const client = new pg.Client({
     connectionString: await urlOf(address),
     ...(address.servers && { stream: address.servers.stream }),
@@ -96,11 +74,14 @@ export async function openSession(
   const end = () => client.end().catch(() => {});
 
   return {
+    /** Resolves when the connection is gone, whichever side ended it. */
     lost,
     end,
-    register: (poolId) => register(client, poolId, program),
-    sweep: (alive) => sweep(client, [...alive]),
-    async free(poolId) {
+    register: (poolId: string) => register(client, poolId, program),
+    /** Frees the jobs of pools whose process has died; tells if there were any. */
+    sweep: (alive: ReadonlySet<string>) => sweep(client, [...alive]),
+    /** Frees what the pool still holds and ends. If that fails, somebody's sweep does it. */
+    async free(poolId: string) {
       await free(client, [poolId]).catch((error) => {
         log.debug({ err: error }, 'a worker pool could not be freed, a sweep will do it');
       });

@@ -70,7 +70,17 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
   const stopping = Promise.withResolvers<{ deadline: Promise<unknown> }>();
   const tried = Promise.withResolvers<void>();
   let current: RunnerInstance | undefined;
-  const work = workOf(options, timing, () => current?.nudge());
+  const work: RunnerWork = {
+    crontab: [],
+    ...options,
+    ...timing,
+    graphileTasks: graphileTasks(options.tasks, options),
+    alive: new Set(),
+    onFreed() {
+      current?.nudge();
+      options.onFreed?.();
+    },
+  };
   let stopped = false;
   let failing = false;
   let restarts = 0;
@@ -124,37 +134,16 @@ export async function startJobs(options: JobsOptions): Promise<Jobs> {
 }
 
 /** The same for each instance of the runner. */
-type RunnerWork = Connecting & {
-  tasks: TaskList;
-  crontab: CronItem[];
-  concurrency: number;
-  pollMs: number;
-  sweepMs: number;
-  /** The worker pools of this process that still have jobs in flight. */
-  alive: Set<string>;
-  /** Called when jobs of a dead pool have become free. */
-  onFreed: () => void;
-};
-
-function workOf(options: JobsOptions, timing: typeof usual, nudge: () => void): RunnerWork {
-  const { url, servers, program, log, concurrency, crontab = [] } = options;
-  return {
-    url,
-    servers,
-    program,
-    log,
-    concurrency,
-    crontab,
-    tasks: graphileTasks(options.tasks, { log, program }),
-    pollMs: timing.pollMs,
-    sweepMs: timing.sweepMs,
-    alive: new Set(),
-    onFreed() {
-      nudge();
-      options.onFreed?.();
-    },
+type RunnerWork = Connecting &
+  typeof usual & {
+    graphileTasks: TaskList;
+    crontab: CronItem[];
+    concurrency: number;
+    /** The worker pools of this process that still have jobs in flight. */
+    alive: Set<string>;
+    /** Called when jobs of a dead pool have become free. */
+    onFreed: () => void;
   };
-}
 
 /**
  * One run of Graphile's runner. It ends when outcomes cannot be recorded (Graphile then shuts down
@@ -176,7 +165,7 @@ async function startInstance(work: RunnerWork): Promise<RunnerInstance> {
   const fetched = once(events, 'localQueue:getJobs:complete');
   const shuttingDown = once(events, 'pool:gracefulShutdown');
   const creation = registerOnCreation(events, { work, session, connections });
-  const inFlight = countInFlight(work.tasks);
+  const inFlight = countInFlight(work.graphileTasks);
   const runner = await run({
     pgPool: connections.pool,
     schema: 'graphile_worker', // else an environment variable could name another

@@ -101,33 +101,26 @@ function logFailure(log: Log, { task, id, attempt }: FollowedJob, error: unknown
 }
 
 /** Named as OpenTelemetry's semantic conventions for messaging want it. */
-const queue = { 'messaging.system': 'graphile_worker' };
+const messageOf = (operation: 'send' | 'process', task: string) => ({
+  'messaging.system': 'graphile_worker',
+  'messaging.operation.name': operation,
+  'messaging.operation.type': operation,
+  'messaging.destination.name': task,
+});
 
 /** The transaction that writes a job, with everything else that it writes. */
 export const enqueueSpan = (task: string): SpanDescription => ({
   name: `send ${task}`,
   kind: SpanKind.PRODUCER,
-  attributes: {
-    ...queue,
-    'messaging.operation.name': 'send',
-    'messaging.operation.type': 'send',
-    'messaging.destination.name': task,
-  },
+  attributes: messageOf('send', task),
 });
 
-/** The run of a job. */
-export const jobSpan = (
-  job: { task: string; id: string; attempt: number },
-  program: string,
-): SpanDescription => ({
-  name: `process ${job.task}`,
+const jobSpan = ({ task, id, attempt }: FollowedJob, program: string): SpanDescription => ({
+  name: `process ${task}`,
   kind: SpanKind.CONSUMER,
   attributes: {
-    ...queue,
-    'messaging.operation.name': 'process',
-    'messaging.operation.type': 'process',
-    'messaging.destination.name': job.task,
-    'messaging.message.id': job.id,
-    [`${program}.job.attempt`]: job.attempt,
+    ...messageOf('process', task),
+    'messaging.message.id': id,
+    [`${program}.job.attempt`]: attempt,
   },
 });

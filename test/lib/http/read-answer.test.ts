@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
-import { answerRead } from '../../../src/lib/http/read-answer.ts';
+import { answerRead, renderedOnce } from '../../../src/lib/http/read-answer.ts';
 
 const app = new Hono();
 app.get('/:length', (c) => answerRead(c, JSON.stringify('x'.repeat(+c.req.param('length') - 2))));
@@ -65,4 +66,32 @@ test('the address of the next page keeps what was asked, but for the page', asyn
     await linkIn(list, '?page=2&tag=x%20y&limit=5&cursor=z'),
     '</list?tag=x+y&limit=5&cursor=a>; rel="next"',
   );
+});
+
+function pageOf(render: () => string) {
+  const headers = { 'Content-Type': 'text/plain' };
+  const app = new Hono().get('/', renderedOnce(headers, render));
+  return (headers: Record<string, string> = {}) => app.request('/', { headers });
+}
+
+test('a page is rendered once, and again only after a failure', async () => {
+  let renderings = 0;
+  const get = pageOf(() => {
+    renderings += 1;
+    if (renderings === 1) throw new Error('not now');
+    return 'hello '.repeat(500);
+  });
+  assert.equal((await get()).status, 500);
+  for (const answer of await Promise.all([get(), get()])) {
+    assert.equal(await answer.text(), 'hello '.repeat(500));
+  }
+  assert.equal(renderings, 2);
+});
+
+test('a page is compressed for a client that accepts gzip, and known by its tag', async () => {
+  const get = pageOf(() => 'hello');
+  const zipped = await get({ 'Accept-Encoding': 'gzip' });
+  assert.equal(gunzipSync(Buffer.from(await zipped.arrayBuffer())).toString(), 'hello');
+  const again = await get({ 'If-None-Match': (await get()).headers.get('ETag')! });
+  assert.deepEqual([again.status, await again.text()], [304, '']);
 });
