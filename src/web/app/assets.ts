@@ -36,18 +36,9 @@ type CompressedAsset = { name: WebAssetName; coding: Coding };
 
 /** What browsers load besides pages, by its name in the address: the files it is made of, in their order. */
 const sources = {
-  'app.css': [
-    'tokens',
-    'frame',
-    'controls',
-    'forms',
-    'marks',
-    'figures',
-    'lists',
-    'screens',
-    'surveys',
-    'media',
-  ].map((name) => `src/web/assets/css/${name}.css`),
+  'app.css': ['frame', 'controls', 'lists', 'screens'].map(
+    (name) => `src/web/assets/css/${name}.css`,
+  ),
   'app.js': ['src/web/assets/app.js'],
   'split.js': ['src/web/assets/split.js'],
   'passkeys.js': ['src/web/assets/passkeys.js'],
