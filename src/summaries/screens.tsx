@@ -3,14 +3,14 @@ import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage, readJson } from '../lib/paging/page.ts';
-import { idParam, isInCalendar } from '../lib/validation/parse.ts';
+import { idParam,  } from '../lib/validation/parse.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { startOfLocalDay } from '../responses/period.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { signedNps } from '../survey-types.ts';
 import { Mistakes, Tag, Time } from '../web/app/badges.tsx';
 import { redirectWith } from '../web/app/flash.ts';
-import { emptyForm, Field, type FormState, readForm } from '../web/app/forms.tsx';
+import { Day, emptyForm, Field, type FormState, readForm } from '../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import {
@@ -23,12 +23,6 @@ import {
 import { periodOfDays, requestSummary } from './summarize.ts';
 
 type SummaryScreenTools = { db: Db };
-
-const Day = v.pipe(
-  v.string(),
-  v.regex(/^\d{4}-\d{2}-\d{2}$/, 'Must be a day'),
-  v.check(isInCalendar, 'There is no such day'),
-);
 
 const PeriodForm = v.pipe(
   v.object({ date_from: Day, date_to: Day }),

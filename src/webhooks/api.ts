@@ -7,7 +7,7 @@ import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection, Operation } from '../lib/openapi/openapi.ts';
 import { idParam, isPlainLine, Uuid } from '../lib/validation/parse.ts';
 import type { DeliverTools } from './deliver.ts';
-import { type EventType, eventTypes, testWebhook } from './events.ts';
+import { type EventType, eventTypes } from './events.ts';
 import {
   changeWebhook,
   createWebhook,
@@ -15,6 +15,7 @@ import {
   type ManageTools,
   removeWebhook,
   renewSecret,
+  testWebhook,
 } from './manage.ts';
 import { listWebhooks } from './queries.ts';
 import { redeliver, replay } from './replay.ts';
@@ -60,7 +61,7 @@ export const webhookRoutes = (tools: WebhookTools) =>
 
     .post('/:id/test', async (c) => {
       const key = requireWrite(c.var.key);
-      const which = { id: idParam(c, 'webhook'), traceparent: traceparent(c) };
+      const which = { id: idParam(c, 'webhook'), traceparent: traceparentOf(c) };
       return c.json(await testWebhook(tools, key, which));
     })
 
@@ -79,7 +80,7 @@ export const webhookRoutes = (tools: WebhookTools) =>
       const key = requireWrite(c.var.key);
       const webhookId = idParam(c, 'webhook');
       const deliveryId = idParam(c, 'delivery', 'delivery_id');
-      const which = { webhookId, deliveryId, traceparent: traceparent(c) };
+      const which = { webhookId, deliveryId, traceparent: traceparentOf(c) };
       return c.json(await redeliver(tools, key, which), 202);
     })
 
@@ -87,11 +88,11 @@ export const webhookRoutes = (tools: WebhookTools) =>
       const key = requireWrite(c.var.key);
       const webhookId = idParam(c, 'webhook');
       const { since } = await parseBody(c, Replay);
-      const which = { webhookId, since, traceparent: traceparent(c) };
+      const which = { webhookId, since, traceparent: traceparentOf(c) };
       return c.json(await replay(tools, key, which), 202);
     });
 
-const traceparent = (c: Context<ApiEnv>) => c.get('traceparent') ?? null;
+const traceparentOf = (c: Context<ApiEnv>) => c.get('traceparent') ?? null;
 
 /** The list of the API has no further pages. */
 const deliveriesShown = 50;

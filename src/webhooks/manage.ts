@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import type { AppMailer } from '../app-mailer.ts';
 import { type Act, type AuditedAct, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
@@ -6,13 +6,15 @@ import { enqueue } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
+import { attempted } from '../signals.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
-import { newSecret, type WebhookRef } from './deliver.ts';
+import { attempt, type DeliverTools, newSecret, toSignal, type WebhookRef } from './deliver.ts';
 import type { EventType } from './events.ts';
 import {
   type Deactivation,
   deleteWebhook,
   findDeactivation,
+  findTarget,
   findWebhook,
   insertWebhook,
   lockAndCountWebhooks,
@@ -21,7 +23,7 @@ import {
   updateWebhook,
   type WebhookRow,
 } from './queries.ts';
-import type { RetryKind } from './rules.ts';
+import { type RetryKind, testEvent } from './rules.ts';
 
 const webhooksAllowed = 50;
 
@@ -156,6 +158,105 @@ export async function getWebhook({ db }: { db: Sql }, orgId: string, id: string)
 async function refuseTarget({ judgeTarget }: ManageTools, url: string) {
   const complaint = await judgeTarget(url);
   if (complaint) throw new Refusal('invalid', complaint, { code: 'forbidden_url' });
+}
+
+/** Sends a test event and returns its outcome. It changes nothing about the webhook's failures. */
+export async function testWebhook(
+  tools: DeliverTools & { db: Db },
+  writer: Writer,
+  { id, traceparent }: { id: string; traceparent: string | null },
+) {
+  const { orgId } = writer;
+  const target = await findTarget(tools.db, orgId, id);
+  if (!target) throw notFound('webhook');
+
+  const deliveryId = randomUUIDv7();
+  const created_at = new Date();
+  const body = JSON.stringify({
+    version: '1',
+    type: testEvent,
+    webhookId: id,
+    timestamp: created_at,
+  });
+  const outcome = await attempt(tools, {
+    id: deliveryId,
+    message_id: deliveryId,
+    org_id: orgId,
+    webhook_id: id,
+    event: testEvent,
+    body,
+    attempts: 0,
+    traceparent,
+    created_at,
+    ...target,
+  });
+
+  const { answer, at } = outcome;
+  const delivered = outcome.verdict.status === 'delivered';
+  const result = {
+    status_code: answer.statusCode,
+    response_body: answer.statusCode === null ? null : answer.body,
+    duration_ms: answer.durationMs,
+    error: answer.error,
+  };
+  const status = delivered ? ('delivered' as const) : ('failed' as const);
+  await inTransaction(tools.db, async (tx) => {
+    await insertTestDelivery(tx, orgId, {
+      id: deliveryId,
+      webhook_id: id,
+      body,
+      status,
+      at,
+      traceparent: outcome.traceparent,
+      ...result,
+    });
+    await recordChange(tx, writer, { act: 'webhook.tested', id, details: { status } });
+  });
+  attempted.publish(toSignal(outcome));
+  return { delivered, ...result, delivery_id: deliveryId };
+}
+
+type TestDelivery = {
+  id: string;
+  webhook_id: string;
+  body: string;
+  status: 'delivered' | 'failed';
+  status_code: number | null;
+  response_body: string | null;
+  error: string | null;
+  duration_ms: number;
+  at: Date;
+  traceparent: string | null;
+};
+
+/** Adds a test event to the history, when its one attempt has ended. */
+export async function insertTestDelivery(sql: Sql, orgId: string, test: TestDelivery) {
+  await sql`
+    with webhook as materialized (
+      select org_id, id
+      from webhooks
+      where org_id = ${orgId} and id = ${test.webhook_id}
+      for key share
+    ), event as (
+      insert into events (org_id, id, type, body, traceparent)
+      select org_id, ${test.id}::uuid, ${testEvent}, ${test.body}, ${test.traceparent}
+      from webhook
+    ), delivery as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, is_test, undelivered, attempts, status_code,
+                                    response_body, duration_ms, delivered_at)
+      select org_id, id, ${test.id}::uuid, ${test.id}::uuid, true, nullif(${test.status}, 'delivered'), 1,
+             ${test.status_code}::smallint, ${test.response_body},
+             case when ${test.status} = 'delivered' then ${test.duration_ms}::integer end,
+             case when ${test.status} = 'delivered' then now() end
+      from webhook
+      returning org_id, webhook_id, id
+    )
+    insert into delivery_attempts
+      (org_id, webhook_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
+    select org_id, webhook_id, id, 1, ${test.status_code}::smallint, ${test.response_body}, ${test.error},
+           ${test.duration_ms}, ${test.at}
+    from delivery
+    where ${test.status} <> 'delivered'`;
 }
 
 export type NotifyTools = { db: Db; log: Log; appMailer: AppMailer; publicUrl: string };

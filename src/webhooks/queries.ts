@@ -132,28 +132,21 @@ export async function rotateSecret(sql: Sql, orgId: string, id: string, secret: 
   return webhook;
 }
 
-export type WebhookTarget = {
+type WebhookTarget = {
   url: string;
   secret: Buffer;
   previous_secret: Buffer | null;
   retries: RetryKind;
 };
 
-const target = (sql: Sql) => sql`
-  url, retries, secret, case when previous_secret_until > now() then previous_secret end as previous_secret`;
-
-/** The same, unless the webhook is switched off. */
-export async function findActiveTarget(sql: Sql, orgId: string, id: string) {
-  const [found] = await sql<WebhookTarget[]>`
-    select ${target(sql)} from webhooks where org_id = ${orgId} and id = ${id} and active`;
-  return found;
-}
-
 /** Where to post to, and the secrets that sign. */
 export async function findTarget(sql: Sql, orgId: string, id: string) {
-  const [found] = await sql<WebhookTarget[]>`
-    select ${target(sql)} from webhooks where org_id = ${orgId} and id = ${id}`;
-  return found;
+  const [target] = await sql<WebhookTarget[]>`
+    select url, retries, secret,
+           case when previous_secret_until > now() then previous_secret end as previous_secret
+    from webhooks
+    where org_id = ${orgId} and id = ${id}`;
+  return target;
 }
 
 export type Deactivation = {

@@ -1,13 +1,13 @@
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
 import { enqueueSpan } from '../lib/queue/task.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
+import { missedDeliveries } from './emit.ts';
 import type { EventType } from './events.ts';
 import { lockStanding } from './record.ts';
 import { wasErased } from './retention.ts';
-import { copyDeliveries, tryLockReplay } from './screen.queries.ts';
 
 type ReplayTools = { db: Db };
 type ReplayRequest = {
@@ -101,6 +101,70 @@ const erased = () =>
   new Refusal('gone', 'the person whose words this delivery carried was erased', {
     code: 'erased',
   });
+
+/**
+ * Lets one replay of a webhook run at a time, until the transaction ends; false while another one runs.
+ * The others do not wait: each would hold a connection of the pool.
+ */
+export async function tryLockReplay(
+  sql: Sql,
+  { orgId, webhookId }: { orgId: string; webhookId: string },
+): Promise<boolean> {
+  const name = `replay ${orgId} ${webhookId}`;
+  return one(
+    await sql<{ locked: boolean }[]>`
+      select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked`,
+  ).locked;
+}
+
+/** Traces that the span of a replay links to, at most. */
+const originalsLinked = 20;
+
+/**
+ * Makes new deliveries of the events of earlier ones, and has these events kept as long as the new
+ * deliveries. They are created at the time of the clock: this transaction may have begun before the
+ * deliveries it copies, and a copy must be the later one.
+ */
+export async function copyDeliveries(
+  sql: Sql,
+  orgId: string,
+  { webhookId, deliveryId, since, traceparent }: TracedRequest,
+) {
+  const which = deliveryId
+    ? sql`
+        select * from deliveries
+        where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${deliveryId}`
+    : missedDeliveries(sql, { orgId, webhookId, since: since! });
+  return one(
+    await sql<{ count: number; traceparents: string[] }[]>`
+      with original as materialized (
+        ${which}
+      ), used as (
+        update events e
+        set used_at = now()
+        from original d
+        where e.org_id = ${orgId} and e.id = d.event_id and e.erased_at is null
+        returning e.id
+      ), copied as (
+        insert into pending_deliveries (org_id, webhook_id, id, event_id, message_id, is_test, is_replay,
+                                        traceparent)
+        select ${orgId}, ${webhookId}, id_at(at), event_id, message_id, is_test, ${!deliveryId},
+               ${traceparent}
+        from (
+          select o.event_id, o.message_id, o.is_test, clock_timestamp() as at
+          from original o
+          join used on used.id = o.event_id
+          order by o.id
+          offset 0
+        ) d
+        returning 1
+      )
+      select (select count(*)::int from copied) as count,
+             array(select distinct traceparent from original
+                   where traceparent is not null
+                   limit ${originalsLinked}) as traceparents`,
+  );
+}
 
 type PastWebhook = {
   id: string;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { inTransaction } from '../../src/lib/db/db.ts';
-import { copyDeliveries, tryLockReplay } from '../../src/webhooks/screen.queries.ts';
+import { copyDeliveries, tryLockReplay } from '../../src/webhooks/replay.ts';
 import { subscriber } from '../support/fakes/subscriber.ts';
 import { makePool, workerOf } from '../support/make/deliveries.ts';
 import { addDeliveries, idAt, makeTests } from '../support/make/delivery-rows.ts';

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Refusal, toSentence } from '../../errors.ts';
 import { readFormData } from '../../lib/http/body.ts';
+import { isInCalendar } from '../../lib/validation/parse.ts';
 
 /** What every control of a form has. `form` gives it what was typed and the mistake in it. */
 type ControlProps = {
@@ -256,6 +257,13 @@ export const severalOf = <const S extends v.GenericSchema<string, unknown>>(sche
     ),
     [],
   );
+
+/** A field of type `date`. */
+export const Day = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d{2}-\d{2}$/, 'Must be a day'),
+  v.check(isInCalendar, 'There is no such day'),
+);
 
 /** A checkbox: sent when it is ticked. */
 export const ticked = v.pipe(

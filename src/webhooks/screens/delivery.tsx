@@ -1,10 +1,9 @@
 import type { Secrets } from '../../lib/crypto/secrets.ts';
 import { State, type StateKind, Time } from '../../web/app/badges.tsx';
-import { DataTable, Facts } from '../../web/app/lists.tsx';
+import { counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { deliveryHeaders } from '../deliver.ts';
 import { isSuccess } from '../rules.ts';
 import type { SecretsInTime, ShownAttempt, ShownDelivery } from '../screen.queries.ts';
-import { duration, webhookTexts } from '../screen-texts.ts';
 
 type DeliveryPageProps = {
   delivery: ShownDelivery;
@@ -57,9 +56,11 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
             </pre>
             {indented(delivery.body) === delivery.body ? null : (
               <details class="reveal">
-                <summary>{webhookTexts.asSent(Buffer.byteLength(delivery.body))}</summary>
+                <summary>
+                  The body as it is sent, {counted(Buffer.byteLength(delivery.body), 'byte')}
+                </summary>
                 {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
-                <pre tabindex={0} role="region" aria-label={webhookTexts.bodyAsSent}>
+                <pre tabindex={0} role="region" aria-label="Body as it is sent">
                   <code>{delivery.body}</code>
                 </pre>
               </details>
@@ -113,7 +114,7 @@ function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
 }
 
 function Answer({ attempt }: { attempt: ShownAttempt | undefined }) {
-  if (!attempt) return <p class="soft">{webhookTexts.notSent}</p>;
+  if (!attempt) return <p class="soft">Nothing was sent yet.</p>;
   if (attempt.status_code === null) return <p class="soft">No answer: {attempt.error}.</p>;
   const body = attempt.response_body ? `\n\n${attempt.response_body}` : '';
   return (
@@ -213,6 +214,10 @@ export function shortUrl(url: string): string {
   const { host, pathname } = new URL(url);
   return pathname === '/' ? host : host + pathname;
 }
+
+/** `184 ms`, `10.2 s`. */
+export const duration = (ms: number): string =>
+  ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
 
 const dayMs = 86_400_000;
 

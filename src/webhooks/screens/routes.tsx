@@ -1,27 +1,54 @@
 import { type Context, Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import { Refusal, toSentence } from '../../errors.ts';
+import { notFound, Refusal, toSentence } from '../../errors.ts';
 import { refusalIn } from '../../lib/http/http.ts';
+import { parsePage } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
-import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { keepOnce, redirectWith } from '../../web/app/flash.ts';
+import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { Breakable, Confirm, Secret } from '../../web/app/badges.tsx';
+import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
 import {
+  Day,
   emptyForm,
   type FormState,
   optionalText,
   readForm,
   severalOf,
+  withMistake,
 } from '../../web/app/forms.tsx';
+import { counted } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { NewWebhook, type WebhookTools } from '../api.ts';
 import { eventTypes } from '../events.ts';
-import { changeWebhook, createWebhook, getWebhook } from '../manage.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  getWebhook,
+  removeWebhook,
+  renewSecret,
+  testWebhook,
+} from '../manage.ts';
 import { listWebhooks, type WebhookRow } from '../queries.ts';
-import { webhookTexts } from '../screen-texts.ts';
-import { shortUrl } from './delivery.tsx';
-import { WebhookForm, WebhookList, webhookActs } from './list.tsx';
-import { pathOf } from './paths.ts';
-import { historyScreens } from './replay.tsx';
+import { redeliver, replay } from '../replay.ts';
+import {
+  countByDay,
+  countReplayable,
+  findSecrets,
+  findShownDelivery,
+  listAttempts,
+  pageOfDeliveries,
+} from '../screen.queries.ts';
+import {
+  DeliveryPage,
+  deliveryStates,
+  duration,
+  resultOf,
+  sentHeaders,
+  shortUrl,
+} from './delivery.tsx';
+import { ReplayConfirmation, ReplayPage, WebhookForm, WebhookList } from './forms.tsx';
+import { DeliveryList, Standing, WebhookActs } from './webhook.tsx';
 
 const types = eventTypes.map(({ type }) => type);
 
@@ -35,6 +62,20 @@ const WebhookFields = v.object({
   retries: NewWebhook.entries.retries,
 });
 
+const MadeSecret = v.object({
+  webhook: v.string(),
+  secret: v.string(),
+  rotated: v.optional(v.boolean(), false),
+});
+
+const ReplayForm = v.object({ since: Day, confirmed: v.optional(v.string()) });
+
+const daysShown = 30;
+/** A replay of more than this is asked for twice. */
+const maxUnconfirmed = 100;
+const replayedDaysBefore = 7;
+const dayMs = 86_400_000;
+
 /** Webhooks: below `/o/:slug/webhooks`. Everybody sees them; editors change them. */
 export const webhookScreens = (tools: WebhookTools) =>
   new Hono<ScreenEnv>()
@@ -42,14 +83,14 @@ export const webhookScreens = (tools: WebhookTools) =>
       const { organization } = c.var;
       const webhooks = await listWebhooks(tools.db, organization.id);
       const mayChange = organization.role !== 'viewer';
-      const here = pathOf(organization);
+      const here = pathOf(c);
       return renderScreen(c, {
-        title: webhookTexts.title,
+        title: 'Webhooks',
         section: 'webhooks',
-        body: <WebhookList {...{ webhooks, here, mayChange }} />,
+        body: <WebhookList webhooks={webhooks} here={here} mayChange={mayChange} />,
         actions: mayChange ? (
           <a class="button primary" href={`${here}/new`}>
-            {webhookTexts.create}
+            New webhook
           </a>
         ) : null,
       });
@@ -57,79 +98,344 @@ export const webhookScreens = (tools: WebhookTools) =>
 
     .get('/new', (c) => {
       requireRole(c, 'editor');
-      return showForm(c, { form: emptyForm() });
+      return showForm(c, emptyForm());
     })
 
     .post('/', async (c) => {
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, WebhookFields);
-      if (form.errors) return showForm(c, { form, status: 422 });
+      if (form.errors) return showForm(c, form);
       try {
         const { id, secret } = await createWebhook(tools, editor, form.values);
         keepOnce(c, tools.secrets, editor, { webhook: id, secret });
-        return c.redirect(pathOf(c.var.organization, id), 303);
+        return c.redirect(pathOf(c, id), 303);
       } catch (error) {
-        return showForm(c, { form: refusedForm(error, form.values), status: 422 });
+        return showForm(c, await refusedForm(c, error));
       }
     })
 
     .get('/:id/edit', async (c) => {
-      const { orgId } = requireRole(c, 'editor');
-      const webhook = await getWebhook(tools, orgId, idParam(c, 'webhook'));
-      return showForm(c, { form: emptyForm(), webhook });
+      requireRole(c, 'editor');
+      return showForm(c, emptyForm(), await webhookOf(c, tools));
     })
 
     .post('/:id/edit', async (c) => {
       const editor = requireRole(c, 'editor');
-      const webhook = await getWebhook(tools, editor.orgId, idParam(c, 'webhook'));
+      const webhook = await webhookOf(c, tools);
       const form = await readForm(c, WebhookFields);
-      if (form.errors) return showForm(c, { form, webhook, status: 422 });
+      if (form.errors) return showForm(c, form, webhook);
       try {
         await changeWebhook(tools, editor, { id: webhook.id, ...form.values });
       } catch (error) {
-        return showForm(c, { form: refusedForm(error, form.values), webhook, status: 422 });
+        return showForm(c, await refusedForm(c, error), webhook);
       }
-      return redirectWith(c, pathOf(c.var.organization, webhook.id), webhookTexts.changed);
+      return back(c, webhook.id, 'The webhook is changed.');
     })
 
-    .route('/', webhookActs(tools))
-    .route('/', historyScreens(tools));
+    .post('/:id/test', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const id = idOf(c);
+      const traceparent = c.get('traceparent') ?? null;
+      const tested = await testWebhook(tools, editor, { id, traceparent });
+      if (!tested.delivered) {
+        return back(c, id, `The test event was not delivered: ${resultOf(tested)}.`, 'failed');
+      }
+      const { duration_ms, status_code } = tested;
+      const text = `The test event was delivered in ${duration(duration_ms)}. The address answered ${status_code}.`;
+      return back(c, id, text);
+    })
 
-type Shown = { form: FormState; webhook?: WebhookRow; status?: 200 | 422 };
+    .post('/:id/switch-off', async (c) => {
+      await changeWebhook(tools, requireRole(c, 'editor'), { id: idOf(c), active: false });
+      const text =
+        'The webhook is switched off. Its events are kept as skipped, and can be replayed.';
+      return back(c, idOf(c), text);
+    })
 
-function showForm(c: Context<ScreenEnv>, { form, webhook, status = 200 }: Shown) {
-  const { organization } = c.var;
-  const here = pathOf(organization, webhook?.id);
-  const list = { text: webhookTexts.title, href: pathOf(organization) };
-  return renderScreen(c, {
-    title: webhook ? `Change ${shortUrl(webhook.url)}` : webhookTexts.create,
-    section: 'webhooks',
-    trail: webhook ? [list, { text: shortUrl(webhook.url), href: here }] : [list],
-    status,
-    body: (
+    .post('/:id/switch-on', async (c) => {
+      await changeWebhook(tools, requireRole(c, 'editor'), { id: idOf(c), active: true });
+      return back(c, idOf(c), 'The webhook is switched on.');
+    })
+
+    .get('/:id/rotate-secret', async (c) => {
+      requireRole(c, 'editor');
+      requireRecentProof(c);
+      return showBelow(c, await webhookOf(c, tools), 'Rotate the signing secret', (here) => (
+        <Confirm action={`${here}/rotate-secret`} button="Rotate secret" cancel={here}>
+          <p>
+            A new secret is made and shown once. Deliveries carry signatures of both secrets for 24
+            hours; after that a receiver that still has the old one refuses every delivery.
+          </p>
+        </Confirm>
+      ));
+    })
+
+    .post('/:id/rotate-secret', async (c) => {
+      const editor = requireRole(c, 'editor');
+      requireRecentProof(c);
+      const { id, secret } = await renewSecret(tools, editor, idOf(c));
+      keepOnce(c, tools.secrets, editor, { webhook: id, secret, rotated: true });
+      return c.redirect(pathOf(c, id), 303);
+    })
+
+    .get('/:id/delete', async (c) => {
+      requireRole(c, 'editor');
+      const webhook = await webhookOf(c, tools);
+      const title = `Delete the webhook to ${shortUrl(webhook.url)}`;
+      return showBelow(c, webhook, title, (here) => (
+        <Confirm action={`${here}/delete`} button="Delete" cancel={here}>
+          <p>
+            Nothing is delivered to this address any more. Its history of deliveries is deleted with
+            it, and what was skipped or failed can no longer be replayed.
+          </p>
+        </Confirm>
+      ));
+    })
+
+    .post('/:id/delete', async (c) => {
+      await removeWebhook(tools, requireRole(c, 'editor'), idOf(c));
+      return back(c, undefined, 'The webhook is deleted.');
+    })
+
+    .get('/:id/replay', async (c) => {
+      const { orgId } = requireRole(c, 'editor');
+      const webhook = await webhookOf(c, tools);
+      const since = c.req.query('since') ?? dayBefore(webhook.deactivated_at ?? new Date());
+      if (!v.is(Day, since)) {
+        const form = { errors: { since: 'Must be a day.' }, typed: {} };
+        return showReplay(c, { webhook, since, count: 0, form });
+      }
+      const which = { orgId, webhookId: webhook.id };
+      const count = await countReplayable(tools.db, which, new Date(since));
+      const confirms = c.req.query('confirm') === 'true' && count > 0;
+      return showReplay(c, { webhook, since, count, form: emptyForm(), confirms });
+    })
+
+    .post('/:id/replay', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const webhook = await webhookOf(c, tools);
+      const form = await readForm(c, ReplayForm);
+      if (form.errors) {
+        const since = String(form.typed['since'] ?? '');
+        return showReplay(c, { webhook, since, count: 0, form });
+      }
+      const { since: day, confirmed } = form.values;
+      const since = new Date(day);
+      const which = { orgId: editor.orgId, webhookId: webhook.id };
+      if (!confirmed && (await countReplayable(tools.db, which, since)) > maxUnconfirmed) {
+        return c.redirect(`${pathOf(c, webhook.id)}/replay?since=${day}&confirm=true`, 303);
+      }
+      const traceparent = c.get('traceparent') ?? null;
+      const request = { webhookId: webhook.id, since, traceparent };
+      const { replayed } = await replay(tools, editor, request);
+      const text = `${counted(replayed, 'event is', 'events are')} being delivered again.`;
+      return back(c, webhook.id, text);
+    })
+
+    .post('/:id/deliveries/:delivery/redeliver', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const which = {
+        webhookId: idOf(c),
+        deliveryId: idParam(c, 'delivery', 'delivery'),
+      };
+      await redeliver(tools, editor, { ...which, traceparent: c.get('traceparent') ?? null });
+      const text = 'The event is being delivered again, as a new delivery at the top of the list.';
+      return back(c, which.webhookId, text);
+    })
+
+    .get('/:id', (c) => showWebhook(c, tools))
+
+    .get('/:id/deliveries/:delivery', (c) => showDelivery(c, tools));
+
+const idOf = (c: Context) => idParam(c, 'webhook');
+
+const webhookOf = (c: Context<ScreenEnv>, tools: WebhookTools) =>
+  getWebhook(tools, c.var.organization.id, idOf(c));
+
+/** Where the webhooks of the organization are, or one of them. */
+function pathOf(c: Context<ScreenEnv>, webhookId?: string) {
+  const list = `/o/${c.var.organization.slug}/webhooks`;
+  return webhookId ? `${list}/${webhookId}` : list;
+}
+
+type Outcome = 'fine' | 'failed';
+
+function back(c: Context<ScreenEnv>, id: string | undefined, text: string, kind: Outcome = 'fine') {
+  return redirectWith(c, pathOf(c, id), text, kind);
+}
+
+const dayBefore = (at: Date): string =>
+  new Date(at.getTime() - replayedDaysBefore * dayMs).toISOString().slice(0, 10);
+
+/** What only the act finds wrong: an address that is not allowed, or too many webhooks. */
+async function refusedForm(c: Context<ScreenEnv>, error: unknown): Promise<FormState> {
+  const refusal = refusalIn(error);
+  if (!(refusal instanceof Refusal) || refusal.kind !== 'invalid') throw error;
+  const field = refusal.code === 'forbidden_url' ? 'url' : '';
+  return await withMistake(c, { [field]: toSentence(refusal.message) });
+}
+
+const statusOf = ({ errors }: FormState) => (Object.keys(errors).length > 0 ? 422 : 200);
+
+function showForm(c: Context<ScreenEnv>, form: FormState, webhook?: WebhookRow) {
+  if (webhook) {
+    const show = (here: string) => (
       <WebhookForm
         form={form}
-        action={webhook ? `${here}/edit` : here}
+        action={`${here}/edit`}
         cancel={here}
-        button={webhook ? webhookTexts.save : webhookTexts.submit}
-        {...(webhook && { webhook })}
+        button="Save"
+        webhook={webhook}
       />
+    );
+    return showBelow(c, webhook, `Change ${shortUrl(webhook.url)}`, show, statusOf(form));
+  }
+  const list = pathOf(c);
+  return renderScreen(c, {
+    title: 'New webhook',
+    section: 'webhooks',
+    trail: [{ text: 'Webhooks', href: list }],
+    status: statusOf(form),
+    body: <WebhookForm form={form} action={list} cancel={list} button="Create webhook" />,
+  });
+}
+
+/** A page below the one of a webhook. */
+function showBelow(
+  c: Context<ScreenEnv>,
+  { id, url }: { id: string; url: string },
+  title: string,
+  body: (here: string) => Child,
+  status: 200 | 422 = 200,
+) {
+  const here = pathOf(c, id);
+  return renderScreen(c, {
+    title,
+    section: 'webhooks',
+    trail: [
+      { text: 'Webhooks', href: pathOf(c) },
+      { text: shortUrl(url), href: here },
+    ],
+    status,
+    body: body(here),
+  });
+}
+
+type ReplayShown = {
+  webhook: WebhookRow;
+  since: string;
+  count: number;
+  form: FormState;
+  confirms?: boolean;
+};
+
+function showReplay(c: Context<ScreenEnv>, { confirms = false, ...shown }: ReplayShown) {
+  const Page = confirms ? ReplayConfirmation : ReplayPage;
+  const body = (here: string) => <Page {...shown} active={shown.webhook.active} here={here} />;
+  return showBelow(c, shown.webhook, 'Replay missed events', body, statusOf(shown.form));
+}
+
+/** One webhook with its deliveries, as every member sees it. */
+async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
+  const { organization, member } = c.var;
+  const of = { orgId: organization.id, webhookId: idOf(c) };
+  const { page, limit } = parsePage(c.req.queries());
+  const asked = c.req.query('status') ?? '';
+  const status = Object.hasOwn(deliveryStates, asked) ? asked : null;
+  const [webhook, days, { rows, total }] = await Promise.all([
+    getWebhook(tools, of.orgId, of.webhookId),
+    countByDay(tools.db, of, daysShown),
+    pageOfDeliveries(tools.db, of, { page, limit, status }),
+  ]);
+  const here = pathOf(c, webhook.id);
+  const owner = { orgId: organization.id, memberId: member.id };
+  const made = v.safeParse(MadeSecret, takeOnce(c, tools.secrets, owner));
+  return renderScreen(c, {
+    title: shortUrl(webhook.url),
+    heading: <Breakable text={shortUrl(webhook.url)} />,
+    section: 'webhooks',
+    trail: [{ text: 'Webhooks', href: pathOf(c) }],
+    actions: organization.role === 'viewer' ? null : <WebhookActs webhook={webhook} here={here} />,
+    body: (
+      <>
+        {made.success && made.output.webhook === webhook.id ? (
+          <Secret
+            title="Copy the signing secret now"
+            label="Secret"
+            value={made.output.secret}
+            done={here}
+          >
+            <p>
+              It is shown only once. Receivers check with it that a delivery comes from here and was
+              not changed.
+            </p>
+            {made.output.rotated ? (
+              <p>
+                For 24 hours deliveries carry signatures of both secrets, so that you can change
+                over.
+              </p>
+            ) : null}
+          </Secret>
+        ) : null}
+        <Standing webhook={webhook} days={days} />
+        <DeliveryList
+          deliveries={rows}
+          total={total}
+          page={page}
+          limit={limit}
+          status={status}
+          here={here}
+          live={c.req.query('live') !== 'false'}
+        />
+      </>
     ),
   });
 }
 
-/** What only the act finds wrong: an address that is not allowed, or too many webhooks. */
-function refusedForm(error: unknown, values: v.InferOutput<typeof WebhookFields>): FormState {
-  const refusal = refusalIn(error);
-  if (!(refusal instanceof Refusal) || refusal.kind !== 'invalid') throw error;
-  const field = refusal.code === 'forbidden_url' ? 'url' : '';
-  return {
-    errors: { [field]: toSentence(refusal.message) },
-    typed: {
-      url: values.url,
-      events: values.events,
-      description: values.description ?? '',
-      ...(values.retries && { retries: values.retries }),
-    },
-  };
+async function showDelivery(c: Context<ScreenEnv>, tools: WebhookTools) {
+  const { organization } = c.var;
+  const webhook = await webhookOf(c, tools);
+  const deliveryId = idParam(c, 'delivery', 'delivery');
+  const of = { orgId: organization.id, webhookId: webhook.id };
+  const [delivery, attempts, stored] = await Promise.all([
+    findShownDelivery(tools.db, of, deliveryId),
+    listAttempts(tools.db, of, deliveryId),
+    findSecrets(tools.db, organization.id, webhook.id),
+  ]);
+  if (!delivery || !stored) throw notFound('delivery');
+  const here = pathOf(c, webhook.id);
+  const at = attempts.at(-1)?.at;
+  const headers = at ? sentHeaders(tools, { delivery, at, stored, ...of }) : [];
+  const { traceUrl } = tools.settings;
+  return renderScreen(c, {
+    title: delivery.event,
+    section: 'webhooks',
+    trail: [
+      { text: 'Webhooks', href: pathOf(c) },
+      { text: shortUrl(webhook.url), href: here },
+    ],
+    actions: (
+      <>
+        {traceUrl && delivery.trace_id ? (
+          <a class="button" href={traceUrl.replace('{trace_id}', delivery.trace_id)}>
+            View trace
+          </a>
+        ) : null}
+        {organization.role === 'viewer' || !webhook.active ? null : (
+          <form method="post" action={`${here}/deliveries/${delivery.id}/redeliver`}>
+            <button type="submit">Redeliver</button>
+          </form>
+        )}
+      </>
+    ),
+    body: (
+      <DeliveryPage
+        delivery={delivery}
+        attempts={attempts}
+        headers={headers}
+        url={webhook.url}
+        responses={`/o/${organization.slug}/responses`}
+      />
+    ),
+  });
 }

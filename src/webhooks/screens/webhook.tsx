@@ -1,15 +1,16 @@
-import { lazily } from '../../lib/async/memoize.ts';
 import { Breakable, State, Time } from '../../web/app/badges.tsx';
 import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import type { WebhookRow } from '../queries.ts';
 import { type DayOfDeliveries, type ListedDelivery, mostCounted } from '../screen.queries.ts';
-import { duration, webhookTexts } from '../screen-texts.ts';
-import { deliveryStates, standingOf } from './delivery.tsx';
+import { deliveryStates, duration, standingOf } from './delivery.tsx';
 
 /** How a webhook stands: a line, its numbers of the last days, and what it is. */
 export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
   const { kind, text } = standingOf(webhook);
-  const switchedOffBy = webhookTexts.switchedOffBy[webhook.retries];
+  const switchedOffBy =
+    webhook.retries === 'standard'
+      ? 'three switch it off'
+      : 'three switch it off once nothing was delivered for 3 days';
   return (
     <section id="standing" class="columns even" aria-labelledby="state">
       <div>
@@ -46,7 +47,7 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
                 ? `None in a row; ${switchedOffBy}`
                 : `${webhook.failure_count} in a row; ${switchedOffBy}`,
             ],
-            ['Retries', webhookTexts.retries[webhook.retries].text],
+            ['Retries', webhook.retries === 'standard' ? 'Standard' : 'Extended'],
             ['Created', <Time at={webhook.created_at} show="day" />],
           ]}
         />
@@ -77,16 +78,16 @@ export function WebhookActs({ webhook, here }: WebhookActsProps) {
         {webhook.active ? null : (
           <form method="post" action={`${here}/switch-on`}>
             <button type="submit" class="primary">
-              {webhookTexts.switchOn}
+              Switch on
             </button>
           </form>
         )}
       </div>
       <form method="post" action={`${here}/test`}>
-        <button type="submit">{webhookTexts.test}</button>
+        <button type="submit">Send test event</button>
       </form>
       <a class="button" href={`${here}/replay`}>
-        {webhookTexts.replay}
+        Replay
       </a>
       <details class="menu">
         <summary class="button">More</summary>
@@ -95,18 +96,18 @@ export function WebhookActs({ webhook, here }: WebhookActsProps) {
             <a href={`${here}/edit`}>Change</a>
           </li>
           <li>
-            <a href={`${here}/rotate-secret`}>{webhookTexts.rotate}</a>
+            <a href={`${here}/rotate-secret`}>Rotate secret</a>
           </li>
           <li id="act-off" hidden={!webhook.active}>
             {webhook.active ? (
               <form method="post" action={`${here}/switch-off`}>
-                <button type="submit">{webhookTexts.switchOff}</button>
+                <button type="submit">Switch off</button>
               </form>
             ) : null}
           </li>
           <li>
             <a class="danger" href={`${here}/delete`}>
-              {webhookTexts.remove}
+              Delete
             </a>
           </li>
         </ul>
@@ -204,10 +205,12 @@ function roundUp(value: number): number {
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;
 }
 
-const dayForm = lazily(
-  () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
-);
-const shortDay = (day: string) => dayForm().format(new Date(day));
+const dayForm = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  timeZone: 'UTC',
+});
+const shortDay = (day: string) => dayForm.format(new Date(day));
 
 type DeliveryListProps = {
   deliveries: readonly ListedDelivery[];

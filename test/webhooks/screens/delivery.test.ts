@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
 import { deliveryHeaders } from '../../../src/webhooks/deliver.ts';
-import { duration } from '../../../src/webhooks/screen-texts.ts';
 import {
+  duration,
   explain,
   sentHeaders,
   shortUrl,
