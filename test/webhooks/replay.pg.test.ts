@@ -157,7 +157,7 @@ test('a webhook that is switched off refuses redelivery and replay', async () =>
   for (const { status, body } of answers) {
     assert.deepEqual([status, body['code']], [400, 'webhook_inactive']);
   }
-  assert.deepEqual([(await again(webhook)).length, await jobs(webhook)], [0, 0]);
+  assert.equal((await again(webhook)).length, 0);
 });
 
 test('switching a webhook off wakes its queue at once to skip what waits', async () => {
