@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage, readJson } from '../lib/paging/page.ts';
-import { idParam,  } from '../lib/validation/parse.ts';
+import { idParam } from '../lib/validation/parse.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { startOfLocalDay } from '../responses/period.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
