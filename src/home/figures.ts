@@ -17,20 +17,20 @@ import {
 } from '../responses/trend.ts';
 import {
   type Category,
+  type Counted,
   type Measured,
   measure,
   type SurveyType,
-  type Tally,
   typeFacts,
 } from '../survey-types.ts';
-import { type AttentionCounts, attentionCounts } from './queries.ts';
+import { type AttentionCounts, findAttention } from './queries.ts';
 import { type Change, compare, facetsOf, type HomePeriod, type HomeScope, sumOf } from './rules.ts';
 
 type TrendFigures = {
   now: Measured;
   before: Measured;
   change: Change | null;
-  tally: Tally;
+  tally: Counted;
   steps: (NpsTrendRow & { measured: Measured })[];
   /** Null where a property is asked for: mails are not counted by it. */
   asked: AskedCounts | null;
@@ -40,60 +40,34 @@ export type HomeFigures = TrendFigures & { comments: NewestComment[]; attention:
 
 export type LookedAt = { scope: HomeScope; period: HomePeriod; timeZone: string };
 
-/** Everything that Home shows of a period. The totals are the sums of the trend, which is what the API answers. */
+/** Everything that Home shows of a period. */
 export async function readHomeFigures(
   db: Db,
   orgId: string,
   looked: LookedAt,
 ): Promise<HomeFigures> {
-  const wanted = wantedOf(looked);
-  const { comments, attention, ...found } = await findHomeFigures(db, orgId, wanted);
-  return { ...figuresOf(looked, wanted.rows, found), comments, attention };
+  const [figures, comments, attention] = await Promise.all([
+    readTrendFigures(db, orgId, looked),
+    listNewestComments(db, orgId, ofDays(looked)),
+    findAttention(db, orgId),
+  ]);
+  return { ...figures, comments, attention };
 }
 
-/** The part of it that the page of a survey shows. */
+/** The part of it that the page of a survey shows. The totals are the sums of the trend, as the API answers it. */
 export async function readTrendFigures(
   db: Db,
   orgId: string,
   looked: LookedAt,
 ): Promise<TrendFigures> {
-  const wanted = wantedOf(looked);
-  return figuresOf(looked, wanted.rows, await findTrendFigures(db, orgId, wanted));
-}
-
-function wantedOf({ scope, period, timeZone }: LookedAt) {
-  return {
-    scope: npsScopeOf(scope),
-    days: { from: period.from, to: period.to, timeZone },
-    before: { ...period.before, timeZone },
-    rows: rowsWithBefore({ period, timeZone }),
-    isMean: typeFacts(scope.type).measure === 'mean',
-  };
-}
-
-export function npsScopeOf({ survey, type, audience, properties }: HomeScope): NpsScope {
-  const of = { ...everything, facets: facetsOf(properties) };
-  return survey ? { ...of, survey_id: survey.id } : { ...of, type, audience };
-}
-
-/** The steps of the period, and in front of them the period before as one: it ends where the first step begins. */
-function rowsWithBefore({ period, timeZone }: Pick<LookedAt, 'period' | 'timeZone'>): TrendRows {
-  const { interval, from, to, before } = period;
-  const days = { from: readInstants(from) ?? null, to: readInstants(to) ?? null };
-  const rows = trendRows({ interval, timeZone, ...days }, new Date());
-  return {
-    ...rows,
-    starts: [before.from, ...rows.starts],
-    edges: [before.from, ...rows.edges],
-  };
-}
-
-function figuresOf(
-  { scope: { type } }: LookedAt,
-  rows: TrendRows,
-  found: TrendFound,
-): TrendFigures {
-  const { trend, variance, variance_before, asked } = found;
+  const { type } = looked.scope;
+  const rows = rowsWithBefore(looked);
+  const { trend, variance, variance_before, asked } = await findTrendFigures(db, orgId, {
+    ...ofDays(looked),
+    before: { ...looked.period.before, timeZone: looked.timeZone },
+    rows,
+    isMean: typeFacts(type).measure === 'mean',
+  });
   const [earlier, ...steps] = trendOf(trend, rows).map((row, at) => ({
     ...row,
     score_sum: trend[at]!.score_sum,
@@ -111,36 +85,44 @@ function figuresOf(
   };
 }
 
+export function ofDays({ scope, period: { from, to }, timeZone }: LookedAt) {
+  const { survey, type, audience, properties } = scope;
+  const all = { ...everything, facets: facetsOf(properties) };
+  return {
+    scope: survey ? { ...all, survey_id: survey.id } : { ...all, type, audience },
+    days: { from, to, timeZone },
+  };
+}
+
+/** The steps of the period, and in front of them the period before as one: it ends where the first step begins. */
+function rowsWithBefore({ period, timeZone }: LookedAt): TrendRows {
+  const { interval, from, to, before } = period;
+  const days = { from: readInstants(from) ?? null, to: readInstants(to) ?? null };
+  const rows = trendRows({ interval, timeZone, ...days }, new Date());
+  return {
+    ...rows,
+    starts: [before.from, ...rows.starts],
+    edges: [before.from, ...rows.edges],
+  };
+}
+
 /** Whole local days, both included. */
 export type Days = { from: string; to: string; timeZone: string };
 
-export type AskedCounts = {
-  asked: number;
-  arrived: number;
-  answered: number;
-};
+export type AskedCounts = { asked: number; arrived: number; answered: number };
 
 export type NewestComment = {
   id: string;
   score: number;
   category: Category;
   comment: string;
-  created_at: string;
+  created_at: Date;
   type: SurveyType;
-  survey_name: string;
   contact_name: string | null;
   contact_email: string | null;
 };
 
-type FiguresWanted = {
-  scope: NpsScope;
-  days: Days;
-  before: Days;
-  /** The first row is the whole period before. */
-  rows: TrendRows;
-  /** Whether the scores themselves count, and not only their categories. */
-  isMean: boolean;
-};
+export type OfDays = { scope: NpsScope; days: Days };
 
 type TrendFound = {
   trend: TrendTally[];
@@ -149,44 +131,27 @@ type TrendFound = {
   asked: AskedCounts | null;
 };
 
-type HomeFound = TrendFound & { comments: NewestComment[]; attention: AttentionCounts };
-
-/** What is shown of a survey's period, by one statement. */
+/** The first of the rows is the whole period before. Only the margin of a mean needs the scores themselves. */
 export async function findTrendFigures(
   sql: Sql,
   orgId: string,
-  wanted: FiguresWanted,
+  {
+    scope,
+    days,
+    before,
+    rows,
+    isMean,
+  }: OfDays & { before: Days; rows: TrendRows; isMean: boolean },
 ): Promise<TrendFound> {
-  return one(await sql<TrendFound[]>`select ${trendColumns(sql, orgId, wanted)}`);
-}
-
-/** The same and all else that Home shows. */
-export async function findHomeFigures(
-  sql: Sql,
-  orgId: string,
-  wanted: FiguresWanted,
-): Promise<HomeFound> {
+  const variance = ({ from, to, timeZone }: Days) =>
+    isMean ? sampleVariance(sql, orgId, { scope, from, to, timeZone }) : sql`null::float8`;
   return one(
-    await sql<HomeFound[]>`
-      select ${trendColumns(sql, orgId, wanted)},
-             ${newestComments(sql, orgId, wanted)} as comments,
-             (select row_to_json(counts) from (${attentionCounts(sql, orgId)}) counts) as attention`,
+    await sql<TrendFound[]>`
+      select ${countTrend(sql, orgId, { scope, rows })}::json as trend,
+             ${variance(days)} as variance, ${variance(before)} as variance_before,
+             ${scope.facets.length > 0 ? sql`null` : askedCounts(sql, orgId, { scope, days })} as asked`,
   );
 }
-
-function trendColumns(sql: Sql, orgId: string, wanted: FiguresWanted): Part {
-  const { scope, days, before, rows, isMean } = wanted;
-  const ofScores = isMean
-    ? sql`
-        ${sampleVariance(sql, orgId, { scope, ...days })} as variance,
-        ${sampleVariance(sql, orgId, { scope, ...before })} as variance_before`
-    : sql`null as variance, null as variance_before`;
-  return sql`
-    ${countTrend(sql, orgId, { scope, rows })}::json as trend, ${ofScores},
-    ${scope.facets.length > 0 ? sql`null` : askedCounts(sql, orgId, wanted)} as asked`;
-}
-
-type OfDays = Pick<FiguresWanted, 'scope' | 'days'>;
 
 /** How far the contacts have come that were first mailed on these days: from kept tallies, however many there are. */
 const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
@@ -198,17 +163,16 @@ const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
 
 const mostComments = 8;
 
-/** The newest comments on these days, as JSON of an array of `NewestComment`. */
-const newestComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
-  select coalesce(json_agg(json_build_object(
-           'id', r.id, 'score', r.score, 'category', r.category, 'comment', r.comment,
-           'created_at', iso(r.created_at), 'type', s.type, 'survey_name', s.name,
-           'contact_name', c.name, 'contact_email', c.email) order by r.created_at desc, r.id desc), '[]')
-  from (${scope.facets.length > 0 ? facetComments(sql, orgId, { scope, days }) : comments(sql, orgId, { scope, days })}) r
-  join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
-  left join contacts c
-    on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
-)`;
+export async function listNewestComments(sql: Sql, orgId: string, of: OfDays) {
+  const newest = of.scope.facets.length > 0 ? facetComments : comments;
+  return await sql<NewestComment[]>`
+    select r.id, r.score, r.category, r.comment, r.created_at, s.type, c.name as contact_name, c.email as contact_email
+    from (${newest(sql, orgId, of)}) r
+    join surveys s on s.org_id = ${orgId} and s.id = r.survey_id
+    left join contacts c
+      on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
+    order by r.created_at desc, r.id desc`;
+}
 
 const comments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   select id, survey_id, contact_id, score, category, comment, created_at
@@ -230,6 +194,7 @@ const facetComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   order by f.created_at desc, f.id desc
   limit ${mostComments}`;
 
-const onDays = (sql: Sql, column: Part, { from, to, timeZone }: Days) => sql`
+/** A time, or the quarter of an hour of a tally, lies on these days. */
+export const onDays = (sql: Sql, column: Part, { from, to, timeZone }: Days) => sql`
   ${column} >= ${from}::timestamp at time zone ${timeZone}
   and ${column} < (${to}::date + 1)::timestamp at time zone ${timeZone}`;

@@ -1,4 +1,4 @@
-import { one, type Part, type Sql } from '../lib/db/db.ts';
+import { one, type Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../survey-types.ts';
 
 export type MeasuredSurvey = {
@@ -87,8 +87,10 @@ const openSince = (sql: Sql) => sql`((now() at time zone o.time_zone)::date - 30
 /** More than this is many. */
 export const mostCounted = 1_000;
 
-/** What an organization should look at, whatever period is chosen: one row of `AttentionCounts`. */
-export const attentionCounts = (sql: Sql, orgId: string): Part => sql`
+/** What an organization should look at, whatever period is chosen. */
+export async function findAttention(sql: Sql, orgId: string) {
+  return one(
+    await sql<AttentionCounts[]>`
   select (select count(*)::int from responses where org_id = ${orgId} and held_reason is not null) as held,
          unowned.count as open_detractors, iso(unowned.oldest) as oldest_open,
          ${openSince(sql)}::text as open_since,
@@ -125,7 +127,9 @@ export const attentionCounts = (sql: Sql, orgId: string): Part => sql`
       limit ${mostCounted}
     ) newest
   ) unowned
-  where o.id = ${orgId}`;
+  where o.id = ${orgId}`,
+  );
+}
 
 type AnsweredDays = { time_zone: string; today: string; first_day: string | null };
 

@@ -1,6 +1,7 @@
 import { isInCalendar } from '../lib/validation/parse.ts';
 import type { Facet } from '../responses/filter.queries.ts';
 import { addDays } from '../responses/period.ts';
+import { readPair } from '../responses/rules.ts';
 import type { TrendInterval } from '../responses/trend.ts';
 import { type Counted, type Measured, type SurveyType, typeFacts } from '../survey-types.ts';
 import type { HomeSetting, MeasuredSurvey } from './queries.ts';
@@ -97,7 +98,6 @@ type AskedProperties = { [parameter: `property.${string}`]: string };
 
 const prefix = 'property.';
 const mostProperties = 10;
-const typedForm = /^\s*([^=]*[^=\s])\s*=\s*(.*\S)\s*$/s;
 
 type PropertiesRead = {
   properties: AskedProperties;
@@ -115,8 +115,8 @@ export function readProperties(queries: Readonly<Record<string, string[]>>): Pro
     if (isProperty(parameter) && value) properties[parameter] = value;
   }
   const text = typed.at(-1) ?? '';
-  const [, name, value] = typedForm.exec(text) ?? [];
-  if (name !== undefined && value !== undefined) properties[`${prefix}${name}`] = value;
+  const pair = readPair(text);
+  if (pair) properties[propertyParameter(pair.name)] = pair.value;
   else if (text !== '') return mistaken(properties, text, typedWrongly);
   const isTooMuch = Object.keys(properties).length > mostProperties;
   return isTooMuch ? mistaken({}, text, tooMany) : { properties, typed: {}, errors: {} };

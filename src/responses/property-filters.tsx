@@ -1,13 +1,15 @@
+import { readPair } from './rules.ts';
+
 const prefix = 'property.';
 
 /** The queries with what was typed as `plan=pro` under the name that the API has for it. Half typed, it is no filter. */
 export function withTypedProperties(queries: Record<string, string[]>): Record<string, string[]> {
   const { property: typed = [], ...named } = queries;
   for (const text of typed) {
-    const [, name, value] = /^\s*([^=]*[^=\s])\s*=\s*(.*\S)\s*$/s.exec(text) ?? [];
-    if (name === undefined || value === undefined) continue;
-    const key = prefix + name;
-    named[key] = [...new Set([...(named[key] ?? []), value])];
+    const pair = readPair(text);
+    if (!pair) continue;
+    const key = prefix + pair.name;
+    named[key] = [...new Set([...(named[key] ?? []), pair.value])];
   }
   return named;
 }

@@ -113,3 +113,9 @@ export function rollUp({ promoters, passives, detractors, held }: HeldTally) {
 }
 
 export type NpsRollup = ReturnType<typeof rollUp>;
+
+/** A property typed as `plan=pro`. */
+export function readPair(text: string): { name: string; value: string } | undefined {
+  const [, name, value] = /^\s*([^=]*[^=\s])\s*=\s*(.*\S)\s*$/s.exec(text) ?? [];
+  return name === undefined || value === undefined ? undefined : { name, value };
+}

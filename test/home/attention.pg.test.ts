@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import {
-  attentionCounts,
   findAnsweredDays,
+  findAttention,
   findHomeSetting,
   findMeasuredSurvey,
 } from '../../src/home/queries.ts';
@@ -27,21 +27,7 @@ async function scene(over: Record<string, unknown> = {}) {
   return { org_id, survey_id: await makeSurvey(db, org_id) };
 }
 
-const attention = async (orgId: string, sql: Sql = db) =>
-  one(
-    await sql<
-      {
-        held: number;
-        open_detractors: number;
-        oldest_open: string | null;
-        mails_used: number;
-        mails_sent: number;
-        mails_failed: number;
-        bounced: number;
-        webhooks: { url: string }[];
-      }[]
-    >`${attentionCounts(sql, orgId)}`,
-  );
+const attention = (orgId: string, sql: Sql = db) => findAttention(sql, orgId);
 
 test('open detractors without an owner count for thirty days of the own clock, with the oldest', async () => {
   const of = await scene({ time_zone: 'Asia/Tokyo' });

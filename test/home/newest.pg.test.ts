@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findHomeFigures, findTrendFigures } from '../../src/home/figures.ts';
+import { findTrendFigures, listNewestComments } from '../../src/home/figures.ts';
 import { findPropertyValues } from '../../src/home/segments.ts';
 import { json } from '../../src/lib/db/db.ts';
 import { everything } from '../../src/responses/filter.queries.ts';
@@ -63,23 +63,16 @@ for (const property of [undefined, 'plan']) {
       { at: '2026-05-04T12:00:00Z', value: 'pro' },
       { at: '2026-05-05T07:00:00Z', value: 'pro', comment: 'after' },
     ]);
-    const rows = { timeZone: days.timeZone, starts: [days.from], edges: [days.from, '2026-05-05'] };
     const facets = property ? [{ kind: 'property', name: property, value: 'pro' } as const] : [];
-    const { comments, asked } = await findHomeFigures(db, org, {
-      scope: { ...everything, facets },
-      days,
-      before: days,
-      rows: { ...rows, from: null, to: null },
-      isMean: false,
-    });
+    const scope = { ...everything, facets };
+    const comments = await listNewestComments(db, org, { scope, days });
     const ids = await db<{ id: string }[]>`
       select id from responses where org_id = ${org} and comment = 'same moment' order by id desc limit 7`;
-    assert.deepEqual([comments[0]!.comment, comments[0]!.survey_name], ['last', 'Onboarding']);
+    assert.equal(comments[0]!.comment, 'last');
     assert.deepEqual(
       comments.slice(1).map(({ id }) => id),
       ids.map(({ id }) => id),
     );
-    assert.deepEqual(asked, property ? null : { asked: 0, arrived: 0, answered: 0 });
   });
 }
 
