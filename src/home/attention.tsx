@@ -11,12 +11,10 @@ type AttentionItem = {
   text: Child;
   href: string;
   act: string;
-  /** What the link is about, read aloud. */
   about: string;
 };
 
 const manyMailsUsed = 80;
-/** Below this share of all mails, failures are what mail is like. */
 const troubledShare = 0.05;
 const fewestFailures = 5;
 
@@ -150,12 +148,10 @@ const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
 
 type FirstStepsProps = {
   organization: ShownOrganization;
-  /** The newest survey, if there is one. */
   survey: { id: string; name: string } | undefined;
   hasMailServer: boolean;
 };
 
-/** What to do until there is something to show. */
 export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsProps) {
   const base = `/o/${organization.slug}`;
   const mayEdit = organization.role !== 'viewer';

@@ -40,7 +40,6 @@ export type HomeFigures = TrendFigures & { comments: NewestComment[]; attention:
 
 export type LookedAt = { scope: HomeScope; period: HomePeriod; timeZone: string };
 
-/** Everything that Home shows of a period. */
 export async function readHomeFigures(
   db: Db,
   orgId: string,
@@ -194,7 +193,6 @@ const facetComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   order by f.created_at desc, f.id desc
   limit ${mostComments}`;
 
-/** A time, or the quarter of an hour of a tally, lies on these days. */
 export const onDays = (sql: Sql, column: Part, { from, to, timeZone }: Days) => sql`
   ${column} >= ${from}::timestamp at time zone ${timeZone}
   and ${column} < (${to}::date + 1)::timestamp at time zone ${timeZone}`;

@@ -90,7 +90,6 @@ type PeriodChoiceProps = {
   form: FormState;
 };
 
-/** The usual periods as links, and days of one's own as a form. */
 export function PeriodChoice({ path, scope, period, form }: PeriodChoiceProps) {
   const hasMistake = 'date_from' in form.errors || 'date_to' in form.errors;
   const isCustom = period.name === 'custom' || hasMistake;
@@ -140,7 +139,6 @@ export function withQuery(path: string, query: Readonly<Record<string, string | 
 
 type PropertyChoiceProps = {
   path: string;
-  /** What is chosen already, which stays. */
   stays: Readonly<Record<string, string | undefined>>;
   form: FormState;
 };

@@ -14,13 +14,12 @@ export type HomeSetting = {
   today: string;
   surveys: MeasuredSurvey[];
   survey_count: number;
-  /** How many responses each kind of survey has had, most first. */
   kinds: { type: SurveyType; audience: 'employee' | 'customer'; responses: number }[];
 };
 
 const mostSurveys = 12;
 
-/** What an organization can look at: its surveys with the most responses, and their kinds. */
+/** The surveys with the most responses, and the kinds of surveys. */
 export async function findHomeSetting(sql: Sql, orgId: string): Promise<HomeSetting> {
   return one(
     await sql<HomeSetting[]>`
@@ -84,10 +83,8 @@ export type AttentionCounts = {
 const mostWebhooks = 5;
 const openSince = (sql: Sql) => sql`((now() at time zone o.time_zone)::date - 30)`;
 
-/** More than this is many. */
 export const mostCounted = 1_000;
 
-/** What an organization should look at, whatever period is chosen. */
 export async function findAttention(sql: Sql, orgId: string) {
   return one(
     await sql<AttentionCounts[]>`

@@ -6,7 +6,6 @@ import type { TrendInterval } from '../responses/trend.ts';
 import { type Counted, type Measured, type SurveyType, typeFacts } from '../survey-types.ts';
 import type { HomeSetting, MeasuredSurvey } from './queries.ts';
 
-/** Between which values the number of a type lies. */
 export function boundsOf(type: SurveyType) {
   const { measure, lowest, highest } = typeFacts(type);
   if (measure === 'nps') return { lowest: -100, highest: 100 };
@@ -15,15 +14,13 @@ export function boundsOf(type: SurveyType) {
 
 export type Change = {
   by: number;
-  /** Half of the 95 % interval of the change itself. */
   margin: number;
   meaning: 'none' | 'chance' | 'few' | 'better' | 'worse';
 };
 
-/** Fewer responses than this, now or before, call nothing a change. */
 const fewResponses = 30;
 
-/** What became of a number, and whether that may be chance. Higher is better on all scales. */
+/** Compares two numbers and says whether the change may be chance. Higher is better on all scales. */
 export function compare(type: SurveyType, now: Measured, before: Measured): Change | null {
   const decimals = typeFacts(type).measure === 'mean' ? 100 : 10;
   if (now.value === null || before.value === null) return null;
@@ -36,7 +33,6 @@ export function compare(type: SurveyType, now: Measured, before: Measured): Chan
   return { by, margin, meaning: by > 0 ? 'better' : 'worse' };
 }
 
-/** The sum of what several steps have counted. */
 export const sumOf = (counted: readonly Counted[]): Counted =>
   counted.reduce(
     (sum, each) => ({
@@ -48,7 +44,7 @@ export const sumOf = (counted: readonly Counted[]): Counted =>
     { promoters: 0, passives: 0, detractors: 0, score_sum: 0 },
   );
 
-/** What Home looks at: one survey, or all of a kind; and of these what has certain properties. */
+/** One survey, or all of a kind, limited to responses with certain properties. */
 export type HomeScope = {
   survey: MeasuredSurvey | null;
   type: SurveyType;
@@ -56,7 +52,6 @@ export type HomeScope = {
   properties: AskedProperties;
 };
 
-/** The same by the names of the API, for links and filters. */
 export type ScopeQuery = {
   survey_id?: string;
   type?: SurveyType;
@@ -101,12 +96,11 @@ const mostProperties = 10;
 
 type PropertiesRead = {
   properties: AskedProperties;
-  /** What was typed, where it cannot be read. */
   typed: Record<string, string>;
   errors: Record<string, string>;
 };
 
-/** What an address asks for, together with what was typed as `plan=pro`. */
+/** Reads properties from the address and from the field where they are typed as `plan=pro`. */
 export function readProperties(queries: Readonly<Record<string, string[]>>): PropertiesRead {
   const { property: typed = [], ...named } = queries;
   const properties: AskedProperties = {};
@@ -141,20 +135,17 @@ export const facetsOf = (properties: AskedProperties): Facet[] =>
     value,
   }));
 
-/** How a link asks for a property. */
 export const propertyParameter = (name: string): `property.${string}` => `${prefix}${name}`;
 
 /** The periods to choose from, in days; the API knows them by their dates. */
 export const periodDays = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
 type PeriodName = keyof typeof periodDays;
 
-/** Whole days, both included, in the organization's time zone. */
 export type HomePeriod = {
   name: PeriodName | 'custom';
   from: string;
   to: string;
   days: number;
-  /** As many days up to the day before. */
   before: { from: string; to: string };
   interval: TrendInterval;
 };
@@ -194,7 +185,6 @@ function periodOf(name: HomePeriod['name'], from: string, to: string): HomePerio
   return { name, from, to, days, before, interval: intervalFor(days) };
 }
 
-/** About a dozen steps, up to thirty. */
 function intervalFor(days: number): TrendInterval {
   if (days <= 31) return 'day';
   return days <= 200 ? 'week' : 'month';

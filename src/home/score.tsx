@@ -36,13 +36,12 @@ const means = 'The score of each value of a property of contacts: by plan, by co
 type SegmentsProps = {
   path: string;
   scope: HomeScope;
-  /** The period that is chosen, which stays. */
   period: Readonly<Record<string, string>>;
   comparison: Comparison | null;
   form: FormState;
 };
 
-/** The same number for each value of a property: by plan, by country. */
+/** The number for each value of a property, such as a plan or a country. */
 export function SegmentsPart({ path, scope, period, comparison, form }: SegmentsProps) {
   const asked = { ...scopeQuery(scope), ...period };
   const here = withQuery(path, asked);
@@ -163,7 +162,6 @@ function cellsOf(
 type TrendOfSurvey = {
   orgId: string;
   survey: { id: string; name: string; type: SurveyType; audience: 'employee' | null };
-  /** Null for all time, of which the last three years are shown. */
   period: string | null;
 };
 
@@ -211,7 +209,6 @@ type ScoreProps = {
   change: Change | null;
   tally: Tally;
   steps: readonly (NpsTrendRow & { measured: Measured })[];
-  /** Where the responses of the period are. */
   responses: ResponsesPlace;
 };
 
@@ -221,11 +218,9 @@ type ResponsesPlace = {
   period: Pick<HomePeriod, 'from' | 'to'>;
 };
 
-/** The address of the responses in the period, or of those of a category. */
 export const responsesOf = ({ path, scope, period }: ResponsesPlace, category?: string) =>
   withQuery(path, { ...scope, category, date_from: period.from, date_to: period.to });
 
-/** The number, how sure it is, what it means, and how it came about. */
 export function ScorePart(props: ScoreProps) {
   const { type, period, now, before, change } = props;
   const { lead, rest } = meaning({ type, change, now, before, period });
@@ -394,7 +389,6 @@ type Meaning = {
   period: HomePeriod;
 };
 
-/** What a change means, in words that say no more than the figures do. */
 export function meaning({ type, change, now, before, period }: Meaning): {
   lead: string;
   rest: string;

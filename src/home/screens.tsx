@@ -25,7 +25,6 @@ import { type Comparison, readComparison } from './segments.ts';
 
 type HomeScreenTools = {
   db: Db;
-  /** Whether mails stay here for want of a mail server. */
   mailbox: boolean;
 };
 
@@ -108,7 +107,6 @@ async function chosenScope(
   return { survey, type: survey.type, audience: null, properties };
 }
 
-/** A period that cannot be read leaves the usual one, and says what is wrong with it. */
 function chosenPeriod({ query, properties: { typed, errors } }: AskedHome, { today }: HomeSetting) {
   const { date_from, date_to } = query;
   const chosen = choosePeriod(query, today);
@@ -180,11 +178,10 @@ type SurveyChoiceProps = {
   path: string;
   setting: HomeSetting;
   scope: HomeScope;
-  /** The period that is chosen, which stays. */
   period: Readonly<Record<string, string>>;
 };
 
-/** What the number is of: all surveys of a kind, or one. */
+/** Chooses all surveys of a kind, or one. */
 function SurveyChoice({ path, setting, scope, period }: SurveyChoiceProps) {
   const { properties } = scope;
   const surveys = setting.surveys.map((survey) => ({

@@ -8,9 +8,7 @@ import { type LookedAt, type OfDays, ofDays, onDays } from './figures.ts';
 export type MeasuredSegment = { value: string; measured: Measured; counted: Counted };
 
 export type Comparison = {
-  /** The properties that segments can be made of. */
   names: string[];
-  /** The property that they are made of, if one was asked for. */
   by: string | null;
   segments: MeasuredSegment[];
 };
@@ -49,7 +47,6 @@ async function measureSegment(
   return { value, measured: measure(type, counted, variance), counted };
 }
 
-/** A value that a property has, as the API is asked for it. */
 type PropertyValue = { name: string; value: string };
 
 /** The newest responses say which properties and values there are: many more would take long to read. */
@@ -57,7 +54,6 @@ export const sampledResponses = 1_000;
 const mostValues = 12;
 const longestValue = 100;
 
-/** The values of the properties of the newest responses, of each property the most frequent first. */
 export async function findPropertyValues(
   sql: Sql,
   orgId: string,

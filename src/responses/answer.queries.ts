@@ -13,11 +13,8 @@ export type NewResponse = {
   survey_id: string;
   contact_id: string | null;
   source: 'link' | 'share';
-  /** The survey's scale, as the link showed it. */
   type: SurveyType;
-  /** Of the page that it was given on. */
   language: string;
-  /** What a website handed in. */
   properties: Readonly<Record<string, unknown>> | null;
   score: number;
   category: Category;
@@ -27,16 +24,14 @@ export type NewResponse = {
   created_at: Date;
 };
 
-/** What a response causes: its events, and the analysis of its comment. */
+/** Side effects of a response: its events, and the analysis of its comment. */
 export type ResponseEffects = { added: NewEvents; analyze: boolean };
 
 export type NewAnswer = { response: NewResponse; effects: ResponseEffects };
 
 export type RecordedAnswer = {
   id: string;
-  /** Deliveries to webhooks that are switched off. */
   skipped: number;
-  /** Webhooks with a delivery to start. */
   webhook_ids: string[];
 };
 
@@ -118,7 +113,6 @@ export async function recordPerhapsLast(sql: Sql, { response, effects: { added }
 const propertiesOf = (sql: Sql, { properties }: NewResponse) =>
   properties === null ? null : json(sql, properties);
 
-/** The survey behind a link, and whose link it is. */
 export type SurveyLink = KnownPeople & {
   survey_id: string;
   org_id: string;
@@ -137,11 +131,9 @@ export type SurveyLink = KnownPeople & {
   /** The types of the events that webhooks of the organization subscribed to. */
   subscribed_events: string[];
   analyzes_comments: boolean;
-  /** Null for the shareable link. */
   contact_id: string | null;
   /** The contact as the survey's texts address it; null when they address it by nothing. */
   person: AddressedPerson | null;
-  /** What the contact, or this browser, has answered already. */
   answered: { score: number; comment: string | null; at: string } | null;
   /** The visits of the last minute, before this one; none for the shareable link. */
   visits: LinkVisit[];
@@ -215,7 +207,7 @@ export async function findSharedLink(sql: Sql, shareId: string, responseId: stri
   return link;
 }
 
-/** Whether a personal (`s`) or shareable link leads anywhere. */
+/** Looks a personal (`s`) or shareable link up. */
 export async function linkExists(sql: Sql, path: 's' | 'f' | 'e', token: string): Promise<boolean> {
   const [found] =
     path === 's'
@@ -228,7 +220,7 @@ export async function linkExists(sql: Sql, path: 's' | 'f' | 'e', token: string)
   return found !== undefined;
 }
 
-/** Of the contact's newest mail; hardly any contact has more than one. */
+/** Takes that of the contact's newest mail; hardly any contact has more than one. */
 const mailTraceparent = (sql: Sql, traced: boolean) =>
   traced
     ? sql`(select traceparent from mails

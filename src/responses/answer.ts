@@ -35,10 +35,8 @@ const groupsAtOnce = 2;
 const groupLockMs = 200;
 /** How long others wait for an answer that is recorded alone. It may wait for a lock. */
 const aheadMs = 10;
-/** How long they wait for a group, and a group for its connection. */
 const groupAheadMs = 500;
 
-/** The beginning of a comment in which no person can be recognized. */
 export type Excerpt = (
   comment: string,
   known: { orgId: string; names: readonly string[]; emails: readonly string[] },
@@ -242,7 +240,6 @@ function publishAnswered(
   if (recorded.skipped > 0) skipped.publish({ deliveries: recorded.skipped });
 }
 
-/** What happened, whether or not there is a subscriber. */
 function eventTypesOf({ category, held_reason }: NewResponse, { completed }: Recorded) {
   if (held_reason !== null) return [];
   return [
@@ -267,7 +264,7 @@ export function readHandedIn(given: unknown): Record<string, string | number | b
   return Object.fromEntries(plain.slice(0, mostProperties));
 }
 
-/** Those properties that name no address of a person who was erased. Only what has an address is looked up. */
+/** Leaves out properties that name the address of a person who was erased. */
 export async function withoutErased(
   sql: Sql,
   { org_id: orgId }: { org_id: string },

@@ -80,7 +80,6 @@ export const responseSearch = ({ db }: { db: Db }) =>
     );
   });
 
-/** Everything that matches, as a file. */
 export const responseExport = (tools: ReplicaTools) =>
   new Hono<ApiEnv>().get('/export', async (c) => {
     const { format, ...query } = parseFiltered(ResponseExportQuery, c.req.queries());
@@ -302,7 +301,6 @@ function linkPart(about: string) {
 
 type ChangeTools = { db: Db; excerpt: Excerpt };
 
-/** What is done with responses after they came in. */
 export const responseChanges = (tools: ChangeTools) =>
   new Hono<ApiEnv>()
     .patch('/:id', async (c) => {

@@ -7,7 +7,6 @@ export type ErasedResponse = { id: string; comment: string | null; created_at: D
 
 type ResponsesToErase = {
   contactIds: readonly string[];
-  /** The address in lower case. */
   key: string;
   /** Only what was written before then; without a time everything. */
   before: Date | null;
@@ -112,13 +111,11 @@ export async function hideAddress(
   return comments.count + notes.count;
 }
 
-/** Deletes visits that are too old for any organization. */
 export const cleanUpVisits = ({ db }: { db: Db }) =>
   deleteInBatches((atMost) => deleteOldVisits(db, { days: mostDaysOfLogs, atMost }));
 
 type DaysAgo = { fromDaysAgo: number; toDaysAgo: number };
 
-/** The visits of an organization from one time to another. */
 export async function deleteVisitsOf(
   sql: Sql,
   orgId: string,

@@ -46,7 +46,6 @@ export async function* exportResponses(
 
 type ExportStep = ListRange<Position> & { filter: ResponseFilter; format: ExportFormat };
 
-/** The lines of a range of the list, of a longer one those of its beginning. */
 export async function readRange(
   sql: Sql,
   orgId: OrgId,
@@ -65,7 +64,6 @@ export async function readRange(
 
 type Division = RangesAfter & { filter: ResponseFilter };
 
-/** Where the ranges after a position end. */
 export async function divideResponses(
   sql: Sql,
   orgId: OrgId,

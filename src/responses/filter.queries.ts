@@ -3,15 +3,13 @@ import type { OrgId } from '../limits.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import { type Range, splitRange } from './period.ts';
 
-/** Which responses of an organization are listed. */
 export type ResponseFilter = {
   survey_id: string | null;
-  /** The kind of its survey. */
   type: SurveyType | null;
   audience: 'employee' | 'customer' | null;
   category: Category | null;
   range: Range;
-  /** What the comment, the contact's address or name must be like. */
+  /** A pattern for the comment, the contact's address or name. */
   pattern: string | null;
   held: boolean;
   facets: readonly Facet[];
@@ -24,7 +22,6 @@ export type ResponseFilter = {
   isOwned?: true;
 };
 
-/** No address is this word. */
 export const noOwner = 'none';
 
 export const allResponses: ResponseFilter = {
@@ -81,7 +78,6 @@ export function filteredRows(
 const readsFacets = ({ facets, held, pattern }: ResponseFilter) =>
   facets.length > 0 && !held && pattern === null;
 
-/** The rows of the rarest facet, with all other conditions looked up. */
 function facetedRows(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
   const own = ownConditions(sql, orgId, filter, sql`o`);
   return sql`${facetRows(sql, orgId, filter.facets)} r
@@ -145,14 +141,12 @@ const allOf = (sql: Sql, conditions: readonly Part[]) =>
 const hasOwnConditions = ({ hasComment, language, state, owner, isOwned }: ResponseFilter) =>
   hasComment !== null || language !== null || state !== null || owner !== null || isOwned === true;
 
-/** The member of the organization with an address. */
 export const memberOf = (sql: Sql, orgId: OrgId, email: string): Part => sql`
   select m.id
   from members m
   join memberships ms on ms.org_id = ${orgId} and ms.member_id = m.id
   where m.email_key = lower(${email}::text)`;
 
-/** Whether nothing but what is tallied is asked for. */
 export const isTallied = (filter: ResponseFilter) =>
   !filter.held &&
   filter.pattern === null &&
@@ -268,12 +262,10 @@ const countRows = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
          count(*) filter (where category = 'detractor') as detractors
   from ${countedRows(sql, orgId, scope)} ${within(sql, sql`created_at`, scope.range)}`;
 
-/** The condition that a time is in a range. */
 export const within = (sql: Sql, time: Part, { from, to }: Range): Part => sql`
   ${from ? sql`and ${time} >= ${opaque(sql, sql`${from}::timestamptz`)}` : sql``}
   ${to ? sql`and ${time} < ${opaque(sql, sql`${to}::timestamptz`)}` : sql``}`;
 
-/** The responses in scope at any time, as a source and its conditions. */
 export const countedRows = (sql: Sql, orgId: OrgId, scope: NpsScope): Part =>
   scope.facets.length > 0
     ? sql`${facetRows(sql, orgId, scope.facets)} r where true ${chosenSurveys(sql, orgId, scope)}`
@@ -304,7 +296,6 @@ export const everything: NpsScope = {
   facets: [],
 };
 
-/** The condition that leaves the surveys in scope. */
 export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: NpsScope) {
   const one = survey_id ? sql`and survey_id = ${survey_id}` : sql``;
   if (!type && !audience) return one;
@@ -331,7 +322,7 @@ const ofKind = (sql: Sql, { type, audience }: SurveyKind): Part => sql`
   ${type ? sql`type = ${type}` : sql`true`}
   ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
 
-/** What a response is found by: a property of its contact, a tag (by id) or its sentiment. */
+/** A property of the contact, a tag (by id) or a sentiment. */
 export type Facet = { kind: 'property' | 'tag' | 'sentiment'; name: string; value: string };
 
 /**
@@ -345,9 +336,7 @@ const facetRows = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part => sq
     ${facets.length > 1 ? hasFacets(sql, { orgId, facets }, sql`f.created_at, f.response_id`) : sql``}
 )`;
 
-/** A facet of as many responses is large. */
 const largeFacet = 20_000;
-/** Counting stops here where the rarest facet is looked for. */
 const mostCompared = 100_000;
 
 const rarest = (sql: Sql, orgId: OrgId, facets: readonly Facet[]) => sql`(
@@ -362,7 +351,6 @@ const countUpTo = (sql: Sql, orgId: OrgId, { facet, most }: UpTo) => sql`
   select count(*)
   from (select from response_facets c where c.org_id = ${orgId} and c.facet = ${facet} limit ${most}) counted`;
 
-/** Whether each of these facets has many responses, as a condition that is the same for every row. */
 function areLarge(sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part {
   const facet = facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!);
   return sql`((${countUpTo(sql, orgId, { facet, most: largeFacet })}) = ${largeFacet})`;
@@ -370,7 +358,6 @@ function areLarge(sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part {
 
 type Wanted = { orgId: OrgId; facets: readonly Facet[] };
 
-/** The conditions that a response which counts, known by time and id, has all these facets. */
 const hasFacets = (sql: Sql, { orgId, facets }: Wanted, row: Part): Part =>
   facets.reduce(
     (before, facet) => sql`${before} and (
@@ -381,7 +368,7 @@ const hasFacets = (sql: Sql, { orgId, facets }: Wanted, row: Part): Part =>
     sql``,
   );
 
-/** The same for a response `r` on hold, which has no facets yet: what they would be made of is read. */
+/** A response `r` on hold has no facets yet: this reads their sources. */
 export const wouldHaveFacets = (sql: Sql, facets: readonly Facet[]): Part =>
   facets.reduce((before, facet) => sql`${before} and ${wouldHave(sql, facet)}`, sql``);
 
@@ -397,6 +384,5 @@ function wouldHave(sql: Sql, facet: Facet): Part {
     where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id and facet = ${facetOf(sql, facet)}))`;
 }
 
-/** What an index knows a facet by. */
 const facetOf = (sql: Sql, { kind, name, value }: Facet) =>
   sql`facet_of(${kind}::text, ${name}::text, ${value}::text)`;

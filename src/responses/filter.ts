@@ -77,7 +77,6 @@ const mostFacets = 10;
 type Queries = Record<string, string[]>;
 type Entries = v.ObjectEntries;
 
-/** The checked parameters of a list or a total, together with the facets that they ask for. */
 export function parseFiltered<const E extends Entries>(
   schema: v.ObjectSchema<E, undefined>,
   queries: Queries,
@@ -95,7 +94,6 @@ export function parseFiltered<const E extends Entries>(
   return { ...query, facets, ignored: withoutProperties(query.ignored) };
 }
 
-/** The parameters that a list or a total does not know. */
 export const ignoredParameters = (
   schema: v.ObjectSchema<Entries, undefined>,
   queries: Queries,

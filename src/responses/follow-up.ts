@@ -7,7 +7,7 @@ import { memberOf } from './filter.queries.ts';
 
 type FollowUpTools = { db: Db };
 
-/** What is given is set; null takes it away. The owner is named by the address of a member. */
+/** Undefined leaves a field as it is, null clears it. The owner is the address of a member. */
 type FollowUpWish = {
   state?: 'open' | 'done' | null | undefined;
   owner?: string | null | undefined;
@@ -17,7 +17,6 @@ type FollowUpWish = {
 
 type FollowUpOutcome = 'saved' | 'owner_changed';
 
-/** Takes a response up, hands it to a member, or closes it. */
 export async function followUp(
   { db }: FollowUpTools,
   { orgId, actor }: Writer,
@@ -51,7 +50,6 @@ export async function followUp(
   });
 }
 
-/** What a member can do with many responses at once. */
 type ManyFollowed = { responseIds: readonly string[]; act: 'done' | 'open' | 'take' };
 
 /** Closes many responses, opens them again, or takes them up; returns how many of them there are. */
@@ -114,7 +112,6 @@ export async function deleteResponse({ db }: FollowUpTools, { orgId, actor }: Wr
 
 type TaggingTools = { db: Db };
 
-/** Gives a response exactly these tags. */
 export async function setTags(
   { db }: TaggingTools,
   { orgId, actor }: Writer,
@@ -188,7 +185,7 @@ async function updateFollowUp(
   return rows.length > 0;
 }
 
-/** The same of many; returns how many there were. Their rows are locked in the order of their ids. */
+/** Locks the rows in the order of their ids; returns how many there were. */
 export async function updateFollowUps(
   sql: Sql,
   orgId: string,
@@ -243,7 +240,7 @@ async function insertNote(
   );
 }
 
-/** Those of the responses that are the organization's, locked against being deleted or tagged by others meanwhile. */
+/** Locks the organization's responses against being deleted or tagged meanwhile. */
 export async function lockResponses(sql: Sql, orgId: string, ids: readonly string[]) {
   const rows = await sql<{ id: string }[]>`
     select id

@@ -121,7 +121,6 @@ function readResponses(text: string, type: SurveyType) {
   return answers;
 }
 
-/** The response on a line, or what is wrong with it. */
 function readResponse(record: CsvRecord, type: SurveyType) {
   const given = field(record, 'score', 'rating');
   const score = Number(given);
@@ -161,7 +160,6 @@ function readTime(text: string | null): Date | null {
   return Number.isNaN(time.getTime()) || time.getTime() > Date.now() + 86_400_000 ? null : time;
 }
 
-/** A response from another service, with what that service knows of it. */
 export type ForeignResponse = Omit<ImportedResponse, 'id' | 'contact_id'> & {
   person: CheckedContact | null;
   tags: readonly string[];
@@ -265,7 +263,7 @@ type ImportedResponse = {
   score: number;
   category: Category;
   comment: string | null;
-  /** Of a response without a contact. */
+  /** Only for a response without a contact. */
   properties?: Record<string, unknown> | null;
   created_at: Date;
   /** Counts equal responses from 1; 1 when it is not given. */

@@ -39,7 +39,6 @@ import { type LinkVisit, readScore, type Submission } from './rules.ts';
 import { type Complaint, formPage, trapField } from './view/form.tsx';
 import { answeredPage, notSavedPage, notTakingAnswersPage, thanksPage } from './view/messages.tsx';
 
-/** The longest comment fits, escaped in any way. */
 const largestSubmission = 64 * 1024;
 /** Parsing more than this costs more than looking whether the link exists. */
 const cheapSubmission = 4 * 1024;
@@ -120,14 +119,13 @@ function readObject(body: string): Record<string, unknown> {
   throw new Refusal('invalid', 'the body must be a JSON object', { code: 'invalid_json' });
 }
 
-/** The answers of one organization share the database with those of others, and with its own requests in turn. */
 const answerInTurn: typeof answerSurvey = (tools, link, answer) =>
   inGroup(link.org_id, () => answerSurvey(tools, link, answer), {
     kind: 'answers',
     waitMs: requestWaitMs,
   });
 
-/** Without its database nothing is known of the link: the page for that gives people their input back. */
+/** While the database is away any link may exist: people then get their input back. */
 async function mayExist(db: Db, { path, token }: LinkAddress): Promise<boolean> {
   try {
     return await linkExists(db, path, token);
@@ -139,7 +137,6 @@ async function mayExist(db: Db, { path, token }: LinkAddress): Promise<boolean> 
 
 type Visited = { address: LinkAddress; visit: Pick<LinkVisit, 'kind' | 'score'> };
 
-/** A page's request has a trace of its own, linked to that of the mail which led to it. */
 async function findLink(c: Context, db: Db, { address: { path, token }, visit }: Visited) {
   if (path !== 's') {
     const answered = path === 'f' ? readAnsweredCookie(c, token) : null;
@@ -157,7 +154,6 @@ async function findLink(c: Context, db: Db, { address: { path, token }, visit }:
   return link && readLink(c, link);
 }
 
-/** The id of what this browser has answered through a shareable link. */
 function readAnsweredCookie(c: Context, shareId: string): string | null {
   const responseId = getCookie(c, cookieOf(shareId));
   return responseId && isUuid(responseId) ? responseId : null;
@@ -182,7 +178,7 @@ function setAnsweredCookie(
 
 const cookieOf = (shareId: string) => `answered_${shareId}`;
 
-/** What a survey's link shows now: the form, what was answered, or that it takes no answers. */
+/** The form, the earlier answer, or a page that says the survey takes no answers. */
 function linkPage(link: ReadLink, address: LinkAddress, chosen: unknown): HtmlPage {
   const page = pageOf(link);
   if (link.answered) {
@@ -241,7 +237,6 @@ const complaintOf: Readonly<Record<string, Complaint>> = {
   too_busy: 'notSaved',
 };
 
-/** A score of the survey's own scale, or none. */
 function chosenScore(type: SurveyType, chosen: unknown): number | null {
   const score = readScore(chosen);
   return score !== null && isScore(type, score) ? score : null;
@@ -257,20 +252,16 @@ function inputPage(c: Context, { score, comment, honeypotHit }: Submission): Htm
   return notSavedPage(readersLanguage(c), { action: c.req.path, fields });
 }
 
-/** The form as it is opened, with a score that was chosen by a button in the mail. */
 function emptyForm(link: ReadLink, address: LinkAddress, score: number | null) {
   const carried = carriedBy(link.handed_in);
   return formPage({ ...pageOf(link), ...formLinks(address), score, carried });
 }
 
-/** The field in which a form carries what a website handed in. */
 const carriedBy = (properties: Submission['properties']): Record<string, string> =>
   properties ? { properties: JSON.stringify(properties) } : {};
 
-/** Where the link leads that no person sees, below the link of the survey. */
 const trapPath = 'x';
 
-/** Where a form is posted to, and what its page links to. */
 function formLinks({ path, token, trap }: LinkAddress) {
   const own = `/${path}/${token}`;
   const trapUrl = `${own}/${trapPath}`;
@@ -281,15 +272,13 @@ function formLinks({ path, token, trap }: LinkAddress) {
 /** The kinds of links: a contact's own, the shareable one, and the one that websites show in a frame. */
 const linkPaths = ['s', 'f', 'e'] as const;
 
-/** A link as it was requested, and whether below it the hidden one. */
 type LinkAddress = { path: (typeof linkPaths)[number]; token: string; trap: boolean };
 
-/** What a reader sees of a link: in which language, and what a website has handed in. */
+/** A link with its language for this reader and the properties from a website. */
 type ReadLink = SurveyLink & { shown_in: string; handed_in: HandedIn };
 
 type HandedIn = ReturnType<typeof readHandedIn>;
 
-/** The link as this request reads it. */
 function readLink(c: Context, link: SurveyLink): ReadLink {
   const accepted = c.req.header('Accept-Language');
   const property = link.person?.properties['language'];
@@ -297,7 +286,6 @@ function readLink(c: Context, link: SurveyLink): ReadLink {
   return { ...link, shown_in: languageFor(link, { property, accepted }), handed_in };
 }
 
-/** What the pages of a link show, in the reader's language and with the contact's own words. */
 function pageOf(link: ReadLink) {
   const fill = (text: string) => fillIn(text, personOf(link));
   const { type, shown_in, organization, color, logo } = link;
@@ -320,7 +308,7 @@ function mapTexts(followUp: FollowUp | null, change: (text: string) => string): 
   );
 }
 
-/** What the survey says after an answer of this category; null when it leaves that to us. */
+/** The survey's own thanks for this category, or null. */
 function thanksFor(link: ReadLink, category: Category): ThanksWords | null {
   const { thanks } = textsIn(link, link.shown_in);
   const words = typeof thanks === 'string' ? { text: thanks } : thanks?.[category];
@@ -342,7 +330,6 @@ const embedScript = () =>
     return c.body(script, 200, { ...headers, 'Content-Type': 'text/javascript; charset=utf-8' });
   });
 
-/** Which websites may frame the answer to this request. */
 function allowFrames(c: Context, { embed }: SurveyLink) {
   c.set('frameOrigins', embeddingOf(embed).origins);
 }

@@ -71,7 +71,6 @@ export const addDays = (day: string, days: number): string =>
 type Split = {
   /** Whole hours; null is without an end on that side. */
   hours: Range | null;
-  /** What is left of the range before and after them. */
   edges: Range[];
 };
 

@@ -13,7 +13,6 @@ import {
 import { runSearch } from './filter.ts';
 import { startOfHour } from './period.ts';
 
-/** The ids of the responses next to one in a filtered list. */
 export type Neighbours = { newer: string | undefined; older: string | undefined };
 
 type Wanted = { filter: ResponseFilter; position: Position; callerGone: AbortSignal };
@@ -36,7 +35,6 @@ export async function findNeighbours(
 
 type NextOf = { filter: ResponseFilter; position: Position; way: 'newer' | 'older' };
 
-/** The response of a filtered list that comes next after a position, on the way to newer or to older ones. */
 export async function findNext(
   sql: Sql,
   orgId: string,
@@ -57,7 +55,6 @@ export async function findNext(
   return found?.id;
 }
 
-/** A page of the organization's responses, newest first. */
 export const listResponses = (
   sql: Sql,
   orgId: OrgId,
@@ -153,10 +150,8 @@ function countAll(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
 }
 
 type ItemParts = {
-  /** The name and the type of its survey, as members of an object that begin with a comma. */
   survey: Part;
   tags: Part;
-  /** Only a response by itself has them. */
   notes?: Part;
 };
 

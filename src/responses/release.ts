@@ -67,7 +67,7 @@ type HeldResponse = KnownPeople & {
   subscribed_events: string[];
 };
 
-/** Without an organization: the operator knows a response by its id alone. */
+/** Takes no organization: the operator knows a response by its id alone. */
 export async function findHeld(sql: Sql, id: string) {
   const [held] = await sql<HeldResponse[]>`
     -- all organizations

@@ -15,15 +15,11 @@ const suspectVisitMs = 10_000;
 /** A machine presses one button after the other; a person who changes their mind takes longer than this. */
 const secondThoughtMs = 2_000;
 
-/** What was posted to a survey's link, before it is checked. */
 export type Submission = {
   score: unknown;
   comment: unknown;
-  /** The field that no person sees was filled in, or the form was that of the hidden link. */
   honeypotHit: boolean;
-  /** What a website handed in to the page it came from. */
   properties: Readonly<Record<string, unknown>> | null;
-  /** The span of the request that brought it. */
   traceparent: string | null;
 };
 
@@ -34,7 +30,6 @@ export type SubmissionError = {
   message: string;
 };
 
-/** The answer in a submission, or what is wrong with it. */
 export function checkSubmission(
   type: SurveyType,
   { score: posted, comment }: Pick<Submission, 'score' | 'comment'>,
@@ -92,10 +87,8 @@ function scoresOf(kind: LinkVisit['kind'], visits: readonly LinkVisit[]): Set<nu
   return new Set(scores.filter((score) => score !== null));
 }
 
-/** How many responses count in each category, and how many on hold count nowhere. */
 export type HeldTally = Tally & { held: number };
 
-/** The Net Promoter Score, how sure it is, and the shares of the categories. */
 export function rollUp({ promoters, passives, detractors, held }: HeldTally) {
   const total = promoters + passives + detractors;
   return {

@@ -80,7 +80,7 @@ const dateForm = 'must be an ISO 8601 date or time, such as 2024-05-01 or 2024-0
 /** A date, or a time with or without its zone. */
 const timePattern = String.raw`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$`;
 
-/** What the text of a filter covers: a day, or an instant. */
+/** A day, or an instant. */
 const dateBound = v.pipe(
   v.string(),
   v.metadata({ pattern: timePattern, examples: ['2026-04-01'] }),
@@ -102,7 +102,6 @@ const surveyScope = {
   survey_id: described(v.optional(Uuid), 'limit to one survey'),
 };
 
-/** Which surveys are meant by what they are. */
 const kindScope = {
   type: described(v.optional(oneOf(surveyTypes)), 'limit to surveys of this type'),
   audience: described(
@@ -123,7 +122,6 @@ const facetScope = {
   ),
 };
 
-/** Which responses are meant, on lists and totals alike. */
 const responseScope = {
   ...surveyScope,
   date_from: described(
@@ -227,7 +225,7 @@ export const Response = v.object({
   notes: described(v.optional(v.array(ResponseNote)), 'oldest first; only of a single response'),
 });
 
-/** What is posted to a link. The flow that takes it checks it, by the scale of the survey. */
+/** Body of a POST to a link; `answerSurvey` checks it by the scale of the survey. */
 export const AnswerBody = v.object({
   score: described(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10)),
@@ -296,7 +294,6 @@ const ignored = described(
   'parameters of the request that are not known here, if there were any',
 );
 
-/** Only there to name what was ignored. */
 export const NpsAnswer = v.object({
   data: Nps,
   meta: v.optional(v.object({ ignored })),

@@ -13,14 +13,13 @@ import {
 import { addDays, type Instants, localDay, startOfLocalDay } from './period.ts';
 import { type HeldTally, type NpsRollup, rollUp } from './rules.ts';
 
-/** The score of an organization's responses in scope, as the API answers it. */
 export async function readNps(sql: Sql, orgId: string, scope: NpsScope): Promise<NpsRollup> {
   return rollUp(await readJson<HeldTally>(sql, countCategories(sql, orgId, scope)));
 }
 
 export type NpsTrendRow = { start: string } & NpsRollup;
 
-/** The same for each day, week or month; those without responses too. */
+/** A row for each day, week or month, those without responses too. */
 export async function readTrend(
   sql: Sql,
   orgId: string,
@@ -114,7 +113,6 @@ const categoryCounts = (sql: Sql) => sql`
   count(*) filter (where category = 'detractor') as detractors,
   coalesce(sum(score), 0)                        as score_sum`;
 
-/** Enough to know how far scores are spread, however many there are. */
 const largestSample = 5_000;
 
 type ScoresOfDays = { scope: NpsScope; from: string; to: string; timeZone: string };
@@ -154,7 +152,7 @@ export type TrendRows = {
   to: Date | null;
 };
 
-/** What a trend without a beginning shows: this many days, its last included. */
+/** Length of a trend without a beginning, its last day included. */
 const daysByDefault = 90;
 export function trendRows({ interval, timeZone, from, to }: TrendDates, now: Date): TrendRows {
   const lastDay = to ? (to.day ?? localDay(to.first, timeZone)) : localDay(now, timeZone);
@@ -186,7 +184,6 @@ export function edgeTimes({ edges, starts, timeZone, from, to }: TrendRows): num
 export const trendIntervals = ['day', 'week', 'month'] as const;
 export type TrendInterval = (typeof trendIntervals)[number];
 
-/** Three years by day. */
 const maxRows = 1_100;
 
 type DaysOfTrend = { interval: TrendInterval; firstDay: string; lastDay: string };
@@ -204,7 +201,6 @@ function startsOf({ interval, firstDay, lastDay }: DaysOfTrend): string[] {
   return starts;
 }
 
-/** Weeks begin on Monday. */
 function startOf(interval: TrendInterval, day: Temporal.PlainDate): Temporal.PlainDate {
   if (interval === 'day') return day;
   return interval === 'month' ? day.with({ day: 1 }) : day.subtract({ days: day.dayOfWeek - 1 });

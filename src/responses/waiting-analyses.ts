@@ -1,7 +1,6 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { type Claim, isClaimable, isLeft } from '../lib/work/claims.ts';
 
-/** A comment that is still to be analyzed, with what is known of the analysis. */
 export type WaitingAnalysis = {
   id: string;
   org_id: string;
@@ -27,7 +26,6 @@ export async function listOrganizationsWaiting(
   return rows.map(({ org_id }) => org_id);
 }
 
-/** Whether any organization has comments that are due and left to a process of this lease. */
 export const hasWaiting = (sql: Sql, by: string): Part => sql`
   exists (${organizationsWaiting(sql, { after: null, by })})`;
 
@@ -59,7 +57,6 @@ const organizationsWaiting = (sql: Sql, { after, by }: Sweep): Part => sql`
     ) due
   )`;
 
-/** Claims comments of an organization that are due, new ones before history. */
 export async function claimWaiting(
   sql: Sql,
   orgId: string,
@@ -113,7 +110,6 @@ export async function postponeWaiting(
       and asked_at is not distinct from ${askedAt}::text::timestamptz`;
 }
 
-/** There is nothing to analyze any more, or its analyst gave it up. */
 export async function endWaiting(sql: Sql, target: AnalysisTarget) {
   await sql`${deleteWaiting(sql, target)}`;
 }
@@ -142,7 +138,7 @@ export async function insertWaitingSince(sql: Sql, orgId: string, since: Date) {
 
 type AnalysisCause = {
   traceparent?: string | null;
-  /** Of imported answers: they come after the new ones of their organization. */
+  /** Imported answers come after the new ones of their organization. */
   isHistory?: boolean;
 };
 
@@ -161,7 +157,6 @@ export const insertWaiting = (
   join organizations o on o.id = a.org_id and o.ai_enabled
   on conflict do nothing`;
 
-/** The same from a select of their org_id, id and the span that causes each. */
 export const insertWaitingTraced = (sql: Sql, answers: ReturnType<typeof sql>) => sql`
   insert into waiting_analyses (org_id, response_id, traceparent)
   select a.org_id, a.id, a.traceparent

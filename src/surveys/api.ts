@@ -40,7 +40,7 @@ export function surveyReads(tools: ReplicaTools & SurveyTools) {
     });
 }
 
-/** What changes surveys. Each answers with the survey as a read would. */
+/** Each answers with the survey as a read would. */
 export const surveyRoutes = (tools: SurveyTools) =>
   new Hono<ApiEnv>()
     .post('/', async (c) => {

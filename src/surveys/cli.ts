@@ -101,7 +101,6 @@ const show = command({
     }),
 });
 
-/** What a survey says and when it asks, as options of the commands that make and change one. */
 export const textOptions = {
   'reply-to': optional(Email, 'E', "the address for replies (the sender's)"),
   subject: optional(Name, 'S', 'the subject of its mail (the question)'),
@@ -237,10 +236,8 @@ const remove = command({
     }),
 });
 
-/** The commands that open, close, copy and delete surveys. */
 const surveyMoves: readonly Command<CommandTools>[] = [open, close, reopen, copy, remove];
 
-/** The commands that make and change surveys. */
 const surveyChanges: readonly Command<CommandTools>[] = [create, update, ...surveyMoves];
 
 export const surveyCommands: readonly Command<CommandTools>[] = [...surveyChanges, list, show];
@@ -251,7 +248,6 @@ type GivenFields = {
   fields?: string | undefined;
 } & Readonly<Record<string, unknown>>;
 
-/** The fields of a survey from a file and from options, which win, checked as the API checks them. */
 async function fieldsOf<const S extends v.GenericSchema>(given: GivenFields, schema: S) {
   const { org, id, question, fields, draft, ...rest } = given;
   const named = Object.entries({ ...rest, 'question-text': question })
@@ -273,6 +269,5 @@ type SurveyMoveCommand = {
   name: string;
   does: string;
   act: (tools: { db: Db }, by: Writer, surveyId: string) => Promise<unknown>;
-  /** What follows the name of the survey. */
   done: string;
 };

@@ -8,7 +8,7 @@ import type { FollowUp, OtherTexts, SurveyTexts, ThanksText } from './texts.ts';
 
 type Fields = FormState['typed'];
 
-/** What a form may hold: the fields of a survey by their names in the API, in dots where those are nested. */
+/** Fields of a survey by their names in the API, in dots where those are nested. */
 export const SurveyFields = v.record(v.string(), v.union([v.string(), v.array(v.string())]));
 
 const mostReminders = 3;
@@ -106,7 +106,6 @@ function numberIn(fields: Fields, name: string): number | string | null {
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
-/** The fields of a survey that is stored. */
 export function fieldsOfSurvey(survey: ManagedSurvey): Record<string, string | string[]> {
   const { embed, send_window: window, reminders, texts } = survey;
   const { origins, position, delay_seconds, every_days } = embeddingOf(embed);
@@ -182,7 +181,6 @@ const defined = (fields: Record<string, unknown>) =>
       .map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
   );
 
-/** Mistakes by the names of the form's fields. */
 export function mistakesOf(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
   const found: Record<string, string> = {};
   for (const issue of issues) {
@@ -192,7 +190,6 @@ export function mistakesOf(issues: readonly v.BaseIssue<unknown>[]): Record<stri
   return found;
 }
 
-/** Where in the form a part of the survey is typed. */
 function fieldOf(path: string): string {
   const [, at, rest] = /^reminders\.(\d)\.?(.*)$/.exec(path) ?? [];
   if (at !== undefined) return `reminders.${Number(at) + 1}.${rest || 'after_days'}`;

@@ -30,7 +30,6 @@ import {
 import { embeddingOf, type NewSurveyWish, type SurveyChange } from './schemas.ts';
 import { checkContent, nameOfCopy, type TextsByLanguage } from './texts.ts';
 
-/** A draft with everything that was decided about the survey, and none of its contacts and answers. */
 export async function copySurvey(
   { db }: { db: Db },
   { orgId, actor }: Writer,
@@ -191,7 +190,7 @@ export async function changeSurvey(
   });
 }
 
-/** What is undefined is not given. An address for replies cannot be taken away, only changed. */
+/** Drops undefined fields. An address for replies cannot be cleared, only changed. */
 const givenOf = (change: SurveyChange) =>
   Object.fromEntries(
     Object.entries(change).filter(([, value]) => value !== undefined),
@@ -230,7 +229,6 @@ type Counted = Pick<
   'promoters' | 'passives' | 'detractors' | 'score_sum' | 'response_count'
 >;
 
-/** A survey with the score that its counts come to. */
 export function surveyStats<S extends Counted>(row: S) {
   const { promoters, passives, detractors, score_sum, ...survey } = row;
   const tally = { promoters, passives, detractors };
@@ -245,10 +243,8 @@ export function surveyStats<S extends Counted>(row: S) {
 
 const shareIdBytes = 12;
 
-/** What a survey is made from; its shareable address is drawn here. */
 type SurveyWish = Partial<NewSurveyWish> &
   Pick<NewSurveyWish, 'name' | 'question_text' | 'from_name' | 'from_email'> & {
-    /** When it was made, if that was not just now. */
     created_at?: Date;
   };
 
@@ -266,7 +262,6 @@ export async function createSurvey(
   });
 }
 
-/** The same as a part of something larger, which leaves a trace of its own. */
 export async function addSurvey(
   sql: Sql,
   orgId: string,
@@ -284,7 +279,7 @@ export async function addSurvey(
   }
 }
 
-/** What the wish leaves out is as it is from the start; the language is the organization's then. */
+/** Fills in the defaults. */
 function contentOf(
   wish: Omit<SurveyWish, 'status' | 'created_at'> & { language: string },
 ): SurveyContent {
@@ -305,6 +300,5 @@ function contentOf(
   };
 }
 
-/** The address at which anyone can answer. */
 export const shareUrl = (publicUrl: string | null, { share_id }: { share_id: string }) =>
   publicUrl && `${publicUrl}/f/${share_id}`;

@@ -13,7 +13,6 @@ export type CompletedSurvey = Tally & {
   completed_at: Date;
 };
 
-/** Marks an active survey completed when all of its contacts, at least one, have answered. */
 export async function completeAnswered(sql: Sql, orgId: string, surveyId: string) {
   const [survey] = await sql<CompletedSurvey[]>`
     with ${totals(sql, orgId, surveyId)}
@@ -28,7 +27,6 @@ export async function completeAnswered(sql: Sql, orgId: string, surveyId: string
 
 type ClosedSurvey = CompletedSurvey & {
   was: 'draft' | 'active' | 'completed';
-  /** By hand, before this. */
   was_closed: boolean;
 };
 
@@ -77,7 +75,6 @@ export type ListedSurvey = Tally & {
 
 type ListPage = { page: number; limit: number; search: string };
 
-/** A page of the organization's surveys whose names have the searched part, with their totals, newest first, and how many there are. */
 export async function pageOfSurveys(sql: Sql, orgId: string, { page, limit, search }: ListPage) {
   const named = search === '' ? sql`` : sql`and name ilike ${likePattern(search)}`;
   const [surveys, [counted]] = await Promise.all([
@@ -111,7 +108,6 @@ const responseTotals = (sql: Sql) => sql`
 
 export type ReachedContacts = { contacts: number; sent: number; responded: number };
 
-/** How many contacts the survey has, and how far it has come with them. */
 export async function countReached(sql: Sql, orgId: string, surveyId: string) {
   return one(
     await sql<ReachedContacts[]>`
@@ -139,7 +135,6 @@ export async function countScores(
     group by score`;
 }
 
-/** A survey of an organization, by their ids. */
 export type OrgSurvey = { orgId: string; surveyId: string };
 
 export type SurveyRow = Tally &
@@ -156,7 +151,6 @@ export type SurveyRow = Tally &
 
 export type SurveyStatus = 'draft' | 'active' | 'completed';
 
-/** A page of the organization's surveys, newest first. */
 export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
     picked: newest(sql, { rows: sql`surveys where org_id = ${orgId}`, columns: listed(sql) }, page),
@@ -192,7 +186,6 @@ export async function findSurvey(
   return row;
 }
 
-/** The same as JSON, with its times as Postgres writes them. */
 export const surveyJson = (sql: Sql, orgId: OrgId, id: string): Part => sql`(
   select row_to_json(survey)::text from (${selectSurvey(sql, orgId, id)}) survey
 )`;
@@ -259,12 +252,10 @@ export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
     where org_id = ${orgId} and id = ${id} and completed_by = 'answers'`;
 }
 
-/** Makes one row of the slots of each survey's totals, and of each past hour's. */
 export async function foldTallies(sql: Sql) {
   await sql`call fold_tallies()`;
 }
 
-/** What its makers decide about a survey. */
 export type SurveyContent = SurveyTexts & {
   language: string;
   texts: TextsByLanguage;
@@ -283,7 +274,6 @@ export type SurveyContent = SurveyTexts & {
 type NewSurvey = SurveyContent & {
   status: 'draft' | 'active';
   share_id: string;
-  /** When it was made, if that was not just now. */
   created_at?: Date;
 };
 
@@ -344,7 +334,7 @@ export async function getOrgSurvey(sql: Sql, orgId: string, id: string): Promise
   return row;
 }
 
-/** Of an organization, locked for a change until the caller's transaction ends. */
+/** Locks the survey until the caller's transaction ends. */
 export async function lockManagedSurvey(
   sql: Sql,
   orgId: string,
@@ -402,7 +392,7 @@ export async function updateSurvey(
   );
 }
 
-/** Whether anything was answered, also what is on hold, each by its own index, and whether anything was mailed. */
+/** Counting and held responses have an index each. */
 export async function findUse(sql: Sql, orgId: string, id: string) {
   return one(
     await sql<{ answered: boolean; mailed: boolean }[]>`

@@ -149,7 +149,6 @@ const Whole = (lowest: number, highest: number) => {
   );
 };
 
-/** The same with placeholders. */
 const Filled = <const S extends v.GenericSchema<string, string>>(schema: S) =>
   v.pipe(
     schema,
@@ -216,7 +215,7 @@ const SendWindowInput = described(
 
 const defaults = { position: 'corner', delay_seconds: 5, every_days: 30 } as const;
 
-/** What cannot end the directive of a policy that names it, nor mean every host. */
+/** Hosts that cannot end the directive of a policy that names them, nor mean every host. */
 const plainHost = /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)$/;
 
 const Origin = v.pipe(
@@ -259,7 +258,6 @@ const longestUrl = 2000;
 const longestLinkText = 80;
 const mostLanguages = 30;
 
-/** Text of several lines. */
 const Paragraph = (longest: number) =>
   v.pipe(
     v.string('must be text'),
@@ -339,7 +337,6 @@ const optionalTexts = {
   thanks: v.nullish(ThanksInput),
 };
 
-/** The texts in other languages than the survey's own. */
 const TextsInput = described(
   v.pipe(
     v.record(v.string(), v.object({ question_text: QuestionText, ...optionalTexts })),
@@ -360,7 +357,6 @@ const TextsInput = described(
   'its texts in other languages, by language tag; what one leaves out is said in our own words',
 );
 
-/** What is left out stays as it is, or as it is from the start. */
 const whatever = {
   audience: v.optional(Audience),
   ...optionalTexts,
@@ -420,7 +416,6 @@ export type Embedding = {
   every_days: number;
 };
 
-/** How a survey is embedded, whatever of it has been decided. */
 export const embeddingOf = (embed: Partial<Embedding>): Embedding => ({
   origins: [],
   ...defaults,

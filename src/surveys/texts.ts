@@ -8,7 +8,7 @@ export type ThanksWords = { text: string; link_url?: string; link_text?: string 
 export type FollowUp = string | Partial<Record<Category, string>>;
 export type ThanksText = string | Partial<Record<Category, ThanksWords>>;
 
-/** What a survey says in one language. What is null is said in our own words, or not at all. */
+/** Texts of a survey in one language; null leaves a text to the page or the mail. */
 export type SurveyTexts = {
   question_text: string;
   subject: string | null;
@@ -17,15 +17,12 @@ export type SurveyTexts = {
   thanks: ThanksText | null;
 };
 
-/** The texts in another language than the survey's own, as they are kept. */
 export type OtherTexts = Pick<SurveyTexts, 'question_text'> & Partial<SurveyTexts>;
 export type TextsByLanguage = Readonly<Record<string, OtherTexts>>;
 
-/** What a mail or a page needs of a survey's texts may be less than all of them. */
 export type WordedSurvey = Pick<SurveyTexts, 'question_text'> &
   Partial<SurveyTexts> & { language: string; texts: TextsByLanguage };
 
-/** The survey's texts in one of its languages. */
 export function textsIn(survey: WordedSurvey, language: string): SurveyTexts {
   const other = language === survey.language ? undefined : survey.texts[language];
   const { question_text, subject, intro, follow_up, thanks } = other ?? survey;
@@ -38,14 +35,12 @@ export function textsIn(survey: WordedSurvey, language: string): SurveyTexts {
   };
 }
 
-/** Whether what the survey says depends on more of a contact than its name. */
 export const dependsOnProperties = (survey: WordedSurvey): boolean =>
   Object.keys(survey.texts).length > 0 || /\{\{\s*properties\./.test(JSON.stringify(survey));
 
 type ReaderWishes = {
   /** The contact's property `language`, whatever it holds. */
   property?: unknown;
-  /** The header Accept-Language. */
   accepted?: string | undefined;
 };
 
@@ -67,7 +62,6 @@ export function languageFor(
 
 const mostLanguages = 20;
 
-/** The tags of a header Accept-Language, the favourite first. */
 export function acceptedLanguages(header = ''): string[] {
   return header
     .split(',', mostLanguages)
@@ -80,7 +74,7 @@ export function acceptedLanguages(header = ''): string[] {
     .map(({ tag }) => tag);
 }
 
-/** The same tag, else one of the same language: `de-AT` is served by `de`, and `de` by `de-CH`. */
+/** `de-AT` is served by `de`, and `de` by `de-CH`. */
 function closest(wished: string, offered: readonly string[]): string | undefined {
   const tag = wished.trim().toLowerCase().replace('_', '-');
   if (tag === '') return undefined;
@@ -91,13 +85,11 @@ function closest(wished: string, offered: readonly string[]): string | undefined
   );
 }
 
-/** What a placeholder may stand for: something of the contact that a text addresses. */
 export type AddressedPerson = {
   name: string | null;
   properties: Readonly<Record<string, unknown>>;
 };
 
-/** The unknown reader of a shareable link. */
 export const anyPerson: AddressedPerson = { name: null, properties: {} };
 
 export type Placeholder = { value: string; fallback: string };
@@ -119,7 +111,6 @@ export function piecesOf(text: string): TextPiece[] {
   return pieces;
 }
 
-/** What is wrong with the placeholders of a text, as words that follow the name of its field. */
 export function complainOfPlaceholders(text: string): string | undefined {
   for (const piece of piecesOf(text)) {
     if (typeof piece !== 'string' && !isKnown(piece.value)) {
@@ -138,17 +129,15 @@ const known =
 const isKnown = (value: string) =>
   value === 'name' || value === 'first_name' || /^properties\..+/.test(value);
 
-/** The text as the person reads it. */
 export const fillIn = (text: string, person: AddressedPerson): string =>
   text.includes('{{') ? mapPlaceholders(text, (each) => valueFor(each, person)) : text;
 
-/** The text with each placeholder replaced. */
 export const mapPlaceholders = (text: string, replace: (each: Placeholder) => string) =>
   piecesOf(text)
     .map((piece) => (typeof piece === 'string' ? piece : replace(piece)))
     .join('');
 
-/** What a placeholder stands for, on one line. A property that is no text and no number says nothing. */
+/** One line of text. A property that is neither text nor a number is empty. */
 export function valueFor({ value, fallback }: Placeholder, person: AddressedPerson): string {
   return shown(lookUp(value, person)) || fallback;
 }
@@ -165,7 +154,6 @@ const shown = (value: unknown) => {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 };
 
-/** Refuses what each field allows for itself and all of them together do not. */
 export function checkContent({ type, audience, language, texts }: SurveyContent) {
   if (audience !== null && type !== 'nps') {
     throw new Refusal('invalid', 'audience: only an nps survey asks employees');
@@ -180,6 +168,5 @@ export function checkContent({ type, audience, language, texts }: SurveyContent)
 
 const longestCopiedName = 190;
 
-/** What a copy is called; the name fits its limit. */
 export const nameOfCopy = (name: string) =>
   `${[...name].slice(0, longestCopiedName).join('')} (copy)`;

@@ -14,7 +14,6 @@ type FiltersProps = {
   /** The query of the page, without what is empty. */
   query: URLSearchParams;
   choices: FilterChoices;
-  /** What was typed that cannot be read. */
   form: FormState;
 };
 
@@ -28,7 +27,6 @@ const commentOptions = [
   { value: 'false', text: 'Without a comment' },
 ];
 
-/** All filters of the list, under the names that the API has for them. */
 export function Filters({ path, updates, query, choices, form }: FiltersProps) {
   const value = (name: string) => query.get(name) ?? '';
   const { surveys, tags, members } = choices;
@@ -129,7 +127,6 @@ const DayField = ({ form, value, ...given }: DayFieldProps) => {
   return <Field {...given} type={isDay ? 'date' : 'text'} form={form} value={value} size="day" />;
 };
 
-/** Next to its word, as narrow as that. */
 const Ticked = ({
   name,
   checked,
@@ -151,7 +148,7 @@ function summary(query: URLSearchParams): string {
   return set === 0 ? 'Filters' : `Filters (${set} set)`;
 }
 
-/** What has no field stays in the address: properties, another time zone than the organization's, the length of a page. */
+/** Keeps what has no field: properties, another time zone, the length of a page. */
 const withoutField = (query: URLSearchParams) =>
   [...query].filter(([name]) => name.startsWith('property.') || name === 'tz' || name === 'limit');
 

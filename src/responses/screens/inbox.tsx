@@ -121,7 +121,6 @@ type ListProps = {
 
 const listId = 'found';
 
-/** What a filter leaves: rows to read, and for editors to choose and tag. */
 function ResponseList(props: ListProps) {
   const { path, query, responses, meta, choices, mayChange } = props;
   const found = counted(meta.total, 'response');
@@ -188,7 +187,6 @@ const None = ({ filtered, path }: { filtered: boolean; path: string }) =>
 type RowProps = {
   response: ShownResponse;
   path: string;
-  /** The filters, which the page of the response keeps. */
   query: string;
   choosable: boolean;
   members: FilterChoices['members'];
@@ -241,7 +239,6 @@ function Row({ response, path, query, choosable, members }: RowProps) {
   );
 }
 
-/** Held responses among those shown can be released. */
 function Bulk({ tags, held }: Pick<FilterChoices, 'tags'> & { held: boolean }) {
   const act = (value: string, text: string) => (
     <button type="submit" name="do" value={value}>
@@ -276,7 +273,6 @@ function Bulk({ tags, held }: Pick<FilterChoices, 'tags'> & { held: boolean }) {
   );
 }
 
-/** A page of the same filters. */
 function addressOf(path: string, query: URLSearchParams, page: number) {
   const other = new URLSearchParams(query);
   other.set('page', String(page));
@@ -311,7 +307,6 @@ function ExportLinks({ path, query }: { path: string; query: URLSearchParams }) 
   );
 }
 
-/** The list, and room for one response of it, which a script fills where the screen is wide enough. */
 const Split = ({ children }: { children: Child }) => (
   <div class="part columns split">
     <div class="list-pane">{children}</div>
@@ -326,16 +321,13 @@ const Split = ({ children }: { children: Child }) => (
 );
 
 type PaneProps = {
-  /** The list that it belongs next to, with its filters. */
   list: string;
-  /** The id of what names it. */
   labelledBy?: string;
-  /** Said aloud when it was swapped. */
   says: string;
   children: Child;
 };
 
-/** What a page about one response is made of; on a wide screen a script puts it next to its list. */
+/** Content of a page about one response; on a wide screen a script puts it next to the list. */
 export const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
   <section
     class="answer pane"

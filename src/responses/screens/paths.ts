@@ -7,7 +7,6 @@ import { withTypedProperties } from '../property-filters.tsx';
 
 export const pathOf = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/responses`;
 
-/** The list that one came from, with its filters. */
 export const listPathOf = (c: Context<ScreenEnv>) => `${pathOf(c)}${queryOf(c)}`;
 
 export const trailOf = (c: Context<ScreenEnv>) => [{ text: 'Responses', href: listPathOf(c) }];
@@ -16,7 +15,6 @@ export const trailOf = (c: Context<ScreenEnv>) => [{ text: 'Responses', href: li
 export const responsePathOf = (c: Context<ScreenEnv>, id: string) =>
   `${pathOf(c)}/${id}${queryOf(c)}`;
 
-/** The filters in an address, with their question mark. */
 export function queryOf(c: Context<ScreenEnv>): string {
   const query = new URLSearchParams(
     Object.entries(filled(c)).flatMap(([name, values]) => values.map((value) => [name, value])),
@@ -24,7 +22,6 @@ export function queryOf(c: Context<ScreenEnv>): string {
   return query.size === 0 ? '' : `?${query}`;
 }
 
-/** A field that was left empty is no filter. */
 export const filled = (c: Context<ScreenEnv>): Record<string, string[]> =>
   withTypedProperties(
     Object.fromEntries(
@@ -37,7 +34,6 @@ export const filled = (c: Context<ScreenEnv>): Record<string, string[]> =>
 /** Days are those of the organization's clock, as on Home, unless the address says otherwise. */
 export const inZone = ({ timeZone }: Pick<CurrentOrganization, 'timeZone'>) => ({ tz: [timeZone] });
 
-/** Leads on after an act, with what became of it. */
 export function go(c: Context<ScreenEnv>, path: string, notice: FlashNotice) {
   flash(c, notice);
   return c.redirect(path, 303);
@@ -52,7 +48,7 @@ export type FilterChoices = {
 /** More would make a page of names; an older survey leads to its responses itself. */
 const mostSurveys = 100;
 
-/** What the filters offer: the newest surveys with the chosen one, all tags, all members. */
+/** The newest surveys with the chosen one, all tags, all members. */
 export async function findChoices(sql: Sql, orgId: string, surveyId: string | null) {
   const [choices] = await sql<FilterChoices[]>`
     select
@@ -71,14 +67,11 @@ export async function findChoices(sql: Sql, orgId: string, surveyId: string | nu
   return choices!;
 }
 
-/** What a screen shows of a response in addition to its public fields. */
 export type ResponseOrigin = {
-  /** When it was given, to the microsecond. */
   at: string;
   source: 'link' | 'share' | 'import';
   held_reason: string | null;
   provider: string | null;
-  /** Whether the organization has comments analyzed. */
   analyzed: boolean;
   question_text: string;
   contact_id: string | null;
@@ -108,7 +101,6 @@ export type OtherResponse = {
 
 const mostOthers = 20;
 
-/** The newest other responses from the address of a contact, over all surveys. */
 export async function listOthers(
   sql: Sql,
   orgId: string,

@@ -157,7 +157,6 @@ async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
   });
 }
 
-/** The filters of the list that the page was opened from. */
 function filterIn(c: Context<ScreenEnv>) {
   const queries = { ...inZone(c.var.organization), ...filled(c) };
   return filterOf(parseFiltered(ResponseQuery, queries));
@@ -172,7 +171,6 @@ async function getResponse(c: Context<ScreenEnv>, db: Db): Promise<ShownResponse
   return found.data;
 }
 
-/** The id of the heading that names whose response it is. */
 const whoId = 'answer-who';
 
 /** One response: what was answered, what was made of it, and what is to be done. */
@@ -208,7 +206,6 @@ function ResponseDetail(props: DetailProps) {
 
 type NextProps = Pick<DetailProps, 'path' | 'query'> & { neighbours: Neighbours };
 
-/** The ways to the responses next to it in the list that it was opened from. */
 function NextResponses({ path, query, neighbours }: NextProps) {
   const { newer, older } = neighbours;
   if (!newer && !older) return null;
@@ -330,7 +327,6 @@ const Others = ({ others, path, query, person }: OthersProps) => (
   </div>
 );
 
-/** Why a response is on hold, by the reason that is stored. */
 const heldReasons: Readonly<Record<string, string>> = {
   hidden_field: 'A field that people do not see was filled in.',
   hidden_link: 'A link that people do not see was opened shortly before.',
@@ -340,7 +336,6 @@ const heldReasons: Readonly<Record<string, string>> = {
 
 const heldReason = (reason: string) => heldReasons[reason] ?? 'A machine seems to have given it.';
 
-/** What was made of the comment, or why nothing was. */
 export function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
   const { ai_sentiment: sentiment, ai_themes: themes, ai_churn_risk: risk } = response;
   return (
@@ -383,7 +378,6 @@ function riskMark(risk: string | null): Child {
 
 type PartProps = DetailProps & { here: ResponsePlace };
 
-/** The next thing to do, each by one press. */
 function Acts({ response, origin, here, editor }: PartProps & { editor: string }) {
   const { contact_email: email, state, owner } = response;
   const subject = encodeURIComponent(`Re: ${origin.question_text}`);

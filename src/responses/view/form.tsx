@@ -19,27 +19,21 @@ export const trapField = 'topic';
 export type AskedSurvey = {
   type: SurveyType;
   question: string;
-  /** The question above the comment, when the survey has its own. */
   followUp?: FollowUp | null;
   language: string;
   sender: Sender;
 };
 
-/** Why the form is shown again. */
 export type Complaint = 'scoreMissing' | 'commentTooLong' | 'tooManyAnswers' | 'notSaved';
 
 export type FormProps = {
   survey: AskedSurvey;
   language: Language;
-  /** The page's own address, which the form is posted to. */
   action: string;
-  /** Chosen by a button in the mail, or before a complaint. */
   score?: number | null;
   comment?: string;
   complaint?: Complaint | null;
-  /** Fields the page carries through the form. */
   carried?: Record<string, string>;
-  /** The target of the link that no person sees. */
   trapUrl: string;
   unsubscribeUrl?: string | null;
 };
@@ -106,7 +100,6 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
 const byCategory = ({ followUp }: AskedSurvey) =>
   !followUp || typeof followUp === 'string' ? null : followUp;
 
-/** Of a question for each category the style shows that of the chosen score, to everybody alike. */
 function FollowUpText({ survey, texts }: { survey: AskedSurvey; texts: Texts }) {
   const { followUp, language } = survey;
   if (!followUp) return texts.comment;
@@ -155,7 +148,6 @@ const Trap = ({ texts, url }: { texts: Texts; url: string }) => (
 /** HTML drops a line break right after the tag; one more keeps the one that was written. */
 const protectFirstBreak = (text: string) => (/^\r?\n/.test(text) ? `\n${text}` : text);
 
-/** A sender's name inside a sentence. */
 export const named = (sender: Sender) => isolate(sender.name);
 
 type ControlProps = {
@@ -163,7 +155,6 @@ type ControlProps = {
   texts: Texts;
   chosen: number | null;
   missing: boolean;
-  /** Whether each score carries its category, for the style. */
   marked: boolean;
 };
 
@@ -194,7 +185,6 @@ function ScoreControl({ type, texts, chosen, missing, marked }: ControlProps) {
   );
 }
 
-/** A score in the page's words. */
 export function scoreInWords(type: SurveyType, score: number, texts: Texts): string {
   if (type === 'csat') return texts.csat[score - 1] ?? String(score);
   if (type === 'star5') return texts.stars(score);
@@ -216,7 +206,7 @@ function drawScore(type: SurveyType, score: number, texts: Texts): Child {
   return [score, end && <span class="hidden"> {end}</span>];
 }
 
-/** What the first and the last score mean. Screen readers read it out with those two scores. */
+/** Labels of the first and the last score. Screen readers get them with those two scores. */
 function Ends({ type, texts }: { type: SurveyType; texts: Texts }) {
   // Both thumbs carry their words themselves.
   if (type === 'thumbs') return null;
@@ -247,7 +237,6 @@ const mouths = [
   'M9.5 18.5q6.5 11.5 13 0z',
 ];
 
-/** A face from very unhappy, 0, to very happy, 4. */
 const Face = ({ mood }: { mood: number }) => (
   <svg viewBox="0 0 32 32" aria-hidden="true">
     <circle cx="16" cy="16" r="13.5" />

@@ -99,7 +99,6 @@ const Words = ({ title, text }: { title: string; text: string }) => (
 
 type ThanksProps = { title: string; thanks: ThanksWords; language: string };
 
-/** The survey's own words, and perhaps where to go on. */
 const Thanks = ({ title, thanks: { text, link_url, link_text }, language }: ThanksProps) => (
   <>
     <h1>{title}</h1>

@@ -1,13 +1,11 @@
 import { oneLine } from '../../web/layout.tsx';
 
-/** Shows the question that belongs to the category of the chosen score. */
 export const followUpStyle = oneLine(`
 .ask.promoter, .ask.passive, .ask.detractor { display: none }
 form:has(.is-promoter:checked) .ask:not(.promoter), form:has(.is-passive:checked) .ask:not(.passive), form:has(.is-detractor:checked) .ask:not(.detractor) { display: none }
 form:has(.is-promoter:checked) .ask.promoter, form:has(.is-passive:checked) .ask.passive, form:has(.is-detractor:checked) .ask.detractor { display: inline }
 `);
 
-/** A way on after the thanks. */
 export const linkStyle = oneLine(`
 .on { margin-top: 1.5rem }
 .on a { display: inline-block; min-height: 3.25rem; padding: .75rem 1.75rem; border-radius: .875rem; background: var(--accent); color: var(--on-accent); font-weight: 650; text-decoration: none; overflow-wrap: anywhere }
@@ -74,7 +72,6 @@ textarea:focus-visible { outline-offset: 0; border-color: var(--accent) }
 }
 `);
 
-/** What follows the form: a sign, a sentence, and what was answered. */
 export const messageStyle = oneLine(`
 .sign { display: grid; place-items: center; width: 4rem; height: 4rem; margin-bottom: 1.5rem; border-radius: 50%; background: var(--soft); color: var(--accent) }
 .sign svg { width: 2.25rem; height: 2.25rem; fill: none; stroke: currentColor; stroke-width: 3; stroke-linecap: round; stroke-linejoin: round }

@@ -33,7 +33,6 @@ import { surveyOf, surveysPath } from './parts.tsx';
 
 type EditTools = { db: Db };
 
-/** The form of a new survey and of one that exists. */
 export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
   return app
     .get('/new', (c) => {
@@ -117,7 +116,7 @@ function addLanguage(fields: Record<string, string | string[]>): FormState {
   return emptyForm({ ...typed, languages: [...new Set(languages)] });
 }
 
-/** What only all fields together get wrong is said above the form. */
+/** Shows above the form what only all fields together get wrong. */
 async function orMistake(save: () => Promise<ManagedSurvey>) {
   try {
     return await save();
@@ -157,16 +156,13 @@ function showForm(
 
 type SurveyFormProps = {
   form: FormState;
-  /** Where it is posted to, and where Cancel leads. */
   action: string;
   cancel: string;
-  /** Below which the previews are. */
   surveys: string;
   /** A survey that exists: with answers its scale stays. */
   existing: { hasAnswers: boolean } | null;
 };
 
-/** All that is decided about a survey, with what its contacts will see next to it. */
 export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFormProps) {
   const languages = [form.typed['languages'] ?? []].flat();
   return (
@@ -245,7 +241,6 @@ const hasAny = (form: FormState, names: RegExp) =>
   hasMistake(form, names) ||
   Object.entries(form.typed).some(([name, typed]) => names.test(name) && typed.length > 0);
 
-/** The hours and the time zone of the days to send on are filled in from the start. */
 const saysWhen = (form: FormState) =>
   hasAny(form, /^(reminders|ask_after|send_window\.days)/) || hasMistake(form, /^send_window/);
 
@@ -262,7 +257,6 @@ const days = {
   sun: 'Sunday',
 };
 
-/** When a survey asks by itself, reminds, and may send. */
 function AskingFields({ form }: { form: FormState }) {
   return (
     <>
@@ -320,7 +314,7 @@ const shown = [
 
 type PreviewProps = { surveys: string; languages: readonly string[] };
 
-/** What contacts will see. The button shows the form as it stands in the frame; a script presses it. */
+/** The button shows the unsaved form in the frame; a script presses it. */
 function Preview({ surveys, languages }: PreviewProps) {
   return (
     <section class="preview" aria-labelledby="preview">
@@ -375,7 +369,6 @@ type BasicsProps = {
   existing: { hasAnswers: boolean } | null;
 };
 
-/** What every survey needs: its name, its question and its sender. */
 function Basics({ form, existing }: BasicsProps) {
   return (
     <>
@@ -449,7 +442,6 @@ const names = { promoter: 'promoters', passive: 'passives', detractor: 'detracto
 
 type TextFieldsProps = { form: FormState; prefix: string };
 
-/** What a survey says besides its question, in one language. */
 function TextFields({ form, prefix }: TextFieldsProps) {
   const linked = /^(?:follow_up|thanks)\.(?:promoter|passive|detractor)/;
   const isOpen = Object.entries({ ...form.typed, ...form.errors }).some(
@@ -509,7 +501,6 @@ function TextFields({ form, prefix }: TextFieldsProps) {
   );
 }
 
-/** Which websites may show the survey, and how. */
 function EmbedFields({ form }: { form: FormState }) {
   return (
     <>

@@ -12,7 +12,6 @@ type SurveyListProps = {
   total: number;
   page: number;
   limit: number;
-  /** A part of their names. */
   search: string;
 };
 

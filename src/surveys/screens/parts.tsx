@@ -41,7 +41,6 @@ export const StatusMark = ({ status }: { status: SurveyStatus }) => (
 
 type TabsProps = { organization: { slug: string }; id: string; current: 'numbers' | 'share' };
 
-/** The pages of a survey. */
 export function SurveyTabs({ organization, id, current }: TabsProps) {
   const here = `${surveysPath(organization)}/${id}`;
   const tabs = [
@@ -67,7 +66,6 @@ export function SurveyTabs({ organization, id, current }: TabsProps) {
 
 type FigureProps = { survey: ManagedSurvey; scores: readonly ScoreCount[]; period: string | null };
 
-/** The one number of a survey, how sure it is, and what it is made of. */
 export function Figure({ survey: { type }, scores, period }: FigureProps) {
   const { total, value, margin, promoters, passives, detractors } = measureScores(type, scores);
   if (value === null) {
@@ -131,7 +129,6 @@ export function Distribution({ survey, scores }: Omit<FigureProps, 'period'>) {
   );
 }
 
-/** The totals of a survey with its one number, from how often each score was given. */
 export function measureScores(type: SurveyType, scores: readonly ScoreCount[]) {
   const counted = { promoters: 0, passives: 0, detractors: 0, score_sum: 0 };
   for (const { score, count } of scores) {
@@ -144,7 +141,6 @@ export function measureScores(type: SurveyType, scores: readonly ScoreCount[]) {
   return { ...counted, ...measure(type, counted, squares / (total - 1)) };
 }
 
-/** Every score of the scale, the highest first, with how often it was given. */
 export function distribution(type: SurveyType, scores: readonly ScoreCount[]) {
   const { lowest, highest } = typeFacts(type);
   const counts = new Map(scores.map(({ score, count }) => [score, count]));
@@ -156,6 +152,5 @@ export function distribution(type: SurveyType, scores: readonly ScoreCount[]) {
   });
 }
 
-/** The survey that the path names, if the organization has it. */
 export const surveyOf = async (c: Context<ScreenEnv>, db: Db) =>
   await getOrgSurvey(db, c.var.organization.id, idParam(c, 'survey'));

@@ -38,7 +38,6 @@ const SurveySearch = v.object({
 type SurveyScreenTools = {
   db: Db;
   publicUrl: string;
-  /** The trend of a survey, which a room above this one draws. */
   trendOf: (of: { orgId: string; survey: ManagedSurvey; period: SurveyPeriod }) => Promise<Child>;
 };
 
@@ -77,7 +76,6 @@ export function surveyScreens(tools: SurveyScreenTools) {
 
 type NumbersOf = { orgId: string; surveyId: string; period: SurveyPeriod };
 
-/** A survey, and its numbers as they are for every member. */
 async function readNumbers({ db, trendOf }: SurveyScreenTools, of: NumbersOf) {
   const { orgId, surveyId, period } = of;
   const survey = await getOrgSurvey(db, orgId, surveyId);
@@ -92,6 +90,5 @@ async function readNumbers({ db, trendOf }: SurveyScreenTools, of: NumbersOf) {
 const readPeriod = (given: string | undefined): SurveyPeriod =>
   given !== undefined && Object.hasOwn(periods, given) ? (given as SurveyPeriod) : null;
 
-/** The last so many days, up to now. */
 const startOf = (period: SurveyPeriod): Date | null =>
   period === null ? null : new Date(Date.now() - Number.parseInt(period, 10) * 86_400_000);

@@ -19,7 +19,6 @@ const notOpen = {
   completed: '',
 } as const;
 
-/** The link of a survey, as an address, a QR code, lines for a website and buttons for mails. */
 export function renderShare(c: Context<ScreenEnv>, survey: ManagedSurvey, publicUrl: string) {
   const { organization } = c.var;
   const here = `${surveysPath(organization)}/${survey.id}`;
@@ -106,7 +105,6 @@ function Website({ survey, here, publicUrl, edits }: ShareProps & { edits: boole
   );
 }
 
-/** What makes a website show the survey. */
 function websiteLine(survey: ManagedSurvey, publicUrl: string): string {
   const { position, delay_seconds, every_days } = embeddingOf(survey.embed);
   const timing =

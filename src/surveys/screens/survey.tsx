@@ -44,7 +44,6 @@ type SurveyNumbers = {
   trend: Child;
 };
 
-/** A survey's own numbers, in the way of its scale. */
 export function renderSurvey(c: Context<ScreenEnv>, props: SurveyNumbers) {
   const { survey } = props;
   const { organization } = c.var;
@@ -67,7 +66,7 @@ export function renderSurvey(c: Context<ScreenEnv>, props: SurveyNumbers) {
   });
 }
 
-/** What the reader may do with the survey; dangerous acts lead to a page of their own. */
+/** Dangerous acts lead to a page of their own. */
 function SurveyActs({ c, survey }: { c: Context<ScreenEnv>; survey: ManagedSurvey }) {
   if (!mayEdit(c)) return null;
   const here = `${surveysPath(c.var.organization)}/${survey.id}`;
@@ -173,7 +172,6 @@ const closed = (name: string) => `“${name}” is closed: its links say so.`;
 type ActTools = { db: Db };
 type ByHand = (tools: ActTools, by: Writer, surveyId: string) => Promise<{ name: string }>;
 
-/** Open, close, reopen, copy and delete. */
 export function addActs(app: Hono<ScreenEnv>, tools: ActTools) {
   return app
     .post('/:id/open', (c) => move(c, tools, { act: openSurvey, done: opened }))
