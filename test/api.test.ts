@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { breakingChanges } from '../ops/build/breaking-changes.ts';
-import { apiDocument } from '../src/api.ts';
+import { apiDocument, docsRoutes } from '../src/api.ts';
 import { connect } from '../src/lib/db/db.ts';
 import {
   detractorDetected,
@@ -109,3 +109,31 @@ for (const { type, body } of events) {
     assert.ok(v.is(schema, JSON.parse(body)), body);
   });
 }
+
+const settings = { serviceName: 'Askback', maxContacts: 1000 };
+const docs = docsRoutes({ settings, publicUrl: 'https://feedback.example' });
+
+test('openapi.json is the document', async () => {
+  const answer = await docs.request('/openapi.json');
+  assert.match(answer.headers.get('Content-Type') ?? '', /^application\/json/);
+  assert.deepEqual(await answer.json(), JSON.parse(JSON.stringify(apiDocument(settings))));
+});
+
+test('the samples of /docs call the public address, whatever the Host header says', async () => {
+  const answer = await docs.request('https://evil.example/docs', {
+    headers: { Host: 'evil.example' },
+  });
+  const text = await answer.text();
+  assert.ok(text.includes('https://feedback.example/api/'));
+  assert.ok(!text.includes('evil.example'));
+});
+
+test('/docs and /openapi.json come with an ETag and are revalidated by it', async () => {
+  for (const path of ['/docs', '/openapi.json']) {
+    const answer = await docs.request(path);
+    const etag = answer.headers.get('ETag')!;
+    assert.equal(answer.headers.get('Cache-Control'), 'no-cache');
+    const again = await docs.request(path, { headers: { 'If-None-Match': etag } });
+    assert.equal(again.status, 304);
+  }
+});

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parse } from '../../src/lib/validation/parse.ts';
-import { listThemes, ThemesInput, themesTool } from '../../src/mcp/tools.ts';
+import { listThemes } from '../../src/mcp/tools.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -86,13 +85,4 @@ test('themes of a survey are its own', async () => {
     data.map(({ theme }) => theme),
     ['tea'],
   );
-});
-
-test('as many themes are asked for as the tool says', () => {
-  const { minimum, maximum, default: usual } = themesTool.inputSchema.properties.limit;
-  assert.deepEqual([minimum, maximum, usual], [1, 50, 20]);
-  assert.equal(parse(ThemesInput, {}).limit, usual);
-  for (const limit of [minimum, maximum]) assert.equal(parse(ThemesInput, { limit }).limit, limit);
-  for (const limit of [minimum - 1, maximum + 1, 1.5])
-    assert.throws(() => parse(ThemesInput, { limit }), /limit: /);
 });

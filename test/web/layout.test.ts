@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { languageOf } from '../../src/web/language.ts';
+import { encode } from 'uqr';
+import {
+  hasTexts,
+  isolate,
+  languageOf,
+  languages,
+  preferredLanguage,
+} from '../../src/web/language.ts';
+import { pl } from '../../src/web/languages/pl.ts';
 import { monogram, renderPage } from '../../src/web/layout.tsx';
+import { QrCode } from '../../src/web/qr-code.tsx';
 
 const page = renderPage({
   language: languageOf('ar-EG'),
@@ -37,22 +46,6 @@ test('no page is indexed, cached, framed, or names its address to others', () =>
   assert.match(page.headers['Content-Security-Policy']!, /frame-ancestors 'none'/);
 });
 
-const spoken: [tag: string, language: string][] = [
-  ['de', 'de'],
-  ['de-AT', 'de'],
-  ['DE_at', 'de'],
-  ['ar-EG', 'ar'],
-  ['xx', 'en'],
-  ['', 'en'],
-  ['constructor', 'en'],
-];
-
-for (const [tag, language] of spoken) {
-  test(`${JSON.stringify(tag)} is answered in ${language}`, () => {
-    assert.equal(languageOf(tag).tag, language);
-  });
-}
-
 const monograms: [name: string, letter: string][] = [
   ['acme', 'A'],
   ['  «Über» ', 'Ü'],
@@ -64,3 +57,55 @@ const monograms: [name: string, letter: string][] = [
 for (const [name, letter] of monograms) {
   test(`${name} has the monogram ${letter}`, () => assert.equal(monogram(name), letter));
 }
+
+const accepted: [header: string | null | undefined, tag: string][] = [
+  [undefined, 'en'],
+  [null, 'en'],
+  ['', 'en'],
+  ['*', 'en'],
+  ['sv', 'en'],
+  ['de-AT', 'de'],
+  ['sv, fr;q=0.4, nl ; q=0.7', 'nl'],
+  ['fr, de', 'fr'],
+  ['de;q=0, it;q=0.1', 'it'],
+  ['de;q=0', 'en'],
+  ['PT_br', 'pt'],
+  [`${'sv,'.repeat(19)}ja`, 'ja'],
+  [`${'sv,'.repeat(20)}ja`, 'en'],
+];
+for (const [header, tag] of accepted) {
+  test(`a browser that says ${header?.slice(-30)} of itself reads ${tag}`, () => {
+    assert.deepEqual(preferredLanguage(header), { tag, texts: languages.get(tag) });
+  });
+}
+
+test('ten languages have texts, by their primary tag, and any other is read in English', () => {
+  const tags = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'ar', 'ja'];
+  assert.deepEqual([...languages.keys()], tags);
+  for (const tag of tags) {
+    assert.ok(hasTexts(`${tag}-XX`));
+    assert.equal(languageOf(tag.toUpperCase()).tag, tag);
+  }
+  assert.ok(!hasTexts('sv'));
+  assert.equal(languageOf('sv').tag, 'en');
+  assert.equal(isolate('a'), '\u2068a\u2069');
+});
+
+test('Polish counts stars as Polish does', () => {
+  assert.deepEqual(
+    [1, 2, 4, 5].map((count) => pl.stars(count)),
+    ['1 gwiazdka', '2 gwiazdki', '4 gwiazdki', '5 gwiazdek'],
+  );
+});
+
+test('the drawing of a code has each of its dark squares, and no other', () => {
+  const text = 'https://askback.example/s/abcdef';
+  const { data, size } = encode(text, { border: 2 });
+  const drawn = Array.from({ length: size }, () => Array.from({ length: size }, () => false));
+  const strokes = String(QrCode({ text, title: 'Code' })).matchAll(/M(\d+) (\d+)h(\d+)v1h-(\d+)z/g);
+  for (const [, x, y, there, back] of strokes) {
+    assert.equal(there, back);
+    drawn[Number(y)]!.fill(true, Number(x), Number(x) + Number(there));
+  }
+  assert.deepEqual(drawn, data);
+});

@@ -4,10 +4,14 @@ import * as v from 'valibot';
 import type { Refusal } from '../../../src/errors.ts';
 import {
   BooleanParameter,
+  isInCalendar,
+  isLanguage,
+  isPlainLine,
+  oneLine,
   parse,
+  parseJson,
   parseQuery,
   parseWriteQuery,
-  Uuid,
 } from '../../../src/lib/validation/parse.ts';
 
 const Contact = v.object({
@@ -22,12 +26,6 @@ test('every mistake of a body is named, each field once, in the order of its fie
     refusalOf(() => parse(Contact, given)).message,
     'email: must be an address; age is required; tags.1: must be text; tags.3: must be text',
   );
-});
-
-test('of very many mistakes five are named and the rest counted', () => {
-  const given = { email: 'a@b.test', age: 1, tags: Array.from({ length: 1000 }, () => 1) };
-  const { message } = refusalOf(() => parse(Contact, given));
-  assert.match(message, /^tags\.0: must be text; .*; tags\.4: must be text; and 995 more$/);
 });
 
 test('one mistake is one sentence', () => {
@@ -51,10 +49,6 @@ test('a write refuses what is all but the name of a parameter, and ignores other
   }
   const others = { dry: ['true'], run: ['true'], to: ['1'], '': ['x'], dry_runs: ['true'] };
   assert.deepEqual(parseWriteQuery(Query, { ...others, dry_run: ['true'] }), { dry_run: true });
-});
-
-test('a read goes on ignoring it', () => {
-  assert.deepEqual(parseQuery(Query, { dryRun: ['true'] }), {});
 });
 
 test('of a parameter that is given twice the first value counts, but a boolean must be given once', () => {
@@ -83,17 +77,6 @@ test('of six mistakes five are named, and of five all', () => {
   assert.equal(mistakes(6), '0: no; 1: no; 2: no; 3: no; 4: no; and 1 more');
 });
 
-test('a bad value of a parameter that may be given several times has the name of the parameter', () => {
-  const schema = v.object({ tag: v.optional(v.array(Uuid), []) });
-  const { message } = refusalOf(() => parseQuery(schema, { tag: ['vip', 'gold'] }));
-  assert.equal(message, 'tag: must be a UUID');
-});
-
-test('a name that is no line of text is shown as one', () => {
-  const { message } = refusalOf(() => parseWriteQuery(Query, { 'dry\nrun': ['true'] }));
-  assert.equal(message, 'dry run is no parameter here: write dry_run');
-});
-
 function refusalOf(work: () => unknown): Refusal {
   try {
     work();
@@ -102,3 +85,98 @@ function refusalOf(work: () => unknown): Refusal {
   }
   throw new Error('nothing was refused');
 }
+
+const lists = (levels: number, inside: string) => '['.repeat(levels) + inside + ']'.repeat(levels);
+const objects = (levels: number, inside: string) =>
+  '{"a":'.repeat(levels) + inside + '}'.repeat(levels);
+
+for (const nested of [lists, objects]) {
+  test(`${nested === lists ? 'lists' : 'objects'} are nested up to 64 levels, whatever is in the last`, () => {
+    for (const inside of ['1', '"x"', 'null', 'true']) {
+      const text = nested(64, inside);
+      assert.equal(JSON.stringify(parseJson(text)), text);
+      assert.throws(() => parseJson(nested(65, inside)), /nested deeper than 64 levels/);
+    }
+    for (const empty of ['[]', '{}']) {
+      assert.ok(parseJson(nested(63, empty)));
+      assert.throws(() => parseJson(nested(64, empty)), /nested deeper than 64 levels/);
+    }
+  });
+}
+
+test('a line keeps its joiners and loses what breaks it or turns it around', () => {
+  assert.ok(isPlainLine('Zoë 👩‍👩‍👧 نمی‌خواهم'));
+  for (const bad of ['a\nb', 'a\u0085b', 'a\u202eb', 'a\0b', 'a\u2028b', '\ud800']) {
+    assert.ok(!isPlainLine(bad), JSON.stringify(bad));
+  }
+  assert.equal(oneLine(' How\r\nare\u202e you? '), 'How are you?');
+});
+
+/** The first and the last of each range, and their neighbours. */
+const edges: [refused: readonly number[], kept: readonly number[]][] = [
+  [
+    [0x0, 0x1f, 0x7f, 0x9f],
+    [0x20, 0x7e, 0xa0],
+  ],
+  [
+    [0x2028, 0x2029, 0x202a, 0x202e],
+    [0x2027, 0x202f],
+  ],
+  [
+    [0x2066, 0x2069],
+    [0x2065, 0x206a],
+  ],
+  [
+    [0xfdd0, 0xfdef, 0xfffe, 0xffff],
+    [0xfdcf, 0xfdf0, 0xfffd],
+  ],
+];
+for (const [refused, kept] of edges) {
+  const named = refused.map((code) => `U+${code.toString(16)}`).join(', ');
+  test(`a line has none of ${named}, and their neighbours`, () => {
+    const isKept = (code: number) => isPlainLine(`a${String.fromCodePoint(code)}b`);
+    assert.deepEqual(refused.filter(isKept), []);
+    assert.deepEqual(
+      kept.filter((code) => !isKept(code)),
+      [],
+    );
+  });
+}
+
+test('a tag names a language', () => {
+  for (const tag of ['en', 'pt-BR', 'zh-Hant-TW', 'DE', 'gsw', 'ast', 'rm-CH'])
+    assert.ok(isLanguage(tag), tag);
+});
+
+test('words and codes of no language are none', () => {
+  for (const tag of ['english', 'deutsch', 'xx', 'qq-DE', 'e', '', 'und', 'en_US', 'en-', 'x-mine'])
+    assert.ok(!isLanguage(tag), tag);
+});
+
+test('a tag that says more than a language is none, because nothing can name it', () => {
+  for (const tag of ['en-u-ca-buddhist', 'en-x-a', 'art-x-klingon', 'de-t-en'])
+    assert.ok(!isLanguage(tag), tag);
+  for (const tag of ['de-1996', 'sr-Latn-RS', 'es-419']) assert.ok(isLanguage(tag), tag);
+});
+
+const texts: [text: string, exists: boolean][] = [
+  ['2024-02-29', true],
+  ['2023-02-29', false],
+  ['2024-02-30T12:00:00Z', false],
+  ['2024-04-31', false],
+  ['2024-01-31T23:59:59.999999+23:59', true],
+  ['2024-01-31T25:00:00Z', false],
+  ['0000-12-31', false],
+  ['0001-01-01T00:00:00Z', false],
+  ['0001-01-02', true],
+  ['0001-01-02T00:00:00+00:01', false],
+  ['9999-12-30', true],
+  ['9999-12-30T00:00:00-00:01', false],
+  ['9999-12-31', false],
+  ['+010000-01-01', false],
+  ['now', false],
+  ['', false],
+];
+test('isInCalendar knows which days exist, as Postgres sees them', () => {
+  for (const [text, exists] of texts) assert.equal(isInCalendar(text), exists, text);
+});

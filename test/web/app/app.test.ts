@@ -3,14 +3,15 @@ import { test } from 'node:test';
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal } from '../../../src/errors.ts';
+import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
 import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { parseQuery } from '../../../src/lib/validation/parse.ts';
 import { showErrorScreen, tryAgain } from '../../../src/web/app/error-screens.tsx';
-import { flash } from '../../../src/web/app/flash.ts';
-import { guardForms, readForm } from '../../../src/web/app/forms.tsx';
-import { DataTable, pageSummary } from '../../../src/web/app/lists.tsx';
-import { renderAlone, renderScreen } from '../../../src/web/app/screen.tsx';
+import { flash, keepOnce, takeOnce } from '../../../src/web/app/flash.ts';
+import { guardForms, keepPosted, postedAgain, readForm } from '../../../src/web/app/forms.tsx';
+import { DataTable, PagedList } from '../../../src/web/app/lists.tsx';
+import { Rail, renderAlone, renderScreen } from '../../../src/web/app/screen.tsx';
 import { showTrouble } from '../../../src/web/show.ts';
 
 const publicUrl = 'https://askback.test';
@@ -58,11 +59,6 @@ function app() {
 
 const post = (headers: Record<string, string>, body = new URLSearchParams()) =>
   app().request('/o/form', { method: 'POST', body, headers });
-
-test('a page past the end of a list says so', () => {
-  assert.equal(pageSummary({ page: 8, limit: 50, total: 372 }), '351 to 372 of 372');
-  assert.equal(pageSummary({ page: 9, limit: 50, total: 372 }), 'Past the last of 372');
-});
 
 test('numbers of a table are set as numbers, by column, its first one too', () => {
   const columns = [{ head: 'a' }, { head: 'b', number: true }, { head: 'c' }];
@@ -190,4 +186,110 @@ test('an error screen shows a sentence of its refusal, and explains a wrong addr
   assert.doesNotMatch(sentence, /What is wrong/);
   assert.match(await shown('400?says=plan: is wrong'), /What is wrong: plan: is wrong</);
   assert.doesNotMatch(await shown('409?says=plan: is wrong'), /plan: is wrong/);
+});
+
+for (const [count, shown] of [
+  [0, undefined],
+  [1, '1'],
+  [99, '99'],
+  [100, '99+'],
+] as const) {
+  test(`${count} open detractors and failing webhooks are shown as ${shown ?? 'nothing'}`, () => {
+    const counts = { openDetractors: count, failingWebhooks: count };
+    const reader = {
+      member: { name: 'Lena', isOperator: false },
+      otherOrganizations: [],
+      organization: { ...organization, ...counts },
+    };
+    const html = String(Rail({ reader: reader as never, section: 'home' }));
+    const numbers = [...html.matchAll(/<span class="count"[^>]*><span[^>]*>, <\/span>(.*?)</g)];
+    assert.deepEqual(
+      numbers.map(([, number]) => number),
+      shown ? [shown, shown] : [],
+    );
+  });
+}
+
+const pages: [page: number, total: number, links: string[]][] = [
+  [1, 0, []],
+  [1, 10, []],
+  [1, 11, ['/2']],
+  [2, 11, ['/1']],
+  [2, 20, ['/1']],
+  [2, 21, ['/1', '/3']],
+  [3, 21, ['/2']],
+  [4, 21, ['/1', '/3']],
+  [9, 21, ['/1', '/3']],
+];
+for (const [page, total, links] of pages) {
+  test(`page ${page} of ${total} rows, ten on each, leads to ${links.join(' and ') || 'no other'}`, () => {
+    const meta = { page, limit: 10, total };
+    const at = (number: number) => `/${number}`;
+    const html = String(PagedList({ meta, at, empty: 'none', children: 'rows' }));
+    const found = [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href!);
+    assert.deepEqual(found, links);
+  });
+}
+
+const formApp = new Hono().post('/', async (c) => {
+  await keepPosted(c);
+  return c.json(postedAgain(c));
+});
+
+async function again(...fields: [name: string, value: string | File][]) {
+  const body = new FormData();
+  for (const [name, value] of fields) body.append(name, value);
+  return (await (await formApp.request('/', { method: 'POST', body })).json()) as unknown;
+}
+
+test('a form is sent again with its fields in their order, also several of one name', async () => {
+  assert.deepEqual(
+    await again(['tag', 'a'], ['name', 'password of Ann'], ['tag', 'b'], ['tag', 'c']),
+    [
+      ['tag', 'a'],
+      ['tag', 'b'],
+      ['tag', 'c'],
+      ['name', 'password of Ann'],
+    ],
+  );
+});
+
+for (const [what, name, value] of [
+  ['a file', 'logo', new File(['x'], 'logo.png')],
+  ['a password', 'newPassword', 'long enough'],
+  ['a code', 'code', '123456'],
+] as const) {
+  test(`a form with ${what} is not sent again`, async () => {
+    assert.deepEqual(await again(['name', 'Ann'], [name, value], ['other', 'x']), []);
+  });
+}
+
+test('a form of up to a mebibyte is sent again, and none of more', async () => {
+  const send = async (bytes: number) => {
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const body = `a=${'x'.repeat(bytes - 2)}`;
+    return await (await formApp.request('/', { method: 'POST', body, headers })).json();
+  };
+  assert.equal(((await send(1024 * 1024)) as unknown[]).length, 1);
+  assert.deepEqual(await send(1024 * 1024 + 1), []);
+});
+
+test('what is kept for the next page is there for a minute', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 });
+  const secrets = createSecrets([Buffer.alloc(32, 1)]);
+  const owner = { orgId: 'org', memberId: 'ann' };
+  const app = new Hono()
+    .get('/keep', (c) => {
+      keepOnce(c, secrets, owner, { secret: 'x' });
+      return c.text('');
+    })
+    .get('/take', (c) => c.json(takeOnce(c, secrets, owner) ?? null));
+  const kept = (await app.request('/keep')).headers.get('Set-Cookie')!;
+  assert.match(kept, /Max-Age=60;/);
+  const taken = async () =>
+    await (await app.request('/take', { headers: { Cookie: kept.split(';')[0]! } })).json();
+  t.mock.timers.tick(59_999);
+  assert.deepEqual(await taken(), { secret: 'x' });
+  t.mock.timers.tick(1);
+  assert.equal(await taken(), null);
 });
