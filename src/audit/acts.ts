@@ -1,6 +1,5 @@
 import type { Context } from 'hono';
-import type { Sql } from '../lib/db/db.ts';
-import { insertEvent } from './queries.ts';
+import { json, type Sql } from '../lib/db/db.ts';
 
 export type AuditedAct = {
   /** None for an act on the deployment itself. */
@@ -16,7 +15,7 @@ export type AuditDetail = string | number | boolean | null | readonly string[];
 
 /** Records an act in the transaction of the act itself: there is never one without the other. */
 export async function recordAct(tx: Sql, act: AuditedAct): Promise<void> {
-  await insertEvent(tx, {
+  const event = {
     org_id: act.orgId,
     act: act.act,
     actor_kind: act.actor.kind,
@@ -24,9 +23,10 @@ export async function recordAct(tx: Sql, act: AuditedAct): Promise<void> {
     actor: act.actor.name,
     target: act.target?.kind ?? null,
     target_id: act.target?.id ?? null,
-    details: act.details ?? {},
+    details: json(tx, act.details ?? {}) as never,
     request_id: act.actor.requestId ?? null,
-  });
+  };
+  await tx`insert into audit_events ${tx(event)}`;
 }
 
 /** The author of an act, as it was called at that time. */
@@ -34,7 +34,7 @@ export type Actor = {
   kind: ActorKind;
   id: string | null;
   name: string;
-  /** The request that carried the act, as its answer and the log name it. */
+  /** The id of the request, as its answer and the log name it. */
   requestId?: string | undefined;
   /** An audit event never has an address: of a person's mail neither. */
   address?: never;
@@ -49,7 +49,6 @@ export type ActorKind = (typeof actorKinds)[number];
  */
 export type Writer = { readonly orgId: string; readonly actor: Actor; readonly mayWrite: true };
 
-/** The operator at the command line may change everything. */
 export const commandActor = (): Actor => ({ kind: 'command', id: null, name: 'command line' });
 
 export const commandWriter = (orgId: string): Writer => ({
@@ -58,7 +57,7 @@ export const commandWriter = (orgId: string): Writer => ({
   mayWrite: true,
 });
 
-/** What the service does by itself: the names of jobs and rules, and what screens call them. */
+/** Jobs and rules that act, and their names on screens. */
 export const jobTitles = {
   campaigns: 'Campaigns',
   'every contact has answered': 'Every contact has answered',
@@ -79,7 +78,7 @@ export const jobWriter = (orgId: string, name: ActingJob): Writer => ({
   mayWrite: true,
 });
 
-/** Of a person who has not signed in: a link is all that is known of them. */
+/** A person who has not signed in, and came by a link. */
 export const visitorActor = (requestId?: string): Actor => ({
   kind: 'visitor',
   id: null,
@@ -87,7 +86,6 @@ export const visitorActor = (requestId?: string): Actor => ({
   requestId,
 });
 
-/** The actor of a request: set by `authenticate` for keys and by `signedIn` for members. */
 export function actorOf(c: Context): Actor {
   const actor = c.get('actor') as Actor | undefined;
   if (!actor) throw new Error('this request has no actor: it must pass authenticate or signedIn');

@@ -1,14 +1,12 @@
-import type { Db } from '../lib/db/db.ts';
+import { type Db, deleteInBatches } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/export.ts';
 import { type Actor, recordAct, sentenceOf } from './acts.ts';
 import {
+  type AuditEventRow,
   type AuditFilter,
-  deleteOldEvents,
   deleteSurplusEvents,
-  type EventPosition,
-  type ExportedEvent,
   listCrowded,
-  nextEvents,
+  matching,
 } from './queries.ts';
 
 const atOnce = 1000;
@@ -25,15 +23,24 @@ const head = [
   'request_id',
 ];
 
-/** All events that match as CSV, piece by piece: one batch is in memory, whatever the length. */
+/** The position keeps the microseconds of the time, as text. */
+type ExportedEvent = AuditEventRow & { position: string };
+
+/** All events that match as CSV, newest first, a batch at a time: between two batches it holds no connection. */
 export async function* exportEvents(db: Db, orgId: string, filter: AuditFilter) {
   yield csvLine(head);
-  let after: EventPosition | null = null;
-  for (;;) {
-    const events: ExportedEvent[] = await nextEvents(db, orgId, { filter, after, limit: atOnce });
+  for (let after: ExportedEvent | undefined; ; ) {
+    const events: ExportedEvent[] = await db<ExportedEvent[]>`
+      -- organization: caller
+      select id, iso(at) as at, at::text as position, act, actor_kind, actor, target, target_id, details, request_id
+      from audit_events e
+      where ${matching(db, orgId, filter)}
+        ${after ? db`and (e.at, e.id) < (${after.position}::text::timestamptz, ${after.id}::uuid)` : db``}
+      order by e.at desc, e.id desc
+      limit ${atOnce}`;
     if (events.length > 0) yield events.map(lineOf).join('');
     if (events.length < atOnce) return;
-    after = events.at(-1)!;
+    after = events.at(-1);
   }
 }
 
@@ -61,15 +68,15 @@ export const recordExport = (
 
 /** So many rows a statement, so that no transaction becomes long. */
 const batch = 5000;
-/** Of an organization. A key that writes at its limit all day comes to so many in a week. */
-const keptOfPrograms = 1_000_000;
+/** Per organization. A key that writes at its limit all day comes to so many in a week. */
+const maxOfPrograms = 1_000_000;
 
 /**
  * Deletes events of more than 400 days ago, and of organizations with very many the oldest of what keys and visitors
  * did: a program in a loop fills no disk. What members and operators did stays its whole time.
  */
-export async function cleanUpAudit({ db, kept = keptOfPrograms }: { db: Db; kept?: number }) {
-  while ((await deleteOldEvents(db, batch)) === batch);
+export async function cleanUpAudit({ db, kept = maxOfPrograms }: { db: Db; kept?: number }) {
+  await deleteInBatches(db, 'audit_events', db`at < now() - interval '400 days'`, batch);
   for (const orgId of await listCrowded(db, kept)) {
     while ((await deleteSurplusEvents(db, orgId, { kept, limit: batch })) === batch);
   }

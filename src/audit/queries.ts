@@ -1,23 +1,7 @@
-import { json, type Part, type Sql } from '../lib/db/db.ts';
+import type { Part, Sql } from '../lib/db/db.ts';
 import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import type { ActorKind } from './acts.ts';
-
-type NewAuditEvent = {
-  org_id: string | null;
-  act: string;
-  actor_kind: ActorKind;
-  actor_id: string | null;
-  actor: string;
-  target: string | null;
-  target_id: string | null;
-  details: object;
-  request_id: string | null;
-};
-
-export async function insertEvent(sql: Sql, { details, ...event }: NewAuditEvent) {
-  await sql`insert into audit_events ${sql({ ...event, details: json(sql, details) as never })}`;
-}
 
 export type AuditFilter = {
   from: Date | null;
@@ -39,7 +23,6 @@ export type AuditEventRow = {
   request_id: string | null;
 };
 
-/** A page of an organization's audit events, newest first. */
 export function listEvents(sql: Sql, orgId: OrgId, { filter, page }: ListedEvents): Part {
   const rows = sql`
     -- organization: caller
@@ -61,28 +44,7 @@ export function listEvents(sql: Sql, orgId: OrgId, { filter, page }: ListedEvent
 
 type ListedEvents = { filter: AuditFilter; page: Page };
 
-/** Where a read goes on: the time keeps its microseconds, as text. */
-export type EventPosition = { position: string; id: string };
-
-export type ExportedEvent = AuditEventRow & EventPosition;
-
-/** The next events of an export, newest first: between two of these statements it holds no connection. */
-export async function nextEvents(
-  sql: Sql,
-  orgId: string,
-  { filter, after, limit }: { filter: AuditFilter; after: EventPosition | null; limit: number },
-): Promise<ExportedEvent[]> {
-  return await sql<ExportedEvent[]>`
-    -- organization: caller
-    select id, iso(at) as at, at::text as position, act, actor_kind, actor, target, target_id, details, request_id
-    from audit_events e
-    where ${matching(sql, orgId, filter)}
-      ${after ? sql`and (e.at, e.id) < (${after.position}::text::timestamptz, ${after.id}::uuid)` : sql``}
-    order by e.at desc, e.id desc
-    limit ${limit}`;
-}
-
-const matching = (sql: Sql, orgId: OrgId, { from, to, actor, act }: AuditFilter) => sql`
+export const matching = (sql: Sql, orgId: OrgId, { from, to, actor, act }: AuditFilter) => sql`
   org_id = ${orgId}
   ${from ? sql`and at >= ${from}` : sql``}
   ${to ? sql`and at < ${to}` : sql``}
@@ -93,23 +55,6 @@ export async function hasOrganization(sql: Sql, orgId: string): Promise<boolean>
   return (await sql`select from organizations where id = ${orgId}`).length > 0;
 }
 
-/** Audit events are kept 400 days. */
-export async function deleteOldEvents(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    -- organization: caller
-    delete from audit_events
-    where id in (
-      select id
-      from audit_events
-      where at < now() - interval '400 days'
-      order by at
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
-}
-
-/** Organizations with more events than are kept. */
 export async function listCrowded(sql: Sql, kept: number): Promise<string[]> {
   const found = await sql<{ org_id: string }[]>`
     -- organization: caller

@@ -21,7 +21,6 @@ export function accountReads(tools: KeyTools & ReplicaTools) {
 
 type AskingKey = { keyId: string; requestsPerMinute: number };
 
-/** The key that a read was made with, its organization, and what both may do, as the API shows them. */
 const keyAccount = (sql: Sql, orgId: OrgId, { keyId, requestsPerMinute }: AskingKey): Part => sql`(
   select json_build_object('data', json_build_object(
            'organization', json_build_object('id', o.id, 'name', o.name),
@@ -35,7 +34,6 @@ const keyAccount = (sql: Sql, orgId: OrgId, { keyId, requestsPerMinute }: Asking
   where o.id = ${orgId}
 )`;
 
-/** What an organization has used of its month, and how much it has in all. */
 const usageJson = (sql: Sql, orgId: OrgId): Part => sql`(
   select json_build_object('data', json_build_object(
            'month', to_char(now() at time zone 'UTC', 'YYYY-MM'),

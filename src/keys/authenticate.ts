@@ -18,14 +18,12 @@ import {
 } from './queries.ts';
 import { rateHeaders, readKey, unknownKeyLimit } from './rules.ts';
 
-/** What a request carries once its key has been accepted. */
 export type ApiEnv = RequestEnv & { Variables: { key: Key; actor: Actor } };
 type Key = {
   id: string;
   org_id: string;
   name: string;
   permission: Permission;
-  /** The request that the key came with. */
   requestId?: string;
 };
 

@@ -14,9 +14,9 @@ import { isIdempotencyName, judgeRepeat } from './rules.ts';
 
 const readAtOnce = 100;
 
-export type AnswerName = Omit<StoredAnswer, 'answer'>;
+export type AnswerName = { key_id: string; name: string };
 
-/** The stored answers of an organization's requests that match. They are sealed: each must be opened to be looked at. */
+/** Stored answers are sealed: each must be opened to be looked at. */
 export async function findAnswers(
   { db, secrets }: { db: Sql; secrets: Secrets },
   orgId: string,
@@ -24,7 +24,14 @@ export async function findAnswers(
 ): Promise<AnswerName[]> {
   const found: AnswerName[] = [];
   for (let after: AnswerName | null = null; ; ) {
-    const answers: StoredAnswer[] = await listAnswers(db, orgId, { after, atMost: readAtOnce });
+    const answers: StoredAnswer[] = await db<StoredAnswer[]>`
+      select i.key_id, i.name, i.answer
+      from api_keys k
+      join idempotency_keys i on i.key_id = k.id
+      where k.org_id = ${orgId} and i.answer is not null
+        ${after ? db`and (i.key_id, i.name) > (${after.key_id}::uuid, ${after.name})` : db``}
+      order by i.key_id, i.name
+      limit ${readAtOnce}`;
     for (const { key_id, name, answer } of answers) {
       const store = answerStore(secrets, { owner: orgId, id: `${key_id} ${name}` });
       if (await matches(await store.unpack(answer))) found.push({ key_id, name });
@@ -34,29 +41,12 @@ export async function findAnswers(
   }
 }
 
-type StoredAnswer = { key_id: string; name: string; answer: Buffer };
+type StoredAnswer = AnswerName & { answer: Buffer };
 
-/** Stored answers of all keys of an organization, some at a time. */
-async function listAnswers(
-  sql: Sql,
-  orgId: string,
-  { after, atMost }: { after: Omit<StoredAnswer, 'answer'> | null; atMost: number },
-) {
-  return await sql<StoredAnswer[]>`
-    select i.key_id, i.name, i.answer
-    from api_keys k
-    join idempotency_keys i on i.key_id = k.id
-    where k.org_id = ${orgId} and i.answer is not null
-      ${after ? sql`and (i.key_id, i.name) > (${after.key_id}::uuid, ${after.name})` : sql``}
-    order by i.key_id, i.name
-    limit ${atMost}`;
-}
-
-/** The names of these requests are free again. */
 export async function deleteAnswers(
   sql: Sql,
   orgId: string,
-  answers: readonly Omit<StoredAnswer, 'answer'>[],
+  answers: readonly AnswerName[],
 ): Promise<number> {
   const { count } = await sql`
     delete from idempotency_keys i
@@ -78,7 +68,7 @@ type IdempotencyTools = {
 };
 
 /** Compressed. More than a send to the largest list is answered with. */
-const largestStoredAnswer = 1024 * 1024;
+const maxStoredAnswer = 1024 * 1024;
 
 /**
  * A POST with an Idempotency-Key runs once in 24 hours: a repeat gets the stored answer, which is sealed
@@ -104,17 +94,20 @@ export const answerOnce = ({ db, log, secrets, settings }: IdempotencyTools) =>
     const claim = { ...request, claimedAt: found.claimed_at ?? '' };
     // The work is done: its answer goes out even when it cannot be stored.
     const isStored = c.res.status < 500 && c.req.query('dry_run') !== 'true';
-    const kept = isStored ? keep({ db, pack: store.pack }, claim, c.res) : releaseName(db, claim);
-    await kept.catch((error: unknown) =>
-      log.error({ err: error, request_id: c.var.requestId }, 'could not store an answer'),
-    );
+    try {
+      if (isStored)
+        await saveAnswer(db, claim, c.res.status, await store.pack(await c.res.clone().text()));
+      else await releaseName(db, claim);
+    } catch (error) {
+      log.error({ err: error, request_id: c.var.requestId }, 'could not store an answer');
+    }
   });
 
 /** Compressed before it is sealed: afterwards nothing compresses. */
 export const answerStore = (secrets: Secrets, owner: SealedFor) => ({
   async pack(body: string): Promise<Buffer | null> {
     const compressed = await compress(body);
-    return compressed.length > largestStoredAnswer ? null : secrets.seal(owner, compressed);
+    return compressed.length > maxStoredAnswer ? null : secrets.seal(owner, compressed);
   },
   unpack: async (answer: Uint8Array) =>
     (await decompress(secrets.openBytes(owner, answer))).toString('utf8'),
@@ -122,20 +115,13 @@ export const answerStore = (secrets: Secrets, owner: SealedFor) => ({
 
 const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompress)];
 
-type Keep = { db: Db; pack: (body: string) => Promise<Buffer | null> };
-
-async function keep({ db, pack }: Keep, claim: ClaimedName, answer: Response) {
-  const body = await pack(await answer.clone().text());
-  await saveAnswer(db, claim, { status: answer.status, body });
-}
-
 function replay(c: Context<ApiEnv>, status: number | null, body: string) {
   c.header('Idempotent-Replayed', 'true');
   c.header('Content-Type', 'application/json');
   return c.body(body, status as ContentfulStatusCode);
 }
 
-/** What the name stands for: the same name on another path, or with another body, is a mistake. */
+/** The same name on another path, or with another body, is a mistake. */
 async function hashRequest(c: Context<ApiEnv>): Promise<Buffer> {
   const { pathname, search } = new URL(c.req.url);
   const body = await readBody(c);
@@ -165,7 +151,6 @@ const notStored = (status: number | null) =>
     { code: 'idempotency_answer_not_stored' },
   );
 
-/** A request as its caller named it, and what it asks for. */
 type NamedRequest = { keyId: string; name: string; requestHash: Buffer };
 
 type NameClaim = {
@@ -215,17 +200,17 @@ async function claimName(
 
 type ClaimedName = NamedRequest & { claimedAt: string };
 
-/** What a key may store in answers that are larger than this. The number of the others is bounded by its rate limit. */
+/** Larger answers of a key share `storedBytesPerKey`. The number of the others is bounded by its rate limit. */
 const smallAnswer = 1024;
 const storedBytesPerKey = 64 * 1024 * 1024;
 
-/** Stores an answer, or only its status once the key has stored as much as it may. */
 export async function saveAnswer(
   sql: Sql,
   { keyId, name, claimedAt }: ClaimedName,
-  answer: { status: number; body: Buffer | null },
+  status: number,
+  body: Buffer | null,
 ) {
-  const bytes = answer.body?.length ?? 0;
+  const bytes = body?.length ?? 0;
   const hasRoom =
     bytes <= smallAnswer
       ? sql`true`
@@ -236,8 +221,8 @@ export async function saveAnswer(
         )`;
   await sql`
     update idempotency_keys
-    set status = ${answer.status},
-        answer = case when ${hasRoom} then ${answer.body}::bytea end
+    set status = ${status},
+        answer = case when ${hasRoom} then ${body}::bytea end
     where key_id = ${keyId} and name = ${name} and created_at = ${claimedAt}::text::timestamptz`;
 }
 
@@ -245,18 +230,4 @@ async function releaseName(sql: Sql, { keyId, name, claimedAt }: ClaimedName) {
   await sql`
     delete from idempotency_keys
     where key_id = ${keyId} and name = ${name} and created_at = ${claimedAt}::text::timestamptz`;
-}
-
-/** A stored answer is replayed for 24 hours. */
-export async function deleteOldIdempotencyKeys(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from idempotency_keys
-    where (key_id, name) in (
-      select key_id, name
-      from idempotency_keys
-      where created_at < now() - interval '24 hours'
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
 }

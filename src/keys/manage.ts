@@ -1,19 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
-import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
-import { deleteOldIdempotencyKeys } from './idempotency.ts';
-import {
-  deleteOldRateWindows,
-  findKey,
-  insertKey,
-  type ListedKey,
-  type Permission,
-  revokeLiveKey,
-} from './queries.ts';
+import { type Db, deleteInBatches, inTransaction, type Sql, violates } from '../lib/db/db.ts';
+import { findKey, insertKey, type ListedKey, type Permission, revokeLiveKey } from './queries.ts';
 import { spellKey } from './rules.ts';
 
-/** Makes a key of the organization. Its text is in this answer and nowhere else. */
 export async function createKey(db: Db, writer: Writer, options: KeyOptions) {
   return await inTransaction(db, async (tx) => {
     const key = await issueKey(tx, writer.orgId, options).catch(refuseUnknownOrganization);
@@ -51,7 +42,6 @@ export async function getKey(sql: Sql, orgId: string, id: string): Promise<Liste
 
 type KeyOptions = { name: string; permission?: Permission; expires_at?: Date | null };
 
-/** Makes a key. Its text is in this answer and nowhere else. */
 export async function issueKey(sql: Sql, orgId: string, options: KeyOptions) {
   const { key, publicId, secretHash } = spellKey(randomBytes(8), randomBytes(32));
   const { name, permission = 'read', expires_at = null } = options;
@@ -59,11 +49,8 @@ export async function issueKey(sql: Sql, orgId: string, options: KeyOptions) {
   return { ...row, key };
 }
 
-/** So many rows a statement: it must not hold up the requests that it cleans up behind. */
-const batch = 5000;
-
-/** Deletes stored answers and rate windows that no request can ask for any more. */
+/** Deletes stored answers and rate windows that no request can ask for any more, with room for clocks that differ. */
 export async function cleanUpKeys({ db }: { db: Db }) {
-  while ((await deleteOldIdempotencyKeys(db, batch)) === batch);
-  while ((await deleteOldRateWindows(db, batch)) === batch);
+  await deleteInBatches(db, 'idempotency_keys', db`created_at < now() - interval '24 hours'`);
+  await deleteInBatches(db, 'rate_windows', db`minute < now() - interval '5 minutes'`);
 }

@@ -13,10 +13,7 @@ type Credentials = { key: KeyParts | undefined; address: string };
  * Finds a live key and counts the request against its minute; without a live key, against the address
  * that it came from. One statement: no request can slip between the check and the count.
  */
-export async function countRequest(
-  sql: Sql,
-  { key, address }: Credentials,
-): Promise<CountedRequest> {
+export async function countRequest(sql: Sql, { key, address }: Credentials) {
   return one(
     await sql<CountedRequest[]>`
       -- all organizations
@@ -79,7 +76,6 @@ export async function listKeys(sql: Sql, orgId: string): Promise<ListedKey[]> {
 
 type KeyPage = { revoked: boolean; page: number; limit: number };
 
-/** A page of the keys that are revoked, or of the others, newest first, with how many there are. */
 export async function pageOfKeys(sql: Sql, orgId: string, { revoked, page, limit }: KeyPage) {
   const some = sql`org_id = ${orgId} and (revoked_at is not null) = ${revoked}`;
   const [keys, counted] = await Promise.all([
@@ -103,7 +99,6 @@ export async function findKey(sql: Sql, orgId: string, id: string): Promise<List
   return row;
 }
 
-/** The organization of a key that the operator names by its id alone. */
 export async function findOrganizationOfKey(sql: Sql, id: string): Promise<string | undefined> {
   const [row] = await sql<{ org_id: string }[]>`
     -- all organizations
@@ -112,11 +107,7 @@ export async function findOrganizationOfKey(sql: Sql, id: string): Promise<strin
 }
 
 /** Nothing comes back when there is no such key, or it is revoked already. */
-export async function revokeLiveKey(
-  sql: Sql,
-  orgId: string,
-  id: string,
-): Promise<ListedKey | undefined> {
+export async function revokeLiveKey(sql: Sql, orgId: string, id: string) {
   const [row] = await sql<ListedKey[]>`
     update api_keys
     set revoked_at = now()
@@ -125,12 +116,10 @@ export async function revokeLiveKey(
   return row;
 }
 
-/** Notes that a key is in use. */
 export async function touchKey(sql: Sql, { id, org_id }: { id: string; org_id: string }) {
   await sql`update api_keys set last_used_at = now() where org_id = ${org_id} and id = ${id}`;
 }
 
-/** What a subject has used of its clock minute. */
 export type RateCount = {
   /** Requests of this subject in the current clock minute, this one included. */
   used: number;
@@ -158,17 +147,3 @@ const countOneMore = (sql: Sql) => sql`
         minute = greatest(w.minute, excluded.minute)
   returning count as used,
             ceil(extract(epoch from minute + interval '1 minute' - now()))::int as resets_in_seconds`;
-
-/** A window counts for its own minute only; the rest is room for clocks that differ. */
-export async function deleteOldRateWindows(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from rate_windows
-    where subject in (
-      select subject
-      from rate_windows
-      where minute < now() - interval '5 minutes'
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
-}

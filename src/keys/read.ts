@@ -9,7 +9,6 @@ import { type RequestEnv, watchCaller } from '../lib/http/http.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiEnv } from './authenticate.ts';
 
-/** With a replica, reads go there. */
 export type ReplicaTools = { db: Db; replica?: Replica | undefined };
 
 /** The expression that makes an answer as JSON text; undefined when there is nothing to look for. */

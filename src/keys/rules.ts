@@ -39,7 +39,7 @@ export const unknownKeyLimit = 60;
 
 type Counted = { rateLimit: number; used: number; resets_in_seconds: number };
 
-/** What is left of the minute: of the key's own, or of the address's for all that carry no working key. */
+/** Headers for the minute of the key, or of the address for all that carry no working key. */
 export function rateHeaders(known: boolean, { rateLimit, used, resets_in_seconds }: Counted) {
   const ofKey = `"default";q=${rateLimit};w=60`;
   const left = (quota: number) => `r=${Math.max(0, quota - used)};t=${resets_in_seconds}`;
@@ -52,7 +52,7 @@ export function rateHeaders(known: boolean, { rateLimit, used, resets_in_seconds
 
 const nameForm = /^[\x21-\x7E]{1,255}$/;
 
-/** Whether an Idempotency-Key is one: something short, printable and without spaces. */
+/** Short, printable and without spaces. */
 export const isIdempotencyName = (name: string) => nameForm.test(name);
 
 export type NamedBefore = {
@@ -62,7 +62,7 @@ export type NamedBefore = {
   answer: Uint8Array | null;
 };
 
-/** What a POST with an Idempotency-Key comes to: it runs, or it gets the answer of the first one. */
+/** A POST with an Idempotency-Key runs, or gets the answer of the first one. */
 export function judgeRepeat({ claimed_at, same_request, status, answer }: NamedBefore) {
   if (claimed_at !== null) return 'run';
   if (same_request === false) return 'differs';
@@ -70,7 +70,6 @@ export function judgeRepeat({ claimed_at, same_request, status, answer }: NamedB
   return answer === null ? 'not_stored' : 'replay';
 }
 
-/** How long a key that is made in the app works. */
 export const expiryChoices = ['30d', '90d', '365d', 'never'] as const;
 export type ExpiryChoice = (typeof expiryChoices)[number];
 
@@ -81,7 +80,6 @@ export function expiryOf(choice: ExpiryChoice, now: Date): Date | null {
   return choice === 'never' ? null : new Date(now.getTime() + Number.parseInt(choice, 10) * dayMs);
 }
 
-/** Whether a key's end is over, so near that something must be done, or far. */
 export function expiryState(expiresAt: Date, now: Date): 'over' | 'near' | 'far' {
   const left = expiresAt.getTime() - now.getTime();
   if (left <= 0) return 'over';

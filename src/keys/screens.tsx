@@ -1,21 +1,29 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Name, OneOf } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
-import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
+import { requireProvedOwner, requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { Confirm, Mistakes, Secret, State, Time } from '../web/app/badges.tsx';
 import { keepOnce, redirectWith, takeOnce } from '../web/app/flash.ts';
-import { Choice, emptyForm, Field, type FormState, readForm, Select } from '../web/app/forms.tsx';
+import {
+  Choice,
+  emptyForm,
+  Field,
+  type FormState,
+  readForm,
+  Select,
+  Submit,
+  statusOf,
+} from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createKey, getKey, revokeKey } from './manage.ts';
 import { type ListedKey, pageOfKeys } from './queries.ts';
 import { expiryChoices, expiryOf, expiryState } from './rules.ts';
-
-const revokeTitle = (name: string) => `Revoke the key “${name}”`;
 
 type KeyScreenTools = { db: Db; secrets: Secrets; publicUrl: string };
 
@@ -25,7 +33,9 @@ const NewKeyForm = v.object({
   expires: v.optional(OneOf(expiryChoices), 'never'),
 });
 
-const MadeKeyShown = v.object({ id: v.string(), name: v.string(), key: v.string() });
+/** The key that was made just now: the only time that its text is known. */
+const MadeKey = v.object({ id: v.string(), name: v.string(), key: v.string() });
+type MadeKey = v.InferOutput<typeof MadeKey>;
 
 /** Settings, API Keys: below `/o/:slug/settings/api-keys`, for owners. */
 export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
@@ -35,11 +45,11 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
       const { page, limit } = parsePage(c.req.queries());
       const revoked = c.req.query('state') === 'revoked';
       const shown = await pageOfKeys(db, orgId, { revoked, page, limit });
-      const made = v.safeParse(MadeKeyShown, takeOnce(c, secrets, { orgId, memberId }));
+      const made = v.safeParse(MadeKey, takeOnce(c, secrets, { orgId, memberId }));
       const body = (
         <KeyList
           organization={c.var.organization}
-          made={made.success ? (made.output satisfies MadeKey) : null}
+          made={made.success ? made.output : null}
           {...{ ...shown, revoked, page, limit, publicUrl, now: new Date() }}
         />
       );
@@ -47,16 +57,14 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
     })
 
     .get('/new', (c) => {
-      requireRole(c, 'owner');
-      requireRecentProof(c);
-      return showForm(c, emptyForm());
+      requireProvedOwner(c);
+      return showForm(c);
     })
 
     .post('/', async (c) => {
-      const owner = requireRole(c, 'owner');
-      requireRecentProof(c);
+      const owner = requireProvedOwner(c);
       const form = await readForm(c, NewKeyForm);
-      if (form.errors) return showForm(c, form, 422);
+      if (form.errors) return showForm(c, form);
       const { expires, ...given } = form.values;
       const expires_at = expiryOf(expires, new Date());
       const { id, name, key } = await createKey(db, owner, { ...given, expires_at });
@@ -65,50 +73,41 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
     })
 
     .get('/:id/revoke', async (c) => {
-      const { orgId } = requireRole(c, 'owner');
-      requireRecentProof(c);
+      const { orgId } = requireProvedOwner(c);
       const { id, name } = await getKey(db, orgId, idParam(c, 'key'));
       const list = settingPath(c.var.organization, 'api-keys');
+      const title = `Revoke the key “${name}”`;
       const body = (
-        <section aria-labelledby="revoke">
-          <h2 id="revoke">{revokeTitle(name)}</h2>
+        <Part id="revoke" title={title}>
           <Confirm action={`${list}/${id}/revoke`} button="Revoke" cancel={list}>
             <p>
               What uses this key stops working at once: its very next request is refused. A revoked
               key cannot be made to work again; a new one takes its place.
             </p>
           </Confirm>
-        </section>
+        </Part>
       );
-      const trail = [{ text: 'API Keys', href: list }];
-      return renderSettings(c, {
-        setting: 'api-keys',
-        title: revokeTitle(name),
-        body,
-        trail,
-      });
+      return showBelow(c, { title, body });
     })
 
     .post('/:id/revoke', async (c) => {
-      const owner = requireRole(c, 'owner');
-      requireRecentProof(c);
+      const owner = requireProvedOwner(c);
       const { name } = await revokeKey(db, owner, idParam(c, 'key'));
-      return redirectWith(
-        c,
-        settingPath(c.var.organization, 'api-keys'),
-        `The key “${name}” is revoked.`,
-      );
+      const list = settingPath(c.var.organization, 'api-keys');
+      return redirectWith(c, list, `The key “${name}” is revoked.`);
     });
 
-function showForm(
-  c: Parameters<typeof renderSettings>[0],
-  form: FormState,
-  status: 200 | 422 = 200,
-) {
-  const list = settingPath(c.get('organization'), 'api-keys');
-  const trail = [{ text: 'API Keys', href: list }];
-  const body = <KeyForm form={form} action={list} cancel={list} />;
-  return renderSettings(c, { setting: 'api-keys', title: 'New API Key', body, trail, status });
+function showForm(c: Context<ScreenEnv>, form: FormState = emptyForm()) {
+  const list = settingPath(c.var.organization, 'api-keys');
+  const body = <KeyForm form={form} list={list} />;
+  return showBelow(c, { title: 'New API Key', body, status: statusOf(form) });
+}
+
+type BelowKeys = { title: string; body: Child; status?: 200 | 422 };
+
+function showBelow(c: Context<ScreenEnv>, page: BelowKeys) {
+  const trail = [{ text: 'API Keys', href: settingPath(c.var.organization, 'api-keys') }];
+  return renderSettings(c, { ...page, setting: 'api-keys', trail });
 }
 
 const expiry = {
@@ -118,13 +117,10 @@ const expiry = {
   never: 'Never',
 } as const;
 
-type KeyFormProps = { form: FormState; action: string; cancel: string };
-
-function KeyForm({ form, action, cancel }: KeyFormProps) {
+function KeyForm({ form, list }: { form: FormState; list: string }) {
   return (
-    <section aria-labelledby="new">
-      <h2 id="new">New API Key</h2>
-      <form method="post" action={action} class="fields narrow">
+    <Part id="new" title="New API Key">
+      <form method="post" action={list} class="fields narrow">
         <Mistakes form={form} />
         <Field
           name="name"
@@ -154,21 +150,17 @@ function KeyForm({ form, action, cancel }: KeyFormProps) {
           options={expiryChoices.map((value) => ({ value, text: expiry[value] }))}
         />
         <div class="actions">
-          <button type="submit" class="primary">
-            Create key
-          </button>
-          <a class="more" href={cancel}>
+          <Submit>Create key</Submit>
+          <a class="more" href={list}>
             Cancel
           </a>
         </div>
       </form>
-    </section>
+    </Part>
   );
 }
 
 const permission = { read: 'Read', write: 'Read and write' } as const;
-
-type MadeKey = { id: string; name: string; key: string };
 
 type KeyListProps = {
   organization: { name: string; slug: string };
@@ -179,7 +171,6 @@ type KeyListProps = {
   limit: number;
   now: Date;
   publicUrl: string;
-  /** The key that was made just now: the only time that its text is known. */
   made: MadeKey | null;
 };
 
@@ -188,7 +179,13 @@ function KeyList(props: KeyListProps) {
   const here = settingPath(organization, 'api-keys');
   return (
     <>
-      {made ? <Made {...{ made, here, publicUrl }} /> : null}
+      {made ? (
+        <Secret title={`Copy the key “${made.name}” now`} label="Key" value={made.key} done={here}>
+          <p>It is shown only once. askback keeps a hash, so that nothing can show it again.</p>
+          <p class="small soft">Send it as the header X-API-Key. For example:</p>
+          <pre>{`curl -H 'X-API-Key: ${made.key}' '${publicUrl}/api/v1/surveys'`}</pre>
+        </Secret>
+      ) : null}
       <Part
         id="keys"
         title="API Keys"
@@ -235,31 +232,19 @@ function KeyList(props: KeyListProps) {
   );
 }
 
-type MadeProps = { made: MadeKey; here: string; publicUrl: string };
-
-function Made({ made, here, publicUrl }: MadeProps) {
-  return (
-    <Secret title={`Copy the key “${made.name}” now`} label="Key" value={made.key} done={here}>
-      <p>It is shown only once. askback keeps a hash, so that nothing can show it again.</p>
-      <p class="small soft">Send it as the header X-API-Key. For example:</p>
-      <pre>{`curl -H 'X-API-Key: ${made.key}' '${publicUrl}/api/v1/surveys'`}</pre>
-    </Secret>
-  );
-}
-
 function Segments({ here, revoked }: { here: string; revoked: boolean }) {
   return (
     <ul class="segments" aria-label="Keys">
-      <li>
-        <a href={here} aria-current={revoked ? undefined : 'page'}>
-          In use
-        </a>
-      </li>
-      <li>
-        <a href={`${here}?state=revoked`} aria-current={revoked ? 'page' : undefined}>
-          Revoked
-        </a>
-      </li>
+      {[false, true].map((each) => (
+        <li>
+          <a
+            href={each ? `${here}?state=revoked` : here}
+            aria-current={each === revoked ? 'page' : undefined}
+          >
+            {each ? 'Revoked' : 'In use'}
+          </a>
+        </li>
+      ))}
     </ul>
   );
 }
@@ -290,13 +275,7 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
 function Expiry({ expiry: { expires_at }, now }: { expiry: ListedKey; now: Date }) {
   if (!expires_at) return 'never';
   const state = expiryState(expires_at, now);
-  if (state === 'far') return <Time at={expires_at} show="day" />;
-  if (state === 'near') {
-    return (
-      <State kind="warning">
-        <Time at={expires_at} show="day" />
-      </State>
-    );
-  }
-  return <State kind="failed">expired</State>;
+  if (state === 'over') return <State kind="failed">expired</State>;
+  const day = <Time at={expires_at} show="day" />;
+  return state === 'near' ? <State kind="warning">{day}</State> : day;
 }

@@ -2,7 +2,7 @@ import { type Context, Hono, type MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import PostalMime, { decodeWords } from 'postal-mime';
 import { notFound, Refusal } from '../errors.ts';
-import { isSameText } from '../lib/crypto/secrets.ts';
+import { constantTimeEqual } from '../lib/crypto/secrets.ts';
 import type { Db } from '../lib/db/db.ts';
 import { isLocalRequest } from '../lib/http/listen.ts';
 import { parsePage } from '../lib/paging/page.ts';
@@ -101,8 +101,9 @@ export const guardMailbox =
     }
     if (mailboxSecret === null) return await next();
     const given = c.req.query('secret');
-    if (given !== undefined && isSameText(given, mailboxSecret)) return keep(c, mailboxSecret);
-    if (isSameText(getCookie(c, cookieName) ?? '', mailboxSecret)) return await next();
+    if (given !== undefined && constantTimeEqual(given, mailboxSecret))
+      return keep(c, mailboxSecret);
+    if (constantTimeEqual(getCookie(c, cookieName) ?? '', mailboxSecret)) return await next();
     throw new Refusal(
       'forbidden',
       'the mailbox opens by the link with a secret that `askback serve` printed when it started',

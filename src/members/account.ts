@@ -6,14 +6,15 @@ import { deleteSession, deleteSessions, renewProof } from '../sessions/queries.t
 import type { SignedInMember } from '../sessions/session.ts';
 import { recordAccountAct } from './account-acts.ts';
 import type { OwnAccount } from './codes.ts';
-import { clearSubject } from './oidc.ts';
 import { hashPassword } from './password.ts';
 import { deleteResetLinks, setPassword } from './queries.ts';
 import { checkOwnPassword } from './sign-in.ts';
 
 export async function changeName(db: Db, { memberId, actor }: OwnAccount, name: string) {
   await inTransaction(db, async (tx) => {
-    if (!(await saveName(tx, memberId, name))) return;
+    const { count } = await tx`
+      update members set name = ${name} where id = ${memberId} and name <> ${name}`;
+    if (count === 0) return;
     const details = { changed: ['name'] };
     await recordAccountAct(tx, { memberId, actor, act: 'member.changed', details });
   });
@@ -27,16 +28,15 @@ type PasswordChange = {
   password: string;
 };
 
-/** Sets a new password and ends all other sessions. Returns whether the current one was right. */
+/** Sets a new password and ends all other sessions. Returns false when the current password is wrong. */
 export async function changePassword(
   db: Db,
   c: Context,
   { member, own, current, password }: PasswordChange,
 ): Promise<boolean> {
   const { memberId, actor } = own;
-  if (current !== undefined) {
-    if (!(await checkOwnPassword(db, c, { member, password: current }))) return false;
-  }
+  if (current !== undefined && !(await checkOwnPassword(db, c, { member, password: current })))
+    return false;
   const passwordHash = await hashPassword(password, { address: clientAddress(c) });
   await inTransaction(db, async (tx) => {
     await setPassword(tx, memberId, passwordHash);
@@ -48,7 +48,6 @@ export async function changePassword(
   return true;
 }
 
-/** Ends one session of the member. */
 export async function endOneSession(db: Db, { memberId, actor }: OwnAccount, id: string) {
   await inTransaction(db, async (tx) => {
     if (!(await deleteSession(tx, memberId, id))) throw notFound('session');
@@ -56,32 +55,27 @@ export async function endOneSession(db: Db, { memberId, actor }: OwnAccount, id:
   });
 }
 
-/** Ends all sessions of the member but the one that asks. Returns how many there were. */
-export async function endOtherSessions(
-  db: Db,
-  { memberId, actor }: OwnAccount,
-  except: string,
-): Promise<number> {
-  return await inTransaction(db, async (tx) => {
+export async function endOtherSessions(db: Db, { memberId, actor }: OwnAccount, except: string) {
+  await inTransaction(db, async (tx) => {
     const ended = await deleteSessions(tx, memberId, { except });
-    const details = { ended };
-    if (ended > 0) {
-      await recordAccountAct(tx, { memberId, actor, act: 'session.ended', details });
-    }
-    return ended;
+    if (ended === 0) return;
+    await recordAccountAct(tx, { memberId, actor, act: 'session.ended', details: { ended } });
   });
 }
 
 /** Ends the link with the account at the OpenID provider. The next sign-in there makes a new one. */
 export async function unlinkSso(db: Db, { memberId, actor }: OwnAccount) {
   await inTransaction(db, async (tx) => {
-    if (!(await clearSubject(tx, memberId))) return;
+    const { count } = await tx`
+      update members
+      set sso_issuer = null, sso_subject = null
+      where id = ${memberId} and sso_subject is not null`;
+    if (count === 0) return;
     const details = { changed: ['single sign-on'] };
     await recordAccountAct(tx, { memberId, actor, act: 'member.changed', details });
   });
 }
 
-/** What a member can prove itself with. */
 export type AccountProofs = {
   hasPassword: boolean;
   ssoIssuer: string | null;
@@ -103,13 +97,6 @@ export async function findProofs(sql: Sql, memberId: string): Promise<AccountPro
   return row;
 }
 
-/** Returns whether it is another name than before. */
-export async function saveName(sql: Sql, memberId: string, name: string): Promise<boolean> {
-  const { count } = await sql`
-    update members set name = ${name} where id = ${memberId} and name <> ${name}`;
-  return count > 0;
-}
-
 const browsers: readonly (readonly [mark: RegExp, name: string])[] = [
   [/\bEdgA?\/|\bEdgiOS\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -129,7 +116,6 @@ const systems: readonly (readonly [mark: RegExp, name: string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** A browser as its user knows it: "Firefox on Linux". */
 export function deviceName(userAgent: string | null): string {
   const nameIn = (names: typeof browsers) =>
     names.find(([mark]) => mark.test(userAgent ?? ''))?.[1];

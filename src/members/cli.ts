@@ -26,7 +26,7 @@ import { makeResetLink } from './reset.ts';
 import { changeRole, removeMember } from './roles.ts';
 
 const roles = ['owner', 'editor', 'viewer'] as const;
-const email = option(Email, 'E', 'the address of the member');
+const address = option(Email, 'E', 'the address of the member');
 
 const invite = command({
   name: 'member invite',
@@ -37,8 +37,7 @@ const invite = command({
     role: optional(OneOf(roles), roles.join('|'), 'what the member may do there'),
     operator: flag('the member runs this deployment'),
   },
-  run(tools: CommandTools, given) {
-    const { org, role, operator } = given;
+  run(tools: CommandTools, { email, org, role, operator }) {
     if ((org === undefined) !== (role === undefined)) {
       throw new UsageError('--org and --role go together', invite.usage);
     }
@@ -47,14 +46,11 @@ const invite = command({
     }
     return inDatabase(tools, async (db, config) => {
       const inviting = await inviteTools(db, config);
+      const invitation = role && { email, role, isOperator: operator };
       const made =
-        org && role
-          ? await inviteMember(inviting, commandWriter(org), {
-              email: given.email,
-              role,
-              isOperator: operator,
-            })
-          : await inviteOperator(inviting, commandActor(), given.email);
+        org && invitation
+          ? await inviteMember(inviting, commandWriter(org), invitation)
+          : await inviteOperator(inviting, commandActor(), email);
       const text = `${made.url}\n\nThe link works once, within 7 days.`;
       return { data: made, text };
     });
@@ -67,32 +63,31 @@ const list = command({
   options: { org: optional(Uuid, 'ID', 'the organization') },
   run: (tools: CommandTools, { org }) =>
     inDatabase(tools, async (db) => {
-      if (!org) return await listDeployment(db);
-      await getOrganization(db, org);
-      const members = await listMembers(db, org);
+      if (org) await getOrganization(db, org);
+      const members = org ? await listMembers(db, org) : await listAllMembers(db);
       const rows = members.map((one) => [
         one.email,
-        one.role,
+        'role' in one ? one.role : one.organizations,
         one.is_operator ? 'yes' : 'no',
         one.last_used_at?.toISOString() ?? 'never',
         one.name,
       ]);
-      const head = ['email', 'role', 'operator', 'last seen', 'name'];
+      const head = ['email', org ? 'role' : 'organizations', 'operator', 'last seen', 'name'];
       return { data: members, text: columns([head, ...rows]) };
     }),
 });
 
-const changeRoleCommand = command({
+const role = command({
   name: 'member role',
   does: 'gives a member of an organization another role',
   options: {
     org: id('the organization'),
-    email,
+    email: address,
     role: option(OneOf(roles), roles.join('|'), 'the new role'),
   },
-  run: (tools: CommandTools, { org, email: address, role }) =>
+  run: (tools: CommandTools, { org, email, role }) =>
     inDatabase(tools, async (db) => {
-      const { id: memberId } = await getMember(db, org, address);
+      const { id: memberId } = await getMember(db, org, email);
       const member = await changeRole(db, commandWriter(org), { memberId, role });
       return { data: member, text: `${member.email} is now ${role}` };
     }),
@@ -101,10 +96,10 @@ const changeRoleCommand = command({
 const remove = command({
   name: 'member remove',
   does: 'takes a member out of an organization',
-  options: { org: id('the organization'), email },
-  run: (tools: CommandTools, { org, email: address }) =>
+  options: { org: id('the organization'), email: address },
+  run: (tools: CommandTools, { org, email }) =>
     inDatabase(tools, async (db) => {
-      const { id: memberId } = await getMember(db, org, address);
+      const { id: memberId } = await getMember(db, org, email);
       const member = await removeMember(db, commandWriter(org), memberId);
       return { data: member, text: `removed ${member.email} from the organization` };
     }),
@@ -114,48 +109,28 @@ const reset = command({
   name: 'member reset',
   does: 'prints a link by which a member sets a new password',
   options: {
-    email,
+    email: address,
     codes: flag('also switches one-time codes off, for a member who has lost the phone'),
     sso: flag('also removes the link with the account at the OpenID provider'),
   },
-  run: (tools: CommandTools, { email: address, codes, sso }) =>
+  run: (tools: CommandTools, { email, codes, sso }) =>
     inDatabase(tools, async (db, config) => {
       const publicUrl = await getPublicUrl(db, config);
-      const made = await makeResetLink({ db, publicUrl }, commandActor(), address);
-      await takeAway(db, address, { codes, sso });
+      const made = await makeResetLink({ db, publicUrl }, commandActor(), email);
+      await takeAway(db, email, { codes, sso });
       return { data: made, text: `${made.url}\n\nThe link works once, within an hour.` };
     }),
 });
 
-/** Ways to sign in that the member can use no more. */
-async function takeAway(db: Db, address: string, lost: { codes: boolean; sso: boolean }) {
-  const member = await findCredentials(db, address);
+async function takeAway(db: Db, email: string, lost: { codes: boolean; sso: boolean }) {
+  const member = await findCredentials(db, email);
   if (!member) throw notFound('member');
   const own = { memberId: member.id, actor: commandActor() };
-  if (lost.codes) await switchCodesOff({ db }, own);
+  if (lost.codes) await switchCodesOff(db, own);
   if (lost.sso) await unlinkSso(db, own);
 }
 
-export const memberCommands: readonly Command<CommandTools>[] = [
-  invite,
-  list,
-  changeRoleCommand,
-  remove,
-  reset,
-];
-
-async function listDeployment(db: Db) {
-  const members = await listAllMembers(db);
-  const rows = members.map((one) => [
-    one.email,
-    one.is_operator ? 'yes' : 'no',
-    one.organizations,
-    one.last_used_at?.toISOString() ?? 'never',
-    one.name,
-  ]);
-  const head = ['email', 'operator', 'organizations', 'last seen', 'name'];
-  return { data: members, text: columns([head, ...rows]) };
-}
+export const memberCommands: readonly Command<CommandTools>[] = [invite, list, role, remove, reset];
 
 async function inviteTools(db: Db, config: Config): Promise<InviteTools> {
   return {
@@ -175,8 +150,8 @@ async function getPublicUrl(sql: Sql, config: Config): Promise<string> {
   );
 }
 
-async function getMember(sql: Sql, orgId: string, address: string) {
-  const member = await findMemberRoleByEmail(sql, orgId, address);
+async function getMember(sql: Sql, orgId: string, email: string) {
+  const member = await findMemberRoleByEmail(sql, orgId, email);
   if (!member) throw notFound('member');
   return member;
 }

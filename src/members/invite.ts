@@ -13,8 +13,6 @@ import { tryAgain } from '../web/app/error-screens.tsx';
 import { hashPassword } from './password.ts';
 import {
   countInvitations,
-  deleteInvitation,
-  deleteInvitations,
   findMemberRole,
   findMemberRoleByEmail,
   insertLink,
@@ -57,12 +55,9 @@ const hasAccount = () =>
   new Refusal(
     'conflict',
     'There is an account for this address already. Sign in, and open the link again.',
-    {
-      code: 'has_account',
-    },
+    { code: 'has_account' },
   );
 
-/** Takes an invitation for a member who is signed in, if it is for the member's address. */
 export async function joinAsMember(
   db: Db,
   { token, member, actor }: { token: string; member: MemberName; actor: Actor },
@@ -82,7 +77,7 @@ export async function joinAsMember(
   });
 }
 
-/** What an invitation gives to a member. A role that it has by now is not made smaller. */
+/** Gives a member what the invitation says. A role that it has by now is not made smaller. */
 export async function joinByInvitation(
   tx: Sql,
   { link, member, actor }: { link: LiveLink; member: { id: string }; actor: Actor },
@@ -103,14 +98,14 @@ export async function joinByInvitation(
   }
 }
 
-/** What to say at the field of an address that was not invited; any other error is thrown on. */
-export function whyNotInvited(error: unknown): string {
+/** The sentence for the field of an address that was not invited; any other error is thrown on. */
+export function invitationError(error: unknown): string {
   if (!(error instanceof Refusal)) throw error;
   const { code, retryInSeconds = 0 } = error;
   if (code === 'already_member')
     return 'This address belongs to a member already. Change the role in the list.';
   if (code === 'too_many_invitations')
-    return `No invitation was sent: an organization sends at most ${mostInvitationsADay} in 24 hours. ${tryAgain(retryInSeconds)}`;
+    return `No invitation was sent: an organization sends at most ${maxInvitationsPerDay} in 24 hours. ${tryAgain(retryInSeconds)}`;
   throw error;
 }
 
@@ -121,78 +116,65 @@ export type InviteTools = {
   db: Db;
   secrets: Pick<Secrets, 'seal'>;
   publicUrl: string;
-  /** Whether invitations go out by mail as well. */
+  /** Invitations go out by mail as well. */
   mails: boolean;
 };
 
-export type MadeInvitation = { id: string; email: string; url: string };
-
-/** Invites an address to an organization. The invitation before, of the same address, ends. */
-export async function inviteMember(
-  tools: InviteTools,
-  { orgId, actor }: OwnerWriter,
-  invitation: WishedInvitation,
-): Promise<MadeInvitation> {
-  return await invite(tools, { isOperator: false, isShown: true, ...invitation, orgId, actor });
-}
-
-type WishedInvitation = {
+type Invitation = {
   email: string;
   role: Role;
   isOperator?: boolean;
-  /** Whether anybody but the reader of the mail gets to see the link. */
+  /** Set when the link is shown to anybody but the reader of the mail: then using it proves no address. */
   isShown?: boolean;
 };
 
-/** Invites an address to run the deployment, without an organization. */
-export async function inviteOperator(
+/** Invites an address to an organization. The invitation before, of the same address, ends. */
+export const inviteMember = (
   tools: InviteTools,
-  actor: Actor,
-  email: string,
-): Promise<MadeInvitation> {
-  const place = { orgId: null, role: null, isOperator: true, isShown: true };
-  return await invite(tools, { ...place, email, actor });
-}
+  { orgId, actor }: OwnerWriter,
+  invitation: Invitation,
+) => invite(tools, { isOperator: false, isShown: true, ...invitation, orgId, actor });
 
-type Invitation = {
+export const inviteOperator = (tools: InviteTools, actor: Actor, email: string) =>
+  invite(tools, { orgId: null, role: null, isOperator: true, isShown: true, email, actor });
+
+type AnyInvitation = Omit<Required<Invitation>, 'role'> & {
   orgId: string | null;
   role: Role | null;
-  isOperator: boolean;
-  isShown: boolean;
-  email: string;
   actor: Actor;
 };
 
-async function invite(tools: InviteTools, { actor, isShown, ...invitation }: Invitation) {
+async function invite(tools: InviteTools, { actor, isShown, ...invitation }: AnyInvitation) {
   const { email, orgId, role, isOperator } = invitation;
   const token = newToken();
   const id = await inTransaction(tools.db, async (tx) => {
     if (orgId) await refuseMembers(tx, orgId, email);
     if (orgId && actor.kind !== 'command') await refuseMany(tx, orgId);
-    await deleteInvitations(tx, orgId, email);
-    const made = await insertLink(tx, {
+    await tx`
+      delete from member_links
+      where kind = 'invitation' and used_at is null and lower(email) = lower(${email})
+        and org_id is not distinct from ${orgId}::uuid`;
+    const linkId = await insertLink(tx, {
       ...invitation,
       kind: 'invitation',
       provesEmail: tools.mails && !isShown,
       tokenHash: hashToken(token),
     });
-    await recordAct(tx, {
-      orgId,
-      actor,
-      act: 'member.invited',
-      target: { kind: 'invitation', id: made },
-      details: { role, operator: isOperator },
-    });
+    const target = { kind: 'invitation', id: linkId };
+    const details = { role, operator: isOperator };
+    await recordAct(tx, { orgId, actor, act: 'member.invited', target, details });
     if (tools.mails) {
-      const sealed = tools.secrets.seal(sealedFor(made), token).toString('base64');
-      await enqueue(tx, [{ task: 'members.mail_invitation', payload: { link_id: made, sealed } }]);
+      const sealed = tools.secrets.seal(sealedFor(linkId), token).toString('base64');
+      await enqueue(tx, [
+        { task: 'members.mail_invitation', payload: { link_id: linkId, sealed } },
+      ]);
     }
-    return made;
+    return linkId;
   });
   return { id, email, url: `${tools.publicUrl}/invitations/${token}` };
 }
 
-/** What the token of an invitation is sealed for until its mail is written. */
+/** The owner of a token that is sealed until its mail is written. */
 export const sealedFor = (linkId: string) => ({ owner: 'invitation', id: linkId });
 
 async function refuseMembers(tx: Sql, orgId: string, email: string) {
@@ -204,27 +186,28 @@ async function refuseMembers(tx: Sql, orgId: string, email: string) {
 }
 
 /** Each goes out as a mail in the name of this server, to any address. Replaced and withdrawn ones count too. */
-const mostInvitationsADay = 100;
+const maxInvitationsPerDay = 100;
 
 async function refuseMany(tx: Sql, orgId: string) {
-  const { made, next_in_seconds } = await countInvitations(tx, orgId, mostInvitationsADay);
-  if (made < mostInvitationsADay) return;
+  const { made, next_in_seconds } = await countInvitations(tx, orgId, maxInvitationsPerDay);
+  if (made < maxInvitationsPerDay) return;
   throw new Refusal(
     'rate_limited',
-    `an organization sends at most ${mostInvitationsADay} invitations in 24 hours`,
+    `an organization sends at most ${maxInvitationsPerDay} invitations in 24 hours`,
     { code: 'too_many_invitations', retryInSeconds: next_in_seconds },
   );
 }
 
-export async function withdrawInvitation(db: Db, { orgId, actor }: OwnerWriter, id: string) {
+export async function withdrawInvitation(db: Db, writer: OwnerWriter, id: string) {
   await inTransaction(db, async (tx) => {
-    if (!(await deleteInvitation(tx, orgId, id))) throw notFound('invitation');
+    const { count } = await tx`
+      delete from member_links
+      where org_id = ${writer.orgId} and id = ${id} and kind = 'invitation' and used_at is null`;
+    if (count === 0) throw notFound('invitation');
     const target = { kind: 'invitation', id };
-    await recordAct(tx, { orgId, actor, act: 'invitation.withdrawn', target });
+    await recordAct(tx, { ...writer, act: 'invitation.withdrawn', target });
   });
 }
-
-// What people type when they come in.
 
 export const EmailField = v.pipe(
   v.string(),
@@ -235,18 +218,17 @@ export const EmailField = v.pipe(
 
 export const NameField = v.pipe(v.string(), v.trim(), v.nonEmpty('Enter a name.'), Line(200));
 
-const longestTyped = 1000;
+const maxTyped = 1000;
 
-/** A password to be compared: whatever it is, it is wrong or right. */
 export const PasswordField = v.pipe(
   v.string(),
   v.nonEmpty('Enter the password.'),
-  v.maxLength(longestTyped, 'The password is too long.'),
+  v.maxLength(maxTyped, 'The password is too long.'),
 );
 
 /** A password to be set; `refusePassword` judges it once it is known whose it is. */
 export const NewPasswordField = v.pipe(
   v.string(),
   v.nonEmpty('Choose a password.'),
-  v.maxLength(longestTyped, 'The password is too long.'),
+  v.maxLength(maxTyped, 'The password is too long.'),
 );

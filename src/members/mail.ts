@@ -16,7 +16,7 @@ export type MailLinkTools = {
 };
 
 /** A stranger can ask for links in the name of a member; more than these at a time would bury the member's mails. */
-const mostResetLinks = 5;
+const maxResetLinks = 5;
 
 /** Mails an invitation, unless it was withdrawn, replaced or accepted in the meantime. */
 export async function mailInvitation(
@@ -41,9 +41,9 @@ export async function mailReset(
   { email }: JobPayloads['members.mail_reset'],
 ) {
   const member = await findCredentials(db, email);
-  if (!member || (await countResetLinks(db, member.id)) >= mostResetLinks) return;
+  if (!member || (await countResetLinks(db, member.id)) >= maxResetLinks) return;
   const { token, linkId } = await inTransaction(db, (tx) =>
-    insertReset(tx, member, { actor: visitorActor(), provesEmail: true }),
+    insertReset(tx, member.id, { actor: visitorActor(), provesEmail: true }),
   );
   await mailOrRepeat(appMailer, {
     ...writeAppLetter(resetLetter(`${publicUrl}/reset/${token}`)),

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { type Actor, recordAct } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
-import { inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { OidcIdentity } from '../lib/oidc/provider.ts';
 import { mailableAddress, normalizeEmail } from '../lib/smtp/address.ts';
 import { oneLine } from '../lib/validation/parse.ts';
@@ -15,7 +15,6 @@ import {
   deleteResetLinks,
   deleteRole,
   insertMember,
-  type LiveLink,
   lockRoles,
   type MemberName,
   noteEmailProved,
@@ -25,50 +24,42 @@ import {
 } from './queries.ts';
 import { beginMemberSession, type SignInTools } from './sign-in.ts';
 
-type OidcSignInTools = SignInTools & { rules: OidcSettings };
-
 export type SsoRefusal = RefusedIdentity | 'other_account' | 'no_access';
-type SsoResult = { refused: SsoRefusal } | { member: MemberName };
 
-const longestName = 200;
+const maxName = 200;
 
 /**
  * Signs in the member that an OpenID provider vouches for. It is found by the provider's own id of it; the first time
  * by its verified address. An unknown address comes in by invitation, by its groups, or by the role of newcomers.
  */
 export async function signInByIdentity(
-  { db, publicUrl, rules }: OidcSignInTools,
+  { db, publicUrl, rules }: SignInTools & { rules: OidcSettings },
   c: Context,
   identity: OidcIdentity,
-): Promise<SsoResult> {
+): Promise<SsoRefusal | undefined> {
   const judged = judgeIdentity(identity, rules);
-  if ('refused' in judged) return judged;
+  if ('refused' in judged) return judged.refused;
   const { email, groupRole } = judged;
   return await inTransaction(db, async (tx) => {
     const found = await findMember(tx, c, { identity, email });
-    if (found && 'refused' in found) return found;
+    if (found === 'other_account') return found;
     const orgId = await findOrganizationToJoin(tx, rules.organization);
     const invitations = await takeInvitationsOf(tx, email);
     const hasWayIn = invitations.length > 0 || (orgId && (groupRole ?? rules.role));
-    if (!found && !hasWayIn) return { refused: 'no_access' };
+    if (!found && !hasWayIn) return 'no_access';
     const member = found ?? (await addMember(tx, { identity, email }));
-    await joinInvited(tx, c, { member, invitations });
+    const actor = memberActor(member, c.get('requestId'));
+    for (const link of invitations) await joinByInvitation(tx, { link, member, actor });
     if (orgId && !invitations.some((link) => link.orgId === orgId)) {
-      const actor = memberActor(member, c.get('requestId'));
       const isNewcomer = found === undefined;
       await followGroups(tx, { orgId, member, actor, groupRole, isNewcomer, rules });
     }
     await beginMemberSession(tx, c, { publicUrl, member, by: 'sso' });
-    return { member };
+    return undefined;
   });
 }
 
-/** Takes a new sign-in at the provider as a proof of a member who is signed in, if it is the same person. */
-export async function proveByIdentity(
-  { db }: Pick<OidcSignInTools, 'db'>,
-  member: SignedInMember,
-  identity: OidcIdentity,
-): Promise<boolean> {
+export async function proveByIdentity(db: Db, member: SignedInMember, identity: OidcIdentity) {
   const found = await findMemberBySubject(db, identity);
   if (found?.id !== member.id || !isFresh(identity)) return false;
   await renewProof(db, member.sessionId);
@@ -84,17 +75,14 @@ const isFresh = ({ authenticatedAt }: OidcIdentity) =>
 type Vouched = { identity: OidcIdentity; email: string };
 
 /** A known address is linked once. Another person at the provider who has it later does not get the account. */
-async function findMember(
-  tx: Sql,
-  c: Context,
-  { identity, email }: Vouched,
-): Promise<MemberName | { refused: 'other_account' } | undefined> {
+async function findMember(tx: Sql, c: Context, { identity, email }: Vouched) {
   const linked = await findMemberBySubject(tx, identity);
   if (linked) return linked;
   const member = await lockMemberByEmail(tx, email);
   if (!member) return undefined;
-  if (member.ssoIssuer === identity.issuer) return { refused: 'other_account' };
+  if (member.ssoIssuer === identity.issuer) return 'other_account' as const;
   await saveSubject(tx, member.id, identity);
+  // Another person than the one who has the address may have made the account in its name.
   const hadProofs = !member.isProved && (await endProofs(tx, member.id));
   await noteEmailProved(tx, member.id);
   await recordAccountAct(tx, {
@@ -106,37 +94,30 @@ async function findMember(
   return member;
 }
 
-/**
- * An account may have been made in the name of an address by another person than the one who has it. As long as the
- * address was not proved, its password, passkeys, links and sessions end here. Returns whether there was any proof.
- */
-async function endProofs(tx: Sql, memberId: string): Promise<boolean> {
-  const hadProofs = await deleteProofs(tx, memberId);
+/** Ends all ways into an account whose address was never proved. Returns false when there was no proof. */
+async function endProofs(tx: Sql, memberId: string) {
+  const passkeys = await tx`delete from passkeys where member_id = ${memberId}`;
+  await tx`delete from recovery_codes where member_id = ${memberId}`;
+  const { count } = await tx`
+    update members
+    set password_hash = null, totp_secret = null, totp_since = null, totp_step = null
+    where id = ${memberId} and num_nonnulls(password_hash, totp_secret) > 0`;
   await deleteResetLinks(tx, memberId);
   await deleteSessions(tx, memberId);
-  return hadProofs;
+  return passkeys.count + count > 0;
 }
 
 async function addMember(tx: Sql, { identity, email }: Vouched): Promise<MemberName> {
-  const name = oneLine(identity.name ?? '').slice(0, longestName) || email.split('@')[0]!;
+  const name = oneLine(identity.name ?? '').slice(0, maxName) || email.split('@')[0]!;
   const member = await insertMember(tx, { email, name, passwordHash: null, isOperator: false });
-  if (!member) throw atOnce();
+  if (!member) {
+    // The same person in two windows.
+    const text = 'This account was made in another window just now. Sign in again.';
+    throw new Refusal('conflict', text, { code: 'made_at_once' });
+  }
   await saveSubject(tx, member.id, identity);
   await noteEmailProved(tx, member.id);
   return member;
-}
-
-/** The same person in two windows: by now the account is there. */
-const atOnce = () =>
-  new Refusal('conflict', 'This account was made in another window just now. Sign in again.', {
-    code: 'made_at_once',
-  });
-
-type Invited = { member: MemberName; invitations: readonly LiveLink[] };
-
-async function joinInvited(tx: Sql, c: Context, { member, invitations }: Invited) {
-  const actor = memberActor(member, c.get('requestId'));
-  for (const link of invitations) await joinByInvitation(tx, { link, member, actor });
 }
 
 type FollowGroups = {
@@ -154,7 +135,10 @@ export async function followGroups(
   { orgId, member, actor, rules, ...given }: FollowGroups,
 ) {
   await lockRoles(tx, orgId);
-  const current = (await findGroupMembership(tx, orgId, member.id)) ?? null;
+  const [current = null] = await tx<GroupMembership[]>`
+    select role, group_role as "groupRole"
+    from memberships
+    where org_id = ${orgId} and member_id = ${member.id}`;
   const change = roleChange({ current, ...given }, rules);
   if (change.change === 'none') return;
   if (current?.role === 'owner' && (await countOwners(tx, orgId)) === 1) return;
@@ -164,9 +148,11 @@ export async function followGroups(
     await recordAct(tx, { ...act, act: 'member.removed', details: { by: 'groups' } });
     return;
   }
-  const place = { orgId, memberId: member.id };
-  await saveRole(tx, { ...place, role: change.role });
-  await saveGroupRole(tx, place, change.groupRole);
+  await saveRole(tx, { orgId, memberId: member.id, role: change.role });
+  await tx`
+    update memberships
+    set group_role = ${change.groupRole}
+    where org_id = ${orgId} and member_id = ${member.id}`;
   await recordAct(tx, {
     ...act,
     act: current ? 'member.role_changed' : 'member.joined',
@@ -176,21 +162,17 @@ export async function followGroups(
 
 type LinkedMember = MemberName & {
   ssoIssuer: string | null;
-  ssoSubject: string | null;
-  /** Whether the person has proved before that the address is theirs. */
+  /** The person has proved before that the address is theirs. */
   isProved: boolean;
 };
 
 const fields = (sql: Sql) => sql`
-  id, name, email, sso_issuer as "ssoIssuer", sso_subject as "ssoSubject",
+  id, name, email, sso_issuer as "ssoIssuer",
   email_proved_at is not null as "isProved"`;
 
 type Subject = { issuer: string; subject: string };
 
-async function findMemberBySubject(
-  sql: Sql,
-  { issuer, subject }: Subject,
-): Promise<LinkedMember | undefined> {
+async function findMemberBySubject(sql: Sql, { issuer, subject }: Subject) {
   const [row] = await sql<LinkedMember[]>`
     select ${fields(sql)} from members where sso_issuer = ${issuer} and sso_subject = ${subject}`;
   return row;
@@ -210,61 +192,14 @@ async function saveSubject(sql: Sql, memberId: string, { issuer, subject }: Subj
     where id = ${memberId}`;
 }
 
-/** Takes away all that the account could be entered with until now. Returns whether there was anything. */
-export async function deleteProofs(sql: Sql, memberId: string): Promise<boolean> {
-  const passkeys = await sql`delete from passkeys where member_id = ${memberId}`;
-  await sql`delete from recovery_codes where member_id = ${memberId}`;
-  const { count } = await sql`
-    update members
-    set password_hash = null, totp_secret = null, totp_since = null, totp_step = null
-    where id = ${memberId} and num_nonnulls(password_hash, totp_secret) > 0`;
-  return passkeys.count + count > 0;
-}
-
-/** Returns whether there was a link. */
-export async function clearSubject(sql: Sql, memberId: string): Promise<boolean> {
-  const { count } = await sql`
-    update members
-    set sso_issuer = null, sso_subject = null
-    where id = ${memberId} and sso_subject is not null`;
-  return count > 0;
-}
-
 /** By id or slug; without either the only organization there is. */
-export async function findOrganizationToJoin(
-  sql: Sql,
-  wanted: string | null,
-): Promise<string | undefined> {
+export async function findOrganizationToJoin(sql: Sql, wanted: string | null) {
   const rows = await sql<{ id: string }[]>`
     select id
     from organizations
     where ${wanted}::text is null or id::text = lower(${wanted}) or slug = lower(${wanted})
     limit 2`;
   return rows.length === 1 ? rows[0]!.id : undefined;
-}
-
-async function findGroupMembership(
-  sql: Sql,
-  orgId: string,
-  memberId: string,
-): Promise<GroupMembership | undefined> {
-  const [row] = await sql<GroupMembership[]>`
-    select role, group_role as "groupRole"
-    from memberships
-    where org_id = ${orgId} and member_id = ${memberId}`;
-  return row;
-}
-
-/** Notes that the role is the one that groups gave; null where they did not. */
-async function saveGroupRole(
-  sql: Sql,
-  { orgId, memberId }: { orgId: string; memberId: string },
-  groupRole: Role | null,
-) {
-  await sql`
-    update memberships
-    set group_role = ${groupRole}
-    where org_id = ${orgId} and member_id = ${memberId}`;
 }
 
 export type IdentityRules = {
@@ -288,7 +223,6 @@ export function judgeIdentity(
   return { email: normalizeEmail(email) ?? address, groupRole: highestRole(groups, rules.groups) };
 }
 
-/** Of several groups the one with the most rights counts. */
 function highestRole(groups: readonly string[], mapped: readonly OidcGroup[]): Role | null {
   const roles = mapped.filter(({ group }) => groups.includes(group)).map(({ role }) => role);
   return roles.sort((a, b) => ranks[b] - ranks[a])[0] ?? null;
@@ -302,15 +236,13 @@ export type RoleChange =
   | { change: 'leave' };
 
 type RoleOfGroups = {
-  /** What the member has; null without membership. */
   current: GroupMembership | null;
   groupRole: Role | null;
-  /** Whether the account was made by this sign-in. */
   isNewcomer: boolean;
 };
 
 /**
- * What a sign-in changes about a member's role. Groups rule over what groups gave; a role that an owner or an
+ * Judges how a sign-in changes a member's role. Groups rule over what groups gave; a role that an owner or an
  * invitation gave stays. The role of newcomers is for new accounts: a removed member does not return by it.
  */
 export function roleChange(

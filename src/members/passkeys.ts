@@ -13,8 +13,6 @@ import type { OwnAccount } from './codes.ts';
 import { lockMember } from './queries.ts';
 import { beginMemberSession, type HandshakeTools } from './sign-in.ts';
 
-export type PasskeySignInTools = HandshakeTools;
-
 type GivenPasskeyAnswer = {
   answer: PasskeyAnswer;
   challenge: string;
@@ -23,13 +21,12 @@ type GivenPasskeyAnswer = {
   giveBack: () => Promise<void>;
 };
 
-/** Signs in the member whose passkey answered. Returns whether one did. */
 export async function signInByPasskey(
-  { db, publicUrl }: PasskeySignInTools,
+  { db, publicUrl }: HandshakeTools,
   c: Context,
   given: GivenPasskeyAnswer,
 ): Promise<boolean> {
-  const proved = await checkCounted({ db }, given);
+  const proved = await checkCounted(db, given);
   if (!proved) return false;
   return await inTransaction(db, async (tx) => {
     if (!(await notePasskeyUse(tx, proved))) return false;
@@ -39,12 +36,12 @@ export async function signInByPasskey(
   });
 }
 
-/** Takes the passkey of a member who is signed in as a proof once more. Returns whether it was the member's. */
+/** Takes the passkey of a member who is signed in as a proof once more. Returns false when it is not the member's. */
 export async function proveByPasskey(
-  { db }: PasskeySignInTools,
+  db: Db,
   { member, given }: { member: SignedInMember; given: GivenPasskeyAnswer },
 ): Promise<boolean> {
-  const proved = await checkCounted({ db }, given);
+  const proved = await checkCounted(db, given);
   if (proved?.passkey.member_id !== member.id) return false;
   return await inTransaction(db, async (tx) => {
     if (!(await notePasskeyUse(tx, proved))) return false;
@@ -53,11 +50,8 @@ export async function proveByPasskey(
   });
 }
 
-async function checkCounted(
-  { db }: Pick<PasskeySignInTools, 'db'>,
-  { answer, challenge, place, giveBack }: GivenPasskeyAnswer,
-): Promise<ProvedPasskey | undefined> {
-  const proved = await checkPasskey({ db, place }, { answer, challenge });
+async function checkCounted(db: Db, { place, giveBack, ...given }: GivenPasskeyAnswer) {
+  const proved = await checkPasskey({ db, place }, given);
   if (proved) await giveBack();
   return proved;
 }
@@ -66,14 +60,14 @@ async function checkCounted(
 const library = () => import('@simplewebauthn/server');
 
 /** Enough for all devices of a person; what a stolen session could add is limited too. */
-const mostPasskeys = 20;
+const maxPasskeys = 20;
 
 /** EdDSA, ES256 and RS256: what authenticators have. Node marks newer ones as experimental. */
 const algorithms = [-8, -7, -257];
 
 type PasskeyTools = { db: Db; place: PasskeyPlace };
 
-/** What the browser must know to make a passkey for this member; its challenge is kept for the answer. */
+/** The options for a new passkey; the answer must be to their challenge. */
 export async function offerPasskey(
   { db, place }: PasskeyTools,
   member: { id: string; email: string; name: string },
@@ -94,7 +88,7 @@ export async function offerPasskey(
 
 type NewPasskeyAnswer = { answer: PasskeyAttestation; challenge: string; name: string };
 
-/** Adds the passkey that the browser made. Returns whether it is one that answers our challenge. */
+/** Adds the passkey that the browser made. Returns false unless it is new and answers our challenge. */
 export async function addPasskey(
   { db, place }: PasskeyTools,
   { memberId, actor }: OwnAccount,
@@ -111,22 +105,26 @@ export async function addPasskey(
   }).catch(() => undefined);
   if (!verified?.verified) return false;
   const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
-  const passkey = { id, member_id: memberId, public_key: Buffer.from(publicKey), counter };
+  const public_key = Buffer.from(publicKey);
+  const passkey = { id, member_id: memberId, public_key, counter, name, transports };
   return await inTransaction(db, async (tx) => {
-    if ((await listPasskeys(tx, memberId)).length >= mostPasskeys) throw tooMany();
-    if (!(await insertPasskey(tx, { ...passkey, name, transports }))) return false;
+    if ((await listPasskeys(tx, memberId)).length >= maxPasskeys) throw tooMany();
+    const { count } = await tx`insert into passkeys ${tx(passkey)} on conflict do nothing`;
+    if (count === 0) return false; // it belongs to another member
     await recordAccountAct(tx, { memberId, actor, act: 'member.passkey_added' });
     return true;
   });
 }
 
 export async function changePasskeyName(
-  { db }: Pick<PasskeyTools, 'db'>,
+  db: Db,
   { memberId, actor }: OwnAccount,
   { id, name }: { id: string; name: string },
 ) {
   await inTransaction(db, async (tx) => {
-    if (!(await renamePasskey(tx, { memberId, id }, name))) throw notFound('passkey');
+    const { count } = await tx`
+      update passkeys set name = ${name} where id = ${id} and member_id = ${memberId}`;
+    if (count === 0) throw notFound('passkey');
     const details = { changed: ['passkey name'] };
     await recordAccountAct(tx, { memberId, actor, act: 'member.changed', details });
   });
@@ -141,14 +139,17 @@ export async function removePasskey(
   id: string,
 ) {
   await inTransaction(db, async (tx) => {
-    const proofs = await lockProofs(tx, memberId);
+    await lockMember(tx, memberId); // two passkeys cannot be removed at once, each because of the other
+    const proofs = await findProofs(tx, memberId);
     if (!proofs || !hasOtherWayIn(proofs, settings.signIn)) throw lastWayIn();
-    if (!(await deletePasskey(tx, { memberId, id }))) throw notFound('passkey');
+    const { count } = await tx`
+      delete from passkeys where id = ${id} and member_id = ${memberId}`;
+    if (count === 0) throw notFound('passkey');
     await recordAccountAct(tx, { memberId, actor, act: 'member.passkey_removed' });
   });
 }
 
-/** What the browser must know to offer every passkey of this service, also without an account's name. */
+/** The options for a proof by any passkey, also without an account's name. */
 export async function askForPasskey({ rpId }: PasskeyPlace) {
   const { generateAuthenticationOptions } = await library();
   return await generateAuthenticationOptions({ rpID: rpId, userVerification: 'required' });
@@ -180,9 +181,17 @@ export async function checkPasskey(
   return { passkey, counter: verified.authenticationInfo.newCounter };
 }
 
-/** Notes the use in the transaction of the sign-in: of two copies of an authenticator, one is refused. */
-export const notePasskeyUse = (tx: Sql, { passkey, counter }: ProvedPasskey): Promise<boolean> =>
-  usePasskey(tx, passkey.id, counter);
+/**
+ * Notes the use in the transaction of the sign-in. Authenticators that count never show a number twice: of two copies
+ * one is refused.
+ */
+export async function notePasskeyUse(tx: Sql, { passkey: { id }, counter }: ProvedPasskey) {
+  const { count } = await tx`
+    update passkeys
+    set counter = ${counter}, used_at = now()
+    where id = ${id} and (counter < ${counter} or (counter = 0 and ${counter} = 0))`;
+  return count > 0;
+}
 
 /** The authenticator names the account that it answers for; it must be the one that we know. */
 function isOf({ member_id }: StoredPasskey, handle: string | undefined): boolean {
@@ -191,13 +200,6 @@ function isOf({ member_id }: StoredPasskey, handle: string | undefined): boolean
   );
 }
 
-/** Two passkeys cannot be removed at the same moment, each because of the other. */
-async function lockProofs(tx: Sql, memberId: string) {
-  await lockMember(tx, memberId);
-  return await findProofs(tx, memberId);
-}
-
-/** Whether a member can sign in without one of its passkeys. */
 function hasOtherWayIn(
   { hasPassword, ssoIssuer, passkeys }: AccountProofs,
   { byPassword, oidc }: SignInSettings,
@@ -213,11 +215,11 @@ const lastWayIn = () =>
   );
 
 const tooMany = () =>
-  new Refusal('conflict', `An account has at most ${mostPasskeys} passkeys. Remove one first.`, {
+  new Refusal('conflict', `An account has at most ${maxPasskeys} passkeys. Remove one first.`, {
     code: 'too_many_passkeys',
   });
 
-// What a browser says of a passkey, as `PublicKeyCredential.toJSON()` writes it.
+// The answers of a browser, as `PublicKeyCredential.toJSON()` writes them.
 
 const longest = 20_000;
 
@@ -251,7 +253,6 @@ const Answer = v.object({
 type PasskeyAttestation = RegistrationResponseJSON;
 type PasskeyAnswer = AuthenticationResponseJSON;
 
-/** Undefined for what no browser writes. */
 export function readAttestation(text: string): PasskeyAttestation | undefined {
   const read = readJson(Attestation, text);
   return read && { ...read, clientExtensionResults: {} };
@@ -288,7 +289,6 @@ export type ListedPasskey = {
   created_at: Date;
 };
 
-/** The passkeys of a member, in the order in which they were added. */
 export async function listPasskeys(sql: Sql, memberId: string): Promise<ListedPasskey[]> {
   return await sql<ListedPasskey[]>`
     select id, name, transports, used_at, created_at
@@ -314,41 +314,6 @@ async function findPasskey(sql: Sql, id: string): Promise<StoredPasskey | undefi
     join members m on m.id = p.member_id
     where p.id = ${id}`;
   return row;
-}
-
-type NewPasskey = Pick<
-  StoredPasskey,
-  'id' | 'member_id' | 'public_key' | 'counter' | 'transports'
-> & {
-  name: string;
-};
-
-/** Returns whether it was added: a credential belongs to one member. */
-async function insertPasskey(sql: Sql, passkey: NewPasskey): Promise<boolean> {
-  const { count } = await sql`insert into passkeys ${sql(passkey)} on conflict do nothing`;
-  return count > 0;
-}
-
-/** Returns whether its counter went on: authenticators that count never show a number twice. */
-async function usePasskey(sql: Sql, id: string, counter: number): Promise<boolean> {
-  const { count } = await sql`
-    update passkeys
-    set counter = ${counter}, used_at = now()
-    where id = ${id} and (counter < ${counter} or (counter = 0 and ${counter} = 0))`;
-  return count > 0;
-}
-
-type PasskeyOf = { memberId: string; id: string };
-
-async function renamePasskey(sql: Sql, { memberId, id }: PasskeyOf, name: string) {
-  const { count } = await sql`
-    update passkeys set name = ${name} where id = ${id} and member_id = ${memberId}`;
-  return count > 0;
-}
-
-async function deletePasskey(sql: Sql, { memberId, id }: PasskeyOf): Promise<boolean> {
-  const { count } = await sql`delete from passkeys where id = ${id} and member_id = ${memberId}`;
-  return count > 0;
 }
 
 /** Where passkeys belong: browsers bind each to the host, and offer it there alone. */

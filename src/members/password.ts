@@ -23,7 +23,6 @@ const slots = createSemaphore({
   maxWaitingPerGroup: 100,
 });
 
-/** Passwords that are checked for requests of a network address. */
 type OnBehalfOf = { address: string };
 
 export async function hashPassword(password: string, { address }: OnBehalfOf): Promise<string> {
@@ -55,21 +54,16 @@ export async function checkPassword(
 function readHash(stored: string | null) {
   const [, memory, passes, parallelism, salt, hash] = hashForm.exec(stored ?? '') ?? [];
   if (!salt || !hash) return undefined;
-  return {
+  const costs = {
     memory: Number(memory),
     passes: Number(passes),
     parallelism: Number(parallelism),
-    nonce: Buffer.from(salt, 'base64'),
-    expected: Buffer.from(hash, 'base64'),
   };
+  return { ...costs, nonce: Buffer.from(salt, 'base64'), expected: Buffer.from(hash, 'base64') };
 }
 
-/** What is compared with where there is no password. */
-const standIn = {
-  ...cost,
-  nonce: randomBytes(saltBytes),
-  expected: randomBytes(hashBytes),
-};
+/** Compared with where there is no password. */
+const standIn = { ...cost, nonce: randomBytes(saltBytes), expected: randomBytes(hashBytes) };
 
 async function inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -93,20 +87,12 @@ const shortestCommonWord = 4;
 const mostAroundOwnWord = 6;
 
 /** Keys next to each other, forwards and backwards: what is taken from them is no secret. */
-const rows = [
-  '01234567890',
-  'abcdefghijklmnopqrstuvwxyz',
-  'qwertyuiop',
-  'qwertzuiop',
-  'asdfghjkl',
-  'zxcvbnm',
-];
+const rows = '01234567890 abcdefghijklmnopqrstuvwxyz qwertyuiop qwertzuiop asdfghjkl zxcvbnm'.split(
+  ' ',
+);
 
-/** What is wrong with a new password, as a sentence; undefined for one that will do. */
-export function refusePassword(
-  password: string,
-  about: { email: string; name: string },
-): string | undefined {
+/** The complaint about a new password, as a sentence; undefined for one that will do. */
+export function refusePassword(password: string, about: { email: string; name: string }) {
   const length = [...password].length;
   if (length < shortestPassword) return `Use ${shortestPassword} characters or more.`;
   if (length > longestPassword) return `Use at most ${longestPassword} characters.`;
@@ -207,7 +193,7 @@ const commonPasswords: ReadonlySet<string> = wordsOf(`
   knackwurst8853 1234567890987654321 fallen_angel
 `);
 
-/** Words that become no good password by digits and signs around them, nor by being repeated. */
+/** Words that stay weak with digits and signs around them, or repeated. */
 const commonWords: ReadonlySet<string> = wordsOf(`
   access admin administrator andrew asdfghjkl askback autumn azerty banana baseball batman
   bonjour changeme charlie cheese computer contrasena cookie default

@@ -5,7 +5,7 @@ export type MemberName = { id: string; name: string; email: string };
 
 export type MemberCredentials = MemberName & {
   passwordHash: string | null;
-  /** Whether a password alone does not sign in. */
+  /** Then a password alone does not sign in. */
   hasCodes: boolean;
   isOperator: boolean;
 };
@@ -14,30 +14,20 @@ const credentials = (sql: Sql) => sql`
   id, name, email, password_hash as "passwordHash", totp_since is not null as "hasCodes",
   is_operator as "isOperator"`;
 
-export async function findCredentials(
-  sql: Sql,
-  email: string,
-): Promise<MemberCredentials | undefined> {
+export async function findCredentials(sql: Sql, email: string) {
   const [row] = await sql<MemberCredentials[]>`
     select ${credentials(sql)} from members where email_key = lower(${email})`;
   return row;
 }
 
-export async function findCredentialsById(
-  sql: Sql,
-  id: string,
-): Promise<MemberCredentials | undefined> {
-  const [row] = await sql<
-    MemberCredentials[]
-  >`select ${credentials(sql)} from members where id = ${id}`;
+export async function findCredentialsById(sql: Sql, id: string) {
+  const [row] = await sql<MemberCredentials[]>`
+    select ${credentials(sql)} from members where id = ${id}`;
   return row;
 }
 
-/** Whether the password is still the one that was checked; it stays so until the transaction ends. */
-export async function lockPassword(
-  sql: Sql,
-  { id, passwordHash }: MemberCredentials,
-): Promise<boolean> {
+/** Returns true while the password is the one that was checked; it stays so until the transaction ends. */
+export async function lockPassword(sql: Sql, { id, passwordHash }: MemberCredentials) {
   const { count } = await sql`
     select from members where id = ${id} and password_hash = ${passwordHash} for share`;
   return count > 0;
@@ -55,10 +45,7 @@ type NewMember = {
 };
 
 /** Adds a member; returns nothing when the address has an account already. */
-export async function insertMember(
-  sql: Sql,
-  { email, name, passwordHash, isOperator }: NewMember,
-): Promise<MemberName | undefined> {
+export async function insertMember(sql: Sql, { email, name, passwordHash, isOperator }: NewMember) {
   const row = { email, name, password_hash: passwordHash, is_operator: isOperator };
   const [member] = await sql<MemberName[]>`
     insert into members ${sql(row)}
@@ -76,7 +63,6 @@ export async function lockMember(sql: Sql, id: string) {
   await sql`select from members where id = ${id} for no key update`;
 }
 
-/** Notes that the person has proved that the address is theirs. */
 export async function noteEmailProved(sql: Sql, memberId: string) {
   await sql`
     update members
@@ -84,24 +70,13 @@ export async function noteEmailProved(sql: Sql, memberId: string) {
     where id = ${memberId} and email_proved_at is null`;
 }
 
-/** Makes an operator of a member, or takes the role away; returns whether that changed anything. */
-export async function setOperator(
-  sql: Sql,
-  memberId: string,
-  isOperator: boolean,
-): Promise<boolean> {
+/** Makes an operator of a member, or takes the role away; returns false when that changes nothing. */
+export async function setOperator(sql: Sql, memberId: string, isOperator: boolean) {
   const { count } = await sql`
     update members
     set is_operator = ${isOperator}
     where id = ${memberId} and is_operator <> ${isOperator}`;
   return count > 0;
-}
-
-/** The ids of all operators, who stay operators until the transaction ends. */
-export async function lockOperators(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id from members where is_operator order by id for update`;
-  return rows.map(({ id }) => id);
 }
 
 type MemberOfDeployment = {
@@ -114,7 +89,6 @@ type MemberOfDeployment = {
   created_at: Date;
 };
 
-/** All members of the deployment, by address. */
 export async function listAllMembers(sql: Sql): Promise<MemberOfDeployment[]> {
   return await sql<MemberOfDeployment[]>`
     -- all organizations
@@ -125,7 +99,7 @@ export async function listAllMembers(sql: Sql): Promise<MemberOfDeployment[]> {
     order by m.email_key`;
 }
 
-export type LinkKind = 'welcome' | 'invitation' | 'reset';
+type LinkKind = 'welcome' | 'invitation' | 'reset';
 
 type NewLink = {
   tokenHash: Buffer;
@@ -135,11 +109,10 @@ type NewLink = {
   orgId?: string | null;
   role?: Role | null;
   isOperator?: boolean;
-  /** Whether it goes to the address alone, so that using it proves the address. */
+  /** Set when it goes to the address alone, so that using it proves the address. */
   provesEmail?: boolean;
 };
 
-/** How long a link works. */
 const validFor = { welcome: '24 hours', invitation: '7 days', reset: '1 hour' } as const;
 
 export async function insertLink(sql: Sql, link: NewLink): Promise<string> {
@@ -172,12 +145,7 @@ const linkFields = (sql: Sql) => sql`
   l.proves_email as "provesEmail",
   (select name from organizations where id = l.org_id) as organization`;
 
-/** What a link leads to, as long as it works. */
-export async function findLink(
-  sql: Sql,
-  kind: LinkKind,
-  tokenHash: Buffer,
-): Promise<LiveLink | undefined> {
+export async function findLink(sql: Sql, kind: LinkKind, tokenHash: Buffer) {
   const [link] = await sql<LiveLink[]>`
     -- all organizations
     select ${linkFields(sql)}
@@ -186,7 +154,6 @@ export async function findLink(
   return link;
 }
 
-/** An invitation by its id, as long as it works. */
 export async function findInvitedLink(sql: Sql, id: string): Promise<LiveLink | undefined> {
   const [link] = await sql<LiveLink[]>`
     -- all organizations
@@ -196,12 +163,8 @@ export async function findInvitedLink(sql: Sql, id: string): Promise<LiveLink | 
   return link;
 }
 
-/** What a link leads to, and from then on the link works no more: of two requests with it one gets it. */
-export async function takeLink(
-  sql: Sql,
-  kind: LinkKind,
-  tokenHash: Buffer,
-): Promise<LiveLink | undefined> {
+/** Uses a link up: of two requests with it one gets it. */
+export async function takeLink(sql: Sql, kind: LinkKind, tokenHash: Buffer) {
   const [link] = await sql<LiveLink[]>`
     -- all organizations
     update member_links l
@@ -211,7 +174,7 @@ export async function takeLink(
   return link;
 }
 
-/** Takes all invitations of an address that has proved to be the person's own. */
+/** Uses up all invitations of an address that has proved to be the person's own. */
 export async function takeInvitationsOf(sql: Sql, email: string): Promise<LiveLink[]> {
   return await sql<LiveLink[]>`
     -- all organizations
@@ -221,18 +184,17 @@ export async function takeInvitationsOf(sql: Sql, email: string): Promise<LiveLi
     returning ${linkFields(sql)}`;
 }
 
-/** Ends the welcome links of before; whether there is no member yet, so that this one is made. */
-export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer): Promise<boolean> {
-  const made = await sql`
+/** Ends the welcome links made so far and adds one, unless there is a member; returns whether it was added. */
+export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer) {
+  const { count } = await sql`
     -- all organizations
     with ended as (
       delete from member_links where kind = 'welcome'
     )
     insert into member_links (token_hash, kind, expires_at)
     select ${tokenHash}, 'welcome', now() + ${validFor.welcome}::interval
-    where not exists (select from members)
-    returning id`;
-  return made.length > 0;
+    where not exists (select from members)`;
+  return count > 0;
 }
 
 /** Links for a new password end with the first that is used. */
@@ -242,7 +204,6 @@ export async function deleteResetLinks(sql: Sql, memberId: string) {
     delete from member_links where kind = 'reset' and member_id = ${memberId}`;
 }
 
-/** How many links for a new password a member could use now. */
 export async function countResetLinks(sql: Sql, memberId: string): Promise<number> {
   return one(
     await sql<{ count: number }[]>`
@@ -253,14 +214,6 @@ export async function countResetLinks(sql: Sql, memberId: string): Promise<numbe
   ).count;
 }
 
-/** A new invitation of an address to the same place ends the one before. */
-export async function deleteInvitations(sql: Sql, orgId: string | null, email: string) {
-  await sql`
-    delete from member_links
-    where kind = 'invitation' and used_at is null and lower(email) = lower(${email})
-      and org_id is not distinct from ${orgId}::uuid`;
-}
-
 export type PendingInvitation = {
   id: string;
   email: string;
@@ -269,8 +222,7 @@ export type PendingInvitation = {
   created_at: Date;
 };
 
-/** Invitations to an organization that are not accepted yet, newest first. */
-export async function listInvitations(sql: Sql, orgId: string): Promise<PendingInvitation[]> {
+export async function listInvitations(sql: Sql, orgId: string) {
   return await sql<PendingInvitation[]>`
     select id, email, role, expires_at, created_at
     from member_links
@@ -278,38 +230,8 @@ export async function listInvitations(sql: Sql, orgId: string): Promise<PendingI
     order by created_at desc, id desc`;
 }
 
-export async function findInvitation(
-  sql: Sql,
-  orgId: string,
-  id: string,
-): Promise<PendingInvitation | undefined> {
-  const [row] = await sql<PendingInvitation[]>`
-    select id, email, role, expires_at, created_at
-    from member_links
-    where org_id = ${orgId} and id = ${id} and kind = 'invitation' and ${isLive(sql)}`;
-  return row;
-}
-
-export async function deleteInvitation(sql: Sql, orgId: string, id: string): Promise<boolean> {
-  const { count } = await sql`
-    delete from member_links
-    where org_id = ${orgId} and id = ${id} and kind = 'invitation' and used_at is null`;
-  return count > 0;
-}
-
-/** A link that ended is kept for a month, as a trace of what was made. */
-export async function deleteOldLinks(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    -- all organizations
-    delete from member_links
-    where token_hash in (
-      select token_hash
-      from member_links
-      where expires_at < now() - interval '30 days'
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+export async function findInvitation(sql: Sql, orgId: string, id: string) {
+  return (await listInvitations(sql, orgId)).find((invitation) => invitation.id === id);
 }
 
 export type ListedMember = {
@@ -323,7 +245,6 @@ export type ListedMember = {
   created_at: Date;
 };
 
-/** The members of an organization, by name. */
 export async function listMembers(sql: Sql, orgId: string): Promise<ListedMember[]> {
   return await sql<ListedMember[]>`
     select m.id, m.name, m.email, s.role, m.is_operator, m.totp_since is not null as has_second_step,
@@ -336,29 +257,20 @@ export async function listMembers(sql: Sql, orgId: string): Promise<ListedMember
 
 export type MemberRole = { id: string; name: string; email: string; role: Role };
 
-export async function findMemberRole(
-  sql: Sql,
-  orgId: string,
-  memberId: string,
-): Promise<MemberRole | undefined> {
-  const [row] = await sql<MemberRole[]>`
-    select m.id, m.name, m.email, s.role
-    from memberships s
-    join members m on m.id = s.member_id
-    where s.org_id = ${orgId} and s.member_id = ${memberId}`;
+const memberRoles = (sql: Sql, orgId: string) => sql`
+  select m.id, m.name, m.email, s.role
+  from memberships s
+  join members m on m.id = s.member_id
+  where s.org_id = ${orgId}`;
+
+export async function findMemberRole(sql: Sql, orgId: string, memberId: string) {
+  const [row] = await sql<MemberRole[]>`${memberRoles(sql, orgId)} and m.id = ${memberId}`;
   return row;
 }
 
-export async function findMemberRoleByEmail(
-  sql: Sql,
-  orgId: string,
-  email: string,
-): Promise<MemberRole | undefined> {
+export async function findMemberRoleByEmail(sql: Sql, orgId: string, email: string) {
   const [row] = await sql<MemberRole[]>`
-    select m.id, m.name, m.email, s.role
-    from memberships s
-    join members m on m.id = s.member_id
-    where s.org_id = ${orgId} and m.email_key = lower(${email})`;
+    ${memberRoles(sql, orgId)} and m.email_key = lower(${email})`;
   return row;
 }
 
@@ -390,16 +302,10 @@ export async function deleteRole(sql: Sql, orgId: string, memberId: string) {
   await sql`delete from memberships where org_id = ${orgId} and member_id = ${memberId}`;
 }
 
-type CountedInvitations = { made: number; next_in_seconds: number };
-
-/** How many invitations an organization made within 24 hours, and when the first of the newest so many counts no more. */
-export async function countInvitations(
-  sql: Sql,
-  orgId: string,
-  most: number,
-): Promise<CountedInvitations> {
+/** How many invitations an organization made within 24 hours, and when the first of the newest `max` counts no more. */
+export async function countInvitations(sql: Sql, orgId: string, max: number) {
   return one(
-    await sql<CountedInvitations[]>`
+    await sql<{ made: number; next_in_seconds: number }[]>`
       select count(*)::int as made,
              greatest(1, ceil(extract(epoch from min(at) + interval '24 hours' - now())))::int as next_in_seconds
       from (
@@ -408,10 +314,9 @@ export async function countInvitations(
         where org_id = ${orgId} and at > now() - interval '24 hours' and act = 'member.invited'
           and actor_kind <> 'command'
         order by at desc
-        limit ${most}
+        limit ${max}
       ) newest`,
   );
 }
 
-/** The role with the higher rank may do all that the other may, and more. */
 export const ranks: Readonly<Record<Role, number>> = { viewer: 1, editor: 2, owner: 3 };

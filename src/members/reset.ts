@@ -27,13 +27,11 @@ import {
 } from './queries.ts';
 import { beginMemberSession, type SignInTools } from './sign-in.ts';
 
-export type ResetTools = { db: Db };
-
 /**
  * Asks for a link by mail to set a new password. A job finds out whether there is an account: for every address this
  * does the same, takes the same time and counts the same.
  */
-export async function requestReset({ db }: ResetTools, c: Context, email: string) {
+export async function requestReset(db: Db, c: Context, email: string) {
   const address = clientAddress(c);
   await countProof(db, { account: `link for ${email}`, address, isGuessable: false });
   await enqueue(db, [{ task: 'members.mail_reset', payload: { email } }]);
@@ -48,26 +46,23 @@ export async function makeResetLink(
   const member = await findCredentials(db, email);
   if (!member) throw notFound('member');
   const { token } = await inTransaction(db, (tx) =>
-    insertReset(tx, member, { actor, provesEmail: false }),
+    insertReset(tx, member.id, { actor, provesEmail: false }),
   );
   return { url: `${publicUrl}/reset/${token}` };
 }
 
-type NewReset = { actor: Actor; provesEmail: boolean };
-
 export async function insertReset(
   tx: Sql,
-  { id }: { id: string },
-  { actor, provesEmail }: NewReset,
+  memberId: string,
+  { actor, provesEmail }: { actor: Actor; provesEmail: boolean },
 ) {
   const token = newToken();
-  const link = { kind: 'reset', memberId: id, provesEmail, tokenHash: hashToken(token) } as const;
-  const linkId = await insertLink(tx, link);
-  await recordAccountAct(tx, { memberId: id, actor, act: 'member.reset' });
+  const tokenHash = hashToken(token);
+  const linkId = await insertLink(tx, { kind: 'reset', memberId, provesEmail, tokenHash });
+  await recordAccountAct(tx, { memberId, actor, act: 'member.reset' });
   return { token, linkId };
 }
 
-/** The member whose password the link changes, as long as it works. */
 export async function findMemberOfReset(db: Db, token: string): Promise<MemberName | undefined> {
   const link = await findLink(db, 'reset', hashToken(token));
   return link?.memberId ? await findCredentialsById(db, link.memberId) : undefined;
@@ -104,7 +99,7 @@ export async function makeWelcomeLink(db: Db, publicUrl: string): Promise<string
   return isMade ? `${publicUrl}/welcome/${token}` : undefined;
 }
 
-/** Whether the link still makes the first member. */
+/** Returns true while the link makes the first member. */
 export async function isWelcome(db: Db, token: string): Promise<boolean> {
   const link = await findLink(db, 'welcome', hashToken(token));
   return link !== undefined && !(await hasMembers(db));
@@ -125,9 +120,8 @@ type FirstMember = {
 export async function joinFirst(
   { db, publicUrl }: SignInTools,
   c: Context,
-  { token, given }: { token: string; given: FirstMember },
+  { token, name, email, password, organization: named }: FirstMember & { token: string },
 ): Promise<string | undefined> {
-  const { name, email, password } = given;
   const address = clientAddress(c);
   const passwordHash = password === null ? null : await hashPassword(password, { address });
   return await inTransaction(db, async (tx) => {
@@ -136,7 +130,7 @@ export async function joinFirst(
     const member = await insertMember(tx, { name, email, passwordHash, isOperator: true });
     if (!member) return undefined;
     const actor = memberActor(member, c.get('requestId'));
-    const organization = await createOrganization(tx, actor, { name: given.organization });
+    const organization = await createOrganization(tx, actor, { name: named });
     const orgId = organization.id;
     await saveRole(tx, { orgId, memberId: member.id, role: 'owner' });
     await recordAct(tx, { orgId, actor, act: 'member.joined', details: { role: 'owner' } });

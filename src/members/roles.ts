@@ -2,69 +2,51 @@ import { type Actor, recordAct } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Role } from '../sessions/session.ts';
-import {
-  type InviteTools,
-  inviteOperator,
-  type MadeInvitation,
-  type OwnerWriter,
-} from './invite.ts';
+import { type InviteTools, inviteOperator, type OwnerWriter } from './invite.ts';
 import {
   countOwners,
   deleteRole,
   findCredentials,
   findMemberRole,
-  lockOperators,
   lockRoles,
-  type MemberRole,
   saveRole,
   setOperator,
 } from './queries.ts';
 
-/** Gives a member another role. The last owner keeps its own. */
 export async function changeRole(
   db: Db,
-  { orgId, actor }: OwnerWriter,
+  writer: OwnerWriter,
   { memberId, role }: { memberId: string; role: Role },
-): Promise<MemberRole> {
+) {
+  const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
     const member = await lockMember(tx, orgId, memberId);
     if (member.role === role) return member;
     if (member.role === 'owner') await keepOneOwner(tx, orgId);
     await saveRole(tx, { orgId, memberId, role });
-    await recordAct(tx, {
-      orgId,
-      actor,
-      act: 'member.role_changed',
-      target: { kind: 'member', id: memberId },
-      details: { from: member.role, to: role },
-    });
+    const target = { kind: 'member', id: memberId };
+    const details = { from: member.role, to: role };
+    await recordAct(tx, { ...writer, act: 'member.role_changed', target, details });
     return { ...member, role };
   });
 }
 
 /** Takes a member out of the organization. The account stays, with its other organizations. */
-export async function removeMember(
-  db: Db,
-  { orgId, actor }: OwnerWriter,
-  memberId: string,
-): Promise<MemberRole> {
+export async function removeMember(db: Db, writer: OwnerWriter, memberId: string) {
+  const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
     const member = await lockMember(tx, orgId, memberId);
     if (member.role === 'owner') await keepOneOwner(tx, orgId);
     await deleteRole(tx, orgId, memberId);
-    await recordAct(tx, {
-      orgId,
-      actor,
-      act: 'member.removed',
-      target: { kind: 'member', id: memberId },
-      details: { role: member.role },
-    });
+    const target = { kind: 'member', id: memberId };
+    const details = { role: member.role };
+    await recordAct(tx, { ...writer, act: 'member.removed', target, details });
     return member;
   });
 }
 
 /** Changes of roles wait for each other: two owners cannot take the role from each other at the same moment. */
-async function lockMember(tx: Sql, orgId: string, memberId: string): Promise<MemberRole> {
+async function lockMember(tx: Sql, orgId: string, memberId: string) {
   await lockRoles(tx, orgId);
   const member = await findMemberRole(tx, orgId, memberId);
   if (!member) throw notFound('member');
@@ -76,18 +58,12 @@ async function keepOneOwner(tx: Sql, orgId: string) {
   throw new Refusal(
     'conflict',
     'the organization would be left without an owner: make another member an owner first',
-    {
-      code: 'last_owner',
-    },
+    { code: 'last_owner' },
   );
 }
 
 /** Makes an operator of the member with this address; an address without an account is invited as one. */
-export async function makeOperator(
-  tools: InviteTools,
-  actor: Actor,
-  email: string,
-): Promise<MadeInvitation | undefined> {
+export async function makeOperator(tools: InviteTools, actor: Actor, email: string) {
   const member = await findCredentials(tools.db, email);
   if (!member) return await inviteOperator(tools, actor, email);
   await inTransaction(tools.db, async (tx) => {
@@ -101,8 +77,9 @@ export async function makeOperator(
 /** Takes the role of an operator away. The last one keeps it: in the app it could not be given back. */
 export async function removeOperator(db: Db, actor: Actor, memberId: string) {
   await inTransaction(db, async (tx) => {
-    const operators = await lockOperators(tx);
-    if (!operators.includes(memberId)) throw notFound('operator');
+    const operators = await tx<{ id: string }[]>`
+      select id from members where is_operator order by id for update`;
+    if (!operators.some(({ id }) => id === memberId)) throw notFound('operator');
     if (operators.length === 1) {
       throw new Refusal('conflict', 'the deployment would be left without an operator', {
         code: 'last_operator',

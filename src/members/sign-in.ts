@@ -3,41 +3,32 @@ import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import * as v from 'valibot';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, deleteInBatches, inTransaction, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import { deleteOldSessions, findAwaitingCode, renewProof } from '../sessions/queries.ts';
 import {
   beginSession,
+  cookieAttributes,
   endSession,
   memberActor,
   readSessionHash,
   type SignedInMember,
 } from '../sessions/session.ts';
 import { recordAccountAct } from './account-acts.ts';
-import { countProof, deleteOldAttempts } from './attempts.ts';
+import { countProof } from './attempts.ts';
 import { checkSecondStep } from './codes.ts';
 import { checkPassword } from './password.ts';
-import {
-  deleteOldLinks,
-  findCredentials,
-  findCredentialsById,
-  lockPassword,
-  type MemberCredentials,
-  type MemberName,
-} from './queries.ts';
+import { findCredentials, findCredentialsById, lockPassword, type MemberName } from './queries.ts';
 
 export type SecondStepTools = SignInTools & { secrets: Secrets };
 
 /** The member whose password was right in this browser, and who has yet to give a code. */
-export async function awaitedMember(
-  { db, publicUrl }: SignInTools,
-  c: Context,
-): Promise<{ memberId: string } | undefined> {
+export async function awaitedMember({ db, publicUrl }: SignInTools, c: Context) {
   const hash = readSessionHash(c, publicUrl);
   return hash && (await findAwaitingCode(db, hash));
 }
 
-/** Takes the second step; a wrong one counts like a wrong password. Returns whether it was right. */
+/** Takes the second step; a wrong one counts like a wrong password. */
 export async function signInByCode(
   tools: SecondStepTools,
   c: Context,
@@ -57,8 +48,6 @@ export async function signInByCode(
 
 export type SignInTools = { db: Db; publicUrl: string };
 
-type SignInResult = 'signed_in' | 'awaits_code' | 'wrong';
-
 /**
  * Signs in by password. An address without an account takes as long and counts as much as a wrong password. A member
  * with one-time codes gets a session that waits for a code and opens nothing else.
@@ -67,7 +56,7 @@ export async function signInByPassword(
   { db, publicUrl }: SignInTools,
   c: Context,
   { email, password }: { email: string; password: string },
-): Promise<SignInResult> {
+): Promise<'signed_in' | 'awaits_code' | 'wrong'> {
   const address = clientAddress(c);
   const giveBack = await countProof(db, { account: email, address });
   const member = await findCredentials(db, email);
@@ -88,7 +77,6 @@ export async function signInByPassword(
 type BeginMemberSession = {
   publicUrl: string;
   member: Omit<MemberName, 'email'>;
-  /** The proof that was given. */
   by: 'password' | 'code' | 'passkey' | 'sso' | 'link';
 };
 
@@ -100,12 +88,8 @@ export async function beginMemberSession(
 ) {
   await beginSession(tx, c, { publicUrl, memberId: member.id });
   const actor = memberActor(member, c.get('requestId'));
-  await recordAccountAct(tx, {
-    memberId: member.id,
-    actor,
-    act: 'session.started',
-    details: { by },
-  });
+  const started = { memberId: member.id, actor, details: { by } };
+  await recordAccountAct(tx, { ...started, act: 'session.started' });
 }
 
 /** Ends the session of this browser. Without one it only clears the cookie. */
@@ -119,53 +103,54 @@ export async function signOut({ db, publicUrl }: SignInTools, c: Context) {
   });
 }
 
-/** Takes the password of a member who is signed in, once more; returns whether it was right. */
+/** Takes the password of a member who is signed in as a proof once more. */
 export async function proveByPassword(
   { db }: SignInTools,
   c: Context,
   { member, password }: { member: SignedInMember; password: string },
 ): Promise<boolean> {
-  const found = await checkOwnPassword(db, c, { member, password });
-  if (found) await renewProof(db, member.sessionId);
-  return found !== undefined;
+  const isRight = await checkOwnPassword(db, c, { member, password });
+  if (isRight) await renewProof(db, member.sessionId);
+  return isRight;
 }
 
-/** The member's credentials if this is the password; wrong ones count as at sign-in. */
+/** Wrong passwords count as at sign-in. */
 export async function checkOwnPassword(
   db: Db,
   c: Context,
   { member, password }: { member: SignedInMember; password: string },
-): Promise<MemberCredentials | undefined> {
+) {
   const address = clientAddress(c);
   const giveBack = await countProof(db, { account: member.email, address });
-  const found = await findCredentialsById(db, member.id);
-  if (!(await checkPassword(found?.passwordHash ?? null, password, { address }))) return undefined;
-  await giveBack();
-  return found;
+  const stored = (await findCredentialsById(db, member.id))?.passwordHash ?? null;
+  const isRight = await checkPassword(stored, password, { address });
+  if (isRight) await giveBack();
+  return isRight;
 }
-
-// Some proofs have two halves: first a question goes out with a cookie, then the answer comes back with it.
 
 export type HandshakeTools = { db: Db; secrets: Secrets; publicUrl: string };
 
 type Handshake = 'oidc' | 'passkey';
 
-type Kept = { expires: number; data: unknown };
+type Pending = { expires: number; data: unknown };
 
 const seconds = 600;
 
-/** Binds the second half to this browser: what is kept is sealed, so that it can neither be read nor changed. */
+/**
+ * Some proofs have two halves: a question goes out with a cookie, and the answer comes back with it. The data is
+ * sealed, so that it can neither be read nor changed.
+ */
 export function keepHandshake(
   c: Context,
   { secrets, publicUrl }: HandshakeTools,
   { kind, data }: { kind: Handshake; data: object },
 ) {
-  const kept: Kept = { expires: Date.now() + seconds * 1000, data };
-  const value = secrets.seal(ownerOf(kind), JSON.stringify(kept)).toString('base64url');
-  setCookie(c, nameOf(kind, publicUrl), value, { ...attributes(publicUrl), maxAge: seconds });
+  const pending: Pending = { expires: Date.now() + seconds * 1000, data };
+  const value = secrets.seal(ownerOf(kind), JSON.stringify(pending)).toString('base64url');
+  setCookie(c, nameOf(kind, publicUrl), value, { ...cookieAttributes(publicUrl), maxAge: seconds });
 }
 
-/** What was kept for this browser, once: also a copy of the cookie does not bring it back. */
+/** The data for this browser, once: also a copy of the cookie does not bring it back. */
 export async function takeHandshake<const S extends v.GenericSchema>(
   c: Context,
   { db, secrets, publicUrl }: HandshakeTools,
@@ -174,16 +159,20 @@ export async function takeHandshake<const S extends v.GenericSchema>(
   const name = nameOf(kind, publicUrl);
   const value = getCookie(c, name);
   if (!value) return undefined;
-  deleteCookie(c, name, attributes(publicUrl));
-  const kept = open(secrets, kind, value);
-  const read = v.safeParse(data, kept?.data);
-  if (!kept || !read.success || kept.expires < Date.now()) return undefined;
+  deleteCookie(c, name, cookieAttributes(publicUrl));
+  const pending = open(secrets, kind, value);
+  const read = v.safeParse(data, pending?.data);
+  if (!pending || !read.success || pending.expires < Date.now()) return undefined;
   // Of the bytes: base64 can be written in more than one way.
   const hash = createHash('sha256').update(Buffer.from(value, 'base64url')).digest();
-  return (await spendHandshake(db, hash, new Date(kept.expires))) ? read.output : undefined;
+  const { count } = await db`
+    insert into spent_handshakes (hash, expires_at)
+    values (${hash}, ${new Date(pending.expires)})
+    on conflict do nothing`;
+  return count > 0 ? read.output : undefined;
 }
 
-function open(secrets: Secrets, kind: Handshake, value: string): Kept | undefined {
+function open(secrets: Secrets, kind: Handshake, value: string): Pending | undefined {
   try {
     return JSON.parse(secrets.open(ownerOf(kind), Buffer.from(value, 'base64url')));
   } catch {
@@ -193,48 +182,14 @@ function open(secrets: Secrets, kind: Handshake, value: string): Kept | undefine
 
 const ownerOf = (kind: Handshake) => ({ owner: 'handshake', id: kind });
 
-/** `Lax` lets it come along when a provider sends the browser back here. */
-const attributes = (publicUrl: string) =>
-  ({
-    path: '/',
-    httpOnly: true,
-    sameSite: 'Lax',
-    secure: publicUrl.startsWith('https:'),
-  }) as const;
-
 const nameOf = (kind: Handshake, publicUrl: string) =>
   publicUrl.startsWith('https:') ? `__Host-askback-${kind}` : `askback_${kind}`;
 
-/** So many rows a statement, so that no transaction becomes long. */
-const batch = 1000;
-
-/** Deletes sessions, links and counts of wrong proofs that can have no effect any more. */
+/** Deletes sessions, links and counts of wrong proofs that can have no effect any more, with room for clocks that differ. */
 export async function cleanUpMembers({ db }: { db: Db }) {
-  while ((await deleteOldSessions(db, batch)) === batch);
-  while ((await deleteOldLinks(db, batch)) === batch);
-  while ((await deleteOldAttempts(db, batch)) === batch);
-  while ((await deleteOldHandshakes(db, batch)) === batch);
-}
-
-/** Returns whether it was spent now, and not before. */
-async function spendHandshake(sql: Sql, hash: Buffer, expiresAt: Date): Promise<boolean> {
-  const { count } = await sql`
-    insert into spent_handshakes (hash, expires_at)
-    values (${hash}, ${expiresAt})
-    on conflict do nothing`;
-  return count > 0;
-}
-
-/** One that has expired is refused for that, with an hour for clocks that differ. */
-export async function deleteOldHandshakes(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from spent_handshakes
-    where hash in (
-      select hash
-      from spent_handshakes
-      where expires_at < now() - interval '1 hour'
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
+  await deleteOldSessions(db);
+  // A link that ended is kept for a month, as a trace of what was made.
+  await deleteInBatches(db, 'member_links', db`expires_at < now() - interval '30 days'`);
+  await deleteInBatches(db, 'proof_attempts', db`newest_at < now() - interval '2 days'`);
+  await deleteInBatches(db, 'spent_handshakes', db`expires_at < now() - interval '1 hour'`);
 }

@@ -31,11 +31,11 @@ import {
   TimeZone,
 } from './manage.ts';
 import {
-  countUsed,
   getOrganization,
   listOrganizations,
   type OrganizationRow,
   type OrganizationSettings,
+  readUsage,
 } from './queries.ts';
 
 const keep = (what: string, most: number = mostDays) =>
@@ -77,11 +77,11 @@ const create = command({
   options: { name: option(Name, 'N', 'its name'), ...settings },
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
-      const settings = { ...settingsFrom(given), name: given.name };
-      const organization = await inTransaction(db, (tx) =>
-        createOrganization(tx, commandActor(), settings),
+      const made = { ...settingsFrom(given), name: given.name };
+      return answer(
+        await inTransaction(db, (tx) => createOrganization(tx, commandActor(), made)),
+        'made',
       );
-      return answer(organization, 'made');
     }),
 });
 
@@ -98,17 +98,16 @@ const update = command({
     'no-ai': flag('do not analyze comments'),
   },
   async run(tools: CommandTools, given) {
-    const changes: OrganizationChange = settingsFrom(given);
-    if (given.slug !== undefined) changes.slug = given.slug;
-    if (given['no-ai']) changes.ai_enabled = false;
-    if (given['no-logo']) changes.logo = null;
-    if (given.ai && given['no-ai']) {
-      throw new UsageError('--ai and --no-ai contradict each other', update.usage);
-    }
-    if (given.logo !== undefined && given['no-logo']) {
+    const { slug, logo, ai, 'no-ai': noAi, 'no-logo': noLogo } = given;
+    if (ai && noAi) throw new UsageError('--ai and --no-ai contradict each other', update.usage);
+    if (logo !== undefined && noLogo) {
       throw new UsageError('--logo and --no-logo contradict each other', update.usage);
     }
-    if (given.logo !== undefined) changes.logo = await readBytes(given.logo);
+    const changes: OrganizationChange = settingsFrom(given);
+    if (slug !== undefined) changes.slug = slug;
+    if (noAi) changes.ai_enabled = false;
+    if (noLogo) changes.logo = null;
+    if (logo !== undefined) changes.logo = await readBytes(logo);
     if (Object.keys(changes).length === 0) {
       throw new UsageError('nothing to change was given', update.usage);
     }
@@ -138,7 +137,7 @@ const show = command({
   run: (tools: CommandTools, given) =>
     inDatabase(tools, async (db) => {
       const { people, ...organization } = await getOrganization(db, given.id);
-      const mails_this_month = await countUsed(db, given.id);
+      const { used: mails_this_month } = await readUsage(db, given.id);
       const rows = { ...organization, people: people.join(', ') || null, mails_this_month };
       const text = columns(
         Object.entries(rows).map(([name, value]) => [
@@ -152,49 +151,22 @@ const show = command({
 
 export const organizationCommands: readonly Command<CommandTools>[] = [create, update, list, show];
 
-type OrganizationOptions = {
-  name?: string | undefined;
-  'send-limit': number | undefined;
-  'frequency-days': number | undefined;
-  color: string | undefined;
-  'time-zone': string | undefined;
-  language: string | undefined;
-  'contact-email': string | undefined;
-  'postal-address': string | null | undefined;
-  'mail-foot': string | null | undefined;
-  person: string[] | undefined;
-  'keep-comments-days': number | undefined;
-  'keep-contacts-days': number | undefined;
-  'keep-openings-days': number | undefined;
-  'keep-mails-days': number | undefined;
-  ai: boolean;
+/** Options whose settings are called otherwise. */
+const renamed: Readonly<Record<string, string>> = {
+  'send-limit': 'monthly_send_limit',
+  person: 'people',
+  ai: 'ai_enabled',
 };
 
-/** The given options under the names of their columns; the others keep their value or get the default. */
-function settingsFrom(given: OrganizationOptions): OrganizationSettings {
-  const days = given['frequency-days'];
-  const settings = {
-    name: given.name,
-    monthly_send_limit: given['send-limit'],
-    frequency_days: days === 0 ? null : days,
-    keep_comments_days: orNone(given['keep-comments-days']),
-    keep_contacts_days: orNone(given['keep-contacts-days']),
-    keep_openings_days: orNone(given['keep-openings-days']),
-    keep_mails_days: orNone(given['keep-mails-days']),
-    color: given.color,
-    time_zone: given['time-zone'],
-    language: given.language,
-    contact_email: given['contact-email'],
-    postal_address: given['postal-address'],
-    mail_foot: given['mail-foot'],
-    people: given.person,
-    ai_enabled: given.ai || undefined,
-  };
-  const changed = Object.entries(settings).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(changed) as OrganizationSettings;
+function settingsFrom(given: Readonly<Record<string, unknown>>): OrganizationSettings {
+  const entries = ['name', ...Object.keys(settings)]
+    .filter((option) => given[option] !== undefined && given[option] !== false)
+    .map((option) => {
+      const isOff = option.endsWith('-days') && given[option] === 0;
+      return [renamed[option] ?? option.replaceAll('-', '_'), isOff ? null : given[option]];
+    });
+  return Object.fromEntries(entries);
 }
-
-const orNone = (days: number | undefined) => (days === 0 ? null : days);
 
 const answer = (organization: OrganizationRow, done: string) => ({
   data: organization,

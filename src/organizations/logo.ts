@@ -34,14 +34,20 @@ export const logoPages = ({ db }: { db: Db }) =>
 
 /** A file that may become a logo, under the name that its content gives it. */
 export function readLogo(bytes: Uint8Array): NamedLogo {
-  const header = bytes.length > largestLogoBytes ? undefined : readPictureHeader(bytes);
-  const complaint = complainOfLogo({ size: bytes.length, header });
-  if (complaint !== null || !header) {
-    throw new Refusal('invalid', complaint ?? '', { code: 'invalid_logo' });
-  }
+  if (bytes.length > maxLogoBytes) throw invalid('must have at most 256 KiB');
+  const header = readPictureHeader(bytes);
+  if (!header) throw invalid('must be a PNG, JPEG or WebP');
+  const sides = [header.width, header.height];
+  if (Math.max(...sides) > maxSide)
+    throw invalid(`must be at most ${maxSide} pixels wide and high`);
+  if (Math.min(...sides) < minSide)
+    throw invalid(`must be at least ${minSide} pixels wide and high`);
   const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
   return { name: `${hash}.${endings[header.type]}`, picture: { ...header, bytes } };
 }
+
+const invalid = (complaint: string) =>
+  new Refusal('invalid', `the logo ${complaint}`, { code: 'invalid_logo' });
 
 /** Changes the picture that pages and mails show; without one they show the name alone. */
 export async function replaceLogo(tx: Sql, writer: Writer, logo: NamedLogo | null) {
@@ -55,11 +61,11 @@ export async function replaceLogo(tx: Sql, writer: Writer, logo: NamedLogo | nul
   }
 }
 
-export const largestLogoBytes = 256 * 1024;
+export const maxLogoBytes = 256 * 1024;
 
 /** A small file can become a picture that fills the memory of the browser that opens it. */
-const largestLogoSide = 2000;
-const smallestLogoSide = 16;
+const maxSide = 2000;
+const minSide = 16;
 
 export const logoTypes = ['image/png', 'image/jpeg', 'image/webp'] as const;
 
@@ -69,20 +75,5 @@ const endings: Readonly<Record<PictureHeader['type'], string>> = {
   'image/webp': 'webp',
 };
 
-/** Why a file is no logo, in a sentence, or null. */
-export function complainOfLogo(file: { size: number; header: PictureHeader | undefined }) {
-  if (file.size > largestLogoBytes) return 'the logo must have at most 256 KiB';
-  if (!file.header) return 'the logo must be a PNG, JPEG or WebP';
-  const sides = [file.header.width, file.header.height];
-  if (Math.max(...sides) > largestLogoSide) {
-    return `the logo must be at most ${largestLogoSide} pixels wide and high`;
-  }
-  if (Math.min(...sides) < smallestLogoSide) {
-    return `the logo must be at least ${smallestLogoSide} pixels wide and high`;
-  }
-  return null;
-}
-
-/** Where the logo is, on pages; mails put the public address before it. */
 export const logoPath = (orgId: string, logo: string | null) =>
   logo === null ? null : `/logos/${orgId}/${logo}`;

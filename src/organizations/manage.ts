@@ -17,7 +17,6 @@ import {
   updateOrganization,
 } from './queries.ts';
 
-/** Makes an organization in the caller's transaction. */
 export async function createOrganization(
   tx: Sql,
   actor: Actor,
@@ -25,19 +24,17 @@ export async function createOrganization(
 ): Promise<OrganizationRow> {
   await refuseUnknownZone(tx, settings);
   const made = await insertOrganization(tx, settings);
-  const target = { kind: 'organization', id: made.id };
-  const details = { name: made.name };
-  await recordAct(tx, { orgId: made.id, actor, act: 'organization.created', target, details });
+  const { id: orgId, name } = made;
+  const target = { kind: 'organization', id: orgId };
+  await recordAct(tx, { orgId, actor, act: 'organization.created', target, details: { name } });
   return made;
 }
 
 export type OrganizationChange = OrganizationSettings & {
   slug?: string;
-  /** The file of the logo; null removes it. */
   logo?: Uint8Array | null;
 };
 
-/** Changes what is given and differs. Addresses with an earlier slug lead to the present one. */
 export async function changeOrganization(
   db: Db,
   writer: Writer,
@@ -95,7 +92,7 @@ export const mostDays = 36_500;
 /** Visits of links and blocked mails are kept no longer than this in any organization. */
 export const mostDaysOfLogs = 90;
 
-/** What an organization can keep for some days only, with the settings that say so. 0 keeps it without an end. */
+/** Settings for data that is kept for some days only. 0 keeps it without an end. */
 export const retentions = [
   {
     setting: 'keep_comments_days',
@@ -123,9 +120,9 @@ export const retentions = [
   },
 ] as const;
 
-const longestSlug = 80;
-const longestText = 500;
-const mostLines = 8;
+const maxSlug = 80;
+const maxText = 500;
+const maxLines = 8;
 
 export const TimeZone = v.pipe(
   v.string(),
@@ -142,15 +139,14 @@ export const Slug = v.pipe(
   v.trim(),
   v.toLowerCase(),
   v.regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'must be words of a-z and 0-9 with hyphens between them'),
-  v.maxLength(longestSlug, `must be at most ${longestSlug} characters`),
+  v.maxLength(maxSlug, `must be at most ${maxSlug} characters`),
 );
 
-/** A few lines of text; without any it is null. */
 export const Lines = v.pipe(
   v.string(),
   v.transform(tidyLines),
-  v.check((text) => !isLongerThan(text, longestText), `must be at most ${longestText} characters`),
-  v.check((text) => text.split('\n').length <= mostLines, `must be at most ${mostLines} lines`),
+  v.check((text) => !isLongerThan(text, maxText), `must be at most ${maxText} characters`),
+  v.check((text) => text.split('\n').length <= maxLines, `must be at most ${maxLines} lines`),
   v.check((text) => !/[^\P{Cc}\n]/u.test(text), 'must be text without control characters'),
   v.transform((text) => (text === '' ? null : text)),
 );

@@ -1,12 +1,9 @@
 import { notFound, Refusal } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
-import { slugOf } from './rules.ts';
+import type { PictureHeader } from '../lib/pictures/picture-header.ts';
 
-/** The organization, locked until the transaction ends. */
-export async function lockOrganization(
-  sql: Sql,
-  orgId: string,
-): Promise<OrganizationRow | undefined> {
+/** Locked until the transaction ends. */
+export async function lockOrganization(sql: Sql, orgId: string) {
   const locked = await sql`select from organizations where id = ${orgId} for no key update`;
   return locked.length === 0 ? undefined : await findOrganization(sql, orgId);
 }
@@ -17,7 +14,7 @@ export async function isKnownZone(sql: Sql, name: string): Promise<boolean> {
   return found.length > 0;
 }
 
-/** Whether another organization has this slug, or had it: its addresses lead there. */
+/** True when another organization has this slug, or had it: its addresses lead there. */
 export async function isSlugTaken(sql: Sql, orgId: string, slug: string): Promise<boolean> {
   const taken = await sql`
     -- all organizations
@@ -27,7 +24,6 @@ export async function isSlugTaken(sql: Sql, orgId: string, slug: string): Promis
   return taken.length > 0;
 }
 
-/** From now on addresses with the slug so far lead to the new one. */
 export async function replaceSlug(sql: Sql, orgId: string, slug: string) {
   await sql`
     insert into former_slugs (slug, org_id)
@@ -37,14 +33,7 @@ export async function replaceSlug(sql: Sql, orgId: string, slug: string) {
   await sql`update organizations set slug = ${slug}, updated_at = now() where id = ${orgId}`;
 }
 
-type LogoPicture = {
-  type: 'image/png' | 'image/jpeg' | 'image/webp';
-  width: number;
-  height: number;
-  bytes: Uint8Array;
-};
-
-export type NamedLogo = { name: string; picture: LogoPicture };
+export type NamedLogo = { name: string; picture: PictureHeader & { bytes: Uint8Array } };
 
 export async function saveLogo(sql: Sql, orgId: string, { name, picture }: NamedLogo) {
   const { type, width, height, bytes } = picture;
@@ -63,7 +52,7 @@ export async function deleteLogo(sql: Sql, orgId: string): Promise<boolean> {
   return gone.count > 0;
 }
 
-type ServedLogo = { type: LogoPicture['type']; bytes: Buffer; name: string };
+type ServedLogo = { type: PictureHeader['type']; bytes: Buffer; name: string };
 
 /** The logo of an organization as it is now, whatever name an earlier mail has for it. */
 export async function findLogo(sql: Sql, orgId: string): Promise<ServedLogo | undefined> {
@@ -80,7 +69,6 @@ export type OrganizationRow = {
   name: string;
   slug: string;
   color: string;
-  /** The name of the logo in addresses. */
   logo: string | null;
   time_zone: string;
   language: string;
@@ -99,7 +87,6 @@ export type OrganizationRow = {
   updated_at: Date;
 };
 
-/** What may be set of an organization. */
 export type OrganizationSettings = Partial<
   Omit<OrganizationRow, 'id' | 'slug' | 'logo' | 'created_at' | 'updated_at'>
 >;
@@ -119,7 +106,6 @@ export async function insertOrganization(
   }
 }
 
-/** Adds an organization under a given id; returns nothing when it exists already. */
 export async function insertOrganizationOnce(
   sql: Sql,
   organization: OrganizationSettings & { id: string; name: string; created_at?: Date },
@@ -156,18 +142,36 @@ async function insertUnderFreeSlug(
   return row;
 }
 
-/** At least one setting must be given. */
-export async function updateOrganization(
-  sql: Sql,
-  orgId: string,
-  settings: OrganizationSettings,
-): Promise<OrganizationRow | undefined> {
-  const [row] = await sql<OrganizationRow[]>`
-    update organizations
-    set ${sql(settings)}, updated_at = now()
-    where id = ${orgId}
-    returning ${fields(sql)}`;
-  return row;
+/** How long a slug gets from a name; a number behind it comes in addition. */
+const maxSlug = 60;
+
+/** Letters that Unicode does not take apart into an ASCII letter and a mark. */
+const spelledOut: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ł: 'l',
+  ı: 'i',
+};
+
+/** The lower-case ASCII words of a name, joined by hyphens: what an organization is called in addresses. */
+export function slugOf(name: string): string {
+  const words = name
+    .toLowerCase()
+    .replace(/[ßæœøđðþłı]/g, (letter) => spelledOut[letter] ?? '')
+    .normalize('NFKD')
+    .replace(/\p{M}|['’]/gu, '')
+    .match(/[a-z0-9]+/g);
+  const slug = (words ?? []).join('-').slice(0, maxSlug).replace(/-$/, '');
+  return slug === '' ? 'organization' : slug;
+}
+
+export async function updateOrganization(sql: Sql, orgId: string, settings: OrganizationSettings) {
+  await sql`update organizations set ${sql(settings)}, updated_at = now() where id = ${orgId}`;
 }
 
 export async function listOrganizations(sql: Sql): Promise<OrganizationRow[]> {
@@ -183,7 +187,6 @@ async function findOrganization(sql: Sql, orgId: string): Promise<OrganizationRo
   return row;
 }
 
-/** The organization that a command names by its id. */
 export async function getOrganization(sql: Sql, orgId: string): Promise<OrganizationRow> {
   const organization = await findOrganization(sql, orgId);
   if (!organization) throw notFound('organization');
@@ -198,11 +201,7 @@ type SendSettings = {
 };
 
 /** The organization's month of sends, locked until the transaction ends, and the rules for its sends. */
-export async function lockUsage(
-  sql: Sql,
-  orgId: string,
-  at: Date | null = null,
-): Promise<SendSettings> {
+export async function lockUsage(sql: Sql, orgId: string, at: Date | null = null) {
   return one(
     await sql<SendSettings[]>`
       with usage as (
@@ -276,7 +275,7 @@ export type RetentionRun = {
   mails: number;
 };
 
-/** What the last run that deleted something has deleted of what is older than the organization keeps. */
+/** The counts of the last retention run that deleted something. */
 export async function findLastRetention(sql: Sql, orgId: string) {
   const [run] = await sql<RetentionRun[]>`
     select at, (details ->> 'comments')::int as comments, (details ->> 'contacts')::int as contacts,
@@ -286,15 +285,6 @@ export async function findLastRetention(sql: Sql, orgId: string) {
     order by at desc
     limit 1`;
   return run;
-}
-
-/** How many mails the organization has sent this month. */
-export async function countUsed(sql: Sql, orgId: string): Promise<number> {
-  const [usage] = await sql<{ used: number }[]>`
-    select used
-    from mail_usage
-    where org_id = ${orgId} and month = date_trunc('month', now() at time zone 'UTC')::date`;
-  return usage?.used ?? 0;
 }
 
 export async function addUsage(sql: Sql, orgId: string, month: string, mails: number) {

@@ -12,15 +12,14 @@ export async function createReporter(db: Db, { orgId, name: given, actor }: NewR
   const role = `askback_reporter_${suffix}`;
   const password = randomBytes(24).toString('base64url');
   const row = await inTransaction(db, async (tx) => {
-    const made = await insertReporter(tx, { org_id: orgId, name, role_name: role });
-    await createRole(tx, role, password);
-    await recordAct(tx, {
-      orgId,
-      actor,
-      act: 'reporter.created',
-      target: { kind: 'reporter', id: name },
-    });
-    return made;
+    const made = await tx<ReporterRow[]>`
+      insert into reporters (org_id, name, role_name)
+      values (${orgId}, ${name}, ${role})
+      returning org_id, name, role_name, created_at`;
+    await tx`select create_reporter_role(${role}, ${password})`;
+    const target = { kind: 'reporter', id: name };
+    await recordAct(tx, { orgId, actor, act: 'reporter.created', target });
+    return one(made);
   }).catch((error: unknown) => {
     throw refused(error, name) ?? error;
   });
@@ -29,16 +28,19 @@ export async function createReporter(db: Db, { orgId, name: given, actor }: NewR
 
 export async function revokeReporter(db: Db, name: string, actor: Actor) {
   return await inTransaction(db, async (tx) => {
-    const row = await deleteReporter(tx, name);
+    const [row] = await tx<ReporterRow[]>`
+      -- all organizations
+      delete from reporters
+      where name = ${name}
+      returning org_id, name, role_name, created_at`;
     if (!row) throw notFound('reporter');
-    await dropRole(tx, row.role_name);
+    await tx`select drop_reporter_role(${row.role_name})`;
     const target = { kind: 'reporter', id: name };
     await recordAct(tx, { orgId: row.org_id, actor, act: 'reporter.revoked', target });
     return row;
   });
 }
 
-/** Where a reporter connects: the database of the service, as another role. */
 export function reporterUrl(databaseUrl: string, role: string, password: string): string {
   const url = new URL(listUrls(databaseUrl)[0]!);
   url.username = role;
@@ -62,19 +64,7 @@ function refused(error: unknown, name: string): Refusal | undefined {
 
 type ReporterRow = { org_id: string; name: string; role_name: string; created_at: Date };
 
-async function insertReporter(
-  sql: Sql,
-  { org_id, name, role_name }: Omit<ReporterRow, 'created_at'>,
-): Promise<ReporterRow> {
-  return one(
-    await sql<ReporterRow[]>`
-      insert into reporters (org_id, name, role_name)
-      values (${org_id}, ${name}, ${role_name})
-      returning org_id, name, role_name, created_at`,
-  );
-}
-
-/** Of all organizations. A backup does not bring roles back: such a reporter cannot connect. */
+/** A backup does not bring roles back: such a reporter is not usable. */
 export async function listReporters(sql: Sql) {
   return await sql<(ReporterRow & { organization: string; usable: boolean })[]>`
     -- all organizations
@@ -83,21 +73,4 @@ export async function listReporters(sql: Sql) {
     from reporters p
     join organizations o on o.id = p.org_id
     order by p.created_at desc, p.name`;
-}
-
-async function deleteReporter(sql: Sql, name: string): Promise<ReporterRow | undefined> {
-  const [row] = await sql<ReporterRow[]>`
-    -- all organizations
-    delete from reporters
-    where name = ${name}
-    returning org_id, name, role_name, created_at`;
-  return row;
-}
-
-async function createRole(sql: Sql, role: string, password: string): Promise<void> {
-  await sql`select create_reporter_role(${role}, ${password})`;
-}
-
-async function dropRole(sql: Sql, role: string): Promise<void> {
-  await sql`select drop_reporter_role(${role})`;
 }

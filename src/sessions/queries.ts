@@ -1,4 +1,4 @@
-import { one, type Sql } from '../lib/db/db.ts';
+import { deleteInBatches, one, type Sql } from '../lib/db/db.ts';
 
 export type FoundMember = {
   id: string;
@@ -21,13 +21,10 @@ export type FoundOrganization = {
 
 export type OtherOrganization = { name: string; slug: string };
 
-type FoundSession = { member: FoundMember; otherOrganizations: OtherOrganization[] };
-
-type Memberships = Omit<FoundSession, 'member'> & { organization: FoundOrganization | null };
-
+type Others = { otherOrganizations: OtherOrganization[] };
 /** The member that a session belongs to, while it lasts, and the member's organizations; notes that it was used. */
-export async function findSession(sql: Sql, tokenHash: Buffer): Promise<FoundSession | undefined> {
-  const [row] = await sql<(FoundMember & { otherOrganizations: OtherOrganization[] })[]>`
+export async function findSession(sql: Sql, tokenHash: Buffer) {
+  const [row] = await sql<(FoundMember & Others)[]>`
     -- all organizations
     with ${liveSession(sql, tokenHash)}
     select live.*,
@@ -42,12 +39,8 @@ export async function findSession(sql: Sql, tokenHash: Buffer): Promise<FoundSes
 }
 
 /** The same, and the organization of this slug, also of an earlier one, if the member belongs to it. */
-export async function findMembership(
-  sql: Sql,
-  tokenHash: Buffer,
-  slug: string,
-): Promise<({ member: FoundMember } & Memberships) | undefined> {
-  const [row] = await sql<(FoundMember & Memberships)[]>`
+export async function findMembership(sql: Sql, tokenHash: Buffer, slug: string) {
+  const [row] = await sql<(FoundMember & Others & { organization: FoundOrganization | null })[]>`
     -- all organizations
     with ${liveSession(sql, tokenHash)}, own as (
       select o.id, o.name, o.slug, o.color, o.time_zone, m.role,
@@ -72,11 +65,9 @@ export async function findMembership(
   return { member, organization, otherOrganizations };
 }
 
-type SessionHome = { isOperator: boolean; slug: string | null };
-
 /** The first organization of a session's member by name; null for a member without one. */
-export async function findHome(sql: Sql, tokenHash: Buffer): Promise<SessionHome | undefined> {
-  const [home] = await sql<SessionHome[]>`
+export async function findHome(sql: Sql, tokenHash: Buffer) {
+  const [home] = await sql<{ isOperator: boolean; slug: string | null }[]>`
     -- all organizations
     with ${liveSession(sql, tokenHash)}
     select "isOperator",
@@ -96,40 +87,32 @@ const liveSession = (sql: Sql, tokenHash: Buffer) => sql`
     select m.id, m.name, m.email, m.is_operator as "isOperator", s.id as "sessionId", s.proved_at as "provedAt"
     from sessions s
     join members m on m.id = s.member_id
-    where s.token_hash = ${tokenHash} and not s.awaits_code and ${isLive(sql)}
+    where s.token_hash = ${tokenHash} and not s.awaits_code and ${isLive(sql, 's.')}
   ), used as (
     update sessions
     set used_at = now()
     where id = (select "sessionId" from live) and used_at < now() - interval '1 minute'
   )`;
 
-const isLive = (sql: Sql) => sql`
-  used_at > now() - interval '30 days' and s.created_at > now() - interval '90 days'`;
+/** `alias` distinguishes the columns where another table is joined. */
+const isLive = (sql: Sql, alias = '') => sql`
+  ${sql(`${alias}used_at`)} > now() - interval '30 days'
+  and ${sql(`${alias}created_at`)} > now() - interval '90 days'`;
 
 type NewSession = {
-  tokenHash: Buffer;
-  memberId: string;
-  awaitsCode: boolean;
-  userAgent: string | null;
+  token_hash: Buffer;
+  member_id: string;
+  awaits_code: boolean;
+  user_agent: string | null;
   address: string | null;
 };
 
-export async function insertSession(sql: Sql, session: NewSession): Promise<string> {
-  const row = {
-    token_hash: session.tokenHash,
-    member_id: session.memberId,
-    awaits_code: session.awaitsCode,
-    user_agent: session.userAgent,
-    address: session.address,
-  };
+export async function insertSession(sql: Sql, row: NewSession): Promise<string> {
   return one(await sql<{ id: string }[]>`insert into sessions ${sql(row)} returning id`).id;
 }
 
 /** The member of a session whose second step is still missing; it waits ten minutes for it. */
-export async function findAwaitingCode(
-  sql: Sql,
-  tokenHash: Buffer,
-): Promise<{ memberId: string; sessionId: string } | undefined> {
+export async function findAwaitingCode(sql: Sql, tokenHash: Buffer) {
   const [row] = await sql<{ memberId: string; sessionId: string }[]>`
     select member_id as "memberId", id as "sessionId"
     from sessions
@@ -137,28 +120,21 @@ export async function findAwaitingCode(
   return row;
 }
 
-/** Notes that the member has just given a proof again. */
 export async function renewProof(sql: Sql, sessionId: string) {
   await sql`update sessions set proved_at = now() where id = ${sessionId}`;
 }
 
-/** Ends the session of a cookie; returns its member. */
-export async function deleteSessionOf(
-  sql: Sql,
-  tokenHash: Buffer,
-): Promise<{ memberId: string } | undefined> {
+export async function deleteSessionOf(sql: Sql, tokenHash: Buffer) {
   const [row] = await sql<{ memberId: string }[]>`
     delete from sessions where token_hash = ${tokenHash} returning member_id as "memberId"`;
   return row;
 }
 
-/** Ends one session of a member; returns whether there was one. */
 export async function deleteSession(sql: Sql, memberId: string, id: string): Promise<boolean> {
   const { count } = await sql`delete from sessions where member_id = ${memberId} and id = ${id}`;
   return count > 0;
 }
 
-/** Ends all sessions of a member, but for the one that asks. */
 export async function deleteSessions(
   sql: Sql,
   memberId: string,
@@ -178,7 +154,6 @@ export type ListedSession = {
   created_at: Date;
 };
 
-/** The sessions of a member that open something, the last used one first. */
 export async function listSessions(sql: Sql, memberId: string): Promise<ListedSession[]> {
   return await sql<ListedSession[]>`
     select id, user_agent, address, used_at, created_at
@@ -187,40 +162,31 @@ export async function listSessions(sql: Sql, memberId: string): Promise<ListedSe
     order by used_at desc, id desc`;
 }
 
-export async function deleteOldSessions(sql: Sql, limit: number): Promise<number> {
-  const { count } = await sql`
-    delete from sessions
-    where token_hash in (
-      select token_hash
-      from sessions s
-      where not (${isLive(sql)}) or (awaits_code and created_at < now() - interval '1 hour')
-      limit ${limit}
-      for update skip locked
-    )`;
-  return count;
-}
+export const deleteOldSessions = (sql: Sql) =>
+  deleteInBatches(
+    sql,
+    'sessions',
+    sql`not (${isLive(sql)}) or (awaits_code and created_at < now() - interval '1 hour')`,
+  );
 
-/** Of an organization: detractors of the last 30 days that are open, up to a hundred, and webhooks in trouble. */
 type NavigationCounts = { openDetractors: number; failingWebhooks: number };
 
-/** The same of an organization `own`, as fields of a JSON object. */
+/** More than these read as many: every page asks. */
+const maxOpenCounted = 100;
+
+/** Open detractors of the last 30 days and webhooks in trouble, as JSON fields, of an organization `own`. */
 const navigationCounts = (sql: Sql) => sql`
-  'openDetractors', (${countOpen(sql)}), 'failingWebhooks', (${countFailing(sql)})`;
-
-/** More than these read as many. */
-const mostOpenCounted = 100;
-
-/** Every page asks: an index is read no further than to the most that is shown. */
-const countOpen = (sql: Sql) => sql`
-  select count(*)
-  from (
-    select from responses r
-    where r.org_id = own.id and r.held_reason is null and r.state = 'open' and r.category = 'detractor'
-      and r.created_at > now() - interval '30 days'
-    limit ${mostOpenCounted}
-  ) open`;
-
-const countFailing = (sql: Sql) => sql`
-  select count(*)
-  from webhooks w
-  where w.org_id = own.id and (w.failure_count > 0 or (not w.active and w.deactivated_reason is not null))`;
+  'openDetractors', (
+    select count(*)
+    from (
+      select from responses r
+      where r.org_id = own.id and r.held_reason is null and r.state = 'open' and r.category = 'detractor'
+        and r.created_at > now() - interval '30 days'
+      limit ${maxOpenCounted}
+    ) open
+  ), 'failingWebhooks', (
+    select count(*)
+    from webhooks w
+    where w.org_id = own.id
+      and (w.failure_count > 0 or (not w.active and w.deactivated_reason is not null))
+  )`;

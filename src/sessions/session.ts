@@ -22,12 +22,12 @@ import {
   type OtherOrganization,
 } from './queries.ts';
 
-const longestUserAgent = 300;
+const maxUserAgent = 300;
 
 type BeginOptions = {
   publicUrl: string;
   memberId: string;
-  /** Whether the member has yet to give a second step; until then the session opens nothing else. */
+  /** Set until the member has given a second step: the session opens nothing else. */
   awaitsCode?: boolean;
 };
 
@@ -39,30 +39,27 @@ export async function beginSession(
   tx: Sql,
   c: Context,
   { publicUrl, memberId, awaitsCode = false }: BeginOptions,
-): Promise<string> {
+) {
   const before = readSessionHash(c, publicUrl);
   if (before) await deleteSessionOf(tx, before);
   const token = newToken();
-  const userAgent = oneLine(c.req.header('User-Agent') ?? '').slice(0, longestUserAgent);
-  const id = await insertSession(tx, {
-    tokenHash: hashToken(token),
-    memberId,
-    awaitsCode,
-    userAgent: userAgent === '' ? null : userAgent,
+  const userAgent = oneLine(c.req.header('User-Agent') ?? '').slice(0, maxUserAgent);
+  await insertSession(tx, {
+    token_hash: hashToken(token),
+    member_id: memberId,
+    awaits_code: awaitsCode,
+    user_agent: userAgent || null,
     address: clientAddress(c),
   });
   setSessionCookie(c, publicUrl, token);
-  return id;
 }
 
-/** Ends the session of this browser. */
 export async function endSession(sql: Sql, c: Context, publicUrl: string) {
   const hash = readSessionHash(c, publicUrl);
   clearSessionCookie(c, publicUrl);
   return hash && (await deleteSessionOf(sql, hash));
 }
 
-/** Where a reader begins: at an organization of its own, or at what a member without one may see. */
 export async function homePath(c: Context, { db, publicUrl }: SessionTools): Promise<string> {
   const hash = readSessionHash(c, publicUrl);
   const home = hash && (await findHome(db, hash));
@@ -96,7 +93,6 @@ export type SessionTools = { db: Db; publicUrl: string };
 
 const recentProofMs = 60 * 60 * 1000;
 
-/** Lets members through. A visitor is led to the sign-in page and back; a form that is posted is refused. */
 export const signedIn = ({ db, publicUrl }: SessionTools) =>
   createMiddleware<MemberEnv>(async (c, next) => {
     const hash = readSessionHash(c, publicUrl);
@@ -110,9 +106,8 @@ export const signedIn = ({ db, publicUrl }: SessionTools) =>
   });
 
 /**
- * For `/o/:slug/*`: lets members of the organization through; to others it is not found. An earlier slug leads to the
- * present one. One statement finds the session, the organization and the role, so that a role taken away holds for the
- * very next request.
+ * For `/o/:slug/*`: members pass, others get 404, and an earlier slug redirects. One statement finds the session, the
+ * organization and the role, so that a role taken away holds for the very next request.
  */
 export const inOrganization = ({ db, publicUrl }: SessionTools) =>
   createMiddleware<ScreenEnv>(async (c, next) => {
@@ -134,7 +129,7 @@ export const inOrganization = ({ db, publicUrl }: SessionTools) =>
     await inGroup(organization.id, next, { waitMs: requestWaitMs });
   });
 
-/** For what runs the deployment: after `signedIn`; it does not exist for members who are no operators. */
+/** After `signedIn`: 404 unless the member is an operator. */
 export const requireOperator = createMiddleware<MemberEnv>(async (c, next) => {
   if (!c.var.member.isOperator) throw notFound('page');
   await next();
@@ -163,6 +158,13 @@ export function operatorWriter(c: OfMember, orgId: string): Writer & { role?: 'o
   return { orgId, actor: c.var.actor, mayWrite: true };
 }
 
+/** For an owner's acts that ask for a recent proof. */
+export function requireProvedOwner(c: InOrganization): OwnerOf {
+  const owner = requireRole(c, 'owner');
+  requireRecentProof(c);
+  return owner;
+}
+
 /** Leads to a page that asks for a proof, and back, when the last one is over an hour old. What was posted is offered again. */
 export function requireRecentProof(c: OfMember) {
   if (Date.now() - c.var.member.provedAt.getTime() < recentProofMs) return;
@@ -170,12 +172,14 @@ export function requireRecentProof(c: OfMember) {
   throw new SeeOther(withNext('/account/prove', next), { keepsForm: !isRead(c) });
 }
 
+export const recentProof = createMiddleware<MemberEnv>(async (c, next) => {
+  requireRecentProof(c);
+  await next();
+});
+
 async function refuseVisitor(c: Context, hadSession: boolean) {
   if (isRead(c) && hadSession)
-    flash(c, {
-      kind: 'warning',
-      text: 'Your session has ended. Sign in, and you are back where you were going.',
-    });
+    flash(c, { kind: 'warning', text: 'Your session has expired. Sign in to continue.' });
   if (isRead(c)) return c.redirect(withNext('/sign-in', pathOf(c)), 303);
   await keepPosted(c);
   c.set('signInPath', withNext('/sign-in', pageOf(c)));
@@ -184,16 +188,10 @@ async function refuseVisitor(c: Context, hadSession: boolean) {
   });
 }
 
-/** A member as the author of acts. */
 export const memberActor = (
   { id, name }: { id: string; name: string },
   requestId?: string,
-): Actor => ({
-  kind: 'member',
-  id,
-  name,
-  requestId,
-});
+): Actor => ({ kind: 'member', id, name, requestId });
 
 const isRead = (c: Pick<Context, 'req'>) => c.req.method === 'GET' || c.req.method === 'HEAD';
 
@@ -212,7 +210,7 @@ function pageOf(c: Pick<Context, 'req'>): string {
 
 const tokenBytes = 32;
 const tokenForm = /^[\w-]{43}$/;
-const longestDays = 90;
+const maxDays = 90;
 const daySeconds = 86_400;
 
 /** Browsers take a `__Host-` cookie only over https, and from no sibling of this host. */
@@ -221,27 +219,25 @@ const nameOf = (publicUrl: string) =>
 
 export const newToken = () => randomBytes(tokenBytes).toString('base64url');
 
-/** What is stored of a token: a leaked backup must not leak live sessions or links. */
+/** Only the hash of a token is stored: a leaked backup must not leak live sessions or links. */
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/** The hash of the cookie's token, when there is one that is well formed. */
 export function readSessionHash(c: Context, publicUrl: string): Buffer | undefined {
   const token = getCookie(c, nameOf(publicUrl));
   return token && tokenForm.test(token) ? hashToken(token) : undefined;
 }
 
 function setSessionCookie(c: Context, publicUrl: string, token: string) {
-  setCookie(c, nameOf(publicUrl), token, {
-    ...attributes(publicUrl),
-    maxAge: longestDays * daySeconds,
-  });
+  const maxAge = maxDays * daySeconds;
+  setCookie(c, nameOf(publicUrl), token, { ...cookieAttributes(publicUrl), maxAge });
 }
 
 function clearSessionCookie(c: Context, publicUrl: string) {
-  setCookie(c, nameOf(publicUrl), '', { ...attributes(publicUrl), maxAge: 0 });
+  setCookie(c, nameOf(publicUrl), '', { ...cookieAttributes(publicUrl), maxAge: 0 });
 }
 
-const attributes = (publicUrl: string) =>
+/** `Lax` lets the cookie come along when an OpenID provider sends the browser back here. */
+export const cookieAttributes = (publicUrl: string) =>
   ({
     path: '/',
     httpOnly: true,
@@ -250,14 +246,14 @@ const attributes = (publicUrl: string) =>
   }) as const;
 
 const anyBase = 'http://askback.invalid';
-const longestPath = 2000;
+const maxPath = 2000;
 
 /**
  * The path that a form or link asks to go on to, if it is one of ours: nothing of it may lead to another host, also
  * not `//host`, `/\host` or a path in which browsers drop a character.
  */
 export function ownPath(given: string | undefined, otherwise = '/'): string {
-  if (!given?.startsWith('/') || given.length > longestPath) return otherwise;
+  if (!given?.startsWith('/') || given.length > maxPath) return otherwise;
   if (/^\/[/\\]|[\\\p{Cc}]/u.test(given) || !URL.canParse(given, anyBase)) return otherwise;
   const { origin, pathname, search, hash } = new URL(given, anyBase);
   if (origin !== anyBase || pathname.startsWith('//')) return otherwise;

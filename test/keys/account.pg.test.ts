@@ -43,26 +43,3 @@ test('a key shows itself, its organization and what is left', async () => {
     contacts: 1,
   });
 });
-
-test('an organization that has sent more than its limit has nothing left, and nothing of another', async () => {
-  const [over, other] = [
-    await makeClient(db, { monthly_send_limit: 100 }),
-    await makeClient(db, { monthly_send_limit: 100 }),
-  ];
-  const of = { org_id: other.id, survey_id: await makeSurvey(db, other.id) };
-  await makeContact(db, of);
-  await makeResponse(db, of);
-  await db`
-    insert into mail_usage (org_id, month, used)
-    values (${over.id}, date_trunc('month', now() at time zone 'UTC')::date, 130),
-           (${other.id}, date_trunc('month', now() at time zone 'UTC')::date, 7)`;
-  const { json } = reader(app, over.read);
-  const { data } = await json<{ data: Record<string, unknown> }>('/api/v1/usage');
-  assert.partialDeepStrictEqual(data, {
-    mails_sent: 130,
-    mails_limit: 100,
-    mails_remaining: 0,
-    responses: 0,
-    contacts: 0,
-  });
-});

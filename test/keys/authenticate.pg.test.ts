@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { serve } from '@hono/node-server';
 import { issueKey } from '../../src/keys/manage.ts';
-import { connect, one, type Sql } from '../../src/lib/db/db.ts';
+import { connect, type Sql } from '../../src/lib/db/db.ts';
 import { makeClient, makeOrganization } from '../support/make/rows.ts';
 import { testSettings } from '../support/make/settings.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -45,23 +45,6 @@ test('a key is taken from Authorization: Bearer as well, and X-API-Key comes fir
   assert.equal((await call(both)).status, 401);
 });
 
-test('no cache may give an answer of the API to another, or a refusal to anybody', async () => {
-  const { read } = await makeClient(db);
-  const answers = [
-    await app.request('/api/v1/surveys', { headers: read }),
-    await call(read),
-    await call({}),
-  ];
-  assert.deepEqual(
-    answers.map(({ status, headers }) => [status, headers.get('Cache-Control')]),
-    [
-      [200, 'private, no-cache'],
-      [404, 'no-store'],
-      [401, 'no-store'],
-    ],
-  );
-});
-
 test('a key that was never issued is 401, well formed or not', async () => {
   const { read } = await makeClient(db);
   const other = await issueKey(db, await makeOrganization(db), { name: 'gone' });
@@ -69,17 +52,6 @@ test('a key that was never issued is 401, well formed or not', async () => {
   for (const key of ['x', other.key, `${read['X-API-Key']} `.replace('ask', 'ASK')]) {
     assert.equal((await call({ 'X-API-Key': key })).status, 401);
   }
-});
-
-test('the right id with another secret is 401', async () => {
-  const org = await makeOrganization(db);
-  const [mine, other] = [
-    await issueKey(db, org, { name: 'a' }),
-    await issueKey(db, org, { name: 'b' }),
-  ];
-  await db`update api_keys set secret_hash = sha256('another') where id = ${mine.id}`;
-  assert.equal((await call({ 'X-API-Key': mine.key })).status, 401);
-  assert.equal((await call({ 'X-API-Key': other.key })).status, 404);
 });
 
 test('a revocation holds for the very next request', async () => {
@@ -109,17 +81,6 @@ test('every answer says how much is left of the minute', async () => {
   assert.match(second.headers.get('RateLimit') ?? '', /^"default";r=42;t=\d+$/);
 });
 
-test('the seconds to the next window are those to the next clock minute', async () => {
-  const { read } = await makeClient(db);
-  const answer = await call(read);
-  const left = Number(/t=(\d+)$/.exec(answer.headers.get('RateLimit') ?? '')?.[1]);
-  const { second } = one(
-    await db<{ second: number }[]>`select extract(second from clock_timestamp())::float8 as second`,
-  );
-  // The request was moments before: the two clocks agree to a few seconds, round the minute.
-  assert.ok((left + second) % 60 < 5 || (left + second) % 60 > 59, `${left} + ${second}`);
-});
-
 test('the request over the limit is 429, says so and says when to come back', async () => {
   const { id, read } = await makeClient(db);
   await holdWindows(db, id, 99);
@@ -133,17 +94,6 @@ test('the request over the limit is 429, says so and says when to come back', as
   assert.equal(code, 'rate_limited');
   assert.match(refused.headers.get('RateLimit') ?? '', /^"default";r=0;t=/);
   assert.match(refused.headers.get('Retry-After') ?? '', /^\d+$/);
-});
-
-test('a new minute starts from nothing', async () => {
-  const { id, read } = await makeClient(db);
-  await holdWindows(db, id, 100);
-  assert.equal((await call(read)).status, 429);
-  await db`update rate_windows set minute = date_trunc('minute', now()) - interval '1 minute'
-           where subject in (select 'key:' || id from api_keys where org_id = ${id})`;
-  const answer = await call(read);
-  assert.equal(answer.status, 404);
-  assert.match(answer.headers.get('RateLimit') ?? '', /r=99/);
 });
 
 test('two processes together let exactly 100 of 130 requests at once through', async () => {
@@ -201,12 +151,6 @@ test('an address that guessed too often still gets in with a working key', async
   const { read } = await makeClient(db);
   await holdWindow(db, 'unknown:203.0.113.10', 1000);
   assert.equal((await callFrom('203.0.113.10', read)).status, 404);
-});
-
-test('the limit holds for loopback too, however it is written', async () => {
-  await holdWindow(db, 'unknown:127.0.0.1', 60);
-  assert.equal((await callFrom('127.0.0.1', {})).status, 429);
-  assert.equal((await callFrom('::ffff:127.0.0.1', {})).status, 429);
 });
 
 test('the addresses of one IPv6 network count as one', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { createKey, revokeKey } from '../../src/keys/manage.ts';
-import { listKeys, pageOfKeys } from '../../src/keys/queries.ts';
+import { listKeys } from '../../src/keys/queries.ts';
 import { makeClient, makeOrganization } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -54,23 +54,4 @@ test('the last use of a key is noted by reads and other requests, once a clock m
   await db`update rate_windows set minute = date_trunc('minute', now() + interval '1 minute')`;
   await app.request('/api/v1/tags', { headers: read });
   assert.deepEqual(await usedAt('read'), before);
-});
-
-test('a page of keys shows the live ones or the revoked ones, with their number', async () => {
-  const orgId = await makeOrganization(db);
-  const writer = commandWriter(orgId);
-  const [a, b, c] = [
-    await createKey(db, writer, { name: 'a' }),
-    await createKey(db, writer, { name: 'b' }),
-    await createKey(db, writer, { name: 'c' }),
-  ];
-  await revokeKey(db, writer, b.id);
-  const page = async (revoked: boolean, number: number) => {
-    const { keys, total } = await pageOfKeys(db, orgId, { revoked, page: number, limit: 1 });
-    return [keys.map(({ id }) => id), total];
-  };
-  assert.deepEqual(await page(false, 1), [[c.id], 2]);
-  assert.deepEqual(await page(false, 2), [[a.id], 2]);
-  assert.deepEqual(await page(false, 3), [[], 2]);
-  assert.deepEqual(await page(true, 1), [[b.id], 1]);
 });

@@ -13,14 +13,10 @@ import {
 
 const idBytes = new Uint8Array(8).fill(7);
 const secretBytes = new Uint8Array(32).fill(9);
-const { key, ...parts } = spellKey(idBytes, secretBytes);
+const { key } = spellKey(idBytes, secretBytes);
 
 test('a key is the prefix, 8 characters of id, 43 of secret and 6 of checksum', () => {
   assert.match(key, /^ask_live_[0-9A-Za-z]{8}_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/);
-});
-
-test('reading a key gives the parts it was spelled from', () => {
-  assert.deepEqual(readKey(key), parts);
 });
 
 test('whatever bytes a key is spelled from, reading it gives their parts', () => {
@@ -39,11 +35,6 @@ test('one wrong character is noticed without the database', () => {
   assert.notEqual(typo, key);
   assert.equal(readKey(typo), undefined);
 });
-
-for (const nonsense of ['', 'ask_live_', `${key}x`, ` ${key}`, key.toUpperCase()]) {
-  test(`${JSON.stringify(nonsense)} is not a key`, () =>
-    assert.equal(readKey(nonsense), undefined));
-}
 
 test('headers say what is left of the minute, of a key or of an address without one, and never less than nothing', () => {
   const counted = { rateLimit: 100, used: 40, resets_in_seconds: 7 };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { deviceName } from '../../src/members/account.ts';
 import { pendingSecret, totpCode } from '../../src/members/codes.ts';
 import { hashPassword } from '../../src/members/password.ts';
 import { createAuthenticator } from '../support/fakes/authenticator.ts';
@@ -90,14 +91,6 @@ for (const [what, form, says] of refusedPasswords) {
     assert.ok(await isIn(await signIn()), email);
   });
 }
-
-test('guessing the current password is limited as at sign-in', async () => {
-  const { browser } = await signedInMember();
-  const guess = { current_password: 'wrong heron tuesday', new_password: 'copper kettle sunday' };
-  for (let n = 0; n < 10; n++) await browser.post('/account/password', guess);
-  const right = { ...guess, current_password: password };
-  assert.equal((await browser.post('/account/password', right)).status, 429);
-});
 
 test('an account without a password sets one after a recent proof', async () => {
   const { id, browser } = await signedInMember();
@@ -195,19 +188,6 @@ test('a passkey that was made for another session is not added', async () => {
   assert.doesNotMatch(await page(ann.browser), /Planted/);
 });
 
-test('the passkey that is the last way in stays, and the notice says why', async () => {
-  const { id, browser } = await signedInMember();
-  await db`update members set password_hash = null where id = ${id}`;
-  await db`
-    insert into passkeys (id, member_id, name, public_key) values (${id}, ${id}, 'Phone', '\\x00')`;
-  const answer = await browser.post(`/account/passkeys/${id}/remove`);
-  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/account']);
-  const text =
-    'This passkey is the only way to sign in to your account. Add another one first, or set a password where this server takes them.';
-  assert.deepEqual(noticeOf(answer), { kind: 'failed', text });
-  assert.match(await page(browser), /Phone/);
-});
-
 test('the link with single sign-on is removed from the account alone', async () => {
   const [ann, bob] = [await signedInMember(), await signedInMember()];
   const of = [ann.id, bob.id];
@@ -283,8 +263,17 @@ test('where passwords are off, there is nothing to set, and no second step for t
   assert.doesNotMatch(await page(off, '/account/prove'), /type="password"/);
 });
 
-test('a visitor sees no account', async () => {
-  const browser = visitorBrowser(app);
-  assert.equal((await browser.get('/account')).headers.get('Location'), '/sign-in?next=%2Faccount');
-  assert.equal((await browser.post('/account/name', { name: 'X' })).status, 403);
+test('deviceName knows browsers that name others as well', () => {
+  const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+  for (const [userAgent, name] of [
+    [`Mozilla/5.0 (X11; Linux x86_64) ${webkit} Chrome/140.0 Safari/537.36`, 'Chrome on Linux'],
+    [`Mozilla/5.0 (Windows NT 10.0) ${webkit} Chrome/140.0 Edg/140.0`, 'Edge on Windows'],
+    ['Mozilla/5.0 (iPhone; like Mac OS X) Version/18.0 Safari/604.1', 'Safari on iPhone'],
+    [`Mozilla/5.0 (Linux; Android 15) ${webkit} Chrome/140.0 Safari/537.36`, 'Chrome on Android'],
+    ['Firefox/143.0', 'Firefox'],
+    ['curl/8.0', 'Unknown device'],
+    [null, 'Unknown device'],
+  ] as const) {
+    assert.equal(deviceName(userAgent), name);
+  }
 });

@@ -3,13 +3,17 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { Refusal } from '../../src/errors.ts';
 import { connect } from '../../src/lib/db/db.ts';
-import { countProof, deleteOldAttempts, type ProofOf } from '../../src/members/attempts.ts';
+import { countProof } from '../../src/members/attempts.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db, url } = await testDatabase();
 
 /** How many of so many attempts, all at once, are let through; and the longest wait that is asked for. */
-async function attempt(times: number, proof: (n: number) => ProofOf, pool = db) {
+async function attempt(
+  times: number,
+  proof: (n: number) => Parameters<typeof countProof>[1],
+  pool = db,
+) {
   const results = await Promise.allSettled(
     Array.from({ length: times }, (_, n) => countProof(pool, proof(n))),
   );
@@ -98,22 +102,4 @@ test('no 15 minutes have more than ten, wherever they begin', async () => {
 test('a proof that names no account counts for its network address alone', async () => {
   const found = await attempt(70, () => ({ account: null, address: '192.0.2.8' }));
   assert.equal(found.taken, 60);
-});
-
-test('attempts count no more after 15 minutes', async () => {
-  const proof = { account: randomUUID(), address: '192.0.2.5' };
-  assert.equal((await attempt(12, () => proof)).taken, 10);
-  await age('14 minutes 50 seconds');
-  assert.equal((await attempt(1, () => proof)).taken, 0);
-  await age('15 seconds');
-  assert.equal((await attempt(12, () => proof)).taken, 10);
-});
-
-test('what is stored names no account and is deleted when it counts no more', async () => {
-  await countProof(db, { account: 'ann@people.test', address: '192.0.2.6' });
-  const rows = await db<{ subject: string }[]>`select subject from proof_attempts`;
-  assert.ok(rows.every(({ subject }) => /^[\w-]{43}$/.test(subject)));
-  await age('3 days');
-  while ((await deleteOldAttempts(db, 10)) === 10);
-  assert.equal((await db`select from proof_attempts`).length, 0);
 });

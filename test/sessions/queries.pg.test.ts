@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  deleteSession,
-  deleteSessionOf,
-  deleteSessions,
   findAwaitingCode,
   findHome,
   findMembership,
   findSession,
   insertSession,
-  listSessions,
   renewProof,
 } from '../../src/sessions/queries.ts';
 import { hashToken, newToken } from '../../src/sessions/session.ts';
@@ -21,8 +17,8 @@ const { db } = await testDatabase();
 
 async function beginSession(memberId: string, over: Record<string, unknown> = {}) {
   const tokenHash = hashToken(newToken());
-  const from = { awaitsCode: false, userAgent: null, address: null };
-  const id = await insertSession(db, { tokenHash, memberId, ...from });
+  const from = { awaits_code: false, user_agent: null, address: null };
+  const id = await insertSession(db, { token_hash: tokenHash, member_id: memberId, ...from });
   if (Object.keys(over).length > 0) await db`update sessions set ${db(over)} where id = ${id}`;
   return { id, tokenHash };
 }
@@ -58,16 +54,6 @@ test('organizations of a member are listed by name, then slug, and the first is 
   assert.deepEqual(found?.otherOrganizations, [first, last]);
 });
 
-test('a slug that another organization took meanwhile leads to that one alone', async () => {
-  const member = await makeMember(db);
-  const org = await makeOrganization(db);
-  await joinOrganization(db, { org, member, role: 'owner' });
-  const slug = await slugOfOrganization(db, await makeOrganization(db));
-  const { tokenHash } = await beginSession(member);
-  await db`insert into former_slugs ${db({ slug, org_id: org })}`;
-  assert.equal((await findMembership(db, tokenHash, slug))?.organization, null);
-});
-
 test('the navigation counts what is open and failing in this organization alone', async () => {
   const member = await makeMember(db);
   const org = await makeOrganization(db);
@@ -98,19 +84,6 @@ test('the navigation counts what is open and failing in this organization alone'
   assert.equal(found?.organization?.failingWebhooks, 2);
 });
 
-test('no more than a hundred open detractors are counted', async () => {
-  const member = await makeMember(db);
-  const org = await makeOrganization(db);
-  await joinOrganization(db, { org, member, role: 'viewer' });
-  const survey_id = await makeSurvey(db, org);
-  await db`
-    insert into responses (org_id, survey_id, score, category)
-    select ${org}, ${survey_id}, 1, 'detractor' from generate_series(1, 101)`;
-  const { tokenHash } = await beginSession(member);
-  const found = await findMembership(db, tokenHash, await slugOfOrganization(db, org));
-  assert.equal(found?.organization?.openDetractors, 100);
-});
-
 test('a session waits ten minutes for its second step, and one with both waits for none', async () => {
   const member = await makeMember(db);
   const awaits_code = true;
@@ -121,38 +94,6 @@ test('a session waits ten minutes for its second step, and one with both waits f
   assert.deepEqual({ ...(await findAwaitingCode(db, young.tokenHash)) }, found);
   assert.equal(await findAwaitingCode(db, old.tokenHash), undefined);
   assert.equal(await findAwaitingCode(db, whole.tokenHash), undefined);
-});
-
-test('the sessions of a member that open something are listed, the last used one first', async () => {
-  const member = await makeMember(db);
-  await beginSession(await makeMember(db));
-  await beginSession(member, { awaits_code: true });
-  await beginSession(member, { used_at: ago(31 * 24 * 60) });
-  const older = await beginSession(member, { used_at: ago(5) });
-  const used_at = ago(1);
-  const same = [await beginSession(member, { used_at }), await beginSession(member, { used_at })];
-  const newest = await beginSession(member, { created_at: ago(60) });
-  const twins = same.map(({ id }) => id).sort();
-  assert.deepEqual(
-    (await listSessions(db, member)).map(({ id }) => id),
-    [newest.id, twins[1], twins[0], older.id],
-  );
-});
-
-test('a member ends its own sessions alone: one, all but one, or all', async () => {
-  const [member, other] = [await makeMember(db), await makeMember(db)];
-  const own = [await beginSession(member), await beginSession(member), await beginSession(member)];
-  const theirs = await beginSession(other);
-  assert.equal(await deleteSession(db, member, theirs.id), false);
-  assert.equal(await deleteSession(db, member, own[0]!.id), true);
-  assert.equal(await deleteSessions(db, member, { except: own[1]!.id }), 1);
-  assert.deepEqual(
-    (await listSessions(db, member)).map(({ id }) => id),
-    [own[1]!.id],
-  );
-  assert.equal(await deleteSessions(db, member), 1);
-  assert.deepEqual({ ...(await deleteSessionOf(db, theirs.tokenHash)) }, { memberId: other });
-  assert.equal(await deleteSessionOf(db, theirs.tokenHash), undefined);
 });
 
 test('a proof counts for the session that gave it alone', async () => {

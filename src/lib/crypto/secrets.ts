@@ -18,9 +18,7 @@ import {
 import { join } from 'node:path';
 import { Refusal } from '../../errors.ts';
 
-// Secrets at rest: a key per deployment, and values sealed for one record of one owner.
-
-/** What a secret belongs to: sealed for one record of one owner, it opens for no other. */
+/** Sealed for one record of one owner, a secret opens for no other. */
 export type SealedFor = { owner: string; id: string };
 
 export type Secrets = ReturnType<typeof createSecrets>;
@@ -88,7 +86,9 @@ export function obtainSecretKey(dataDir: string): Buffer {
   } finally {
     rmSync(draft, { force: true });
   }
-  return orRefuse(readSecretKey(dataDir), dataDir);
+  const key = readSecretKey(dataDir);
+  if (!key) throw new Refusal('unavailable', `${fileName} vanished from ${dataDir}`);
+  return key;
 }
 
 /** The key in the data directory, if there is one. A damaged one is never silently replaced. */
@@ -119,11 +119,6 @@ function writeWhole(path: string, text: string) {
   }
 }
 
-function orRefuse(key: Buffer | undefined, dataDir: string): Buffer {
-  if (!key) throw new Refusal('unavailable', `${fileName} vanished from ${dataDir}`);
-  return key;
-}
-
 /** Puts a restored key in its place. Another one that is there already is not replaced. */
 export function placeSecretKey(dataDir: string, key: Buffer) {
   const found = readSecretKey(dataDir);
@@ -138,8 +133,8 @@ export function placeSecretKey(dataDir: string, key: Buffer) {
   writeWhole(join(dataDir, fileName), `${key.toString('base64')}\n`);
 }
 
-/** Whether two secrets are the same; takes the same time whatever was given, also for another length. */
-export const isSameText = (given: string, secret: string): boolean =>
+/** Constant-time comparison. */
+export const constantTimeEqual = (given: string, secret: string): boolean =>
   timingSafeEqual(digest(given), digest(secret));
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -129,6 +129,18 @@ export function one<T>(rows: readonly T[]): T {
 }
 
 /** A value for a json column. The cast is safe for what came out of JSON.parse. */
+/** Deletes the rows that meet a condition, some at a time, so that no transaction becomes long. */
+export async function deleteInBatches(sql: Sql, table: string, condition: Part, batch = 1000) {
+  for (;;) {
+    const { count } = await sql`
+      delete from ${sql(table)}
+      where ctid = any(array(
+        select ctid from ${sql(table)} where ${condition} limit ${batch} for update skip locked
+      ))`;
+    if (count < batch) return;
+  }
+}
+
 export const json = (sql: Sql, value: object) => sql.json(value as postgres.JSONValue);
 
 /**

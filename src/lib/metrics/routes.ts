@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
 import { Refusal } from '../../errors.ts';
-import { isSameText } from '../crypto/secrets.ts';
+import { constantTimeEqual } from '../crypto/secrets.ts';
 import { isLocalRequest } from '../http/listen.ts';
 import type { Exemplar, Family, Sample } from './recorder.ts';
 
@@ -50,7 +50,7 @@ function refuseStranger(c: Context, { token, ownAddress, trustsLocal, settings }
     );
   }
   const [, given] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? [];
-  if (given !== undefined && isSameText(given, token)) return;
+  if (given !== undefined && constantTimeEqual(given, token)) return;
   c.header('WWW-Authenticate', 'Bearer realm="metrics"');
   throw new Refusal('unauthorized', 'the bearer token for metrics is missing or wrong');
 }

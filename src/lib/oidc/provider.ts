@@ -11,7 +11,7 @@ type OidcProviderOptions = {
   redirectUri: string;
 };
 
-/** What must be kept for this browser until it returns, out of reach of everybody else. */
+/** To be sealed for this browser until it returns. */
 export type OidcFlow = { state: string; nonce: string; verifier: string };
 
 export type OidcProvider = ReturnType<typeof createOidcProvider>;
@@ -21,34 +21,26 @@ export type OidcFailure = { failed: 'unreachable' | 'cancelled' | 'refused'; why
 
 const answerLimitSeconds = 5;
 const discoveredForMs = 60 * 60 * 1000;
-/** A provider that has just failed is not asked again at once: the next caller would only wait too. */
-const failedForMs = 2000;
+/** How long the cached discovery document is used on after the provider has failed. */
+const retryAfterMs = 2000;
 
 type Discovered = { configuration: client.Configuration; until: number };
 
-/** Nothing is asked of the provider before the first sign-in, and what it said of itself is kept for an hour. */
+/** Reads the discovery document at the first sign-in, and caches it for an hour. */
 export function createOidcProvider(options: OidcProviderOptions) {
   let discovered: Discovered | undefined;
   let asking: Promise<client.Configuration> | undefined;
-  let failure: { error: unknown; until: number } | undefined;
 
-  /** A provider that is down for a moment does not take away what is known of it. */
   async function configuration(): Promise<client.Configuration> {
     if (discovered && performance.now() < discovered.until) return discovered.configuration;
-    if (failure && performance.now() < failure.until) throw failure.error;
     asking ??= discover(options).finally(() => {
       asking = undefined;
     });
     try {
-      const found = await asking;
-      discovered = { configuration: found, until: performance.now() + discoveredForMs };
-      failure = undefined;
+      discovered = { configuration: await asking, until: performance.now() + discoveredForMs };
     } catch (error) {
-      if (!discovered) {
-        failure = { error, until: performance.now() + failedForMs };
-        throw error;
-      }
-      discovered.until = performance.now() + failedForMs;
+      if (!discovered) throw error;
+      discovered.until = performance.now() + retryAfterMs;
     }
     return discovered.configuration;
   }
@@ -80,7 +72,7 @@ export function createOidcProvider(options: OidcProviderOptions) {
     }
   }
 
-  /** The person who came back, judged by the provider's signature and by what was kept for this browser. */
+  /** The identity of the person who came back, checked by the provider's signature and by the browser's flow. */
   async function finish(
     query: URLSearchParams,
     flow: OidcFlow,
@@ -101,7 +93,6 @@ export function createOidcProvider(options: OidcProviderOptions) {
   return { start, finish };
 }
 
-/** Provides the secret in the other way when the provider does not know this client by the first. */
 async function exchange(configuration: client.Configuration, returned: URL, flow: OidcFlow) {
   const checks = {
     expectedState: flow.state,
@@ -131,10 +122,9 @@ async function discover({ issuer, clientId, clientSecret }: OidcProviderOptions)
   return found;
 }
 
-/** Changes how a client shows its secret from then on. */
 const otherWay = new WeakMap<client.Configuration, () => void>();
 
-/** A provider may take the secret in two ways and still expect one of them of this client. */
+/** Tries client_secret_basic and client_secret_post: `change` switches after `invalid_client`. */
 function twoWays(secret: string) {
   const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)];
   let isChanged = false;
@@ -195,13 +185,12 @@ function whyRefused(error: unknown): string | undefined {
 /** A code of the protocol; anything else that stands in its place is not repeated. */
 const wordOf = (code: string) => (/^\w{1,64}$/.test(code) ? code : 'unknown');
 
-/** The person, as the provider describes it. */
 export type OidcIdentity = {
   issuer: string;
   /** The person's id at the provider, which stays when the address changes. */
   subject: string;
   email: string | null;
-  /** Whether the provider vouches that the person has this address. */
+  /** The provider vouches that the person has this address. */
   isEmailVerified: boolean;
   name: string | null;
   groups: readonly string[];

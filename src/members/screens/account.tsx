@@ -5,6 +5,7 @@ import { idParam } from '../../lib/validation/parse.ts';
 import { type ListedSession, listSessions } from '../../sessions/queries.ts';
 import {
   type MemberEnv,
+  recentProof,
   requireRecentProof,
   type SignedInMember,
   signedIn,
@@ -28,7 +29,7 @@ import {
 import { NameField, NewPasswordField, PasswordField } from '../invite.ts';
 import { type ListedPasskey, listPasskeys, passkeyPlace } from '../passkeys.ts';
 import { refusePassword } from '../password.ts';
-import { AccountName, NewPassword } from './reset.tsx';
+import { AccountName, CurrentPassword, NewPassword } from './reset.tsx';
 import {
   type AccountScreenTools,
   accountCodeScreens,
@@ -70,18 +71,17 @@ export const accountScreens = (tools: AccountScreenTools) =>
       return done(c, 'The session has ended.');
     })
 
-    .get('/sso/remove', (c) => {
-      requireRecentProof(c);
-      return showConfirm(c, {
+    .use('/sso/*', recentProof)
+    .get('/sso/remove', (c) =>
+      showConfirm(c, {
         title: 'Remove the link',
         means:
           'The next sign-in there links the account again, with the person who has your address there.',
         action: '/account/sso/remove',
         button: 'Remove link',
-      });
-    })
+      }),
+    )
     .post('/sso/remove', async (c) => {
-      requireRecentProof(c);
       await unlinkSso(tools.db, ownOf(c));
       return done(c, 'The link is removed.');
     })
@@ -100,8 +100,9 @@ async function setPassword(c: Context<MemberEnv>, tools: AccountScreenTools) {
   const { new_password: password, current_password: current } = form.values;
   const refused = refusePassword(password, member);
   if (refused) {
-    const wrong = await withMistake(c, { new_password: refused });
-    return await showAccount(c, tools, { password: wrong });
+    return await showAccount(c, tools, {
+      password: await withMistake(c, { new_password: refused }),
+    });
   }
   const change = { member, own: ownOf(c), current, password };
   if (await changePassword(tools.db, c, change))
@@ -138,7 +139,7 @@ type AccountPageProps = {
   passkeys: readonly ListedPasskey[];
   sessions: readonly ListedSession[];
   signIn: SignInSettings;
-  /** Whether browsers have passkeys at the address of this service. */
+  /** Browsers have passkeys at the address of this service. */
   hasPasskeys: boolean;
   name: FormState;
   password: FormState;
@@ -196,14 +197,7 @@ function PasswordPart({ member, proofs, form }: PasswordPartProps) {
         <Mistakes form={form} />
         <AccountName email={member.email} />
         {proofs.hasPassword ? (
-          <Field
-            name="current_password"
-            label="Current password"
-            form={form}
-            type="password"
-            autocomplete="current-password"
-            required
-          />
+          <CurrentPassword name="current_password" label="Current password" form={form} />
         ) : null}
         <NewPassword name="new_password" label="New password" form={form} />
         <div class="actions">

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { notFound, Refusal, whenRefused } from '../../errors.ts';
 import { OneOf } from '../../lib/cli/command.ts';
@@ -11,7 +12,7 @@ import {
   hashToken,
   memberActor,
   readSessionHash,
-  requireRecentProof,
+  requireProvedOwner,
   requireRole,
   type ScreenEnv,
   type SignedInMember,
@@ -26,6 +27,8 @@ import {
   type FormState,
   readForm,
   Select,
+  Submit,
+  statusOf,
   withMistake,
 } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, Pager } from '../../web/app/lists.tsx';
@@ -33,12 +36,12 @@ import { renderAlone } from '../../web/app/screen.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import {
   EmailField,
+  invitationError,
   inviteMember,
   joinAsMember,
   joinAsNewMember,
   NameField,
   NewPasswordField,
-  whyNotInvited,
   withdrawInvitation,
 } from '../invite.ts';
 import { refusePassword } from '../password.ts';
@@ -64,7 +67,7 @@ type MemberScreenTools = {
   db: Db;
   secrets: Secrets;
   publicUrl: string;
-  /** Whether mails reach no address, because no mail server is set. */
+  /** No mail server is set: mails reach the built-in mailbox only. */
   mailbox: boolean;
 };
 
@@ -79,15 +82,14 @@ export const memberScreens = (tools: MemberScreenTools) =>
     .get('/', (c) => showList(c, tools))
 
     .post('/', async (c) => {
-      const owner = requireRole(c, 'owner');
-      requireRecentProof(c);
+      const owner = requireProvedOwner(c);
       const form = await readForm(c, InviteForm);
       if (form.errors) return await showList(c, tools, form);
       // An owner who sees the link could take an address before its person comes; operators run the deployment.
       const isShown = c.var.member.isOperator;
       const invitation = { ...form.values, isShown };
       const made = await inviteMember({ ...tools, mails: true }, owner, invitation).catch(
-        whyNotInvited,
+        invitationError,
       );
       if (typeof made === 'string') {
         return await showList(c, tools, await withMistake(c, { email: made }));
@@ -102,7 +104,7 @@ export const memberScreens = (tools: MemberScreenTools) =>
       );
     })
 
-    .get('/:id/role', async (c) => showRole(c, await getMember(c, tools), emptyForm()))
+    .get('/:id/role', async (c) => showRole(c, await getMember(c, tools)))
     .post('/:id/role', async (c) => {
       const owner = requireRole(c, 'owner');
       const member = await getMember(c, tools);
@@ -111,52 +113,38 @@ export const memberScreens = (tools: MemberScreenTools) =>
       const change = { memberId: member.id, role: form.values.role };
       const changed = await changeRole(tools.db, owner, change).catch(whenRefused('last_owner'));
       if (!changed) return showRole(c, member, await withMistake(c, { role: lastOwner }));
-      return redirectWith(
-        c,
-        member.id === owner.memberId ? '/' : listPath(c),
-        'The role was changed.',
-      );
+      const path = member.id === owner.memberId ? '/' : listPath(c);
+      return redirectWith(c, path, 'The role was changed.');
     })
 
-    .get('/:id/remove', async (c) => showRemove(c, await getMember(c, tools), emptyForm()))
+    .get('/:id/remove', async (c) => showRemove(c, await getMember(c, tools)))
     .post('/:id/remove', async (c) => {
       const owner = requireRole(c, 'owner');
       const member = await getMember(c, tools);
-      const removed = await removeMember(tools.db, owner, member.id).catch(
-        whenRefused('last_owner'),
-      );
-      if (!removed) {
+      const removal = removeMember(tools.db, owner, member.id);
+      if (!(await removal.catch(whenRefused('last_owner'))))
         return showRemove(c, member, { typed: {}, errors: { '': lastOwner } });
-      }
-      return redirectWith(
-        c,
-        member.id === owner.memberId ? '/' : listPath(c),
-        'The member was removed.',
-      );
+      const path = member.id === owner.memberId ? '/' : listPath(c);
+      return redirectWith(c, path, 'The member was removed.');
     })
 
     .get('/invitations/:id/withdraw', async (c) => {
-      const { orgId } = requireRole(c, 'owner');
-      requireRecentProof(c);
+      const { orgId } = requireProvedOwner(c);
       const invitation = await findInvitation(tools.db, orgId, idParam(c, 'member'));
       if (!invitation) throw notFound('invitation');
       return showWithdraw(c, invitation);
     })
     .post('/invitations/:id/withdraw', async (c) => {
-      const owner = requireRole(c, 'owner');
-      requireRecentProof(c);
+      const owner = requireProvedOwner(c);
       await withdrawInvitation(tools.db, owner, idParam(c, 'member'));
       return redirectWith(c, listPath(c), 'The invitation was withdrawn.');
     });
 
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'members');
 
-const trailOf = (c: Context<ScreenEnv>) => [{ text: 'Members', href: listPath(c) }];
-
 /** The proof is asked for at the page before the act already, so that nothing typed is lost. */
 async function getMember(c: Context<ScreenEnv>, { db }: MemberScreenTools): Promise<MemberRole> {
-  const { orgId } = requireRole(c, 'owner');
-  requireRecentProof(c);
+  const { orgId } = requireProvedOwner(c);
   const member = await findMemberRole(db, orgId, idParam(c, 'member'));
   if (!member) throw notFound('member');
   return member;
@@ -177,11 +165,10 @@ async function showList(
     mailbox,
   };
   const body = <MemberList path={listPath(c)} reader={memberId} form={form} {...lists} />;
-  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
-  return await renderSettings(c, { setting: 'members', body, status });
+  return await renderSettings(c, { setting: 'members', body, status: statusOf(form) });
 }
 
-function showRole(c: Context<ScreenEnv>, member: MemberRole, form: FormState) {
+function showRole(c: Context<ScreenEnv>, member: MemberRole, form = emptyForm()) {
   const title = `Change the role of ${member.name}`;
   const body = (
     <Part id="role" title={title}>
@@ -190,9 +177,7 @@ function showRole(c: Context<ScreenEnv>, member: MemberRole, form: FormState) {
         <p>The new role holds from the very next page.</p>
         <Choice name="role" label="Role" form={form} value={member.role} options={roleOptions} />
         <div class="actions">
-          <button type="submit" class="primary">
-            Change role
-          </button>
+          <Submit>Change role</Submit>
           <a class="more" href={listPath(c)}>
             Cancel
           </a>
@@ -200,11 +185,10 @@ function showRole(c: Context<ScreenEnv>, member: MemberRole, form: FormState) {
       </form>
     </Part>
   );
-  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
-  return renderSettings(c, { setting: 'members', title, body, trail: trailOf(c), status });
+  return showBelow(c, { title, body, form });
 }
 
-function showRemove(c: Context<ScreenEnv>, member: MemberRole, form: FormState) {
+function showRemove(c: Context<ScreenEnv>, member: MemberRole, form = emptyForm()) {
   const title = `Remove ${member.name}`;
   const action = `${listPath(c)}/${member.id}/remove`;
   const body = (
@@ -217,8 +201,14 @@ function showRemove(c: Context<ScreenEnv>, member: MemberRole, form: FormState) 
       </Confirm>
     </Part>
   );
-  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
-  return renderSettings(c, { setting: 'members', title, body, trail: trailOf(c), status });
+  return showBelow(c, { title, body, form });
+}
+
+type BelowMembers = { title: string; body: Child; form?: FormState };
+
+function showBelow(c: Context<ScreenEnv>, { form = emptyForm(), ...page }: BelowMembers) {
+  const trail = [{ text: 'Members', href: listPath(c) }];
+  return renderSettings(c, { ...page, setting: 'members', trail, status: statusOf(form) });
 }
 
 function showWithdraw(c: Context<ScreenEnv>, { id, email }: { id: string; email: string }) {
@@ -230,8 +220,7 @@ function showWithdraw(c: Context<ScreenEnv>, { id, email }: { id: string; email:
       </Confirm>
     </Part>
   );
-  const trail = trailOf(c);
-  return renderSettings(c, { setting: 'members', title: 'Withdraw the invitation', body, trail });
+  return showBelow(c, { title: 'Withdraw the invitation', body });
 }
 
 const roleMeanings = {
@@ -241,15 +230,11 @@ const roleMeanings = {
 } as const;
 
 type MemberListProps = {
-  /** The path of this page, below which the acts are. */
   path: string;
-  /** The member who reads it. */
   reader: string;
   members: readonly ListedMember[];
   invitations: readonly PendingInvitation[];
-  /** The link of the invitation that was just made. */
   made: string | null;
-  /** Whether its mail reaches no address. */
   mailbox: boolean;
   form: FormState;
 };
@@ -284,13 +269,10 @@ function MemberList(props: MemberListProps) {
   );
 }
 
+const change = { head: 'Change', hidden: true };
 const memberColumns = [
-  { head: 'Name' },
-  { head: 'Email' },
-  { head: 'Role' },
-  { head: 'Second step' },
-  { head: 'Last seen' },
-  { head: 'Change', hidden: true },
+  ...['Name', 'Email', 'Role', 'Second step', 'Last seen'].map((head) => ({ head })),
+  change,
 ];
 
 function Members({ path, reader, members }: MemberListProps) {
@@ -334,12 +316,7 @@ function Acts({ path, name }: { path: string; name: string }) {
   );
 }
 
-const invitationColumns = [
-  { head: 'Email' },
-  { head: 'Role' },
-  { head: 'Works until' },
-  { head: 'Change', hidden: true },
-];
+const invitationColumns = [...['Email', 'Role', 'Works until'].map((head) => ({ head })), change];
 
 function Invitations({ path, invitations }: Pick<MemberListProps, 'path' | 'invitations'>) {
   const rows = invitations.map(({ id, email, role, expires_at }) => ({
@@ -356,7 +333,7 @@ function Invitations({ path, invitations }: Pick<MemberListProps, 'path' | 'invi
   return <DataTable caption="Invitations that wait" columns={invitationColumns} rows={rows} />;
 }
 
-const roleOptions = (['viewer', 'editor', 'owner'] as const).map((role) => ({
+const roleOptions = roles.map((role) => ({
   value: role,
   text: role,
   help: roleMeanings[role],
@@ -380,9 +357,7 @@ function NewMemberForm({ action, form }: { action: string; form: FormState }) {
           </span>
         ))}
       />
-      <button type="submit" class="primary">
-        Invite
-      </button>
+      <Submit>Invite</Submit>
     </form>
   );
 }
@@ -397,32 +372,28 @@ const JoinForm = v.object({ name: NameField, password: NewPasswordField });
 /** `/invitations/:token`: a new account, or a member who is signed in, joins. */
 export const invitationScreens = (tools: InvitationTools) =>
   new Hono<RequestEnv>()
-    .get('/invitations/:token', async (c) =>
-      showInvitation(c, { opened: await openInvitation(tools, c) }),
-    )
+    .get('/invitations/:token', async (c) => showInvitation(c, await openInvitation(tools, c)))
     .post('/invitations/:token', async (c) => {
       const token = c.req.param('token');
       const opened = await openInvitation(tools, c);
       const { link, member, way } = opened;
       if (way === 'join' && member) {
         const actor = memberActor(member, c.var.requestId);
-        return done(c, await joinAsMember(tools.db, { token, member, actor }));
+        return joined(c, await joinAsMember(tools.db, { token, member, actor }));
       }
       if (way !== 'new') throw new Refusal('forbidden', hasAccountText(link.email ?? ''));
       const form = await readForm(c, JoinForm);
-      if (form.errors) return showInvitation(c, { opened, form, status: 422 });
+      if (form.errors) return showInvitation(c, opened, form);
       const { name, password } = form.values;
       const refused = refusePassword(password, { name, email: link.email ?? '' });
-      if (refused) {
-        const weak = await withMistake(c, { password: refused });
-        return showInvitation(c, { opened, form: weak, status: 422 });
-      }
-      return done(c, await joinAsNewMember(tools, c, { token, name, password }));
+      if (refused) return showInvitation(c, opened, await withMistake(c, { password: refused }));
+      return joined(c, await joinAsNewMember(tools, c, { token, name, password }));
     });
 
-function done(c: Context, link: LiveLink | undefined) {
+function joined(c: Context, link: LiveLink | undefined) {
   if (!link) throw gone();
-  if (link.organization) return redirectWith(c, '/', `You have joined ${link.organization}.`);
+  if (!link.organization) return c.redirect('/', 303);
+  return redirectWith(c, '/', `You have joined ${link.organization}.`);
 }
 
 const gone = () =>
@@ -435,7 +406,6 @@ const gone = () =>
 type OpenedInvitation = {
   link: LiveLink;
   member: SignedInMember | undefined;
-  /** How it can be taken: by a new account, by the member who is signed in, or after signing in. */
   way: 'new' | 'join' | 'sign_in';
 };
 
@@ -453,10 +423,11 @@ async function openInvitation(tools: InvitationTools, c: Context): Promise<Opene
   return { link, member, way };
 }
 
-type ShowInvitation = { opened: OpenedInvitation; form?: FormState; status?: 200 | 422 };
-
-function showInvitation(c: Context, { opened, form = emptyForm(), status = 200 }: ShowInvitation) {
-  const { link, member, way } = opened;
+function showInvitation(
+  c: Context,
+  { link, member, way }: OpenedInvitation,
+  form: FormState = emptyForm(),
+) {
   const email = link.email ?? '';
   const place = link.organization ?? 'askback';
   const signIn = withNext('/sign-in', new URL(c.req.url).pathname);
@@ -475,9 +446,7 @@ function showInvitation(c: Context, { opened, form = emptyForm(), status = 200 }
       {way === 'new' ? <NewAccount form={form} email={email} /> : null}
       {way === 'join' ? (
         <form method="post" class="fields">
-          <button type="submit" class="primary">
-            Join
-          </button>
+          <Submit>Join</Submit>
         </form>
       ) : null}
       {way === 'sign_in' && member ? (
@@ -494,7 +463,7 @@ function showInvitation(c: Context, { opened, form = emptyForm(), status = 200 }
       ) : null}
     </>
   );
-  return renderAlone(c, { title: `Join ${place}`, body, status });
+  return renderAlone(c, { title: `Join ${place}`, body, status: statusOf(form) });
 }
 
 function NewAccount({ form, email }: { form: FormState; email: string }) {
@@ -504,9 +473,7 @@ function NewAccount({ form, email }: { form: FormState; email: string }) {
       <Field name="username" label="Email" value={email} autocomplete="username" readonly />
       <Field name="name" label="Name" form={form} autocomplete="name" required />
       <NewPassword name="password" label="Password" form={form} />
-      <button type="submit" class="primary">
-        Create account
-      </button>
+      <Submit>Create account</Submit>
     </form>
   );
 }

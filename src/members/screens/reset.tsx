@@ -1,28 +1,31 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
+import type { Db } from '../../lib/db/db.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import type { SignInSettings } from '../../settings.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
-import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
+import {
+  emptyForm,
+  Field,
+  type FormState,
+  readForm,
+  Submit,
+  statusOf,
+  withMistake,
+} from '../../web/app/forms.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
 import { EmailField, NameField, NewPasswordField } from '../invite.ts';
 import { refusePassword, shortestPassword } from '../password.ts';
 import type { MemberName } from '../queries.ts';
-import {
-  findMemberOfReset,
-  isWelcome,
-  joinFirst,
-  type ResetTools,
-  requestReset,
-  resetPassword,
-} from '../reset.ts';
+import { findMemberOfReset, isWelcome, joinFirst, requestReset, resetPassword } from '../reset.ts';
 import type { SignInTools } from '../sign-in.ts';
 
-type ResetScreenTools = ResetTools & {
+type ResetScreenTools = {
+  db: Db;
   settings: { signIn: { byPassword: boolean } };
-  /** Whether mails reach no address, because no mail server is set. */
+  /** No mail server is set: mails reach the built-in mailbox only. */
   mailbox: boolean;
 };
 
@@ -33,30 +36,25 @@ const ResetForm = v.object({ password: NewPasswordField });
 export const resetScreens = (tools: ResetScreenTools) =>
   new Hono<RequestEnv>()
     .use('/forgot', requirePasswords(tools))
-    .get('/forgot', (c) => showRequest(c, emptyForm()))
+    .get('/forgot', (c) => showRequest(c))
     .post('/forgot', async (c) => {
       const form = await readForm(c, AddressForm);
-      if (form.errors) return showRequest(c, form, 422);
-      await requestReset(tools, c, form.values.email);
+      if (form.errors) return showRequest(c, form);
+      await requestReset(tools.db, c, form.values.email);
       return c.redirect('/forgot/sent', 303);
     })
     .get('/forgot/sent', (c) => showSent(c, tools))
 
     .use('/reset/*', requirePasswords(tools))
-    .get('/reset/:token', async (c) =>
-      showReset(c, { member: await getMember(tools, c.req.param('token')) }),
-    )
+    .get('/reset/:token', async (c) => showReset(c, await getMember(tools, c.req.param('token'))))
     .post('/reset/:token', async (c) => {
       const token = c.req.param('token');
       const member = await getMember(tools, token);
       const form = await readForm(c, ResetForm);
-      if (form.errors) return showReset(c, { member, form, status: 422 });
+      if (form.errors) return showReset(c, member, form);
       const { password } = form.values;
       const refused = refusePassword(password, member);
-      if (refused) {
-        const weak = await withMistake(c, { password: refused });
-        return showReset(c, { member, form: weak, status: 422 });
-      }
+      if (refused) return showReset(c, member, await withMistake(c, { password: refused }));
       if (!(await resetPassword(tools.db, c, { token, password }))) throw gone();
       return redirectWith(c, '/sign-in', 'Your password was changed. Sign in with it.');
     });
@@ -69,7 +67,7 @@ const requirePasswords =
     await next();
   };
 
-async function getMember({ db }: ResetScreenTools, token: string): Promise<MemberName> {
+async function getMember({ db }: ResetScreenTools, token: string) {
   const member = await findMemberOfReset(db, token);
   if (!member) throw gone();
   return member;
@@ -81,7 +79,7 @@ const gone = () =>
     'This link to set a password no longer works: it was used, a newer password was set, or an hour has passed. Ask for a new link.',
   );
 
-function showRequest(c: Context, form: FormState, status: 200 | 422 = 200) {
+function showRequest(c: Context, form: FormState = emptyForm()) {
   const body = (
     <>
       <p class="soft">
@@ -98,16 +96,14 @@ function showRequest(c: Context, form: FormState, status: 200 | 422 = 200) {
           autocomplete="username"
           required
         />
-        <button type="submit" class="primary">
-          Send the link
-        </button>
+        <Submit>Send the link</Submit>
         <a class="more" href="/sign-in">
           Back to sign in
         </a>
       </form>
     </>
   );
-  return renderAlone(c, { title: 'Forgot password?', body, status });
+  return renderAlone(c, { title: 'Forgot password?', body, status: statusOf(form) });
 }
 
 function showSent(c: Context, { mailbox }: ResetScreenTools) {
@@ -134,9 +130,7 @@ function showSent(c: Context, { mailbox }: ResetScreenTools) {
   return renderAlone(c, { title: mailbox ? 'Forgot password?' : 'Look into your mail', body });
 }
 
-type ShowReset = { member: MemberName; form?: FormState; status?: 200 | 422 };
-
-function showReset(c: Context, { member, form = emptyForm(), status = 200 }: ShowReset) {
+function showReset(c: Context, member: MemberName, form: FormState = emptyForm()) {
   const body = (
     <>
       <p class="soft">A new password signs you out everywhere.</p>
@@ -150,13 +144,11 @@ function showReset(c: Context, { member, form = emptyForm(), status = 200 }: Sho
           readonly
         />
         <NewPassword name="password" label="New password" form={form} />
-        <button type="submit" class="primary">
-          Save
-        </button>
+        <Submit>Save</Submit>
       </form>
     </>
   );
-  return renderAlone(c, { title: 'Set a new password', body, status });
+  return renderAlone(c, { title: 'Set a new password', body, status: statusOf(form) });
 }
 
 type WelcomeTools = SignInTools & { settings: { signIn: SignInSettings } };
@@ -179,20 +171,17 @@ export const welcomeScreens = (tools: WelcomeTools) =>
   new Hono<RequestEnv>()
     .get('/welcome/:token', async (c) => {
       if (!(await isWelcome(tools.db, c.req.param('token')))) throw welcomeGone();
-      return showWelcome(c, tools, { form: emptyForm() });
+      return showWelcome(c, tools);
     })
     .post('/welcome/:token', async (c) => {
       const token = c.req.param('token');
       if (!(await isWelcome(tools.db, token))) throw welcomeGone();
       const form = await readForm(c, welcomeForm(tools.settings.signIn));
-      if (form.errors) return showWelcome(c, tools, { form, status: 422 });
+      if (form.errors) return showWelcome(c, tools, form);
       const { password, ...person } = form.values;
       const refused = password === null ? undefined : refusePassword(password, person);
-      if (refused) {
-        const weak = await withMistake(c, { password: refused });
-        return showWelcome(c, tools, { form: weak, status: 422 });
-      }
-      const slug = await joinFirst(tools, c, { token, given: { ...person, password } });
+      if (refused) return showWelcome(c, tools, await withMistake(c, { password: refused }));
+      const slug = await joinFirst(tools, c, { ...person, token, password });
       if (!slug) throw welcomeGone();
       return c.redirect(`/o/${slug}`, 303);
     });
@@ -204,9 +193,7 @@ const welcomeGone = () =>
     { code: 'first_link_over' },
   );
 
-type ShowWelcome = { form: FormState; status?: 200 | 422 };
-
-function showWelcome(c: Context, { settings }: WelcomeTools, { form, status = 200 }: ShowWelcome) {
+function showWelcome(c: Context, { settings }: WelcomeTools, form: FormState = emptyForm()) {
   const { byPassword, oidc } = settings.signIn;
   const body = (
     <>
@@ -238,37 +225,26 @@ function showWelcome(c: Context, { settings }: WelcomeTools, { form, status = 20
           autocomplete="organization"
           required
         />
-        <button type="submit" class="primary">
-          Create account
-        </button>
+        <Submit>Create account</Submit>
       </form>
     </>
   );
-  return renderAlone(c, { title: 'Welcome to askback', body, status });
+  return renderAlone(c, { title: 'Welcome to askback', body, status: statusOf(form) });
 }
 
 const passwordHelp = `${shortestPassword} characters or more. A few words that do not belong together are good.`;
 
-type NewPasswordProps = { name: string; label: string; form: FormState };
+type PasswordProps = { name: string; label: string; form: FormState };
 
-/** The field of a password that is chosen, with what makes a good one. */
-export function NewPassword({ name, label, form }: NewPasswordProps) {
-  return (
-    <Field
-      name={name}
-      label={label}
-      form={form}
-      type="password"
-      help={passwordHelp}
-      autocomplete="new-password"
-      required
-    />
-  );
-}
+export const NewPassword = (props: PasswordProps) => (
+  <Field {...props} type="password" help={passwordHelp} autocomplete="new-password" required />
+);
+
+export const CurrentPassword = (props: PasswordProps) => (
+  <Field {...props} type="password" autocomplete="current-password" required />
+);
 
 /** Lets a password manager know whose password a form is about. */
-export function AccountName({ email }: { email: string }) {
-  return (
-    <input type="text" name="username" value={email} autocomplete="username" readonly hidden />
-  );
-}
+export const AccountName = ({ email }: { email: string }) => (
+  <input type="text" name="username" value={email} autocomplete="username" readonly hidden />
+);

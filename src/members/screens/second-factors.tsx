@@ -1,13 +1,22 @@
 import { type Context, Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { actorOf } from '../../audit/acts.ts';
 import { notFound, Refusal } from '../../errors.ts';
 import { clientAddress } from '../../lib/http/client-address.ts';
-import { type MemberEnv, requireRecentProof } from '../../sessions/session.ts';
+import { type MemberEnv, recentProof, requireRecentProof } from '../../sessions/session.ts';
 import type { SignInSettings } from '../../settings.ts';
 import { Confirm, CopyButton, Mistakes, State, Time } from '../../web/app/badges.tsx';
 import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
-import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
+import {
+  emptyForm,
+  Field,
+  type FormState,
+  readForm,
+  Submit,
+  statusOf,
+  withMistake,
+} from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
@@ -31,12 +40,11 @@ import {
   type ListedPasskey,
   listPasskeys,
   offerPasskey,
-  passkeyPlace,
   readAttestation,
   removePasskey,
 } from '../passkeys.ts';
 import { type HandshakeTools, keepHandshake, takeHandshake } from '../sign-in.ts';
-import { CodeForm, PasskeyForm } from './sign-in.tsx';
+import { CodeForm, getPasskeyPlace, PasskeyForm } from './sign-in.tsx';
 
 type PasskeysPartProps = { passkeys: readonly ListedPasskey[]; isPossible: boolean };
 
@@ -127,17 +135,12 @@ export function CodesPart({ proofs }: { proofs: AccountProofs }) {
 export function SsoPart({ proofs, oidc }: { proofs: AccountProofs; oidc: SignInSettings['oidc'] }) {
   const { ssoIssuer } = proofs;
   if (!ssoIssuer && !oidc) return null;
-  const isCurrent = oidc !== null && ssoIssuer !== null;
   return (
     <Part id="sso" title="Single sign-on">
       <p>
-        {isCurrent ? `Your account is linked with ${oidc.name}.` : null}
-        {!isCurrent && ssoIssuer
-          ? 'Your account is linked with a provider that this server no longer uses.'
-          : null}
-        {!ssoIssuer && oidc
-          ? `Your account is linked with ${oidc.name} when you first sign in there.`
-          : null}
+        {oidc
+          ? `Your account is linked with ${oidc.name}${ssoIssuer ? '' : ' when you first sign in there'}.`
+          : 'Your account is linked with a provider that this server no longer uses.'}
       </p>
       {ssoIssuer ? (
         <div class="actions">
@@ -161,14 +164,14 @@ const NewChallenge = v.object({ challenge: v.string(), adds: v.string() });
 export const accountPasskeyScreens = (tools: AccountScreenTools) =>
   new Hono<MemberEnv>()
     .get('/new', (c) => {
-      placeOf(tools);
+      getPasskeyPlace(tools);
       requireRecentProof(c);
-      return showNewPasskey(c, emptyForm());
+      return showNewPasskey(c);
     })
     .post('/options', async (c) => {
       requireRecentProof(c);
       const { db } = tools;
-      const options = await offerPasskey({ db, place: placeOf(tools) }, c.var.member);
+      const options = await offerPasskey({ db, place: getPasskeyPlace(tools) }, c.var.member);
       const data = { challenge: options.challenge, adds: c.var.member.sessionId };
       keepHandshake(c, tools, { kind: 'passkey', data });
       c.header('Cache-Control', 'no-store');
@@ -176,12 +179,12 @@ export const accountPasskeyScreens = (tools: AccountScreenTools) =>
     })
     .post('/', (c) => add(c, tools))
 
-    .get('/:id/name', async (c) => showName(c, await getPasskey(c, tools), emptyForm()))
+    .get('/:id/name', async (c) => showName(c, await getPasskey(c, tools)))
     .post('/:id/name', async (c) => {
       const passkey = await getPasskey(c, tools);
       const form = await readForm(c, RenameForm);
       if (form.errors) return showName(c, passkey, form);
-      await changePasskeyName(tools, ownOf(c), { id: passkey.id, name: form.values.name });
+      await changePasskeyName(tools.db, ownOf(c), { id: passkey.id, name: form.values.name });
       return done(c, 'The passkey has a new name.');
     })
 
@@ -200,20 +203,20 @@ export const accountPasskeyScreens = (tools: AccountScreenTools) =>
       requireRecentProof(c);
       try {
         await removePasskey(tools, ownOf(c), c.req.param('id'));
+        return done(c, 'The passkey is removed.');
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'last_way_in') throw error;
         return redirectWith(c, '/account', error.message, 'failed');
       }
-      return done(c, 'The passkey is removed.');
     });
 
 /** The browser's answer counts for the session that asked for it. */
 async function add(c: Context<MemberEnv>, tools: AccountScreenTools) {
   requireRecentProof(c);
-  const place = placeOf(tools);
+  const place = getPasskeyPlace(tools);
   const kept = await takeHandshake(c, tools, { kind: 'passkey', data: NewChallenge });
   const form = await readForm(c, NewPasskeyForm);
-  if (form.errors) return showNewPasskey(c, form, 422);
+  if (form.errors) return showNewPasskey(c, form);
   const answer = readAttestation(form.values.credential);
   const isOurs = kept?.adds === c.var.member.sessionId;
   const given = answer && isOurs && { answer, challenge: kept.challenge, name: form.values.name };
@@ -228,7 +231,7 @@ async function add(c: Context<MemberEnv>, tools: AccountScreenTools) {
   );
 }
 
-function showNewPasskey(c: Context, form: FormState, status: 200 | 422 = 200) {
+function showNewPasskey(c: Context, form: FormState = emptyForm()) {
   const body = (
     <div class="narrow">
       <Mistakes form={form} />
@@ -251,53 +254,27 @@ function showNewPasskey(c: Context, form: FormState, status: 200 | 422 = 200) {
       </PasskeyForm>
     </div>
   );
-  return renderScreen(c, {
-    title: 'Add a passkey',
-    section: 'account',
-    body,
-    trail: accountTrail,
-    status,
-  });
+  return renderAccount(c, { title: 'Add a passkey', body, form });
 }
 
-type NamedPasskey = { id: string; name: string };
-
-function showName(c: Context, { id, name }: NamedPasskey, form: FormState) {
+function showName(c: Context, { id, name }: ListedPasskey, form = emptyForm()) {
   const body = (
     <form method="post" action={`/account/passkeys/${id}/name`} class="fields narrow">
       <Mistakes form={form} />
       <Field name="name" label="Name" form={form} value={name} required />
       <div class="actions">
-        <button type="submit" class="primary">
-          Save
-        </button>
+        <Submit>Save</Submit>
       </div>
     </form>
   );
-  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
-  return renderScreen(c, {
-    title: 'Rename',
-    section: 'account',
-    body,
-    trail: accountTrail,
-    status,
-  });
+  return renderAccount(c, { title: 'Rename', body, form });
 }
 
-async function getPasskey(
-  c: Context<MemberEnv>,
-  { db }: AccountScreenTools,
-): Promise<NamedPasskey> {
+async function getPasskey(c: Context<MemberEnv>, { db }: AccountScreenTools) {
   const passkeys = await listPasskeys(db, c.var.member.id);
   const passkey = passkeys.find(({ id }) => id === c.req.param('id'));
   if (!passkey) throw notFound('passkey');
   return passkey;
-}
-
-function placeOf({ publicUrl }: AccountScreenTools) {
-  const place = passkeyPlace(publicUrl);
-  if (!place) throw notFound('page');
-  return place;
 }
 
 const RecoveryShown = v.object({ codes: v.array(v.string()) });
@@ -309,63 +286,52 @@ export const accountCodeScreens = (tools: AccountScreenTools) =>
       if (!tools.settings.signIn.byPassword) throw notFound('page');
       await next();
     })
+    .get('/recovery', (c) => showRecovery(c, tools))
+    .use(recentProof)
     .post('/', async (c) => {
-      requireRecentProof(c);
       await beginCodes(tools, c.var.member.id);
       return c.redirect('/account/codes/new', 303);
     })
-    .get('/new', (c) => {
-      requireRecentProof(c);
-      return showNew(c, tools, emptyForm());
-    })
+    .get('/new', (c) => showNew(c, tools))
     .post('/new', (c) => switchOn(c, tools))
 
-    .get('/recovery', (c) => showRecovery(c, tools))
-    .get('/renew', (c) => {
-      requireRecentProof(c);
-      return showConfirm(c, {
+    .get('/renew', (c) =>
+      showConfirm(c, {
         title: 'Make new recovery codes',
         means: 'The recovery codes until now stop working.',
         action: '/account/codes/renew',
         button: 'New recovery codes',
-      });
-    })
-    .post('/renew', async (c) => {
-      requireRecentProof(c);
-      return leadToRecovery(c, tools, await renewRecoveryCodes(tools, ownOf(c)));
-    })
+      }),
+    )
+    .post('/renew', async (c) =>
+      leadToRecovery(c, tools, await renewRecoveryCodes(tools.db, ownOf(c))),
+    )
 
-    .get('/off', (c) => {
-      requireRecentProof(c);
-      return showConfirm(c, {
+    .get('/off', (c) =>
+      showConfirm(c, {
         title: 'Switch one-time codes off',
         means:
           'Your password alone will sign you in. The key in your app and your recovery codes stop working.',
         action: '/account/codes/off',
         button: 'Switch off',
-      });
-    })
+      }),
+    )
     .post('/off', async (c) => {
-      requireRecentProof(c);
-      await switchCodesOff(tools, ownOf(c));
+      await switchCodesOff(tools.db, ownOf(c));
       return done(c, 'One-time codes are off.');
     });
 
 async function switchOn(c: Context<MemberEnv>, tools: AccountScreenTools) {
-  requireRecentProof(c);
   const form = await readForm(c, CodeForm);
   if (form.errors) return await showNew(c, tools, form);
   const proof = { account: `code ${c.var.member.id}`, address: clientAddress(c) };
   const giveBack = await countProof(tools.db, proof);
   const codes = await switchCodesOn(tools, ownOf(c), form.values.code);
-  if (!codes)
-    return await showNew(
-      c,
-      tools,
-      await withMistake(c, {
-        code: 'This is not the code of this key. Check the clock of the phone, and try the next code.',
-      }),
-    );
+  if (!codes) {
+    const code =
+      'This is not the code of this key. Check the clock of the phone, and try the next code.';
+    return await showNew(c, tools, await withMistake(c, { code }));
+  }
   await giveBack();
   return leadToRecovery(c, tools, codes);
 }
@@ -379,7 +345,7 @@ function leadToRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools, 
 const shownFor = (c: Context<MemberEnv>) => ({ orgId: 'account', memberId: c.var.member.id });
 
 /** Without a key that waits for its first code there is nothing to prove. */
-async function showNew(c: Context<MemberEnv>, tools: AccountScreenTools, form: FormState) {
+async function showNew(c: Context<MemberEnv>, tools: AccountScreenTools, form = emptyForm()) {
   const { id, email } = c.var.member;
   const secret = await pendingSecret(tools, id);
   if (!secret) return c.redirect('/account', 303);
@@ -411,21 +377,12 @@ async function showNew(c: Context<MemberEnv>, tools: AccountScreenTools, form: F
           required
         />
         <div class="actions">
-          <button type="submit" class="primary">
-            Switch on
-          </button>
+          <Submit>Switch on</Submit>
         </div>
       </form>
     </div>
   );
-  const status = Object.keys(form.errors).length > 0 ? 422 : 200;
-  return renderScreen(c, {
-    title: 'One-time codes',
-    section: 'account',
-    body,
-    trail: accountTrail,
-    status,
-  });
+  return renderAccount(c, { title: 'One-time codes', body, form });
 }
 
 function showRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools) {
@@ -447,29 +404,24 @@ function showRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools) {
       </div>
     </section>
   );
-  return renderScreen(c, {
-    title: 'One-time codes are on',
-    section: 'account',
-    body,
-    trail: accountTrail,
-  });
+  return renderAccount(c, { title: 'One-time codes are on', body });
 }
 
 export type AccountScreenTools = HandshakeTools & { settings: { signIn: SignInSettings } };
 
-/** The account is its member's own: what changes it needs no other right. */
 export const ownOf = (c: Context<MemberEnv>): OwnAccount => ({
   memberId: c.var.member.id,
   actor: actorOf(c),
 });
 
-/** Back to the page, which says what was done. */
-export function done(c: Context, text: string) {
-  return redirectWith(c, '/account', text);
-}
+export const done = (c: Context, text: string) => redirectWith(c, '/account', text);
 
-/** The way back from a page below it. */
-const accountTrail = [{ text: 'Account', href: '/account' }];
+type BelowAccount = { title: string; body: Child; form?: FormState };
+
+function renderAccount(c: Context, { form = emptyForm(), ...page }: BelowAccount) {
+  const trail = [{ text: 'Account', href: '/account' }];
+  return renderScreen(c, { ...page, section: 'account', trail, status: statusOf(form) });
+}
 
 type ConfirmScreen = { title: string; means: string; action: string; button: string };
 
@@ -479,5 +431,5 @@ export function showConfirm(c: Context, { title, means, action, button }: Confir
       <p>{means}</p>
     </Confirm>
   );
-  return renderScreen(c, { title, section: 'account', body, trail: accountTrail });
+  return renderAccount(c, { title, body });
 }

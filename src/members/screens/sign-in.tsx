@@ -17,7 +17,15 @@ import type { OidcSettings, SignInSettings } from '../../settings.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
-import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
+import {
+  emptyForm,
+  Field,
+  type FormState,
+  readForm,
+  Submit,
+  statusOf,
+  withMistake,
+} from '../../web/app/forms.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
 import { findProofs } from '../account.ts';
 import { countProof } from '../attempts.ts';
@@ -25,7 +33,6 @@ import { PasswordField } from '../invite.ts';
 import { proveByIdentity, type SsoRefusal, signInByIdentity } from '../oidc.ts';
 import {
   askForPasskey,
-  type PasskeySignInTools,
   passkeyPlace,
   proveByPasskey,
   readAnswer,
@@ -43,10 +50,9 @@ import {
   signOut,
   takeHandshake,
 } from '../sign-in.ts';
-import { AccountName } from './reset.tsx';
+import { AccountName, CurrentPassword } from './reset.tsx';
 
-type SignInScreenTools = SignInTools &
-  OtherWays & { settings: { signIn: { byPassword: boolean } } };
+type SignInScreenTools = SignInTools & { settings: { signIn: SignInSettings } };
 
 /** An address is not judged here: one that cannot be is wrong like any other. */
 const SignInForm = v.object({
@@ -57,21 +63,20 @@ const SignInForm = v.object({
 /** `/sign-in` and `/sign-out`. */
 export const signInScreens = (tools: SignInScreenTools) =>
   new Hono<RequestEnv>()
-    .get('/sign-in', (c) => showSignIn(c, tools, { next: ownPath(c.req.query('next')) }))
+    .get('/sign-in', (c) => showSignIn(c, tools))
 
     .post('/sign-in', async (c) => {
       if (!tools.settings.signIn.byPassword)
         throw new Refusal('forbidden', 'This server takes no passwords.');
-      const next = ownPath(c.req.query('next'));
       const form = await readForm(c, SignInForm);
-      if (form.errors) return showSignIn(c, tools, { form, next, status: 422 });
+      if (form.errors) return showSignIn(c, tools, form);
       const result = await signInByPassword(tools, c, form.values);
-      if (result === 'signed_in') return c.redirect(next, 303);
-      if (result === 'awaits_code') return c.redirect(withNext('/sign-in/code', next), 303);
+      if (result === 'signed_in') return c.redirect(nextOf(c), 303);
+      if (result === 'awaits_code') return c.redirect(withNext('/sign-in/code', nextOf(c)), 303);
       const wrong = await withMistake(c, {
         '': 'The email or the password is wrong. Try again, or ask for a link to set a new password.',
       });
-      return showSignIn(c, tools, { form: wrong, next, status: 422 });
+      return showSignIn(c, tools, wrong);
     })
 
     .post('/sign-out', async (c) => {
@@ -79,13 +84,10 @@ export const signInScreens = (tools: SignInScreenTools) =>
       return redirectWith(c, '/sign-in', 'You are signed out.');
     });
 
-type ShowSignIn = { form?: FormState; next: string; status?: 200 | 422 };
+const nextOf = (c: Context) => ownPath(c.req.query('next'));
 
-function showSignIn(
-  c: Context,
-  tools: SignInScreenTools,
-  { form = emptyForm(), next, status = 200 }: ShowSignIn,
-) {
+function showSignIn(c: Context, tools: SignInScreenTools, form: FormState = emptyForm()) {
+  const next = nextOf(c);
   const body = (
     <>
       <p class="soft">
@@ -97,7 +99,7 @@ function showSignIn(
       </div>
     </>
   );
-  return renderAlone(c, { title: 'Sign in', body, status });
+  return renderAlone(c, { title: 'Sign in', body, status: statusOf(form) });
 }
 
 function PasswordForm({ form, next }: { form: FormState; next: string }) {
@@ -112,17 +114,8 @@ function PasswordForm({ form, next }: { form: FormState; next: string }) {
         autocomplete="username webauthn"
         required
       />
-      <Field
-        name="password"
-        label="Password"
-        form={form}
-        type="password"
-        autocomplete="current-password"
-        required
-      />
-      <button type="submit" class="primary">
-        Sign in
-      </button>
+      <CurrentPassword name="password" label="Password" form={form} />
+      <Submit>Sign in</Submit>
       <a class="more" href="/forgot">
         Forgot password?
       </a>
@@ -140,30 +133,25 @@ export const CodeForm = v.object({
 export const codeScreens = (tools: SecondStepTools) =>
   new Hono<RequestEnv>()
     .get('/sign-in/code', async (c) => {
-      const next = ownPath(c.req.query('next'));
-      if (!(await awaitedMember(tools, c))) return c.redirect(withNext('/sign-in', next), 303);
-      return showCode(c, { next });
+      if (!(await awaitedMember(tools, c))) return c.redirect(withNext('/sign-in', nextOf(c)), 303);
+      return showCode(c);
     })
     .post('/sign-in/code', async (c) => {
-      const next = ownPath(c.req.query('next'));
       const awaited = await awaitedMember(tools, c);
-      if (!awaited) return c.redirect(withNext('/sign-in', next), 303);
+      if (!awaited) return c.redirect(withNext('/sign-in', nextOf(c)), 303);
       const form = await readForm(c, CodeForm);
-      if (form.errors) return showCode(c, { form, next, status: 422 });
+      if (form.errors) return showCode(c, form);
       const { memberId } = awaited;
       if (await signInByCode(tools, c, { memberId, typed: form.values.code })) {
-        return c.redirect(next, 303);
+        return c.redirect(nextOf(c), 303);
       }
-      const wrong = await withMistake(c, { code: wrongText });
-      return showCode(c, { form: wrong, next, status: 422 });
+      return showCode(c, await withMistake(c, { code: wrongText }));
     });
 
-type ShowCode = { form?: FormState; next: string; status?: 200 | 422 };
-
 /** Recovery codes have letters, which a phone's keys for numbers do not. */
-function showCode(c: Context, { form = emptyForm(), next, status = 200 }: ShowCode) {
+function showCode(c: Context, form: FormState = emptyForm()) {
   const isRecovery = c.req.query('recovery') !== undefined;
-  const here = withNext('/sign-in/code', next);
+  const here = withNext('/sign-in/code', nextOf(c));
   const other = `${here}${here.includes('?') ? '&' : '?'}recovery`;
   const body = (
     <>
@@ -182,26 +170,24 @@ function showCode(c: Context, { form = emptyForm(), next, status = 200 }: ShowCo
           autocomplete={isRecovery ? 'off' : 'one-time-code'}
           required
         />
-        <button type="submit" class="primary">
-          Sign in
-        </button>
+        <Submit>Sign in</Submit>
         <a class="more" href={isRecovery ? here : other}>
           {isRecovery ? 'Use the authenticator app' : 'Use a recovery code'}
         </a>
       </form>
     </>
   );
-  return renderAlone(c, { title: 'One-time code', body, status });
+  return renderAlone(c, { title: 'One-time code', body, status: statusOf(form) });
 }
 
 const CredentialForm = v.object({ credential: v.string() });
 const PasskeyChallenge = v.object({ challenge: v.string(), use: v.string() });
 
 /** Signing in with a passkey, and proving by one. The script of the pages asks here for a question first. */
-export const passkeyScreens = (tools: PasskeySignInTools) =>
+export const passkeyScreens = (tools: HandshakeTools) =>
   new Hono<RequestEnv>()
     .post('/sign-in/passkey/options', async (c) => {
-      const options = await askForPasskey(placeOf(tools));
+      const options = await askForPasskey(getPasskeyPlace(tools));
       const data = { challenge: options.challenge, use: 'prove' };
       keepHandshake(c, tools, { kind: 'passkey', data });
       c.header('Cache-Control', 'no-store');
@@ -209,49 +195,45 @@ export const passkeyScreens = (tools: PasskeySignInTools) =>
     })
 
     .post('/sign-in/passkey', async (c) => {
-      const next = ownPath(c.req.query('next'));
-      const given = await readGiven(c, tools);
-      if (given && (await signInByPasskey(tools, c, given))) return c.redirect(next, 303);
-      return refuse(c, given, withNext('/sign-in', next));
+      const given = await readPasskey(c, tools);
+      if (given && (await signInByPasskey(tools, c, given))) return c.redirect(nextOf(c), 303);
+      return refuse(c, given, '/sign-in');
     })
 
-    .route('/account/prove/passkey', proveScreen(tools));
+    .route('/account/prove/passkey', proveByPasskeyScreen(tools));
 
-const proveScreen = (tools: PasskeySignInTools) =>
+const proveByPasskeyScreen = (tools: HandshakeTools) =>
   new Hono<MemberEnv>().use(signedIn(tools)).post('/', async (c) => {
-    const next = ownPath(c.req.query('next'));
-    const given = await readGiven(c, tools);
+    const given = await readPasskey(c, tools);
     const { member } = c.var;
-    if (given && (await proveByPasskey(tools, { member, given }))) return c.redirect(next, 303);
-    return refuse(c, given, withNext('/account/prove', next));
+    if (given && (await proveByPasskey(tools.db, { member, given })))
+      return c.redirect(nextOf(c), 303);
+    return refuse(c, given, '/account/prove');
   });
 
 /**
- * What the browser answered, with the challenge that was kept for it; undefined when that is gone. The answer counts
+ * The browser's answer with the challenge that was sealed for it; undefined when that is gone. The answer counts
  * before the challenge is spent, so that strangers cannot fill its table.
  */
-async function readGiven(c: Context, tools: PasskeySignInTools) {
+async function readPasskey(c: Context, tools: HandshakeTools) {
   const proof = { account: null, address: clientAddress(c) };
   const giveBack = await countProof(tools.db, proof);
   const kept = await takeHandshake(c, tools, { kind: 'passkey', data: PasskeyChallenge });
   const form = await readForm(c, CredentialForm);
   if (kept?.use !== 'prove' || form.errors) return undefined;
   const answer = readAnswer(form.values.credential);
-  return answer && { answer, challenge: kept.challenge, place: placeOf(tools), giveBack };
+  const place = getPasskeyPlace(tools);
+  return answer && { answer, challenge: kept.challenge, place, giveBack };
 }
 
 function refuse(c: Context, given: object | undefined, back: string) {
-  return redirectWith(
-    c,
-    back,
-    given
-      ? 'This passkey is not known here, or it was refused. Sign in another way.'
-      : 'The request for the passkey was too old. Try again.',
-    'failed',
-  );
+  const text = given
+    ? 'This passkey is not known here, or it was refused. Sign in another way.'
+    : 'The request for the passkey was too old. Try again.';
+  return redirectWith(c, withNext(back, nextOf(c)), text, 'failed');
 }
 
-function placeOf({ publicUrl }: PasskeySignInTools) {
+export function getPasskeyPlace({ publicUrl }: HandshakeTools) {
   const place = passkeyPlace(publicUrl);
   if (!place) throw notFound('page');
   return place;
@@ -259,26 +241,21 @@ function placeOf({ publicUrl }: PasskeySignInTools) {
 
 const failedTitle = (name: string) => `The sign-in with ${name} was not finished`;
 
-const failedTexts = {
-  unreachable: (name: string) =>
-    `${name} does not answer now. Try again in a moment, or sign in another way.`,
-  cancelled: (name: string) => `You turned back at ${name}. Nothing has changed.`,
-  refused: (name: string) =>
-    `${name} and this server did not agree. Try again; if it stays so, the reason is in the log of this server.`,
-} as const;
+const failedTexts = (name: string) => ({
+  unreachable: `${name} does not answer now. Try again in a moment, or sign in another way.`,
+  cancelled: `You turned back at ${name}. Nothing has changed.`,
+  refused: `${name} and this server did not agree. Try again; if it stays so, the reason is in the log of this server.`,
+});
 
-const refusedTexts = {
-  late: () => 'It was begun in another browser, was used already, or took longer than ten minutes.',
-  no_email: (name: string) => `${name} passed on no email address for you.`,
-  unverified: (name: string) =>
-    `${name} does not confirm that your email address is yours. Confirm it there, and sign in again.`,
-  domain: () => 'Addresses of your domain are not allowed to sign in.',
-  other_account: (name: string) =>
-    `Your address belongs to another account at ${name}. An owner can ask for that to be cleared.`,
-  no_access: () => 'Your address has no invitation yet. Ask an owner of the organization for one.',
-} as const;
+const refusedTexts = (name: string) => ({
+  late: 'It was begun in another browser, was used already, or took longer than ten minutes.',
+  no_email: `${name} passed on no email address for you.`,
+  unverified: `${name} does not confirm that your email address is yours. Confirm it there, and sign in again.`,
+  domain: 'Addresses of your domain are not allowed to sign in.',
+  other_account: `Your address belongs to another account at ${name}. An owner can ask for that to be cleared.`,
+  no_access: 'Your address has no invitation yet. Ask an owner of the organization for one.',
+});
 
-/** The provider and what its members may become, where one is configured. */
 type SingleSignOn = { provider: OidcProvider; rules: OidcSettings };
 
 type OidcScreenTools = HandshakeTools & { log: Log; sso: SingleSignOn | null };
@@ -302,20 +279,19 @@ export const oidcScreens = (tools: OidcScreenTools) =>
 const proveByOidcScreen = (tools: OidcScreenTools) =>
   new Hono<MemberEnv>().use(signedIn(tools)).get('/', async (c) => {
     // Settings may have changed since the page that led here.
-    if (!tools.sso)
-      return c.redirect(withNext('/account/prove', ownPath(c.req.query('next'))), 303);
+    if (!tools.sso) return c.redirect(withNext('/account/prove', nextOf(c)), 303);
     return await begin(c, tools, { session: c.var.member.sessionId });
   });
 
 async function begin(c: Context, tools: OidcScreenTools, { session }: { session: string | null }) {
   const { provider, rules } = configured(tools);
-  const next = ownPath(c.req.query('next'));
   const begun = await provider.start({
     fresh: session !== null,
     groups: rules.groups.length > 0,
   });
   if ('failed' in begun) return showFailure(c, tools, begun);
-  keepHandshake(c, tools, { kind: 'oidc', data: { flow: begun.flow, next, session } });
+  const data = { flow: begun.flow, next: nextOf(c), session };
+  keepHandshake(c, tools, { kind: 'oidc', data });
   return c.redirect(begun.url, 303);
 }
 
@@ -330,8 +306,8 @@ async function finish(c: Context, tools: OidcScreenTools) {
   await giveBack();
   const { identity } = finished;
   if (kept.session !== null) return await prove(c, tools, { kept, identity });
-  const result = await signInByIdentity({ ...tools, rules }, c, identity);
-  if ('refused' in result) return showRefusal(c, tools, result.refused);
+  const refused = await signInByIdentity({ ...tools, rules }, c, identity);
+  if (refused) return showRefusal(c, tools, refused);
   return c.redirect(ownPath(kept.next), 303);
 }
 
@@ -344,7 +320,7 @@ async function prove(c: Context, tools: OidcScreenTools, { kept, identity }: Ret
   const refused = await signedIn(tools)(c, async () => {
     const member: SignedInMember = c.get('member');
     if (member.sessionId !== kept.session) return;
-    isProved = await proveByIdentity(tools, member, identity);
+    isProved = await proveByIdentity(tools.db, member, identity);
   });
   if (refused) return refused;
   if (isProved) return c.redirect(next, 303);
@@ -359,24 +335,20 @@ async function prove(c: Context, tools: OidcScreenTools, { kept, identity }: Ret
 /** The log has the word of the protocol; the reader a sentence. */
 function showFailure(c: Context, tools: OidcScreenTools, { failed, why }: OidcFailure) {
   const { name } = configured(tools).rules;
-  tools.log.warn(
-    { outcome: failed, why, request_id: c.get('requestId') },
-    'sign-in with the OpenID provider failed',
-  );
+  const fields = { outcome: failed, why, request_id: c.get('requestId') };
+  tools.log.warn(fields, 'sign-in with the OpenID provider failed');
   const status = failed === 'unreachable' ? 503 : 403;
-  return showWay(c, { title: failedTitle(name), text: failedTexts[failed](name), status });
+  return showWay(c, failedTitle(name), failedTexts(name)[failed], status);
 }
 
 function showRefusal(c: Context, tools: OidcScreenTools, refused: SsoRefusal | 'late') {
   const { name } = configured(tools).rules;
   const title =
     refused === 'late' ? failedTitle(name) : `Your account at ${name} cannot sign in here`;
-  return showWay(c, { title, text: refusedTexts[refused](name), status: 403 });
+  return showWay(c, title, refusedTexts(name)[refused]);
 }
 
-type Way = { title: string; text: string; status: 403 | 503 };
-
-function showWay(c: Context, { title, text, status }: Way) {
+function showWay(c: Context, title: string, text: string, status: 403 | 503 = 403) {
   const body = (
     <>
       <p>{text}</p>
@@ -400,32 +372,27 @@ const passwordsAreOff = 'Passwords are switched off here: confirm by passkey or 
 const ProveForm = v.object({ password: PasswordField });
 
 /** `/account/prove`: asks a member who is signed in for a proof once more, and goes on to where it was needed. */
-type ProveTools = SignInTools & { settings: { signIn: SignInSettings } };
-
-export const proveScreens = (tools: ProveTools) =>
+export const proveScreens = (tools: SignInScreenTools) =>
   new Hono<MemberEnv>()
     .use('/account/prove', signedIn(tools))
-    .get('/account/prove', (c) => showProve(c, tools, { next: ownPath(c.req.query('next')) }))
+    .get('/account/prove', (c) => showProve(c, tools))
     .post('/account/prove', async (c) => {
       if (!tools.settings.signIn.byPassword) throw new Refusal('forbidden', passwordsAreOff);
-      const next = ownPath(c.req.query('next'));
       const form = await readForm(c, ProveForm);
-      if (form.errors) return await showProve(c, tools, { form, next, status: 422 });
+      if (form.errors) return await showProve(c, tools, form);
       const { password } = form.values;
       if (await proveByPassword(tools, c, { member: c.var.member, password })) {
-        return c.redirect(next, 303);
+        return c.redirect(nextOf(c), 303);
       }
-      const wrong = await withMistake(c, { password: 'The password is wrong.' });
-      return await showProve(c, tools, { form: wrong, next, status: 422 });
+      return await showProve(
+        c,
+        tools,
+        await withMistake(c, { password: 'The password is wrong.' }),
+      );
     });
 
-type ShowProve = { form?: FormState; next: string; status?: 200 | 422 };
-
-async function showProve(
-  c: Context<MemberEnv>,
-  tools: ProveTools,
-  { form = emptyForm(), next, status = 200 }: ShowProve,
-) {
+async function showProve(c: Context<MemberEnv>, tools: SignInScreenTools, form = emptyForm()) {
+  const next = nextOf(c);
   const { id, email } = c.var.member;
   const proofs = await findProofs(tools.db, id);
   const { byPassword, oidc } = tools.settings.signIn;
@@ -445,17 +412,8 @@ async function showProve(
           <form method="post" action={withNext('/account/prove', next)} class="fields">
             <Mistakes form={form} />
             <AccountName email={email} />
-            <Field
-              name="password"
-              label="Password"
-              form={form}
-              type="password"
-              autocomplete="current-password"
-              required
-            />
-            <button type="submit" class="primary">
-              Continue
-            </button>
+            <CurrentPassword name="password" label="Password" form={form} />
+            <Submit>Continue</Submit>
           </form>
         ) : null}
         {hasAny ? null : (
@@ -468,19 +426,13 @@ async function showProve(
       </div>
     </>
   );
-  return renderAlone(c, { title: 'Confirm that it is you', body, status });
+  return renderAlone(c, { title: 'Confirm that it is you', body, status: statusOf(form) });
 }
 
-/** What the deployment offers to sign in with, besides passwords. */
-type OtherWays = {
-  publicUrl: string;
-  settings: { signIn: { oidc: { name: string } | null } };
-};
-
 type OtherWaysProps = {
-  tools: OtherWays;
+  tools: SignInScreenTools;
   next: string;
-  /** Of a member who is signed in and proves it once more: what the account has. */
+  /** The account's proofs, where a member who is signed in proves it once more. */
   prove?: { passkeys: boolean; sso: boolean };
 };
 
@@ -509,7 +461,7 @@ function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
 }
 
 type PasskeyFormProps = {
-  /** Whether the browser makes a passkey or shows one. */
+  /** The browser makes a passkey, or shows one. */
   kind: 'create' | 'get';
   action: string;
   /** Where its question comes from. */

@@ -8,7 +8,7 @@ import { type Db, inTransaction } from '../../lib/db/db.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import { type Checks, failedChecks } from '../../lib/process/lifecycle.ts';
 import { idParam } from '../../lib/validation/parse.ts';
-import { EmailField, inviteMember, whyNotInvited } from '../../members/invite.ts';
+import { EmailField, invitationError, inviteMember } from '../../members/invite.ts';
 import { makeOperator, removeOperator } from '../../members/roles.ts';
 import { changeOrganization, createOrganization } from '../../organizations/manage.ts';
 import {
@@ -180,7 +180,7 @@ async function inviteOwner(
   const made = await inviteMember({ ...tools, mails: true }, operatorWriter(c, orgId), {
     email,
     role: 'owner',
-  }).catch(whyNotInvited);
+  }).catch(invitationError);
   if (typeof made === 'string') return made;
   keepOnce(c, tools.secrets, shownTo(c), { url: made.url });
   return undefined;

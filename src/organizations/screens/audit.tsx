@@ -12,6 +12,7 @@ import { exportEvents } from '../../audit/export.ts';
 import { type AuditEventRow, type AuditFilter, listEvents } from '../../audit/queries.ts';
 import { OneOf } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
+import { answerExport } from '../../lib/export/export.ts';
 import { Page, parseList, readList } from '../../lib/paging/page.ts';
 import { isInCalendar } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -64,13 +65,7 @@ export const auditScreens = ({ db }: { db: Db }) =>
     .get('/export', (c) => {
       const { orgId } = requireRole(c, 'owner');
       const { filter } = read(c);
-      const lines = exportEvents(db, orgId, filter);
-      return c.body(ReadableStream.from(encoded(lines)) as ReadableStream, 200, {
-        'Content-Type': 'text/csv; charset=utf-8',
-        'Content-Disposition': 'attachment; filename="audit.csv"',
-        'Cache-Control': 'no-store',
-        'X-Content-Type-Options': 'nosniff',
-      });
+      return answerExport('csv', { name: 'audit', parts: exportEvents(db, orgId, filter) });
     });
 
 function read(c: Context) {
@@ -82,16 +77,11 @@ function read(c: Context) {
     actor: actor ?? null,
     act: act ?? null,
   };
-  const query: AuditQuery = { date_from, date_to, actor, act };
+  const query = { date_from, date_to, actor, act };
   const form: FormState = isReversed
     ? { typed: { date_from, date_to }, errors: { date_to: 'This day is before the first one.' } }
     : { typed: {}, errors: {} };
   return { page, filter, query, form };
-}
-
-async function* encoded(lines: AsyncIterable<string>) {
-  const encoder = new TextEncoder();
-  for await (const text of lines) yield encoder.encode(text);
 }
 
 const actorNames = {
@@ -102,13 +92,7 @@ const actorNames = {
   visitor: 'Visitor',
 } as const;
 
-/** The filters as they stand in the address. */
-type AuditQuery = {
-  date_from: string | undefined;
-  date_to: string | undefined;
-  actor: string | undefined;
-  act: string | undefined;
-};
+type AuditQuery = Partial<Record<'date_from' | 'date_to' | 'actor' | 'act', string | undefined>>;
 
 type AuditListProps = {
   slug: string;
@@ -117,7 +101,6 @@ type AuditListProps = {
   page: number;
   limit: number;
   query: AuditQuery;
-  /** What the days were typed as, when they name no time. */
   form: FormState;
 };
 
@@ -174,20 +157,10 @@ function Filters({ here, query, form }: FiltersProps) {
     .sort((one, other) => one.text.localeCompare(other.text, 'en'));
   return (
     <form method="get" action={here} class="filters">
-      <Field
-        {...{ form, size: 'day' }}
-        name="date_from"
-        label="From"
-        type="date"
-        value={query.date_from}
-      />
-      <Field
-        {...{ form, size: 'day' }}
-        name="date_to"
-        label="To"
-        type="date"
-        value={query.date_to}
-      />
+      {(['From', 'To'] as const).map((label) => {
+        const name = label === 'From' ? 'date_from' : 'date_to';
+        return <Field {...{ name, label, form }} size="day" type="date" value={query[name]} />;
+      })}
       <Select
         name="actor"
         label="Actor"
@@ -235,11 +208,9 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
   ];
 }
 
-/** A job has a name that says nothing to a reader. */
 const titleOf = (kind: AuditEventRow['actor_kind'], actor: string): string =>
   kind === 'job' && isActingJob(actor) ? jobTitles[actor] : actor;
 
-/** An id says nothing to a reader. */
 function isShown(value: unknown): boolean {
   if (value === null || (Array.isArray(value) && value.length === 0)) return false;
   return !(typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(value));

@@ -1,7 +1,6 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal, toSentence } from '../../errors.ts';
-import { memoize } from '../../lib/async/memoize.ts';
 import { Color, Email, Name, Whole } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -14,6 +13,8 @@ import {
   optionalText,
   readForm,
   Select,
+  Submit,
+  statusOf,
   Tick,
   ticked,
   withMistake,
@@ -21,7 +22,7 @@ import {
 import { Facts } from '../../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import { languages } from '../../web/language.ts';
-import { largestLogoBytes, logoPath, logoTypes } from '../logo.ts';
+import { logoPath, logoTypes, maxLogoBytes } from '../logo.ts';
 import {
   changeOrganization,
   Language,
@@ -36,18 +37,18 @@ import {
 import { getOrganization, type OrganizationRow } from '../queries.ts';
 
 /** A form with a logo that is a little too large is still read, to say so. */
-const largestForm = 4 * largestLogoBytes;
+const maxForm = 4 * maxLogoBytes;
 
 type ScreenTools = { db: Db };
 
 /** Settings, General: members see it, owners change it. Below `/o/:slug/settings/general`. */
 export const generalScreens = ({ db }: ScreenTools) =>
   new Hono<ScreenEnv>()
-    .get('/', (c) => showGeneral(c, { db }, emptyForm()))
+    .get('/', (c) => showGeneral(c, { db }))
 
     .post('/', async (c) => {
       const owner = requireRole(c, 'owner');
-      const form = await readForm(c, GeneralSettings, { largest: largestForm });
+      const form = await readForm(c, GeneralSettings, { largest: maxForm });
       if (form.errors) return showGeneral(c, { db }, form);
       const change = await changeFrom(form.values);
       const done = await attempt(c, () => changeOrganization(db, owner, change));
@@ -55,7 +56,7 @@ export const generalScreens = ({ db }: ScreenTools) =>
       return redirectWith(c, settingPath(done, 'general'), 'The settings are saved.');
     });
 
-async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form: FormState) {
+async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = emptyForm()) {
   const { id, role } = c.var.organization;
   const organization = await getOrganization(db, id);
   const action = settingPath(c.var.organization, 'general');
@@ -99,7 +100,7 @@ function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
 /** Settings, Texts: below `/o/:slug/settings/texts`, for owners. */
 export const textScreens = ({ db }: ScreenTools) =>
   new Hono<ScreenEnv>()
-    .get('/', (c) => showTexts(c, { db }, emptyForm()))
+    .get('/', (c) => showTexts(c, { db }))
 
     .post('/', async (c) => {
       const owner = requireRole(c, 'owner');
@@ -109,7 +110,7 @@ export const textScreens = ({ db }: ScreenTools) =>
       return redirectWith(c, settingPath(c.var.organization, 'texts'), 'The texts are saved.');
     });
 
-async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form: FormState) {
+async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = emptyForm()) {
   const { orgId } = requireRole(c, 'owner');
   const organization = await getOrganization(db, orgId);
   const action = settingPath(c.var.organization, 'texts');
@@ -125,48 +126,38 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form: FormS
   return renderSettings(c, { setting: 'texts', body, status: statusOf(form) });
 }
 
-function TextsForm({ form, action, organization }: SettingsFormProps) {
+function TextsForm(props: SettingsFormProps) {
   return (
-    <form method="post" action={action} class="fields measure">
-      <Mistakes form={form} />
-      <PostalAddress form={form} organization={organization} />
+    <form method="post" action={props.action} class="fields measure">
+      <Mistakes form={props.form} />
+      <PostalAddress {...props} />
       <Field
-        name="mail_foot"
+        {...setting(props, 'mail_foot')}
         label="Foot"
-        form={form}
-        value={organization.mail_foot}
         help="Your own words under every mail, such as how you came by the address."
         rows={3}
         maxlength={500}
       />
-      <LanguageSelect form={form} organization={organization} />
+      <LanguageSelect {...props} />
       <div class="actions">
-        <button type="submit" class="primary">
-          Save
-        </button>
+        <Submit>Save</Submit>
       </div>
     </form>
   );
 }
 
-const statusOf = ({ errors }: FormState) => (Object.keys(errors).length > 0 ? 422 : 200);
-
 const refusedFields: Readonly<Record<string, string>> = {
+  slug_taken: 'slug',
   invalid_logo: 'logo',
   unknown_time_zone: 'time_zone',
 };
 
-/** A refusal that belongs to one field stands at that field, with what was typed. */
+/** Shows a refusal that belongs to one field there, with what was typed. */
 async function attempt<T>(c: Context, act: () => Promise<T>) {
   try {
     return await act();
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    if (error.code === 'slug_taken')
-      return await withMistake(c, {
-        slug: 'Another organization has this slug, or had it before.',
-      });
-    const field = refusedFields[error.code ?? ''];
+    const field = error instanceof Refusal && refusedFields[error.code];
     if (!field) throw error;
     return await withMistake(c, { [field]: toSentence(error.message) });
   }
@@ -178,17 +169,15 @@ type SettingsFormProps = {
   organization: OrganizationRow;
 };
 
-function GeneralForm({ form, action, organization }: SettingsFormProps) {
+function GeneralForm(props: SettingsFormProps) {
   return (
-    <form method="post" action={action} enctype="multipart/form-data" class="fields measure">
-      <Mistakes form={form} />
-      <Look form={form} organization={organization} />
-      <Reach form={form} organization={organization} />
-      <Rules form={form} organization={organization} />
+    <form method="post" action={props.action} enctype="multipart/form-data" class="fields measure">
+      <Mistakes form={props.form} />
+      <Look {...props} />
+      <Reach {...props} />
+      <Rules {...props} />
       <div class="actions">
-        <button type="submit" class="primary">
-          Save
-        </button>
+        <Submit>Save</Submit>
       </div>
     </form>
   );
@@ -196,28 +185,30 @@ function GeneralForm({ form, action, organization }: SettingsFormProps) {
 
 type PartProps = Omit<SettingsFormProps, 'action'>;
 
-function Look({ form, organization }: PartProps) {
+const setting = <Name extends keyof OrganizationRow>(
+  { form, organization }: PartProps,
+  name: Name,
+) => ({ name, form, value: organization[name] });
+
+function Look(props: PartProps) {
+  const { form, organization } = props;
   const { id, name, logo } = organization;
   const path = logoPath(id, logo);
   return (
     <>
-      <Field name="name" label="Name" form={form} value={name} maxlength={200} required />
+      <Field {...setting(props, 'name')} label="Name" maxlength={200} required />
       <Field
-        name="slug"
+        {...setting(props, 'slug')}
         label="Slug"
-        form={form}
-        value={organization.slug}
         help="Its name in the addresses of this app. The old one leads to the new one."
         maxlength={80}
         autocomplete="off"
         required
       />
       <Field
-        name="color"
+        {...setting(props, 'color')}
         label="Color"
         type="color"
-        form={form}
-        value={organization.color}
         help="For pages and mails; it is darkened or lightened where text would be hard to read."
       />
       {path ? (
@@ -238,25 +229,21 @@ function Look({ form, organization }: PartProps) {
   );
 }
 
-function Reach({ form, organization }: PartProps) {
+function Reach(props: PartProps) {
   return (
     <>
       <Field
-        name="contact_email"
+        {...setting(props, 'contact_email')}
         label="Contact email"
         type="email"
-        form={form}
-        value={organization.contact_email}
         help="Notices about webhooks and reports go there."
         autocomplete="off"
       />
-      <PostalAddress form={form} organization={organization} />
-      <LanguageSelect form={form} organization={organization} />
+      <PostalAddress {...props} />
+      <LanguageSelect {...props} />
       <Field
-        name="time_zone"
+        {...setting(props, 'time_zone')}
         label="Time zone"
-        form={form}
-        value={organization.time_zone}
         help="The days and months of reports, such as Europe/Berlin."
         autocomplete="off"
         required
@@ -265,69 +252,44 @@ function Reach({ form, organization }: PartProps) {
   );
 }
 
-const PostalAddress = ({ form, organization }: PartProps) => (
+const PostalAddress = (props: PartProps) => (
   <Field
-    name="postal_address"
+    {...setting(props, 'postal_address')}
     label="Postal address"
-    form={form}
-    value={organization.postal_address}
     help="At the foot of every mail. Many countries ask for it."
     rows={4}
     maxlength={500}
   />
 );
 
-/** Languages by their own names; one that pages and mails have no words in stays possible where it is set. */
-function LanguageSelect({ form, organization }: PartProps) {
-  const tags = [...new Set([...languages.keys(), organization.language])];
+/** A language that pages and mails have no words in stays possible where it is set. */
+function LanguageSelect(props: PartProps) {
+  const tags = [...new Set([...languages.keys(), props.organization.language])];
   return (
     <Select
-      name="language"
+      {...setting(props, 'language')}
       label="Language"
-      form={form}
-      value={organization.language}
       help="What new surveys begin with; each survey can have another one."
       options={tags.map((value) => ({ value, text: nameOfLanguage(value) }))}
     />
   );
 }
 
-const mostTags = 200;
+const nameOfLanguage = (tag: string): string =>
+  new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
 
-/** Each name needs the words of its own language, which take long to find. */
-const ownName = memoize(
-  mostTags,
-  ({ tag }: { tag: string }) => new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag,
-);
-
-const nameOfLanguage = (tag: string): string => ownName({ tag });
-
-function Rules({ form, organization }: PartProps) {
+function Rules(props: PartProps) {
+  const { form, organization } = props;
   return (
     <>
-      <Field
-        name="frequency_days"
+      <Days
+        {...setting(props, 'frequency_days')}
         label="Frequency days"
-        type="number"
-        form={form}
-        value={organization.frequency_days}
         help="For so many days an address gets at most one survey. Empty for no such rule."
-        min={0}
-        max={3650}
-        inputmode="numeric"
+        most={3650}
       />
-      {retentions.map(({ setting, label, help, most }) => (
-        <Field
-          name={setting}
-          label={label}
-          type="number"
-          form={form}
-          value={organization[setting]}
-          help={help}
-          min={0}
-          max={most}
-          inputmode="numeric"
-        />
+      {retentions.map(({ setting: name, ...texts }) => (
+        <Days {...setting(props, name)} {...texts} />
       ))}
       <Field
         name="people"
@@ -348,9 +310,21 @@ function Rules({ form, organization }: PartProps) {
   );
 }
 
-const mostPeople = 200;
+type DaysProps = {
+  name: string;
+  form: FormState;
+  value: number | null;
+  label: string;
+  help: string;
+  most: number;
+};
 
-/** Names, one a line. */
+const Days = ({ most, ...props }: DaysProps) => (
+  <Field {...props} type="number" min={0} max={most} inputmode="numeric" />
+);
+
+const maxPeople = 200;
+
 const People = v.pipe(
   v.optional(v.string(), ''),
   v.transform((text) =>
@@ -359,7 +333,7 @@ const People = v.pipe(
       .map((line) => line.trim())
       .filter((line) => line !== ''),
   ),
-  v.maxLength(mostPeople, `must be at most ${mostPeople} names`),
+  v.maxLength(maxPeople, `must be at most ${maxPeople} names`),
   v.array(Name),
 );
 
@@ -369,7 +343,14 @@ const Picture = v.pipe(
   v.transform((given) => (given instanceof File && given.size > 0 ? given : null)),
 );
 
-export const GeneralSettings = v.object({
+/** A number of days; 0 or nothing is no such rule. */
+const DaysField = (max: number) =>
+  v.pipe(
+    optionalText(Whole(0, max)),
+    v.transform((days) => days || null),
+  );
+
+const GeneralSettings = v.object({
   name: Name,
   slug: Slug,
   color: Color,
@@ -379,12 +360,12 @@ export const GeneralSettings = v.object({
   postal_address: v.optional(Lines, ''),
   language: Language,
   time_zone: TimeZone,
-  frequency_days: optionalText(Whole(0, 3650)),
+  frequency_days: DaysField(3650),
   people: People,
-  keep_comments_days: optionalText(Whole(0, mostDays)),
-  keep_contacts_days: optionalText(Whole(0, mostDays)),
-  keep_openings_days: optionalText(Whole(0, mostDaysOfLogs)),
-  keep_mails_days: optionalText(Whole(0, mostDays)),
+  keep_comments_days: DaysField(mostDays),
+  keep_contacts_days: DaysField(mostDays),
+  keep_openings_days: DaysField(mostDaysOfLogs),
+  keep_mails_days: DaysField(mostDays),
   ai_enabled: ticked,
 });
 
@@ -394,20 +375,11 @@ const DefaultTexts = v.object({
   language: Language,
 });
 
-/** What the form asks for. A new logo counts for more than the tick that removes the one so far. */
-export async function changeFrom(
-  form: v.InferOutput<typeof GeneralSettings>,
-): Promise<OrganizationChange> {
-  const { logo, remove_logo, ...change } = form;
-  const file = logo ? new Uint8Array(await logo.arrayBuffer()) : null;
-  return {
-    ...change,
-    frequency_days: form.frequency_days || null,
-    keep_comments_days: form.keep_comments_days || null,
-    keep_contacts_days: form.keep_contacts_days || null,
-    keep_openings_days: form.keep_openings_days || null,
-    keep_mails_days: form.keep_mails_days || null,
-    ...(file && { logo: file }),
-    ...(!file && remove_logo && { logo: null }),
-  };
+async function changeFrom({
+  logo,
+  remove_logo,
+  ...change
+}: v.InferOutput<typeof GeneralSettings>): Promise<OrganizationChange> {
+  if (logo) return { ...change, logo: new Uint8Array(await logo.arrayBuffer()) };
+  return remove_logo ? { ...change, logo: null } : change;
 }

@@ -46,9 +46,8 @@ function Usage({ totals }: { totals: UsageTotals }) {
   const { mails, monthly_send_limit: limit, month } = totals;
   const left = Math.max(limit - mails, 0);
   const share = limit === 0 ? 1 : Math.min(mails / limit, 1);
-  const monthName = new Intl.DateTimeFormat('en-GB', {
-    ...({ month: 'long', year: 'numeric', timeZone: 'UTC' } as const),
-  }).format(new Date(month));
+  const form = { month: 'long', year: 'numeric', timeZone: 'UTC' } as const;
+  const monthName = new Intl.DateTimeFormat('en-GB', form).format(new Date(month));
   return (
     <Part id="usage" title="Usage">
       <dl class="sums">
@@ -58,18 +57,12 @@ function Usage({ totals }: { totals: UsageTotals }) {
             {count(mails)} <small>of {count(limit)}</small>
           </dd>
         </div>
-        <div>
-          <dt>Responses</dt>
-          <dd>{count(totals.responses)}</dd>
-        </div>
-        <div>
-          <dt>Contacts</dt>
-          <dd>{count(totals.contacts)}</dd>
-        </div>
-        <div>
-          <dt>Surveys</dt>
-          <dd>{count(totals.surveys)}</dd>
-        </div>
+        {(['Responses', 'Contacts', 'Surveys'] as const).map((name) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>{count(totals[name.toLowerCase() as 'responses'])}</dd>
+          </div>
+        ))}
       </dl>
       <Meter share={share} label={`Mails this month: ${count(mails)} of ${count(limit)}`} />
       {left === 0 ? (

@@ -211,6 +211,16 @@ type FormFields = Record<string, string | string[] | File>;
 /** A form that has not been sent yet, perhaps filled in with what is stored. */
 export const emptyForm = (typed: FormState['typed'] = {}): FormState => ({ typed, errors: {} });
 
+/** The status of a page with the form: 422 when the form has mistakes. */
+export const statusOf = ({ errors }: FormState) => (Object.keys(errors).length > 0 ? 422 : 200);
+
+/** The main button of a form. */
+export const Submit = ({ children }: { children: Child }) => (
+  <button type="submit" class="primary">
+    {children}
+  </button>
+);
+
 /**
  * A form that was posted, checked: its values, or every mistake in it together with what was typed. `largest`
  * is how many bytes it may have, where a file is sent with it.

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { test } from 'node:test';
-import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { createSecrets, obtainSecretKey, readSecretKey } from '../../../src/lib/crypto/secrets.ts';
 
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 const owner = { owner: 'o', id: 'w' };
@@ -41,12 +44,29 @@ test('a secret sealed with a key that is gone says so', () => {
   assert.throws(() => createSecrets([newer]).open(owner, sealed), { message: /is not configured/ });
 });
 
-test('what an earlier version sealed opens, and what is sealed is written as it was', () => {
-  const secrets = createSecrets([Buffer.from('0123456789abcdef0123456789abcdef'), older]);
-  const before = '5e419d1a31efa5d48f73d83f50a827cb4191d92e39a6be6b7a38d6b6834a214c6f37eb76';
-  assert.equal(secrets.open(owner, Buffer.from(before, 'hex')), 'hush');
-  const sealed = secrets.seal(owner, 'hush');
-  assert.equal(sealed.length, before.length / 2);
-  assert.equal(sealed.toString('hex', 0, 4), '5e419d1a');
-  assert.equal(secrets.keyId.toString('hex'), '5e419d1a');
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'askback-secret-'));
+  after(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+test('a key is made once, for its owner’s eyes only, and leaves no draft', () => {
+  const path = join(folder(), 'data');
+  const key = obtainSecretKey(path);
+  assert.equal(key.length, 32);
+  assert.deepEqual(obtainSecretKey(path), key);
+  assert.deepEqual(readdirSync(path), ['secret.key']);
+  assert.equal(statSync(join(path, 'secret.key')).mode & 0o777, 0o600);
+});
+
+test('looking for a key makes none', () => {
+  const path = folder();
+  assert.equal(readSecretKey(path), undefined);
+  assert.deepEqual(readdirSync(path), []);
+});
+
+test('a damaged key is refused, never replaced', () => {
+  const path = folder();
+  writeFileSync(join(path, 'secret.key'), 'half');
+  assert.throws(() => obtainSecretKey(path), { message: /secret\.key is damaged/ });
 });

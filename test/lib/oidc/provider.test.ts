@@ -5,6 +5,7 @@ import {
   type OidcFailure,
   type OidcFlow,
   type OidcIdentity,
+  readIdentity,
 } from '../../../src/lib/oidc/provider.ts';
 import {
   clientId,
@@ -44,18 +45,6 @@ for (const claimsInToken of [true, false]) {
     });
   });
 }
-
-test('groups are asked for only when they matter', async () => {
-  await using fake = await startOpenidProvider({ redirectUri });
-  fake.state.account = { sub: 'a-1', groups: ['team'] };
-  assert.deepEqual((await signIn(providerOf(fake.issuer))).groups, []);
-});
-
-test('an address that is not verified is shown as such', async () => {
-  await using fake = await startOpenidProvider({ redirectUri });
-  fake.state.account = { sub: 'a-1', email: 'ann@acme.test', email_verified: false };
-  assert.equal((await signIn(providerOf(fake.issuer))).isEmailVerified, false);
-});
 
 test('with fresh the provider asks again, and says when it did', async () => {
   await using fake = await startOpenidProvider({ redirectUri });
@@ -116,20 +105,6 @@ test('a person who turns back has cancelled', async () => {
   assert.deepEqual(failure, { failed: 'cancelled', why: 'access_denied' });
 });
 
-test('a code of an error that is too long for one is not repeated', async () => {
-  await using fake = await startOpenidProvider({ redirectUri });
-  for (const [error, why] of [
-    ['e'.repeat(64), 'e'.repeat(64)],
-    ['e'.repeat(65), 'unknown'],
-    ['no word', 'unknown'],
-  ] as const) {
-    const provider = providerOf(fake.issuer);
-    const { flow } = await begun(provider);
-    const answer = new URLSearchParams({ error, state: flow.state, iss: fake.issuer });
-    assert.deepEqual(await provider.finish(answer, flow), { failed: 'refused', why });
-  }
-});
-
 test('a wrong secret is refused', async () => {
   await using fake = await startOpenidProvider({ redirectUri });
   const provider = providerOf(fake.issuer, 'another secret');
@@ -145,6 +120,25 @@ test('a provider that is down is unreachable, and so is one that is not there', 
   assert.equal(failureOf(await providerOf(fake.issuer).start()).failed, 'unreachable');
   await fake.close();
   assert.equal(failureOf(await providerOf(fake.issuer).start()).failed, 'unreachable');
+});
+
+test('a provider is asked again after an hour, and cached while it is down', async (t) => {
+  await using fake = await startOpenidProvider({ redirectUri });
+  let now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+  const provider = providerOf(fake.issuer);
+  await begun(provider);
+  const asked = fake.state.requests.length;
+  now += 3_600_000 - 1;
+  await begun(provider);
+  assert.equal(fake.state.requests.length, asked);
+  fake.state.down = true;
+  now += 1;
+  await begun(provider);
+  fake.state.down = false;
+  now += 2000;
+  await begun(provider);
+  assert.equal(fake.state.requests.length, asked + 2);
 });
 
 test('a provider is asked once about itself, however many sign in', async () => {
@@ -184,4 +178,50 @@ async function begun(provider: Provider, options?: { fresh?: boolean; groups?: b
 function failureOf(outcome: object): OidcFailure {
   assert.ok('failed' in outcome, JSON.stringify(outcome));
   return outcome as OidcFailure;
+}
+
+const least = { iss: 'https://login.acme.test', sub: '1' };
+
+const verified: [claims: object, isVerified: boolean][] = [
+  [{ email_verified: true }, true],
+  [{ email_verified: 'true' }, true],
+  [{ email_verified: 1 }, true],
+  [{ email_verified: false }, false],
+  [{ email_verified: 'false' }, false],
+  [{ email_verified: {} }, false],
+  [{}, false],
+  [{ xms_edov: true }, true],
+  [{ xms_edov: '1' }, true],
+  [{ xms_edov: false }, false],
+  [{ xms_edov: true, email_verified: false }, false],
+];
+for (const [claims, isVerified] of verified) {
+  const says = isVerified ? 'is vouched for' : 'is not vouched for';
+  test(`an address with ${JSON.stringify(claims)} ${says}`, () => {
+    const read = readIdentity({ ...least, email: 'a@acme.test', ...claims });
+    assert.equal(read.isEmailVerified, isVerified);
+  });
+}
+
+test('a name is put together from its parts where there is none', () => {
+  const parts = { given_name: 'Ann', family_name: 'Lee' };
+  assert.equal(readIdentity({ ...least, ...parts }).name, 'Ann Lee');
+  assert.equal(readIdentity({ ...least, ...parts, name: 'Ann B. Lee' }).name, 'Ann B. Lee');
+  assert.equal(readIdentity(least).name, null);
+});
+
+test('claims of another form count as absent', () => {
+  const odd = { email: 7, name: ['x'], groups: { a: 1 }, auth_time: 'yesterday' };
+  assert.deepEqual(readIdentity({ ...least, ...odd }), readIdentity(least));
+});
+
+test('one group may stand alone, and what is no word is no group', () => {
+  assert.deepEqual(readIdentity({ ...least, groups: 'team' }).groups, ['team']);
+  assert.deepEqual(readIdentity({ ...least, groups: ['team', 7, null] }).groups, ['team']);
+});
+
+for (const sub of [undefined, '', 7, 'x'.repeat(256)]) {
+  test(`the subject ${String(sub).slice(0, 9)} is none`, () => {
+    assert.throws(() => readIdentity({ ...least, sub }));
+  });
 }

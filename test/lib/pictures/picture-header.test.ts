@@ -53,20 +53,6 @@ test('a JPEG has its size in a frame of any kind, and in no other segment', () =
   }
 });
 
-test('what stands before the frame of a JPEG is passed over, with a length or without one', () => {
-  for (const [before, isRead] of [
-    ...['\xff\x01', '\xff\xd0', '\xff\xd7'].map((alone) => [alone, true] as const),
-    ['\xff\xcf', false],
-    ['\xff\xd8', false],
-    ['\xff\xe0\0\x02', true],
-    ['\xff\xe0\0\0', true],
-  ] as const) {
-    const bytes = Buffer.concat([latin(`\xff\xd8${before}`), jpeg.subarray(8)]);
-    const size = readPictureHeader(bytes);
-    assert.equal(size?.width === 0x304 && size.height === 0x102, isRead, escape(before));
-  }
-});
-
 for (const [name, bytes] of [
   ['an SVG', latin('<svg xmlns="http://www.w3.org/2000/svg"/>')],
   ['a GIF', latin('GIF89a\x01\0\x01\0')],

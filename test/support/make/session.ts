@@ -26,10 +26,10 @@ export async function signIn(
   if (org) await joinOrganization(sql, { org, member: memberId, role });
   const token = newToken();
   await insertSession(sql, {
-    tokenHash: hashToken(token),
-    memberId,
-    awaitsCode: false,
-    userAgent: 'Browser of the test',
+    token_hash: hashToken(token),
+    member_id: memberId,
+    awaits_code: false,
+    user_agent: 'Browser of the test',
     address: '192.0.2.1',
   });
   return { Cookie: `__Host-askback=${token}; askback_session=${token}` };
