@@ -43,13 +43,6 @@ test('every route of the API is described, and what is described has a route', (
 
 const isLink = (method: string, path: string) => method === 'POST' && /^\/[sf]\/:\w+$/.test(path);
 
-test('every operation has an id of its own', () => {
-  const ids = Object.values(document.paths).flatMap((methods) =>
-    Object.values(methods).map(({ operationId }) => operationId),
-  );
-  assert.equal(new Set(ids).size, ids.length);
-});
-
 test('every reference in the document leads somewhere', () => {
   for (const [, path] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
     const found = path!.split('/').reduce<unknown>((at, name) => {
@@ -57,16 +50,6 @@ test('every reference in the document leads somewhere', () => {
     }, document);
     assert.ok(found, String(path));
   }
-});
-
-test('the document describes the four events and the test', () => {
-  assert.deepEqual(Object.keys(document.webhooks), [
-    'response.received',
-    'detractor.detected',
-    'survey.completed',
-    'summary.generated',
-    'webhook.test',
-  ]);
 });
 
 test("the headers of a delivery carry the operator's name for the service", () => {

@@ -3,15 +3,14 @@ import { test } from 'node:test';
 import { commandLine } from '../src/cli.ts';
 import type { CommandTools } from '../src/command-tools.ts';
 import { runCommandLine, UsageError } from '../src/lib/cli/command.ts';
-import type { Sql } from '../src/lib/db/db.ts';
-import { refuseUnfitPostgres } from '../src/lib/db/migrate.ts';
 import { makeOrganization, makeResponse, makeSurvey } from './support/make/rows.ts';
+import { commandRunner } from './support/probe/command.ts';
 import { emptyDatabase, testDatabase } from './support/probe/database.ts';
 import { askback, secretKey } from './support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
-const run = (...words: string[]) => askback(words, environment);
+const run = commandRunner(environment);
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
 /** The one JSON value that a command printed, when it went well and said nothing else. */
@@ -26,46 +25,6 @@ async function json(...words: string[]) {
 const untouched = new Proxy({} as CommandTools, {
   get: (_, name) => () => assert.fail(`${String(name)} was asked for`),
 });
-
-for (const { name, usage } of commandLine.commands) {
-  test(`${name} --help explains itself and touches nothing`, async () => {
-    const { output, exitCode } = await runCommandLine(commandLine, untouched, [
-      ...name.split(' '),
-      '--help',
-    ]);
-    assert.equal(exitCode, 0);
-    assert.ok(output.includes(usage));
-  });
-
-  test(`${name} refuses an option that it does not have, with its usage`, async () => {
-    const words = [...name.split(' '), '--colour', 'red'];
-    await assert.rejects(runCommandLine(commandLine, untouched, words), (error: UsageError) => {
-      assert.ok(error instanceof UsageError);
-      assert.match(error.message, /^unknown option '--colour'(; did you mean '--color'\?)?$/);
-      assert.equal(error.usage, usage);
-      return true;
-    });
-  });
-
-  if (name.endsWith(' update')) {
-    test(`${name} --help names no default: what is not given stays`, async () => {
-      const words = [...name.split(' '), '--help'];
-      const { output } = await runCommandLine(commandLine, untouched, words);
-      assert.doesNotMatch(output, /\([^()]*\)$/m);
-    });
-  }
-
-  if (/ --\w[\w-]* [A-Z]/.test(usage.replaceAll(/\[[^\]]*\]/g, ''))) {
-    test(`${name} names every option that is missing`, async () => {
-      await assert.rejects(runCommandLine(commandLine, untouched, name.split(' ')), (error) => {
-        const required = usage.replaceAll(/\[[^\]]*\]/g, '').match(/--[\w-]+/g);
-        const said = (error as UsageError).message.match(/--[\w-]+(?= is required)/g);
-        assert.deepEqual(said, required);
-        return true;
-      });
-    });
-  }
-}
 
 const wrong: [words: string[], complaint: RegExp][] = [
   [['nonsense'], /^'nonsense' is not a command$/],
@@ -164,17 +123,6 @@ test('a refusal ends with 1 and one sentence', async () => {
   assert.deepEqual([code, stdout, stderr], [1, '', 'askback: key not found\n']);
 });
 
-for (const { name } of commandLine.commands.filter(listsOneOrganization)) {
-  test(`${name} of an organization that does not exist says so`, async () => {
-    const { code, stdout, stderr } = await run(...name.split(' '), '--org', unknownId);
-    assert.deepEqual([code, stdout, stderr], [1, '', 'askback: organization not found\n']);
-  });
-}
-
-function listsOneOrganization({ name, usage }: { name: string; usage: string }) {
-  return /^\w+ (list|export)$/.test(name) && usage.includes('--org ID');
-}
-
 test('an organization is made with all its settings, changed and listed', async () => {
   const made = await json(
     'org',
@@ -268,43 +216,6 @@ test('a key is shown when it is made, listed without its secret, and revoked onc
   );
 });
 
-test('a key that has expired is refused', async () => {
-  const org = await makeOrganization(db);
-  const key = await json(
-    'key',
-    'create',
-    '--org',
-    org,
-    '--name',
-    'k',
-    '--expires-at',
-    '2999-01-01',
-  );
-  assert.equal(key.expires_at, '2999-01-01T00:00:00.000Z');
-});
-
-for (const words of [
-  ['key', 'create', '--name', 'k'],
-  ['tag', 'create', '--name', 't', '--color', '#000000'],
-  [
-    'survey',
-    'create',
-    '--name',
-    's',
-    '--question',
-    'q',
-    '--from-name',
-    'n',
-    '--from-email',
-    'a@b.test',
-  ],
-]) {
-  test(`${words.slice(0, 2).join(' ')} for an organization that does not exist says so`, async () => {
-    const { code, stderr } = await run(...words, '--org', unknownId);
-    assert.deepEqual([code, stderr], [1, 'askback: organization not found\n']);
-  });
-}
-
 const survey = (org: string) => [
   'survey',
   'create',
@@ -320,12 +231,6 @@ const survey = (org: string) => [
   'ann@acme.test',
 ];
 
-test('a survey is active, replies go to its sender, and it has an address to share', async () => {
-  const made = await json(...survey(await makeOrganization(db)));
-  assert.deepEqual([made.status, made.type, made.reply_to], ['active', 'nps', 'ann@acme.test']);
-  assert.match(made.share_url, /^http:\/\/127\.0\.0\.1:8080\/f\/[\w-]{16}$/);
-});
-
 test('a draft survey can be opened repeatedly, and stays closed once it is closed', async () => {
   const { id, status } = await json(...survey(await makeOrganization(db)), '--draft');
   assert.equal(status, 'draft');
@@ -339,36 +244,6 @@ test('a draft survey can be opened repeatedly, and stays closed once it is close
   assert.match(stderr, /^askback: the survey is completed: reopen it to make it active again\n$/);
   assert.equal((await json('survey', 'reopen', '--id', id)).completed_by, null);
   assert.equal((await json('survey', 'reopen', '--id', id)).status, 'active');
-});
-
-test('an organization is shown with its settings and the mails of its month', async () => {
-  const { id } = await json('org', 'create', '--name', 'Nord', '--person', 'Ann');
-  await db`insert into mail_usage (org_id, month, used)
-    values (${id}, date_trunc('month', now() at time zone 'UTC')::date, 7),
-           (${id}, date_trunc('month', now() at time zone 'UTC')::date - 1, 9)`;
-  const shown = await json('org', 'show', '--id', id);
-  assert.deepEqual([shown.name, shown.people, shown.mails_this_month], ['Nord', ['Ann'], 7]);
-  assert.match((await run('org', 'show', '--id', id)).stdout, /^mails this month +7$/m);
-  const unknown = await run('org', 'show', '--id', unknownId);
-  assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: organization not found\n']);
-});
-
-test('a draft is not reopened, and a survey that does not exist is not found', async () => {
-  const { id } = await json(...survey(await makeOrganization(db)), '--draft');
-  const { code, stderr } = await run('survey', 'reopen', '--id', id);
-  assert.deepEqual([code, stderr], [1, 'askback: the survey is a draft: open it\n']);
-  for (const words of [['reopen'], ['show'], ['update', '--name', 'A']]) {
-    const unknown = await run('survey', ...words, '--id', unknownId);
-    assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: survey not found\n']);
-  }
-});
-
-test('a survey changes in what is given, and keeps the rest', async () => {
-  const made = await json(...survey(await makeOrganization(db)));
-  const words = ['--question', 'Better?', '--from-email', 'b@example.com'];
-  const { updated_at: _, ...changed } = await json('survey', 'update', '--id', made.id, ...words);
-  const { updated_at: __, share_url: ___, ...before } = made;
-  assert.deepEqual(changed, { ...before, question_text: 'Better?', from_email: 'b@example.com' });
 });
 
 test('a survey is shown and listed with its link and its counts', async () => {
@@ -415,34 +290,6 @@ test('responses are listed newest first, one line each, with nothing that a term
   assert.deepEqual(await json('response', 'list', '--org', await makeOrganization(db)), []);
 });
 
-test('only an nps survey has an audience', async () => {
-  const words = survey(await makeOrganization(db));
-  assert.equal((await json(...words, '--audience', 'employee')).audience, 'employee');
-  const { code, stderr } = await run(...words, '--audience', 'employee', '--type', 'csat');
-  assert.equal(code, 2);
-  assert.match(stderr, /--audience goes with --type nps only/);
-});
-
-test("surveys are listed by their organization's id, newest first", async () => {
-  const org = await makeOrganization(db);
-  await makeSurvey(db, org, { name: 'first' });
-  await makeSurvey(db, org, { name: 'second' });
-  await makeSurvey(db, await makeOrganization(db));
-  const names = (await json('survey', 'list', '--org', org)).map(
-    (one: { name: string }) => one.name,
-  );
-  assert.deepEqual(names, ['second', 'first']);
-});
-
-test('a second tag with the same name is refused', async () => {
-  const org = await makeOrganization(db);
-  const words = ['tag', 'create', '--org', org, '--name', 'vip', '--color', '#2F6FED'];
-  const tag = await json(...words);
-  const { code, stderr } = await run(...words);
-  assert.deepEqual([code, stderr], [1, 'askback: the organization has a tag named vip already\n']);
-  assert.deepEqual(await json('tag', 'list', '--org', org), [tag]);
-});
-
 test('a tag is changed and deleted by its id alone, and not as one of another organization', async () => {
   const org = await makeOrganization(db);
   const { id } = await json('tag', 'create', '--org', org, '--name', 'vip');
@@ -464,41 +311,27 @@ test('a tag is changed and deleted by its id alone, and not as one of another or
 
 test('migrate fills an empty database, and a second run says that it is up to date', async () => {
   const { url: empty } = await emptyDatabase();
-  const migrate = () => askback(['migrate', '--json'], { ...environment, DATABASE_URL: empty });
+  const migrate = () => commandRunner({ ...environment, DATABASE_URL: empty })('migrate', '--json');
   assert.ok(JSON.parse((await migrate()).stdout).applied.length > 0);
   assert.deepEqual(JSON.parse((await migrate()).stdout).applied, []);
 });
 
 test('a command does not upgrade a database that is in use', async () => {
   const { db: older, url: address } = await emptyDatabase();
-  await askback(['migrate'], { ...environment, DATABASE_URL: address });
+  const command = commandRunner({ ...environment, DATABASE_URL: address });
+  await command('migrate');
   await older`delete from schema_migrations where name like '0011%'`;
-  const { code, stderr } = await askback(['org', 'list'], {
-    ...environment,
-    DATABASE_URL: address,
-  });
+  const { code, stderr } = await command('org', 'list');
   assert.equal(code, 1);
   assert.match(stderr, /older than this askback: run `askback migrate`/);
 });
 
-test('PostgreSQL 14 is refused by name', async () => {
-  const postgres14 = (async () => [{ version: 14 }]) as unknown as Sql;
-  await assert.rejects(refuseUnfitPostgres(postgres14), {
-    message: 'this database is PostgreSQL 14; this program needs PostgreSQL 15 or newer',
-  });
-});
-
-test('a database with Turkish letter case is refused with a sentence that says what to do', async () => {
-  const turkish = (async () => [{ version: 18, folds: false }]) as unknown as Sql;
-  await assert.rejects(refuseUnfitPostgres(turkish), { message: /ı; make one of another locale/ });
-});
-
 test('check-config shows the settings in force by name, hides secrets, and warns of unknown names', async () => {
-  const { code, stdout, stderr } = await askback(['check-config', '--json'], {
+  const { code, stdout, stderr } = await commandRunner({
     ...environment,
     DATABASE_URL: 'postgres://me:hunter2@db.example.com/askback',
     ASKBACK_RATELIMIT: '5',
-  });
+  })('check-config', '--json');
   const settings = JSON.parse(stdout);
   assert.equal(code, 0);
   assert.equal(settings.DATABASE_URL, 'postgres://me:***@db.example.com/askback');
@@ -507,48 +340,4 @@ test('check-config shows the settings in force by name, hides secrets, and warns
     stderr,
     'warning: ASKBACK_RATELIMIT is set, and is no setting of askback: did you mean ASKBACK_RATE_LIMIT?\n',
   );
-});
-
-test('check-config says in words how lists, addresses and exports are set', async () => {
-  const { stdout } = await askback(['check-config'], {
-    ...environment,
-    ASKBACK_MAIL_FROM: 'Acme <ask@acme.test>',
-    ASKBACK_METRICS_LISTEN: '[::1]:9100',
-    ASKBACK_WEBHOOK_ALLOW: '10.0.0.0/8 fd00::/8',
-    OTEL_TRACES_EXPORTER: 'otlp',
-  });
-  const shown = (name: string) => new RegExp(`^${name} +(.*)$`, 'm').exec(stdout)?.[1];
-  assert.equal(shown('ASKBACK_MAIL_FROM'), 'Acme <ask@acme.test>');
-  assert.equal(shown('ASKBACK_METRICS_LISTEN'), '[::1]:9100');
-  assert.equal(shown('ASKBACK_WEBHOOK_ALLOW'), '10.0.0.0/8,fd00::/8');
-  assert.match(stdout, /\n\ntraces are exported by OpenTelemetry, metrics are not\n$/);
-  assert.doesNotMatch(stdout, /[{}]/);
-});
-
-const places = [
-  { ASKBACK_DATA_DIR: '/etc/passwd/data', says: /cannot be made: \/etc\/passwd is a file/ },
-  { ASKBACK_DATA_DIR: '/etc/passwd', says: /cannot be made: \/etc\/passwd is a file/ },
-  { ASKBACK_ERASURES_FILE: '/nowhere/erasures.jsonl', says: /there is no folder \/nowhere/ },
-  { ASKBACK_ERASURES_FILE: '/etc', says: /\/etc is a folder/ },
-];
-for (const { says, ...place } of places) {
-  const [setting] = Object.entries(place);
-  test(`check-config refuses ${setting!.join('=')}`, async () => {
-    const { code, stderr } = await askback(['check-config'], place);
-    assert.equal(code, 2);
-    const [first, complaint, ...others] = stderr.trimEnd().split('\n');
-    assert.equal(first, 'askback: the environment is not usable:');
-    assert.match(complaint ?? '', new RegExp(`^  ${setting![0]}: .*${says.source}`));
-    assert.deepEqual(others, []);
-  });
-}
-
-test('healthcheck fails when no service listens', async () => {
-  const { code, stdout } = await askback(['healthcheck', '--json'], { ...environment, PORT: '1' });
-  assert.equal(code, 1);
-  assert.deepEqual(JSON.parse(stdout), {
-    url: 'http://127.0.0.1:1/healthz',
-    status: null,
-    healthy: false,
-  });
 });

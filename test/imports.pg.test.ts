@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { makeResponse } from './support/make/rows.ts';
 import { ask } from './support/probe/ask.ts';
+import { commandRunner } from './support/probe/command.ts';
 import { testDatabase } from './support/probe/database.ts';
 import { askback, secretKey } from './support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
-const run = (...words: string[]) => askback(words, environment);
-const unknownId = '00000000-0000-4000-8000-000000000000';
+const run = commandRunner(environment);
 
 const folder = mkdtempSync(join(tmpdir(), 'imports-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -41,23 +41,6 @@ test('contact import reads a file of a spreadsheet, and prints how many contacts
   ]);
 });
 
-test('contact import --json prints one value, and the same file again adds no contact', async () => {
-  const { survey } = await ask(db);
-  const path = file('again.csv', 'email\nann@acme.test\nANN@acme.test\n');
-  for (let times = 0; times < 2; times++) {
-    const { code, stdout, stderr } = await run(
-      'contact',
-      'import',
-      '--survey',
-      survey,
-      path,
-      '--json',
-    );
-    assert.deepEqual([code, JSON.parse(stdout), stderr], [0, { contacts: 1, erased: 0 }, '']);
-  }
-  assert.equal((await contactsOf(survey)).length, 1);
-});
-
 test('contact import names each bad line and imports none', async () => {
   const { survey } = await ask(db);
   const path = file('bad.csv', 'email,name\nann@acme.test,Ann\nno-address,\n,Bob\n');
@@ -69,36 +52,6 @@ test('contact import names each bad line and imports none', async () => {
   );
   assert.deepEqual(await contactsOf(survey), []);
 });
-
-for (const [why, content, complaint] of [
-  ['is empty', '\n', /^askback: the file is empty$/m],
-  [
-    'has no column of addresses',
-    'who;phone\nann;12\n',
-    /line 1: the header row has no column named email, only who, phone$/m,
-  ],
-  [
-    'has a line with too many columns',
-    'email,name\na@b.test,A,x\n',
-    /^askback: the file is not CSV: line 2: it has 3 values, more than the header row$/m,
-  ],
-  ['has a quote that is never closed', 'email\n"a@b.test\n', /line [12]/],
-  ['is no text', Buffer.from('email\n\x81\x8d\n', 'latin1'), /it is not text in UTF-8, UTF-16 or/],
-] as const) {
-  test(`contact import refuses a file that ${why}`, async () => {
-    const { survey } = await ask(db);
-    const { code, stdout, stderr } = await run(
-      'contact',
-      'import',
-      '--survey',
-      survey,
-      file('odd.csv', content),
-    );
-    assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, complaint);
-    assert.match(stderr, /^askback: /);
-  });
-}
 
 test('contact import reads standard input, and says when it is not UTF-8', async () => {
   const { survey } = await ask(db);
@@ -127,34 +80,6 @@ test('an import of a missing file, or of a folder, is refused with a sentence', 
       const { code, stderr } = await run(...command, '--survey', survey, path);
       assert.deepEqual([code, stderr], [1, `askback: ${path} cannot be read: ${why}\n`]);
     }
-  }
-});
-
-test('an import for an unknown survey is refused, and for a malformed id it is wrong usage', async () => {
-  const path = file('one.csv', 'email\nann@acme.test\n');
-  for (const command of [
-    ['contact', 'import'],
-    ['import', 'responses'],
-  ]) {
-    const unknown = await run(...command, '--survey', unknownId, path);
-    assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: survey not found\n']);
-    const wrong = await run(...command, '--survey', 'spring', path);
-    assert.equal(wrong.code, 2);
-    assert.match(wrong.stderr, /--survey .*\nusage: askback /);
-  }
-});
-
-test('an import without a file, or with two, is wrong usage', async () => {
-  for (const files of [[], ['a.csv', 'b.csv']]) {
-    const { code, stdout, stderr } = await run(
-      'import',
-      'responses',
-      '--survey',
-      unknownId,
-      ...files,
-    );
-    assert.deepEqual([code, stdout], [2, '']);
-    assert.match(stderr, /FILE is required|'b.csv' is one argument too many/);
   }
 });
 
@@ -208,9 +133,4 @@ test('response release makes a response on hold count, once', async () => {
   const again = await run('response', 'release', '--id', id);
   assert.deepEqual([again.code, again.stderr], [1, 'askback: this response is not on hold\n']);
   assert.deepEqual(await events(), ['response.received', 'survey.completed']);
-});
-
-test('response release of an unknown response is refused', async () => {
-  const { code, stdout, stderr } = await run('response', 'release', '--id', unknownId);
-  assert.deepEqual([code, stdout, stderr], [1, '', 'askback: response not found\n']);
 });

@@ -29,12 +29,3 @@ test('a start that is refused leaves no connection open', async () => {
   await assert.rejects(openDatabase(config, opening), /leads to another database/);
   await until('the connections are closed', async () => (await openConnections()) === 0);
 });
-
-test('a database that was opened and closed leaves no connection open', async () => {
-  const config = configOf({ DATABASE_URL: one.url });
-  const opened = await openDatabase(config, { say: () => {}, connections: 2 });
-  await opened.db`select 1`;
-  assert.ok((await openConnections()) > 0);
-  await opened.close();
-  await until('the connections are closed', async () => (await openConnections()) === 0);
-});

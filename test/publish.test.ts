@@ -73,13 +73,3 @@ test('what differs is named, and what is missing is no release', () => {
   rmSync(join(incomplete, 'dist/askback-client-1.2.3.tgz'));
   assert.throws(() => publish(incomplete, of), /askback-client-1\.2\.3\.tgz: none/);
 });
-
-test('the documents have every page of ops', () => {
-  const folder = built('documents');
-  publish(folder, of);
-  const file = join(folder, 'dist/published/askback-1.2.3-documents.tar.gz');
-  const names = execFileSync('tar', ['-tzf', file], { encoding: 'utf8' }).split('\n');
-  for (const name of ['README.md', 'LICENSE', 'ops/moving.md', 'ops/licenses.txt']) {
-    assert.ok(names.includes(name), name);
-  }
-});

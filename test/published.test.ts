@@ -5,7 +5,7 @@ import { changesOf } from '../ops/build/changes.ts';
 import { billOfMaterials } from '../ops/build/sbom.ts';
 
 const packages = ['node_modules/@opentelemetry/api', 'node_modules/hono', 'node_modules/postgres'];
-const { components, ...bill } = billOfMaterials(packages);
+const { components } = billOfMaterials(packages);
 
 test('the bill of materials names every package, Node and Postgres with version and licence', () => {
   const named = components.filter(({ purl }) => purl);
@@ -20,18 +20,6 @@ test('the bill of materials names every package, Node and Postgres with version 
   ]);
   assert.match(lines[0]!, /^pkg:generic\/node@\d+\.\d+\.\d+ \[\{"license":\{"id":"MIT"/);
   assert.match(lines[1]!, /^pkg:generic\/postgresql@\d+\.\d+ \[\{"license":\{"id":"PostgreSQL"/);
-});
-
-test('the product depends on every component of its bill, and each has a reference of its own', () => {
-  const references = components.map((component) => component['bom-ref']);
-  assert.deepEqual(bill.dependencies, [{ ref: 'askback', dependsOn: references }]);
-  assert.equal(new Set(references).size, references.length);
-});
-
-test('the serial number of a bill follows its content alone', () => {
-  assert.match(bill.serialNumber, /^urn:uuid:[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-/);
-  assert.equal(billOfMaterials(packages).serialNumber, bill.serialNumber);
-  assert.notEqual(billOfMaterials(packages.slice(1)).serialNumber, bill.serialNumber);
 });
 
 const changelog = '# Changes\n\n## Unreleased\n\nNew.\n\n## 1.2.0 - 2026-01-02\n\nOld.\n';

@@ -58,17 +58,6 @@ test('with a passed socket, HOST and PORT are not listened on, and links begin w
   assert.equal(await service.stop(), 0);
 });
 
-test('requests on each of several sockets are answered', async () => {
-  using first = new BoundSocket({ host: '127.0.0.1' });
-  using second = new BoundSocket({ host: '127.0.0.1' });
-  const service = startService(environment(), ['serve'], [first.fd(), second.fd()]);
-  await service.ready();
-  for (const socket of [first, second]) {
-    assert.equal((await fetch(`${addressOf(socket)}/readyz`)).status, 200);
-  }
-  assert.equal(await service.stop(), 0);
-});
-
 test('the socket that is named for metrics shows them, and the others do not', async () => {
   using requests = new BoundSocket({ host: '127.0.0.1' });
   using metrics = new BoundSocket({ host: '127.0.0.1' });
@@ -109,12 +98,6 @@ test('sockets for another process are a mistake in the environment', async () =>
   const { code, stdout, stderr } = await askback(['serve'], other, { sockets: [socket.fd()] });
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(stderr, / {2}LISTEN_PID: the sockets are for the process 1 and this is \d+: start /);
-});
-
-test('sockets without a process are a mistake in the environment', async () => {
-  const { code, stderr } = await askback(['serve'], environment({ LISTEN_FDS: '1' }));
-  assert.equal(code, 2);
-  assert.match(stderr, /LISTEN_PID: is required once LISTEN_FDS is set/);
 });
 
 test('a passed descriptor that is no socket is refused with a sentence', async () => {

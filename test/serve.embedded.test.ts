@@ -50,18 +50,6 @@ test('a service whose output no program reads any more stops in order, and its P
   assert.ok(!existsSync(postmasterFile));
 });
 
-test('a service whose messages no program reads any more serves on, and stops as any other', async () => {
-  const service = startService({ ...environment, LOG_LEVEL: 'trace' });
-  service.child.stderr!.destroy();
-
-  const address = addressIn(await service.ready());
-  for (let request = 0; request < 3; request++) {
-    assert.equal((await fetch(`${address}/readyz`)).status, 200);
-  }
-  assert.equal(await service.stop(), 0);
-  assert.ok(!existsSync(postmasterFile));
-});
-
 test('when its Postgres dies the service logs it and ends with 1, and the next start finds all data', async () => {
   const service = startService(environment);
   await service.ready();

@@ -37,17 +37,6 @@ test('the ready line has the real address, which commands then use too', async (
   assert.equal(await service.stop(), 0);
 });
 
-test('a start makes no form of dates, numbers or names, which would delay it', async () => {
-  const reporting = new URL('./support/processes/report-formats.ts', import.meta.url).href;
-  const service = startService(environment({ NODE_OPTIONS: `--import=${reporting}` }));
-  await service.ready();
-  assert.deepEqual(
-    service.stderr.lines.filter((line) => line.startsWith('makes ')),
-    [],
-  );
-  assert.equal(await service.stop(), 0);
-});
-
 test('serve --json prints one JSON value when it is ready', async () => {
   const service = startService(environment(), ['--json']);
   const { listening, welcome_url } = JSON.parse(await service.ready());
@@ -82,14 +71,6 @@ test('an IPv6 address is printed in brackets, and a public URL is stored for lin
   assert.equal(await service.stop(), 0);
 });
 
-test('serve migrates an empty database', async () => {
-  const { url: empty } = await emptyDatabase();
-  const service = startService(environment({ DATABASE_URL: empty }));
-  const address = addressIn(await service.ready());
-  assert.equal((await fetch(`${address}/readyz`)).status, 200);
-  assert.equal(await service.stop(), 0);
-});
-
 test('SIGTERM lets a request in flight finish, accepts no other, and ends with 0', async () => {
   const client = await makeClient(db);
   const service = startService(environment());
@@ -107,25 +88,6 @@ test('SIGTERM lets a request in flight finish, accepts no other, and ends with 0
   });
 
   assert.equal((await answered)?.status, 404);
-  assert.equal(await service.exited, 0);
-});
-
-test('two signals in one moment are one request to stop, which a request in flight outlasts', async () => {
-  const client = await makeClient(db);
-  const service = startService(environment());
-  const address = addressIn(await service.ready());
-
-  const answered = await db.begin(async (tx) => {
-    await tx`lock table rate_windows in access exclusive mode`;
-    const asked = fetch(`${address}/api/v1/nothing`, { headers: client.read });
-    await untilLockWaits(db);
-    service.child.kill('SIGTERM');
-    service.child.kill('SIGINT');
-    await service.stderr.next(/stopping on SIG/);
-    return { asked };
-  });
-
-  assert.equal((await answered.asked).status, 404);
   assert.equal(await service.exited, 0);
 });
 
@@ -213,14 +175,6 @@ test('while serve waits for the database it is alive and not ready; when the dat
   assert.equal(await service.stop(), 0);
 });
 
-test('a service that waits for the database can be stopped', async () => {
-  const proxy = await proxyTo(url);
-  await proxy.cut();
-  const service = startService(environment({ DATABASE_URL: proxy.url }));
-  await service.stderr.next(/^waiting up to 30 seconds/);
-  assert.equal(await service.stop(), 0);
-});
-
 test('requests get 503 while the database is away, and succeed after its return without a restart', async () => {
   const client = await makeClient(db);
   const proxy = await proxyTo(url);
@@ -281,18 +235,6 @@ test('a database that is newer than the program is refused by name', async () =>
   assert.match(
     stderr,
     /^askback: this database is newer than this program: .*9999_future\.sql.*\n$/,
-  );
-});
-
-test('a database that does not exist is refused at once with a sentence', async () => {
-  const missing = new URL(url);
-  missing.pathname += '_missing';
-  const nowhere = environment({ DATABASE_URL: missing.href });
-  const { code, stderr } = await askback(['serve'], nowhere);
-  assert.equal(code, 1);
-  assert.equal(
-    stderr,
-    'askback: the database that DATABASE_URL names does not exist on that server\n',
   );
 });
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { notifySocket } from './support/fakes/notify-socket.ts';
 import { testDatabase } from './support/probe/database.ts';
-import { addressIn, askback, secretKey, startService } from './support/processes/program.ts';
+import { addressIn, secretKey, startService } from './support/processes/program.ts';
 
 const { url } = await testDatabase();
 const home = mkdtempSync(join(tmpdir(), 'askback-notify-'));
@@ -54,11 +54,4 @@ test('the watchdog is notified within its interval while the service runs', asyn
     assert.ok(performance.now() - begun < patienceMs);
   }
   assert.equal(await service.stop(), 0);
-});
-
-test('a service manager that does not listen is a sentence in the log', async () => {
-  const nowhere = environment({ NOTIFY_SOCKET: join(home, 'nowhere') });
-  const { code, stdout, stderr } = await askback(['serve'], nowhere);
-  assert.deepEqual([code, stdout], [1, '']);
-  assert.match(stderr, /^askback: NOTIFY_SOCKET: \/.*\/nowhere cannot be connected to$/m);
 });

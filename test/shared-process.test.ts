@@ -38,23 +38,6 @@ function run(files: readonly string[]) {
   return { status, lines: stdout.split('\n').map((line) => line.trim()) };
 }
 
-test('files in one process run one after the other, each with its own hooks', (t) => {
-  const { status, lines } = run(
-    filesOf(t, { 'a.test.mjs': passing('one'), 'b.test.mjs': passing('two') }),
-  );
-  const said = lines.filter((line) => /^(one|two) /.test(line));
-  assert.deepEqual(said, [
-    'one begins',
-    'one runs',
-    'one ends',
-    'two begins',
-    'two runs',
-    'two ends',
-  ]);
-  assert.equal(status, 0);
-  assert.ok(lines.includes('ℹ tests 2') && lines.includes('ℹ pass 2'), lines.join('\n'));
-});
-
 test('a failure shows its name and counts once, and the files after it run', (t) => {
   const files = filesOf(t, { 'a.test.mjs': failing, 'b.test.mjs': passing('next') });
   const { status, lines } = run(files);
@@ -64,14 +47,6 @@ test('a failure shows its name and counts once, and the files after it run', (t)
     assert.ok(lines.includes(line), all);
   assert.match(all, /✖ wrong[\s\S]*not as it should be/);
   assert.match(all, /✖ .*a\.test\.mjs .*, 2 tests/);
-});
-
-test('a file that cannot be loaded is a failure', (t) => {
-  const { status, lines } = run(
-    filesOf(t, { 'a.test.mjs': "import './nothing.mjs';", 'b.test.mjs': passing('next') }),
-  );
-  assert.equal(status, 1);
-  assert.ok(lines.includes('ℹ fail 1') && lines.includes('next runs'), lines.join('\n'));
 });
 
 test('each file runs in one process, no process runs more than 12, and some run by themselves', (t) => {

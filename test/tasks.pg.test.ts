@@ -19,10 +19,6 @@ test('every job that the clock starts is a task that exists', () => {
   assert.equal(parseCronItems(crontab).length, crontab.length);
 });
 
-test('jobs started by the clock are repeated after a crash', () => {
-  for (const { task, options } of crontab) assert.ok((options?.maxAttempts ?? 25) >= 5, task);
-});
-
 test('an expired rate window goes when keys.clean_up has run', async (t) => {
   await db`
     insert into rate_windows (subject, minute, count)

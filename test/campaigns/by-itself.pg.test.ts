@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { sweepCampaigns } from '../../src/campaigns/automation.ts';
-import { listRunsByItself } from '../../src/campaigns/queries.ts';
 import { createMailer } from '../../src/sends/mail-job.ts';
 import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
-import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
+import { accepted, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -100,30 +99,6 @@ for (const hours of [0, 10, 40]) {
   });
 }
 
-test('mails that were claimed at different times and went out late are each reminded of', async () => {
-  const { contacts, sweep, mailAll, pass, mailed } = await scene({
-    survey: { reminders: db.json([{ after_days: 3 }]) },
-    people: 2,
-  });
-  await sweep();
-  await mailAll();
-  for (const [place, [claimed, finished]] of [
-    [0, 40],
-    [20, 50],
-  ].entries()) {
-    await db`
-      update mails
-      set claimed_at = claimed_at + make_interval(hours => ${claimed!}),
-          finished_at = claimed_at + make_interval(hours => ${finished!})
-      where contact_id = ${contacts[place]!.id}`;
-  }
-  await pass(6);
-  assert.deepEqual(
-    mailed.map(({ email }) => email),
-    contacts.map(({ email }) => email),
-  );
-});
-
 test('a contact that is to be reminded, and meanwhile bounced and unsubscribed, is left out since it unsubscribed', async () => {
   const { orgId, contacts, tools, sweep, mailAll, later, work, mailed, reasons } = await scene({
     survey: { reminders: db.json([{ after_days: 1 }]) },
@@ -172,22 +147,6 @@ for (const [what, meanwhile] of [
     );
   });
 }
-
-test('of several contacts each is reminded of its own mail', async () => {
-  const { orgId, sweep, mailAll, pass } = await scene({ survey: twoReminders });
-  await sweep();
-  await mailAll();
-  await pass(7);
-  const pairs = await db`
-    select r.contact_id = m.contact_id and m.reminder = 0 as is_own
-    from mails r
-    join mails m on m.id = r.reminds_of
-    where r.org_id = ${orgId} and r.reminder > 0`;
-  assert.deepEqual(
-    pairs.map(({ is_own }) => is_own as boolean),
-    Array(6).fill(true),
-  );
-});
 
 test('a survey that asks more contacts by itself has one job whose turn it is', async () => {
   const { orgId, contacts, clock, tools, later } = await scene({
@@ -271,55 +230,6 @@ test('reminders that the month has no room for are skipped, with the reason', as
   assert.deepEqual([await reasons(), await used()], [[{ reason_code: 'send_limit', count: 1 }], 2]);
 });
 
-test('a reminder that falls due across the end of a month comes after as many days, and takes the room of the new month', async () => {
-  const { orgId, clock, sweep, mailAll, pass, mailed } = await scene({
-    survey: { reminders: db.json([{ after_days: 3 }]) },
-    organization: { monthly_send_limit: 3 },
-  });
-  clock.at = new Date('2027-01-30T12:00:00Z');
-  await db`insert into mail_usage (org_id, month, used) values (${orgId}, '2027-01-01', 3)`;
-  await sweep();
-  await mailAll();
-  await pass(2.5);
-  assert.equal(mailed.length, 0);
-  await pass(0.5);
-  assert.equal(mailed.length, 3);
-  const months = await db`
-    select month::text, used from mail_usage where org_id = ${orgId} order by month`;
-  assert.deepEqual(
-    [...months],
-    [
-      { month: '2027-01-01', used: 3 },
-      { month: '2027-02-01', used: 3 },
-    ],
-  );
-});
-
-test('while the mail server is down reminders wait, and go out once each when it is back', async () => {
-  let isDown = true;
-  const { surveyId, sweep, mailAll, workFor, mailed, used } = await scene({
-    says: () => (isDown ? lost('ECONNREFUSED') : accepted()),
-    survey: { reminders: db.json([{ after_days: 1 }]) },
-  });
-  await sweep();
-  await mailAll();
-  // A mail that is put off goes by the real clock, so the past moves instead.
-  await db`update mails set claimed_at = now() - interval '25 hours', finished_at = now() - interval '25 hours'
-           where survey_id = ${surveyId}`;
-  await db`update campaigns set created_at = now() - interval '2 days', seen_until = null
-           where survey_id = ${surveyId}`;
-  await sweep();
-  const reminders = async () => [
-    ...(await db`select distinct status from mails where survey_id = ${surveyId} and reminder = 1`),
-  ];
-  assert.deepEqual(await reminders(), [{ status: 'claimed' }]);
-  isDown = false;
-  mailed.length = 0;
-  await workFor(30);
-  assert.deepEqual([mailed.length, new Set(mailed.map(({ email }) => email)).size], [3, 3]);
-  assert.deepEqual([await reminders(), await used()], [[{ status: 'sent' }], 3]);
-});
-
 test('what would have been due before the reminder was set is left alone', async () => {
   const { mailAll, later, pass, sweep, mailed } = await scene({ survey: twoReminders });
   await mailAll();
@@ -384,23 +294,6 @@ test('a reminder stands in the thread of the first mail, with an id of its own',
   assert.equal(two?.subject, 'Last call');
 });
 
-test('what a survey does by itself is listed in order: it asks, then each reminder', async () => {
-  const { orgId, surveyId } = await scene();
-  for (const [kind, reminder] of [
-    ['reminder', 2],
-    ['asking', 0],
-    ['reminder', 3],
-    ['reminder', 1],
-  ] as const) {
-    const own = { org_id: orgId, survey_id: surveyId, name: `${kind} ${reminder}` };
-    await db`insert into campaigns ${db({ ...own, kind, reminder, status: 'running', after_days: 3 })}`;
-  }
-  assert.deepEqual(
-    (await listRunsByItself(db, { orgId, surveyId })).map(({ name }) => name),
-    ['asking 0', 'reminder 1', 'reminder 2', 'reminder 3'],
-  );
-});
-
 test('a survey asks each contact by itself so many days after it was added', async () => {
   const { orgId, contacts, clock, sweep, pass, mailed } = await scene({
     survey: { ask_after_days: 2, ask_after_days_since: new Date() },
@@ -461,38 +354,3 @@ test('nothing is asked or reminded outside of the window', async () => {
   await sweep();
   assert.equal(mailed.length, 3);
 });
-
-/** Last, since every look of the tests before would see so many contacts too. */
-const manyDue = [
-  { by: 'a reminder', survey: { reminders: db.json([{ after_days: 1 }]) }, limit: 5000 },
-  {
-    by: 'a first mail',
-    survey: { ask_after_days: 0, ask_after_days_since: new Date(0) },
-    limit: 5,
-  },
-  {
-    by: 'a first mail',
-    survey: { ask_after_days: 0, ask_after_days_since: new Date(0) },
-    limit: 5000,
-  },
-];
-/** More than one step takes, even without those that the month has room for. */
-const people = 2006;
-for (const { by, survey, limit } of manyDue) {
-  const enrolled = Math.min(people, limit);
-  test(`one look enrolls ${enrolled} of ${people} contacts that ${by} is due for, with room for ${limit}`, async () => {
-    const { surveyId, tools, mailAll, later, used } = await scene({
-      survey,
-      people,
-      organization: { monthly_send_limit: limit },
-    });
-    if ('reminders' in survey) {
-      await sweepCampaigns(tools);
-      await mailAll();
-    }
-    later(2 * dayMs);
-    await sweepCampaigns(tools);
-    const rows = await db`select from campaign_contacts where survey_id = ${surveyId}`;
-    assert.deepEqual([rows.length, await used()], [enrolled, enrolled]);
-  });
-}

@@ -57,25 +57,6 @@ async function unsubscribeOne(orgId: string) {
     select org_id, email, 'unsubscribed' from contacts where org_id = ${orgId} limit 1`;
 }
 
-test('a dry run counts, and makes no campaign', async () => {
-  const { orgId, surveyId } = await scene();
-  await unsubscribeOne(orgId);
-  const tried = await json('campaign create', '--survey', surveyId, '--dry-run');
-  assert.deepEqual(tried, {
-    survey_id: surveyId,
-    dry_run: true,
-    total: 3,
-    remaining: 2,
-    duplicates: 1,
-    reasons: { unsubscribed: 1 },
-  });
-  assert.match(
-    await run('campaign create', '--survey', surveyId, '--dry-run'),
-    /would be mailed +2\nnot mailed: unsubscribed +1/,
-  );
-  assert.deepEqual(await json('campaign list', '--survey', surveyId), []);
-});
-
 test('a campaign is made, paused, resumed, listed and read to its results', async () => {
   const { surveyId, workFor } = await scene();
   const made = await json('campaign create', '--survey', surveyId, '--name', 'Spring');
@@ -106,22 +87,6 @@ test('tables say what became of a campaign and of each contact', async () => {
   const results = await run('campaign results', '--id', id);
   assert.match(results, /email +status +at +reason/);
   assert.match(results, /@\S+ +duplicate .*unsubscribed/);
-});
-
-test('a campaign of later is stopped', async () => {
-  const { surveyId } = await scene();
-  const at = new Date(Date.now() + 3_600_000).toISOString();
-  const made = await json(
-    'campaign create',
-    '--survey',
-    surveyId,
-    '--send-at',
-    at,
-    '--per-hour',
-    '1000000',
-  );
-  assert.deepEqual([made.status, made.send_at, made.per_hour], ['scheduled', at, 1_000_000]);
-  assert.equal((await json('campaign stop', '--id', made.id)).status, 'stopped');
 });
 
 test('what cannot be is refused with a sentence', async () => {

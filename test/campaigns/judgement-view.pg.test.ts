@@ -40,14 +40,6 @@ async function scene(organization = {}) {
 
 const places = (count: number) => Array.from({ length: count }, (_, place) => place + 1);
 
-test('a survey none of whose contacts is kept from its mail has no reasons to show', async () => {
-  const { survey, add } = await scene();
-  await add('ann@people.test');
-  const { reasons, ...counts } = await viewJudgement(db, survey);
-  assert.deepEqual(reasons, []);
-  assert.partialDeepStrictEqual(counts, { mailed: 1, blocked: 0, invalid: 0, alreadyAsked: 0 });
-});
-
 test('reasons begin with those asked before and end with lines of the list; between, the most frequent is first', async () => {
   const { survey, add, block, reject } = await scene();
   await add('done@people.test', { status: 'responded', responded_at: new Date() });

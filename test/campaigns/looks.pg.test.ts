@@ -46,13 +46,6 @@ test('a campaign with more to claim looks again after a fifth of a second, and a
   assert.equal(await nextLookMs(id), 1000);
 });
 
-test('a campaign of one mail an hour is finished when its last one has gone out', async () => {
-  const { create, workFor, status } = await scene();
-  const id = await create({ per_hour: 1 });
-  await workFor(2);
-  assert.equal(await status(id), 'finished');
-});
-
 test('a campaign whose last mail has gone out is finished, also when its window has closed', async () => {
   const window = { days: ['mon'], from: '09:00', to: '17:00', time_zone: 'UTC' };
   const { clock, create, work, status } = await scene({ survey: { send_window: window } });
@@ -75,25 +68,6 @@ test('a campaign that was paused and goes on has one job whose turn it is', asyn
     join campaigns c on c.id::text = o.payload ->> 'campaign_id' and c.turn = (o.payload ->> 'turn')::int
     where c.id = ${id}`;
   assert.equal(turns.length, 1);
-});
-
-test('a survey whose campaign finds every contact blocked stays as complete as it was', async () => {
-  const { orgId, surveyId, contacts, create, work } = await scene();
-  await db`
-    update surveys set status = 'completed', completed_by = 'answers', completed_at = now()
-    where id = ${surveyId}`;
-  await create();
-  await db`
-    insert into suppressions (org_id, email, kind)
-    values (${orgId}, ${contacts[0]!.email}, 'unsubscribed')`;
-  await work();
-  const surveys = await db`select status from surveys where id = ${surveyId}`;
-  assert.deepEqual([...surveys], [{ status: 'completed' }]);
-});
-
-test('a campaign that is to start at this moment starts at once', async () => {
-  const { clock, create, status } = await scene();
-  assert.equal(await status(await create({ send_at: clock.at })), 'running');
 });
 
 test('a hundred overdue campaigns have another turn at once, those that wait longest', async () => {

@@ -7,7 +7,7 @@ import { findCampaign } from '../../src/campaigns/queries.ts';
 import { allResults } from '../../src/campaigns/results.ts';
 import { one } from '../../src/lib/db/db.ts';
 import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
-import { accepted, rejected } from '../support/make/mail-outcomes.ts';
+import { accepted } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -50,57 +50,6 @@ test('a campaign that is paused takes its own mails back, and those of another g
   );
   const { status, sent, remaining } = await find(running);
   assert.deepEqual([status, sent, remaining], ['finished', 3, 0]);
-});
-
-test('a campaign whose mails have gone out is finished while those of another wait', async () => {
-  const { survey, create, find, work, later } = await scene();
-  const first = await create((await survey(2)).surveyId);
-  await work();
-  assert.equal((await find(first)).status, 'running');
-  const second = await create((await survey(2)).surveyId);
-  await work(claimOnly);
-  later(1000);
-  await work(claimOnly);
-  assert.equal((await find(first)).status, 'finished');
-  assert.equal((await find(second)).remaining, 2);
-});
-
-test('the results of a campaign stay while another one mails its contacts again, or takes their mails back', async () => {
-  let isDown = true;
-  const { by, tools, survey, create, statuses, work, workFor } = await scene(() =>
-    isDown ? rejected('554 no') : accepted(),
-  );
-  const { surveyId } = await survey(2);
-  const first = await create(surveyId);
-  await workFor(2);
-  assert.deepEqual(await statuses(first), ['failed', 'failed']);
-  isDown = false;
-  const second = await create(surveyId);
-  await work(claimOnly);
-  await pauseCampaign(tools, by, second);
-  assert.deepEqual(await statuses(second), ['waiting', 'waiting']);
-  assert.deepEqual(await statuses(first), ['failed', 'failed']);
-  await stopCampaign(tools, by, second);
-  await create(surveyId);
-  await workFor(2);
-  assert.deepEqual(await statuses(first), ['failed', 'failed']);
-});
-
-test('a campaign mails its own contacts, whatever waits in another', async () => {
-  const { orgId, by, tools, survey, create, workFor, mailed } = await scene();
-  const { surveyId, contacts } = await survey(1);
-  await pauseCampaign(tools, by, await create(surveyId));
-  const blocked = { org_id: orgId, email: contacts[0]!.email, kind: 'unsubscribed' };
-  await db`insert into suppressions ${db(blocked)}`;
-  const email = `late-${surveyId}@people.test`;
-  const late = { org_id: orgId, survey_id: surveyId, email, token: surveyId };
-  await db`insert into contacts ${db(late)}`;
-  await create(surveyId);
-  await workFor(2);
-  assert.deepEqual(
-    mailed.map((mail) => mail.email),
-    [email],
-  );
 });
 
 test('a campaign that is stopped gives back the quota of mails that were claimed and have not begun', async () => {

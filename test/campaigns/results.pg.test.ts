@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { sweepCampaigns } from '../../src/campaigns/automation.ts';
 import {
   type CampaignResult,
   listResults,
@@ -157,84 +156,3 @@ test('each thing that can become of a contact has its status, in the list and as
     assert.deepEqual([...found.keys()].toSorted(), expected.toSorted(), status);
   }
 });
-
-type Counted = { sent: number; blocked: number; failed: number } | null;
-
-/** A batch of two mails as it was counted, so many minutes ago, what its mails are by now, and what a sweep makes of it. */
-const batches: { what: string; was: Counted; minutes: number; mails: string[]; is: Counted }[] = [
-  {
-    what: 'was not counted, and whose mails have ended',
-    was: null,
-    minutes: 0,
-    mails: ['sent', 'unknown'],
-    is: { sent: 1, blocked: 0, failed: 1 },
-  },
-  {
-    what: 'was not counted, and has lost a mail with its contact',
-    was: null,
-    minutes: 0,
-    mails: ['sent'],
-    is: { sent: 1, blocked: 1, failed: 0 },
-  },
-  ...['claimed', 'sending'].map((open) => ({
-    what: `was not counted, and has a mail that is ${open}`,
-    was: null,
-    minutes: 0,
-    mails: ['sent', open],
-    is: null,
-  })),
-  {
-    what: 'failed lately, and whose mail became sent',
-    was: { sent: 1, blocked: 0, failed: 1 },
-    minutes: 9.5,
-    mails: ['sent', 'sent'],
-    is: { sent: 2, blocked: 0, failed: 0 },
-  },
-  {
-    what: 'failed long ago, and whose mail became sent',
-    was: { sent: 1, blocked: 0, failed: 1 },
-    minutes: 10.5,
-    mails: ['sent', 'sent'],
-    is: { sent: 1, blocked: 0, failed: 1 },
-  },
-  {
-    what: 'ended lately with all mails sent, and has lost one with its contact',
-    was: { sent: 2, blocked: 0, failed: 0 },
-    minutes: 1,
-    mails: ['sent'],
-    is: { sent: 2, blocked: 0, failed: 0 },
-  },
-  {
-    what: 'failed lately, and whose mail is open again',
-    was: { sent: 1, blocked: 0, failed: 1 },
-    minutes: 1,
-    mails: ['sent', 'claimed'],
-    is: { sent: 1, blocked: 0, failed: 1 },
-  },
-];
-for (const { what, was, minutes, mails, is } of batches) {
-  test(`a sweep counts a batch of a paused campaign that ${what}: ${is ? Object.values(is) : 'not yet'}`, async () => {
-    const org_id = await makeOrganization(db);
-    const of = { org_id, survey_id: await makeSurvey(db, org_id) };
-    const { id: campaign_id } = one(
-      await db<{ id: string }[]>`
-        insert into campaigns ${db({ ...of, name: 'All', status: 'paused' })} returning id`,
-    );
-    const id = randomUUID();
-    const ended_at = was && new Date(Date.now() - minutes * 60_000);
-    await db`insert into campaign_batches ${db({ id, org_id, campaign_id, mails: 2, ended_at, ...was })}`;
-    for (const [at, status] of mails.entries()) {
-      const email = `p${at}@people.test`;
-      const contact_id = await makeContact(db, of, { email });
-      const mail = { ...of, contact_id, email, request_id: id, month: '2026-11-01', status };
-      await db`insert into mails ${db(mail)}`;
-    }
-    await sweepCampaigns({ db });
-    const [row] = await db`
-      select sent, blocked, failed, ended_at from campaign_batches where id = ${id}`;
-    const { ended_at: endedAt, ...counted } = row!;
-    assert.deepEqual(counted, is ?? { sent: null, blocked: null, failed: null });
-    if (was) assert.deepEqual(endedAt, ended_at);
-    else assert.equal(endedAt !== null, is !== null);
-  });
-}

@@ -65,19 +65,3 @@ test('results go with the days of their own campaign, if it is over and all of i
     assert.deepEqual(await left(tx, theirs), Object.keys(campaigns).sort());
   });
 });
-
-test('results go in steps of so many', async () => {
-  const org_id = await makeOrganization(db);
-  const of = { org_id, survey_id: await makeSurvey(db, org_id) };
-  const over = { status: 'finished', finished_at: new Date(0) };
-  const { id: campaign_id } = one(
-    await db<{ id: string }[]>`
-      insert into campaigns ${db({ ...of, name: 'Spring', ...over })} returning id`,
-  );
-  for (let n = 0; n < 3; n++) {
-    const contact_id = await makeContact(db, of);
-    await db`insert into campaign_contacts ${db({ ...of, campaign_id, contact_id })}`;
-  }
-  const step = () => deleteOldResults(db, org_id, { days, atMost: 2 });
-  assert.deepEqual([await step(), await step(), await step()], [2, 1, 0]);
-});

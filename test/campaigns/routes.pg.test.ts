@@ -85,18 +85,6 @@ test('results are found by part of an address or name, and by nothing of a patte
   assert.equal((await get(`/campaigns/${id}/results?search=%00`)).status, 400);
 });
 
-test('a campaign of later is stopped before it starts', async () => {
-  const { surveyId, post } = await scene();
-  const send_at = new Date(Date.now() + 3_600_000).toISOString();
-  const { status, body } = await post(`/surveys/${surveyId}/campaigns`, { send_at });
-  assert.deepEqual(
-    [status, body.data['status'], body.data['send_at']],
-    [202, 'scheduled', send_at],
-  );
-  const stopped = await post(`/campaigns/${body.data.id}/stop`);
-  assert.deepEqual([stopped.status, stopped.body.data['status']], [200, 'stopped']);
-});
-
 test('a dry run writes nothing, and says why contacts are left out', async () => {
   const { orgId, surveyId, get, post } = await scene();
   const [contact] = await db<{ email: string }[]>`
@@ -131,14 +119,6 @@ test('a dry run writes nothing, and says why contacts are left out', async () =>
   assert.notEqual(later['name'], 'Spring');
   const listed = (await get(`/surveys/${surveyId}/campaigns`)).body;
   assert.deepEqual(listed.data, []);
-});
-
-test('a dry run over the monthly limit is refused like its campaign, and one of later is not', async () => {
-  const { surveyId, post } = await scene({ organization: { monthly_send_limit: 2 } });
-  const path = `/surveys/${surveyId}/campaigns?dry_run=true`;
-  assert.equal((await post(path)).status, 403);
-  const send_at = new Date(Date.now() + 3_600_000).toISOString();
-  assert.equal((await post(path, { send_at })).status, 200);
 });
 
 const refused: [what: string, over: object, body: object | undefined, status: number][] = [

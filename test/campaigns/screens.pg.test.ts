@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { issueKey } from '../../src/keys/manage.ts';
-import { json } from '../../src/lib/db/db.ts';
 import { campaignRunner, makeContacts } from '../support/make/campaigns.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
-import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
-import { reader } from '../support/probe/read.ts';
 
 const { db } = await testDatabase();
 
@@ -79,56 +75,6 @@ test('a long list of outcomes can be searched, also while it changes', async () 
   assert.match(none, /name="search"[^>]*value="zzz"|value="zzz"[^>]*name="search"/);
 });
 
-test('outcomes are shown by what became of each contact, as the API answers them', async () => {
-  const { org, survey, path, get, post } = await scene();
-  await makeContacts(db, { orgId: org, surveyId: survey }, { count: 4 });
-  const campaign = (await post(`${path}/send`, { when: 'now' })).headers.get('Location')!;
-  const id = campaign.slice(campaign.lastIndexOf('/') + 1);
-  await db`
-    update campaign_contacts
-    set batch_id = null, reason_code = 'unsubscribed', reason = 'the address has unsubscribed'
-    where id = (select id from campaign_contacts where campaign_id = ${id} limit 1)`;
-  const { key } = await issueKey(db, org, { name: 'read', permission: 'read' });
-  const api = reader(testApp(db), { 'X-API-Key': key });
-  type Results = { data: { email: string; status: string }[]; meta: { total: number } };
-  const all = await api.json<Results>(`/api/v1/campaigns/${id}/results`);
-  assert.equal(all.meta.total, 4);
-  for (const status of ['waiting', 'sent', 'duplicate', 'invalid', 'failed']) {
-    const ofStatus = all.data.filter((each) => each.status === status);
-    const found = await api.json<Results>(`/api/v1/campaigns/${id}/results?status=${status}`);
-    assert.deepEqual([found.data, found.meta.total], [ofStatus, ofStatus.length], status);
-    const html = await (await get(`${campaign}?status=${status}&search=`)).text();
-    assert.match(html, ofStatus.length > 0 ? /1 to \d of/ : /No contact matches/);
-    assert.match(html, new RegExp(`<option value="${status}" selected`));
-    for (const { email } of all.data) {
-      assert.equal(
-        html.includes(email),
-        ofStatus.some((each) => each.email === email),
-        status,
-      );
-    }
-  }
-  assert.ok(all.data.some(({ status }) => status === 'duplicate'));
-  assert.ok(all.data.some(({ status }) => status !== 'duplicate'));
-  const any = await (await get(`${campaign}?status=&search=`)).text();
-  assert.match(any, /1 to 4 of 4/);
-});
-
-test('a campaign outside of its hours says when it goes on', async () => {
-  const { org, survey, path, get, post } = await scene();
-  await makeContacts(db, { orgId: org, surveyId: survey }, { count: 1 });
-  const names = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-  const later = new Date(Date.now() + 3 * 86_400_000);
-  const days = [names[later.getUTCDay()]];
-  const closed = { days, from: '10:15', to: '11:00', time_zone: 'UTC' };
-  const campaign = (await post(`${path}/send`, { when: 'now' })).headers.get('Location')!;
-  assert.match(await (await get(campaign)).text(), /It has just begun/);
-  await db`update surveys set send_window = ${json(db, closed)} where id = ${survey}`;
-  const opens = `${later.toISOString().slice(0, 10)}T10:15:00.000Z`;
-  const shown = await (await get(campaign)).text();
-  assert.ok(shown.includes(`Outside of its hours: it goes on <time datetime="${opens}"`), shown);
-});
-
 test('stopping asks first, and says how many mails will not go out', async () => {
   const { org, path, survey, get, post } = await scene();
   await db`insert into contacts (org_id, survey_id, email, token) values (${org}, ${survey}, 'ann@people.test', ${`t-${survey}`})`;
@@ -189,24 +135,6 @@ test('a campaign that does not fit the month says so and sends nothing', async (
   assert.match(await answer.text(), /monthly send limit of 0/);
 });
 
-test('a campaign that just fits the month may be sent, to everybody and after a reminder of one day', async () => {
-  const { path, survey, get, post } = await scene('editor', { monthly_send_limit: 1 });
-  await db`update surveys set reminders = ${json(db, [{ after_days: 1 }])} where id = ${survey}`;
-  await post(`${path}/contacts`, { email: 'ann@people.test' });
-  const page = await (await get(`${path}/send`)).text();
-  assert.match(page, /That is everybody of 1 contact\./);
-  assert.match(page, /After 1 day without an answer/);
-  assert.doesNotMatch(page, /nothing would be sent/);
-});
-
-test('a survey without contacts says so once, and leads to where they are added', async () => {
-  const { path, get } = await scene();
-  const page = await (await get(`${path}/send`)).text();
-  assert.equal(page.split('This survey has no contacts yet.').length, 2);
-  assert.match(page, new RegExp(`class="button primary" href="${path}/contacts">Add contacts<`));
-  assert.doesNotMatch(page, /Back to the list/);
-});
-
 test('a viewer sees contacts and campaigns, and may change neither', async () => {
   const { path, get, post } = await scene('viewer');
   assert.equal((await get(`${path}/contacts`)).status, 200);
@@ -225,22 +153,4 @@ test("another organization's survey and campaign are not found", async () => {
   for (const place of ['contacts', 'send', `send/${own.survey}`, 'send/judgement.csv']) {
     assert.equal((await own.get(`${own.home}/surveys/${other.survey}/${place}`)).status, 404);
   }
-});
-
-test('a list that is no CSV is shown with its mistake above the form', async () => {
-  const { path, post } = await scene();
-  const answer = await post(`${path}/contacts/uploads`, {
-    list: 'email\nann@people.test\nbob@people.test,x',
-  });
-  assert.equal(answer.status, 422);
-  assert.match(await answer.text(), /line 3/);
-});
-
-test('contacts are found by part of their address or name', async () => {
-  const { path, get, post } = await scene();
-  await post(`${path}/contacts`, { email: 'ann@people.test', name: 'Ann 100%' });
-  await post(`${path}/contacts`, { email: 'bob@people.test', name: 'Bob' });
-  const found = await (await get(`${path}/contacts?search=100%25`)).text();
-  assert.match(found, /ann@people\.test/);
-  assert.doesNotMatch(found, /bob@people\.test/);
 });

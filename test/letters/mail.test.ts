@@ -44,16 +44,6 @@ test('unsubscribing takes one click in the mail program and one link in either p
   assert.match(html, /<a[^>]* href="https:\/\/ask\.example\/u\/tok_1"[^>]*>Unsubscribe<\/a>/);
 });
 
-test('headers say that a machine wrote it, and where complaints go', async () => {
-  const { headers } = await arrivedMail();
-  const header = (name: string) => headers.find(({ key }) => key === name)?.value;
-  assert.equal(header('auto-submitted'), 'auto-generated');
-  assert.equal(
-    header('feedback-id'),
-    '5f0c7f64-1111-4222-8333-444455556666:9d3c7f64-1111-4222-8333-444455556666:survey:askback',
-  );
-});
-
 test('a mail says why it came and to which address', async () => {
   for (const part of ['text', 'html'] as const) {
     const customer = await arrivedMail({ organization: { name: 'Acme' } });
@@ -64,12 +54,6 @@ test('a mail says why it came and to which address', async () => {
     const employee = await arrivedMail({ survey: { audience: 'employee' } });
     assert.match(employee[part], /asks the people who work there/);
   }
-});
-
-test('a contact without a name is greeted without one', async () => {
-  assert.match((await arrivedMail()).text, /^Hello Ada,\n/);
-  assert.match((await arrivedMail({ name: null })).text, /^Hello,\n/);
-  assert.match((await arrivedMail({ name: ' \n' })).text, /^Hello,\n/);
 });
 
 test('nothing in it is loaded, run or tracked', async () => {
@@ -95,11 +79,6 @@ test('what an organization or a contact is called stays text', async () => {
   assert.equal(html.match(/&lt;script&gt;/g)?.length, 5);
 });
 
-test('marks of slots in the words of a survey are taken out', async () => {
-  const { text } = await arrivedMail({ survey: { question_text: 'Is \ufdd0email\ufdd1 yours?' } });
-  assert.match(text, /\nIs email yours\?\n/);
-});
-
 test('the trap is in the HTML part alone, where no reader sees it', async () => {
   const { html, text } = await arrivedMail();
   assert.match(
@@ -116,12 +95,6 @@ test('a regional language has the texts of its language, an unknown one English'
   assert.match(swedish.html, /<h1[^>]* lang="sv"/);
 });
 
-test('Arabic runs from right to left', async () => {
-  const { html, text } = await arrivedMail({ survey: { language: 'ar' } });
-  assert.match(html, /<html lang="ar" dir="rtl">/);
-  assert.match(text, /^مرحبًا Ada،/);
-});
-
 test('a logo, words of the organization and its postal address stand in both parts, as text', async () => {
   const organization = {
     logo: 'abc.png',
@@ -134,8 +107,4 @@ test('a logo, words of the organization and its postal address stand in both par
   assert.match(html, /You bought &lt;b&gt;from&lt;\/b&gt; us\./);
   assert.match(html, /1 Quay<br\/?>0150 Oslo/);
   assert.match(text, /You bought <b>from<\/b> us\.\n\n1 Quay\n0150 Oslo\n/);
-});
-
-test('without a logo a mail loads nothing', async () => {
-  assert.doesNotMatch((await arrivedMail()).html, /<img|https:\/\/ask\.example\/logos/);
 });

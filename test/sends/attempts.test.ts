@@ -66,21 +66,6 @@ for (const [word, given] of words) {
   });
 }
 
-const causes: { fact: string; given: MailCase; part?: string; linked?: string }[] = [
-  { fact: 'part of its job, however old', given: { ago: 61 * minute }, part: job! },
-  { fact: 'part of its request', given: { inJob: false, ago: 59 * minute }, part: request! },
-  { fact: 'linked to an old request', given: { inJob: false, ago: 61 * minute }, linked: request! },
-];
-
-for (const { fact, given, part, linked } of causes) {
-  test(`the span of a mail is ${fact}`, async (t) => {
-    const spans = recordSpans(t);
-    await tryOnce(given);
-    const found = spans.map(({ parentTrace, linkedTraces }) => [parentTrace, linkedTraces]);
-    assert.deepEqual(found, [[part, linked ? [linked] : []]]);
-  });
-}
-
 const begun = () => Promise.resolve([{ id: 'm', attempts: 1 }]);
 /** How long the mails before took, and with how much time left one still begins. */
 const exchanges: { what: string; before: number[]; longestMs: number; latest: number }[] = [

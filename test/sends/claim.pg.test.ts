@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { largestPropertiesBytes } from '../../src/limits.ts';
-import { type ClaimRequest, claim, judgeOnly, saveBlocked } from '../../src/sends/claim.ts';
-import { type ReasonCode, readContact } from '../../src/sends/rules.ts';
+import { type ClaimRequest, claim, judgeOnly } from '../../src/sends/claim.ts';
+import { readContact } from '../../src/sends/rules.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -77,14 +77,6 @@ for (const [who, { email, status }] of Object.entries(addresses)) {
   });
 }
 
-test('a send to a contact that has answered leaves a completed survey as it is', async () => {
-  const survey = await scene(completed);
-  await db`update contacts set status = 'responded', responded_at = now() where survey_id = ${survey.surveyId}`;
-  await claim(db, survey, requestOf({ email: known }));
-  const [row] = await db`select status from surveys where id = ${survey.surveyId}`;
-  assert.equal(row?.['status'], 'completed');
-});
-
 test('every address is stored once, as it was first given, but none of an erased person', async () => {
   const survey = await scene();
   const request = requestOf(
@@ -114,54 +106,6 @@ test('every address is stored once, as it was first given, but none of an erased
     ],
   );
   assert.equal((await mailsOf(survey)).length, 2);
-});
-
-test('the frequency rule names the day of the last mail of any survey', async () => {
-  const survey = await scene();
-  await db`update organizations set frequency_days = 30 where id = ${survey.orgId}`;
-  const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
-  for (const days of [29, 2, 9]) {
-    const other = await makeSurvey(db, survey.orgId);
-    const contact = await makeContact(
-      db,
-      { org_id: survey.orgId, survey_id: other },
-      { email: `${days}@people.test` },
-    );
-    await db`
-      insert into mails ${db({
-        org_id: survey.orgId,
-        survey_id: other,
-        contact_id: contact,
-        email: known,
-        request_id: randomUUID(),
-        month: ago(days),
-        status: 'sent',
-        claimed_at: ago(days),
-        finished_at: ago(days),
-      })}`;
-  }
-  const [judged] = (await claim(db, survey, requestOf({ email: known }))).judgements;
-  const on = ago(2).toISOString().slice(0, 10);
-  assert.ok(judged && 'reason' in judged);
-  assert.match(judged.reason, new RegExp(`in 30 days: this address was sent one on ${on}`));
-});
-
-test('an address is mailed whatever became of it in another survey of the organization', async () => {
-  const survey = await scene();
-  const other = await makeSurvey(db, survey.orgId);
-  await makeContact(
-    db,
-    { org_id: survey.orgId, survey_id: other },
-    { email: known, status: 'responded', responded_at: new Date() },
-  );
-  const request = requestOf({ email: known });
-  const looked = await judgeOnly(db, survey, request.submitted);
-  const { claimed, contacts } = await claim(db, survey, request);
-  assert.deepEqual([...claimed], [known]);
-  assert.deepEqual(
-    looked.contacts.map(({ id }) => id),
-    contacts.map(({ id }) => id),
-  );
 });
 
 test('a contact whose properties would grow too large is invalid, and is neither stored nor mailed', async () => {
@@ -207,41 +151,4 @@ test('a look at what a send would do writes nothing', async () => {
     union all
     select from surveys where id = ${survey.surveyId} and status <> 'completed'`;
   assert.equal(kept.length, 0);
-});
-
-/** Whether it is kept of a day that a mail was not sent, for this reason. */
-const isKept: Record<ReasonCode, boolean> = {
-  invalid_email: false,
-  invalid_contact: false,
-  repeated: false,
-  already_sent: false,
-  in_flight: false,
-  unknown_outcome: false,
-  erased: false,
-  unsubscribed: true,
-  bounced: true,
-  frequency: true,
-};
-
-test('of the reasons against a mail those are kept that a person set, with their words', async () => {
-  const survey = await scene();
-  const codes = Object.keys(isKept) as ReasonCode[];
-  const judgements = codes.map((reason_code) => {
-    const key = reason_code.startsWith('invalid') ? null : `${reason_code}@people.test`;
-    return { status: 'duplicate' as const, reason_code, reason: `why ${reason_code}`, key };
-  });
-  const { recipient } = readContact({ email: fresh });
-  await saveBlocked(db, survey, [...judgements, { send: recipient! }]);
-  const rows = await db`
-    select survey_id, email, reason_code, reason from blocked_mails where org_id = ${survey.orgId}`;
-  const kept = codes.filter((code) => isKept[code]);
-  assert.deepEqual(
-    [...rows].map((row) => ({ ...row })).toSorted((a, b) => (a['email'] < b['email'] ? -1 : 1)),
-    kept.toSorted().map((code) => ({
-      survey_id: survey.surveyId,
-      email: `${code}@people.test`,
-      reason_code: code,
-      reason: `why ${code}`,
-    })),
-  );
 });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { enqueue, jobsAtOnce } from '../../src/jobs.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import { claim } from '../../src/sends/claim.ts';
@@ -11,10 +10,9 @@ import { readContact } from '../../src/sends/rules.ts';
 import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { workOn } from '../support/probe/jobs.ts';
 import { until } from '../support/probe/until.ts';
 
-const { db, url } = await testDatabase();
+const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
 const progress = { notify: async () => {} };
 
@@ -68,30 +66,6 @@ test("another organization's mail is the next after one of many ends", async () 
     asked[at]!.answer(accepted());
   }
   await Promise.all(ran);
-});
-
-test("one organization's jobs that hang do not keep another's from starting", async (t) => {
-  const started: string[] = [];
-  const release = Promise.withResolvers<void>();
-  t.after(() => release.resolve());
-  const hang = async (payload: unknown) => {
-    started.push((payload as { org_id: string }).org_id);
-    await release.promise;
-  };
-  const tasks = { 'sends.mail': hang };
-  await workOn(t, { url, tasks, concurrency: jobsAtOnce });
-  const [many, one] = [randomUUID(), randomUUID()];
-  const job = (org_id: string) => ({
-    task: 'sends.mail' as const,
-    payload: { org_id, mail_ids: [] },
-  });
-  await enqueue(
-    db,
-    Array.from({ length: 150 }, () => job(many)),
-  );
-  await enqueue(db, [job(one)]);
-  await until('the job of the other organization starts', () => started.includes(one));
-  release.resolve();
 });
 
 test('a mail that would not end in time does not begin, and is no unknown outcome', async () => {

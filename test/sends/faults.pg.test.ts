@@ -10,10 +10,9 @@ import { beginMails, giveUpBegun, saveOutcomes } from '../../src/sends/queries.t
 import { readContact } from '../../src/sends/rules.ts';
 import { createSendProgress } from '../../src/sends/send.ts';
 import { accepted, busy } from '../support/make/mail-outcomes.ts';
-import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
-import { keptLog } from '../support/probe/log.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
@@ -117,30 +116,6 @@ test('a job of which one mail cannot begin ends when the others have', async () 
   await job;
 });
 
-test('a request that cannot be notified of its mails leaves a line in the log, and its mails are sent', async () => {
-  const mailer: Mailer = {
-    concurrency: 1,
-    async send(_, { mayLeave }) {
-      await mayLeave();
-      return accepted();
-    },
-  };
-  for (const isNotified of [true, false]) {
-    const { orgId, sends } = await claimed(1);
-    const { id } = sends[0]!;
-    const notified: (readonly string[])[] = [];
-    const notify = async (requestIds: readonly string[]) => {
-      notified.push(requestIds);
-      if (!isNotified) throw new Error('no session');
-    };
-    const { lines, log } = keptLog();
-    await createMailJobs({ db, log, mailer, progress: { notify }, settings }).run(orgId, [id]);
-    assert.deepEqual([await statusOf(id), notified.flat().length], ['sent', 1]);
-    const line = ['warn', 'could not notify the waiting request', { err: 'no session' }];
-    assert.deepEqual(lines, isNotified ? [] : [line]);
-  }
-});
-
 test('outcomes are written although an import stood in their way', async () => {
   const { orgId, surveyId, sends } = await claimed(2);
   const answers: ((outcome: MailOutcome) => void)[] = [];
@@ -171,19 +146,4 @@ test('outcomes are written although an import stood in their way', async () => {
   await mailed;
 
   assert.deepEqual(await Promise.all(ids.map(statusOf)), ['sent', 'sent']);
-});
-
-test('posting again to contacts who have answered does not open a completed survey', async () => {
-  const orgId = await makeOrganization(db);
-  const surveyId = await makeSurvey(db, orgId, { status: 'completed', completed_by: 'answers' });
-  const of = { org_id: orgId, survey_id: surveyId };
-  const answered = { email: 'p0@people.test', status: 'responded', responded_at: new Date() };
-  await makeContact(db, of, answered);
-  const stateOf = async () =>
-    (await db`select status from surveys where id = ${surveyId}`)[0]?.['status'];
-
-  await claimFor({ orgId, surveyId }, 1);
-  assert.equal(await stateOf(), 'completed');
-  await claimFor({ orgId, surveyId }, 2);
-  assert.equal(await stateOf(), 'active');
 });

@@ -64,32 +64,6 @@ test('the history of an address has its own steps of all surveys, and none of ot
   ]);
 });
 
-test('visits are said with how many there were and when the last was', async () => {
-  const org_id = await makeOrganization(db);
-  const of = { org_id, survey_id: await makeSurvey(db, org_id) };
-  const contact_id = await addPerson(of, ada, 60);
-  const visits = await db<{ visited_at: Date }[]>`
-    select visited_at from link_visits where contact_id = ${contact_id} order by visited_at`;
-  const opened = (await listHistory(db, org_id, ada)).find(({ what }) => what === 'opened');
-  assert.deepEqual(opened?.at, visits[0]!.visited_at);
-  assert.equal(opened?.reason, `3 times, last on ${visits[2]!.visited_at.toISOString()}`);
-});
-
-test('steps of one time are said by their names', async () => {
-  const org_id = await makeOrganization(db);
-  const of = { org_id, survey_id: await makeSurvey(db, org_id) };
-  const at = minutesAgo(5);
-  const contact_id = await makeContact(db, of, { email: ada, created_at: at });
-  await makeResponse(db, of, { contact_id, created_at: at });
-  await db`insert into link_visits ${db({ ...of, contact_id, kind: 'view', method: 'GET', visited_at: at })}`;
-  await db`insert into suppressions ${db({ org_id, email: 'ada@people.test', kind: 'unsubscribed', created_at: at })}`;
-  await db`insert into suppressions ${db({ org_id, email: 'ada@people.test', kind: 'bounced', created_at: at })}`;
-  assert.deepEqual(
-    (await listHistory(db, org_id, ada)).map(({ what }) => what),
-    ['added', 'answered', 'bounced', 'opened', 'unsubscribed'],
-  );
-});
-
 /** Adds a visit or a blocked mail of an age, and says whether the history shows it. */
 const kept: Record<string, (sql: Sql, of: object, days: number) => Promise<unknown>> = {
   opened: (sql, of, days) => sql`

@@ -105,16 +105,6 @@ for (const [what, happens, code, status] of meanwhile) {
     });
 }
 
-test('a contact that bounced after the claim keeps the reason', async () => {
-  const { contact } = await sendOne({ claimed: bounces });
-  assert.equal(contact.failure_reason, '5.1.1 no such user');
-});
-
-test('a contact that was blocked and subscribes again counts as not mailed', async () => {
-  const { contact } = await sendOne({ claimed: unsubscribes });
-  assert.equal(contact.failure_reason, null);
-});
-
 /** What happens is written, and committed only while the outcome of the mail waits for it. */
 const whileDeciding =
   (happens: Happens): Happens =>

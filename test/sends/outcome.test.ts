@@ -6,7 +6,6 @@ import {
   decide,
   type MailDecision,
   mailTime,
-  outcomeWord,
   putOffDelay,
   toRow,
 } from '../../src/sends/rules.ts';
@@ -169,12 +168,6 @@ test('a reminder changes its contact only when it bounces', () => {
 
 test('a mail that is put off waits longer each time, at most five minutes', () => {
   assert.deepEqual([0, 10_000, 24 * hourMs].map(putOffDelay), [1000, 5000, 300_000]);
-});
-
-test('a bounced mail has a word of its own in metrics', () => {
-  assert.equal(outcomeWord(failed('refused', '550', true)), 'bounced');
-  assert.equal(outcomeWord(failed('refused', '554')), 'failed');
-  assert.equal(outcomeWord({ status: 'retry', inMs: 1, reason: '' }), 'retry');
 });
 
 /** How long ago mails were claimed that a request waits for, or none does, and for how long they are tried. */

@@ -44,10 +44,6 @@ for (const name of ['dryrun', 'dryRun', 'Dry_Run', 'dry-run', 'dry_run[]', '_dry
   });
 }
 
-test('a parameter that is like none of a send is ignored', async () => {
-  assert.equal((await post('?dry_run=true&dry=true&utm_source=x')).status, 200);
-});
-
 test('an invalid contact has its place, and a contact the names of fields that were not read', async () => {
   const answer = await post('?dry_run=true', [
     { email: 'ann@people.test', propertes: { plan: 'pro' } },
@@ -68,17 +64,6 @@ test('an invalid contact has its place, and a contact the names of fields that w
     { email: '', status: 'invalid', index: 2 },
     { email: 'dora@people.test', status: 'sent' },
   ]);
-});
-
-test('of the fields of a contact that were not read the first ten are named', async () => {
-  const names = Array.from({ length: 11 }, (_, n) => `field_${n}`);
-  const contact = {
-    email: 'ann@people.test',
-    ...Object.fromEntries(names.map((name) => [name, 1])),
-  };
-  const answer = await post('?dry_run=true', [contact]);
-  const { data } = (await answer.json()) as { data: { results: { ignored: string[] }[] } };
-  assert.deepEqual(data.results[0]?.ignored, names.slice(0, 10));
 });
 
 test('a send to no contact is refused', async () => {

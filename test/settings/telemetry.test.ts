@@ -30,16 +30,6 @@ for (const [what, environment, traces, metrics] of cases) {
   });
 }
 
-test('every trace may be exported, with any header that HTTP can carry', () => {
-  const environment = {
-    ...endpoint,
-    OTEL_EXPORTER_OTLP_HEADERS: 'a=1,api-key=b%20c',
-    OTEL_TRACES_SAMPLER: 'traceidratio',
-    OTEL_TRACES_SAMPLER_ARG: '1',
-  };
-  assert.deepEqual(read(environment).complaints, []);
-});
-
 const wrong: [Record<string, string>, RegExp][] = [
   [
     { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { type ConfigError, loadConfig, poolByProcessors, Settings } from '../../src/settings.ts';
-import { hostAndPort } from '../../src/settings-validators.ts';
+import { loadConfig, Settings } from '../../src/settings.ts';
 import { readTelemetry } from '../../src/telemetry-settings.ts';
 
 const noFile = () => {
@@ -119,58 +117,6 @@ test('every setting arrives at its place', () => {
     manager: { notifySocket: '/run/notify', watchdogMs: 30_000, watchdogPid: 18 },
   });
 });
-
-test('without any setting every place has its default', () => {
-  const { settings, telemetry, ...config } = loadConfig({}, noFile);
-  assert.deepEqual(config, {
-    databaseUrl: null,
-    sessionDatabaseUrl: null,
-    preparedStatements: true,
-    readDatabaseUrl: null,
-    readMaxLagSeconds: 5,
-    role: null,
-    databaseProcessors: availableParallelism(),
-    databaseConnections: Math.min(32, Math.max(8, 4 * availableParallelism())),
-    databaseWaitSeconds: 30,
-    dataDir: './askback-data',
-    erasuresFile: null,
-    host: '127.0.0.1',
-    port: 8080,
-    drainSeconds: 0,
-    publicUrl: null,
-    smtpUrl: null,
-    mailFrom: null,
-    bounceDomain: null,
-    dkim: null,
-    secretKey: null,
-    previousSecretKey: null,
-    serviceName: 'Service',
-    webhooks: { allow: [], http: false },
-    rateLimit: 100,
-    maxContacts: 1000,
-    sendDeadlineSeconds: 60,
-    ai: null,
-    signIn: { byPassword: true, oidc: null },
-    trustedProxies: [],
-    securityContact: null,
-    traceUrl: null,
-    metrics: { token: null, listen: null },
-    logLevel: 'info',
-    sockets: { count: 0, pid: null, names: [] },
-    manager: { notifySocket: null, watchdogMs: null, watchdogPid: null },
-  });
-});
-
-for (const [processors, connections] of [
-  [1, 8],
-  [2, 8],
-  [3, 12],
-  [8, 32],
-  [9, 32],
-] as const) {
-  test(`${processors} processors get ${connections} connections to the database`, () =>
-    assert.equal(poolByProcessors(processors), connections));
-}
 
 const edges: [name: keyof typeof Settings.entries, lowest: number, highest: number][] = [
   ['ASKBACK_READ_MAX_LAG_SECONDS', 1, 3600],
@@ -307,32 +253,6 @@ test('a sender without a name is called askback', () => {
   }
 });
 
-const contradictions: [Record<string, string | undefined>, string][] = [
-  [{ ASKBACK_SECRET_KEY: undefined }, 'ASKBACK_SECRET_KEY: is required once DATABASE_URL is set'],
-  [{ ASKBACK_AI_MODEL: undefined }, 'ASKBACK_AI_MODEL: is required once ASKBACK_AI_URL is set'],
-  [{ LISTEN_PID: undefined }, 'LISTEN_PID: is required once LISTEN_FDS is set'],
-  [
-    { ASKBACK_PUBLIC_URL: undefined, ASKBACK_ROLE: 'jobs' },
-    'ASKBACK_PUBLIC_URL: is required for the role jobs: links in mails begin with it',
-  ],
-  [
-    { ASKBACK_DKIM_DOMAIN: 'acme.test' },
-    'ASKBACK_DKIM_SELECTOR, ASKBACK_DKIM_KEY: required for DKIM with the others',
-  ],
-  [
-    { ASKBACK_OIDC_CLIENT_SECRET: undefined },
-    'ASKBACK_OIDC_CLIENT_SECRET: required for OpenID Connect with the others',
-  ],
-];
-for (const [over, complaint] of contradictions) {
-  test(`with all else set: ${complaint}`, () => {
-    assert.throws(
-      () => loadConfig({ ...everything, ...over }, noFile),
-      ({ complaints }: ConfigError) => assert.deepEqual(complaints, [complaint]) === undefined,
-    );
-  });
-}
-
 const exported: [
   name: string,
   taken: readonly string[],
@@ -398,13 +318,4 @@ for (const [name, taken, complaint, refused] of exported) {
     for (const value of refused)
       assert.deepEqual(complaintsAbout(value), [`OTEL_${name}: ${complaint}`], value);
   });
-}
-
-for (const [text, host] of [
-  ['127.0.0.1:9464', '127.0.0.1'],
-  ['[::1]:9464', '::1'],
-  ['m:9464', 'm'],
-] as const) {
-  test(`${text} has the host ${host}`, () =>
-    assert.deepEqual(v.parse(hostAndPort, text), { host, port: 9464 }));
 }

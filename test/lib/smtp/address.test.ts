@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  addressKey,
-  isMailable,
-  mailableAddress,
-  normalizeEmail,
-} from '../../../src/lib/smtp/address.ts';
+import { addressKey, mailableAddress, normalizeEmail } from '../../../src/lib/smtp/address.ts';
 
 const cases: [why: string, text: string, mailed: string | undefined][] = [
   ['an ordinary address', 'ada@example.com', 'ada@example.com'],
@@ -86,65 +81,3 @@ test('however an address is written, it is one by what addresses are compared by
   ];
   assert.deepEqual([...new Set(same.map(addressKey))], ['ada@xn--bcher-kva.example']);
 });
-
-test('what is kept is ASCII, is kept so again, and is compared as what is mailed', () => {
-  const label = fc.string({
-    unit: fc.constantFrom(...'aIßİıÜüſKｅ中-1.'),
-    minLength: 1,
-    maxLength: 8,
-  });
-  const odd = fc
-    .tuple(fc.constantFrom('ada', 'ADA', 'adaİ', 'K'), label)
-    .map(([local, name]) => `${local}@${name}.example`);
-  fc.assert(
-    fc.property(fc.oneof(odd, fc.emailAddress()), (text) => {
-      const kept = normalizeEmail(text);
-      if (kept === undefined) return;
-      assert.match(kept, /^[\x21-\x7e]+$/);
-      assert.equal(normalizeEmail(kept), kept);
-      assert.equal(kept.toLowerCase(), mailableAddress(text)!.toLowerCase());
-      assert.equal(addressKey(text), kept.toLowerCase());
-    }),
-    { numRuns: 2000 },
-  );
-});
-
-const plainAddresses = [
-  `a@b.${'c'.repeat(63)}`,
-  'ann@acme.test',
-  "o'brien+tag@mail.acme.test",
-  'a.b-c_d@xn--bcher-kva.example',
-  `${'a'.repeat(64)}@acme.test`,
-  `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(55)}.test`,
-];
-for (const address of plainAddresses) {
-  test(`${address.slice(0, 40)} is an address`, () => assert.equal(isMailable(address), true));
-}
-
-const noAddresses = [
-  `a@${'b'.repeat(64)}.test`,
-  `a@b.${'c'.repeat(64)}`,
-  '',
-  'ann',
-  '@acme.test',
-  'ann@',
-  'ann@localhost',
-  'ann@acme..test',
-  'ann@-acme.test',
-  'ann@127.0.0.1',
-  '.ann@acme.test',
-  'ann.@acme.test',
-  'a..b@acme.test',
-  'ann b@acme.test',
-  'ann@acme.test\r\nBcc: eve@evil.test',
-  'Ann <ann@acme.test>',
-  '"ann"@acme.test',
-  'ann@acme.test,eve@evil.test',
-  'ann@eve@acme.test',
-  `${'a'.repeat(65)}@acme.test`,
-  `a@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(63)}.${'e'.repeat(56)}.test`,
-];
-for (const text of noAddresses) {
-  test(`${JSON.stringify(text).slice(0, 40)} is no address`, () =>
-    assert.equal(isMailable(text), false));
-}

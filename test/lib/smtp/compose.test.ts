@@ -167,20 +167,6 @@ test('every line is short, ends with CRLF, begins with no dot and is ASCII, what
   );
 });
 
-test('a line that would begin with a dot is short as well', () => {
-  for (let before = 60; before < 80; before++) {
-    const text = `${'x'.repeat(before)}${'.'.repeat(200)}`;
-    const message = compose({ ...template, text })(filling).toString('latin1');
-    const longest = Math.max(...message.split('\r\n').map((line) => line.length));
-    assert.ok(longest <= 76, `${before}: ${longest}`);
-    assert.doesNotMatch(message, /^\./m);
-  }
-});
-
-test('the same input gives the same bytes', () => {
-  assert.deepEqual(compose(template)(filling), compose(structuredClone(template))(filling));
-});
-
 test('a name in the HTML part is text, not markup', async () => {
   const message = compose(template)({
     ...filling,

@@ -66,21 +66,6 @@ test('every mistake is named, and none shows the password', () => {
   ]);
 });
 
-test('mistakes are named in the order of what is read, those of its parts before unknown settings', () => {
-  assert.deepEqual(readSmtpUrl('smtp://a@h?verify=1&rate=x&y=1&x=2').complaints, [
-    'verify must be yes or no',
-    'has a user but no password',
-    'rate must be a whole number from 0 to 100000',
-    'has an unknown setting y',
-    'has an unknown setting x',
-  ]);
-  assert.deepEqual(readSmtpUrl('smtp:?tls=x&x=1').complaints, [
-    'tls must be required, opportunistic or none',
-    'has no host',
-    'has an unknown setting x',
-  ]);
-});
-
 const ranges: [name: string, least: number, most: number][] = [
   ['connections', 1, 100],
   ['messages', 1, 1_000_000],

@@ -136,32 +136,6 @@ for (const [moment, code, expected] of codes) {
   });
 }
 
-for (const [code, connections] of [
-  ['199', 2],
-  ['200', 1],
-  ['299', 1],
-  ['300', 2],
-] as const) {
-  test(`a server that answers ${code} to RSET ${connections === 1 ? 'keeps its connection' : 'is left'}`, async () => {
-    const RCPT = (line: string) => (line.includes('no@') ? '550 no' : '250 ok');
-    const server = await scriptedSmtp({ RCPT, RSET: `${code} so` });
-    await using pool = closing(createSmtpPool(settingsFor(server.url)));
-    await pool.send({ ...envelope, to: 'no@example.com' }, message);
-    assert.equal((await pool.send(envelope, message)).kind, 'accepted');
-    assert.equal(server.seen.connections, connections);
-  });
-}
-
-for (const [more, kind] of [
-  [0, 'accepted'],
-  [-1, 'refused'],
-] as const) {
-  test(`a server that takes ${more || 'no'} byte more than the message: ${kind}`, async () => {
-    const EHLO = `250-sink\r\n250 SIZE ${message.length + more}`;
-    assert.equal((await sendTo({ EHLO })).outcome.kind, kind);
-  });
-}
-
 for (const [why, script, kind] of losses) {
   test(`${why}: ${kind}`, async () => {
     const { outcome } = await sendTo(script, impatient);
@@ -326,14 +300,6 @@ test('a server that takes DATA although it refused the recipient gets no empty m
   const { outcome, messages } = await sendTo({ RCPT: '550 5.1.1 no', DATA: '354 go on' });
   assert.partialDeepStrictEqual(outcome, { kind: 'refused', code: 550, unknownMailbox: true });
   assert.deepEqual(messages, ['\r\n']);
-});
-
-test('messages per second are kept to', async () => {
-  const server = await scriptedSmtp();
-  await using pool = closing(createSmtpPool(settingsFor(server.url, { messagesPerSecond: 100 })));
-  const begun = performance.now();
-  await Promise.all(Array.from({ length: 31 }, () => pool.send(envelope, message)));
-  assert.ok(performance.now() - begun >= 270, 'thirty intervals of 10 ms, less 20 ms of credit');
 });
 
 test('a message larger than the server says it takes is refused without being sent', async () => {

@@ -93,9 +93,3 @@ test('a connection whose settings say nothing of TLS is plain if the server cann
   assert.equal((await sendTo(`smtp://${host}`)).kind, 'accepted');
   assert.equal(seen[0]?.secure, false);
 });
-
-test('a connection with tls=none is plain', async () => {
-  const { host, seen } = await relay({});
-  assert.equal((await sendTo(`smtp://${host}?tls=none`)).kind, 'accepted');
-  assert.equal(seen[0]?.secure, false);
-});
