@@ -2,8 +2,8 @@ import { Refusal } from './errors.ts';
 import type { Db } from './lib/db/db.ts';
 import { migrate, refuseUnfitPostgres, schemaState } from './lib/db/migrate.ts';
 import { prepareQueue } from './lib/queue/enqueue.ts';
+import type { SessionAddress } from './open-database.ts';
 import { openDatabase } from './open-database.ts';
-import type { SessionAddress } from './open-sessions.ts';
 import type { Config } from './settings.ts';
 
 /** What a command needs from outside: its settings, and where its output goes. */

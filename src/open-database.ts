@@ -9,14 +9,16 @@ import {
   serviceWork,
   shareFairly,
 } from './lib/db/fair-pool.ts';
-import { reachServers } from './lib/db/servers.ts';
+import { reachServers, type Servers } from './lib/db/servers.ts';
 import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-postgres/embedded.ts';
 import { httpAddress } from './lib/http/http-address.ts';
-import { awaitApart, namingSetting, type SessionAddress } from './open-sessions.ts';
 import type { Config } from './settings.ts';
 
 /** Names the account, role and database of an embedded Postgres, and the connections to any. */
 const program = 'askback';
+
+/** Where a connection stays with the process that made it. */
+export type SessionAddress = { db: Db; url: string; servers?: Servers | undefined };
 
 export type Database = {
   db: Db;
@@ -118,6 +120,34 @@ function lossOf(embedded: Embedded | undefined): Promise<never> {
   embedded?.onExit((sentence) => reject(new Refusal('unavailable', sentence)));
   return promise;
 }
+
+type Patience = Parameters<typeof awaitDatabase>[1];
+type Apart = { sessions: SessionAddress; patience: Patience };
+
+/** Waits for the database of DATABASE_URL where sessions have another address, and refuses another database than theirs. */
+export async function awaitApart(db: Db, { sessions, patience }: Apart) {
+  await awaitDatabase(db, patience).catch(namingSetting('DATABASE_URL'));
+  const [there, here] = await Promise.all([identify(db), identify(sessions.db)]);
+  if (there !== here) throw new Refusal('unavailable', otherDatabase);
+}
+
+/** Names the setting at fault, in a sentence that does not name it yet. */
+const namingSetting = (name: string) => (error: unknown) => {
+  const isOurs = error instanceof Refusal && error.kind === 'unavailable';
+  if (!isOurs || error.message.includes(name)) throw error;
+  throw new Refusal('unavailable', `${name}: ${error.message}`, { code: error.code });
+};
+
+/** The same for two addresses of the same database of the same server. */
+async function identify(sql: Sql): Promise<string> {
+  const rows = await sql<{ id: string }[]>`
+    select pg_postmaster_start_time()::text || ' ' || current_database() as id`;
+  return one(rows).id;
+}
+
+// Jobs in another database than their cause would never run.
+const otherDatabase =
+  'ASKBACK_SESSION_DATABASE_URL leads to another database than DATABASE_URL: both must be the same one';
 
 /** What the running service writes down for the command line. */
 type ServiceRecord = { public_url: string; updated_at: Date };

@@ -117,7 +117,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     () => startTelemetry({ settings: config.telemetry, environment, program, log }),
     (it) => it.shutdown(),
   );
-  const counting = await parts.start('counting', startCounting, (it) => it.stop());
+  const counting = await parts.start('counting', startCounting);
   const listener = await parts.start(
     'port',
     () => listen(where.requests, { showStarting }).catch(nameHost),
@@ -254,10 +254,8 @@ async function startReplica({ config, parts, database, say }: StartRequests) {
   const maxLagSeconds = config.readMaxLagSeconds;
   const limits = serviceLimits;
   const options = { url, connections, maxLagSeconds, limits, share, program: 'askback reads' };
-  const replica = await parts.start(
-    'replica',
-    () => followReplica({ ...options, primary: database.sessions.db }),
-    (it) => it.stop(),
+  const replica = await parts.start('replica', () =>
+    followReplica({ ...options, primary: database.sessions.db }),
   );
   setTimeout(() => {
     const warning = warnOfReplica(replica.problem());

@@ -17,6 +17,7 @@ import { resealTotpSecrets } from './members/codes.ts';
 import { resealSlackHooks } from './notifications/slack.ts';
 import type { Database } from './open-database.ts';
 import { type ErasureFile, fileErasures, openErasureFile } from './people/receipts-file.ts';
+import { createRedactionWorker, type RedactionWorker } from './redaction-worker.ts';
 import { hasWaiting } from './responses/waiting-analyses.ts';
 import { createMailer, createMailJobs } from './sends/mail-job.ts';
 import { createSendProgress, type SendProgress } from './sends/send.ts';
@@ -28,7 +29,6 @@ import {
   createCommentReader,
 } from './summaries/comment-reader.ts';
 import { crontab, tasks } from './tasks.ts';
-import { createTextReader, type TextReader } from './text-reader.ts';
 import type { OwnDeliveries } from './webhooks/emit.ts';
 import { resealSecrets } from './webhooks/secrets.ts';
 import { createDeliveryWorker, hasWebhookDue } from './webhooks/worker.ts';
@@ -50,11 +50,7 @@ export async function startWork(given: Work & Saying) {
     (it) => it.close(),
   );
   const [progress] = await Promise.all([
-    parts.start(
-      'send progress',
-      () => createSendProgress({ db, log, listenOn: sessions.db }),
-      (it) => it.stop(),
-    ),
+    parts.start('send progress', () => createSendProgress({ db, log, listenOn: sessions.db })),
     parts.start('secrets', () => resealAll({ db, log, secrets })),
   ]);
   const reader = await startReader({ log, parts });
@@ -120,11 +116,7 @@ async function resealAll(tools: { db: Db; log: Log; secrets: Secrets }) {
 }
 
 const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>
-  parts.start(
-    'text reader',
-    () => createTextReader(log),
-    (it) => it.stop(),
-  );
+  parts.start('text reader', () => createRedactionWorker(log));
 
 const mailboxConcurrency = 20;
 /** Work of dead processes is to go on within a second. */
@@ -146,7 +138,7 @@ type SharedWork = {
   secrets: Secrets;
   outbound: Outbound;
   progress: SendProgress;
-  reader: TextReader;
+  reader: RedactionWorker;
   erasureFile: ErasureFile;
 };
 
@@ -157,17 +149,13 @@ async function startJobWork(
 ) {
   const { db, sessions } = database;
   const { mailer, appMailer } = await startMailers({ config, parts, database, publicUrl });
-  const lease = await parts.start(
-    'lease',
-    () => holdLease(sessions, log, `askback ${program.version}`),
-    (it) => it.stop(),
+  const lease = await parts.start('lease', () =>
+    holdLease(sessions, log, `askback ${program.version}`),
   );
 
   const common = { db, log, settings: config };
-  const deliveries = await parts.start(
-    'deliveries',
-    () => createDeliveryWorker({ ...common, outbound, secrets, claimer: lease.id }),
-    (it) => it.stop(),
+  const deliveries = await parts.start('deliveries', () =>
+    createDeliveryWorker({ ...common, outbound, secrets, claimer: lease.id }),
   );
   const mailJobs = createMailJobs({ ...common, mailer, progress });
   const analysts = {
@@ -185,11 +173,7 @@ async function startJobWork(
   };
   const own = { appMailer, secrets, publicUrl, erasureFile };
   const tools = { ...common, ...analysts, ...own, ...reader, outbound, deliveries, mailJobs };
-  await parts.start(
-    'sweeps',
-    () => startSweeps({ log, database, leaseId: lease.id, sweep }),
-    (it) => it.stop(),
-  );
+  await parts.start('sweeps', () => startSweeps({ log, database, leaseId: lease.id, sweep }));
   const jobs = await parts.start(
     'jobs',
     () =>
@@ -211,11 +195,7 @@ async function startJobWork(
     () => deliveries,
     (it) => it.takeNoMore(),
   );
-  await parts.start(
-    'mails',
-    () => mailer,
-    (it) => it.stop(),
-  );
+  await parts.start('mails', () => mailer);
   return { jobs, deliveries };
 }
 

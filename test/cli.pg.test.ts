@@ -336,8 +336,5 @@ test('check-config shows the settings in force by name, hides secrets, and warns
   assert.equal(code, 0);
   assert.equal(settings.DATABASE_URL, 'postgres://me:***@db.example.com/askback');
   assert.equal(settings.ASKBACK_SECRET_KEY, '(secret)');
-  assert.equal(
-    stderr,
-    'warning: ASKBACK_RATELIMIT is set, and is no setting of askback: did you mean ASKBACK_RATE_LIMIT?\n',
-  );
+  assert.match(stderr, /^warning: ASKBACK_RATELIMIT .*did you mean 'ASKBACK_RATE_LIMIT'/);
 });

@@ -10,12 +10,12 @@ import { inAscii } from './ascii.ts';
 export async function bundle(entry: string, outfile: string, plugins: Plugin[] = []) {
   const program = await bundleModule(entry, outfile, { format: 'esm', plugins });
   const thread = join(dirname(outfile), threadFile);
-  const inThread = await bundleModule('src/text-thread.ts', thread, { format: 'cjs', plugins });
+  const inThread = await bundleModule('src/redaction-worker-thread.ts', thread, { format: 'cjs', plugins });
   return { packages: [...new Set([...program, ...inThread])].sort() };
 }
 
 /** The program of the thread that reads comments: a text of its own, next to the program's. */
-export const threadFile = 'text-thread.cjs';
+export const threadFile = 'redaction-worker-thread.cjs';
 
 type Form = { format: 'esm' | 'cjs'; plugins: Plugin[] };
 

@@ -11,15 +11,17 @@ import {
   readUsage,
   refuseOverLimit,
 } from '../organizations/queries.ts';
-import { saveBlocked } from '../sends/claim.ts';
+import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
 import { jobsOf } from '../sends/mail-job.ts';
 import { insertClaims, withdrawClaims } from '../sends/queries.ts';
+import { inFlight } from '../sends/rules.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import {
   type AskableContact,
   type JudgedContact,
   judgeAskable,
+  judgementsOf,
   judgeReminded,
   judgeSome,
 } from './judge.ts';
@@ -35,9 +37,8 @@ import {
   listOpenBatches,
   listWaiting,
   lockCampaign,
+  requeue,
   saveDecided,
-  takeBack,
-  waitAgain,
 } from './queries.ts';
 import { nextOpening, type PacedMails, pacedMails } from './rules.ts';
 
@@ -188,27 +189,21 @@ export async function startCampaign(tx: Sql, campaign: ToStart, now: Date) {
   const { id: campaignId, org_id: orgId, survey_id: surveyId } = campaign;
   const survey = { orgId, surveyId };
   const settings = await lockUsage(tx, orgId, now);
-  await lockUndrafted(tx, survey);
-  const [sums, where] = [
-    { total: 0, waiting: 0 },
-    { ...survey, campaignId },
-  ];
+  await lockOpenSurvey(tx, survey);
+  const sums = { total: 0, waiting: 0 };
   for await (const judged of judgeAskable(tx, survey, settings.frequency_days)) {
-    await insertCampaignContacts(tx, where, judged.map(contactRow));
-    await saveBlocked(
-      tx,
-      survey,
-      judged.map(({ judgement }) => judgement),
-    );
+    await insertCampaignContacts(tx, { ...survey, campaignId }, judged.map(contactRow));
+    await saveBlocked(tx, survey, judgementsOf(judged));
     sums.total += judged.length;
     sums.waiting += judged.filter(isMailed).length;
   }
   refuseOverLimit(settings, sums.waiting);
   await addUsage(tx, orgId, settings.month, sums.waiting);
-  const [started, isEmpty] = [{ month: settings.month, started_at: now }, sums.waiting === 0];
+  const isEmpty = sums.waiting === 0;
   await changeCampaign(tx, campaign, {
     ...sums,
-    ...started,
+    month: settings.month,
+    started_at: now,
     duplicates: sums.total - sums.waiting,
     next_at: now,
     ...(isEmpty
@@ -225,17 +220,6 @@ function contactRow({ id: contact_id, judgement }: JudgedContact) {
   const { reason_code, reason } = judgement;
   return { contact_id, reason_code, reason };
 }
-
-/** The survey must be one that can be sent; it neither completes nor closes meanwhile. */
-export async function lockUndrafted(tx: Sql, survey: OrgSurvey) {
-  const { status } = await lockForContacts(tx, survey);
-  if (status === 'draft') throw draftRefusal();
-}
-
-const draftRefusal = () =>
-  new Refusal('invalid', 'the survey is a draft: open it before sending it', {
-    code: 'survey_draft',
-  });
 
 type CampaignJudgement = {
   total: number;
@@ -358,11 +342,6 @@ async function judgeWaiting(
 }
 
 const unblocked = { reason_code: null, reason: null };
-const inFlight = {
-  reason_code: 'in_flight',
-  reason: 'another request is sending this survey to this address',
-};
-
 type ToClaim = {
   judged: readonly JudgedContact[];
   batchId: string;
@@ -393,21 +372,16 @@ async function claimMails(
   if (!reminder) {
     await markClaimed(tx, survey, contactIds);
     if (claims.length > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
-    await saveBlocked(
-      tx,
-      survey,
-      judged.map(({ judgement }) => judgement),
-    );
+    await saveBlocked(tx, survey, judgementsOf(judged));
   }
   const mailIds = claims.map(({ id }) => id);
   await enqueue(tx, jobsOf({ orgId: survey.orgId, traceparent: null }, mailIds));
   const claimed = new Set(contactIds);
-  const blocked = judged.flatMap(({ id, judgement }) => {
-    if (claimed.has(id)) return [];
-    if ('send' in judgement) return [{ contact_id: id, ...inFlight }];
-    const { reason_code, reason } = judgement;
-    return [{ contact_id: id, reason_code, reason }];
-  });
+  const blocked = judged
+    .filter(({ id }) => !claimed.has(id))
+    .map((each) =>
+      'send' in each.judgement ? { contact_id: each.id, ...inFlight } : contactRow(each),
+    );
   return { claims, blocked };
 }
 
@@ -425,11 +399,11 @@ export async function withdrawBatches(tx: Sql, campaign: CampaignState) {
   const batches = await listOpenBatches(tx, { orgId, campaignId });
   const withdrawn = batches.length > 0 ? await withdrawClaims(tx, orgId, batches) : [];
   if (withdrawn.length === 0) return 0;
-  const contactIds = withdrawn.map(({ contact_id }) => contact_id);
-  await markUnclaimed(tx, { orgId, surveyId }, contactIds);
-  await waitAgain(tx, { orgId, campaignId }, contactIds);
-  const byBatch = Map.groupBy(withdrawn, ({ request_id }) => request_id);
-  const taken = [...byBatch].map(([batch_id, { length: mails }]) => ({ batch_id, mails }));
-  await takeBack(tx, { orgId, campaignId }, taken);
+  await markUnclaimed(
+    tx,
+    { orgId, surveyId },
+    withdrawn.map(({ contact_id }) => contact_id),
+  );
+  await requeue(tx, { orgId, campaignId }, withdrawn);
   return withdrawn.length;
 }

@@ -1,12 +1,13 @@
 import { Refusal } from '../errors.ts';
 import { inTransaction, type Sql } from '../lib/db/db.ts';
 import { addUsage, lockUsage } from '../organizations/queries.ts';
-import { saveBlocked } from '../sends/claim.ts';
+import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
-import { type AdvanceTools, enqueueTurn, lockUndrafted } from './advance.ts';
+import { type AdvanceTools, enqueueTurn } from './advance.ts';
 import {
   countEnrolled,
   findRemindedUntil,
+  judgementsOf,
   judgeSome,
   listDueToAsk,
   listDueToRemind,
@@ -32,7 +33,7 @@ export async function sweepCampaigns(tools: AdvanceTools) {
   const { db, now = () => new Date() } = tools;
   await inTransaction(db, (tx) => renewTurns(tx, now()));
   await recountBatches(db);
-  await askByItself(tools);
+  await sendAutomatically(tools);
 }
 
 async function renewTurns(tx: Sql, now: Date) {
@@ -46,7 +47,7 @@ const enrolledAtOnce = 2000;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Asks and reminds the contacts that have fallen due, of every survey whose window is open. */
-export async function askByItself(tools: AdvanceTools) {
+export async function sendAutomatically(tools: AdvanceTools) {
   const now = tools.now?.() ?? new Date();
   const failures: unknown[] = [];
   for (const survey of await listSelfAsking(tools.db)) {
@@ -99,7 +100,7 @@ async function enrollSome(tx: Sql, { survey, now, reminder, afterDays }: Enrolme
   const settings = await lockUsage(tx, survey.org_id, now);
   // The quota of contacts that wait is that of an earlier month: they go first.
   if (campaign.waiting > 0 && campaign.month !== settings.month) return false;
-  await lockUndrafted(tx, orgSurvey);
+  await lockOpenSurvey(tx, orgSurvey);
   const room = Math.max(settings.monthly_send_limit - settings.used, 0);
   const frequencyDays = settings.frequency_days;
   const rows =
@@ -127,11 +128,7 @@ type ToAsk = Parameters<typeof judgeSome>[2] & { room: number };
 /** Contacts that the month has no room for are left out, to be asked later. */
 async function judgeAsked(tx: Sql, survey: OrgSurvey, { contacts, frequencyDays, room }: ToAsk) {
   const judged = await judgeSome(tx, survey, { contacts, frequencyDays });
-  await saveBlocked(
-    tx,
-    survey,
-    judged.map(({ judgement }) => judgement),
-  );
+  await saveBlocked(tx, survey, judgementsOf(judged));
   let free = room;
   return judged.flatMap(({ id, judgement }): NewCampaignContact[] => {
     if (!('send' in judgement)) {

@@ -4,12 +4,12 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/export.ts';
 import { readUsage } from '../organizations/queries.ts';
+import { lockOpenSurvey } from '../sends/claim.ts';
 import { getOrgSurvey, type OrgSurvey } from '../surveys/queries.ts';
 import {
   type AdvanceTools,
   enqueueTurn,
   judgeCampaign,
-  lockUndrafted,
   startCampaign,
   stopIn,
   withdrawBatches,
@@ -38,7 +38,7 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, wish: Camp
   const { orgId, actor } = by;
   const now = tools.now?.() ?? new Date();
   const sendAt = wish.send_at && wish.send_at > now ? wish.send_at : null;
-  const id = await inTransaction(tools.db, async (tx) => {
+  return await inTransaction(tools.db, async (tx) => {
     const survey = { orgId, surveyId: wish.surveyId };
     const { name } = await getOrgSurvey(tx, orgId, wish.surveyId);
     const campaignId = await insertCampaign(tx, orgId, {
@@ -51,7 +51,7 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, wish: Camp
       created_at: now,
     });
     const campaign = { id: campaignId, org_id: orgId, survey_id: wish.surveyId, turn: 0 };
-    if (sendAt) await lockUndrafted(tx, survey);
+    if (sendAt) await lockOpenSurvey(tx, survey);
     const isOn = sendAt !== null || (await startCampaign(tx, campaign, now));
     if (isOn) await enqueueTurn(tx, campaign, sendAt ?? now);
     const target = { kind: 'campaign', id: campaignId } as const;
@@ -59,13 +59,12 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, wish: Camp
     await recordAct(tx, { orgId, actor, act: 'campaign.created', target, details });
     return campaignId;
   });
-  return id;
 }
 
 /** Says what a campaign would do now: the same judgement and the same refusals; nothing is written. */
 export async function tryCampaign({ db }: { db: Db }, survey: OrgSurvey) {
   const { name: surveyName } = await getOrgSurvey(db, survey.orgId, survey.surveyId);
-  await inTransaction(db, (tx) => lockUndrafted(tx, survey));
+  await inTransaction(db, (tx) => lockOpenSurvey(tx, survey));
   return { ...(await judgeCampaign(db, survey)), surveyName };
 }
 

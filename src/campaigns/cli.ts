@@ -24,10 +24,10 @@ import {
   tryCampaign,
 } from './campaign.ts';
 import {
-  allCampaigns,
   type CampaignRecord,
   findCampaign,
   findOrganizationOfCampaign,
+  latestCampaigns,
 } from './queries.ts';
 import { allResults } from './results.ts';
 
@@ -63,7 +63,7 @@ const list = command({
   run: (tools: CommandTools, { survey }) =>
     inDatabase(tools, async (db) => {
       const { org_id } = await getSurvey(db, survey);
-      const campaigns = await allCampaigns(db, org_id, survey);
+      const campaigns = await latestCampaigns(db, { orgId: org_id, surveyId: survey });
       const rows = campaigns.map((each) => [
         each.id,
         each.status,

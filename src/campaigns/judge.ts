@@ -211,6 +211,9 @@ const judgedAtOnce = 5000;
 
 export type JudgedContact = AskableContact & { judgement: Judgement };
 
+export const judgementsOf = (judged: readonly JudgedContact[]) =>
+  judged.map(({ judgement }) => judgement);
+
 /** Judges every contact of a survey that is still to be asked, so many at a time: memory stays flat. */
 export async function* judgeAskable(sql: Sql, survey: OrgSurvey, frequencyDays: number | null) {
   for (let after = ''; ; ) {

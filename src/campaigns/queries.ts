@@ -2,6 +2,7 @@ import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { newest, oneJson, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { blockReasons } from '../sends/rules.ts';
+import type { OrgSurvey } from '../surveys/queries.ts';
 import type { SendWindow } from '../surveys/schemas.ts';
 import type { AskableContact } from './judge.ts';
 
@@ -76,21 +77,11 @@ export async function findCampaign(sql: Sql, orgId: string, id: string) {
   return json === null ? undefined : (JSON.parse(json) as { data: CampaignRecord }).data;
 }
 
-/** All of them, for the command line. */
-export async function allCampaigns(sql: Sql, orgId: string, surveyId: string) {
-  return await sql<CampaignRecord[]>`
-    select item.*
-    from campaigns p
-    ${item(sql)}
-    where p.org_id = ${orgId} and p.survey_id = ${surveyId} and p.kind = 'campaign'
-    order by p.created_at desc, p.id desc`;
-}
-
-/** The last of them, for a screen. */
+/** The latest campaigns of a survey, or all of them. */
 export async function latestCampaigns(
   sql: Sql,
-  { orgId, surveyId }: { orgId: string; surveyId: string },
-  atMost: number,
+  { orgId, surveyId }: OrgSurvey,
+  atMost: number | null = null,
 ) {
   return await sql<CampaignRecord[]>`
     select item.*
@@ -117,7 +108,7 @@ const runItem = (sql: Sql) => sql`
   cross join lateral (select p.kind, p.reminder, p.after_days) run`;
 
 /** What a survey does by itself: it asks, and reminds. */
-export async function listRunsByItself(sql: Sql, { orgId, surveyId }: OrgSurveyIds) {
+export async function listRunsByItself(sql: Sql, { orgId, surveyId }: OrgSurvey) {
   return await sql<CampaignRun[]>`
     select item.*, run.*
     from campaigns p
@@ -125,8 +116,6 @@ export async function listRunsByItself(sql: Sql, { orgId, surveyId }: OrgSurveyI
     where p.org_id = ${orgId} and p.survey_id = ${surveyId} and p.kind <> 'campaign'
     order by p.kind, p.reminder`;
 }
-
-type OrgSurveyIds = { orgId: string; surveyId: string };
 
 export async function findRun(sql: Sql, orgId: string, id: string) {
   const [run] = await sql<CampaignRun[]>`
@@ -220,25 +209,27 @@ export async function listOpenBatches(sql: Sql, { orgId, campaignId }: OrgCampai
   return batches.map(({ id }) => id);
 }
 
-type Withdrawals = readonly { batch_id: string; mails: number }[];
-
-/** Takes withdrawn mails out of their batches, and back among those that wait. */
-export async function takeBack(
+/** Takes withdrawn mails out of their batches: their contacts wait again. */
+export async function requeue(
   sql: Sql,
   { orgId, campaignId }: OrgCampaign,
-  withdrawals: Withdrawals,
+  withdrawn: readonly { request_id: string; contact_id: string }[],
 ) {
+  const contactIds = withdrawn.map(({ contact_id }) => contact_id);
   await sql`
-    with taken as (
+    with waiting as (
+      update campaign_contacts
+      set batch_id = null
+      where org_id = ${orgId} and campaign_id = ${campaignId} and contact_id = any (${contactIds}::uuid[])
+    ), batches as (
       update campaign_batches b
       set mails = b.mails - w.mails
-      from unnest(${withdrawals.map(({ batch_id }) => batch_id)}::uuid[],
-                  ${withdrawals.map(({ mails }) => mails)}::integer[]) as w (id, mails)
+      from (select id, count(*)::int as mails
+            from unnest(${withdrawn.map(({ request_id }) => request_id)}::uuid[]) as id group by id) w
       where b.org_id = ${orgId} and b.campaign_id = ${campaignId} and b.id = w.id
-      returning w.mails
     )
     update campaigns
-    set waiting = waiting + (select coalesce(sum(mails), 0) from taken)
+    set waiting = waiting + ${withdrawn.length}
     where org_id = ${orgId} and id = ${campaignId}`;
 }
 
@@ -330,11 +321,9 @@ export async function countJudged(
     where org_id = ${org_id} and id = ${id}`;
 }
 
-type OverdueCampaign = { org_id: string; campaign_id: string; turn: number };
-
 /** Gives campaigns whose job is long overdue, because it was lost, another turn. */
 export async function renewOverdue(sql: Sql, before: Date) {
-  return await sql<OverdueCampaign[]>`
+  return await sql<{ org_id: string; campaign_id: string; turn: number }[]>`
     -- all organizations
     update campaigns
     set turn = turn + 1, next_at = now()
@@ -349,7 +338,7 @@ export async function renewOverdue(sql: Sql, before: Date) {
     returning org_id, id as campaign_id, turn`;
 }
 
-type OfCampaign = { orgId: string; surveyId: string; campaignId: string };
+type OfCampaign = OrgSurvey & { campaignId: string };
 
 export type NewCampaignContact = {
   contact_id: string;
@@ -393,24 +382,17 @@ export async function listWaiting(
     join contacts c on c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = w.contact_id`;
 }
 
-type Decided = {
-  contact_id: string;
-  batch_id: string | null;
-  reason_code: string | null;
-  reason: string | null;
-};
-
 /** Notes which waiting contacts were claimed with a batch, and which a rule blocked. Joined by their keys, as mails are. */
 export async function saveDecided(
   sql: Sql,
-  { orgId, campaignId }: Pick<OfCampaign, 'orgId' | 'campaignId'>,
-  decided: readonly Decided[],
+  { orgId, campaignId }: OrgCampaign,
+  decided: readonly NewCampaignContact[],
 ) {
   await sql`
     update campaign_contacts w
     set batch_id = d.batch_id, reason_code = d.reason_code, reason = d.reason
     from unnest(${decided.map(({ contact_id }) => contact_id)}::uuid[],
-                ${decided.map(({ batch_id }) => batch_id)}::uuid[],
+                ${decided.map(({ batch_id }) => batch_id ?? null)}::uuid[],
                 ${decided.map(({ reason_code }) => reason_code)}::text[],
                 ${decided.map(({ reason }) => reason)}::text[],
                 ${decided.map(() => campaignId)}::uuid[])
@@ -418,22 +400,10 @@ export async function saveDecided(
     where w.contact_id = d.contact_id and w.campaign_id = d.campaign_id and w.org_id = ${orgId}`;
 }
 
-/** Lets contacts whose mails were withdrawn wait again. */
-export async function waitAgain(
-  sql: Sql,
-  { orgId, campaignId }: Pick<OfCampaign, 'orgId' | 'campaignId'>,
-  contactIds: readonly string[],
-) {
-  await sql`
-    update campaign_contacts
-    set batch_id = null
-    where org_id = ${orgId} and campaign_id = ${campaignId} and contact_id = any (${[...contactIds]}::uuid[])`;
-}
-
 /** Blocks all contacts that wait, for one reason. */
 export async function blockWaiting(
   sql: Sql,
-  { orgId, campaignId }: Pick<OfCampaign, 'orgId' | 'campaignId'>,
+  { orgId, campaignId }: OrgCampaign,
   { reason_code, reason }: { reason_code: string; reason: string },
 ) {
   await sql`
@@ -443,7 +413,7 @@ export async function blockWaiting(
 }
 
 /** How many contacts a survey has. */
-export async function countContacts(sql: Sql, { orgId, surveyId }: Omit<OfCampaign, 'campaignId'>) {
+export async function countContacts(sql: Sql, { orgId, surveyId }: OrgSurvey) {
   const { contacts } = one(
     await sql<{ contacts: number }[]>`
       select coalesce(sum(contacts), 0)::int as contacts

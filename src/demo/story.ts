@@ -118,56 +118,15 @@ function randomFrom(word: string): Random {
 }
 
 /** What the demo's people are called, and what they say. */
-const firstNames = [
-  'Amara',
-  'Ben',
-  'Chiara',
-  'David',
-  'Elif',
-  'Farah',
-  'Gustav',
-  'Hana',
-  'Ivan',
-  'Jamila',
-  'Kofi',
-  'Lena',
-  'Mateo',
-  'Nadia',
-  'Oskar',
-  'Priya',
-  'Quentin',
-  'Rosa',
-  'Samir',
-  'Tove',
-  'Uma',
-  'Viktor',
-  'Wanda',
-  'Yusuf',
-  'Zoe',
-] as const;
+const firstNames =
+  'Amara Ben Chiara David Elif Farah Gustav Hana Ivan Jamila Kofi Lena Mateo Nadia Oskar Priya Quentin Rosa Samir Tove Uma Viktor Wanda Yusuf Zoe'.split(
+    ' ',
+  );
 
-const lastNames = [
-  'Albrecht',
-  'Bianchi',
-  'Castillo',
-  'Dahl',
-  'Eriksen',
-  'Fischer',
-  'Garcia',
-  'Haddad',
-  'Ito',
-  'Jansen',
-  'Kowalski',
-  'Lindqvist',
-  'Moreau',
-  'Novak',
-  'Okafor',
-  'Patel',
-  'Rossi',
-  'Silva',
-  'Tanaka',
-  'Weber',
-] as const;
+const lastNames =
+  'Albrecht Bianchi Castillo Dahl Eriksen Fischer Garcia Haddad Ito Jansen Kowalski Lindqvist Moreau Novak Okafor Patel Rossi Silva Tanaka Weber'.split(
+    ' ',
+  );
 
 export type DemoSurvey = {
   name: string;

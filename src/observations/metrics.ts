@@ -151,10 +151,8 @@ export async function showMetrics(
   observed: Omit<Observed, 'build'>,
 ): Promise<MetricsTools | undefined> {
   const build = { version: manifest.version, node: process.versions.node };
-  const { families } = await parts.start(
-    'metrics',
-    () => startMetrics(counting, { ...observed, build }),
-    (it) => it.stop(),
+  const { families } = await parts.start('metrics', () =>
+    startMetrics(counting, { ...observed, build }),
   );
   const { token } = config.metrics;
   const settings = 'ASKBACK_METRICS_TOKEN or ASKBACK_METRICS_LISTEN';

@@ -18,9 +18,9 @@ import { readTextFile } from '../lib/cli/files.ts';
 import { readList } from '../lib/paging/page.ts';
 import { oneLine, Uuid } from '../lib/validation/parse.ts';
 import { getOrganization } from '../organizations/queries.ts';
+import { createRedactionWorker } from '../redaction-worker.ts';
 import { categories } from '../survey-types.ts';
 import { getSurvey } from '../surveys/queries.ts';
-import { createTextReader } from '../text-reader.ts';
 import { allResponses } from './filter.queries.ts';
 import { importResponses } from './import.ts';
 import { listResponses } from './queries.ts';
@@ -80,7 +80,7 @@ const release = command({
     inDatabase(tools, async (db) => {
       const held = await findHeld(db, given.id);
       if (!held) throw notFound('response');
-      const release = { db, excerpt: createTextReader().excerpt };
+      const release = { db, excerpt: createRedactionWorker().excerpt };
       const data = await releaseResponse(release, commandWriter(held.org_id), held.id);
       return { data, text: `released: the response ${data.id} counts now` };
     }),

@@ -82,21 +82,25 @@ export async function judgeOnly(
 /** Sends of one organization run one after the other, so that its limit and its frequency rule hold. */
 async function judgeUnderLock(tx: Sql, survey: SentSurvey, submitted: readonly SubmittedContact[]) {
   // They travel together, and lock in this order.
-  const [settings, { status }, complaints] = await Promise.all([
+  const [settings, , complaints] = await Promise.all([
     lockUsage(tx, survey.orgId),
-    lockForContacts(tx, survey),
+    lockOpenSurvey(tx, survey),
     complainOfMerges(tx, survey, uniqueRecipients(submitted)),
   ]);
-  if (status === 'draft') {
-    throw new Refusal('invalid', 'the survey is a draft: open it before sending it', {
-      code: 'survey_draft',
-    });
-  }
   const storable = refuseOverfull(submitted, complaints);
   const frequencyDays = settings.frequency_days;
   const judgements = await judgeContacts(tx, survey, { submitted: storable, frequencyDays });
   refuseOverLimit(settings, toSend(judgements).length);
   return { settings, judgements, storable };
+}
+
+/** The survey must be one that can be sent; it neither completes nor closes meanwhile. */
+export async function lockOpenSurvey(tx: Sql, survey: SentSurvey) {
+  const { status } = await lockForContacts(tx, survey);
+  if (status !== 'draft') return;
+  throw new Refusal('invalid', 'the survey is a draft: open it before sending it', {
+    code: 'survey_draft',
+  });
 }
 
 type ToJudge = { submitted: readonly SubmittedContact[]; frequencyDays: number | null };

@@ -266,7 +266,7 @@ function judge(
     return duplicate('already_sent', key, 'this survey was already sent to this address');
   }
   if (facts.claim === 'claimed' || facts.claim === 'sending') {
-    return duplicate('in_flight', key, 'another request is sending this survey to this address');
+    return duplicate(inFlight.reason_code, key, inFlight.reason);
   }
   if (facts.claim === 'unknown') return duplicate('unknown_outcome', key, unknownOutcome);
   if (facts.mailed_or_answered) return block('answered', key);
@@ -318,6 +318,11 @@ function block(by: keyof typeof blockReasons, key: string) {
   const { reason_code, reason } = blockReasons[by];
   return duplicate(reason_code, key, reason);
 }
+
+export const inFlight = {
+  reason_code: 'in_flight',
+  reason: 'another request is sending this survey to this address',
+} as const;
 
 export const unknownOutcome =
   'the outcome of an earlier attempt is unknown: it may have arrived, so it is not sent again';

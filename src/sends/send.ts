@@ -11,6 +11,7 @@ import { publishEnded } from './mail-job.ts';
 import { cancelClaims, listResults, type SendResult } from './queries.ts';
 import {
   blockReasons,
+  inFlight,
   type Judgement,
   readContact,
   type SubmittedContact,
@@ -111,10 +112,7 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
     return { status, reason, reason_code };
   }
   const { key } = judgement.send;
-  if (!claimed.has(key)) {
-    const reason = 'another request is sending this survey to this address';
-    return { status: 'duplicate' as const, reason, reason_code: 'in_flight' };
-  }
+  if (!claimed.has(key)) return { status: 'duplicate' as const, ...inFlight };
   const { status, reason, reason_code } = results.get(key) ?? noResult;
   if (status === 'sent') return { status };
   if (reason && reason_code && wasBlocked(reason_code)) {

@@ -18,9 +18,9 @@ import { type Db, inTransaction } from '../lib/db/db.ts';
 import { serviceLog } from '../log-fields.ts';
 import { warnWithoutJobs } from '../open-database.ts';
 import { getOrganization } from '../organizations/queries.ts';
+import { createRedactionWorker } from '../redaction-worker.ts';
 import { insertWaitingSince } from '../responses/waiting-analyses.ts';
 import type { Config } from '../settings.ts';
-import { createTextReader } from '../text-reader.ts';
 import { chooseAnalyst } from './analyst.ts';
 import { countUnanalyzed, endOfDay, lastMonth, listThemes, startOfDay } from './queries.ts';
 import { longestTheme } from './rules.ts';
@@ -69,7 +69,7 @@ async function periodOf(
 }
 
 function summaryTools(db: Db, config: Config) {
-  const reader = createTextReader();
+  const reader = createRedactionWorker();
   const log = serviceLog({ level: config.logLevel });
   const analyst = chooseAnalyst(config, reader);
   return { db, log, analyst, redact: reader.redact };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { TransactionSql } from 'postgres';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { advanceCampaign } from '../../src/campaigns/advance.ts';
-import { askByItself } from '../../src/campaigns/automation.ts';
+import { sendAutomatically } from '../../src/campaigns/automation.ts';
 import { createCampaign } from '../../src/campaigns/campaign.ts';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
@@ -67,7 +67,7 @@ export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Poin
       pass('after the claim');
     },
     async reminder() {
-      await askByItself(tools);
+      await sendAutomatically(tools);
       pass('after the claim');
     },
   };

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
 import { loadConfig, Settings } from '../../src/settings.ts';
-import { readTelemetry } from '../../src/telemetry-settings.ts';
 
 const noFile = () => {
   throw new Error('no such file');
@@ -252,70 +251,3 @@ test('a sender without a name is called askback', () => {
     assert.deepEqual(mailFrom, { name: 'askback', address: 'a@acme.test' });
   }
 });
-
-const exported: [
-  name: string,
-  taken: readonly string[],
-  complaint: string,
-  not: readonly string[],
-][] = [
-  ['TRACES_EXPORTER', ['otlp', 'otlp, otlp'], 'must be one or more of otlp, none', ['otlp,jaeger']],
-  ['TRACES_EXPORTER', ['otlp'], 'prometheus is /metrics: use otlp or none', ['otlp, prometheus']],
-  [
-    'NODE_RESOURCE_DETECTORS',
-    ['host,process', 'all', 'none', 'service'],
-    'must be one or more of service, host, process, all, none',
-    ['host,disk'],
-  ],
-  [
-    'RESOURCE_ATTRIBUTES',
-    ['a=1,b=%20', 'a=1,'],
-    'must be name=value,name=value, percent-encoded',
-    ['a=1,b', '=1'],
-  ],
-  [
-    'EXPORTER_OTLP_HEADERS',
-    ['a=1,b=2', 'a-b=%C3%A4', 'authorization=Basic YTpi=='],
-    'must have names and values that HTTP can carry',
-    ['a=1,b c=2', 'a=%01', 'a=%C4%80'],
-  ],
-  [
-    'EXPORTER_OTLP_PROTOCOL',
-    ['http/protobuf', 'http/json'],
-    'must be http/protobuf or http/json',
-    ['http/xml', 'xhttp/json'],
-  ],
-  ['EXPORTER_OTLP_COMPRESSION', ['gzip', 'none'], 'must be one of gzip, none', ['zstd']],
-  [
-    'TRACES_SAMPLER_ARG',
-    ['0', '1', '.5', '0.25', '1.0'],
-    'must be a number from 0 to 1',
-    ['1.1', '1.', '-0', 'half'],
-  ],
-  ['BSP_MAX_QUEUE_SIZE', ['1', '999999999'], 'must be at least 1', ['0']],
-  ['METRIC_EXPORT_INTERVAL', ['1'], 'must be at most 999999999', ['1000000000']],
-  [
-    'PROPAGATORS',
-    ['tracecontext', 'b3, tracecontext'],
-    'must have tracecontext, which is what askback passes on',
-    ['b3,baggage'],
-  ],
-  [
-    'LOG_LEVEL',
-    ['none', 'error', 'WARN', 'info', 'debug', 'verbose', 'all'],
-    'must be a level such as info',
-    ['warning'],
-  ],
-];
-for (const [name, taken, complaint, refused] of exported) {
-  test(`OTEL_${name} ${complaint}`, () => {
-    const complaintsAbout = (value: string) =>
-      readTelemetry(
-        { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', [`OTEL_${name}`]: value },
-        noFile,
-      ).complaints;
-    for (const value of taken) assert.deepEqual(complaintsAbout(value), [], value);
-    for (const value of refused)
-      assert.deepEqual(complaintsAbout(value), [`OTEL_${name}: ${complaint}`], value);
-  });
-}

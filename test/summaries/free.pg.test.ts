@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandActor } from '../../src/audit/acts.ts';
+import { createRedactionWorker } from '../../src/redaction-worker.ts';
 import { chooseAnalyst } from '../../src/summaries/analyst.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
-import { createTextReader } from '../../src/text-reader.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -11,7 +11,7 @@ const { db } = await testDatabase();
 
 test('an organization without analysis never starts the thread that reads comments, one with it does', async (t) => {
   const asked: string[] = [];
-  const reader = createTextReader();
+  const reader = createRedactionWorker();
   t.after(reader.stop);
   const analyst = chooseAnalyst(
     { ai: null },

@@ -12,7 +12,7 @@ import type { AdvanceTools } from '../advance.ts';
 import { type CampaignRecord, type CampaignRun, findRun } from '../queries.ts';
 import { type CampaignResult, listResults, type ResultStatus, resultStatuses } from '../results.ts';
 import { nextOpening } from '../rules.ts';
-import { notJudged, reasonText, resultWord, runTitle, sendTitle, trailOf } from './send.tsx';
+import { notJudged, reasonText, resultWords, runTitle, sendTitle, trailOf } from './send.tsx';
 
 type CampaignIds = { surveyId: string; campaignId: string };
 
@@ -155,7 +155,7 @@ const Filter = ({ filter, here }: Pick<OutcomesProps, 'filter' | 'here'>) => (
       value={filter.status ?? ''}
       options={[
         { value: '', text: 'Any' },
-        ...resultStatuses.map((status) => ({ value: status, text: resultWord(status)[1] })),
+        ...resultStatuses.map((status) => ({ value: status, text: resultWords[status][1] })),
       ]}
     />
     <button type="submit">Search</button>
@@ -179,7 +179,7 @@ const heads = (saysWhy: boolean) =>
 
 function cellsOf(result: CampaignResult, saysWhy: boolean) {
   const { email, status, at } = result;
-  const [kind, word] = resultWord(status);
+  const [kind, word] = resultWords[status];
   return [
     <bdi>{email}</bdi>,
     <State kind={kind}>{word}</State>,
@@ -288,7 +288,7 @@ type StandingProps = {
 };
 
 /** One sentence on how a campaign stands. */
-export function Standing(props: StandingProps) {
+function Standing(props: StandingProps) {
   const { campaign, mails, timeZone, opensAt, now, isByItself = false } = props;
   const { status, sent, finished_at, reason } = campaign;
   if (status === 'scheduled') {

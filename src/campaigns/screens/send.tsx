@@ -123,7 +123,7 @@ const countsOf = ({ sent, failed, duplicates, invalid, remaining }: CampaignReco
   [sent, failed, duplicates + invalid, remaining].map((each) => count(each));
 
 function cellsOf(campaign: CampaignRecord, here: string) {
-  const [kind, word] = statusWord(campaign.status);
+  const [kind, word] = statusWords[campaign.status];
   return [
     <a href={`${here}/${campaign.id}`}>
       <Time at={campaign.started_at ?? campaign.send_at ?? campaign.created_at} />
@@ -142,7 +142,7 @@ const othersText = (others: number, total: number) =>
 type JudgementProps = { judgement: JudgementView; csv: string };
 
 /** How many will be mailed, in a number, a sentence and a bar. */
-export function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
+function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
   const { mailed, blocked, invalid, alreadyAsked } = judgement;
   const total = mailed + blocked + invalid + alreadyAsked;
   const skipped = blocked + alreadyAsked;
@@ -202,7 +202,7 @@ function Bar({ parts }: { parts: readonly number[] }) {
 }
 
 /** Why the others are not, each reason with a few of its addresses. */
-export function WhyNot({ judgement, csv }: JudgementProps) {
+function WhyNot({ judgement, csv }: JudgementProps) {
   const { reasons, blocked, invalid, alreadyAsked } = judgement;
   const others = blocked + invalid + alreadyAsked;
   if (others === 0) return null;
@@ -214,27 +214,13 @@ export function WhyNot({ judgement, csv }: JudgementProps) {
           All as CSV
         </a>
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: a section would be a landmark with a line above it */}
-      <div class="scroll" tabindex={0} role="region" aria-label="Reasons">
-        <table>
-          <caption class="hidden">
-            Reasons, how many people each concerns, and what can be done
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col" class="number">
-                People
-              </th>
-              <th scope="col">Reason, and what you can do</th>
-            </tr>
-          </thead>
-          <tbody>
-            {reasons.map((reason) => (
-              <Reason reason={reason} csv={csv} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        caption="Reasons, how many people each concerns, and what can be done"
+        columns={[{ head: 'People', number: true }, { head: 'Reason, and what you can do' }]}
+        rows={reasons.map((reason) => ({
+          cells: [count(reason.people), <Reason reason={reason} csv={csv} />],
+        }))}
+      />
     </section>
   );
 }
@@ -245,38 +231,33 @@ function Reason({ reason: { code, people, examples }, csv }: ReasonProps) {
   const { reason, advice } = reasonText(code);
   const more = people - examples.length;
   return (
-    <tr>
-      <td class="number">{count(people)}</td>
-      <td>
-        <div class="twofold">
-          {examples.length === 0 ? (
-            <span class="strong" title={code}>
-              {reason}
-            </span>
-          ) : (
-            <details class="reveal">
-              <summary title={code}>{reason}</summary>
-              <ul class="small soft">
-                {examples.map((example) => (
-                  <li>
-                    <bdi>{example.email}</bdi>
-                    {example.remark ? `, ${example.remark}` : ''}
-                  </li>
-                ))}
-                {more > 0 ? (
-                  <li>
-                    <a class="more" href={csv}>
-                      {counted(more, 'more', 'more')}
-                    </a>
-                  </li>
-                ) : null}
-              </ul>
-            </details>
-          )}
-          <p class="soft">{advice}</p>
-        </div>
-      </td>
-    </tr>
+    <div class="twofold">
+      {examples.length === 0 ? (
+        <span class="strong" title={code}>
+          {reason}
+        </span>
+      ) : (
+        <details class="reveal">
+          <summary title={code}>{reason}</summary>
+          <ul class="small soft">
+            {examples.map((example) => (
+              <li>
+                <bdi>{example.email}</bdi>
+                {example.remark ? `, ${example.remark}` : ''}
+              </li>
+            ))}
+            {more > 0 ? (
+              <li>
+                <a class="more" href={csv}>
+                  {counted(more, 'more', 'more')}
+                </a>
+              </li>
+            ) : null}
+          </ul>
+        </details>
+      )}
+      <p class="soft">{advice}</p>
+    </div>
   );
 }
 
@@ -343,17 +324,13 @@ const statusWords = {
   refused: ['failed', 'Refused'],
 } as const;
 
-const statusWord = (status: keyof typeof statusWords) => statusWords[status];
-
-const resultWords = {
+export const resultWords = {
   waiting: ['waiting', 'Waiting'],
   sent: ['fine', 'Sent'],
   duplicate: ['skipped', 'Not mailed'],
   invalid: ['failed', 'Invalid'],
   failed: ['failed', 'Failed'],
 } as const;
-
-export const resultWord = (status: keyof typeof resultWords) => resultWords[status];
 
 export const notJudged = ({ kind, after_days }: NamedRun) => {
   const days = counted(after_days ?? 0, 'day');

@@ -12,6 +12,7 @@ import type { Log } from '../log/log.ts';
  * nothing of each other may start at once: they stop in the reverse of the order in which they were up.
  */
 export type Lifecycle = {
+  /** Without `end` a part that has `stop` is stopped by it. */
   start: <T>(name: string, begin: () => T | Promise<T>, end?: (part: T) => unknown) => Promise<T>;
   stop: () => Promise<void>;
 };
@@ -24,11 +25,11 @@ export function createLifecycle(log: Log): Lifecycle {
   const beginning = new Set<Promise<unknown>>();
   let stopping = false;
   return {
-    async start(name, begin, end) {
+    async start(name, begin, end = stopPart) {
       if (stopping) throw new Error('stopped while starting');
       const begun = (async () => {
         const part = await begin();
-        if (end) running.push({ name, end: () => end(part) });
+        running.push({ name, end: () => end(part) });
         return part;
       })();
       beginning.add(begun);
@@ -53,6 +54,8 @@ export function createLifecycle(log: Log): Lifecycle {
     },
   };
 }
+
+const stopPart = (part: unknown) => (part as { stop?: () => unknown } | undefined)?.stop?.();
 
 /** Looks at one thing and says what is wrong with it, if anything is. */
 export type Check = () => string | undefined | Promise<string | undefined>;

@@ -23,14 +23,14 @@ type CommentContext = PeopleToRedact & { orgId: string };
 
 type ThreadTask = keyof typeof limitsMs;
 
-export type TextReader = ReturnType<typeof createTextReader>;
+export type RedactionWorker = ReturnType<typeof createRedactionWorker>;
 
 /**
  * Reads what strangers wrote in a thread: what it contains must cost the requests of others nothing. A comment
  * that the thread cannot read in time loses every word that could be a name. What a text contains must not end in the
  * log: which task failed, and how, is all it says.
  */
-export function createTextReader(
+export function createRedactionWorker(
   log: Pick<Log, 'warn'> = { warn() {} },
   worker: Pick<Worker, 'run' | 'stop'> = createThread(),
 ) {
@@ -81,7 +81,9 @@ const createThread = () =>
 
 /** Out of the executable, next to this file in a checkout, or next to the bundle. */
 function program(): ThreadProgram {
-  if (isSea()) return readAsset('text-thread.cjs');
-  const file = import.meta.url.endsWith('.ts') ? './text-thread.ts' : './text-thread.cjs';
+  if (isSea()) return readAsset('redaction-worker-thread.cjs');
+  const file = import.meta.url.endsWith('.ts')
+    ? './redaction-worker-thread.ts'
+    : './redaction-worker-thread.cjs';
   return new URL(file, import.meta.url);
 }

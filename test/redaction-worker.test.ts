@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WorkerError } from '../src/lib/worker/worker.ts';
-import { createTextReader } from '../src/text-reader.ts';
+import { createRedactionWorker } from '../src/redaction-worker.ts';
 import { keptLog } from './support/probe/log.ts';
 import { leastCost, readerOfThisThread } from './support/probe/processor-time.ts';
 
@@ -15,7 +15,7 @@ const unread = (task: string, why: string) => [
 ];
 
 test('a comment is redacted in the thread', async (t) => {
-  const reader = createTextReader();
+  const reader = createRedactionWorker();
   t.after(reader.stop);
   const redacted = '[name] from [name], [email], [phone], was very slow to answer';
   assert.equal(await reader.excerpt(comment, acme), redacted);
@@ -23,7 +23,7 @@ test('a comment is redacted in the thread', async (t) => {
 });
 
 test('a message that came back is read in the thread', async (t) => {
-  const reader = createTextReader();
+  const reader = createRedactionWorker();
   t.after(reader.stop);
   const message = Buffer.from('\r\n'.repeat(512 * 1024));
   const ms = await leastCost(25, async () => {
@@ -38,7 +38,7 @@ test('a message that came back is read in the thread', async (t) => {
 test('a message is refused while too many wait, and unread when the thread fails', async () => {
   const { lines, log } = keptLog();
   const failing = (kind: 'timeout' | 'busy' | 'failed') =>
-    createTextReader(log, {
+    createRedactionWorker(log, {
       run: () => Promise.reject(new WorkerError(kind, 'no')),
       stop: async () => {},
     }).report('acme', Buffer.from('x'));
