@@ -36,7 +36,6 @@ const sections = ({ maxContacts }: Settings): ApiSection[] => [
   webhookSection,
 ];
 
-/** The whole API of a deployment, as `GET /openapi.json` and `GET /docs` show it. */
 export const apiDocument = (settings: Settings) =>
   describeApi({
     info: {
@@ -62,7 +61,6 @@ export const apiDocument = (settings: Settings) =>
 
 type DocsTools = { settings: Settings; publicUrl: string };
 
-/** The document for programs, and the same as a page for people. */
 export const docsRoutes = ({ settings, publicUrl }: DocsTools) =>
   new Hono()
     .get(

@@ -4,7 +4,6 @@ import type { DkimSigner } from './lib/smtp/dkim.ts';
 import { compose } from './lib/smtp/message.ts';
 import type { MailTransport } from './lib/smtp/pool.ts';
 
-/** The sender of mails of the service itself: a name and an address. */
 export type MailFrom = { name: string; address: string };
 
 export type AppMail = {

@@ -59,7 +59,6 @@ import { webhookRoutes } from './webhooks/api.ts';
 import type { SubscriberClient } from './webhooks/deliver.ts';
 import type { OwnDeliveries } from './webhooks/emit.ts';
 
-/** Everything that requests need. Each room takes only the part that it uses. */
 export type AppTools = MailboxAccess & {
   db: Db;
   log: Log;
@@ -78,11 +77,9 @@ export type AppTools = MailboxAccess & {
   };
   /** Takes reads of the API while it has what their organization wrote. */
   replica?: Replica | undefined;
-  /** What must be in order for this process to serve. */
   checks: Checks;
   /** What `/readyz` shows without being less ready for it. */
   warnings?: Checks;
-  /** What links in mails and on pages begin with. */
   publicUrl: string;
   outbound: SubscriberClient;
   /** What this process delivers of its own answers. */

@@ -69,7 +69,6 @@ const commands: readonly Command<CommandTools>[] = [
   ...demoCommands,
 ];
 
-/** The table of contents of the command line. */
 export const commandLine = {
   name: 'askback',
   about: 'askback: self-hosted survey feedback. Without a command it serves.',

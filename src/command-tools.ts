@@ -14,17 +14,13 @@ export type CommandTools = {
   variables: () => string[];
   /** The environment itself, for libraries that read it by their own rules. */
   environment: Record<string, string | undefined>;
-  /** A message for people, on stderr. */
   say: (sentence: string) => void;
-  /** Data, on stdout. */
   print: (text: string) => void;
-  /** Resolves when the process is asked to stop. */
   stopSignal: () => Promise<string>;
 };
 
 const commandConnections = 2;
 
-/** Runs a command's work on the deployment's database, whether or not the service is running. */
 export async function inDatabase<T>(
   tools: CommandTools,
   work: (db: Db, config: Config, databaseUrl: string) => Promise<T>,

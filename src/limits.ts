@@ -1,7 +1,5 @@
 import type { Part } from './lib/db/db.ts';
 
-/** Sizes that several rooms hold to, in characters where nothing else is said. */
-
 /** A name of a contact. Names of surveys, organizations, keys and tags are held to the same number by their tables. */
 export const longestName = 200;
 
@@ -17,10 +15,8 @@ export const deepestPropertiesLevels = 32;
 export const isLongerThan = (text: string, longest: number) =>
   text.length > longest && (text.length > 2 * longest || [...text].length > longest);
 
-/** Of a note about a response. */
 export const longestNote = 5_000;
 
-/** On one response, which is read with all of them. */
 export const mostTags = 50;
 export const mostNotes = 200;
 

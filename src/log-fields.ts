@@ -24,6 +24,5 @@ declare module './lib/log/log.ts' {
   interface LogFields extends Partial<Record<Field, LogValue>> {}
 }
 
-/** The log of the service. */
 export const serviceLog = (options: Omit<Parameters<typeof createLog>[0], 'fields'>) =>
   createLog({ ...options, fields });

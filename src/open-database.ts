@@ -42,7 +42,6 @@ const closeTimeoutSeconds = 1;
 /** For a migration and notifications: everything else that needs a session connects by itself. */
 const sessionConnections = 3;
 
-/** Connects to the deployment's Postgres and waits until it answers. */
 export async function openDatabase(config: Config, opening: Opening): Promise<Database> {
   const { say, connections, serving = false } = opening;
   const embedded = config.databaseUrl
@@ -97,7 +96,6 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
 }
 
 type Opening = {
-  /** A message for people: what is being waited for. */
   say: (sentence: string) => void;
   connections: number;
   /** Whether this is the service, which must give up being root, and not a command. */
@@ -138,7 +136,6 @@ const namingSetting = (name: string) => (error: unknown) => {
   throw new Refusal('unavailable', `${name}: ${error.message}`, { code: error.code });
 };
 
-/** The same for two addresses of the same database of the same server. */
 async function identify(sql: Sql): Promise<string> {
   const rows = await sql<{ id: string }[]>`
     select pg_postmaster_start_time()::text || ' ' || current_database() as id`;
@@ -149,7 +146,6 @@ async function identify(sql: Sql): Promise<string> {
 const otherDatabase =
   'ASKBACK_SESSION_DATABASE_URL leads to another database than DATABASE_URL: both must be the same one';
 
-/** What the running service writes down for the command line. */
 type ServiceRecord = { public_url: string; updated_at: Date };
 
 export async function writeServiceRecord(sql: Sql, publicUrl: string) {

@@ -50,10 +50,8 @@ import { startWork } from './work.ts';
 const stopLimitMs = 29_000;
 const mailboxSecretBytes = 24;
 
-/** Where the service can be reached, and while there is no member, the link by which the first one comes in. */
 type Serving = { url: string; welcomeUrl: string | undefined };
 
-/** Runs the service until the process is asked to stop. */
 export async function serve(
   tools: CommandTools,
   asked: { role?: ProcessRole | undefined },

@@ -34,7 +34,6 @@ export const databaseUrl = v.pipe(
   }),
 );
 
-/** What a process does; without one it does all of it. */
 export const role = v.picklist(['web', 'jobs'], 'must be web or jobs');
 export type ProcessRole = v.InferOutput<typeof role>;
 
@@ -110,7 +109,6 @@ export const notifySocket = v.pipe(
   v.check((path) => Buffer.byteLength(path) <= 107, 'must be at most 107 bytes'),
 );
 
-/** Names with colons between them. */
 export const names = v.pipe(
   v.string(),
   v.transform((text) => (text === '' ? [] : text.split(':'))),
@@ -126,7 +124,6 @@ export const selector = v.pipe(
   v.regex(/^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$/i, 'must be the name of a DNS entry'),
 );
 
-/** `Name <address>`, or an address alone. */
 export const mailFrom = v.pipe(
   v.string(),
   v.transform((text) => {
@@ -164,7 +161,6 @@ export function readValues(names: readonly string[], environment: Environment, r
   return { values: { ...values, ...fromFiles }, fromFiles, complaints };
 }
 
-/** Why a piece of work fails; undefined if it does not. */
 export function failureOf(work: () => unknown): string | undefined {
   try {
     work();

@@ -30,7 +30,6 @@ import {
 } from './settings-validators.ts';
 import { readTelemetry, type TelemetrySettings } from './telemetry-settings.ts';
 
-/** A value as one sets it: lists with commas, and what is not set says so. */
 export function spelled(value: unknown): string {
   if (value === null || value === '') return notSet;
   if (Array.isArray(value)) return value.length > 0 ? value.map(spelled).join(',') : notSet;
@@ -84,7 +83,6 @@ function withoutPassword(address: string): string {
   return url.href;
 }
 
-/** What seals and opens secrets, with the configured key or the one in the data directory. */
 export function configuredSecrets({ secretKey, previousSecretKey }: Config, dataDir: string) {
   const key = secretKey ?? obtainSecretKey(dataDir);
   return createSecrets(previousSecretKey ? [key, previousSecretKey] : [key]); // both during a rotation
@@ -93,12 +91,10 @@ export function configuredSecrets({ secretKey, previousSecretKey }: Config, data
 export type Config = Readonly<
   ReturnType<typeof shape> & {
     telemetry: TelemetrySettings;
-    /** The same by the names of the variables. */
     settings: v.InferOutput<typeof Settings>;
   }
 >;
 
-/** Every mistake in the environment, each by the name of its variable. */
 export class ConfigError extends Error {
   readonly complaints: readonly string[];
 
@@ -122,7 +118,6 @@ export function loadConfig(environment: Environment, readFile: ReadFile): Config
   return { ...shape(parsed.output), telemetry: telemetry.settings, settings: parsed.output };
 }
 
-/** Mistakes that no setting shows by itself: some need each other. */
 function contradictions(values: Readonly<Record<string, string>>): string[] {
   const given = (name: string) => values[name] !== undefined;
   const complaints: string[] = [];
@@ -374,9 +369,7 @@ export type OidcSettings = {
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** What the button says. */
   name: string;
-  /** Of the addresses that may come in; empty for all of the provider. */
   domains: readonly string[];
   /** The organization that newcomers join, by id or slug; null for the only one. */
   organization: string | null;
@@ -400,7 +393,6 @@ const further = ['NAME', 'DOMAINS', 'ORGANIZATION', 'ROLE', 'GROUPS'].map(
 /** Providers at which anybody has an account. */
 const publicProviders = ['accounts.google.com', 'appleid.apple.com', 'gitlab.com'];
 
-/** Mistakes that no setting of the sign-in shows by itself. */
 function signInContradictions(values: Readonly<Record<string, string>>): string[] {
   const given = (name: string) => values[name] !== undefined;
   const complaints: string[] = [];
@@ -452,7 +444,6 @@ function shapeSignIn(settings: v.InferOutput<v.ObjectSchema<typeof signInSetting
 
 const prefix = 'ASKBACK_';
 
-/** Warnings about variables that begin like a setting and are none: each with the one it is most like. */
 export function unknownSettings(variables: readonly string[], known: readonly string[]): string[] {
   const names = known.flatMap((name) => [name, `${name}_FILE`]);
   return variables

@@ -7,7 +7,6 @@ import type { Category, SurveyType } from './survey-types.ts';
  * None carries an address, a name, a comment, a token or what a server said.
  */
 
-/** An attempt at delivering an event to a webhook, as it was recorded. */
 export const attempted = signal<{
   orgId: string;
   webhookId: string;
@@ -24,16 +23,13 @@ export const attempted = signal<{
   traceparent: string | null;
 }>();
 
-/** Deliveries that were kept and not attempted, because their webhook was switched off. */
 export const skipped = signal<{ deliveries: number }>();
 
-/** An event in addition to those of an answer. */
 export const emitted = signal<{ event: string }>();
 
 /** A webhook was switched off because its subscriber did not take its deliveries. */
 export const deactivated = signal<{ orgId: string; webhookId: string }>();
 
-/** One mail's attempt, as it was recorded. */
 export const mailed = signal<{
   orgId: string;
   surveyId: string;
@@ -42,12 +38,10 @@ export const mailed = signal<{
   outcome: 'sent' | 'retry' | 'failed' | 'bounced' | 'unknown';
   /** Nothing for a mail that ended without an attempt: given up after a crash, or cancelled. */
   ms: number | null;
-  /** Since the mail was claimed. */
   sinceMs: number;
   traceparent: string | null;
 }>();
 
-/** What a send request came to for each contact in it. */
 export const sendAnswered = signal<{
   orgId: string;
   surveyId: string;
@@ -62,7 +56,6 @@ export const answered = signal<{
   type: SurveyType;
   category: Category;
   held: string | null;
-  /** The types of the events it gave rise to. */
   events: readonly string[];
   traceparent: string | null;
 }>();

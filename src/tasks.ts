@@ -47,7 +47,6 @@ import { type NotifyTools, notifyDeactivated } from './webhooks/manage.ts';
 import { cleanUpDeliveries } from './webhooks/retention.ts';
 import type { DeliveryWorker } from './webhooks/worker.ts';
 
-/** Everything a job may need. A task hands on only the part of it that its room uses. */
 export type TaskTools = {
   db: Db;
   deliveries: DeliveryWorker;
@@ -66,7 +65,6 @@ type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Pr
 
 /** The table of contents of the background work: each job calls its room. */
 export function tasks(tools: TaskTools): Record<JobName, Task> {
-  /** Of the database, the part of the organization. */
   const of = ({ org_id }: { org_id: string }) => ({ ...tools, db: ofGroup(tools.db, org_id) });
   const runs: { [Name in JobName]: Run<Name> } = {
     'campaigns.advance': (job) => advanceCampaign(of(job), job),

@@ -9,7 +9,6 @@ import {
   whole,
 } from './settings-validators.ts';
 
-/** What is exported, by OpenTelemetry's own settings. */
 export type TelemetrySettings = {
   traces: boolean;
   metrics: boolean;
@@ -79,7 +78,6 @@ function unreadable(environment: Environment, readFile: ReadFile): string[] {
 
 const samplers = ['always_on', 'always_off', 'traceidratio'];
 
-/** The names of a setting: for all signals together, and for each. */
 function forEach(prefix: string, what: string): string[] {
   return ['', 'TRACES_', 'METRICS_'].map((signal) => `${prefix}_${signal}${what}`);
 }

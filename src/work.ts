@@ -94,7 +94,6 @@ function handOver({ log, database }: Work) {
   return { jobs: undefined, deliveries };
 }
 
-/** What no process could append before is appended now. */
 async function startErasureFile(given: Omit<Work, 'publicUrl'> & Saying) {
   const { config, log, parts, database, say } = given;
   const erasureFile = await parts.start(
@@ -239,7 +238,6 @@ async function stopJobs(jobs: Jobs, comments: CommentReader) {
   await Promise.all([stopped, comments.stop()]);
 }
 
-/** What writes and sends mails: those of surveys, and those of the service itself. */
 async function startMailers({ config, parts, database, publicUrl }: Omit<Work, 'log'>) {
   const { transport, concurrency, server } = await startTransport({ config, parts, database });
   const { bounceDomain, mailFrom } = config;
@@ -250,7 +248,6 @@ async function startMailers({ config, parts, database, publicUrl }: Omit<Work, '
   };
 }
 
-/** The configured mail server, or the mailbox when there is none. */
 async function startTransport({
   config,
   parts,

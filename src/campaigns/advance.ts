@@ -52,7 +52,6 @@ const lookWhenClosedEveryMs = 60_000;
 
 export type AdvanceTools = {
   db: Db;
-  /** The clock that decides what is due, and which month pays. */
   now?: () => Date;
 };
 
@@ -104,7 +103,6 @@ async function mail(tx: Sql, campaign: CampaignState, { open, now }: { open: num
   return await lookAt(tx, campaign, new Date(Math.max(now.getTime() + lookMs, paceMs)));
 }
 
-/** The campaign, if it is this job's turn. */
 async function lockOwnTurn(tx: Sql, { org_id, campaign_id, turn }: CampaignTurn) {
   const campaign = await lockCampaign(tx, { orgId: org_id, campaignId: campaign_id });
   const isOn = campaign?.status === 'scheduled' || campaign?.status === 'running';
@@ -143,7 +141,6 @@ async function lookAt(tx: Sql, campaign: CampaignState, at: Date): Promise<Step>
   return 'later';
 }
 
-/** Writes the job that goes on with a campaign. */
 export async function enqueueTurn(
   tx: Sql,
   { org_id, id, turn }: Pick<CampaignState, 'org_id' | 'id' | 'turn'>,
@@ -225,7 +222,6 @@ type CampaignJudgement = {
   total: number;
   mailed: number;
   reasons: Map<string, number>;
-  /** Of the month, before this campaign. */
   used: number;
   monthly_send_limit: number;
 };
@@ -346,11 +342,9 @@ type ToClaim = {
   judged: readonly JudgedContact[];
   batchId: string;
   month: string;
-  /** Which reminder it is, and of which mail for each contact. */
   reminder?: { number: number; mailOf: ReadonlyMap<string, string> };
 };
 
-/** Claims the mails of judged contacts under the lock of their survey, and says which were blocked. */
 async function claimMails(
   tx: Sql,
   survey: { orgId: string; surveyId: string },

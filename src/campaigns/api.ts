@@ -39,7 +39,6 @@ import {
 import { campaignJson, findCampaign, listCampaigns } from './queries.ts';
 import { listResults, resultStatuses } from './results.ts';
 
-/** Mounted next to the surveys' own routes. */
 export function surveyCampaignReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>().get('/:id/campaigns', (c) =>
@@ -78,7 +77,6 @@ export const surveyCampaignRoutes = (tools: AdvanceTools) =>
     return c.json({ data: await findCampaign(tools.db, key.orgId, id) }, 202);
   });
 
-/** As the campaign itself would be answered. */
 async function tried({ db, now }: AdvanceTools, wish: CampaignWish, orgId: string) {
   const judged = await tryCampaign({ db }, { orgId, surveyId: wish.surveyId });
   const at = now?.() ?? new Date();
@@ -167,7 +165,6 @@ export const PerHour = v.pipe(
   v.maxValue(mostPerHour, `must be at most ${mostPerHour}`),
 );
 
-/** What a list of results takes. */
 export const ResultsQuery = v.object({
   ...Page.entries,
   search: described(
@@ -229,7 +226,6 @@ const Campaign = v.object({
   finished_at: v.nullable(Moment),
 });
 
-/** What a dry run answers: a campaign that was never made. */
 const TriedCampaign = v.object({
   ...Campaign.entries,
   id: v.null(),

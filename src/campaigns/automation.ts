@@ -85,7 +85,6 @@ async function enroll(tools: AdvanceTools, enrolment: Enrolment) {
   }
 }
 
-/** Returns whether more may be due. */
 async function enrollSome(tx: Sql, { survey, now, reminder, afterDays }: Enrolment) {
   const orgSurvey = { orgId: survey.org_id, surveyId: survey.survey_id };
   const kind = reminder === 0 ? 'asking' : 'reminder';
@@ -125,7 +124,6 @@ const overLimit = {
 
 type ToAsk = Parameters<typeof judgeSome>[2] & { room: number };
 
-/** Contacts that the month has no room for are left out, to be asked later. */
 async function judgeAsked(tx: Sql, survey: OrgSurvey, { contacts, frequencyDays, room }: ToAsk) {
   const judged = await judgeSome(tx, survey, { contacts, frequencyDays });
   await saveBlocked(tx, survey, judgementsOf(judged));

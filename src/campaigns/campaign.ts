@@ -88,7 +88,6 @@ export const resumeCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
     await record(tx, by, { act: 'campaign.resumed', id });
   });
 
-/** Ends a campaign for good. One that was stopped stays so. */
 export const stopCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
   control(tools, { by, id }, (tx, campaign, now) => stopIn(tx, campaign, { now, actor: by.actor }));
 
@@ -120,21 +119,17 @@ const mostRejects = 1000;
 
 type Example = { email: string; remark: string | null };
 
-/** What a person sees before anything goes out. */
 export type JudgementView = {
   mailed: number;
-  /** Of those that are still to be asked, kept from being mailed by a rule. */
   blocked: number;
   /** Lines of the list uploaded last that have no usable address. */
   invalid: number;
-  /** Contacts that were mailed or have answered before. */
   alreadyAsked: number;
   reasons: { code: string; people: number; examples: Example[] }[];
   used: number;
   monthlyLimit: number;
 };
 
-/** The judgement of a dry run, with a few names for each reason. */
 export async function viewJudgement(sql: Sql, survey: OrgSurvey): Promise<JudgementView> {
   const examples = new Map<string, Example[]>();
   const [contacts, rejects, judged] = await Promise.all([

@@ -61,7 +61,6 @@ async function listReminderFacts(
     where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = any (${[...contactIds]}::uuid[])`;
 }
 
-/** A survey that asks or reminds by itself. */
 export type SelfAskingSurvey = {
   org_id: string;
   survey_id: string;
@@ -72,7 +71,6 @@ export type SelfAskingSurvey = {
   send_window: SendWindow | null;
 };
 
-/** Those that are open and have something to do by themselves. */
 export async function listSelfAsking(sql: Sql) {
   return await sql<SelfAskingSurvey[]>`
     -- all organizations
@@ -118,7 +116,6 @@ export async function saveStanding(sql: Sql, { survey, kind, reminder, afterDays
 
 type DueWindow = { campaign: StandingCampaign; afterDays: number; now: Date; atMost: number };
 
-/** Contacts that were added so long ago and are still to be asked, oldest first. */
 export async function listDueToAsk(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -227,7 +224,6 @@ export async function* judgeAskable(sql: Sql, survey: OrgSurvey, frequencyDays: 
 
 type Some = { contacts: readonly AskableContact[]; frequencyDays: number | null };
 
-/** By the rules of a send. */
 export async function judgeSome(
   sql: Sql,
   survey: OrgSurvey,
@@ -241,7 +237,6 @@ export async function judgeSome(
 export type AskableContact = { id: string; email: string; key: string };
 type AfterAddress = { after: string; atMost: number };
 
-/** The contacts of a survey that are still to be asked, by address, after one of them. */
 async function listAskable(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,

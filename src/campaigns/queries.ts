@@ -6,7 +6,6 @@ import type { OrgSurvey } from '../surveys/queries.ts';
 import type { SendWindow } from '../surveys/schemas.ts';
 import type { AskableContact } from './judge.ts';
 
-/** A campaign under its public names. */
 export type CampaignRecord = {
   id: string;
   survey_id: string;
@@ -96,7 +95,6 @@ export async function latestCampaigns(
     order by p.created_at desc, p.id desc`;
 }
 
-/** What a survey does by itself, and campaigns, for a screen. */
 export type CampaignRun = CampaignRecord & {
   kind: 'campaign' | 'asking' | 'reminder';
   reminder: number;
@@ -107,7 +105,6 @@ const runItem = (sql: Sql) => sql`
   ${item(sql)}
   cross join lateral (select p.kind, p.reminder, p.after_days) run`;
 
-/** What a survey does by itself: it asks, and reminds. */
 export async function listRunsByItself(sql: Sql, { orgId, surveyId }: OrgSurvey) {
   return await sql<CampaignRun[]>`
     select item.*, run.*
@@ -188,7 +185,6 @@ export async function recountBatches(sql: Sql) {
       and (e.sent, e.blocked, e.failed) is distinct from (o.sent, o.blocked, o.failed)`;
 }
 
-/** How many mails of a campaign have no outcome yet. */
 export async function countOpenMails(sql: Sql, { orgId, campaignId }: OrgCampaign) {
   const { open } = one(
     await sql<{ open: number }[]>`
@@ -200,7 +196,6 @@ export async function countOpenMails(sql: Sql, { orgId, campaignId }: OrgCampaig
   return open;
 }
 
-/** The batches whose mails may still be withdrawn. */
 export async function listOpenBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
   const batches = await sql<{ id: string }[]>`
     select id
@@ -235,13 +230,11 @@ export async function requeue(
 
 type CampaignStatus = 'scheduled' | 'running' | 'paused' | 'finished' | 'stopped' | 'refused';
 
-/** A campaign as its steps need it. */
 export type CampaignState = {
   id: string;
   org_id: string;
   survey_id: string;
   kind: 'campaign' | 'asking' | 'reminder';
-  /** Which one it is, for those. */
   reminder: number;
   status: CampaignStatus;
   send_at: Date | null;
@@ -283,7 +276,6 @@ export async function insertCampaign(sql: Sql, orgId: string, campaign: NewCampa
   return one(await sql<{ id: string }[]>`insert into campaigns ${sql(row)} returning id`).id;
 }
 
-/** What a step of a campaign changes. */
 type CampaignChange = Partial<{
   status: CampaignStatus;
   reason: string;
@@ -308,7 +300,6 @@ export async function changeCampaign(
 
 type JudgedMails = { claimed: number; blocked: number; nextMailAt: Date | null };
 
-/** Counts waiting contacts whose mail was claimed or blocked. */
 export async function countJudged(
   sql: Sql,
   { org_id, id }: Pick<CampaignState, 'org_id' | 'id'>,
@@ -364,7 +355,6 @@ export async function insertCampaignContacts(
     on conflict on constraint campaign_contacts_once do nothing`;
 }
 
-/** Contacts of a campaign whose mail waits. */
 export async function listWaiting(
   sql: Sql,
   { orgId, surveyId, campaignId }: OfCampaign,
@@ -400,7 +390,6 @@ export async function saveDecided(
     where w.contact_id = d.contact_id and w.campaign_id = d.campaign_id and w.org_id = ${orgId}`;
 }
 
-/** Blocks all contacts that wait, for one reason. */
 export async function blockWaiting(
   sql: Sql,
   { orgId, campaignId }: OrgCampaign,
@@ -412,7 +401,6 @@ export async function blockWaiting(
     where org_id = ${orgId} and campaign_id = ${campaignId} and batch_id is null and reason_code is null`;
 }
 
-/** How many contacts a survey has. */
 export async function countContacts(sql: Sql, { orgId, surveyId }: OrgSurvey) {
   const { contacts } = one(
     await sql<{ contacts: number }[]>`

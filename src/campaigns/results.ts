@@ -38,11 +38,9 @@ async function* eachResults(sql: Sql, orgId: string, campaignId: string) {
   }
 }
 
-/** What can become of a contact. */
 export const resultStatuses = ['waiting', 'sent', 'duplicate', 'invalid', 'failed'] as const;
 export type ResultStatus = (typeof resultStatuses)[number];
 
-/** A result of a campaign for one contact. */
 export type CampaignResult = {
   contact_id: string;
   email: string;
@@ -70,7 +68,6 @@ const resultItem = (sql: Sql) => sql`
            iso(case when r.status <> 'waiting' then coalesce(m.finished_at, p.created_at) end) as at
   ) item`;
 
-/** The mail `m` of a contact `p`, if there is one. */
 const mailOf = (sql: Sql) => sql`
   left join mails m on m.contact_id = p.contact_id and m.request_id = p.batch_id and m.org_id = p.org_id`;
 
@@ -111,7 +108,6 @@ const idsOf = (sql: Sql, orgId: OrgId, { campaignId, status }: WithStatus) => sq
   ${mailOf(sql)}
   where p.org_id = ${orgId} and p.campaign_id = ${campaignId} and ${statusOf(sql)} = ${status}`;
 
-/** By the index of the contacts that are searched. */
 const matchingContacts = (sql: Sql, orgId: OrgId, search: string) => sql`
   select s.id
   from contacts s

@@ -7,9 +7,7 @@ const mostLagMs = 5000;
 type Pace = { perHour: number | null; nextMailAt: Date | null; now: Date };
 
 export type PacedMails = {
-  /** How many mails may be claimed now. */
   mails: number;
-  /** When the next one may be, once these are claimed. */
   nextMailAt: Date | null;
 };
 

@@ -24,7 +24,6 @@ import {
 } from '../webhooks/replay.ts';
 import { type DemoStory, type DemoSurvey, makeStory, storyDays, surveys, tags } from './story.ts';
 
-/** The demo is the organization with this id, so that it is made once. */
 export const demoOrganization = 'd3300000-0000-4000-8000-000000000001';
 
 const sender = { from_name: 'Larkspur', from_email: 'feedback@example.com' };
@@ -148,7 +147,6 @@ async function fillContacts(tx: Sql, survey: OrgSurvey, { contacts, anonymous }:
   );
 }
 
-/** How the reader of the demo signs in. */
 type DemoSignIn = { email: string; password: string };
 
 type DemoPassword = { password: string; passwordHash: string };
@@ -167,7 +165,6 @@ async function makeDemoPassword(): Promise<DemoPassword> {
   return { password, passwordHash: await hashPassword(password, { address: 'demo' }) };
 }
 
-/** An owner for the demo, who runs the deployment too where there is no other member. */
 async function addDemoMember(
   tx: Sql,
   orgId: string,

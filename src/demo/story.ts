@@ -7,7 +7,6 @@ type DemoAnswer = {
   created_at: Date;
 };
 
-/** A contact that was mailed, or is about to be. */
 type DemoContact = {
   name: string;
   email: string;
@@ -134,10 +133,8 @@ export type DemoSurvey = {
   audience: 'employee' | null;
   question: string;
   contacts: number;
-  /** Of a hundred answers, how many are a promoter's and a passive's when the story begins. */
   promoters: number;
   passives: number;
-  /** How many more promoters there are when it ends. */
   gain: number;
   sayings: Readonly<Record<Category, readonly string[]>>;
 };

@@ -16,19 +16,15 @@ import {
 import { type Language, languageOf, scaleEnds } from '../web/language.ts';
 import { letterHtml } from './letter-html.tsx';
 
-/** The organization as its mails show it. */
 export type MailSender = {
   id: string;
   name: string;
   color: string;
-  /** The name of its logo in addresses. */
   logo?: string | null;
-  /** Its own words at the foot. */
   mail_foot?: string | null;
   postal_address?: string | null;
 };
 
-/** What a survey mail is made of. The same for every contact of the survey. */
 export type SurveyMail = {
   survey: {
     id: string;
@@ -48,7 +44,6 @@ export type SurveyMail = {
   isReminder?: boolean;
 };
 
-/** The mail of a survey with the contact's own words left open. */
 export function surveyMail({
   survey,
   organization,
@@ -75,7 +70,6 @@ export function surveyMail({
 
 const thread = `<${slot('thread')}>`;
 
-/** The survey with its texts in one of its languages, as its mail needs it. */
 export function inLanguage<S extends WordedSurvey>(survey: S, language: string) {
   const { texts: _others, ...rest } = survey;
   const { question_text, subject, intro } = textsIn(survey, language);
@@ -84,7 +78,6 @@ export function inLanguage<S extends WordedSurvey>(survey: S, language: string) 
 
 type MailTexts = Pick<SurveyTexts, 'question_text' | 'subject' | 'intro'>;
 
-/** Each placeholder of a mail's texts, once: its number names its slot. */
 function placeholdersOf({ question_text, subject, intro }: MailTexts): Placeholder[] {
   const all = [question_text, subject ?? '', intro ?? ''].flatMap(piecesOf);
   const distinct = new Map<string, Placeholder>();
@@ -106,7 +99,6 @@ type Recipient = {
   name: string | null;
   token: string;
   properties?: AddressedPerson['properties'];
-  /** The mail that a reminder continues. */
   remindsOf?: string | null;
 };
 
@@ -176,9 +168,7 @@ const visible = (text: string) =>
     .join('\n')
     .trim();
 
-/** Everything a survey mail shows. */
 export type Letter = {
-  /** Of the mail's own words. */
   language: Language;
   type: SurveyType;
   /** Of the survey's own words; our texts may lack it. */
@@ -187,7 +177,6 @@ export type Letter = {
   organization: { name: string; color: string; logo: string | null };
   scores: number[];
   greeting: string;
-  /** What the survey says before its question. */
   intro: string | null;
   why: string;
   /** What the organization says under every mail: paragraphs, of lines. */
@@ -201,7 +190,6 @@ export type Letter = {
   };
 };
 
-/** The text part. */
 function letterText(letter: Letter): string {
   const { language, scores, question, greeting, intro, why, foot, links } = letter;
   const { mail, unsubscribeLink } = language.texts;

@@ -10,7 +10,6 @@ import { type ContactResult, type SendTools, sendSurvey, trySend } from './send.
 
 type RouteTools = SendTools & { settings: { maxContacts: number } };
 
-/** Mounted next to the surveys' own routes. */
 export function sendRoutes(tools: RouteTools) {
   const Body = SendBody(tools.settings.maxContacts);
   return new Hono<ApiEnv>().post('/:id/send', async (c) => {
@@ -98,7 +97,6 @@ const Submitted = v.pipe(
   }),
 );
 
-/** Each contact is judged by itself later: one that is no object is one invalid result, not a 400. */
 const SendBody = (maxContacts: number) =>
   v.object({
     contacts: v.pipe(

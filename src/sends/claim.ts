@@ -140,7 +140,6 @@ function uniqueRecipients(submitted: readonly SubmittedContact[]): CheckedContac
   return [...unique.values()];
 }
 
-/** Each address once, and whether it gets a mail. */
 function recipientsOf(submitted: readonly SubmittedContact[], judgements: readonly Judgement[]) {
   const mailed = new Set(toSend(judgements).map(({ key }) => key));
   const erased = new Set(judgements.filter(isErased).map(({ key }) => key));
@@ -161,7 +160,6 @@ type SideEffects = {
   claims: readonly ClaimRow[];
   judgements: readonly Judgement[];
   month: string;
-  /** Whether a completed survey is active again. */
   isActive: boolean;
 };
 
@@ -199,7 +197,6 @@ export async function saveBlocked(tx: Sql, survey: OrgSurvey, judgements: readon
 
 type RequestedSend = { actor?: Actor; submitted: readonly unknown[]; mails: number };
 
-/** One event for a request, whatever becomes of its mails. */
 async function auditSend(
   tx: Sql,
   { orgId, surveyId }: { orgId: string; surveyId: string },

@@ -42,7 +42,6 @@ import {
   unknownOutcome,
 } from './rules.ts';
 
-/** One job for a whole request, unless an operator allows larger ones. */
 const mailsPerJob = 1000;
 const retryAfterMs = 250;
 const retryForMs = 60_000;
@@ -55,7 +54,6 @@ type MailJobTools = {
   db: Db;
   log: Log;
   mailer: Mailer;
-  /** Tells the waiting requests that mails are finished. */
   progress: { notify: (requestIds: readonly string[]) => Promise<void> };
   settings: { sendDeadlineSeconds: number };
 };
@@ -159,7 +157,6 @@ async function load(db: Db, orgId: string, ids: readonly string[]) {
   const open = await listOpenMails(db, orgId, ids);
   if (open.some(({ status }) => status === 'sending')) await giveUp(db, orgId, ids);
   const surveyIds = [...new Set(open.map(({ survey_id }) => survey_id))];
-  // Mails of one survey share its words, as one object.
   const words = surveyIds.length > 0 ? await listMailWords(db, orgId, surveyIds) : [];
   const bySurvey = new Map(words.map((each) => [each.survey.id, each]));
   const mails = open.flatMap((mail): ClaimedMail[] => {
@@ -180,7 +177,6 @@ type MailTime = { endsAt: number; longestMs: number; signal: AbortSignal };
 
 type MailTry = { attempt: number; time: MailTime; job: string | null };
 
-/** Tries one mail once. */
 export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
   const beginnings = createBatch<ClaimedMail, Beginning>(
     {
@@ -273,7 +269,6 @@ async function recordOutcomes(db: Db, outcomes: readonly OutcomeRow[]) {
   return await retryWhile(passes, () => saveAll(db, outcomes));
 }
 
-/** One statement, unless mails failed: then their months are locked first. */
 async function saveAll(db: Db, outcomes: readonly OutcomeRow[], lockMs?: number) {
   const failed = outcomes.filter(({ status }) => status === 'failed').map(({ id }) => id);
   if (failed.length === 0) await saveOutcomes(db, outcomes, lockMs);
@@ -285,7 +280,6 @@ async function saveAll(db: Db, outcomes: readonly OutcomeRow[], lockMs?: number)
   return outcomes.map(() => undefined);
 }
 
-/** The outcome of a mail that was in flight when its process died is unknown. */
 async function giveUp(db: Db, orgId: string, ids: readonly string[]) {
   const begun = await giveUpBegun(db, orgId, ids, unknownOutcome);
   for (const mail of begun) publishEnded(mail, 'unknown');
@@ -315,7 +309,6 @@ export async function retryWhile<T>(
 
 type Facts = { attempt: number; ms: number; sinceMs: number; traceparent: string | null };
 
-/** Publishes an attempt after it was recorded. */
 function publishAttempt(mail: ClaimedMail, decision: MailDecision, facts: Facts) {
   const { id: sendId, org_id: orgId, survey_id: surveyId } = mail;
   mailed.publish({ sendId, orgId, surveyId, ...facts, outcome: outcomeWord(decision) });
@@ -330,7 +323,6 @@ export function publishEnded(mail: EndedMail, outcome: 'unknown' | 'failed') {
 
 type JobOwner = { orgId: string; traceparent: string | null };
 
-/** The jobs that send claimed mails. */
 export function jobsOf({ orgId, traceparent }: JobOwner, mailIds: readonly string[]): NewJob[] {
   const jobs: NewJob[] = [];
   for (let from = 0; from < mailIds.length; from += mailsPerJob) {
@@ -362,7 +354,6 @@ function createTypicalTime() {
 export type Mailer = {
   /** How many mails are worth sending at once. */
   concurrency: number;
-  /** The server that gets the mails; none for the built-in mailbox. */
   server?: MailServer;
   /** Asks `mayLeave` when the mail is about to leave: a crash before that has sent nothing. */
   send(mail: ClaimedMail, leaving: MailLeaving): Promise<MailOutcome>;
@@ -372,9 +363,7 @@ type MailLeaving = { signal: AbortSignal; mayLeave: () => Promise<boolean> };
 
 type MailerTools = {
   transport: MailTransport;
-  /** The server behind it; none for the mailbox. */
   server?: MailServer;
-  /** How many mails are worth sending at once. */
   concurrency: number;
   publicUrl: string;
   dkim: DkimSigner | null;
@@ -390,7 +379,6 @@ export function createMailer(tools: MailerTools) {
   const { transport, concurrency, server = null, publicUrl, dkim, bounceDomain } = tools;
   const letters = new WeakMap<ClaimedMail['survey'], Map<string, Letter>>();
 
-  /** Composed once for the mails of a job, in each language and for each reminder. */
   function letterOf(claimed: ClaimedMail): Letter {
     const language = languageFor(claimed.survey, { property: claimed.properties['language'] });
     const byLanguage = letters.get(claimed.survey) ?? new Map<string, Letter>();
@@ -458,11 +446,9 @@ function mailOf(
   };
 }
 
-/** A mail server; nothing for the built-in mailbox. */
 type MailServer = { host: string; port: number } | null;
 type TracedMail = { sendId: string; surveyId: string; attempt: number };
 
-/** One mail on its way to the server, or into the mailbox. */
 export const mailSpan = (
   server: MailServer,
   { sendId, surveyId, attempt }: TracedMail,

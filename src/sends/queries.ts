@@ -31,9 +31,7 @@ export type HistoryRow = {
   /** The rule or the kind of failure, where there is one. */
   reason_code: string | null;
   reason: string | null;
-  /** The answer itself. */
   response_id: string | null;
-  /** Where there is one to look up. */
   trace_id: string | null;
 };
 
@@ -86,7 +84,6 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
     order by h.at, h.what`;
 }
 
-/** Deletes records of blocked mails that are too old for any organization. */
 export const cleanUpBlockedMails = ({ db }: { db: Db }) =>
   deleteInBatches((atMost) => deleteOldBlockedMails(db, { days: mostDaysOfLogs, atMost }));
 
@@ -187,7 +184,6 @@ export type SendResult = {
   reason_code: string | null;
 };
 
-/** The status of each mail of a request. */
 export async function listResults(sql: Sql, orgId: string, requestId: string) {
   return await sql<SendResult[]>`
     select email_key as key, status, reason, reason_code
@@ -195,13 +191,11 @@ export async function listResults(sql: Sql, orgId: string, requestId: string) {
     where org_id = ${orgId} and request_id = ${requestId}`;
 }
 
-/** What the mail of a survey is made of. */
 export type MailWords = {
   survey: SurveyMail['survey'] & { texts: TextsByLanguage; reminders: readonly Reminder[] };
   organization: MailSender;
 };
 
-/** A mail without an outcome. */
 export type OpenMail = {
   id: string;
   org_id: string;
@@ -211,7 +205,6 @@ export type OpenMail = {
   status: 'claimed' | 'sending';
   name: string | null;
   token: string;
-  /** Of the contact. */
   properties: Readonly<Record<string, unknown>>;
   attempts: number;
   traceparent: string | null;
@@ -240,7 +233,6 @@ export async function listOpenMails(sql: Sql, orgId: string, ids: readonly strin
 /** How many milliseconds ago a mail `s` was claimed. */
 const age = (sql: Sql) => sql`(extract(epoch from now() - s.claimed_at) * 1000)::float8`;
 
-/** The words of surveys and organizations that their mails are written from. */
 export async function listMailWords(sql: Sql, orgId: string, surveyIds: readonly string[]) {
   return await sql<MailWords[]>`
     select json_build_object('id', v.id, 'type', v.type, 'audience', v.audience,
@@ -254,7 +246,6 @@ export async function listMailWords(sql: Sql, orgId: string, surveyIds: readonly
     where v.org_id = ${orgId} and v.id = any (${[...surveyIds]}::uuid[])`;
 }
 
-/** What mails and pages show of an organization. */
 export async function findMailSender(sql: Sql, orgId: string) {
   const [found] = await sql<{ organization: MailSender }[]>`
     select ${sender(sql)} as organization from organizations o where o.id = ${orgId}`;
@@ -285,7 +276,6 @@ export async function beginMails(
     returning s.id, s.attempts`;
 }
 
-/** The claimed mails that are blocked by now, each with the reason. */
 export async function listBlocked(sql: Sql, mails: readonly { org_id: string; id: string }[]) {
   return await sql<{ id: string; by: BlockReason }[]>`
     select s.id, ${blockOf(sql)} as by
@@ -377,7 +367,6 @@ export type EndedMail = {
 };
 
 type Ending = {
-  /** The `from` and `where` that pick mails `s`. */
   picked: Part;
   status: 'failed' | 'unknown';
   code: 'deadline' | 'unknown_outcome';
@@ -434,7 +423,6 @@ export async function cancelClaims(sql: Sql, orgId: string, requestId: string, r
 
 type NotSent = { id: string; org_id: string; reason: string };
 
-/** Cancels mails that have not begun. */
 export async function cancelStranded(sql: Sql, mails: readonly NotSent[]) {
   const picked = sql`
     from json_to_recordset(${JSON.stringify(mails)}::text::json) as m (id uuid, org_id uuid, reason text)
@@ -466,13 +454,11 @@ export async function listFailedJobs(sql: Sql, { seconds, atMost }: FailedLongAg
     for update of j skip locked`;
 }
 
-/** A mail without an outcome. */
 export type StrandedMail = {
   id: string;
   org_id: string;
   status: 'claimed' | 'sending';
   claimed_ms_ago: number;
-  /** Reasons not to mail it any more. */
   unsubscribed: boolean;
   closed: boolean;
 };
@@ -493,7 +479,6 @@ export async function listStranded(sql: Sql, jobs: readonly FailedJob[]) {
     where s.status in ('claimed', 'sending')`;
 }
 
-/** Removes jobs that are done. */
 export async function removeJobs(sql: Sql, ids: readonly string[]) {
   await sql`select graphile_worker.complete_jobs(${[...ids]}::bigint[])`;
 }
@@ -549,7 +534,6 @@ export async function deleteOldMails(
   return count;
 }
 
-/** The blocked mails of an organization of one day. */
 export async function deleteBlockedOf(
   sql: Sql,
   orgId: string,

@@ -49,7 +49,6 @@ export async function recoverStrandedMails({ db, log, settings }: RecoverTools) 
 
 const isBegun = ({ status }: StrandedMail) => status === 'sending';
 
-/** Returns the mails that end here. */
 async function recover(tx: Sql, stranded: readonly StrandedMail[]) {
   const notSent = stranded.flatMap((mail) => {
     const reason = isBegun(mail) ? null : againstSending(mail);

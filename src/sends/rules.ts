@@ -7,7 +7,6 @@ import type { MailOutcome } from '../lib/smtp/connection.ts';
  */
 export type Beginning = { attempt: number } | { blocked: BlockReason } | 'late' | 'withdrawn';
 
-/** An attempt at a mail. Without a beginning it ended before the mail could leave. */
 export type MailAttempt = { outcome: MailOutcome; beginning: Beginning | undefined };
 
 export type MailDecision =
@@ -97,7 +96,6 @@ const failed = (code: 'refused' | 'deadline', reason: string, bounced = false): 
   bounced,
 });
 
-/** What is written of an attempt: to the mail's row and to its contact. */
 export type OutcomeRow = {
   id: string;
   org_id: string;
@@ -187,17 +185,13 @@ type BlockedContact = {
   key: string | null;
 };
 
-/** What is known about an address before it is mailed. */
 export type AddressFacts = {
   key: string;
-  /** Its claim on this survey, unless that failed. */
   claim: 'claimed' | 'sending' | 'sent' | 'unknown' | null;
   mailed_or_answered: boolean;
   unsubscribed: boolean;
   bounced: boolean;
-  /** Whether its person was erased. */
   erased: boolean;
-  /** When a survey of the organization last went to it, within the frequency rule's days. */
   recent_at: Date | null;
 };
 
@@ -306,7 +300,6 @@ const blockReasonCodes: ReadonlySet<string> = new Set(
   Object.values(blockReasons).map(({ reason_code }) => reason_code),
 );
 
-/** Contacts of persons who were erased are not even saved. */
 export const isErased = (judgement: Judgement): judgement is BlockedContact =>
   !('send' in judgement) && judgement.reason_code === 'erased';
 

@@ -35,7 +35,6 @@ export type ContactResult = {
   reason_code?: string;
 };
 
-/** Sends a survey to contacts and answers when every one of them has a final status. */
 export async function sendSurvey(tools: SendTools, { orgId, actor }: Writer, request: SendRequest) {
   const survey = { orgId, surveyId: request.surveyId };
   const submitted = request.contacts.map((contact) => readContact(contact));

@@ -18,7 +18,6 @@ type CampaignIds = { surveyId: string; campaignId: string };
 
 const liveSeconds = 2;
 
-/** How far a campaign is, and what became of each person. */
 export async function showCampaign(
   c: Context<ScreenEnv>,
   { db, now }: AdvanceTools,
@@ -56,13 +55,11 @@ export async function showCampaign(
   return renderScreen(c, { title, section: 'surveys', body, trail });
 }
 
-/** When the window of a survey opens, if that is closed. */
 function opening({ send_window }: ManagedSurvey, now: Date): Date | null {
   const opensAt = nextOpening(send_window, now);
   return opensAt > now ? opensAt : null;
 }
 
-/** The address of a page of the outcomes. */
 const addressOf =
   (here: string, { search, status }: OutcomeFilter) =>
   (page: number) => {
@@ -115,7 +112,6 @@ type OutcomesProps = {
   total: number;
   filter: OutcomeFilter;
   here: string;
-  /** The address of one of its pages. */
   at: (page: number) => string;
 };
 
@@ -201,10 +197,8 @@ function Why({ status, reason, reason_code }: CampaignResult) {
 type ProgressProps = {
   campaign: CampaignRecord;
   here: string;
-  /** Of the organization. */
   timeZone: string;
   mayControl: boolean;
-  /** When the window of its survey opens, if that is closed. */
   opensAt: Date | null;
   now: Date;
   /** Whether it is something that the survey does by itself: it has no end, and is changed with the survey. */
@@ -213,7 +207,6 @@ type ProgressProps = {
 
 const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status === 'running';
 
-/** How far a campaign is. */
 function Progress(props: ProgressProps) {
   const { campaign, here, mayControl, isByItself = false } = props;
   const { total, duplicates, invalid, sent, failed, remaining } = campaign;

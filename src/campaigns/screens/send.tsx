@@ -65,7 +65,6 @@ export async function showSend(
   });
 }
 
-/** The way back to the list of surveys. */
 export const trailOf = ({
   base,
   survey,
@@ -141,7 +140,6 @@ const othersText = (others: number, total: number) =>
 
 type JudgementProps = { judgement: JudgementView; csv: string };
 
-/** How many will be mailed, in a number, a sentence and a bar. */
 function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
   const { mailed, blocked, invalid, alreadyAsked } = judgement;
   const total = mailed + blocked + invalid + alreadyAsked;
@@ -184,7 +182,6 @@ function sentence({ mailed, alreadyAsked, blocked }: JudgementView, total: numbe
 
 const barClasses = [undefined, 'is-skipped', 'is-failed'];
 
-/** Parts of a whole, a hair apart. */
 function Bar({ parts }: { parts: readonly number[] }) {
   const whole = parts.reduce((sum, part) => sum + part, 0);
   let x = 0;
@@ -201,7 +198,6 @@ function Bar({ parts }: { parts: readonly number[] }) {
   );
 }
 
-/** Why the others are not, each reason with a few of its addresses. */
 function WhyNot({ judgement, csv }: JudgementProps) {
   const { reasons, blocked, invalid, alreadyAsked } = judgement;
   const others = blocked + invalid + alreadyAsked;

@@ -6,7 +6,6 @@ import type { SmtpSettings } from './settings.ts';
 export type Connection = { smtp: SMTPConnection; messages: number };
 type Opened = { connection: Connection } | { failure: MailOutcome };
 
-/** Connects, greets, encrypts and logs in, or says what went wrong. */
 export function open(settings: SmtpSettings, signal?: AbortSignal): Promise<Opened> {
   const smtp = new SMTPConnection(connectionOptions(settings));
   // No other listener exists while the connection is idle, and an error without one would end the process.
@@ -122,7 +121,6 @@ export type MailOutcome =
 
 type Refused = { kind: 'refused'; code: number; enhanced: string | null; response: string };
 
-/** What nodemailer's connection puts on its errors. */
 type SmtpError = Error & {
   code?: string | undefined;
   command?: string | undefined;
@@ -134,7 +132,6 @@ const isAfterData = ({ code, command }: SmtpError) => code === 'EMESSAGE' && com
 /** The server said how much it takes, so the message was not even tried. */
 const isTooLarge = ({ code, command }: SmtpError) => code === 'EMESSAGE' && command === 'MAIL FROM';
 
-/** A refusal in words, or why there was none. */
 function outcomeOf(error: SmtpError, otherwise: 'lost' | 'unknown' = 'lost'): MailOutcome {
   const { response, responseCode: code, command } = error;
   if (isTooLarge(error)) return refusal({ code: 552, text: `552 5.3.4 ${error.message}` });
@@ -148,11 +145,9 @@ function outcomeOf(error: SmtpError, otherwise: 'lost' | 'unknown' = 'lost'): Ma
 const isTransient = (code: number) => code >= 400 && code < 500;
 const isRefusal = (code: number) => code >= 400 && code < 600;
 
-/** Whether the server asks for less: 421 too busy or too many connections, 454 try later. */
 export const asksForLess = (outcome: MailOutcome) =>
   outcome.kind === 'refused' && (outcome.code === 421 || outcome.code === 454);
 
-/** Whether the connection can carry another message after this one. */
 export const leavesConnectionUsable = (outcome: MailOutcome) =>
   outcome.kind === 'accepted' || (outcome.kind === 'refused' && outcome.code !== 421);
 

@@ -28,7 +28,6 @@ const signedHeaders = [
 
 const signInPool = promisify<string, Buffer, KeyObject, Buffer>(sign);
 
-/** A signer, or the sentence why there cannot be one. */
 export function createDkimSigner(settings: DkimSettings): DkimSigner | string {
   const key = readKey(settings.key);
   if (typeof key === 'string') return key;
@@ -55,7 +54,6 @@ function readKey(pem: string): KeyObject | string {
   return bits >= smallestKey ? key : `the DKIM key has ${bits} bits, fewer than ${smallestKey}`;
 }
 
-/** The header itself, up to where the signature goes. */
 function signatureHeader({ domain, selector }: DkimSettings, message: Buffer): string {
   const bodyHash = createHash('sha256')
     .update(relaxedBody(bodyOf(message)), 'latin1')

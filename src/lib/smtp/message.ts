@@ -8,7 +8,6 @@ import type { Mailbox } from './address.ts';
 /** Where a recipient's own words go. The marks are noncharacters, which no text may contain. */
 export const slot = (name: string) => `\ufdd0${name}\ufdd1`;
 
-/** One mail for many people. Its subject, `text`, `html` and header values may hold slots. */
 export type MessageTemplate = {
   from: Mailbox;
   replyTo: string | null;
@@ -18,7 +17,6 @@ export type MessageTemplate = {
   html: string;
 };
 
-/** What one recipient's message has of its own. */
 export type Filling = {
   to: Mailbox;
   /** Without its angle brackets. */

@@ -26,7 +26,6 @@ export type MailTransport = {
   send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<MailOutcome>;
 };
 
-/** Sends complete messages to one server over a bounded number of connections. */
 export type SmtpPool = {
   /**
    * The fate of one message; never throws for what the server does. Aborting the signal answers at
@@ -194,7 +193,6 @@ type Ending = 'fine' | 'asked_for_less' | 'failed';
  * A server that asks for less gets half of it and a pause; each accepted message then earns a part of a place back.
  */
 type Throttle = {
-  /** Waits for a place and returns how to give it back; nothing when the signal ended the wait. */
   enter(group: string, signal?: AbortSignal): Promise<((ending: Ending) => void) | undefined>;
   state(): { limit: number; underWay: number; waiting: number };
 };

@@ -53,7 +53,6 @@ const withExamples = (wish: ReturnType<typeof wishOf>) => ({
   from_email: wish.from_email || 'sender@example.com',
 });
 
-/** Fields whose label is not their name. */
 const labels: Readonly<Record<string, string>> = {
   question_text: 'Question',
   subject: 'Subject of the mail',
@@ -62,7 +61,6 @@ const labels: Readonly<Record<string, string>> = {
   thanks: 'Thanks after the answer',
 };
 
-/** A complaint by the label of its field, in whichever language the field is. */
 function remarkOn(issue: v.BaseIssue<unknown>): string {
   const [name = '', , translated] = (v.getDotPath(issue) ?? '').split('.');
   const field = name === 'texts' ? (translated ?? '') : name;
@@ -171,7 +169,6 @@ export async function previewMail(sql: Sql, { orgId, surveyId, publicUrl, langua
 
 type ReadLetter = { publicUrl: string; language: string; reader: AddressedPerson };
 
-/** The mail of a survey, stored or not, to a person. */
 async function readLetter(mailed: MailWords, { publicUrl, language, reader }: ReadLetter) {
   const survey = inLanguage(mailed.survey, language);
   const mail = { survey, organization: mailed.organization, publicUrl };
@@ -208,6 +205,5 @@ function inScheme(html: string, scheme: Scheme): string {
     .replace(/(name="color-scheme" content=)"light dark"/, `$1"${scheme}"`);
 }
 
-/** A sentence where nothing can be shown. */
 const remarkPage = (text: string): HtmlPage =>
   renderPage({ language: languageOf('en'), title: text, body: <p>{text}</p> });
