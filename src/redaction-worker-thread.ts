@@ -2,7 +2,7 @@ import { type PeopleToRedact, redact, redactedExcerpt } from './lib/redact/redac
 import { serveTasks } from './lib/worker/thread.ts';
 import type { Remark } from './summaries/analyst.ts';
 import { readComment } from './summaries/builtin.ts';
-import { readReport } from './suppressions/bounces.ts';
+import { readReport } from './suppressions/report.ts';
 
 type Comment = PeopleToRedact & { comment: string };
 

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  classifyReport,
-  type RecipientStatus,
-  type Report,
-} from '../../src/suppressions/bounces.ts';
+import { classifyReport } from '../../src/suppressions/bounces.ts';
+import type { RecipientStatus, Report } from '../../src/suppressions/report.ts';
 
 const email = 'Ann@People.test';
 const hard: RecipientStatus = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readReport } from '../../src/suppressions/bounces.ts';
+import { readReport } from '../../src/suppressions/report.ts';
 import { leastCost, readerOfThisThread } from '../support/probe/processor-time.ts';
 import { hostileReports } from './report-forms.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readReport } from '../../src/suppressions/bounces.ts';
+import { readReport } from '../../src/suppressions/report.ts';
 
 const read = (text: string) => readReport(Buffer.from(text, 'latin1'));
 const id = '0a8e4c1e-6f6e-4a34-9f35-3d4a1f3f8f10';

@@ -5,7 +5,7 @@ import { createLog } from '../../../src/lib/log/log.ts';
 import { judgeTarget } from '../../../src/lib/outbound/connect.ts';
 import { redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 import { noErasureFile } from '../../../src/people/receipts-file.ts';
-import { readReport } from '../../../src/suppressions/bounces.ts';
+import { readReport } from '../../../src/suppressions/report.ts';
 import { subscriber } from '../fakes/subscriber.ts';
 import { testSettings } from '../make/settings.ts';
 import { conforms } from './conforms.ts';

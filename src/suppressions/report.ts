@@ -1,0 +1,183 @@
+import PostalMime, { type Attachment } from 'postal-mime';
+
+// Read in the thread of the redaction worker: nothing here may import a screen.
+
+/** What a report says about one recipient. */
+export type RecipientStatus = {
+  action: string;
+  status: string;
+  /** Without the kind of address before it, in lower case. */
+  recipients: string[];
+  diagnostic: string;
+};
+
+/** What a message reports about another one. `other` is every message that is no report. */
+export type Report = {
+  kind: 'delivery' | 'complaint' | 'other';
+  statuses: RecipientStatus[];
+  /** Of a complaint: `abuse`, or that it is none. */
+  feedback: string;
+  /** Where the report went, and where the message that it is about said that it came from. */
+  returnPaths: string[];
+  /** Of the message that it is about. */
+  messageIds: string[];
+};
+
+type Fields = ReadonlyMap<string, string>;
+
+const mostRecipients = 100;
+const deepestNesting = 8;
+
+/**
+ * Reads a delivery report (RFC 3464), qmail's kind of it, or a complaint (ARF, RFC 5965). What it needs
+ * stands at the beginning of a report; the mail that is returned with it may be cut off.
+ */
+export async function readReport(message: Uint8Array): Promise<Report> {
+  const {
+    headers,
+    attachments,
+    text = '',
+  } = await PostalMime.parse(beginningOf(message), {
+    forceRfc822Attachments: true,
+    maxNestingDepth: deepestNesting,
+  }).catch(() => ({ headers: [], attachments: [], text: '' }));
+  const outer = new Map(headers.map(({ key, value }) => [key, value]));
+  const part = (type: RegExp) => attachments.find(({ mimeType }) => type.test(mimeType));
+  const status = part(/^message\/(global-)?delivery-status$/);
+  const feedback = part(/^message\/feedback-report$/);
+  const original = part(
+    /^(message\/rfc822|message\/global|text\/rfc822-headers|message\/global-headers)$/,
+  );
+  const form = (outer.get('content-type') ?? '').toLowerCase();
+  const isReport = form.startsWith('multipart/report');
+
+  if (isReport && status) {
+    const groups = fieldGroups(textOf(status));
+    const statuses = groups.slice(1, 1 + mostRecipients).map(statusOf);
+    return { ...about(outer, original), kind: 'delivery', statuses, feedback: '' };
+  }
+  if (isReport && feedback) {
+    const [said = new Map()] = fieldGroups(textOf(feedback));
+    const { returnPaths, messageIds } = about(outer, original);
+    returnPaths.push(...addressesIn(said.get('original-mail-from') ?? ''));
+    const type = (said.get('feedback-type') ?? '').toLowerCase();
+    return { kind: 'complaint', statuses: [], feedback: type, returnPaths, messageIds };
+  }
+  return readQmail(outer, text);
+}
+
+// The parser's time grows with the lines of a message and with the length of its headers.
+const mostBytes = 64 * 1024;
+const mostLines = 2000;
+const mostLineBytes = 2000;
+const mostHeaderBytes = 12 * 1024;
+
+/** As much of a message as any sender may cost: overlong lines are shortened first. */
+function beginningOf(message: Uint8Array): Uint8Array {
+  const text = Buffer.from(message.buffer, message.byteOffset, message.length).toString('latin1');
+  const lines: string[] = [];
+  let bytes = 0;
+  for (let at = 0; at < text.length && lines.length < mostLines && bytes < mostBytes; ) {
+    const end = text.indexOf('\n', at) < 0 ? text.length : text.indexOf('\n', at);
+    const line = text.slice(at, Math.min(end, at + mostLineBytes));
+    lines.push(line);
+    bytes += line.length + 1;
+    at = end + 1;
+  }
+  return Buffer.from(shortenHeaders(lines.join('\n')), 'latin1');
+}
+
+function shortenHeaders(text: string): string {
+  const end = /\r?\n\r?\n/.exec(text)?.index ?? text.length;
+  if (end <= mostHeaderBytes) return text;
+  const lastLineEnd = text.lastIndexOf('\n', mostHeaderBytes);
+  return text.slice(0, lastLineEnd < 0 ? mostHeaderBytes : lastLineEnd) + text.slice(end);
+}
+
+/** qmail sends plain text: a sentence, a paragraph for each recipient, then the message itself. */
+function readQmail(outer: Fields, text: string): Report {
+  const [notice = '', original = ''] = text.replace(/\r\n/g, '\n').split(qmailSeparator);
+  const isQmail = qmailOpening.test(notice) && original !== '';
+  const [headers = new Map()] = isQmail ? fieldGroups(original) : [];
+  const statuses = isQmail ? qmailStatuses(notice) : [];
+  const kind = isQmail ? 'delivery' : 'other';
+  return { ...aboutFields(outer, headers), kind, statuses, feedback: '' };
+}
+
+const qmailOpening = /^Hi\. This is the /m;
+const qmailSeparator =
+  /^--- Below this line is (?:a copy of the message|the original bounce)\.\n+/m;
+
+const qmailStatuses = (notice: string): RecipientStatus[] =>
+  [...notice.matchAll(/^<([^>\n]{3,254})>:\n((?:.+\n?){1,20})/gm)]
+    .slice(0, mostRecipients)
+    .map(([, recipient = '', paragraph = '']) => {
+      const diagnostic = paragraph.replace(/\s+/g, ' ').trim();
+      const status = /[( #]([245]\.\d{1,3}\.\d{1,3})\b/.exec(diagnostic)?.[1] ?? '5.0.0';
+      return { action: 'failed', status, recipients: [recipient.toLowerCase()], diagnostic };
+    });
+
+function statusOf(fields: Fields): RecipientStatus {
+  const said = (name: string) => fields.get(name) ?? '';
+  const recipients = [said('original-recipient'), said('final-recipient')]
+    .map((value) =>
+      value
+        .replace(/^[^;]*;/, '')
+        .trim()
+        .replace(/^<|>$/g, '')
+        .toLowerCase(),
+    )
+    .filter((value) => value !== '');
+  return {
+    action: said('action').trim().toLowerCase(),
+    status: /[245]\.\d{1,3}\.\d{1,3}/.exec(said('status'))?.[0] ?? '',
+    recipients,
+    diagnostic: said('diagnostic-code')
+      .replace(/^[^;]*;/, '')
+      .trim(),
+  };
+}
+
+function about(outer: Fields, original: Attachment | undefined) {
+  const [headers = new Map()] = original ? fieldGroups(textOf(original)) : [];
+  return aboutFields(outer, headers);
+}
+
+function aboutFields(outer: Fields, original: Fields) {
+  const addressed = ['to', 'delivered-to', 'x-original-to', 'envelope-to'].map((name) =>
+    outer.get(name),
+  );
+  const returnPaths = [...addressed, original.get('return-path')].flatMap((value) =>
+    addressesIn(value ?? ''),
+  );
+  const messageIds = [...(original.get('message-id') ?? '').matchAll(/<([^<>\s]{1,250})>/g)].map(
+    ([, id = '']) => id,
+  );
+  return { returnPaths, messageIds };
+}
+
+const addressesIn = (value: string) =>
+  [...value.slice(0, 10_000).matchAll(/[^\s<>,;:"()]{1,64}@[^\s<>,;:"()]{1,253}/g)].map(
+    ([address]) => address,
+  );
+
+/** Blocks of header fields, with empty lines between them. Of a name that is repeated the first counts. */
+function fieldGroups(text: string): Fields[] {
+  const groups: Map<string, string>[] = [];
+  for (const block of text
+    .replace(/\r\n/g, '\n')
+    .trim()
+    .split(/\n{2,}/)) {
+    const fields = new Map<string, string>();
+    for (const line of block.replace(/\n[ \t]+/g, ' ').split('\n')) {
+      const colon = line.indexOf(':');
+      const name = line.slice(0, Math.max(colon, 0)).trim().toLowerCase();
+      if (name && !fields.has(name)) fields.set(name, line.slice(colon + 1).trim());
+    }
+    groups.push(fields);
+  }
+  return groups;
+}
+
+const textOf = ({ content }: Attachment) =>
+  typeof content === 'string' ? content : new TextDecoder().decode(content);
