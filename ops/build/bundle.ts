@@ -10,7 +10,10 @@ import { inAscii } from './ascii.ts';
 export async function bundle(entry: string, outfile: string, plugins: Plugin[] = []) {
   const program = await bundleModule(entry, outfile, { format: 'esm', plugins });
   const thread = join(dirname(outfile), threadFile);
-  const inThread = await bundleModule('src/redaction-worker-thread.ts', thread, { format: 'cjs', plugins });
+  const inThread = await bundleModule('src/redaction-worker-thread.ts', thread, {
+    format: 'cjs',
+    plugins,
+  });
   return { packages: [...new Set([...program, ...inThread])].sort() };
 }
 
