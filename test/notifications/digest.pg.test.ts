@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
-import { countKinds, digestLetter } from '../../src/notifications/digest.ts';
+import { digestLetter } from '../../src/notifications/digest.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
 import { sweepDigests } from '../../src/notifications/sweep.ts';
 import { categoryOf, type SurveyType } from '../../src/survey-types.ts';
@@ -145,20 +145,6 @@ test('a digest says by how much each number changed, as precisely as it is shown
       'Stars of 5: 3.00, as before (2 responses).',
       'Thumbs up: 66.7%, 16.7 more than before (3 responses).',
     ]),
-  );
-});
-
-test('of kinds with as many responses the one of customers stands first', async () => {
-  const org_id = await makeOrganization(db);
-  const at = (day: number) => new Date(Date.UTC(2026, 2, day));
-  for (const audience of ['employee', null]) {
-    const survey_id = await makeSurvey(db, org_id, { audience });
-    await makeResponse(db, { org_id, survey_id }, { created_at: at(1) });
-  }
-  const kinds = await countKinds(db, org_id, { before: at(0), start: at(1), end: at(2) });
-  assert.deepEqual(
-    kinds.map(({ audience }) => audience),
-    ['customer', 'employee'],
   );
 });
 

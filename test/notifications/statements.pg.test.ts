@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import {
-  findChoices,
-  findStop,
-  removeChoice,
-  saveChoices,
-} from '../../src/notifications/choices.ts';
+import { findChoices, findStop, saveChoices } from '../../src/notifications/choices.ts';
 import { countOpenDetractors, readDigestPeriods } from '../../src/notifications/digest.ts';
 import {
   claimNotification,
@@ -135,27 +130,6 @@ test('thirty answers of a kind are noted an hour, the oldest first', async () =>
   assert.ok(!noted.includes(`detractor ${newest?.id}`));
 });
 
-test('80 and 100 of a hundred mails are noted, no less, and none of a month without a limit', async () => {
-  const kinds: [used: number, limit: number, kind: string | undefined][] = [
-    [79, 100, undefined],
-    [80, 100, 'limit_near'],
-    [99, 100, 'limit_near'],
-    [100, 100, 'limit_reached'],
-    [0, 0, undefined],
-  ];
-  for (const [used, monthly_send_limit, kind] of kinds) {
-    const { org_id } = await scene();
-    await db`update organizations set monthly_send_limit = ${monthly_send_limit} where id = ${org_id}`;
-    await db`
-      insert into mail_usage (org_id, month, used)
-      values (${org_id}, date_trunc('month', now() at time zone 'UTC')::date, ${used}),
-             (${org_id}, (date_trunc('month', now() at time zone 'UTC') - interval '1 month')::date, 100)`;
-    await insertNotifications(db);
-    const found = (await noticed(org_id)).map((one) => one.split(' ')[0]);
-    assert.deepEqual(found, kind ? [kind] : [], `${used} of ${monthly_send_limit}`);
-  }
-});
-
 test('a webhook that was switched off after failures is noted for an hour, to its organization alone', async () => {
   const [mine, theirs] = [await scene(), await scene()];
   const off = { active: false, deactivated_reason: 'it failed' };
@@ -246,19 +220,6 @@ test('a member without a choice gets nothing, by the clock of the organization',
   const [row] = await db<{ at: Date }[]>`
     select changed_at as at from notification_choices where member_id = ${other}`;
   assert.ok(row!.at > before);
-});
-
-test('a link stops its kind alone, and nothing where it was not chosen', async () => {
-  const { org_id, member_id } = await scene({ events: ['held', 'detractor'], digest: 'day' });
-  const stop = async (kind: 'held' | 'webhook_off' | 'digest') => {
-    const left = await removeChoice(db, { orgId: org_id, memberId: member_id, kind });
-    return left && { ...left };
-  };
-  assert.equal(await stop('webhook_off'), undefined);
-  assert.deepEqual(await stop('held'), { events: ['detractor'], digest: 'day' });
-  assert.equal(await stop('held'), undefined);
-  assert.deepEqual(await stop('digest'), { events: ['detractor'], digest: 'none' });
-  assert.equal(await stop('digest'), undefined);
 });
 
 test('a notification holds what is of its own organization', async () => {

@@ -5,7 +5,6 @@ import type { Analyst } from '../../src/summaries/analyst.ts';
 import { analyze } from '../../src/summaries/comment-reader.ts';
 import { countUnanalyzed } from '../../src/summaries/queries.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
-import { makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { keptLog } from '../support/probe/log.ts';
 
@@ -105,13 +104,6 @@ test('a comment whose turn comes after analysis was switched off is not analyzed
   assert.deepEqual([...(await org.waiting())], []);
 });
 
-test("an analysis never reaches another organization's answer", async () => {
-  const [mine, theirs] = [await makeFeedback(db), await makeFeedback(db)];
-  const response_id = await theirs.answer(2, 'Terrible', '2026-05-02');
-  await analyze(readingTools(db), { org_id: mine.id, response_id, tries: 0 });
-  assert.equal((await mine.analyses()).length + (await theirs.analyses()).length, 0);
-});
-
 test('an analyst that is away is asked later, and in the end the answer stays without', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
@@ -175,63 +167,10 @@ test('history is analyzed again, each answer once, and what was known stays unti
   assert.equal(await left(), 0);
 });
 
-test('comments without an analysis are counted from the first instant of a time up to its last', async () => {
-  const [org, other] = [await makeFeedback(db), await makeFeedback(db)];
-  const end = new Date('2026-06-01T00:00:00Z');
-  const at = (time: Date, ms: number) => new Date(time.getTime() + ms).toISOString();
-  const count = (over: { end?: null; askedAt?: string } = {}) =>
-    countUnanalyzed(db, org.id, { start, end, askedAt: null, ...over });
-  const steps: [act: () => unknown, counted: number, withoutEnd: number][] = [
-    [() => org.answer(2, 'Too early', at(start, -1)), 0, 0],
-    [() => org.answer(2, 'The first', at(start, 0)), 1, 1],
-    [() => org.answer(2, 'The last', at(end, -1)), 2, 2],
-    [() => org.answer(2, 'Too late', at(end, 0)), 2, 3],
-    [() => org.answer(2, null, '2026-05-10'), 2, 3],
-    [() => other.answer(2, 'Of another', '2026-05-10'), 2, 3],
-    [() => org.analyzed(2, 'Known', '2026-05-10', saying('x')), 2, 3],
-    [() => db`update responses set held_reason = 'trap' where comment = 'The last'`, 1, 2],
-  ];
-  for (const [act, counted, withoutEnd] of steps) {
-    await act();
-    assert.deepEqual([await count(), await count({ end: null })], [counted, withoutEnd], `${act}`);
-  }
-  assert.equal(await count({ askedAt: at(new Date(), 3_600_000) }), 2, 'asked for again');
-});
-
 test('themes of the organization are looked for, and names are no theme', async () => {
   const org = await makeFeedback(db, { people: ['Bob Miller'] });
   await db`insert into themes (org_id, name, words) values (${org.id}, 'Café', ${['lunch-break']})`;
   await org.analyzed(8, 'Bob Miller at the lunch break; mail bob@acme.test', '2026-05-02');
   const [analysis] = await org.analyses();
   assert.deepEqual(analysis?.themes, ['café']);
-});
-
-test('an analyst is asked with all that belongs to a comment, and placeholders for who is named in it', async () => {
-  const org = await makeFeedback(db, { people: ['Bob Miller'] });
-  const response_id = await org.answer(2, 'ask Bob Miller or bob@acme.test', '2026-05-02');
-  await makeSurvey(db, org.id, { type: 'ces', language: 'fr' });
-  await db`update surveys set type = 'csat', language = 'de' where id = ${org.survey}`;
-  await db`insert into themes (org_id, name, words) values (${org.id}, 'Café', ${['lunch-break']})`;
-  const received: Record<string, unknown>[] = [];
-  const analyst: Analyst = {
-    ...saying('x'),
-    analyze: async ({ themes, ...remark }) => {
-      received.push({ ...remark, themes: themes.map(({ name }) => name) });
-      return { ok: false, why: 'away', later: true, waitMs: 0 };
-    },
-  };
-  await analyze(readingTools(db, analyst), { org_id: org.id, response_id, tries: 0 });
-  const themes = received[0]?.['themes'] as string[];
-  assert.ok(themes.includes('Café') || themes.includes('café'), themes.join());
-  assert.deepEqual(received, [
-    {
-      orgId: org.id,
-      comment: 'ask [name] or [email]',
-      score: 2,
-      type: 'csat',
-      category: 'detractor',
-      language: 'de',
-      themes,
-    },
-  ]);
 });

@@ -106,14 +106,6 @@ for (const [name, words, complaint] of wrongThemes) {
   });
 }
 
-test('a theme has a name of forty characters at most, and a hundred words of as many characters', async () => {
-  const organization = '00000000-0000-4000-8000-000000000000';
-  const words = ['y'.repeat(100), ...Array<string>(99).fill('fee')].join();
-  const given = ['--org', organization, '--name', 'x'.repeat(40), '--words', words];
-  const taken = await run('theme', 'add', ...given);
-  assert.deepEqual([taken.code, taken.stderr], [1, 'askback: organization not found\n']);
-});
-
 test('an organization has at most 100 themes of its own', async () => {
   const { id } = await makeFeedback(db);
   await db`

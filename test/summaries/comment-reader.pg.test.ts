@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import { createLog, type Log } from '../../src/lib/log/log.ts';
-import { hasWaiting, listOrganizationsWaiting } from '../../src/responses/waiting-analyses.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { createAnalystQueue, createCommentReader } from '../../src/summaries/comment-reader.ts';
 import { recordSpans } from '../support/fakes/tracer.ts';
 import { makePool } from '../support/make/deliveries.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
-import { refuseWrites } from '../support/make/refused-writes.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { keptLog } from '../support/probe/log.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
@@ -134,36 +130,6 @@ test('what a process had claimed when it died is analyzed by another, and nothin
   assert.equal(asked.filter(({ orgId }) => orgId === ofLiving.id).length, 0);
 });
 
-test('a claim that fails is logged, and made again by itself', async (t) => {
-  const org = await makeFeedback(db);
-  await addHistory(org, 3);
-  const allow = await refuseWrites(db, t, { table: 'waiting_analyses', acts: 'update' });
-  const { lines, log } = keptLog();
-  const reader = readerOf(recordingAnalyst().analyst, await makePool(db), { log });
-  await reader.sweep();
-  await allow();
-  await until('they are analyzed', async () => (await org.waiting()).length === 0);
-  await reader.stop();
-  assert.deepEqual(lines, [
-    ['warn', 'no comments claimed, trying on', { org_id: org.id, err: 'not now' }],
-    ['info', 'comments are claimed again', {}],
-  ]);
-});
-
-test('a claim whose answer was lost is made again', async () => {
-  const org = await makeFeedback(db);
-  await addHistory(org, 3);
-  const own = await makePool(db);
-  await db`
-    update waiting_analyses
-    set claimed_by = ${own}, due_at = now() - interval '3 seconds'
-    where org_id = ${org.id}`;
-  const reader = readerOf(recordingAnalyst().analyst, own);
-  await reader.sweep();
-  await until('they are analyzed', async () => (await org.waiting()).length === 0);
-  await reader.stop();
-});
-
 test('a process that stops gives back what has not begun, and finishes what has', async () => {
   const org = await makeFeedback(db);
   await addHistory(org, 100);
@@ -231,24 +197,4 @@ test('a sweep goes on where the one before ended, however many organizations sti
   await until('the last are claimed', async () => (await unclaimed()) === 0);
   hanging.resolve();
   await reader.stop();
-});
-
-test('organizations with waiting comments are listed in turn, some at a time', async () => {
-  const all = [await makeFeedback(db), await makeFeedback(db), await makeFeedback(db)];
-  for (const org of all) await addHistory(org, 5);
-  await db`update waiting_analyses set due_at = now() + interval '1 hour' where org_id = ${all[0]!.id}`;
-  const isFound = async () => {
-    const [look] = await db<{ found: boolean }[]>`select ${hasWaiting(db, randomUUID())} as found`;
-    return look?.found;
-  };
-  assert.ok(await isFound());
-  const due = all.slice(1).map(({ id }) => id);
-  const list = (after: string | null) =>
-    listOrganizationsWaiting(db, { after, atMost: 1, by: randomUUID() });
-  const [first] = await list(null);
-  const [second] = await list(first!);
-  assert.deepEqual([first, second], due.toSorted());
-  assert.deepEqual(await list(second!), []);
-  await db`update waiting_analyses set due_at = now() + interval '1 hour'`;
-  assert.ok(!(await isFound()));
 });

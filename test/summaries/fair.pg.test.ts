@@ -11,24 +11,6 @@ const jobOf = (org_id: string) => ({
   traceparent: null,
 });
 
-test('a comment is analyzed while all places of another organization hang', async () => {
-  const queue = createAnalystQueue({ db, limits: { slots: 4, reserve: 1 } });
-  const [busy, other] = [randomUUID(), randomUUID()];
-  const hanging = Promise.withResolvers<void>();
-  let begun = 0;
-  const runs = Array.from({ length: 50 }, () =>
-    queue.run(busy, async () => {
-      begun += 1;
-      await hanging.promise;
-    }),
-  );
-  assert.equal(await queue.run(other, async () => 'analyzed'), 'analyzed');
-  assert.ok(begun > 0 && begun < 4, `${begun} of the busy organization had begun`);
-  hanging.resolve();
-  await Promise.all(runs);
-  assert.equal(begun, 50);
-});
-
 test('jobs that wait for the analyst when the process stops go back, those that run are finished', async () => {
   const queue = createAnalystQueue({ db, limits: { slots: 1, reserve: 0 } });
   const org = randomUUID();

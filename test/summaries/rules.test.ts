@@ -15,7 +15,7 @@ import {
   tidyThemes,
   toneOf,
 } from '../../src/summaries/rules.ts';
-import { themesOf, usualThemes, vocabulary } from '../../src/summaries/themes.ts';
+import { themesOf, vocabulary } from '../../src/summaries/themes.ts';
 import type { Category } from '../../src/survey-types.ts';
 
 const tones: [sentences: number[], category: Category, tone: Sentiment][] = [
@@ -195,48 +195,6 @@ for (const words of leaving) {
     assert.ok(speaksOfLeaving(`not happy with it ${words}`));
   });
 }
-
-/** Of each theme the words of comments, as people write them. */
-const spoken: Record<string, string> = {
-  support:
-    'support, customer service, helpdesk, agents, tickets, response times, staff, on hold, called back, first call',
-  price: 'prices, pricing, expensive, costs, cheap, affordable, fees, value for money',
-  billing: 'billing, bills, overcharged, invoices, charged, payments, subscriptions, refunds',
-  performance: 'slow, fast, speed, performance, lags, laggy, loading, timeouts, quick',
-  reliability: 'crashes, bugs, buggy, errors, broken, outages, downtime, unstable, reliable',
-  'ease of use': 'easy, intuitive, confusing, complicated, usability, user-friendly, simple',
-  design: 'designs, interface, UI, layout, look and feel, dark mode',
-  features: 'features, functionality, missing, roadmap, capability',
-  onboarding: 'onboarding, setup, set up, getting started, training, tutorials',
-  documentation: 'documentation, docs, manual, guides, instructions',
-  integrations: 'integrations, integrated, API, webhooks, imports, exporting',
-  mobile: 'mobile, apps, Android, iOS, iPhone, tablets',
-  delivery: 'delivery, delivered, parcels, shipping, arrived, packages, couriers, late',
-  quality: 'quality, well made, durable, defective, faulty',
-  communication: 'communication, informed, updates, emails, announcements',
-  security: 'security, privacy, GDPR, logins, passwords, two-factor',
-  pay: 'salary, salaries, wages, compensation, benefits',
-  workload: 'workload, overtime, stress, burnout, understaffed',
-  management: 'management, managers, leadership, decisions, boss',
-  team: 'teams, teammates, colleagues, coworkers',
-  flexibility: 'flexible, flexibility, remote work, home office',
-  meetings: 'meetings',
-  growth: 'career, promotions, learned, learning, development',
-  reporting: 'reports, reporting, dashboards, analytics, charts',
-};
-for (const [theme, words] of Object.entries(spoken)) {
-  test(`each of "${words}" speaks of ${theme}`, () => {
-    for (const word of words.split(', '))
-      assert.deepEqual(themesOf(`so much of ${word}!`, usualThemes), [theme], word);
-  });
-}
-
-test('every usual theme is spoken of by a test', () => {
-  assert.deepEqual(
-    Object.keys(spoken),
-    usualThemes.map(({ name }) => name),
-  );
-});
 
 test('a word ends as English words do, and takes no letters of its own', () => {
   const themes = [{ name: 'x', words: ['fee', 'charge', 'crash', '品質'] }];

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { changeTag, createTag, ensureTags } from '../../src/tags/tags.ts';
@@ -44,20 +43,6 @@ test('a name that an import brings is the tag that differs from it only by case,
     names.map(({ name }) => name),
     ['BILLING', 'Billing', 'Too slow', 'shop'],
   );
-});
-
-test('of tags that differ by case alone and were made at once a third spelling is the first by its id', async () => {
-  const org_id = await makeOrganization(db);
-  const ids = Array.from({ length: 12 }, () => randomUUID()).toSorted();
-  const created_at = new Date();
-  for (const [at, id] of ids.toReversed().entries()) {
-    const name = [...'shop'].map((letter, n) =>
-      (at + 1) & (1 << n) ? letter.toUpperCase() : letter,
-    );
-    await db`insert into tags ${db({ org_id, id, name: name.join(''), color: '#112233', created_at })}`;
-  }
-  const found = await ensureTags(db, commandWriter(org_id), ['shop']);
-  assert.deepEqual(found, new Map([['shop', ids[0]]]));
 });
 
 test('of names that differ by case alone an import makes one tag, as the first is written', async () => {

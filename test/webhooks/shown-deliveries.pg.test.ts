@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inTransaction, type Sql } from '../../src/lib/db/db.ts';
-import { insertPastDeliveries } from '../../src/webhooks/replay.ts';
 import { countByDay, listAttempts, pageOfDeliveries } from '../../src/webhooks/screen.queries.ts';
-import { addDeliveries, endDeliveriesToday } from '../support/make/delivery-rows.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -120,36 +119,5 @@ test('the days of a webhook count what ended on each, without tests, from the fi
       { day: at(1).toISOString().slice(0, 10), delivered: 0, failed: 0, skipped: 1 },
       { day: at(0).toISOString().slice(0, 10), delivered: 1, failed: 0, skipped: 0 },
     ],
-  );
-});
-
-test('a busy day is counted whole', async () => {
-  const own = await target();
-  await endDeliveriesToday(db, own.of, 10_001);
-  const [today] = await countByDay(db, own.asked, 1);
-  assert.equal(today?.delivered, 10_001);
-});
-
-test('attempts of a past delivery are numbered from one, and counted with the one that arrived', async () => {
-  const own = await target();
-  const at = minutesAgo(5);
-  const attempt = { status_code: 500, response_body: 'no', duration_ms: 7, at };
-  const past = {
-    event: 'response.received',
-    body: '{}',
-    created_at: at,
-    delivered_at: at,
-    status: 'delivered',
-    status_code: 200,
-    duration_ms: 9,
-    response_body: 'ok',
-  };
-  await insertPastDeliveries(db, own.asked, [{ ...past, failed: [attempt, attempt] } as never]);
-  const { rows } = await pageOfDeliveries(db, own.asked, { page: 1, limit: 9, status: null });
-  assert.deepEqual([rows[0]?.attempts, rows[0]?.duration_ms], [3, 9]);
-  const attempts = await listAttempts(db, own.asked, rows[0]!.id);
-  assert.deepEqual(
-    attempts.map(({ number }) => number),
-    [1, 2, 3],
   );
 });
