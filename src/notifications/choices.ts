@@ -1,6 +1,5 @@
-import { type Actor, recordAct } from '../audit/acts.ts';
+import { type Actor, type AuditedAct, recordAct } from '../audit/acts.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
-import type { OwnerOf } from '../sessions/session.ts';
 import type { NotificationContents, StopWish } from './mail.ts';
 
 type ChoosingMember = { orgId: string; memberId: string; actor: Actor };
@@ -13,11 +12,8 @@ export async function chooseNotifications(
 ) {
   await inTransaction(db, async (tx) => {
     await saveChoices(tx, member, choices);
-    const { orgId, actor, memberId } = member;
     const { events, digest } = choices;
-    const target = { kind: 'member', id: memberId };
-    const details = { events, digest };
-    await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
+    await recordChange(tx, member, { events, digest });
   });
 }
 
@@ -28,10 +24,20 @@ export async function stopNotification(db: Db, wish: StopWish, name: string) {
     const choices = await removeChoice(tx, wish);
     if (!choices) return;
     const actor: Actor = { kind: 'member', id: memberId, name };
-    const target = { kind: 'member', id: memberId };
-    const details = { ...choices, stopped: kind };
-    await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
+    await recordChange(tx, { orgId, memberId, actor }, { ...choices, stopped: kind });
   });
+}
+
+type Changer = { orgId: string; actor: Actor; memberId?: string };
+
+/** The change is one of the organization where no member is named. */
+export async function recordChange(
+  tx: Sql,
+  { orgId, actor, memberId }: Changer,
+  details: AuditedAct['details'],
+) {
+  const target = memberId ? { kind: 'member', id: memberId } : { kind: 'organization', id: orgId };
+  await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
 }
 
 export type NotificationChoices = {
@@ -118,14 +124,12 @@ export type Digest = (typeof digests)[number];
 /** Decides what mails and posts of the organization may show of a response. */
 export async function setContents(
   db: Db,
-  { orgId, actor }: Pick<OwnerOf, 'orgId' | 'actor'>,
+  { orgId, actor }: Changer,
   contents: NotificationContents,
 ) {
   await inTransaction(db, async (tx) => {
     await saveContents(tx, orgId, contents);
-    const target = { kind: 'organization', id: orgId };
-    const details = { ...contents };
-    await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
+    await recordChange(tx, { orgId, actor }, { ...contents });
   });
 }
 

@@ -1,11 +1,12 @@
-import { type Actor, recordAct } from '../audit/acts.ts';
+import type { Actor } from '../audit/acts.ts';
 import { enqueue, type JobPayloads } from '../jobs.ts';
 import type { SealedFor, Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import type { Excerpt } from '../responses/answer.ts';
 import type { SubscriberAnswer, SubscriberClient } from '../webhooks/deliver.ts';
-import type { Digest, NotificationKind } from './choices.ts';
+import { isSuccess } from '../webhooks/rules.ts';
+import { type Digest, type NotificationKind, recordChange } from './choices.ts';
 import {
   contents,
   letterOf,
@@ -56,7 +57,7 @@ export async function postNotification(tools: SlackTools, job: JobPayloads['noti
 }
 
 const isTaken = ({ statusCode, error }: SubscriberAnswer) =>
-  error === null && statusCode !== null && statusCode >= 200 && statusCode < 300;
+  error === null && isSuccess(statusCode);
 
 const unreached: readonly unknown[] = ['dns', 'connect', 'tls', 'busy'];
 
@@ -130,19 +131,16 @@ export async function setSlackHook(
   return await inTransaction(db, async (tx) => {
     if (!(await saveSlackHook(tx, orgId, { url: sealed, events, digest })))
       return 'an address is needed';
-    const target = { kind: 'organization', id: orgId };
-    const details = { events, digest, host: url === null ? null : new URL(url).host };
-    await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
+    const host = url === null ? null : new URL(url).host;
+    await recordChange(tx, { orgId, actor }, { events, digest, host });
     return null;
   });
 }
 
 export async function removeSlackHook(db: Db, { orgId, actor }: HookOwner) {
   await inTransaction(db, async (tx) => {
-    if (!(await deleteSlackHook(tx, orgId))) return;
-    const target = { kind: 'organization', id: orgId };
-    const details = { removed: true };
-    await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
+    const { count } = await tx`delete from slack_hooks where org_id = ${orgId}`;
+    if (count > 0) await recordChange(tx, { orgId, actor }, { removed: true });
   });
 }
 
@@ -173,11 +171,6 @@ export async function saveSlackHook(
         where org_id = ${orgId}
         returning org_id`;
   return saved !== undefined;
-}
-
-async function deleteSlackHook(sql: Sql, orgId: string): Promise<boolean> {
-  const { count } = await sql`delete from slack_hooks where org_id = ${orgId}`;
-  return count > 0;
 }
 
 type SlackClaim = Omit<StoredNotification, 'member_id' | 'email' | 'member'> & {

@@ -1,17 +1,18 @@
-import { enqueue, type JobPayloads } from '../jobs.ts';
+import { enqueue, type JobPayloads, type NewJob } from '../jobs.ts';
 import { type Db, inTransaction, type Part, type Sql } from '../lib/db/db.ts';
 
 type SweepTools = { db: Db };
 
 /** Notices what occurred: by the clock, so that no answer waits for it. */
 export async function sweepNotifications({ db }: SweepTools) {
-  await withMails(db, insertNotifications);
-  await withPosts(db, insertSlackNotifications);
+  await insertAndEnqueue(db, mailJob, (tx) => insertFound(tx, memberWishes(tx)));
+  await insertAndEnqueue(db, postJob, (tx) => insertFound(tx, slackWishes(tx)));
 }
 
+/** Digests that are due, each by the clock of its member or of the organization. */
 export async function sweepDigests({ db }: SweepTools, now = new Date()) {
-  await withMails(db, (tx) => insertDigests(tx, now));
-  await withPosts(db, (tx) => insertSlackDigests(tx, now));
+  await insertAndEnqueue(db, mailJob, (tx) => insertDue(tx, now, memberWishes(tx)));
+  await insertAndEnqueue(db, postJob, (tx) => insertDue(tx, now, slackWishes(tx)));
 }
 
 export async function notifyAssigned(
@@ -19,65 +20,50 @@ export async function notifyAssigned(
   { org_id, member_id, response_id }: JobPayloads['notifications.assigned'],
 ) {
   const assigned = { orgId: org_id, memberId: member_id, responseId: response_id };
-  await withMails(db, (tx) => insertAssigned(tx, assigned));
-}
-
-type Insert = (tx: Sql) => Promise<readonly NewNotification[]>;
-
-/** Enqueues the mail of each new notification in the transaction that inserts it. */
-const withMails = (db: Db, insert: Insert) =>
-  inTransaction(db, async (tx) => {
-    const inserted = await insert(tx);
-    await enqueue(
-      tx,
-      inserted.map((payload) => ({ task: 'notifications.mail', payload })),
-    );
-  });
-
-const withPosts = (db: Db, insert: Insert) =>
-  inTransaction(db, async (tx) => {
-    const inserted = await insert(tx);
-    await enqueue(
-      tx,
-      inserted.map((row) => ({ task: 'notifications.post', payload: { ...row, tries: 0 } })),
-    );
-  });
-
-const batch = 1000;
-
-export async function cleanUpNotifications({ db }: { db: Db }) {
-  while ((await deleteOldNotifications(db, batch)) === batch);
-}
-
-/** More notifications of answers an hour would bury a member's other mails. */
-const mostAnswersAnHour = 30;
-
-/**
- * Inserts a notification for each event of the last hour, for the
- * members that want it. What has a notification already gets no second one. The minute before a member chose
- * is swept too: what occurred between the last sweep and a change of the choices is not lost.
- */
-export async function insertNotifications(sql: Sql) {
-  return await insertFound(
-    sql,
-    sql`
-      -- all organizations
-      select org_id, member_id, events, changed_at from notification_choices`,
-  );
-}
-
-/** The same for what organizations have posted to their webhooks. */
-export async function insertSlackNotifications(sql: Sql) {
-  return await insertFound(
-    sql,
-    sql`
-      -- all organizations
-      select org_id, null::uuid as member_id, events, changed_at from slack_hooks`,
-  );
+  await insertAndEnqueue(db, mailJob, (tx) => insertAssigned(tx, assigned));
 }
 
 type NewNotification = { org_id: string; notification_id: string };
 
+const mailJob = (payload: NewNotification): NewJob => ({ task: 'notifications.mail', payload });
+const postJob = (row: NewNotification): NewJob => ({
+  task: 'notifications.post',
+  payload: { ...row, tries: 0 },
+});
+
+/** Enqueues the job of each new notification in the transaction that inserts it. */
+const insertAndEnqueue = (
+  db: Db,
+  toJob: (row: NewNotification) => NewJob,
+  insert: (tx: Sql) => Promise<readonly NewNotification[]>,
+) => inTransaction(db, async (tx) => enqueue(tx, (await insert(tx)).map(toJob)));
+
+const batch = 1000;
+
+export async function cleanUpNotifications({ db }: SweepTools) {
+  while ((await deleteOldNotifications(db, batch)) === batch);
+}
+
+const memberWishes = (sql: Sql) => sql`
+  -- all organizations
+  select org_id, member_id, events, digest, time_zone, changed_at
+  from notification_choices`;
+
+/** What organizations have posted to their webhooks. */
+const slackWishes = (sql: Sql) => sql`
+  -- all organizations
+  select h.org_id, null::uuid as member_id, h.events, h.digest, o.time_zone, h.changed_at
+  from slack_hooks h
+  join organizations o on o.id = h.org_id`;
+
+/** More notifications of answers an hour would bury a member's other mails. */
+const maxAnswersPerHour = 30;
+
+/**
+ * Inserts a notification for each event of the last hour that is wanted. What has a notification already gets no second
+ * one. The minute before a choice is swept too: what occurred between the last sweep and a change of the choices is not
+ * lost.
+ */
 async function insertFound(sql: Sql, wishes: Part) {
   const events = [
     answers(sql, 'detractor', sql`r.held_reason is null and r.category = 'detractor'`),
@@ -121,7 +107,7 @@ const answers = (sql: Sql, kind: 'detractor' | 'held', condition: Part) => sql`
           and n.subject = r.id::text
       )
     order by r.created_at
-    limit greatest(${mostAnswersAnHour} - lately.sent, 0)
+    limit greatest(${maxAnswersPerHour} - lately.sent, 0)
   ) r
   where ${kind} = any(w.events)`;
 
@@ -152,7 +138,7 @@ const campaigns = (sql: Sql) => sql`
     and c.finished_at >= w.since`;
 
 /** A member that wants it is notified once that a response is its own to follow up. */
-export async function insertAssigned(
+async function insertAssigned(
   sql: Sql,
   { orgId, memberId, responseId }: { orgId: string; memberId: string; responseId: string },
 ) {
@@ -168,25 +154,6 @@ export async function insertAssigned(
       returning org_id, id
     )
     select org_id, id as notification_id from inserted`;
-}
-
-/** Digests of members that are due, each by the member's clock. */
-export async function insertDigests(sql: Sql, now: Date) {
-  const wishes = sql`
-    -- all organizations
-    select org_id, member_id, digest, time_zone, changed_at
-    from notification_choices`;
-  return await insertDue(sql, now, wishes);
-}
-
-/** The same for what is posted, by the clock of the organization. */
-async function insertSlackDigests(sql: Sql, now: Date) {
-  const wishes = sql`
-    -- all organizations
-    select h.org_id, null::uuid as member_id, h.digest, o.time_zone, h.changed_at
-    from slack_hooks h
-    join organizations o on o.id = h.org_id`;
-  return await insertDue(sql, now, wishes);
 }
 
 /**

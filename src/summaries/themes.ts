@@ -33,110 +33,39 @@ export async function removeTheme(db: Db, writer: Writer, name: string) {
 /** A theme, and the words or phrases that speak of it. */
 export type CommentTheme = { name: string; words: readonly string[] };
 
-/** What most comments are about; each may add its own, or redefine one by its name. */
-export const usualThemes: readonly CommentTheme[] = [
-  {
-    name: 'support',
-    words: [
-      'support',
-      'customer service',
-      'helpdesk',
-      'agent',
-      'ticket',
-      'response time',
-      'staff',
-      'on hold',
-      'called back',
-      'first call',
-    ],
-  },
-  {
-    name: 'price',
-    words: [
-      'price',
-      'pricing',
-      'expensive',
-      'cost',
-      'cheap',
-      'affordable',
-      'fee',
-      'value for money',
-    ],
-  },
-  {
-    name: 'billing',
-    words: [
-      'billing',
-      'bill',
-      'overcharge',
-      'invoice',
-      'charge',
-      'payment',
-      'subscription',
-      'refund',
-    ],
-  },
-  {
-    name: 'performance',
-    words: ['slow', 'fast', 'speed', 'performance', 'lag', 'laggy', 'loading', 'timeout', 'quick'],
-  },
-  {
-    name: 'reliability',
-    words: [
-      'crash',
-      'bug',
-      'buggy',
-      'error',
-      'broken',
-      'outage',
-      'downtime',
-      'unstable',
-      'reliable',
-    ],
-  },
-  {
-    name: 'ease of use',
-    words: [
-      'easy',
-      'intuitive',
-      'confusing',
-      'complicated',
-      'usability',
-      'user friendly',
-      'simple',
-    ],
-  },
-  { name: 'design', words: ['design', 'interface', 'ui', 'layout', 'look and feel', 'dark mode'] },
-  { name: 'features', words: ['feature', 'functionality', 'missing', 'roadmap', 'capability'] },
-  {
-    name: 'onboarding',
-    words: ['onboarding', 'setup', 'set up', 'getting started', 'training', 'tutorial'],
-  },
-  { name: 'documentation', words: ['documentation', 'docs', 'manual', 'guide', 'instructions'] },
-  {
-    name: 'integrations',
-    words: ['integration', 'integrate', 'api', 'webhook', 'import', 'export'],
-  },
-  { name: 'mobile', words: ['mobile', 'app', 'android', 'ios', 'iphone', 'tablet'] },
-  {
-    name: 'delivery',
-    words: ['delivery', 'deliver', 'parcel', 'shipping', 'arrived', 'package', 'courier', 'late'],
-  },
-  { name: 'quality', words: ['quality', 'well made', 'durable', 'defective', 'faulty'] },
-  {
-    name: 'communication',
-    words: ['communication', 'informed', 'update', 'email', 'announcement'],
-  },
-  { name: 'security', words: ['security', 'privacy', 'gdpr', 'login', 'password', 'two factor'] },
-  { name: 'pay', words: ['salary', 'salaries', 'wage', 'compensation', 'benefits'] },
-  { name: 'workload', words: ['workload', 'overtime', 'stress', 'burnout', 'understaffed'] },
-  { name: 'management', words: ['management', 'manager', 'leadership', 'decision', 'boss'] },
-  { name: 'team', words: ['team', 'teammate', 'colleague', 'coworker'] },
-  { name: 'flexibility', words: ['flexible', 'flexibility', 'remote work', 'home office'] },
-  { name: 'meetings', words: ['meeting'] },
-  { name: 'growth', words: ['career', 'promotion', 'learned', 'learning', 'development'] },
-  { name: 'reporting', words: ['report', 'reporting', 'dashboard', 'analytics', 'chart'] },
-];
+/** What most comments are about; an organization may add its own, or redefine one by its name. */
+const usualWords = {
+  support:
+    'support, customer service, helpdesk, agent, ticket, response time, staff, on hold, called back, first call',
+  price: 'price, pricing, expensive, cost, cheap, affordable, fee, value for money',
+  billing: 'billing, bill, overcharge, invoice, charge, payment, subscription, refund',
+  performance: 'slow, fast, speed, performance, lag, laggy, loading, timeout, quick',
+  reliability: 'crash, bug, buggy, error, broken, outage, downtime, unstable, reliable',
+  'ease of use': 'easy, intuitive, confusing, complicated, usability, user friendly, simple',
+  design: 'design, interface, ui, layout, look and feel, dark mode',
+  features: 'feature, functionality, missing, roadmap, capability',
+  onboarding: 'onboarding, setup, set up, getting started, training, tutorial',
+  documentation: 'documentation, docs, manual, guide, instructions',
+  integrations: 'integration, integrate, api, webhook, import, export',
+  mobile: 'mobile, app, android, ios, iphone, tablet',
+  delivery: 'delivery, deliver, parcel, shipping, arrived, package, courier, late',
+  quality: 'quality, well made, durable, defective, faulty',
+  communication: 'communication, informed, update, email, announcement',
+  security: 'security, privacy, gdpr, login, password, two factor',
+  pay: 'salary, salaries, wage, compensation, benefits',
+  workload: 'workload, overtime, stress, burnout, understaffed',
+  management: 'management, manager, leadership, decision, boss',
+  team: 'team, teammate, colleague, coworker',
+  flexibility: 'flexible, flexibility, remote work, home office',
+  meetings: 'meeting',
+  growth: 'career, promotion, learned, learning, development',
+  reporting: 'report, reporting, dashboard, analytics, chart',
+};
+
+const usualThemes: readonly CommentTheme[] = Object.entries(usualWords).map(([name, words]) => ({
+  name,
+  words: words.split(', '),
+}));
 
 /** An organization's own vocabulary before the usual one; the same name replaces. */
 export function vocabulary(own: readonly CommentTheme[]): CommentTheme[] {

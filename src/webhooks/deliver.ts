@@ -59,50 +59,41 @@ export async function attempt(
   tools: DeliverTools,
   delivery: ClaimedDelivery,
 ): Promise<AttemptOutcome> {
-  const { traceparent, created_at } = delivery;
-  const cause = { traceparent, agoMs: Date.now() - created_at.getTime() };
+  const { traceparent, created_at, event, attempts, retries } = delivery;
   return await inSpan(
-    cause,
-    () => attemptSpan(delivery.url, attemptFacts(delivery)),
-    async (own) => {
+    { traceparent, agoMs: Date.now() - created_at.getTime() },
+    () => attemptSpan(delivery),
+    async (span) => {
       const at = new Date();
       const answer = withoutNames(
-        await post(tools, delivery, { at, traceparent: own.traceparent }),
+        await post(tools, delivery, { at, traceparent: span.traceparent }),
       );
-      const { event, attempts, retries } = delivery;
       const answered = { ...answer, event, number: attempts + 1 };
       const verdict = judge(answered, { retries, random: Math.random() });
-      own.ended(() => attemptEnd({ ...answer, delivered: verdict.status === 'delivered' }));
-      return { delivery, answer, verdict, at, traceparent: own.traceparent };
+      span.ended(() => attemptEnd(answer, verdict));
+      return { delivery, answer, verdict, at, traceparent: span.traceparent };
     },
   );
 }
 
-const attemptFacts = ({ id, webhook_id, event, attempts }: ClaimedDelivery) => ({
-  deliveryId: id,
-  webhookId: webhook_id,
-  event,
-  attempt: attempts + 1,
-});
+type AttemptMoment = { at: Date; traceparent: string | null };
 
-type AttemptSpan = { at: Date; traceparent: string | null };
-
-function post(tools: DeliverTools, delivery: ClaimedDelivery, { at, traceparent }: AttemptSpan) {
-  const place = { owner: delivery.org_id, id: delivery.webhook_id };
-  const open = (sealed: Uint8Array) => tools.secrets.open(place, sealed);
+function post(tools: DeliverTools, delivery: ClaimedDelivery, moment: AttemptMoment) {
+  const { org_id, webhook_id, id, message_id, event, body } = delivery;
+  const open = (sealed: Uint8Array) =>
+    tools.secrets.open({ owner: org_id, id: webhook_id }, sealed);
   return tools.outbound.post(delivery.url, {
-    group: delivery.org_id,
+    group: org_id,
     headers: deliveryHeaders(tools.settings.serviceName, {
-      id: delivery.id,
-      messageId: delivery.message_id,
-      event: delivery.event,
-      body: delivery.body,
-      at,
+      id,
+      messageId: message_id,
+      event,
+      body,
       secret: open(delivery.secret),
       previousSecret: delivery.previous_secret && open(delivery.previous_secret),
-      traceparent,
+      ...moment,
     }),
-    body: delivery.body,
+    body,
     deadlineMs: answerTimeoutMs,
   });
 }
@@ -124,7 +115,10 @@ export function toSignal(outcome: AttemptOutcome) {
   const { delivery, answer, verdict } = outcome;
   return {
     orgId: delivery.org_id,
-    ...attemptFacts(delivery),
+    deliveryId: delivery.id,
+    webhookId: delivery.webhook_id,
+    event: delivery.event,
+    attempt: delivery.attempts + 1,
     outcome: verdict.status === 'pending' ? ('retry' as const) : verdict.status,
     statusCode: answer.statusCode,
     error: answer.errorKind,
@@ -193,10 +187,8 @@ function signStandard(
   return `v1,${digest}`;
 }
 
-type TracedAttempt = { deliveryId: string; webhookId: string; event: string; attempt: number };
-
-/** One attempt at a delivery. Only the host of the subscriber's address: the rest may be a secret. */
-function attemptSpan(url: string, traced: TracedAttempt): SpanDescription {
+/** Only the host of the subscriber's address: the rest may be a secret. */
+function attemptSpan({ url, id, webhook_id, event, attempts }: ClaimedDelivery): SpanDescription {
   const target = URL.parse(url);
   const usualPort = target?.protocol === 'http:' ? 80 : 443;
   const attributes: Attributes = {
@@ -204,20 +196,19 @@ function attemptSpan(url: string, traced: TracedAttempt): SpanDescription {
     'url.full': `${target?.origin}/REDACTED`,
     'server.address': target?.hostname,
     'server.port': Number(target?.port) || usualPort,
-    'askback.webhook.id': traced.webhookId,
-    'askback.delivery.id': traced.deliveryId,
-    'askback.delivery.attempt': traced.attempt,
-    'askback.event.type': traced.event,
+    'askback.webhook.id': webhook_id,
+    'askback.delivery.id': id,
+    'askback.delivery.attempt': attempts + 1,
+    'askback.event.type': event,
   };
-  if (traced.attempt > 1) attributes['http.request.resend_count'] = traced.attempt - 1;
+  if (attempts > 0) attributes['http.request.resend_count'] = attempts;
   return { name: 'POST', kind: SpanKind.CLIENT, attributes };
 }
 
-type AttemptResult = { statusCode: number | null; errorKind: string | null; delivered: boolean };
-
-function attemptEnd({ statusCode, errorKind, delivered }: AttemptResult): SpanEnd {
+function attemptEnd({ statusCode, errorKind }: SubscriberAnswer, { status }: Verdict): SpanEnd {
+  const failed = status !== 'delivered';
   const attributes: Attributes = {};
   if (statusCode !== null) attributes['http.response.status_code'] = statusCode;
-  if (!delivered) attributes[errorType] = errorKind ?? String(statusCode);
-  return { attributes, failed: !delivered };
+  if (failed) attributes[errorType] = errorKind ?? String(statusCode);
+  return { attributes, failed };
 }

@@ -12,11 +12,7 @@ import {
   releaseNotification,
 } from '../../src/notifications/mail.ts';
 import { claimPost, saveSlackHook } from '../../src/notifications/slack.ts';
-import {
-  insertDigests,
-  insertNotifications,
-  insertSlackNotifications,
-} from '../../src/notifications/sweep.ts';
+import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
 import {
   makeContact,
   makeOrganization,
@@ -105,8 +101,8 @@ test('a sweep notes what occurred within the hour, from a minute before the choi
   await makeResponse(db, old.of, { ...bad, source: 'import' });
   await makeResponse(db, old.of, { score: 8, category: 'passive' });
   const held = await makeResponse(db, old.of, { ...bad, held_reason: 'scanner' });
-  await insertNotifications(db);
-  await insertNotifications(db);
+  await sweepNotifications({ db });
+  await sweepNotifications({ db });
   assert.deepEqual(await noticed(young.org_id), expected.map((id) => `detractor ${id}`).sort());
   assert.deepEqual(
     await noticed(old.org_id),
@@ -121,7 +117,7 @@ test('thirty answers of a kind are noted an hour, the oldest first', async () =>
     select ${org_id}, ${of.survey_id}, 2, 'detractor', now() - make_interval(mins => n)
     from generate_series(1, 31) n`;
   await makeResponse(db, of, { held_reason: 'scanner' });
-  await insertNotifications(db);
+  await sweepNotifications({ db });
   const noted = await noticed(org_id);
   assert.equal(noted.filter((one) => one.startsWith('detractor')).length, 30);
   assert.equal(noted.filter((one) => one.startsWith('held')).length, 1);
@@ -142,8 +138,7 @@ test('a webhook that was switched off after failures is noted for an hour, to it
     digest: 'none',
   });
   await db`update slack_hooks set changed_at = now() - interval '1 day' where org_id = ${mine.org_id}`;
-  await insertNotifications(db);
-  await insertSlackNotifications(db);
+  await sweepNotifications({ db });
   const noted = await noticed(mine.org_id);
   assert.deepEqual(
     noted.map((one) => one.split(' ').slice(0, 2)),
@@ -169,7 +164,7 @@ for (const [now, digests] of [
     const { org_id } = await scene({ digest: 'day', time_zone: 'UTC', changed_at });
     const late = await scene({ digest: 'day', changed_at: new Date('2026-03-10T09:00:00Z') });
     const none = await scene({ digest: 'none' });
-    await insertDigests(db, new Date(now));
+    await sweepDigests({ db }, new Date(now));
     assert.deepEqual(await noticed(org_id), digests ? ['digest day 2026-03-10'] : []);
     for (const other of [late, none]) assert.deepEqual(await noticed(other.org_id), []);
   });
