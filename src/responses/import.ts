@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { listErased } from '../contacts/erase.ts';
-import { markAnsweredMany, saveContacts } from '../contacts/queries.ts';
+import { saveContacts } from '../contacts/queries.ts';
 import {
   type CheckedContact,
   checkContact,
@@ -28,11 +28,6 @@ type ImportTools = {
   db: Db;
   onProgress: (done: number, total: number) => void;
 };
-type FileResponse = Omit<ImportedResponse, 'contact_id'> & {
-  email: string | null;
-  name: string | null;
-};
-
 /**
  * Takes over answers given elsewhere, with their original times, all or none. They count like any
  * other, publish no event and complete nothing; their comments are analyzed. A line that was taken over before, or
@@ -53,7 +48,7 @@ export async function importResponses(
       const some = answers.slice(done, done + batchSize);
       const kept = await leaveErasedOut(tx, survey.orgId, some);
       erased += some.length - kept.length;
-      imported += await importSome(tx, survey, kept);
+      imported += (await importSome(tx, survey, kept)).length;
       tools.onProgress(done + some.length, answers.length);
     }
     const target = { kind: 'survey', id: survey.surveyId };
@@ -63,50 +58,33 @@ export async function importResponses(
 }
 
 /** Numbers equal lines over the whole file, because the file is imported in batches. */
-function numberEqual(answers: readonly Omit<FileResponse, 'occurrence'>[]): FileResponse[] {
+function numberEqual(answers: readonly PersonsResponse[]): PersonsResponse[] {
   const counts = new Map<string, number>();
   return answers.map((answer) => {
-    const { score, created_at, comment, email } = answer;
-    const key = JSON.stringify([score, created_at, comment, email?.toLowerCase() ?? null]);
+    const { score, created_at, comment, person } = answer;
+    const key = JSON.stringify([score, created_at, comment, person?.key]);
     const occurrence = (counts.get(key) ?? 0) + 1;
     counts.set(key, occurrence);
     return { ...answer, occurrence };
   });
 }
 
-async function leaveErasedOut(tx: Sql, orgId: string, answers: readonly FileResponse[]) {
-  const keys = answers.flatMap(({ email }) => email?.toLowerCase() ?? []);
+async function leaveErasedOut(tx: Sql, orgId: string, answers: readonly PersonsResponse[]) {
+  const keys = answers.flatMap(({ person }) => person?.key ?? []);
   const erased = await listErased(tx, orgId, keys);
-  return answers.filter(({ email }) => !email || !erased.has(email.toLowerCase()));
+  return answers.filter(({ person }) => !person || !erased.has(person.key));
 }
 
-async function importSome(
-  tx: Sql,
-  survey: OrgSurvey,
-  answers: readonly FileResponse[],
-): Promise<number> {
-  const idOf = await contactIds(tx, survey, answers);
-  const rows = answers.map(({ email, name: _, ...answer }) => ({
-    ...answer,
-    contact_id: email ? (idOf.get(email.toLowerCase()) ?? null) : null,
+/** Saves the people first; returns the ids of the responses that are new. */
+async function importSome(tx: Sql, survey: OrgSurvey, responses: readonly PersonsResponse[]) {
+  const idOf = await savePeople(tx, survey, responses);
+  const rows = responses.map(({ person, ...response }) => ({
+    ...response,
+    contact_id: (person && idOf.get(person.key)) ?? null,
   }));
-  const imported = await insertImported(tx, survey, rows);
-  await markAnsweredMany(tx, survey, rows);
-  await insertWaitingImported(tx, survey.orgId, imported);
-  return imported.length;
-}
-
-type ImportedContact = { email: string; name: string | null; properties: Record<string, unknown> };
-
-async function contactIds(tx: Sql, survey: OrgSurvey, answers: readonly FileResponse[]) {
-  const byEmail = new Map<string, ImportedContact>();
-  for (const { email, name } of answers) {
-    if (!email) continue;
-    const key = email.toLowerCase();
-    byEmail.set(key, { email, name: name ?? byEmail.get(key)?.name ?? null, properties: {} });
-  }
-  const contacts = await saveContacts(tx, survey, [...byEmail.values()]);
-  return new Map(contacts.map(({ key, id }) => [key, id]));
+  const inserted = await insertImported(tx, survey, rows);
+  await insertWaitingImported(tx, survey.orgId, inserted);
+  return inserted;
 }
 
 function readResponses(text: string, type: SurveyType) {
@@ -121,7 +99,7 @@ function readResponses(text: string, type: SurveyType) {
   return answers;
 }
 
-function readResponse(record: CsvRecord, type: SurveyType) {
+function readResponse(record: CsvRecord, type: SurveyType): PersonsResponse | string {
   const given = field(record, 'score', 'rating');
   const score = Number(given);
   const { lowest, highest } = typeFacts(type);
@@ -134,14 +112,13 @@ function readResponse(record: CsvRecord, type: SurveyType) {
 
   const written = field(record, ...emailColumns);
   const name = field(record, ...nameColumns);
-  const contact = written ? checkContact({ email: written, name }) : { email: null };
-  if ('complaint' in contact) return complaintOfLine(contact, written);
+  const person = written ? checkContact({ email: written, name }) : null;
+  if (person && 'complaint' in person) return complaintOfLine(person, written);
   const comment = field(record, 'comment', 'feedback', 'answer');
   if (comment && isLongerThan(comment, longestComment)) {
     return `the comment has more than ${longestComment} characters`;
   }
-  const { email } = contact;
-  return { score, category: categoryOf(type, score), comment, created_at, email, name };
+  return { score, category: categoryOf(type, score), comment, created_at, person };
 }
 
 const notTime = 'is not a time such as 2026-01-31 or 2026-01-31 09:30:00 UTC';
@@ -160,8 +137,9 @@ function readTime(text: string | null): Date | null {
   return Number.isNaN(time.getTime()) || time.getTime() > Date.now() + 86_400_000 ? null : time;
 }
 
-export type ForeignResponse = Omit<ImportedResponse, 'id' | 'contact_id'> & {
-  person: CheckedContact | null;
+type PersonsResponse = Omit<ImportedResponse, 'contact_id'> & { person: CheckedContact | null };
+
+export type ForeignResponse = PersonsResponse & {
   tags: readonly string[];
   note: string | null;
 };
@@ -180,28 +158,18 @@ export async function importBatch(
   const survey = { orgId: writer.orgId, surveyId: writer.surveyId };
   // Two imports of one file at the same time would each take the other's responses for missing.
   if (!(await lockSurvey(tx, survey.orgId, survey.surveyId))) throw notFound('survey');
-  const idOf = await savePeople(tx, survey, responses);
-  const rows = responses.map(({ person, tags, note, ...response }) => ({
-    row: { ...response, id: randomUUID(), contact_id: (person && idOf.get(person.key)) ?? null },
-    tags,
-    note,
-  }));
-  const inserted = await insertImported(
-    tx,
-    survey,
-    rows.map(({ row }) => row),
-  );
-  const added = new Set(inserted);
+  const rows = responses.map((response) => ({ ...response, id: randomUUID() }));
+  const persons = rows.map(({ tags: _tags, note: _note, ...row }) => row);
+  const added = new Set(await importSome(tx, survey, persons));
   await saveExtras(
     tx,
     writer,
-    rows.filter(({ row }) => added.has(row.id)),
+    rows.filter(({ id }) => added.has(id)),
   );
-  await insertWaitingImported(tx, survey.orgId, inserted);
-  return inserted.length;
+  return added.size;
 }
 
-async function savePeople(tx: Sql, survey: OrgSurvey, responses: readonly ForeignResponse[]) {
+async function savePeople(tx: Sql, survey: OrgSurvey, responses: readonly PersonsResponse[]) {
   const people = peopleOf(responses);
   const overfull = await complainOfMerges(tx, survey, [...people.values()]);
   const contacts = [...people.values()].map(({ key, ...person }) =>
@@ -214,7 +182,7 @@ async function savePeople(tx: Sql, survey: OrgSurvey, responses: readonly Foreig
 type AnsweringPerson = CheckedContact & { status: 'responded'; responded_at: Date };
 
 /** Each person once; what a later response says of the person wins. */
-function peopleOf(responses: readonly ForeignResponse[]) {
+function peopleOf(responses: readonly PersonsResponse[]) {
   const people = new Map<string, AnsweringPerson>();
   const inTime = [...responses].sort((one, other) => +one.created_at - +other.created_at);
   for (const { person, created_at } of inTime) {
@@ -233,20 +201,18 @@ function peopleOf(responses: readonly ForeignResponse[]) {
   return people;
 }
 
-type NewRow = { row: { id: string }; tags: readonly string[]; note: string | null };
+type NewRow = { id: string; tags: readonly string[]; note: string | null };
 
 async function saveExtras(tx: Sql, writer: ImportWriter, rows: readonly NewRow[]) {
   const names = [...new Set(rows.flatMap(({ tags }) => tags))];
   if (names.length > 0) {
     const idOf = await ensureTags(tx, writer, names);
-    const tagged = rows.flatMap(({ row, tags }) =>
-      tags.map((name) => ({ response_id: row.id, tag_id: idOf.get(name)! })),
+    const tagged = rows.flatMap(({ id, tags }) =>
+      tags.map((name) => ({ response_id: id, tag_id: idOf.get(name)! })),
     );
     await insertImportedTags(tx, writer.orgId, tagged);
   }
-  const notes = rows.flatMap(({ row, note: text }) =>
-    text ? [{ response_id: row.id, text }] : [],
-  );
+  const notes = rows.flatMap(({ id, note: text }) => (text ? [{ response_id: id, text }] : []));
   if (notes.length > 0) await insertImportedNotes(tx, writer, notes);
 }
 

@@ -4,7 +4,6 @@ import type { FormState } from '../web/app/forms.tsx';
 import { describeIssue } from '../web/app/forms.tsx';
 import type { ManagedSurvey } from './queries.ts';
 import { embeddingOf } from './schemas.ts';
-import type { FollowUp, OtherTexts, SurveyTexts, ThanksText } from './texts.ts';
 
 type Fields = FormState['typed'];
 
@@ -107,79 +106,27 @@ function numberIn(fields: Fields, name: string): number | string | null {
 }
 
 export function fieldsOfSurvey(survey: ManagedSurvey): Record<string, string | string[]> {
-  const { embed, send_window: window, reminders, texts } = survey;
-  const { origins, position, delay_seconds, every_days } = embeddingOf(embed);
-  return defined({
-    name: survey.name,
-    from_name: survey.from_name,
-    from_email: survey.from_email,
-    reply_to: survey.reply_to,
-    type: survey.type,
-    audience: survey.audience,
-    language: survey.language,
-    ...textFields(survey, ''),
-    languages: Object.keys(texts),
-    ...Object.assign(
-      {},
-      ...Object.entries(texts).map(([tag, each]) => textFields(each, `texts.${tag}.`)),
-    ),
-    ...Object.assign(
-      {},
-      ...reminders.map(({ after_days, subject }, at) => ({
-        [`reminders.${at + 1}.after_days`]: after_days,
-        [`reminders.${at + 1}.subject`]: subject,
-      })),
-    ),
-    ask_after_days: survey.ask_after_days,
-    'send_window.days': window?.days,
-    'send_window.from': window?.from,
-    'send_window.to': window?.to,
-    'send_window.time_zone': window?.time_zone,
+  const { created_at: _created, updated_at: _updated, embed, ...content } = survey;
+  const { origins, ...website } = embeddingOf(embed);
+  return {
+    ...flatten({ ...content, embed: website }),
     'embed.origins': origins.join('\n'),
-    'embed.position': position,
-    'embed.delay_seconds': delay_seconds,
-    'embed.every_days': every_days,
-  });
-}
-
-function textFields(texts: SurveyTexts | OtherTexts, prefix: string): Record<string, unknown> {
-  const { question_text, subject, intro, follow_up, thanks } = texts;
-  const fields = {
-    question_text,
-    subject,
-    intro,
-    ...followUpFields(follow_up),
-    ...thanksFields(thanks),
+    languages: Object.keys(survey.texts),
   };
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [`${prefix}${name}`, value]),
-  );
 }
 
-function followUpFields(followUp: FollowUp | null | undefined): Record<string, string> {
-  if (!followUp || typeof followUp === 'string') return followUp ? { follow_up: followUp } : {};
-  return Object.fromEntries(
-    Object.entries(followUp).map(([category, text]) => [`follow_up.${category}`, text]),
-  );
+/** Names nested values by their path, as `wishOf` reads them. */
+function flatten(value: unknown, path = ''): Record<string, string | string[]> {
+  if (value === null || value === undefined) return {};
+  if (typeof value !== 'object') return { [path]: String(value) };
+  if (Array.isArray(value) && typeof value[0] === 'string') return { [path]: value };
+  const nested = Object.entries(value).map(([key, each]) => {
+    const name = Array.isArray(value) ? String(Number(key) + 1) : key;
+    const isThanks = key === 'text' && path !== '';
+    return flatten(each, isThanks ? path : path === '' ? name : `${path}.${name}`);
+  });
+  return Object.assign({}, ...nested);
 }
-
-function thanksFields(thanks: ThanksText | null | undefined): Record<string, unknown> {
-  if (!thanks || typeof thanks === 'string') return { thanks };
-  return Object.fromEntries(
-    Object.entries(thanks).flatMap(([category, { text, link_url, link_text }]) => [
-      [`thanks.${category}`, text],
-      [`thanks.${category}.link_url`, link_url],
-      [`thanks.${category}.link_text`, link_text],
-    ]),
-  );
-}
-
-const defined = (fields: Record<string, unknown>) =>
-  Object.fromEntries(
-    Object.entries(fields)
-      .filter(([, value]) => value !== null && value !== undefined)
-      .map(([name, value]) => [name, Array.isArray(value) ? value : String(value)]),
-  );
 
 export function mistakesOf(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
   const found: Record<string, string> = {};
