@@ -15,13 +15,7 @@ import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
 import type { Replica } from './lib/db/replica.ts';
 import { trustProxies } from './lib/http/client-address.ts';
-import {
-  answerError,
-  around,
-  followRequests,
-  type RequestEnv,
-  refuseNul,
-} from './lib/http/http.ts';
+import { answerError, followRequests, type RequestEnv, refuseNul } from './lib/http/http.ts';
 import { traceRequests } from './lib/http/request-spans.ts';
 import { answerNoRoute } from './lib/http/router.ts';
 import type { Log } from './lib/log/log.ts';
@@ -103,7 +97,8 @@ export function createApp(tools: AppTools) {
   const findClients = trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy);
   const app = new Hono<RequestEnv>();
   return app
-    .use(around(findClients, followRequests))
+    .use(findClients)
+    .use(followRequests)
     .use(traceRequests('askback.organization.id'))
     .onError(offerAgain(answerError(tools.log, showTrouble)))
     .notFound(answerNoRoute(() => app.routes))

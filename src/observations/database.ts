@@ -29,7 +29,6 @@ export async function readDatabase(db: Db): Promise<Readings> {
   });
 }
 
-/** A task without a row has no jobs waiting. */
 function byTask(waiting: readonly WaitingJobs[], value: (row: WaitingJobs) => number): Reading[] {
   const found = new Map(waiting.map((row) => [row.task, value(row)]));
   return tasks.map((task) => ({ labels: { task }, value: found.get(task) ?? 0 }));

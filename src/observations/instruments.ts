@@ -6,7 +6,6 @@ import { analyzeTask } from '../summaries/comment-reader.ts';
 import { type Category, surveyTypes } from '../survey-types.ts';
 import { eventTypes } from '../webhooks/events.ts';
 
-/** The values that labels can have. The compiler refuses a list that leaves one out. */
 const channels = ['webhook', 'mail'];
 const categories = names<Category>({ promoter: 1, passive: 1, detractor: 1 });
 const events = eventTypes.map(({ type }) => type);
@@ -43,7 +42,6 @@ function names<Name extends string>(all: Readonly<Record<Name, 1>>): readonly st
 /** Seconds of what a person or a subscriber waits for. */
 const quick = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Counted and measured when something happens. */
 const recorded = [
   {
     name: 'askback_delivery_attempts_total',
@@ -157,7 +155,6 @@ const recorded = [
 
 export type RecordedName = (typeof recorded)[number]['name'];
 
-/** Read from the database and the process when somebody asks for metrics. */
 const observed = [
   {
     name: 'askback_queue_jobs',

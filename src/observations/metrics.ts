@@ -47,7 +47,6 @@ const patienceMs = 1000;
 
 export type Counting = ReturnType<typeof startCounting>;
 
-/** Counts every signal from now on. With an exporter of OpenTelemetry it is recorded there as well. */
 export function startCounting() {
   const recorder = createRecorder(instruments);
   const meter = openMeter(scope);
@@ -63,7 +62,6 @@ type Observed = {
   db: Db;
   pool: () => PoolUse;
   replica?: Replica | undefined;
-  /** None in a process that only answers requests. */
   jobs: Jobs | undefined;
   checks: Checks;
   build: { version: string; node: string };
@@ -145,7 +143,6 @@ type ShowMetrics = {
   trustsLocal: boolean;
 };
 
-/** Shows metrics on their own address, or returns what shows them on the main one. */
 export async function showMetrics(
   { config, parts, log, counting, listener, trustsLocal }: ShowMetrics,
   observed: Omit<Observed, 'build'>,
@@ -162,7 +159,6 @@ export async function showMetrics(
   return undefined;
 }
 
-/** The application at the address of metrics alone. */
 export function metricsApp(log: Log, tools: MetricsTools) {
   const app = new Hono<RequestEnv>();
   return app
@@ -175,7 +171,6 @@ export function metricsApp(log: Log, tools: MetricsTools) {
 type Count = Measurement & { name: RecordedName };
 type Facts<Of> = Of extends Signal<infer What> ? What : never;
 
-/** Records everything that is published, until the function that it gives back is called. */
 function countSignals(record: Recorder['record']) {
   const ends = (Object.keys(counts) as (keyof typeof counts)[]).map((name) => {
     const toCounts = counts[name] as (facts: unknown) => Count[];
@@ -192,7 +187,6 @@ function countSignals(record: Recorder['record']) {
 
 const sources = { ...signals, requestEnded, jobRan };
 
-/** What each signal counts as. */
 export const counts = {
   requestEnded: ({ method, route, status, ms }: EndedRequest) => [
     seconds('http_server_request_duration_seconds', ms, {
@@ -265,7 +259,6 @@ const seconds = (name: RecordedName, ms: number, labels: Labels): Count => ({
 
 const probes = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** One line for each request, attempt at a delivery and mail. The returned function ends that. */
 export function writeLines(log: Log): () => void {
   const ends = [
     requestEnded.subscribe((request) => {

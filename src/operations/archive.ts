@@ -20,7 +20,6 @@ import { giveUpAfterRestore } from '../sends/mail-job.ts';
 import { type Config, configuredSecrets } from '../settings.ts';
 import { hasOrganizations } from './queries.ts';
 
-/** What backups of this service are, and what they leave out. */
 export const archive: Archive = {
   program: 'askback',
   // A session that has ended must not come back with an old backup.
@@ -129,7 +128,6 @@ const root = 'ops/';
 /** Pages for developers of askback; they lead to files that are only in its repository. */
 const developerPages = ['architecture.md', 'benchmarks.md'];
 
-/** The folders of examples: alerts, dashboard, collector, receivers of webhooks, units, a manifest. */
 export const exampleFolders = [
   'grafana',
   'kubernetes',

@@ -88,7 +88,6 @@ const doctor = command({
   },
 });
 
-/** One line each, with what to put into DNS under it. */
 function spoken(checks: readonly Finding[]): string {
   const lines = columns(checks.map(({ status, name, message }) => [status, name, message]));
   return lines

@@ -6,13 +6,10 @@ import type { DMARCResult, DNSResolver } from 'mailauth';
 import { deadline } from '../lib/async/deadline.ts';
 import { type DnsRecord, type Finding, finding } from './rules.ts';
 
-/** The machines that mails leave from. */
 export type Machines = {
-  /** Public addresses. */
   ips: readonly string[];
   /** The operator named the addresses. Those of a relay may be only where it listens. */
   certain: boolean;
-  /** The host of ASKBACK_SMTP_URL. */
   relay: string | null;
 };
 
@@ -56,7 +53,6 @@ export async function examineSpf(
   return await judgeMachines(dns, { name, domain, terms, lookups }, machines);
 }
 
-/** The result that a receiver gives to mails of the domain from an address, and the lookups that it needs. */
 async function check(dns: Resolver, domain: string, ip: string) {
   const { spf } = await import('mailauth/lib/spf/index.js');
   const sender = `postmaster@${domain}`;
@@ -89,7 +85,6 @@ const entry = (action: DnsRecord['action'], name: string, terms: readonly string
   value: terms.join(' '),
 });
 
-/** The terms of a record that let machines send. */
 function termsFor({ certain, relay }: Machines, ips: readonly string[]): string[] {
   const include = certain ? undefined : includeOf(relay);
   if (include) return [`include:${include}`];
@@ -143,7 +138,6 @@ async function judgeMachines(
   return judgeRefused(record, machines, refused);
 }
 
-/** Advice on a record that lets the machines send. */
 function judgeRest({ name, terms }: SpfRecord, good: string): Finding {
   if (terms.some((term) => /^[-+~?]?ptr(:|$)/i.test(term))) {
     const message = `${good}; but ptr is no longer honoured everywhere: name addresses instead`;
@@ -177,7 +171,6 @@ function judgeRefused(
 }
 
 type DmarcParties = {
-  /** The domain that readers see in From. */
   from: string;
   /** The domain that DKIM signs as; null when askback signs nothing. */
   signer: string | null;
@@ -277,7 +270,6 @@ function mistakesIn(text: string): string[] {
 
 const maxQuote = 60;
 
-/** Text of a stranger, short and on one line. */
 function shorten(text: string): string {
   const letters = [...text.toWellFormed().replace(/[\p{Cc}\s]+/gu, ' ')];
   return letters.length > maxQuote ? `${letters.slice(0, maxQuote).join('')}...` : letters.join('');
@@ -367,7 +359,6 @@ async function judgeKey(text: string, pem: string): Promise<Pick<Finding, 'statu
   }
 }
 
-/** The record that belongs to a private key. */
 export const dkimRecordFor = (pem: string) =>
   `v=DKIM1; k=rsa; p=${createPublicKey(createPrivateKey(pem)).export({ type: 'spki', format: 'der' }).toString('base64')}`;
 
@@ -464,7 +455,6 @@ const patienceMs = 3000;
 const tryMs = 1200;
 
 type ResolverOptions = {
-  /** `address:port`; without it, the servers that this machine is set to. */
   server?: string | undefined;
   timeoutMs?: number;
 };
@@ -522,7 +512,6 @@ const reasons: Readonly<Record<string, string>> = {
   EBADNAME: 'it is not a name that DNS can have',
 };
 
-/** The addresses of a name, of both kinds. The lookup failed only if there is none. */
 export async function addressesOf(dns: Resolver, name: string): Promise<DnsAnswer<string>> {
   const [four, six] = await Promise.all([dns('A', name), dns('AAAA', name)]);
   const records = [four, six].flatMap((each) => (each.kind === 'found' ? each.records : []));

@@ -20,9 +20,7 @@ import {
 } from './doctor-dns.ts';
 import { type Finding, finding } from './rules.ts';
 
-/** What to examine in addition to the settings. */
 type MailQuestions = {
-  /** Addresses that surveys are sent from. */
   senders: readonly string[];
   /** The IP addresses that mails leave this network from, where the operator knows them. */
   sendsFrom: readonly string[];
@@ -34,7 +32,6 @@ type ExamineMailTools = { dns: Resolver; settings: MailSettings };
 
 const mostDomains = 20;
 
-/** Whether mails of this deployment arrive, as far as DNS, the mail server and the public address decide it. */
 export async function examineMail(
   tools: ExamineMailTools,
   questions: MailQuestions,
@@ -104,7 +101,6 @@ async function examineSigning({ dns, settings }: ExamineMailTools): Promise<Find
   return await examineDkim(dns, `${selector}._domainkey.${ascii(domain)}`, key);
 }
 
-/** Where bounces go: to one domain for all, or back to each sender. */
 async function examineReturnPaths(
   { dns, settings, machines }: ExamineMailTools & { machines: Machines },
   domains: readonly string[],
@@ -200,7 +196,6 @@ const oneClickTimeoutMs = 5000;
 const tokenBytes = 24;
 const mostOfBody = 4096;
 
-/** What came back for the POST that a mail program's unsubscribe button sends. */
 type OneClickFacts =
   | { status: number; location: string | null; ours: boolean }
   | { failed: string };

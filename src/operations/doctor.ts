@@ -1,5 +1,4 @@
-import { accessSync, constants as constantsFromPackage, statSync } from 'node:fs';
-import { access, constants, statfs } from 'node:fs/promises';
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandTools } from '../command-tools.ts';
@@ -23,14 +22,12 @@ import * as rules from './rules.ts';
 import { type Finding, finding } from './rules.ts';
 
 type DoctorQuestions = {
-  /** Senders to examine in addition to those of the surveys. */
   from: readonly string[];
   sendsFrom: readonly string[];
 };
 
 type Examining = Pick<CommandTools, 'say'> & { dns: Resolver };
 
-/** Examines everything the service depends on. What cannot be examined is a finding too. */
 export async function examine(config: Config, { say, dns }: Examining, asked: DoctorQuestions) {
   const { findings, senders, publicUrl, unreadable } = await examineDatabase(config, say);
   findings.push(
@@ -38,7 +35,7 @@ export async function examine(config: Config, { say, dns }: Examining, asked: Do
     rules.judgePublicUrl(whereLinksLead(config, publicUrl)),
   );
   findings.push(...(await examineProxies(config)));
-  if (!config.databaseUrl) findings.push(await examineDisk(config.dataDir));
+  if (!config.databaseUrl) findings.push(examineDisk(config.dataDir));
   const mail = await examineMail(
     { dns, settings: config },
     { senders: [...asked.from, ...senders], sendsFrom: asked.sendsFrom, publicUrl },
@@ -59,7 +56,6 @@ function whereLinksLead({ host, port, ...config }: Config, known: string | null)
   return { publicUrl, host, port, links, isLocal: isLoopbackHost(new URL(links).hostname) };
 }
 
-/** What is known of a deployment whose database cannot be read. */
 const unknown = (config: Config) => ({
   senders: [] as string[],
   publicUrl: config.publicUrl,
@@ -139,7 +135,7 @@ async function lookInto(db: Db, config: Config) {
     rules.judgeClock({ before, database: server.now, after }),
   ];
   if (schema.missing.length > 0) return { findings, ...unknown(config) };
-  const senders = config.smtpUrl ? await listSenders(db) : [];
+  const senders = config.smtpUrl ? await listSenders(db, null) : [];
   const unreadable = await unreadableSecrets(db, config);
   return { findings, senders, publicUrl: await publicUrlOf(db, config), unreadable };
 }
@@ -163,28 +159,19 @@ function findSecret(config: Config): rules.SecretState {
 }
 
 /** A data directory that does not exist yet will be made in the nearest folder that does. */
-async function examineDisk(dataDir: string): Promise<Finding> {
-  const path = await nearest(resolve(dataDir));
+function examineDisk(dataDir: string): Finding {
   try {
-    await access(path, constants.W_OK);
-    const { bavail, bsize } = await statfs(path);
+    const path = nearestExisting(resolve(dataDir));
+    accessSync(path, constants.W_OK);
+    const { bavail, bsize } = statfsSync(path);
     return rules.judgeDisk({ path, freeBytes: bavail * bsize });
   } catch (error) {
     return finding('disk', 'fail', explain(error));
   }
 }
 
-async function nearest(path: string): Promise<string> {
-  const exists = await access(path).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
-  );
-  return exists || path === dirname(path) ? path : await nearest(dirname(path));
-}
-
 const advice = 'name it in ASKBACK_TRUSTED_PROXIES, or all its clients share one limit';
 
-/** Notices the first proxy that forwards clients' addresses and is not trusted. */
 export function watchProxies(say: (sentence: string) => void): {
   saw: (peer: string) => void;
   check: Check;
@@ -243,7 +230,7 @@ function complaintOfFolder(path: string): string | undefined {
   if (!statSync(there).isDirectory())
     return `the data folder ${path} cannot be made: ${there} is a file`;
   try {
-    accessSync(there, constantsFromPackage.W_OK | constantsFromPackage.X_OK);
+    accessSync(there, constants.W_OK | constants.X_OK);
     return undefined;
   } catch {
     return `the data folder ${path} may not be written by the account this program runs as`;
@@ -263,7 +250,7 @@ function complaintOfFile(path: string): string | undefined {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     return `there is no folder ${folder}`;
   try {
-    accessSync(there ? path : folder, constantsFromPackage.W_OK);
+    accessSync(there ? path : folder, constants.W_OK);
     return undefined;
   } catch {
     return `${path} may not be written by the account this program runs as`;

@@ -37,7 +37,6 @@ export type Readiness = {
   drain: () => void;
 };
 
-/** Everything that `/readyz` looks at. */
 export async function startReadiness(tools: ReadinessTools): Promise<Readiness> {
   const { parts, database, secrets, jobs, role } = tools;
   const { url, servers } = database.sessions;
@@ -113,7 +112,6 @@ async function lookOnce(checks: Checks, warnings: Checks): Promise<ReadinessAnsw
   return { failing, warned };
 }
 
-/** The database answers, and has the schema that this program was written for. */
 export function databaseChecks(db: Db): Checks {
   const migrations = readMigrations();
   return {
@@ -144,7 +142,6 @@ async function unlessAway(ask: () => Promise<string | undefined>, away: string |
 const healthcheckTimeoutMs = 3000;
 const mostOfBody = 4096;
 
-/** Where the service of this environment can be asked, from the machine it runs on. */
 export async function findService(
   config: Config,
   { say }: Pick<CommandTools, 'say'>,
@@ -168,13 +165,11 @@ async function readRecord(config: Config, { say }: Pick<CommandTools, 'say'>) {
   return await readServiceRecord(db).finally(close);
 }
 
-/** Where a service on this machine that listens on HOST and PORT is called. */
 export const localAddress = (host: string, port: number) => httpAddress(reachable(host), port);
 
 /** A wildcard is where one listens, not where one calls. */
 const reachable = (host: string) => ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[host] ?? host;
 
-/** The warnings of the running service; none when it does not answer. */
 export async function askWarnings(address: string): Promise<{ proxy?: string }> {
   try {
     const signal = AbortSignal.timeout(healthcheckTimeoutMs);
@@ -186,7 +181,6 @@ export async function askWarnings(address: string): Promise<{ proxy?: string }> 
   }
 }
 
-/** The status and sentence of a health address. */
 export async function askHealth(url: string): Promise<{ status: number | null; sentence: string }> {
   try {
     const signal = AbortSignal.timeout(healthcheckTimeoutMs);
@@ -200,7 +194,6 @@ export async function askHealth(url: string): Promise<{ status: number | null; s
   }
 }
 
-/** How many webhooks have a secret that the keys of this process cannot open. */
 export async function countUnreadableSecrets(sql: Sql, secrets: Secrets): Promise<number> {
   const samples = await listSealedSamples(sql, secrets.keyId.length);
   return samples
@@ -217,7 +210,6 @@ function opens(secrets: Secrets, { org_id: orgId, id, secret }: SealedSample): b
   }
 }
 
-/** What is wrong with the key, and what to do; undefined if all secrets can be opened. */
 export function wrongKeySentence(webhooks: number): string | undefined {
   if (webhooks === 0) return undefined;
   const which =

@@ -8,7 +8,7 @@ import { CopyButton, State, type StateKind } from '../web/app/badges.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createResolver, type Resolver } from './doctor-dns.ts';
 import { examineMail } from './doctor-mail.ts';
-import { listSendersOf } from './queries.ts';
+import { listSenders } from './queries.ts';
 import type { DnsRecord, Finding } from './rules.ts';
 
 /** DNS of others is asked at most so often for an organization, and a page waits no longer than this for it. */
@@ -19,7 +19,6 @@ export type MailScreenTools = {
   db: Db;
   publicUrl: string;
   settings: { bounceDomain: string | null } & Partial<Pick<Config, 'smtpUrl' | 'dkim'>>;
-  /** For tests; else the name servers of this machine. */
   dns?: Resolver | undefined;
 };
 
@@ -31,7 +30,7 @@ export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
   const { bounceDomain, smtpUrl = null, dkim = null } = settings;
 
   async function examine(orgId: string): Promise<Finding[]> {
-    const senders = await listSendersOf(db, orgId);
+    const senders = await listSenders(db, orgId);
     return await examineMail(
       { dns: dns ?? createResolver(), settings: { bounceDomain, smtpUrl, dkim } },
       { senders, sendsFrom: [], publicUrl },
@@ -67,7 +66,6 @@ const kinds: Readonly<Record<Finding['status'], StateKind>> = {
   fail: 'failed',
 };
 
-/** What is wrong comes first. */
 const order = ['fail', 'warn', 'ok'];
 
 type MailFindingsProps = {

@@ -35,25 +35,13 @@ export async function hasOrganizations(sql: Sql): Promise<boolean> {
 
 const maxSenders = 1000;
 
-/** The sender addresses of surveys that are not completed, the most used first. */
-export async function listSenders(sql: Sql): Promise<string[]> {
+/** The senders of surveys that are not completed, the most used first; without an organization those of all. */
+export async function listSenders(sql: Sql, orgId: string | null): Promise<string[]> {
   const rows = await sql<{ from_email: string }[]>`
     -- all organizations
     select from_email
     from surveys
-    where status <> 'completed'
-    group by from_email
-    order by count(*) desc, from_email
-    limit ${maxSenders}`;
-  return rows.map(({ from_email }) => from_email);
-}
-
-/** The sender addresses of one organization. */
-export async function listSendersOf(sql: Sql, orgId: string): Promise<string[]> {
-  const rows = await sql<{ from_email: string }[]>`
-    select from_email
-    from surveys
-    where org_id = ${orgId} and status <> 'completed'
+    where (${orgId}::uuid is null or org_id = ${orgId}) and status <> 'completed'
     group by from_email
     order by count(*) desc, from_email
     limit ${maxSenders}`;

@@ -12,7 +12,6 @@ export function judgeServer(server: {
   read_only: boolean;
   folds: boolean;
   oldestMajor: number;
-  /** The setting that leads to it. */
   setting: string;
 }): Finding {
   const { version, major, read_only, folds, oldestMajor, setting } = server;
@@ -55,7 +54,6 @@ export function judgeSchema(state: {
   return finding('schema', 'warn', message);
 }
 
-/** How far the database's clock is ahead of ours, measured between two looks at our own. */
 export function judgeClock(at: { before: Date; database: Date; after: Date }): Finding {
   const middle = (at.before.getTime() + at.after.getTime()) / 2;
   const skew = Math.round(at.database.getTime() - middle);
@@ -67,7 +65,6 @@ export function judgeClock(at: { before: Date; database: Date; after: Date }): F
   return finding('clock', status, `the database's clock is ${said}`);
 }
 
-/** Where the secret key comes from, or why it cannot be had. */
 export type SecretState =
   | { from: 'environment' | 'file' | 'to be generated' }
   | { from: 'nowhere'; why: string };
@@ -95,7 +92,6 @@ export function judgePublicUrl(config: {
   port: number;
   /** Whether those addresses are this machine's own. */
   isLocal: boolean;
-  /** What links begin with, as the service has written it down. */
   links: string;
 }): Finding {
   const { publicUrl, host, port, isLocal, links } = config;
@@ -125,7 +121,6 @@ export function judgeReplica(problem: string | undefined): Finding {
 export const warnOfReplica = (problem: string | undefined): string | undefined =>
   problem && `ASKBACK_READ_DATABASE_URL ${problem}; the primary answers its reads`;
 
-/** An entry of DNS that is missing or has to become another one. */
 export type DnsRecord = {
   action: 'add' | 'change';
   name: string;
@@ -133,12 +128,10 @@ export type DnsRecord = {
   value: string;
 };
 
-/** One thing that the doctor looked at. */
 export type Finding = {
   name: string;
   status: 'ok' | 'warn' | 'fail';
   message: string;
-  /** What to put into DNS. */
   records?: DnsRecord[];
 };
 

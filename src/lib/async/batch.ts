@@ -83,7 +83,6 @@ export function createBatch<In, Out>(
   }
 
   return {
-    /** Resolves with what was written of the item. */
     add(item: In): Promise<Out> {
       const { promise, resolve, reject } = Promise.withResolvers<Out>();
       lines.add(keyOf(item), { item, resolve, reject });
@@ -108,7 +107,6 @@ async function writeAll<In, Out>(
   for (const [place, { resolve }] of waiting.entries()) resolve(written[place]!);
 }
 
-/** A time that is over once after each start; 0 is the end of this turn of the loop. */
 function createTimer(ms: number, isOver: () => void) {
   let timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   const end = () => {
@@ -127,7 +125,6 @@ function createTimer(ms: number, isOver: () => void) {
   };
 }
 
-/** Items of one key, in their order, and whether they are to be written without waiting for more. */
 type BatchLine<Item> = { items: Item[]; due: boolean };
 
 /** Items that wait to be written, by key. A key of which a batch is written is busy: its items wait for its end. */
@@ -143,7 +140,6 @@ function createBatchLines<Item>() {
     if (!busy.has(key)) readyItems += 1;
   }
 
-  /** What waits now is to be written as soon as it may be: of this key, or of all. */
   function setDue(key?: string) {
     due ||= key === undefined ? readyItems > 0 : ready.has(key);
     const lines = key === undefined ? busy.values() : [busy.get(key)];
@@ -163,7 +159,6 @@ function createBatchLines<Item>() {
     return batch;
   }
 
-  /** The batch of the key is written: what came meanwhile goes behind the other keys. */
   function release(key: string) {
     const { items, due: isDue } = busy.get(key)!;
     busy.delete(key);
@@ -183,7 +178,6 @@ function createBatchLines<Item>() {
   };
 }
 
-/** Takes at most so many items out of the lines, in rounds in which each key has the same share. */
 function takeShares<Item>(lines: Map<string, Item[]>, most: number): Map<string, Item[]> {
   const taken = new Map<string, Item[]>();
   for (let left = most; left > 0 && lines.size > 0; ) {

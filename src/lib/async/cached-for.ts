@@ -1,7 +1,6 @@
 import { withinMs } from './deadline.ts';
 
 type CacheTimes = {
-  /** How long an answer counts as fresh. */
   everyMs: number;
   /** How long one caller waits for an answer. */
   patienceMs: number;

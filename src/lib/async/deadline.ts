@@ -1,10 +1,8 @@
 type Deadline = {
-  /** Resolves when the time is over; never after `clear`. */
   passed: Promise<void>;
   clear: () => void;
 };
 
-/** Calls back when the time is over, unless it is cleared before. */
 export function deadline(ms: number, onPassed: () => void = () => {}): Deadline {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(() => {
@@ -63,7 +61,6 @@ function answerWith<T>({ resolve, reject }: PromiseWithResolvers<T>, make: () =>
 /** An event inside the process, for code that counts it or writes it down. It may have no subscriber. */
 export type Signal<Facts> = {
   publish: (facts: Facts) => void;
-  /** Calls `listener` at each event until the function it returns is called. */
   subscribe: (listener: (facts: Facts) => void) => () => void;
 };
 

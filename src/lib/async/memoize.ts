@@ -8,7 +8,6 @@ export function memoize<In extends object, Out>(most: number, make: (argument: I
   return Object.assign(call, { clear: results.clear });
 }
 
-/** Values by key, of which those that were asked for last are kept. */
 export function createLatest<Value>(most: number) {
   const values = new Map<string, Value>();
 

@@ -1,5 +1,3 @@
-// Concurrency: the fair semaphore, deadlines, batches, signals, caches.
-
 export type SemaphoreOptions = {
   slots: number;
   /** Groups that already hold slots leave this many free for newcomers. */
@@ -8,7 +6,6 @@ export type SemaphoreOptions = {
   maxPerGroup?: number | ((group: string) => number);
   /** More waiters of one group are refused with `TooManyWaiting`. */
   maxWaitingPerGroup?: number;
-  /** Groups that go before all others, the first of them first. */
   first?: readonly FirstGroup[];
   startsPerSecond?: number | null;
 };
@@ -25,7 +22,6 @@ export class TooManyWaiting extends Error {}
 type Waiter = { start: () => void };
 type Group = { name: string; held: number; lines: Map<string, Set<Waiter>> };
 
-/** The line of a group that goes before its others, which take turns. */
 export const nextLine = 'next';
 
 /** Timers are late by some milliseconds: without this much credit a fast rate is never reached. */
@@ -43,12 +39,10 @@ export function createSemaphore(options: SemaphoreOptions) {
   const { reserve = 0, maxPerGroup = Infinity, maxWaitingPerGroup = Infinity } = options;
   const { first = [], startsPerSecond = null } = options;
   const maxOf = typeof maxPerGroup === 'number' ? () => maxPerGroup : maxPerGroup;
-  /** The group that was served last is the last. */
   const groups = new Map<string, Group>();
   let [total, held, waiting, startsAt] = [options.slots, 0, 0, 0];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Calls `start` at once or when the turn comes. Returns how to give the slot back, or to stop waiting. */
   function enter(name: string, start: () => void, line = 'usual'): () => void {
     const group = groups.get(name) ?? { name, held: 0, lines: new Map() };
     if (countWaiting(group) >= maxWaitingPerGroup) throw new TooManyWaiting(`too many of ${name}`);
@@ -150,13 +144,11 @@ export function createSemaphore(options: SemaphoreOptions) {
     }
   }
 
-  /** Changes the number of slots. Fewer slots take effect as they come back. */
   function resize(slots: number) {
     total = slots;
     serve();
   }
 
-  /** Nothing starts for that long. */
   function pause(ms: number) {
     startsAt = Math.max(startsAt, performance.now() + ms);
     serve();
@@ -186,7 +178,6 @@ function remove({ lines }: Group, line: string, waiter: Waiter): boolean {
   return true;
 }
 
-/** The line that was served goes behind the others of its group. */
 function takeWaiter({ lines }: Group): Waiter {
   const line = lines.has(nextLine) ? nextLine : lines.keys().next().value!;
   const waiters = lines.get(line)!;

@@ -6,7 +6,6 @@ export type YieldToRequests = (signal: AbortSignal) => Promise<void>;
 /** Above this share of busy time, requests already wait for each other and for processors of Postgres. */
 const maxBusyShare = 0.6;
 const lookEveryMs = 50;
-/** Half a second. */
 const maxLooks = 10;
 
 /**
@@ -33,7 +32,6 @@ export function createYieldToRequests(isBusy = loopIsBusy()): YieldToRequests {
   };
 }
 
-/** A shorter time than that between two looks says nothing. */
 function loopIsBusy() {
   let [lookedAt, before, isBusy] = [0, performance.eventLoopUtilization(), false];
   return () => {

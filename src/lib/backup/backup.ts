@@ -87,13 +87,10 @@ const queuedJobs = (session: Session) => session<Line[]>`
 
 const toLine = (value: object) => `${JSON.stringify(value)}\n`;
 
-/** What a program's backups are. */
 export type Archive = {
-  /** The name of the program, which a file must carry to be restored. */
   program: string;
   /** Tables that belong to a running deployment and mean nothing in another. */
   except: readonly string[];
-  /** Whether the database holds something that a restore would mix with. */
   isFilled: (sql: Sql) => Promise<boolean>;
 };
 
@@ -114,13 +111,11 @@ export type Header = v.InferOutput<typeof Header>;
 export const Mark = v.union([v.object({ table: v.string() }), v.object({ rows: v.number() })]);
 export type Mark = v.InferOutput<typeof Mark>;
 
-/** Marks the jobs of the queue, which follow the tables. */
 export const queue = 'queue';
 
 /** Its columns are those that rows are written with: generated ones follow from them. */
 export type Table = { table: string; identity: string | null; columns: string[] };
 
-/** The service's tables, each after those it refers to, so that they can be filled in this order. */
 export async function listTables(sql: Sql, except: readonly string[]): Promise<Table[]> {
   const tables = await sql<(Table & { refers_to: string[] })[]>`
     select c.relname as table,

@@ -11,16 +11,12 @@ import { type Archive, Header, listTables, Mark, queue, type Table } from './bac
 const rowsAtATime = 500;
 const longestLine = 64 * 1024 * 1024;
 
-/** A change to the restored rows, in the same transaction. */
-export type AfterRestore = (tx: postgres.ISql) => Promise<void>;
-
-export type Restored = { rows: number; created_at: string };
-
 type RestoreOptions = {
   archive: Archive;
   /** Keeps the secret key that came with the backup, before anything is written. */
   keepKey: (key: Buffer) => void;
-  afterwards: readonly AfterRestore[];
+  /** Changes to the restored rows, in the same transaction. */
+  afterwards: readonly ((tx: postgres.ISql) => Promise<void>)[];
 };
 
 /**
@@ -31,7 +27,7 @@ export async function restore(
   db: Db,
   file: string,
   { archive, keepKey, afterwards }: RestoreOptions,
-): Promise<Restored> {
+) {
   const lines = readLines(file);
   const header = parseLine(Header, await next(lines));
   if (header.backup_of !== archive.program) throw unusable(`it is a backup of ${header.backup_of}`);
@@ -43,7 +39,6 @@ export async function restore(
   try {
     await session`begin`;
     const rows = await fill(session, tables, lines);
-    // Reads the checksum, which comes last.
     if ((await read(lines)) !== undefined) throw unusable(foreign);
     for (const step of afterwards) await step(session);
     await session`commit`;
@@ -70,7 +65,6 @@ async function* readLines(file: string): Lines {
   }
 }
 
-/** The next line, or a sentence about why there is none. */
 async function next(lines: Lines): Promise<string> {
   const line = await read(lines);
   if (line === undefined) throw unusable(cutShort);
@@ -105,7 +99,6 @@ function parseLine<const S extends v.GenericSchema>(schema: S, text: string): v.
   }
 }
 
-/** Makes exactly the schema that the backup was taken from. */
 async function prepareSchema(db: Db, header: Header, archive: Archive) {
   const known = new Map(readMigrations().map((migration) => [migration.name, migration]));
   const wanted = header.migrations.map(({ name, sha256 }) => {

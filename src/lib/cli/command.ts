@@ -3,8 +3,6 @@ import * as v from 'valibot';
 import { isMailable } from '../smtp/address.ts';
 import { isInCalendar, isPlainLine, Uuid } from '../validation/parse.ts';
 
-// The command line: commands with typed options and operands, help, JSON or text, exit codes, CSV.
-
 type Catalog<Tools> = { name: string; about: string; commands: readonly Command<Tools>[] };
 
 /** Finds the command that the words begin with and runs it; without one, the first of the catalog. */
@@ -106,28 +104,28 @@ export const Whole = (minimum: number, maximum: number) =>
     v.maxValue(maximum, `must be at most ${maximum}`),
   );
 
+const momentForm = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+const MomentText = v.pipe(
+  v.string(),
+  v.regex(momentForm, 'must be an ISO 8601 time such as 2027-01-31 or 2027-01-31T12:00:00Z'),
+  v.check(isInCalendar, 'must be a time that exists'),
+);
+
 /** A day (its start, UTC) or a moment with its time zone: without one it would mean another hour elsewhere. */
 export const Moment = v.pipe(
-  v.string(),
-  v.regex(momentForm(), 'must be an ISO 8601 time such as 2027-01-31 or 2027-01-31T12:00:00Z'),
-  v.check(isInCalendar, 'must be a time that exists'),
+  MomentText,
   v.transform((text) => new Date(text)),
 );
 
 /** The same, for a day of another time zone: it stays as it was written. */
 export const DayOrMoment = v.pipe(
-  v.string(),
-  v.regex(momentForm(), 'must be an ISO 8601 time such as 2027-01-31 or 2027-01-31T12:00:00Z'),
-  v.check(isInCalendar, 'must be a time that exists'),
+  MomentText,
   v.transform((text) => (text.length === 10 ? { day: text } : { moment: new Date(text) })),
 );
 
 export const OneOf = <const W extends readonly string[]>(words: W) =>
   v.picklist(words, `must be one of ${words.join(', ')}`);
-
-function momentForm() {
-  return /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d))?$/;
-}
 
 /** An option with a value, one that may be left out, and a switch. */
 export const option = <S extends v.GenericSchema>(schema: S, value: string, does: string) =>
@@ -164,7 +162,6 @@ export class UsageError extends Error {
   }
 }
 
-/** One option, `--name` or `--name VALUE`. Its schema checks the text; an optional schema means it may be left out. */
 type Option<S extends v.GenericSchema = v.GenericSchema> = {
   schema: S;
   /** What stands for the value in the usage; null for a switch. */
@@ -179,7 +176,6 @@ type Values<O extends Options> = {
   [Name in keyof O]: v.InferOutput<O[Name]['schema']>;
 };
 
-/** What a command answers: the value for `--json`, the same for people, and 1 when it found something wrong. */
 type CommandAnswer = { data: unknown; text: string; exitCode?: 0 | 1 };
 
 type Definition<Tools, O extends Options> = {
@@ -204,7 +200,6 @@ export type Command<Tools> = {
   run: (tools: Tools, words: readonly string[], program: string) => Promise<CommandOutcome>;
 };
 
-/** What is left to do after a command ran: print this on stdout, and end with this code. */
 type CommandOutcome = { output: string; exitCode: number };
 
 /** Declares a command: its usage and help follow from its options, and its words are checked before it runs. */
@@ -298,7 +293,6 @@ function refuseTwice(tokens: readonly Token[], options: Options, usage: string) 
   }
 }
 
-/** Every complaint at once, each by the name of its option. */
 function checkValues<T, O extends Options>(
   { options, operands = [] }: Definition<T, O>,
   given: Words,
@@ -340,7 +334,6 @@ function helpOf<T, O extends Options>(definition: Definition<T, O>, usage: strin
   return `${does}\n\n${usage}\n\n${columns(rows)}`;
 }
 
-/** Rows of words under each other, two spaces apart. */
 export function columns(rows: readonly (readonly unknown[])[]): string {
   const cells = rows.map((row) => row.map((cell) => String(cell ?? '-')));
   const widths = (cells[0] ?? []).map((_, place) =>
@@ -350,7 +343,6 @@ export function columns(rows: readonly (readonly unknown[])[]): string {
   return cells.map((row) => line(row).join('  ').trimEnd()).join('\n');
 }
 
-/** The word that was probably meant, as a question to add to a complaint; nothing when none is near. */
 export function didYouMean(written: string, known: readonly string[]): string {
   const allowed = Math.max(1, Math.floor(written.length / 3));
   const near = known
@@ -377,7 +369,6 @@ function editsBetween(one: string, other: string): number {
   return row[other.length]!;
 }
 
-/** Shows how far a long command is: on a terminal, on one line; elsewhere not at all. */
 export function createProgress(what: string, stream: NodeJS.WriteStream = process.stderr) {
   return (done: number, total: number) => {
     if (!stream.isTTY) return;

@@ -7,7 +7,6 @@ export type CsvRow = { line: number; cells: string[] };
 
 type RowOptions = {
   delimiter: string;
-  /** The line of the file on which the text begins. */
   firstLine: number;
 };
 
@@ -65,7 +64,6 @@ export async function* csvRowsInParts(
 const tooLong = ({ info: { lines } }: Parser) =>
   Object.assign(new Error('a line is too long'), { code: 'CSV_MAX_RECORD_SIZE', lines });
 
-/** The same row by row. */
 export async function* csvRows(
   pieces: AsyncIterable<string> | Iterable<string>,
   options: RowOptions,
@@ -85,7 +83,6 @@ async function* partsOf(pieces: AsyncIterable<string> | Iterable<string>) {
   }
 }
 
-/** Gives a part to the parser, which calls `on_record` for what it completes; null ends the text. */
 async function feed(parser: Parser, part: string | null) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const onDone = (error?: Error | null) => (error ? reject(error) : resolve());
@@ -99,7 +96,6 @@ async function feed(parser: Parser, part: string | null) {
 const countLineBreaks = (cells: readonly string[]) =>
   cells.reduce((sum, cell) => (cell.includes('\n') ? sum + cell.split('\n').length - 1 : sum), 0);
 
-/** One record of a CSV file: its values by the key of their column, and the line it begins on. */
 export type CsvRecord = { line: number; fields: Record<string, string> };
 
 export type CsvColumn = { name: string; key: string };
@@ -114,8 +110,10 @@ export function readCsv(text: string): { columns: CsvColumn[]; records: CsvRecor
   if (text.trim() === '') throw new Refusal('invalid', 'the file is empty', { code: 'not_csv' });
   const { delimiter, firstLine, body } = separate(text.replace(/\r\n?/g, '\n'));
   let columns: CsvColumn[] = [];
-  const rows = parsing(firstLine, () =>
-    parseFromPackage(body, {
+  type Row = { info: { lines: number }; record: Record<string, string> };
+  let rows: Row[];
+  try {
+    rows = parseFromPackage(body, {
       bom: true,
       info: true,
       delimiter,
@@ -129,11 +127,13 @@ export function readCsv(text: string): { columns: CsvColumn[]; records: CsvRecor
         }));
         return columns.map(({ key }) => key);
       },
-    }),
-  ) as unknown as { info: { lines: number }; record: Record<string, string> }[];
+    }) as unknown as Row[];
+  } catch (error) {
+    throw notCsv(error, firstLine);
+  }
   refuseUnclearColumns(columns, firstLine);
   const records = rows.map(({ info: { lines }, record }) => ({
-    line: firstLine + lines - 1 - lineBreaksIn(record),
+    line: firstLine + lines - 1 - countLineBreaks(Object.values(record)),
     fields: record,
   }));
   refuseUnnamedValues(columns, records);
@@ -143,7 +143,6 @@ export function readCsv(text: string): { columns: CsvColumn[]; records: CsvRecor
 /** In characters: more of a header row is not looked at, a longer one is no list. */
 const headLength = 64 * 1024;
 
-/** The delimiter is the one that the header row has most of, or what a first line `sep=;` says. */
 export function separate(text: string) {
   const said = /^\ufeff?sep=(.)\n/i.exec(text);
   if (said) {
@@ -157,19 +156,6 @@ export function separate(text: string) {
   return { delimiter, firstLine: 1, skipped: 0, body: text };
 }
 
-/** The parser counts to a record's last line. */
-const lineBreaksIn = (record: Record<string, string>) =>
-  Object.values(record).reduce((sum, value) => sum + value.split('\n').length - 1, 0);
-
-function parsing<T>(firstLine: number, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw notCsv(error, firstLine);
-  }
-}
-
-/** The parser's complaint as a sentence with the line. */
 function notCsv(error: unknown, firstLine: number): Refusal {
   const { code, lines, record, message } = error as CsvFault;
   const line = `line ${firstLine + (lines ?? 1) - 1}`;
@@ -233,7 +219,6 @@ export function missingColumn(columns: readonly CsvColumn[], name: string): stri
 
 const complaintsShown = 20;
 
-/** Nothing of a file with bad lines is imported: the refusal lists them by their numbers. */
 export function refuseBadLines(bad: readonly BadLine[]) {
   if (bad.length === 0) return;
   const shown = bad

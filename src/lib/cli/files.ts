@@ -1,10 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { createReadStream, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Refusal } from '../../errors.ts';
 
-/** A text that can be read several times, piece by piece, with `\n` as its line end. */
 export type TextSource = {
   name: string;
   encoding: Encoding;
@@ -22,12 +22,8 @@ export async function openText(path: string): Promise<TextSource> {
     const { text, ...source } = await readTextFile(path);
     return { ...source, pieces: () => withLineEnds([text]) };
   }
-  try {
-    const encoding = await findEncoding(path);
-    return { name: path, encoding, pieces: () => withLineEnds(decoded(path, encoding)) };
-  } catch (error) {
-    throw unreadable(path, error as Error);
-  }
+  const encoding = await reading(path, () => findEncoding(path));
+  return { name: path, encoding, pieces: () => withLineEnds(decoded(path, encoding)) };
 }
 
 async function findEncoding(path: string): Promise<Encoding> {
@@ -35,7 +31,7 @@ async function findEncoding(path: string): Promise<Encoding> {
   refuseWorkbook(start);
   const encoding: Encoding = isUtf16(start)
     ? 'UTF-16'
-    : (await isUtf8(path))
+    : (await hasUtf8(path))
       ? 'UTF-8'
       : 'Windows-1252';
   for await (const piece of decoded(path, encoding)) refuseNoText(piece, encoding);
@@ -48,20 +44,15 @@ async function firstBytes(path: string): Promise<Uint8Array> {
   return buffer.subarray(0, bytesRead);
 }
 
-async function isUtf8(path: string): Promise<boolean> {
+async function hasUtf8(path: string): Promise<boolean> {
   const decoder = new TextDecoder('UTF-8', { fatal: true });
-  for await (const bytes of bytesOf(path)) {
-    if (!succeeds(() => decoder.decode(bytes, { stream: true }))) return false;
-  }
-  return succeeds(() => decoder.decode());
-}
-
-function succeeds(decode: () => string): boolean {
   try {
-    decode();
+    for await (const bytes of bytesOf(path)) decoder.decode(bytes, { stream: true });
+    decoder.decode();
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof TypeError) return false;
+    throw error;
   }
 }
 
@@ -93,26 +84,23 @@ type Encoding = 'UTF-8' | 'UTF-16' | 'Windows-1252';
 /** The text of a file that a command names, or of its standard input for `-`. */
 export async function readTextFile(path: string): Promise<TextFile> {
   const name = path === '-' ? 'standard input' : path;
-  try {
+  return await reading(name, async () => {
     const bytes = await readAll(path === '-' ? process.stdin : createReadStream(path), name);
     return { ...decode(bytes), name };
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw unreadable(name, error as Error);
-  }
+  });
 }
 
-/** The bytes of a small file that a command names. */
-export async function readBytes(path: string): Promise<Buffer> {
+export const readBytes = (path: string): Promise<Buffer> =>
+  reading(path, () => readAll(createReadStream(path), path));
+
+async function reading<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
-    return await readAll(createReadStream(path), path);
+    return await read();
   } catch (error) {
-    if (error instanceof Refusal) throw error;
-    throw unreadable(path, error as Error);
+    throw error instanceof Refusal ? error : unreadable(name, error as Error);
   }
 }
 
-/** What the system's codes mean for a file that a command was given. */
 const meanings: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
@@ -150,7 +138,6 @@ export function decode(bytes: Uint8Array): Omit<TextFile, 'name'> {
   return { text, encoding };
 }
 
-/** By the first bytes of a file. */
 function refuseWorkbook(bytes: Uint8Array) {
   if (startsWith(bytes, 0x50, 0x4b, 3, 4) || startsWith(bytes, 0xd0, 0xcf, 0x11, 0xe0)) {
     throw new Error('it is a workbook: save it as CSV first');
@@ -176,7 +163,7 @@ const startsWith = (bytes: Uint8Array, ...start: number[]) =>
 
 function encodingOf(bytes: Uint8Array): Encoding {
   if (isUtf16(bytes)) return 'UTF-16';
-  return textOf(bytes, 'UTF-8') === undefined ? 'Windows-1252' : 'UTF-8';
+  return isUtf8(bytes) ? 'UTF-8' : 'Windows-1252';
 }
 
 /** By the first bytes of a file: a header row has letters of ASCII, each of which is a NUL and a letter in UTF-16. */
@@ -187,15 +174,6 @@ const isUtf16 = (bytes: Uint8Array) =>
 
 const isBigEndian = (bytes: Uint8Array) => bytes[0] === 0 || startsWith(bytes, 0xfe, 0xff);
 
-function textOf(bytes: Uint8Array, label: string): string | undefined {
-  try {
-    return new TextDecoder(label, { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
-/** What the system's codes mean for a path that a command was given. */
 const writeErrors: Readonly<Record<string, string>> = {
   EACCES: 'this account may not write there',
   EPERM: 'this account may not write there',
@@ -208,7 +186,6 @@ const writeErrors: Readonly<Record<string, string>> = {
   ENOENT: 'the folder does not exist and cannot be made',
 };
 
-/** Writes a file that a command was asked for, and the folders on the way to it. */
 export function writeTextFile(path: string, text: string | Uint8Array) {
   try {
     makeFolders(dirname(path));
@@ -220,7 +197,7 @@ export function writeTextFile(path: string, text: string | Uint8Array) {
 }
 
 /** One by one: where a file system refuses with ENOENT, as /proc does, a recursive `mkdir` never ends. */
-function makeFolders(path: string) {
+export function makeFolders(path: string) {
   const present = statSync(path, { throwIfNoEntry: false });
   if (present?.isDirectory()) return;
   if (!present) makeFolders(dirname(path));

@@ -7,7 +7,6 @@ import { notWritable } from './servers.ts';
 type Patience = { seconds: number; say: (sentence: string) => void };
 
 const pollMs = 250;
-/** Of one try. Longer than a connection may take to be made; the driver has no limit for what comes after. */
 const answerLimitMs = 6000;
 const noPostgres = 'it accepts connections, and does not answer as Postgres does';
 
@@ -52,7 +51,6 @@ async function whyAway(db: Db): Promise<Away | undefined> {
   }
 }
 
-/** Where the database is, without the password that its address may carry. */
 function placeOf({ options }: Db): string {
   return `${options.host[0]}:${options.port[0]}`;
 }
@@ -65,7 +63,6 @@ type Fault = {
   port?: unknown;
 };
 
-/** One sentence for what ends the program: what is wrong, in words that help to put it right. */
 export function explain(error: unknown): string {
   const fault = (error ?? {}) as Fault;
   const known = sentences[String(fault.code)];

@@ -22,8 +22,6 @@ export async function inReadTransaction<T>(db: Db, work: (tx: Sql) => Promise<T>
 const begin = <T>(db: Db, mode: string, work: (tx: postgres.TransactionSql) => Promise<T>) =>
   db.begin(mode, work) as Promise<T>;
 
-// Postgres: the pool and its limits, transactions, migrations, fair use of connections, and which errors mean an outage.
-
 /** What a query asks for: a pool or a transaction, whichever the caller holds. It can begin neither. */
 export type Sql = postgres.ISql;
 
@@ -38,11 +36,9 @@ const connectTimeoutSeconds = 5;
 type PoolOptions = {
   connections: number;
   limits?: SessionLimits;
-  /** The name of the connections, as Postgres shows it. */
   program?: string;
   /** Makes connections, when the address names several servers; the driver makes them to the first. */
   socket?: () => Promise<Socket>;
-  /** After so long without a statement a connection ends. */
   idleSeconds?: number;
   /** Off behind a pooler that gives each transaction another connection, which does not know the statement. */
   prepare?: boolean;
@@ -51,7 +47,6 @@ type PoolOptions = {
    * first statement.
    */
   arrays?: boolean;
-  /** Called when a connection has ended, however it ended. */
   onClose?: () => void;
 };
 
@@ -81,7 +76,6 @@ export function connect(url: string, options: PoolOptions): Db {
     connection: {
       ...(program && { application_name: program }),
       TimeZone: 'UTC',
-      // With the connection itself, so that they cost no statement.
       ...(limits && {
         statement_timeout: limits.statementMs,
         idle_in_transaction_session_timeout: limits.idleInTransactionMs,
@@ -122,7 +116,6 @@ export const commitsSoon = (sql: Sql): Part =>
 export const isLockTimeout = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === '55P03';
 
-/** The row that a query by key must have found. */
 export function one<T>(rows: readonly T[]): T {
   if (rows.length !== 1) throw new Error(`expected one row, got ${rows.length}`);
   return rows[0]!;
@@ -154,23 +147,19 @@ export function isDatabaseAway(error: unknown): boolean {
   return typeof code === 'string' && (awayCodes.has(code) || code.startsWith('08'));
 }
 
-/** Whether Postgres could not store something because its disk is full. It goes on to read. */
 export function isDatabaseFull(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
   return code === diskFull || (code === internalError && message === noRoomToConnect);
 }
 
-/** Whether a statement waited too long for its turn in the pool, and did not begin. */
 export const isPoolBusy = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === poolBusy;
 
 export const poolBusy = 'POOL_BUSY';
 
-/** Whether a transaction was undone because it and another waited for each other. */
 export const isDeadlock = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === '40P01';
 
-/** Whether a statement failed on the constraint or unique index of this name. */
 export const violates = (error: unknown, constraint: string): boolean =>
   (error as { constraint_name?: unknown } | null)?.constraint_name === constraint;
 
@@ -208,7 +197,6 @@ const form = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([/?#].*)?$/;
 
 const onePerHost = 'must name each of several hosts as host or host:port, as in a:5432,b:5432';
 
-/** Why an address cannot be used, in words that follow its name. */
 export function complaintOfUrl(url: string): string | undefined {
   if (!form.test(url)) return 'must be an address that begins with postgres:// or postgresql://';
   const { hosts, urls, options, target } = parts(url);
@@ -249,5 +237,4 @@ function parts(url: string) {
   return { hosts, options, target, urls: hosts.map((host) => `${before}${host}${rest}`) };
 }
 
-/** Text to be found anywhere, as a pattern of `like` and `ilike`: its own %, _ and \ stand for themselves. */
 export const likePattern = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`;

@@ -50,7 +50,6 @@ export async function runAbortable<T>(
 
 /** Requests before their group is known: they look up a link, a session, a key. */
 export const requestsOfNoGroup = 'requests of no group';
-/** Work of the process for all groups. */
 export const serviceWork = 'work of the service';
 
 /** How long a request may wait for its first connection while others have them. */
@@ -64,7 +63,6 @@ type PoolSlots = Slots & { processors?: Slots };
 export type PoolUse = { limit: number; busy: number; waiting: number };
 
 type GroupOptions = {
-  /** Kinds of work of a group get its connections in turn. */
   kind?: string;
   /** When the caller has gone, a request that has not begun does not begin. */
   isGone?: () => boolean;
@@ -74,19 +72,16 @@ type GroupOptions = {
   costly?: boolean;
 };
 
-/** Whose statements run. */
 type Turn = GroupOptions & {
   group: string;
   /** Set with the first connection. Absent where many requests share a turn. */
   begun?: { it: boolean };
-  /** Ends the wait for a connection, with its reason. */
   signal?: AbortSignal;
 };
 
 const ofNoGroup: Turn = { group: requestsOfNoGroup, waitMs: requestWaitMs };
 const turns = new AsyncLocalStorage<Turn>();
 
-/** Counts all statements of `work` as those of a group, such as an organization. */
 export const inGroup = <T>(
   group: string,
   work: () => Promise<T>,
@@ -115,7 +110,6 @@ export function shareFairly(pool: Db, slots: PoolSlots, group?: string): Db {
   return db;
 }
 
-/** A transaction that holds a slot as long as it is open. */
 type Hold = { slots: PoolSlots; isOpen: boolean };
 const holds = new AsyncLocalStorage<readonly Hold[]>();
 
@@ -135,7 +129,6 @@ function shareAs(pool: Db, slots: PoolSlots, fixed: Turn | undefined): Db {
   });
 }
 
-/** Waits for a connection, and returns how to give it back. */
 async function takeTurn(slots: PoolSlots, turn: Turn): Promise<() => void> {
   const endsAt = performance.now() + (turn.waitMs ?? Infinity);
   const leaves: (() => void)[] = [];
@@ -191,7 +184,6 @@ const refusal = (message: string, code: string) => Object.assign(new Error(messa
 
 type PoolSize = {
   connections: number;
-  /** How many processors of Postgres costly statements may keep busy. */
   processors: number;
   now?: () => number;
 };

@@ -33,7 +33,6 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
   }
 }
 
-/** What the database has, compared with what this program has: neither writes nor waits. */
 export async function schemaState(sql: Sql, migrations = readMigrations()) {
   const applied = await listApplied(sql);
   const known = new Set(migrations.map(({ name }) => name));
@@ -139,7 +138,6 @@ function refuseNewerOrUnreleased(applied: Applied[], migrations: Migration[]) {
   }
 }
 
-/** One transaction each, unless the file says that it cannot be in one. */
 async function apply(session: postgres.ReservedSql, { name, text, sha256 }: Migration) {
   const inTransaction = !text.startsWith('-- no-transaction');
   if (inTransaction) await session`begin`;

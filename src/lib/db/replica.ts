@@ -7,21 +7,7 @@ const answerLimitMs = 250;
 /** Each look adds one: more than the longest lag that is tolerated has. */
 const maxMarks = 16_384;
 
-/** A server that replays what the primary writes, and takes reads while it is not too far behind. */
-export type Replica = {
-  /** Whether reads go there now; if not they are not even tried. */
-  isUsable: () => boolean;
-  /** Why it is passed over. */
-  problem: () => string | undefined;
-  /** How far it is behind, as far as it is known. */
-  lagSeconds: () => number;
-  /**
-   * What the work reads there, by a snapshot that contains everything up to this position of the log; undefined
-   * when the replica is not that far or goes away meanwhile, and the read belongs to the primary.
-   */
-  read: <T>(position: number, work: (sql: Sql) => Promise<T>) => Promise<{ value: T } | undefined>;
-  stop: () => Promise<void>;
-};
+export type Replica = Awaited<ReturnType<typeof followReplica>>;
 
 type ReplicaOptions = {
   url: string;
@@ -30,7 +16,6 @@ type ReplicaOptions = {
   maxLagSeconds: number;
   limits: SessionLimits;
   program: string;
-  /** Divides the connections between those that read. */
   share?: (db: Db) => Db;
 };
 
@@ -39,7 +24,7 @@ type ReplicaOptions = {
  * now, so that a primary without writes makes no lag. What is known of its position only grows while its
  * connections last: it is read before the snapshot of a read, never after.
  */
-export async function followReplica(options: ReplicaOptions): Promise<Replica> {
+export async function followReplica(options: ReplicaOptions) {
   const { primary, connections, maxLagSeconds } = options;
   const lag = createLag();
   let replayed = 0;
@@ -110,7 +95,11 @@ export async function followReplica(options: ReplicaOptions): Promise<Replica> {
     isUsable: () => problem === undefined,
     problem: () => problem,
     lagSeconds: () => lag.seconds(performance.now()),
-    async read(position, work) {
+    /**
+     * Reads by a snapshot that contains everything up to this position of the log; undefined when the replica is
+     * not that far or goes away meanwhile, and the read belongs to the primary.
+     */
+    async read<T>(position: number, work: (sql: Sql) => Promise<T>) {
       if (problem !== undefined) return undefined;
       const asked = readAt(position, work).catch((error) => {
         if (isRefusedRead(error)) throw error;
@@ -168,7 +157,6 @@ const reasons: Readonly<Record<string, string>> = {
 const whyUnreached = (error: unknown) =>
   reasons[String((error as { code?: unknown } | null)?.code)] ?? 'cannot be reached';
 
-/** A cluster, and one of its databases. */
 type Place = { system: string; database: string };
 
 /** What follows the primary has its databases, and must be asked for the same one. */
@@ -192,7 +180,6 @@ async function stateOf(sql: Sql): Promise<ReplicaState> {
   );
 }
 
-/** How far the log of a primary is written. */
 async function positionOf(sql: Sql): Promise<number> {
   const rows = await sql<{ position: number }[]>`
     select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as position`;

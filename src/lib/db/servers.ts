@@ -4,8 +4,6 @@ import { Refusal } from '../../errors.ts';
 import { withinMs } from '../async/deadline.ts';
 import { connect, type Db, isDatabaseAway, listUrls, one } from './db.ts';
 
-// Failover: which of several servers takes writes, and connections that follow it.
-
 const lookEveryMs = 1000;
 const connectLimitMs = 5000;
 /** A server that does not answer a look for so long is passed over. */
@@ -15,18 +13,8 @@ const cutOffMs = 4000;
 const probeIdleSeconds = 5;
 const usualPort = 5432;
 
-/** The one of several servers that takes writes, for both drivers. */
-export type Servers = {
-  /** The address of the server that takes writes. */
-  url: () => Promise<string>;
-  /** A socket that is connected to it, for postgres.js. */
-  socket: () => Promise<net.Socket>;
-  /** A socket that `pg` connects to the address that it was given. */
-  stream: () => net.Socket;
-  stop: () => Promise<void>;
-};
+export type Servers = ReturnType<typeof reachServers>;
 
-/** Among the codes of `isDatabaseAway`. */
 export const notWritable = 'NO_WRITABLE_SERVER';
 
 /**
@@ -34,7 +22,7 @@ export const notWritable = 'NO_WRITABLE_SERVER';
  * before: a server that is cut off from its clients would otherwise keep them waiting. It breaks all of them when no
  * server takes writes for some seconds.
  */
-export function reachServers(address: string): Servers {
+export function reachServers(address: string) {
   const servers = listUrls(address).map(serverAt);
   const sockets = new Map<net.Socket, Server>();
   let current: Server | undefined;
@@ -43,7 +31,6 @@ export function reachServers(address: string): Servers {
   let writableAt = performance.now();
   let looking: Promise<Server> | undefined;
 
-  /** Callers that come meanwhile share one look. */
   function look(): Promise<Server> {
     looking ??= findWritable(servers, { current, system })
       .then(use, lose)
@@ -98,7 +85,9 @@ export function reachServers(address: string): Servers {
 
   return {
     url: async () => (await look()).url,
+    /** For postgres.js. */
     socket: async () => await connectTo(await look()),
+    /** For `pg`, which connects it to the address that it was given. */
     stream: () => follow(new net.Socket(), current ?? servers[0]!),
     async stop() {
       clearInterval(timer);
@@ -128,21 +117,23 @@ type Before = { current: Server | undefined; system: string | undefined };
  */
 async function findWritable(servers: readonly Server[], { current, system }: Before) {
   const own = current && (await judge(current, system));
-  if (own?.isWritable) return own;
+  if (own && takesWrites(own)) return own;
   const states = await Promise.all(
     servers.map((server) => (server === current ? own! : judge(server, system))),
   );
   if (system === undefined) refuseClusters(states);
-  const writable = states.find((state) => state.isWritable);
+  const writable = states.find(takesWrites);
   if (writable) return writable;
-  const errors = states.map((state) => (state as Unfit).error);
-  const refused = errors.find((error) => !isDatabaseAway(error));
-  if (refused) throw refused;
-  throw outage(servers.map((server, at) => reasonOf(server, errors[at]!)).join('; '));
+  const refused = states.find(({ error }) => error && !isDatabaseAway(error));
+  if (refused) throw refused.error;
+  throw outage(states.map(({ server, error }) => reasonOf(server, error!)).join('; '));
 }
 
-type Unfit = { isWritable: false; server: Server; system?: string; error: Error };
-type Judged = { isWritable: true; server: Server; system: string } | Unfit;
+/** A server that takes no writes, or none for us, has an error. */
+type Judged = { server: Server; system?: string; error?: Error };
+
+const takesWrites = (state: Judged): state is { server: Server; system: string } =>
+  state.error === undefined;
 
 async function judge(server: Server, cluster: string | undefined): Promise<Judged> {
   try {
@@ -152,15 +143,12 @@ async function judge(server: Server, cluster: string | undefined): Promise<Judge
       server.probe = openProbe(server.url);
       throw timedOut(server);
     });
-    const found = { server, system };
     if (cluster !== undefined && system !== cluster) {
-      const error = outage('is of another cluster than the server before it');
-      return { ...found, isWritable: false, error };
+      return { server, system, error: outage('is of another cluster than the server before it') };
     }
-    if (writable) return { ...found, isWritable: true };
-    return { ...found, isWritable: false, error: outage('takes no writes') };
+    return writable ? { server, system } : { server, system, error: outage('takes no writes') };
   } catch (error) {
-    return { server, isWritable: false, error: error as Error };
+    return { server, error: error as Error };
   }
 }
 

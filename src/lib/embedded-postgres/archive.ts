@@ -1,5 +1,3 @@
-// The program files of the embedded Postgres: where they come from, how they are packed, and how they get into the data folder.
-
 import { hash } from 'node:crypto';
 import {
   chmodSync,
@@ -25,7 +23,6 @@ const prefix = 'postgres-';
 const draftPrefix = '.unpacking-';
 const manifestName = 'manifest.json';
 
-/** The folder of the server's program files, in its data folder. */
 export const runtimeOf = ({ path }: Pick<DataFolder, 'path'>, id: string) =>
   join(path, prefix + id);
 
@@ -55,7 +52,6 @@ function chownAll(draft: string, account: Account) {
   chownTo(draft, account);
 }
 
-/** Removes program files of other versions. Only while no server runs from them. */
 export function removeOtherRuntimes({ path }: DataFolder, current: string) {
   for (const name of readdirSync(path)) {
     const other = join(path, name);
@@ -98,7 +94,6 @@ function writeRuntime(draft: string, { manifest, read }: Contents) {
 /** The Postgres that came with this program. Its id changes with its contents; opening it is the slow part. */
 export type Distribution = { id: string; open(): Contents };
 
-/** The assets of the binary that hold it. */
 export const archiveAsset = 'postgres.zst';
 export const archiveRecordAsset = 'postgres.json';
 export type ArchiveRecord = { id: string; sha256: string };
@@ -167,18 +162,15 @@ const unwanted = [/^lib\/lib(ecpg|pgtypes)/, /pl(perl|python|tcl)/, /psqlrc|pg_s
 const needed = (path: string) =>
   wanted.some((pattern) => pattern.test(path)) && !unwanted.some((pattern) => pattern.test(path));
 
-/** What a Postgres consists of: files with their checksums, and links between them. */
 export type Manifest = { files: PackedFile[]; links: { path: string; target: string }[] };
 export type PackedFile = { path: string; executable: boolean; size: number; sha256: string };
 
-/** A manifest with the bytes of its files. */
 export type Contents = { manifest: Manifest; read(file: PackedFile): Uint8Array };
 
 /** The best ratio that still unpacks at full speed; it costs a minute, once, when the binary is built. */
 const compressionLevel = 19;
 const lengthBytes = 4;
 
-/** One compressed block: the manifest behind its length, then the files in its order. */
 export function pack({ manifest, read }: Contents): Uint8Array {
   const index = Buffer.from(JSON.stringify(manifest));
   const length = Buffer.alloc(lengthBytes);

@@ -1,5 +1,3 @@
-// The database files of the embedded Postgres and its settings.
-
 import { spawn } from 'node:child_process';
 import {
   existsSync,
@@ -21,7 +19,6 @@ export type ClusterOptions = { runtime: string; socketFolder: string; durable: b
 
 export const clusterOf = ({ path }: Pick<DataFolder, 'path'>) => join(path, 'cluster');
 
-/** The database files: made on the first start; later starts only write the settings again. */
 export async function ensureCluster(folder: DataFolder, options: ClusterOptions): Promise<string> {
   const cluster = clusterOf(folder);
   if (!existsSync(cluster)) await makeCluster(folder, options);
@@ -57,9 +54,7 @@ function removeDrafts({ path }: DataFolder) {
   for (const name of readdirSync(path).filter((name) => name.startsWith(draftPrefix))) {
     try {
       rmSync(join(path, name), { recursive: true });
-    } catch {
-      // An initdb still writes to it: a later start removes it.
-    }
+    } catch {}
   }
 }
 
@@ -151,7 +146,6 @@ const fixed = {
   log_autovacuum_min_duration: '-1',
 };
 
-/** For tests: quicker, with many connections, and a crash of the machine may lose everything. */
 const careless = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -174,7 +168,6 @@ const remedies: [RegExp, string][] = [
   [/checkpoint record|invalid (magic|checksum)/i, 'its data is damaged: restore a backup'],
 ];
 
-/** One sentence from what the server wrote before it ended. */
 export function serverRefusal(output: string): Refusal {
   const remedy = remedies.find(([pattern]) => pattern.test(output))?.[1];
   const said = output.match(/(?:FATAL|PANIC|ERROR|error):\s*(.+)/)?.[1];

@@ -21,10 +21,8 @@ import { adoptServer, findServer, type Server, startServer, stopServer } from '.
 const turnSeconds = 90;
 
 export type EmbeddedOptions = {
-  /** Whose Postgres it is: the name of its account, role and database. */
   program: string;
   dataDir: string;
-  /** Shows a sentence to the operator: what takes long, and what is wrong. */
   say: (sentence: string) => void;
   /** Off for tests: quicker, and a crash of the machine may lose everything. */
   durable?: boolean;
@@ -32,14 +30,12 @@ export type EmbeddedOptions = {
   keepRoot?: boolean;
 };
 
-/** The embedded Postgres while this process uses it. */
 export type Embedded = {
   url: string;
   /** The real folder of the data; the folder that was asked for may be a link. */
   dataDir: string;
   /** Stops using the server. The last process to do so stops it and returns when it is gone. Needs no files. */
   stop(): Promise<void>;
-  /** Calls back once if the server ends unexpectedly. */
   onExit(listener: (sentence: string) => void): void;
 };
 
@@ -65,7 +61,6 @@ export async function attachEmbedded(options: EmbeddedOptions): Promise<Embedded
   return await useServer(openFolder(options), options, []);
 }
 
-/** Prepares the folder, and makes this process the account that may use it. */
 function openFolder({ program, dataDir, say, keepRoot = false }: EmbeddedOptions): DataFolder {
   const folder = prepareFolder(dataDir, program);
   const { account } = folder;
@@ -120,7 +115,6 @@ async function bringUp(folder: DataFolder, { say, durable = true }: EmbeddedOpti
   return await startServer(folder, { runtime, cluster });
 }
 
-/** Stops the server of an older version that no process uses any more. */
 async function stopOtherVersion(cluster: string, runtime: string) {
   const found = findServer(cluster);
   if (!found || found.executable === `${runtime}/bin/postgres`) return;
@@ -169,9 +163,7 @@ async function isLastUser(turn: Lock, users: Lock): Promise<boolean> {
 function removeSocketFolder(path: string) {
   try {
     rmdirSync(path);
-  } catch {
-    // The next start uses it again.
-  }
+  } catch {}
 }
 
 /**

@@ -1,5 +1,3 @@
-// The data folder of the embedded Postgres, and the account that it belongs to.
-
 import { hash } from 'node:crypto';
 import {
   accessSync,
@@ -18,6 +16,7 @@ import {
 import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../errors.ts';
+import { makeFolders } from '../cli/files.ts';
 
 /** Holds the data when the account cannot enter the folder that was asked for. */
 const reachableHome = (program: string) => `/var/lib/${program}`;
@@ -25,7 +24,6 @@ const reachableHome = (program: string) => `/var/lib/${program}`;
 /** initdb calls the server through a shell, its path in double quotes. */
 const unquotable = /["$`\\\n\r]/;
 
-/** Account, role, database and folders outside are named after the program. */
 export type DataFolder = { path: string; account: Account; program: string };
 
 /**
@@ -69,13 +67,6 @@ function makeFolder(wanted: string, { account, program }: Omit<DataFolder, 'path
   }
   if (!present) mkdirSync(wanted, { mode: 0o700 });
   chownTo(wanted, account);
-}
-
-/** One by one: where a file system refuses with ENOENT, as /proc does, a recursive `mkdir` never ends. */
-function makeFolders(path: string) {
-  if (statSync(path, { throwIfNoEntry: false })) return;
-  makeFolders(dirname(path));
-  mkdirSync(path);
 }
 
 /** A freshly mounted volume looks like this, and may be given to the account. */
@@ -172,16 +163,7 @@ function chooseAccount(dataDir: string, program: string): Account {
   );
 }
 
-/** What is wrong with the account that root would use, as a sentence, if anything is. */
-export function accountWarning({
-  account,
-  path,
-  program,
-}: {
-  account: Account;
-  path: string;
-  program: string;
-}): string | undefined {
+export function accountWarning({ account, path, program }: DataFolder): string | undefined {
   if (!account.isOther || account.name !== sharedName) return undefined;
   return `warning: root starts ${program} as the account ${sharedName}, which other programs may use too: those can read the secret key and the database. Give it an account of its own: useradd --system ${program} && chown -R ${program}: ${path}`;
 }
@@ -200,10 +182,8 @@ export function chownTo(path: string, account: Account) {
   if (account.isOther) lchownSync(path, account.uid, account.gid);
 }
 
-/** The options that start a child process as the account. */
 export const spawnIdentity = ({ uid, gid, isOther }: Account) => (isOther ? { uid, gid } : {});
 
-/** The nearest folder above a path that the account may not enter. */
 export function firstInaccessibleParent(path: string, { uid, gid }: Account): string | undefined {
   for (let folder = path; ; folder = dirname(folder)) {
     const stat = statSync(folder, { throwIfNoEntry: false });
@@ -249,7 +229,6 @@ function readAccounts(): Omit<Account, 'isOther'>[] {
 
 const ownerOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.uid;
 
-/** What the system's codes mean for the operator. */
 const meanings: Record<string, string> = {
   EACCES: 'is not accessible to the account this program runs as: change its owner or its mode',
   EPERM: 'belongs to another account: change its owner or use another folder',

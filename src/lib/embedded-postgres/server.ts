@@ -1,5 +1,3 @@
-// The embedded server: its database files, its settings, its start and its end.
-
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   closeSync,
@@ -44,7 +42,6 @@ export async function startServer(folder: DataFolder, program: Program): Promise
   }
 }
 
-/** The server that already runs, once it takes connections. */
 export async function adoptServer(cluster: string): Promise<Server | undefined> {
   const deadline = performance.now() + startSeconds * 1000;
   for (;;) {
@@ -120,12 +117,10 @@ function signal(pid: number, name: NodeJS.Signals) {
   }
 }
 
-/** A server as its own `postmaster.pid` describes it. */
 export type Running = { pid: number; socketFolder: string; ready: boolean; executable: string };
 
 const deletedMark = ' (deleted)';
 
-/** The running server of a database folder, also one that another process started. */
 export function findServer(cluster: string): Running | undefined {
   const lines = readPidFile(cluster);
   const pid = Number(lines[0]);

@@ -9,7 +9,6 @@ import { parse, parseJson, type QuerySchema, refuseParameters } from '../validat
 /** A form with more fields costs the requests of others more than a long text does. */
 const mostFields = 1000;
 
-/** The form in the body, read no further than `largest` bytes. What is not a form, or has too many fields, is refused unread. */
 export async function readFormData(c: Context, largest?: number): Promise<FormData> {
   const type = c.req.header('Content-Type') ?? '';
   const { separator, most } = separatorsOf(type);
@@ -19,7 +18,6 @@ export async function readFormData(c: Context, largest?: number): Promise<FormDa
   return await response.formData().catch(() => Promise.reject(unreadable()));
 }
 
-/** What stands between two fields, and how often it may. A form in parts begins and ends with it. */
 function separatorsOf(contentType: string): { separator: string; most: number } {
   const type = parseType(contentType);
   if (type?.essence === 'application/x-www-form-urlencoded') {
@@ -99,7 +97,6 @@ const notJson = (text: string, contentType = '') => {
   return (where: string) => `the body is not JSON${found || where}: ${meant}`;
 };
 
-/** The body as it came, whatever its encoding, read no further than its limit. */
 export async function readRawBody(c: Context, largest = largestBody): Promise<Uint8Array> {
   const before: unknown = c.get('body');
   return typeof before === 'string' ? Buffer.from(before) : await readBytes(c.req.raw, largest);
@@ -188,7 +185,6 @@ const malformed: Refused = {
   error: 'the request is not valid HTTP',
 };
 
-/** What Node keeps of the answer that is under way on a connection. */
 type WithAnswer = Duplex & { _httpMessage?: ServerResponse | null; destroySoon?: () => void };
 
 /**

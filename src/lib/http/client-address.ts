@@ -66,9 +66,7 @@ function networkOf(address: string): string {
 type Hops = readonly (string | null)[];
 
 export type ForwardingHeaders = {
-  /** `X-Forwarded-For`, several of them joined by commas. */
   list?: string | undefined;
-  /** `Forwarded` (RFC 7239). */
   standard?: string | undefined;
 };
 
@@ -131,7 +129,6 @@ function splitOutsideQuotes(text: string, separator: string): string[] {
   return parts;
 }
 
-/** An address as proxies write it: perhaps quoted, in brackets, with a port or a zone. */
 function addressOf(given: string): string | null {
   const plain = given.trim().replace(/^"(.*)"$/, '$1');
   const [, bracketed, four] = /^(?:\[([^\]]*)\](?::\w+)?|([^:]*)(?::\w+)?)$/.exec(plain) ?? [];

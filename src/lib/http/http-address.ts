@@ -11,5 +11,4 @@ export function isLoopbackHost(host: string): boolean {
   return ipaddr.isValid(name) && ipaddr.process(name).range() === 'loopback';
 }
 
-/** Whether a host means all addresses of the machine: one listens there and cannot call it. */
 export const isWildcardHost = (host: string) => host === '0.0.0.0' || host === '::';

@@ -12,8 +12,6 @@ import { signal } from '../async/deadline.ts';
 import { isDatabaseAway, isDatabaseFull, isPoolBusy } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 
-// The HTTP server: listening and draining, bodies and their limits, request ids, errors as answers, spans of requests.
-
 /**
  * What every request carries; its body once it was read, the tenant that it belongs to once that is known, the name of
  * its span, or of its caller's, for what it causes, and headers of its answer that are not written yet.
@@ -58,14 +56,7 @@ export const statusOf = {
 
 const requestIdForm = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** What comes around all requests. */
 export type Layer = (c: Context<RequestEnv>, next: Next) => Promise<void>;
-
-/** Two layers as one: each layer of the framework makes promises of its own for each request. */
-export const around =
-  (outer: Layer, inner: Layer): Layer =>
-  (c, next) =>
-    outer(c, () => inner(c, next));
 
 /**
  * Accepts the caller's request id or makes one, echoes it, and publishes the request when it has ended. A header that
@@ -108,7 +99,6 @@ export const refuseNul: MiddlewareHandler = async (c, next) => {
   await next();
 };
 
-/** A failed request as a page, when it was a person's; a program gets nothing from it, and so JSON. */
 type ShowTrouble = (
   c: Context,
   status: ContentfulStatusCode,
@@ -118,7 +108,6 @@ type ShowTrouble = (
 /** A full disk refuses every request alike: once a minute its cause is enough. */
 const logFullEveryMs = 60_000;
 
-/** The one place where an error becomes an answer. */
 export const answerError = (log: Log, showTrouble: ShowTrouble): ErrorHandler<RequestEnv> => {
   let fullLoggedAt = Number.NEGATIVE_INFINITY;
   return (error, c) => {
@@ -182,7 +171,6 @@ const unstorable = () =>
     code: 'invalid_text',
   });
 
-/** Thrown where a request can only go on at another address, such as one that asks for a password first. */
 export class SeeOther extends Error {
   readonly location: string;
   /** Whether a form that was posted is to be offered again instead of being lost. */

@@ -11,15 +11,12 @@ import { isLoopbackHost } from './http-address.ts';
 
 type Fetch = Parameters<typeof getRequestListener>[0];
 
-/** An address of our own, or sockets that were opened for us. */
 export type ListenAddress = { host: string; port: number } | { descriptors: readonly number[] };
 
 export type Listener = {
   host: string;
   port: number;
-  /** From now on requests reach the application. */
   open: (fetch: Fetch) => Promise<void>;
-  /** Takes no more connections and lets the requests in flight finish, for so long. */
   drain: (limitMs?: number) => Promise<void>;
   close: () => void;
 };
@@ -130,7 +127,6 @@ function starting(request: Request): Response {
   return Response.json(body, { status: 503, headers: { ...headers, 'Retry-After': '1' } });
 }
 
-/** What LISTEN_FDS, LISTEN_PID and LISTEN_FDNAMES say: sockets that were opened before we were started. */
 type PassedSockets = Readonly<{
   count: number;
   pid: number | null;
@@ -142,7 +138,6 @@ const firstDescriptor = 3;
 /** The name of a socket that is for metrics; every other one is for requests. */
 const metricsName = 'metrics';
 
-/** The descriptors by what they are for, or what is wrong with them: one sentence. */
 export function sortPassedSockets(
   { count, pid, names }: PassedSockets,
   ownPid: number,

@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Context, Handler } from 'hono';
 
-/** A smaller body does not get small enough to be worth it. */
 const smallestCompressed = 1024;
 /** Three quarters of the size go away; a higher level takes twice the time for a tenth of the rest. */
 const compression = { level: 4 };

@@ -14,7 +14,6 @@ import {
 import { isUuid } from '../validation/parse.ts';
 import { type Layer, routeOf } from './http.ts';
 
-/** Asked every few seconds, by machines. */
 const probes = new Set(['/healthz', '/readyz', '/metrics']);
 const isApi = (path: string) => path.startsWith('/api/');
 

@@ -20,8 +20,6 @@ export function createOutage(log: Log, words: { begins: string; over: string }) 
   };
 }
 
-// The log: JSON lines with a closed list of fields, readable on a terminal.
-
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
 /**
@@ -65,9 +63,7 @@ export type Log = Record<LogLevel, Write>;
 
 type LogOptions = {
   level: LogLevel | 'silent';
-  /** Fields that lines may have in addition to those of the libraries. */
   fields?: readonly (keyof LogFields)[];
-  /** Where the lines go; standard error, as JSON, or readable on a terminal. */
   to?: pino.DestinationStream;
 };
 
@@ -110,7 +106,6 @@ type Described = {
   cause?: Described;
 };
 
-/** An error may be its own cause. */
 const mostCauses = 5;
 
 /**
@@ -174,7 +169,6 @@ const colorOf: Record<string, Parameters<typeof styleText>[0]> = {
   info: 'green',
 };
 
-/** A JSON line as a person reads it: the time of day, the level, what happened, and the rest of it. */
 export function terminalLine(line: string, { colors }: { colors: boolean }): string {
   const { level, time, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const paint = (style: Parameters<typeof styleText>[0], text: string) =>
@@ -187,18 +181,10 @@ export function terminalLine(line: string, { colors }: { colors: boolean }): str
     paint(colorOf[String(level)] ?? 'dim', String(level).padEnd(5)),
     String(msg),
   ];
-  return `${[...head, ...words].join(' ')}\n${err ? `${errorText(err as ErrorLine)}\n` : ''}`;
+  return `${[...head, ...words].join(' ')}\n${err ? `${errorText(err as Described)}\n` : ''}`;
 }
 
-type ErrorLine = {
-  type: string;
-  code?: string;
-  message: string;
-  stack?: string;
-  cause?: ErrorLine;
-};
-
-function errorText({ type, code, message, stack, cause }: ErrorLine): string {
+function errorText({ type, code, message, stack, cause }: Described): string {
   const what = `  ${type}${code ? ` ${code}` : ''}: ${message}`;
   const because = cause ? `\n  because:\n${errorText(cause)}` : '';
   return `${what}${stack ? `\n${stack}` : ''}${because}`;

@@ -7,13 +7,11 @@ import {
   type Readings,
 } from './recorder.ts';
 
-/** Where OpenTelemetry takes measurements; nothing when none is to be exported. */
 export function openMeter(name: string): Meter | null {
   const meter = metrics.getMeter(name);
   return meter === createNoopMeter() ? null : meter;
 }
 
-/** Records to OpenTelemetry what the same table has for Prometheus. */
 export function createMeterRecorder(meter: Meter, instruments: readonly Instrument[]) {
   const recorded = instruments.filter(({ how }) => how === 'recorded');
   const cells = new Map(recorded.map((each) => [each.name, cellOf(meter, each)]));

@@ -11,7 +11,6 @@ const neverMs = 0x7fff_ffff;
 const lagEveryMs = 50;
 const lagShownFromMs = 10;
 
-/** What the client measures of every process: processor time, memory, event loop, garbage collection. */
 export function watchProcess(): () => Promise<Family[]> {
   const registry = new Registry();
   collectDefaultMetrics({
@@ -47,12 +46,13 @@ const isKnown = ({ name, samples }: Family) => samples.length > 0 || !fromFiles.
 
 const lag = /^nodejs_eventloop_lag_(?:min|max|mean|p50|p90|p99)_seconds$/;
 
+/** Seconds of lag as the client shows them with its own time between two looks. */
 function asLooked(family: Family): Family {
   if (!lag.test(family.name)) return family;
-  const samples = family.samples.map((one) => ({ ...one, value: lagAsShown(one.value) }));
+  const tooLong = (lagEveryMs - lagShownFromMs) / 1000;
+  const samples = family.samples.map((one) => ({
+    ...one,
+    value: Math.max(one.value - tooLong, 0),
+  }));
   return { ...family, samples };
 }
-
-/** Seconds of lag as the client shows them with its own time between two looks. */
-export const lagAsShown = (seconds: number): number =>
-  Math.max(seconds - (lagEveryMs - lagShownFromMs) / 1000, 0);

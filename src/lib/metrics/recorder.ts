@@ -2,9 +2,7 @@ import { TraceFlags } from '@opentelemetry/api';
 import { Counter, Histogram, Registry } from '@prometheus-io/client';
 import { spanContextOf } from '../tracing/spans.ts';
 
-/** One thing that is counted or measured, as plain data. */
 export type Instrument = {
-  /** As Prometheus spells it, with its unit and `_total`. */
   name: string;
   kind: 'counter' | 'histogram' | 'gauge';
   help: string;
@@ -25,15 +23,12 @@ export type Instrument = {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One count, or one value of a histogram. */
 export type Measurement = { name: string; labels: Labels; value?: number };
 
 export type Reading = { labels: Labels; value: number };
 
-/** Observations by instrument. One that is missing could not be observed. */
 export type Readings = Readonly<Record<string, readonly Reading[]>>;
 
-/** A metric with all its series. */
 export type Family = {
   name: string;
   help: string;
@@ -55,11 +50,7 @@ export type Exemplar = {
   timestamp: number;
 };
 
-export type Recorder = {
-  /** The trace, where there is one, becomes the exemplar of the series it was measured in. */
-  record: (measurement: Measurement, trace: Trace | null) => void;
-  families: () => Promise<Family[]>;
-};
+export type Recorder = ReturnType<typeof createRecorder>;
 
 export type Trace = { trace_id: string };
 
@@ -70,13 +61,13 @@ export function traceOf(traceparent: string | null | undefined): Trace | null {
   return traceFlags === TraceFlags.SAMPLED ? { trace_id: traceId } : null;
 }
 
-/** Counts and measures what is recorded, from the start of the process. */
-export function createRecorder(instruments: readonly Instrument[]): Recorder {
+export function createRecorder(instruments: readonly Instrument[]) {
   const registry = new Registry(Registry.OPENMETRICS_CONTENT_TYPE); // the other kind knows no exemplars
   const recorded = instruments.filter(({ how }) => how === 'recorded');
   const cells = new Map(recorded.map((each) => [each.name, cellOf(each, registry)]));
   return {
-    record(measurement, trace) {
+    /** The trace, where there is one, becomes the exemplar of the series it was measured in. */
+    record(measurement: Measurement, trace: Trace | null) {
       cells.get(measurement.name)?.(measurement, trace);
     },
     families: async () => (await registry.getMetricsAsJSON()).map(familyOf),
@@ -105,7 +96,6 @@ const exemplar = (trace: Trace | null) => (trace ? { exemplarLabels: trace } : u
 
 type Exported = Awaited<ReturnType<Registry['getMetricsAsJSON']>>[number];
 
-/** A family as the client exports it; its types leave out what only some kinds have. */
 export function familyOf({ name, help, type, values = [] }: Exported): Family {
   return {
     name,
@@ -142,7 +132,6 @@ export function knownLabels({ labels: known }: Instrument, given: Labels): Label
   return labels;
 }
 
-/** Every combination of the values that an instrument's labels can have. */
 function allLabels({ labels }: Instrument): Labels[] {
   return Object.entries(labels).reduce<Labels[]>(
     (made, [name, values]) =>

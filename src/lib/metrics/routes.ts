@@ -25,11 +25,9 @@ export const metricsRoutes = ({ families, access }: MetricsTools) =>
 
 export type MetricsAccess = {
   token: string | null;
-  /** Metrics have an address apart from that of the service. */
   ownAddress: boolean;
   /** A local caller needs no token: no proxy can be in front of the service. */
   trustsLocal: boolean;
-  /** What an operator sets to open them to others. */
   settings: string;
 };
 
@@ -82,7 +80,6 @@ function exposeFamily({ name, help, kind, samples }: Family, format: Format): st
   return `${lines.join('\n')}\n`;
 }
 
-/** OpenMetrics wants a unit to be the end of the name. */
 const unitForm = /_(seconds|bytes)$/;
 
 const exposeExemplar = ({ labelSet, value, timestamp }: Exemplar) =>

@@ -83,7 +83,6 @@ function answerWith(addresses: string[]) {
   return (_host: string, _options: object, found: Found) => found(null, known);
 }
 
-/** Resolves when the connection can be used, TLS included; a connection that comes too late is destroyed. */
 function connected(socket: Socket | TLSSocket, protocol: string, late: Promise<never>) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let dialled = false;
@@ -144,7 +143,6 @@ export function metered<S extends Socket>(socket: S): S {
 
 type TargetRules = { allow: AllowList; http: boolean };
 
-/** All an outside party learns about an address it may not reach. */
 export const forbiddenTarget = 'the url must not lead to this machine or to a private network';
 
 const maxUrlLength = 2048;
@@ -174,7 +172,6 @@ export function judgeTarget(url: string, { allow, http }: TargetRules): string |
   return judgeHost(hostOf(parsed), allow);
 }
 
-/** The host of a url as it is looked up or dialled: no brackets, no closing dot. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
 
 const meansThisMachine = (host: string): boolean =>
@@ -202,13 +199,11 @@ const unusablePorts: ReadonlySet<number> = new Set([
   6669, 6679, 6697, 10080,
 ]);
 
-/** Ranges an operator has opened although they are forbidden by default. */
 type AllowList = readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
 
 export const parseAllowList = (ranges: readonly string[]): AllowList =>
   ranges.map((range) => ipaddr.parseCIDR(range));
 
-/** Whether it is a CIDR range of addresses that exist. */
 export const isRange = (text: string) => ipaddr.isValidCIDR(text) && text.includes('/');
 
 /**
@@ -250,7 +245,6 @@ function contains([base, bits]: AllowList[number], address: ipaddr.IPv4 | ipaddr
   return base.kind() === address.kind() && address.match(base, bits);
 }
 
-/** The addresses of a name. It fails when there are none. */
 export type Resolve = (name: string) => Promise<string[]>;
 
 const queryTimeoutMs = 1_500;
@@ -259,7 +253,6 @@ const systemLookupsAtOnce = 2;
 
 type ResolveOptions = {
   systemNames: boolean;
-  /** What asks the name servers. */
   resolver?: Pick<Resolver, 'resolve4' | 'resolve6' | 'cancel'>;
   systemLookup?: (name: string) => Promise<{ address: string }[]>;
 };
@@ -311,7 +304,6 @@ export type FailureKind =
   | 'busy' // no connection to this host became free in time: nothing was sent
   | 'cancelled'; // we gave up ourselves, as when the process stops
 
-/** What the other side did, or undefined when the mistake is our own. */
 export function failureOf(error: Error & { code?: string }): OutboundFailure | undefined {
   if (error instanceof OutboundFailure) return error;
   const code = error.code ?? '';
@@ -330,7 +322,6 @@ export function failureOf(error: Error & { code?: string }): OutboundFailure | u
   return new OutboundFailure('reset', 'the connection ended before the answer was complete', error);
 }
 
-/** A connection that was not made, in words that fit every network. */
 function connectFailure(error: Error & { code?: string }): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
   const refused = error.code === 'ECONNREFUSED';

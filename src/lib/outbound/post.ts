@@ -14,13 +14,10 @@ import {
   tooMuch,
 } from './connect.ts';
 
-// Requests to addresses that others gave: guarded against inner networks, bounded in time, size and connections.
-
 /** What a post came to. It counts as answered only without an error, whatever its status. */
 export type OutboundAnswer = {
   statusCode: number | null;
   body: string;
-  /** What the `Retry-After` header of the answer asks for. */
   retryAfterSeconds: number | null;
   error: string | null;
   errorKind: FailureKind | null;
@@ -28,7 +25,6 @@ export type OutboundAnswer = {
 };
 
 export type Post = {
-  /** Connections to one host are shared fairly between groups. */
   group: string;
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array;
@@ -68,7 +64,6 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     return exchange({ client, slots }, new URL(url), request);
   }
 
-  /** What is wrong with an address as far as can be known now, as a sentence, or null. */
   async function judge(url: string): Promise<string | null> {
     const complaint = judgeTarget(url, rules);
     if (complaint) return complaint;
@@ -81,7 +76,6 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     return forbidden ? failure.message : null;
   }
 
-  /** Closes all connections: posts still in flight end as cancelled. */
   async function close() {
     names.close();
     await client.close();
@@ -133,8 +127,7 @@ type Means = { client: Client; slots: ReturnType<typeof createSemaphores> };
 
 function exchange({ client, slots }: Means, url: URL, request: Post): Promise<OutboundAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<OutboundAnswer>();
-  const startedAt = performance.now();
-  const answering = receiver((received) => resolve(answerFrom(received, startedAt)), reject);
+  const answering = receiver(resolve, reject);
   let sent = false;
 
   const leave = slots.enter(hostOf(url), request.group, () => {
@@ -161,7 +154,6 @@ function exchange({ client, slots }: Means, url: URL, request: Post): Promise<Ou
   });
 }
 
-/** Gives up at the deadline, or when the caller does. */
 function watch({ deadlineMs, signal }: Post, answering: Receiver, sent: () => boolean) {
   const late = () => answering.giveUp(sent() ? tooLate(deadlineMs) : tooBusy());
   const cancel = () =>
@@ -180,18 +172,6 @@ const tooLate = (deadlineMs: number) =>
 
 const tooBusy = () => new OutboundFailure('busy', 'too many requests to this host are under way');
 
-const answerFrom = (
-  { statusCode, body, retryAfterSeconds, failure }: Received,
-  startedAt: number,
-): OutboundAnswer => ({
-  statusCode,
-  body,
-  retryAfterSeconds,
-  error: failure?.message ?? null,
-  errorKind: failure?.kind ?? null,
-  durationMs: Math.round(performance.now() - startedAt),
-});
-
 const refused = (error: string): OutboundAnswer => ({
   statusCode: null,
   body: '',
@@ -200,15 +180,6 @@ const refused = (error: string): OutboundAnswer => ({
   errorKind: 'forbidden',
   durationMs: 0,
 });
-
-/** The answer of the other side, whole or not. A status may be known although the answer failed. */
-type Received = {
-  statusCode: number | null;
-  body: string;
-  /** What `Retry-After` asks for. */
-  retryAfterSeconds: number | null;
-  failure: OutboundFailure | null;
-};
 
 type Receiver = Dispatcher.DispatchHandler & { giveUp(failure: OutboundFailure): void };
 
@@ -220,7 +191,8 @@ const maxInformational = 8;
  * Takes in one answer and finishes exactly once, whatever the other side goes on to do. A body that
  * does not end is cut, and the status that came before it counts; our own mistakes go to `fault`.
  */
-function receiver(finish: (received: Received) => void, fault: (error: Error) => void) {
+function receiver(finish: (answer: OutboundAnswer) => void, fault: (error: Error) => void) {
+  const startedAt = performance.now();
   let connection: Dispatcher.DispatchController | undefined;
   let statusCode: number | null = null;
   let retryAfterSeconds: number | null = null;
@@ -232,7 +204,14 @@ function receiver(finish: (received: Received) => void, fault: (error: Error) =>
   function end(failure: OutboundFailure | null) {
     if (finished) return;
     finished = true;
-    finish({ statusCode, body: readable(kept, bytes), retryAfterSeconds, failure });
+    finish({
+      statusCode,
+      body: readable(kept, bytes),
+      retryAfterSeconds,
+      error: failure?.message ?? null,
+      errorKind: failure?.kind ?? null,
+      durationMs: Math.round(performance.now() - startedAt),
+    });
     kept.length = 0;
   }
 

@@ -5,8 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { withinMs } from '../async/deadline.ts';
 import type { Log } from '../log/log.ts';
 
-// The process: parts that start and stop in order, checks of readiness, assets, permissions, the service manager.
-
 /**
  * The parts of a running service, stopped in the reverse of the order in which they were started. Parts that need
  * nothing of each other may start at once: they stop in the reverse of the order in which they were up.
@@ -57,7 +55,6 @@ export function createLifecycle(log: Log): Lifecycle {
 
 const stopPart = (part: unknown) => (part as { stop?: () => unknown } | undefined)?.stop?.();
 
-/** Looks at one thing and says what is wrong with it, if anything is. */
 export type Check = () => string | undefined | Promise<string | undefined>;
 export type Checks = Readonly<Record<string, Check>>;
 
@@ -118,20 +115,16 @@ function keepThreadsToLibrary() {
   syncBuiltinESMExports();
 }
 
-/** Files that belong to the program: inside the executable, or in the checkout it runs from. */
 export function readAsset(name: string): string {
   return isSea() ? getAsset(name, 'utf8') : readFileSync(root() + name, 'utf8');
 }
 
-/** The same as bytes, for files that are no text. */
 export function assetBytes(name: string): Buffer {
   return isSea() ? Buffer.from(getRawAsset(name)) : readFileSync(root() + name);
 }
 
-/** Whether the executable holds such a file; a checkout has none that only a build makes. */
 export const hasAsset = (name: string): boolean => isSea() && getAssetKeys().includes(name);
 
-/** The names of the assets in a folder, `sql/migrations/` say, sorted. */
 export function listAssets(folder: string): string[] {
   const names = isSea()
     ? getAssetKeys().filter((key) => key.startsWith(folder))

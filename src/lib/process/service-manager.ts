@@ -2,18 +2,11 @@ import { write } from 'node:fs';
 import type { Log } from '../log/log.ts';
 
 /** What NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID say: the manager that started us and wants to know our state. */
-export type ManagerSettings = Readonly<{
+type ManagerSettings = Readonly<{
   notifySocket: string | null;
   watchdogMs: number | null;
   watchdogPid: number | null;
 }>;
-
-/** What is written to systemd is the protocol of sd_notify(3). */
-export type ServiceManager = {
-  ready: (status: string) => void;
-  status: (status: string) => void;
-  stopping: (status: string) => void;
-};
 
 const unixFamily = 1;
 const datagram = 2;
@@ -23,7 +16,7 @@ const closeOnExec = 0o2000000;
 export async function reachServiceManager(
   { notifySocket, watchdogMs, watchdogPid }: ManagerSettings,
   log: Log,
-): Promise<ServiceManager> {
+) {
   const descriptor = notifySocket === null ? undefined : await connectTo(notifySocket);
   process.permission?.drop('ffi');
   let failing = false;
@@ -38,9 +31,9 @@ export async function reachServiceManager(
     setInterval(() => notify('WATCHDOG=1'), watchdogMs / 2).unref();
   }
   return {
-    ready: (status) => notify('READY=1', statusLine(status)),
-    status: (status) => notify(statusLine(status)),
-    stopping: (status) => notify('STOPPING=1', statusLine(status)),
+    ready: (status: string) => notify('READY=1', statusLine(status)),
+    status: (status: string) => notify(statusLine(status)),
+    stopping: (status: string) => notify('STOPPING=1', statusLine(status)),
   };
 }
 

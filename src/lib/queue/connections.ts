@@ -13,7 +13,6 @@ export type QueueAddress = { url: string; servers?: Servers | undefined };
 
 export type Connecting = QueueAddress & {
   log: Log;
-  /** Begins the name of the connections, as Postgres shows it. */
   program: string;
 };
 

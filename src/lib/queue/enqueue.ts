@@ -8,7 +8,6 @@ import { type QueueAddress, urlOf } from './connections.ts';
  */
 const maxAttempts = 10;
 
-/** A job to be run, of a table that maps the names of jobs to their payloads. */
 export type JobOf<Payloads> = {
   [Name in keyof Payloads & string]: {
     task: Name;

@@ -74,7 +74,6 @@ export async function openSession(address: QueueAddress, log: Log, program: stri
   const end = () => client.end().catch(() => {});
 
   return {
-    /** Resolves when the connection is gone, whichever side ended it. */
     lost,
     end,
     register: (poolId: string) => register(client, poolId, program),

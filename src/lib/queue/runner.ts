@@ -21,14 +21,11 @@ import {
 import { openSession, type Session } from './lease.ts';
 import { graphileTasks, type Task } from './task.ts';
 
-// Background jobs: one supervised runner of Graphile Worker, which frees the jobs of processes that died.
-
 /**
  * A job that is due now is announced by a notification; scheduled ones are found by the poll. Each sweep also proves
  * that the session still holds its lock, sooner than Postgres gives up a silent connection, in 15 s.
  */
 const usual = { pollMs: 1000, sweepMs: 900, stopWithinMs: 25_000 };
-/** For giving up what was still in flight at the deadline. */
 const giveUpWithinMs = 2000;
 const startTimeoutMs = 3000;
 /** For the outcomes of the last jobs to be recorded, once an instance has ended. */
@@ -39,11 +36,9 @@ const maxPauseMs = 1000;
 const healthyAfterMs = 5000;
 
 export type JobsOptions = QueueAddress & {
-  /** Names connections and attributes of spans. */
   program: string;
   log: Log;
   tasks: Record<string, Task>;
-  /** Jobs that run at once. */
   concurrency: number;
   crontab?: CronItem[];
   /** Called when a process has died and its jobs are free: other work of that process may be free, too. */
@@ -53,7 +48,6 @@ export type JobsOptions = QueueAddress & {
 
 export type RunnerState = {
   state: 'running' | 'restarting' | 'stopped';
-  /** How often it had to be started again. */
   restarts: number;
 };
 
@@ -63,13 +57,12 @@ export type Jobs = {
   stop: () => Promise<void>;
 };
 
-/** Keeps a runner running until it is stopped. Resolves when the first attempt to start it has ended. */
 export async function startJobs(options: JobsOptions): Promise<Jobs> {
   const { log } = options;
   const timing = { ...usual, ...options.timing };
   const stopping = Promise.withResolvers<{ deadline: Promise<unknown> }>();
   const tried = Promise.withResolvers<void>();
-  let current: RunnerInstance | undefined;
+  let current: ReturnType<typeof operate> | undefined;
   const work: RunnerWork = {
     crontab: [],
     ...options,
@@ -139,26 +132,12 @@ type RunnerWork = Connecting &
     graphileTasks: TaskList;
     crontab: CronItem[];
     concurrency: number;
-    /** The worker pools of this process that still have jobs in flight. */
     alive: Set<string>;
-    /** Called when jobs of a dead pool have become free. */
     onFreed: () => void;
   };
 
-/**
- * One run of Graphile's runner. It ends when outcomes cannot be recorded (Graphile then shuts down
- * silently), or with its session. The next instance starts at once, while `drain` waits for
- * the jobs that this one still has in flight.
- */
-type RunnerInstance = {
-  ended: Promise<void>;
-  nudge: () => void;
-  /** At the deadline what is still in flight is given up: another runner may start it. */
-  drain: (deadline?: Promise<unknown>) => Promise<void>;
-};
-
 /** Resolves when the runner has fetched for the first time: only then is it known to work. */
-async function startInstance(work: RunnerWork): Promise<RunnerInstance> {
+async function startInstance(work: RunnerWork) {
   const session = await openSession(work, work.log, work.program);
   const connections = openConnections(work);
   const events: WorkerEvents = new EventEmitter();
@@ -263,7 +242,12 @@ type InstanceParts = Surroundings & {
   inFlight: { none: () => Promise<void> };
 };
 
-function operate(parts: InstanceParts): RunnerInstance {
+/**
+ * One run of Graphile's runner. It ends when outcomes cannot be recorded (Graphile then shuts down
+ * silently), or with its session. The next instance starts at once, while `drain` waits for
+ * the jobs that this one still has in flight.
+ */
+function operate(parts: InstanceParts) {
   const { work, session, connections, runner, workerPool } = parts;
   const ended = Promise.race([session.lost, parts.shuttingDown]).then(() => {});
   const stopSweeping = keepSweeping(session, work);
@@ -277,7 +261,8 @@ function operate(parts: InstanceParts): RunnerInstance {
     nudge() {
       if (!over) workerPool.nudge(1);
     },
-    async drain(deadline) {
+    /** At the deadline what is still in flight is given up: another runner may start it. */
+    async drain(deadline?: Promise<unknown>) {
       over = true;
       stopSweeping();
       runner.stop().catch(() => {}); // it may be stopping already

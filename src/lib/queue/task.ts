@@ -6,7 +6,6 @@ import { isDatabaseAway } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 import { inSpan, type SpanDescription } from '../tracing/spans.ts';
 
-/** What is known of a job in addition to its payload. */
 export type JobRun = {
   task: string;
   id: string;
@@ -19,7 +18,6 @@ export type JobRun = {
   causedAt: Date;
 };
 
-/** How a run of a job ended. */
 export const jobRan = signal<{ task: string; ms: number; failed: boolean }>();
 
 export type Task = (payload: unknown, job: JobRun) => Promise<void>;
@@ -34,10 +32,8 @@ export function task<Payload>(
   };
 }
 
-/** Where the runs of jobs are logged, and the program whose name is in their spans. */
 export type JobSurroundings = { log: Log; program: string };
 
-/** The same tasks as Graphile calls them. */
 export function graphileTasks(tasks: Record<string, Task>, surroundings: JobSurroundings) {
   const list: TaskList = {};
   for (const [name, run] of Object.entries(tasks)) {
@@ -100,7 +96,6 @@ function logFailure(log: Log, { task, id, attempt }: FollowedJob, error: unknown
   log[level]({ err: error, task, job: id, attempt }, 'a job failed and will be tried again');
 }
 
-/** Named as OpenTelemetry's semantic conventions for messaging want it. */
 const messageOf = (operation: 'send' | 'process', task: string) => ({
   'messaging.system': 'graphile_worker',
   'messaging.operation.name': operation,
@@ -108,7 +103,6 @@ const messageOf = (operation: 'send' | 'process', task: string) => ({
   'messaging.destination.name': task,
 });
 
-/** The transaction that writes a job, with everything else that it writes. */
 export const enqueueSpan = (task: string): SpanDescription => ({
   name: `send ${task}`,
   kind: SpanKind.PRODUCER,

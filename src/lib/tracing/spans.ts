@@ -10,26 +10,18 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-// Tracing: spans by OpenTelemetry, which cost nothing while nothing is exported.
-
-/** The attribute that OpenTelemetry names the kind of a failure by. */
 export const errorType = 'error.type';
 
 /** Work that begins later than this after its cause links to the trace of the cause instead of being part of it. */
 const longestTraceMs = 3_600_000;
 
-/** What a span continues, and how long ago that was. */
 type Cause = { traceparent: string | null; agoMs: number };
 
 export type SpanDescription = { name: string; kind: SpanKind; attributes: Attributes };
-/** What is known at the end. With `failed` the span counts as one that went wrong. */
 export type SpanEnd = { attributes: Attributes; failed: boolean };
 
-/** The span that work is done in. */
 type OwnSpan = {
-  /** Names the span, for the work that this work causes. */
   traceparent: string | null;
-  /** Describes the end of the span. */
   ended: (describe: () => SpanEnd) => void;
   /** Points to what the work has to do with, in a trace of its own. */
   link: (traceparent: string) => void;
@@ -37,7 +29,6 @@ type OwnSpan = {
 
 let tracer: Tracer | undefined;
 
-/** Sets the tracer that makes spans. Without one none are made, and they cost nothing. */
 export function traceWith(newTracer: Tracer | undefined) {
   tracer = newTracer;
 }
@@ -97,7 +88,6 @@ export function endSpan(span: Span, end: SpanEnd, at?: number) {
 
 export const nameOf = (span: Span): string => traceparentOf(span.spanContext());
 
-/** Links a span to another trace. */
 export const link = (span: Span, traceparent: string) =>
   span.addLink({ context: spanContextOf(traceparent) });
 
@@ -122,7 +112,6 @@ export function readTraceparent(header: string | undefined): string | null {
   return `00-${trace}-${span}-${Number.parseInt(flags, 16) & isSampled ? '01' : '00'}`;
 }
 
-/** The id of the trace that a `traceparent` (version-trace-span-flags) belongs to. */
 export const traceIdOf = (traceparent: string | null): string | null =>
   traceparent === null ? null : traceparent.slice(3, 35);
 

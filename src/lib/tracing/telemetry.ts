@@ -6,7 +6,6 @@ import { withinMs } from '../async/deadline.ts';
 import type { Log } from '../log/log.ts';
 import { traceWith } from './spans.ts';
 
-/** How long the process waits for a collector when it stops. */
 const shutdownMs = 2000;
 const complainEveryMs = 300_000;
 
@@ -24,13 +23,11 @@ type Options = {
   log: Log;
 };
 
-export type Telemetry = { shutdown: () => Promise<void> };
-
 /**
  * Exports spans, and what meters of `@opentelemetry/api` measure, as the `OTEL_*` settings say. Without
  * any that asks for it the SDK is not even loaded. No request waits for a collector.
  */
-export async function startTelemetry(options: Options): Promise<Telemetry> {
+export async function startTelemetry(options: Options) {
   const { settings, environment, program, log } = options;
   if (!settings.traces && !settings.metrics) return { shutdown: async () => {} };
   Object.assign(environment, settings.fromFiles);

@@ -4,7 +4,6 @@ import { parentPort } from 'node:worker_threads';
 export type ThreadRequest = { name: string; input: unknown };
 export type ThreadReply = { ok: true; value: unknown } | { ok: false; error: string };
 
-/** What a thread can do: each takes and gives what can be copied between threads. */
 export type ThreadTasks = Readonly<Record<string, (input: never) => unknown>>;
 
 /** Answers the requests of `createWorker`, in the thread that it starts. */

@@ -2,8 +2,6 @@ import { Worker as Thread } from 'node:worker_threads';
 import { createSemaphore, TooManyWaiting } from '../async/semaphore.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
-// Work in a thread: bounded in time and memory, in turn for groups, started on demand.
-
 // The constructor is taken once, at the start: `keepOnlyNetwork` takes it away from everything else.
 const ThreadConstructor = Thread;
 
@@ -12,14 +10,11 @@ export type ThreadProgram = URL | string;
 
 export type WorkerOptions = {
   program: () => ThreadProgram;
-  /** Without a task for so long, the thread ends and gives its memory back. */
   idleMs: number;
   heapMb: number;
-  /** How many tasks of one group may wait. */
   waitingPerGroup: number;
 };
 
-/** Tasks of a group, such as an organization, take turns with those of others. */
 export type WorkerTask = { name: string; input: unknown; group: string; limitMs: number };
 
 /** Why a task has no result: it took too long, too many wait, or the thread or the task failed. */

@@ -93,7 +93,6 @@ export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
 
 export type ServingProcess = { program: string; started_at: Date };
 
-/** The processes that hold a lease; one that has died is listed until another notices. */
 export async function listProcesses(sql: Sql): Promise<ServingProcess[]> {
   return await sql<ServingProcess[]>`
     select coalesce(program, 'askback') as program, started_at

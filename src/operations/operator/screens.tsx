@@ -50,7 +50,6 @@ export type OperatorTools = {
   db: Db;
   secrets: Secrets;
   publicUrl: string;
-  /** Whether mails reach no address, because no mail server is set. */
   mailbox: boolean;
   checks: Checks;
   warnings?: Checks;
@@ -171,7 +170,6 @@ const invitedBy = ({ mailbox }: OperatorTools) =>
     ? 'The invitation was made, and goes to no address, because no mail server is set. Hand its link over.'
     : 'The invitation is on its way.';
 
-/** Returns why the address was not invited, if it was not. */
 async function inviteOwner(
   c: Context<MemberEnv>,
   tools: OperatorTools,
@@ -348,7 +346,6 @@ const Made = v.object({ url: v.string() });
 type MadeLinkTools = { secrets: Secrets; mailbox: boolean };
 type MadeLinkProps = MadeLinkTools & { c: Context<MemberEnv>; done: string };
 
-/** The link of an invitation that was just made, shown this once. */
 function MadeLink({ c, secrets, mailbox, done }: MadeLinkProps) {
   const owner = { orgId: 'deployment', memberId: c.var.member.id };
   const made = v.safeParse(Made, takeOnce(c, secrets, owner));
