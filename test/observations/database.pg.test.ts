@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { enqueue } from '../../src/jobs.ts';
 import { readDatabase } from '../../src/observations/database.ts';
 import { proxyTo } from '../support/fakes/database-proxy.ts';
@@ -10,7 +8,7 @@ import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../supp
 import { testDatabase } from '../support/probe/database.ts';
 import { scrape } from '../support/probe/scrape.ts';
 import { until } from '../support/probe/until.ts';
-import { addressIn, askback, secretKey, startService } from '../support/processes/program.ts';
+import { addressIn, secretKey, startService } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = {
@@ -132,17 +130,4 @@ test('on an address of their own they are there alone, and stop with the service
   assert.equal((await fetch(`${own}/healthz`)).status, 404);
   assert.equal(await service.stop(), 0);
   await assert.rejects(fetch(`${own}/metrics`));
-});
-
-test('an address of their own that is taken ends the start with a sentence', async () => {
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  after(() => taken.close());
-  const { port } = taken.address() as AddressInfo;
-  const { code, stderr } = await askback(['serve'], {
-    ...environment,
-    ASKBACK_METRICS_LISTEN: `127.0.0.1:${port}`,
-  });
-  assert.equal(code, 1);
-  assert.match(stderr, /askback: ASKBACK_METRICS_LISTEN: askback cannot listen there \(.*in use/);
 });

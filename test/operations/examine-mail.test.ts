@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { examineMail } from '../../src/operations/doctor-mail.ts';
-import { fakeResolver, servfail, type Zone } from '../support/fakes/dns.ts';
+import { fakeResolver, type Zone } from '../support/fakes/dns.ts';
 
 /** What is found of one sender, and what DNS was asked. Without a mail server no address is known to send from. */
 async function look(zone: Zone, over: { smtpUrl?: string; sendsFrom?: string[] } = {}) {
@@ -76,35 +76,3 @@ test('addresses that mails are said to leave from stand for those of the mail se
     ['PTR 7.2.0.192.in-addr.arpa', 'PTR 8.2.0.192.in-addr.arpa'],
   );
 });
-
-const exchangers = { 'MX a.example': ['10 one.example', '20 two.example'] };
-const away = (name: string): Zone => ({
-  [`A ${name}`]: [servfail],
-  [`AAAA ${name}`]: [servfail],
-});
-const unclear = 'one.example, two.example cannot be looked up: its name servers fail';
-const exchanges: [why: string, zone: Zone, message: string][] = [
-  [
-    'one exchanger with an address is enough, wherever it stands',
-    { ...away('one.example'), 'A two.example': ['8.8.8.8'] },
-    'bounces and replies go to one.example, two.example',
-  ],
-  [
-    'of exchangers without an address none takes mail',
-    {},
-    'one.example, two.example has no address: bounces and replies arrive nowhere',
-  ],
-  [
-    'of exchangers the first of which cannot be looked up it is unclear',
-    away('one.example'),
-    unclear,
-  ],
-  [
-    'of exchangers the last of which cannot be looked up it is unclear',
-    away('two.example'),
-    unclear,
-  ],
-];
-for (const [why, zone, message] of exchanges) {
-  test(why, async () => assert.equal((await look({ ...exchangers, ...zone })).mx, message));
-}

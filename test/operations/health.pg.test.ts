@@ -54,28 +54,6 @@ test('/readyz names each check that fails, and no other', async () => {
   assert.deepEqual(await readiness({ schema: () => undefined }), { code: 200, status: 'ready' });
 });
 
-test('a check that never ends fails within its limit', async () => {
-  const { red } = await readiness({ stuck: () => new Promise<never>(() => {}) });
-  assert.deepEqual(red, { stuck: 'did not answer in time' });
-});
-
-test('requests during a look share it, and later ones do not', async () => {
-  let looks = 0;
-  const release = Promise.withResolvers<undefined>();
-  const routes = healthRoutes({
-    slow: () => {
-      looks += 1;
-      return release.promise;
-    },
-  });
-  const both = [routes.request('/readyz'), routes.request('/readyz')];
-  release.resolve(undefined);
-  await Promise.all(both);
-  assert.equal(looks, 1);
-  await routes.request('/readyz');
-  assert.equal(looks, 2);
-});
-
 test('a schema that is behind or ahead fails with the names of the migrations', async () => {
   assert.deepEqual(await readiness(databaseChecks(db)), { code: 200, status: 'ready' });
   const [taken] = await db<{ name: string }[]>`

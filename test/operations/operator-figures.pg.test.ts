@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import {
   countOrganizations,
   countOutcomes,
   findOperated,
-  listOperators,
-  listProcesses,
   listWaitingTasks,
   pageOfOrganizations,
 } from '../../src/operations/operator/queries.ts';
@@ -119,34 +116,6 @@ test('the deliveries of the last hour are counted over all organizations by how 
       ['delivered', 3],
       ['failed', 2],
       ['pending', 2],
-    ],
-  );
-});
-
-test('processes with a lease are listed, the newest first', async () => {
-  const rows = [
-    { pool_id: 'lease-1', lock_key: 1, program: 'askback 1', started_at: ago(60) },
-    { pool_id: 'lease-2', lock_key: 2, program: null, started_at: ago(30) },
-    { pool_id: 'worker-3', lock_key: 3, program: 'askback 3', started_at: ago(10) },
-  ];
-  await db`insert into worker_pools ${db(rows)}`;
-  assert.deepEqual(
-    (await listProcesses(db)).map(({ program }) => program),
-    ['askback', 'askback 1'],
-  );
-});
-
-test('operators are listed by address, with whether they have a second step', async () => {
-  const mark = randomUUID();
-  const is_operator = true;
-  await makeMember(db, { email: `a-${mark}@members.test` });
-  await makeMember(db, { email: `C-${mark}@members.test`, is_operator, totp_since: new Date() });
-  await makeMember(db, { email: `b-${mark}@members.test`, is_operator });
-  assert.deepEqual(
-    (await listOperators(db)).map(({ email, has_second_step }) => [email[0], has_second_step]),
-    [
-      ['b', false],
-      ['C', true],
     ],
   );
 });

@@ -118,23 +118,9 @@ test('a removed event is reported', () => {
 const stumbles: [string, Parameters<typeof document>[0], RegExp][] = [
   ['a field of an answer goes', { item: withoutField(item, 'status') }, /status was removed/],
   [
-    'a field deep in an answer goes',
-    { item: withField(item, 'tags', { type: 'array', items: { type: 'object', properties: {} } }) },
-    /tags\[\]\.name was removed/,
-  ],
-  [
     'a field of an answer is retyped',
     { item: withField(item, 'id', { type: 'integer' }) },
     /id was string and is integer/,
-  ],
-  [
-    'a field of an answer may be null now',
-    {
-      item: withField(item, 'id', {
-        anyOf: [{ type: 'string', format: 'uuid' }, { type: 'null' }],
-      }),
-    },
-    /id was string and is string or null/,
   ],
   [
     'a field of an answer may be missing now',
@@ -146,11 +132,6 @@ const stumbles: [string, Parameters<typeof document>[0], RegExp][] = [
     { item: withField(item, 'status', { type: 'string', enum: ['active'] }) },
     /lost the value completed/,
   ],
-  [
-    'the form of an answer goes',
-    { item: withField(item, 'id', { type: 'string' }) },
-    /id lost its format/,
-  ],
   ['a field of a body goes', { wish: withoutField(wish, 'kind') }, /kind was removed/],
   [
     'a field of a body is required now',
@@ -158,40 +139,20 @@ const stumbles: [string, Parameters<typeof document>[0], RegExp][] = [
     /name is required now/,
   ],
   [
-    'a new field of a body is required',
-    { wish: { ...withField(wish, 'age', { type: 'integer' }), required: ['email', 'age'] } },
-    /age is required now/,
-  ],
-  [
     'a value of a body is refused now',
     { wish: withField(wish, 'kind', { type: 'string', enum: ['a'] }) },
     /lost the value b/,
-  ],
-  [
-    'null is refused now',
-    { wish: withField(wish, 'name', { type: 'string' }) },
-    /name was string or null and is string/,
   ],
   [
     'a limit of a body is tighter',
     { wish: withField(wish, 'email', { type: 'string', maxLength: 100 }) },
     /maxLength takes less/,
   ],
-  [
-    'a body gains a pattern',
-    { wish: withField(wish, 'email', { type: 'string', maxLength: 200, pattern: '@' }) },
-    /pattern takes less/,
-  ],
   ['a parameter goes', { parameters: [] }, /the parameter limit was removed/],
   [
     'a parameter is required now',
     { parameters: [{ ...limit, required: true }] },
     /limit is required now/,
-  ],
-  [
-    'a parameter is retyped',
-    { parameters: [{ ...limit, schema: { type: 'boolean' } }] },
-    /limit was integer/,
   ],
   ['a read key is not enough any more', { permission: 'write' }, /a write key is needed now/],
 ];

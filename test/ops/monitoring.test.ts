@@ -90,10 +90,3 @@ test('the dashboard shows everything that is measured', () => {
     );
   }
 });
-
-test('the rules look for the job that the scrape example names', () => {
-  const [job] = yaml('ops/prometheus/prometheus.yml').scrape_configs;
-  const meant = rules.flatMap(({ expr }) => [...expr.matchAll(/job="(\w+)"/g)]);
-  assert.ok(meant.length > 0);
-  for (const [, name] of meant) assert.equal(name, job.job_name);
-});

@@ -118,27 +118,6 @@ test('items of one key that cannot be written fail alone', async () => {
   assert.equal(await good, 20);
 });
 
-test('a flush writes what is gathered, and what comes later waits its whole time', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const { writes, shown, writers } = heldWriters();
-  const { add, flush } = createBatch(writers, { most: 10, atOnce: 2, lingerMs: 20 });
-  const first = [add(item('a', 1)), add(item('b', 2))];
-  await turn();
-  assert.deepEqual(shown(), []);
-  flush('a');
-  assert.deepEqual(shown(), ['a1 b2']);
-  writes[0]!.end.resolve();
-  await Promise.all(first);
-  t.mock.timers.tick(10);
-  const second = add(item('a', 3));
-  t.mock.timers.tick(10);
-  assert.deepEqual(shown(), ['a1 b2']);
-  t.mock.timers.tick(10);
-  assert.deepEqual(shown(), ['a1 b2', 'a3']);
-  writes[1]!.end.resolve();
-  await second;
-});
-
 const arrivals = fc.array(
   fc.oneof(
     { weight: 5, arbitrary: fc.record({ add: fc.constantFrom('a', 'b', 'c', 'd') }) },

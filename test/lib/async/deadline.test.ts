@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
 import { getActiveResourcesInfo } from 'node:process';
 import { test } from 'node:test';
-import { deadline, unlessAborted, withinMs } from '../../../src/lib/async/deadline.ts';
+import { unlessAborted, withinMs } from '../../../src/lib/async/deadline.ts';
 
 const never = new Promise<string>(() => {});
 const timers = () => getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-
-test('a deadline that is cleared does not pass and keeps no timer', () => {
-  const before = timers();
-  const { clear } = deadline(60_000, () => assert.fail('it passed'));
-  assert.equal(timers(), before + 1);
-  clear();
-  assert.equal(timers(), before);
-});
 
 test('a promise in time gives its result and leaves no timer', async () => {
   const before = timers();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  columns,
   command,
   flag,
   Line,
@@ -123,13 +122,6 @@ for (const [words, complaint] of [
     assert.equal(await complaintOf(...words.split(' ')), complaint));
 }
 
-test('of several mistakes in one value the first is named', async () => {
-  assert.equal(
-    await complaintOf('tea', 'copy', 'a\nbcd', '--note', 'x'),
-    'FROM must be at most 3 characters',
-  );
-});
-
 test('operands are taken in their order, and one that may be left out is', async () => {
   assert.equal(
     await run('tea', 'copy', 'a', 'b', '--note', 'c'),
@@ -139,14 +131,4 @@ test('operands are taken in their order, and one that may be left out is', async
     from: 'a',
     note: 'c',
   });
-});
-
-test('rows of words stand under each other, two spaces apart, with a dash for nothing', () => {
-  const rows = [
-    ['a', 'long word', 1],
-    ['bcd', null, 20],
-    ['ef', 'x', undefined],
-  ];
-  assert.equal(columns(rows), 'a    long word  1\nbcd  -          20\nef   x          -');
-  assert.equal(columns([]), '');
 });

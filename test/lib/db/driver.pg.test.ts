@@ -141,13 +141,6 @@ test('#1119 a statement gets its own rows alone after a cancelled one', async (t
   await threeRows(db);
 });
 
-test('#1119 a statement gets its own rows alone after a statement timeout', async (t) => {
-  const limits = { statementMs: 300, idleInTransactionMs: 1000 };
-  const db = poolOf(t, { connections: 1, limits });
-  await assert.rejects(streaming(db), { code: '57014' });
-  await threeRows(db);
-});
-
 for (const arrays of [true, false]) {
   test(`#1181 a statement gets its own rows alone after a lost connection (arrays: ${arrays})`, async (t) => {
     const db = poolOf(t, { connections: 1, arrays });
@@ -182,16 +175,6 @@ test('#1186 a lost transaction refuses statements that it had not sent', async (
   });
   await assert.rejects(inTime(begun), isDatabaseAway);
   await useAllSlots(db);
-});
-
-test('#1186 a lost reserved connection refuses statements that it had not sent', async (t) => {
-  const session = await poolOf(t).reserve();
-  const pid = await pidOf(session);
-  const all = Array.from({ length: 250 }, () => session`select pg_sleep(60)`);
-  const ended = Promise.allSettled(all);
-  await cut(pid);
-  const results = await inTime(ended);
-  assert.ok(results.every((each) => each.status === 'rejected' && isDatabaseAway(each.reason)));
 });
 
 test('#1219 a pool that reads no arrays reserves a connection', async (t) => {

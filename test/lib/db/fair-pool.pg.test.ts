@@ -273,17 +273,6 @@ test('statements that fill the pool end in Postgres when their callers go', asyn
   assert.equal(await quick(requests), 1);
 });
 
-test('a statement whose connection is lost leaves a pool that works', async (t) => {
-  const { requests } = ownPool(t, { connections: 2 });
-  const { wait, waitingIs, endConnections, release } = await heldLock();
-  const lost = assert.rejects(costly(requests, never, wait), isDatabaseAway);
-  await waitingIs(1);
-  await endConnections();
-  await lost;
-  assert.equal(await quick(requests), 1);
-  await release();
-});
-
 test('costly statements take half of the processors while others work', async (t) => {
   const { slots, requests } = ownPool(t, { connections: 16, processors: 4 });
   const { wait, waitingIs, release } = await heldLock();

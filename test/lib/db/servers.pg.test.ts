@@ -33,6 +33,14 @@ const write = async (sql: Db) => {
   await sql`insert into notes values (1)`;
 };
 
+const writesGoOn = (sql: Db) =>
+  until('writes go on', () =>
+    write(sql).then(
+      () => true,
+      () => false,
+    ),
+  );
+
 /** A statement that is not broken would wait without an end. */
 const tooLate = () => sleep(60_000, 'still waiting', { ref: false });
 
@@ -76,12 +84,7 @@ test('after a crash of the primary, connections lead to the one that is promoted
   await primary.kill();
   await promote(replica);
   const promoted = performance.now();
-  await until('writes go on', () =>
-    write(db).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await writesGoOn(db);
   t.diagnostic(`${Math.round(performance.now() - promoted)} ms after the promotion`);
   assert.equal(await portOf(db), replica.port);
   await until('there is a lease at the new primary', async () => {
@@ -110,12 +113,7 @@ test('statements that wait on a server that is cut off are broken when another o
   const promoted = performance.now();
   const ends = await Promise.all(waiting.map((each) => Promise.race([each, tooLate()])));
   assert.ok(ends.every((ended) => ended === true || ended === 'written'));
-  await until('writes go on', () =>
-    write(db).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await writesGoOn(db);
   t.diagnostic(`${Math.round(performance.now() - promoted)} ms after the promotion`);
   // A connection of the pool that was being made to the old one may break one statement more.
   const port = () => portOf(db).catch((error) => isDatabaseAway(error) && 'broken');
@@ -133,12 +131,7 @@ test('statements that wait on a server that is cut off are broken, although no o
   const waiting = db`insert into notes values (2)`.then(() => 'written', isDatabaseAway);
   assert.equal(await Promise.race([waiting, tooLate()]), true);
   primary.resume();
-  await until('writes go on', () =>
-    write(db).then(
-      () => true,
-      () => false,
-    ),
-  );
+  await writesGoOn(db);
 });
 
 test('servers of two clusters are refused, and that is no outage', async (t) => {

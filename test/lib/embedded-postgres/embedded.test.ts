@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import pg from 'pg';
 import { clusterOf } from '../../../src/lib/embedded-postgres/cluster.ts';
-import { attachEmbedded, startTemporary } from '../../../src/lib/embedded-postgres/embedded.ts';
+import { attachEmbedded } from '../../../src/lib/embedded-postgres/embedded.ts';
 import { findServer } from '../../../src/lib/embedded-postgres/server.ts';
 import { until } from '../../support/probe/until.ts';
 import {
@@ -144,12 +144,4 @@ test('the exit is reported to the process that serves when the server dies', asy
     await holder.next(),
     /^exit the embedded Postgres has ended; .*postgres\.log says why$/,
   );
-});
-
-test('a temporary server leaves nothing behind', async () => {
-  const temporary = await startTemporary();
-  const folder = new URL(temporary.url).searchParams.get('host')!;
-  assert.equal(await ask(temporary.url, "current_setting('fsync')"), 'off');
-  await temporary.stop();
-  assert.equal(existsSync(folder), false);
 });

@@ -19,7 +19,6 @@ import {
   type Contents,
   checksum,
   ensureRuntime,
-  fromCheckout,
   open,
   pack,
 } from '../../../src/lib/embedded-postgres/archive.ts';
@@ -138,11 +137,4 @@ test('the pid file of a server that is gone is removed when its number is anothe
   worker.kill();
   await once(worker, 'exit');
   assert.equal(isKept(), false, 'its last worker is gone');
-});
-
-test('a Postgres is packed in the order of its paths, so that archives can be reproduced', () => {
-  const { files } = fromCheckout().open().manifest;
-  const paths = files.map(({ path }) => path);
-  assert.ok(paths.length > 100);
-  assert.deepEqual(paths, paths.toSorted());
 });

@@ -34,21 +34,6 @@ test('a client that is between two requests has one more answered, with Connecti
   await drained;
 });
 
-test('a client that had just connected has its request answered', async () => {
-  const listener = await openListener();
-  const client = await connected(listener.port);
-  const later = await connected(listener.port);
-  later.write(ask);
-  await once(later, 'data'); // connections are accepted in their order
-  later.destroy();
-
-  const drained = listener.drain();
-  client.write(ask);
-
-  assert.match(await text(client), /^HTTP\/1.1 200 OK/);
-  await drained;
-});
-
 test('a request in flight finishes, however long after', async () => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<Response>();
@@ -64,17 +49,6 @@ test('a request in flight finishes, however long after', async () => {
   setTimeout(() => answer.resolve(new Response('at last')), 1000); // past all other patience
   assert.match(await text(client), /at last$/);
   await drained;
-});
-
-test('clients that say nothing delay no other client', async () => {
-  const listener = await openListener();
-  const quiet = [await connected(listener.port), await connected(listener.port)];
-  quiet[1]!.write(ask);
-  await once(quiet[1]!, 'data');
-  const begun = performance.now();
-  await listener.drain();
-  assert.ok(performance.now() - begun < 9000);
-  for (const client of quiet) client.destroy();
 });
 
 test('a request that takes longer than there is time for is cut off', async () => {

@@ -66,18 +66,6 @@ test('an unknown path is 404 with a sentence, a code and the request id', async 
   });
 });
 
-test('a request id that is not one is replaced', async () => {
-  for (const given of ['two words', 'x'.repeat(129), 'a/b']) {
-    const id = (await get('/api/v1/nothing', { 'X-Request-Id': given })).headers.get(
-      'X-Request-Id',
-    );
-    assert.match(id ?? '', /^[0-9a-f-]{36}$/);
-  }
-  const longest = 'x'.repeat(128);
-  const kept = await get('/api/v1/nothing', { 'X-Request-Id': longest });
-  assert.equal(kept.headers.get('X-Request-Id'), longest);
-});
-
 test('a wrong method is 405 and says which are right', async () => {
   const answer = await app.request('/api/v1/echo/1', { method: 'DELETE', headers: write });
   assert.equal(answer.status, 405);
@@ -95,13 +83,6 @@ test('OPTIONS names the methods and lets no other origin in', async () => {
   assert.equal(answer.status, 204);
   assert.equal(answer.headers.get('Allow'), 'OPTIONS, POST');
   assert.equal(answer.headers.get('Access-Control-Allow-Origin'), null);
-});
-
-test('HEAD answers what GET would, without the body', async () => {
-  const answer = await app.request('/api/v1/echo/1', { method: 'HEAD', headers: write });
-  assert.equal(answer.status, 200);
-  assert.match(answer.headers.get('RateLimit') ?? '', /^"default"/);
-  assert.equal(await answer.text(), '');
 });
 
 test('a body that is not JSON is 400', async () => {
@@ -160,11 +141,6 @@ test('fields that are not known are named in a header, and change nothing', asyn
   assert.equal(missing.headers.get('X-Ignored-Fields'), 'tekst');
   const many = await strict(Object.fromEntries(Array.from({ length: 99 }, (_, n) => [`f${n}`, 1])));
   assert.equal(many.headers.get('X-Ignored-Fields')?.split(', ').length, 10);
-});
-
-test('a body that is JSON but no object is 400', async () => {
-  for (const body of ['null', '[]', '3', '"x"'])
-    await refuses(await post(body), 400, 'the body must be a JSON object');
 });
 
 test('a body that is not UTF-8 is 400', async () => {

@@ -45,25 +45,6 @@ test('parts stop in the reverse order of their start, also when one of them fail
   );
 });
 
-test('a part that did not start is not stopped, and those before it are', async () => {
-  const stopped: string[] = [];
-  const parts = createLifecycle(quiet);
-  await parts.start(
-    'first',
-    () => 1,
-    () => stopped.push('first'),
-  );
-  const broken = () => Promise.reject(new Error('broken'));
-  await assert.rejects(
-    parts.start('second', broken, () => stopped.push('second')),
-    /broken/,
-  );
-
-  await parts.stop();
-
-  assert.deepEqual(stopped, ['first']);
-});
-
 test('a part that is half-way up when all is to stop comes down too, and no other goes up', async () => {
   const stopped: string[] = [];
   const parts = createLifecycle(quiet);

@@ -66,19 +66,6 @@ test('a thread that ends in a task, or between two, is replaced', async (t) => {
   assert.equal(await run('echo', 'well'), 'well');
 });
 
-test('a program that cannot start fails its task', async (t) => {
-  const missing = workerFor(t, { program: () => new URL('./missing.ts', import.meta.url) });
-  await assert.rejects(missing.run('echo'), { kind: 'failed' });
-  const broken = workerFor(t, { program: () => 'this is no program' });
-  await assert.rejects(broken.run('echo'), { kind: 'failed' });
-  const unreadable = workerFor(t, {
-    program: () => {
-      throw new Error('no such asset');
-    },
-  });
-  await assert.rejects(unreadable.run('echo'), { kind: 'failed' });
-});
-
 test('tasks of a group beyond its share are refused, those of another wait their turn', async (t) => {
   const { run } = workerFor(t);
   const ended: string[] = [];

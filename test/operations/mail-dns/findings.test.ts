@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import {
   dkimRecordFor,
@@ -75,9 +75,6 @@ const spfCases: SpfCase[] = [
   ['has a mistake', ['v=spf1 ip4:1.2.3 -all'], unknown, 'fail', /ignore the record: .*ip4/],
   ['needs ten lookups', [`v=spf1 ${includes(10)} -all`], unknown, 'ok', /10 of 10 lookups/],
   ['needs eleven lookups', [`v=spf1 ${includes(11)} -all`], unknown, 'fail', /more than 10 lookup/],
-  ['never ends', ['v=spf1 include:loop.example -all'], unknown, 'fail', /more than 10 lookups/],
-  ['includes a wrong one', ['v=spf1 include:bad.example -all'], unknown, 'fail', /ignore.*ip4/],
-  ['includes two', ['v=spf1 include:two.example -all'], unknown, 'fail', /ignore/],
   [
     'includes one that is away',
     ['v=spf1 include:broken.example -all'],
@@ -86,9 +83,6 @@ const spfCases: SpfCase[] = [
     /cannot be followed: broken\.example cannot be looked up/,
   ],
   ['lets everybody send', ['v=spf1 +all'], unknown, 'fail', /whole world/],
-  ['lets everybody send without a sign', ['v=spf1 ALL -all'], unknown, 'fail', /whole world/],
-  ['has two all, the first strict', ['v=spf1 -all +all'], unknown, 'ok', /well-formed/],
-  ['has two all, the first neutral', ['v=spf1 ?all -all'], unknown, 'warn', /says nothing/],
   [
     'names the machine',
     ['v=spf1 ip4:192.0.2.7 -all'],
@@ -104,27 +98,12 @@ const spfCases: SpfCase[] = [
     /^lets 192\.0\.2\.7, 2001:db8::7 send, 1 of 10 lookups$/,
   ],
   [
-    'names the machine by a macro',
-    ['v=spf1 exists:%{i}.list.example.com -all'],
-    named('192.0.2.7'),
-    'ok',
-    /^lets/,
-  ],
-  [
     'names one of two machines',
     ['v=spf1 ip4:192.0.2.7 -all'],
     named('192.0.2.7', '192.0.2.8'),
     'fail',
     /does not let 192\.0\.2\.8 \(fail\) send/,
     'change: example.com TXT "v=spf1 ip4:192.0.2.8 ip4:192.0.2.7 -all"',
-  ],
-  [
-    'refuses the machine softly',
-    ['v=spf1 ~all'],
-    named('192.0.2.8'),
-    'fail',
-    /softfail/,
-    'change: example.com TXT "v=spf1 ip4:192.0.2.8 ~all"',
   ],
   [
     'names the relay',
@@ -142,13 +121,6 @@ const spfCases: SpfCase[] = [
     'change: example.com TXT "v=spf1 ip4:192.0.2.7 -all"',
   ],
   [
-    'includes a known relay',
-    ['v=spf1 include:SendGrid.NET -all'],
-    at('smtp.sendgrid.net', '192.0.2.7'),
-    'ok',
-    /include:sendgrid\.net/,
-  ],
-  [
     'does not include a known relay',
     ['v=spf1 ip4:192.0.2.1 -all'],
     at('smtp.sendgrid.net', '192.0.2.7'),
@@ -163,14 +135,6 @@ const spfCases: SpfCase[] = [
     'warn',
     /says nothing about other senders/,
   ],
-  [
-    'redirects to one that says it',
-    ['v=spf1 redirect=_spf.relay.example'],
-    named('192.0.2.7'),
-    'ok',
-    /^lets/,
-  ],
-  ['uses ptr', ['v=spf1 ip4:192.0.2.7 ptr -all'], named('192.0.2.7'), 'warn', /ptr/],
 ];
 for (const [why, texts, machines, status, says, record] of spfCases) {
   test(`SPF is ${status} when the record ${why}`, async () => {
@@ -193,24 +157,18 @@ const newKey = (modulusLength: number) =>
 const [key, otherKey, smallKey] = [newKey(2048), newKey(2048), newKey(1024)];
 const value = dkimRecordFor(key);
 const p = value.slice(value.indexOf('p='));
-const bare = createPublicKey(key).export({ type: 'pkcs1', format: 'der' }).toString('base64');
 const keyName = 'ask._domainkey.example.com';
 const keyLine = `${keyName} TXT "${value.slice(0, 255)}" "${value.slice(255)}"`;
 
 type DkimCase = [why: string, texts: string[], status: Finding['status'], says: RegExp];
 const dkimCases: DkimCase[] = [
   ['is ours', [value], 'ok', /RSA 2048 bits/],
-  ['is ours without its wrapping', [`v=DKIM1; p=${bare}`], 'ok', /RSA 2048 bits/],
-  ['is ours with every tag', [`v=DKIM1; k=rsa; h=sha256; s=email; n=x; ${p}`], 'ok', /2048/],
   ['is there twice', [value, value], 'fail', /2 records/],
   ['is another one', [`${dkimRecordFor(otherKey)}; t=y`], 'fail', /another key/],
   ['was withdrawn', ['v=DKIM1; p='], 'fail', /withdrawn/],
   ['is of another kind', [`k=ed25519; ${p}`], 'fail', /wrong: Unknown key type/],
-  ['is of another version', [`v=DKIM2; ${p}`], 'fail', /wrong: Unknown key version/],
   ['is for other hashes', [`v=DKIM1; h=sha1; ${p}`], 'fail', /sha256/],
-  ['is for other services', [`v=DKIM1; s=other; ${p}`], 'fail', /not meant for email/],
   ['is cut off', [value.slice(0, 120)], 'fail', /record is wrong/],
-  ['is missing in the record', ['v=DKIM1; k=rsa'], 'fail', /record is wrong/],
   ['is in testing', [`${value}; t=y`], 'warn', /t=y/],
 ];
 for (const [why, texts, status, says] of dkimCases) {
@@ -242,7 +200,6 @@ const own = '_dmarc.news.example.com';
 const dmarcCases: DmarcCase[] = [
   ['is missing', {}, 'fail', /no DMARC record/, `add: ${own} TXT "v=DMARC1; p=none"`],
   ['says none', { [`TXT ${own}`]: ['v=DMARC1; p=none'] }, 'ok', /its record says none/],
-  ['is in capitals', { [`TXT ${own}`]: ['V=DMARC1; P=Reject;'] }, 'ok', /its record says reject/],
   [
     'is that of the organization',
     { 'TXT _dmarc.example.com': ['v=DMARC1; p=reject; sp=none'] },
@@ -250,25 +207,12 @@ const dmarcCases: DmarcCase[] = [
     /the record of example\.com says none/,
   ],
   [
-    'goes before that of the organization',
-    { [`TXT ${own}`]: ['v=DMARC1; p=quarantine'], 'TXT _dmarc.example.com': ['v=DMARC1; p=none'] },
-    'ok',
-    /its record says quarantine/,
-  ],
-  [
     'is there twice',
     { [`TXT ${own}`]: ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] },
     'fail',
     /^_dmarc\.news\.example\.com has 2 records/,
   ],
-  [
-    'of the organization is there twice',
-    { 'TXT _dmarc.example.com': ['v=DMARC1; p=none', 'v=DMARC1; p=reject'] },
-    'fail',
-    /^_dmarc\.example\.com has 2 records/,
-  ],
   ['has a wrong policy', { [`TXT ${own}`]: ['v=DMARC1; p=block'] }, 'fail', /p=block must be/],
-  ['has no policy', { [`TXT ${own}`]: ['v=DMARC1; rua=mailto:a@b.test'] }, 'fail', /p= is missing/],
   [
     'has a wrong alignment and address',
     { [`TXT ${own}`]: [`v=DMARC1; p=none; adkim=x; rua=${'a\t'.repeat(80)}`] },
@@ -280,12 +224,6 @@ const dmarcCases: DmarcCase[] = [
     { [`TXT ${own}`]: [servfail] },
     'fail',
     /_dmarc\.news.* cannot be looked/,
-  ],
-  [
-    'cannot be looked up at the top',
-    { 'TXT _dmarc.example.com': ['v=DMARC1; p=none'], 'TXT _dmarc.com': [servfail] },
-    'ok',
-    /the record of example\.com says none/,
   ],
 ];
 for (const [why, zone, status, says, record] of dmarcCases) {
@@ -310,7 +248,6 @@ type AlignmentCase = [
 ];
 const alignmentCases: AlignmentCase[] = [
   ['all are one', none, ['example.com', 'example.com', 'example.com'], 'ok', /both speak/],
-  ['all have one organization', none, [news, 'example.com', bounces], 'ok', /both speak/],
   [
     'DKIM alone is aligned',
     both,
@@ -347,20 +284,6 @@ const alignmentCases: AlignmentCase[] = [
     /unless your mail server signs as example\.com/,
   ],
   [
-    'DKIM is strict, and signs as the organization',
-    { 'TXT _dmarc.example.com': ['v=DMARC1; p=reject; adkim=s'] },
-    [news, 'example.com', news],
-    'warn',
-    /set ASKBACK_DKIM_DOMAIN to news\.example\.com$/,
-  ],
-  [
-    'SPF is strict, and bounces go below',
-    strict,
-    ['example.com', 'example.com', bounces],
-    'ok',
-    /aspf strict\) does not/,
-  ],
-  [
     'both are strict, and at other names',
     strict,
     ['example.com', news, bounces],
@@ -391,7 +314,6 @@ const mxCases: [why: string, zone: Zone, status: Finding['status'], says: RegExp
   ['the exchanger has no address', mx('10 mx.example.com'), 'fail', /mx\.example\.com has no/],
   ['no mail is wanted', mx('0 .'), 'fail', /takes no mail/],
   ['there is only an address', { 'A example.com': ['192.0.2.7'] }, 'warn', /no MX record/],
-  ['there is neither MX nor address', { 'TXT example.com': ['x'] }, 'fail', /neither MX nor/],
   ['the domain does not exist', {}, 'fail', /does not exist/],
   ['it cannot be looked up', mx(servfail), 'fail', /cannot be looked up/],
 ];
@@ -409,7 +331,6 @@ const ptrCases: [why: string, zone: Zone, status: Finding['status'], says: RegEx
     /^b\.example\.com, and back$/,
   ],
   ['its name does not lead back', ptr('host7.isp.example'), 'fail', /does not lead back/],
-  ['it has no name', {}, 'fail', /has no name/],
   ['it cannot be looked up', ptr(servfail), 'warn', /cannot be looked up/],
 ];
 for (const [why, zone, status, says] of ptrCases) {
