@@ -95,10 +95,7 @@ const actorOfKey = ({ id, name, requestId }: Key): Actor => ({ kind: 'key', id, 
 
 type AddressLimit = { what: 'share'; address: string; quota: number };
 
-/**
- * Counts one request of an address for `what` against its clock minute, exactly
- * across processes, and refuses it when that is one too many.
- */
+/** Refuses a request of an address that is one too many for `what` in its clock minute, over all processes. */
 export async function limitAddress(sql: Sql, { what, address, quota }: AddressLimit) {
   const count = await countSubject(sql, `${what}:${address}`);
   if (count.used > quota) {

@@ -55,7 +55,7 @@ const nameForm = /^[\x21-\x7E]{1,255}$/;
 /** Short, printable and without spaces. */
 export const isIdempotencyName = (name: string) => nameForm.test(name);
 
-export type NamedBefore = {
+type NamedBefore = {
   claimed_at: string | null;
   same_request: boolean | null;
   status: number | null;
@@ -71,12 +71,11 @@ export function judgeRepeat({ claimed_at, same_request, status, answer }: NamedB
 }
 
 export const expiryChoices = ['30d', '90d', '365d', 'never'] as const;
-export type ExpiryChoice = (typeof expiryChoices)[number];
 
 const dayMs = 86_400_000;
 const nearDays = 14;
 
-export function expiryOf(choice: ExpiryChoice, now: Date): Date | null {
+export function expiryOf(choice: (typeof expiryChoices)[number], now: Date): Date | null {
   return choice === 'never' ? null : new Date(now.getTime() + Number.parseInt(choice, 10) * dayMs);
 }
 

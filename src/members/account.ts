@@ -97,7 +97,7 @@ export async function findProofs(sql: Sql, memberId: string): Promise<AccountPro
   return row;
 }
 
-const browsers: readonly (readonly [mark: RegExp, name: string])[] = [
+const browsers: [mark: RegExp, name: string][] = [
   [/\bEdgA?\/|\bEdgiOS\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
   [/\bSamsungBrowser\//, 'Samsung Internet'],
@@ -106,7 +106,7 @@ const browsers: readonly (readonly [mark: RegExp, name: string])[] = [
   [/\bSafari\//, 'Safari'],
 ];
 
-const systems: readonly (readonly [mark: RegExp, name: string])[] = [
+const systems: typeof browsers = [
   [/\biPhone\b/, 'iPhone'],
   [/\biPad\b/, 'iPad'],
   [/\bAndroid\b/, 'Android'],
@@ -119,7 +119,5 @@ const systems: readonly (readonly [mark: RegExp, name: string])[] = [
 export function deviceName(userAgent: string | null): string {
   const nameIn = (names: typeof browsers) =>
     names.find(([mark]) => mark.test(userAgent ?? ''))?.[1];
-  const [browser, system] = [nameIn(browsers), nameIn(systems)];
-  if (browser && system) return `${browser} on ${system}`;
-  return browser ?? system ?? 'Unknown device';
+  return [nameIn(browsers), nameIn(systems)].filter(Boolean).join(' on ') || 'Unknown device';
 }

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { test } from 'node:test';
-import { serve } from '@hono/node-server';
 import { issueKey } from '../../src/keys/manage.ts';
 import { connect, type Sql } from '../../src/lib/db/db.ts';
 import { makeClient, makeOrganization } from '../support/make/rows.ts';
@@ -26,11 +24,6 @@ test('a request without a key is 401 wherever it goes under /api', async () => {
     );
     assert.equal(code, 'unauthorized');
   }
-});
-
-test('a 401 names the scheme that a key may come in', async () => {
-  const answer = await app.request(anywhere);
-  assert.equal(answer.headers.get('WWW-Authenticate'), 'Bearer realm="askback"');
 });
 
 test('a key is taken from Authorization: Bearer as well, and X-API-Key comes first', async () => {
@@ -133,18 +126,6 @@ test('an address without a working key may ask 60 times a minute', async () => {
   const refused = await callFrom(from, { 'X-API-Key': 'x' });
   assert.equal(refused.status, 429);
   assert.match(((await refused.json()) as { error: string }).error, /max 60 requests per minute/);
-});
-
-test('the address is the one at the other end of the connection', async () => {
-  const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.2' });
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await holdWindow(db, 'unknown:127.0.0.1', 60);
-
-  // Both ends of a connection to 127.0.0.2 from this machine are named by the one that dials: 127.0.0.1.
-  const answer = await fetch(`http://127.0.0.2:${port}${anywhere}`);
-  server.close();
-  assert.equal(answer.status, 429);
 });
 
 test('an address that guessed too often still gets in with a working key', async () => {

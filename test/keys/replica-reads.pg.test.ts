@@ -82,24 +82,6 @@ test('on a replica that stands still, who has written reads the primary, and oth
   );
 });
 
-test('a key is checked and counted on the primary', async () => {
-  const unknown = await other.request('/api/v1/tags', { headers: { 'X-API-Key': 'no_such' } });
-  assert.equal(unknown.status, 401);
-  const before = await other.request('/api/v1/tags', { headers: client.read });
-  const next = await one.request('/api/v1/tags', { headers: client.read });
-  const left = (answer: Response) =>
-    Number(/r=(\d+)/.exec(String(answer.headers.get('RateLimit')))?.[1]);
-  assert.equal(left(before) - left(next), 1);
-});
-
-test('the first read of a key in its minute is noted as its use, on the primary', async () => {
-  const { id, read } = await makeClient(db);
-  await other.request('/api/v1/tags', { headers: read });
-  const used = await db`
-    select name from api_keys where org_id = ${id} and last_used_at is not null`;
-  assert.deepEqual([...used], [{ name: 'read' }]);
-});
-
 test('a replica that dies keeps no reader from an answer', async () => {
   const names = await tagsOf();
   await server.kill();

@@ -57,18 +57,6 @@ test('an account gets a hundred a day over all addresses, and what cannot be gue
   assert.equal((await attempt(1, () => passkey)).taken, 1);
 });
 
-test('a caller over two limits is asked to wait for the longer one', async () => {
-  const account = randomUUID();
-  await attempt(100, (n) => ({ account, address: `198.51.101.${n % 25}` }));
-  await age('14 minutes');
-  const address = '192.0.2.9';
-  await attempt(70, () => ({ account: randomUUID(), address }));
-  const { taken, wait } = await attempt(1, () => ({ account, address }));
-  const untilMidnight = (86_400_000 - (Date.now() % 86_400_000)) / 1000;
-  assert.equal(taken, 0);
-  assert.ok(Math.abs(wait - Math.max(untilMidnight, 900)) < 60, String(wait));
-});
-
 test('attempts that are refused count for nothing, and a right one is given back', async () => {
   const proof = { account: randomUUID(), address: '192.0.2.4' };
   for (let n = 0; n < 9; n++) await countProof(db, proof);

@@ -63,16 +63,6 @@ for (const vouched of [true, 1, '1', 'true']) {
   });
 }
 
-test('Entra ID: a person who gets another name and address stays the same member', async () => {
-  const person = personOfEntra();
-  await entra.signInAs(person, ofEntra);
-  const before = await entra.memberOf(person.sub);
-  const renamed = `ann-${person.email}`;
-  const moved = { ...person, email: renamed, preferred_username: renamed };
-  assert.equal((await entra.signInAs(moved, ofEntra)).hasSession, true);
-  assert.equal((await entra.memberOf(person.sub))?.id, before?.id);
-});
-
 test('Google: a person of the Workspace comes in with the role of newcomers', async () => {
   const person = personOfGoogle();
   const { status, hasSession } = await google.signInAs(person, ofGoogle);

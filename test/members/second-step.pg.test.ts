@@ -87,13 +87,3 @@ test('ten wrong codes are too many, and then a right one waits too', async () =>
   assert.ok(Number(limited.headers.get('Retry-After')) > 60);
   assert.equal(await isIn(half), false);
 });
-
-test('a second step without a first leads to the sign-in page', async () => {
-  const browser = visitorBrowser(app);
-  for (const answer of [
-    await browser.get('/sign-in/code?next=/account'),
-    await browser.post('/sign-in/code?next=/account', { code: '123456' }),
-  ]) {
-    assert.equal(answer.headers.get('Location'), '/sign-in?next=%2Faccount');
-  }
-});

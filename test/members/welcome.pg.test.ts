@@ -78,23 +78,6 @@ test('a start makes a new link and ends the one before; a link works 24 hours', 
   assert.equal((await browser.get('/welcome/x')).status, 410);
 });
 
-test('mistakes are shown at their fields with what was typed, and the link goes on working', async () => {
-  const { makePath, counts, browser } = await deployment();
-  const path = await makePath();
-  const answer = await browser.post(path, { ...first, name: ' ', email: 'ann', password: '' });
-  assert.equal(answer.status, 422);
-  const page = await answer.text();
-  for (const id of ['name-error', 'email-error', 'password-error'])
-    assert.ok(page.includes(id), id);
-  assert.ok(page.includes('Larkspur &amp; Söhne'));
-
-  const weak = await browser.post(path, { ...first, password: 'password1234' });
-  assert.equal(weak.status, 422);
-  assert.match(await weak.text(), /among the first that others would try/);
-  assert.deepEqual({ ...(await counts()) }, { members: 0, organizations: 0 });
-  assert.equal((await browser.post(path, first)).status, 303);
-});
-
 test('where passwords are off, the first member gives none and signs in at the provider from then on', async () => {
   const oidc = { name: 'Acme Login' } as OidcSettings;
   const settings = { ...testSettings, signIn: { byPassword: false, oidc } };

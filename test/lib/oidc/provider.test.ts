@@ -95,16 +95,6 @@ test('an answer in the name of another provider is refused', async () => {
   assert.equal(failureOf(await provider.finish(searchParams, flow)).failed, 'refused');
 });
 
-test('a person who turns back has cancelled', async () => {
-  await using fake = await startOpenidProvider({ redirectUri });
-  fake.state.denies = true;
-  const provider = providerOf(fake.issuer);
-  const { url, flow } = await begun(provider);
-  const { searchParams } = await passProvider(url, redirectUri);
-  const failure = failureOf(await provider.finish(searchParams, flow));
-  assert.deepEqual(failure, { failed: 'cancelled', why: 'access_denied' });
-});
-
 test('a wrong secret is refused', async () => {
   await using fake = await startOpenidProvider({ redirectUri });
   const provider = providerOf(fake.issuer, 'another secret');
@@ -202,13 +192,6 @@ for (const [claims, isVerified] of verified) {
     assert.equal(read.isEmailVerified, isVerified);
   });
 }
-
-test('a name is put together from its parts where there is none', () => {
-  const parts = { given_name: 'Ann', family_name: 'Lee' };
-  assert.equal(readIdentity({ ...least, ...parts }).name, 'Ann Lee');
-  assert.equal(readIdentity({ ...least, ...parts, name: 'Ann B. Lee' }).name, 'Ann B. Lee');
-  assert.equal(readIdentity(least).name, null);
-});
 
 test('claims of another form count as absent', () => {
   const odd = { email: 7, name: ['x'], groups: { a: 1 }, auth_time: 'yesterday' };
