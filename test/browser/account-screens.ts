@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 export const accountEntries: readonly ScreenEntry[] = [
   { name: 'account', as: 'owner', path: withProofs },

@@ -4,7 +4,7 @@ import { getUpload } from '../../src/contacts/upload.queries.ts';
 import { importUpload, takeUpload } from '../../src/contacts/upload.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { makeSurvey } from '../support/make/rows.ts';
-import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 const list = `Email;Name;Plan
 amara@example.com;Amara Eriksen;pro

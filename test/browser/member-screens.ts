@@ -4,7 +4,7 @@ import { listInvitations } from '../../src/members/queries.ts';
 import { makeResetLink } from '../../src/members/reset.ts';
 import { newToken } from '../../src/sessions/session.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
-import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 /** How members come in, who they are, and what their operators see. */
 export const memberEntries: readonly ScreenEntry[] = [

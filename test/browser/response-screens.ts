@@ -1,4 +1,4 @@
-import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 /** The newest response that a condition leaves, as the path of its screen. */
 const responsePath =

@@ -6,11 +6,11 @@ import type { BrowserContext } from 'playwright-core';
 import type { AppTools } from '../../src/app.ts';
 import { demoOrganization, fillDemo } from '../../src/demo/fill.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import type { Db } from '../../src/lib/db/db.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { makeMember, signIn, slugOfOrganization } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
 
 /** The whole application for a browser: the demo's organization and an empty one. */
 export async function makeScene(over: Partial<AppTools> = {}): Promise<BrowserScene> {
@@ -84,3 +84,25 @@ export async function signInWith(
   });
   await context.addCookies(cookies.filter(({ name }) => !name.startsWith('__Host-')));
 }
+
+/** What a list of screens may build on: the demo's organization, and one in which nothing was done yet. */
+export type BrowserScene = {
+  db: Db;
+  /** The address of the service, such as `http://127.0.0.1:40123`. */
+  base: string;
+  routes: readonly { method: string; path: string }[];
+  /** The organization that the demo has filled. */
+  full: { id: string; slug: string };
+  empty: { id: string; slug: string };
+};
+
+/** A screen of the app, as it is visited: every one has an entry in the list of its room. */
+export type ScreenEntry = {
+  /** Of its pictures, unique: `app-NAME-1280-dark.png`. */
+  name: string;
+  /** The role that visits it; `null` is a visitor who is not signed in. */
+  as: 'viewer' | 'editor' | 'owner' | 'operator' | null;
+  /** Where it is; a function may first make the rows it shows. */
+  path: string | ((scene: BrowserScene) => string | Promise<string>);
+  status?: number;
+};

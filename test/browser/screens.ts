@@ -1,13 +1,69 @@
 import { accountEntries } from './account-screens.ts';
 import { askingScreens } from './asking-screens.ts';
-import { homeEntries } from './home.ts';
 import { memberEntries } from './member-screens.ts';
 import { responseEntries } from './response-screens.ts';
-import type { ScreenEntry } from './screen-entry.ts';
+import type { BrowserScene, ScreenEntry } from './scene.ts';
 import { settingsEntries } from './settings-screens.ts';
-import { summaryEntries } from './summary-screens.ts';
 import { surveyScreens } from './survey-screens.ts';
 import { webhookEntries } from './webhook-screens.ts';
+
+const homeEntries: readonly ScreenEntry[] = [
+  { name: 'home', as: 'viewer', path: ({ full }) => `/o/${full.slug}` },
+  {
+    name: 'home-csat-year',
+    as: 'editor',
+    path: ({ full }) => `/o/${full.slug}?type=csat&period=365d`,
+  },
+  {
+    name: 'home-one-survey-without-responses',
+    as: 'editor',
+    path: async ({ db, full }) => {
+      const [survey] = await db<{ id: string }[]>`
+        select id from surveys where org_id = ${full.id} order by created_at limit 1`;
+      return `/o/${full.slug}?survey_id=${survey?.id}&date_from=2001-01-01&date_to=2001-03-31`;
+    },
+  },
+  {
+    name: 'home-mistake',
+    as: 'editor',
+    path: ({ full }) => `/o/${full.slug}?date_from=2026-05-02&date_to=2026-05-01`,
+    status: 422,
+  },
+  {
+    name: 'home-by-property',
+    as: 'viewer',
+    path: ({ full }) => `/o/${full.slug}?compare=plan&period=365d`,
+  },
+  {
+    name: 'home-property-mistake',
+    as: 'viewer',
+    path: ({ full }) => `/o/${full.slug}?property.country=de&property=plan&compare=`,
+    status: 422,
+  },
+  { name: 'home-first-steps', as: 'owner', path: ({ empty }) => `/o/${empty.slug}` },
+  { name: 'home-first-steps-viewer', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}` },
+];
+
+const text = `From 1 October 2026 to 31 October 2026, Larkspur received 350 answers. The Net Promoter Score is +51, up 7 points from +44 in the period before.
+
+Customers speak most of delivery and of the support. “The new dashboard saves me an hour a week” (promoter). “We were billed twice and it took three weeks to get an answer” (detractor).`;
+
+/** The newest of two months, so that there is one to compare with. */
+async function summaryPath({ db, full }: BrowserScene): Promise<string> {
+  const [, row] = await db<{ id: string }[]>`
+    insert into summaries (org_id, period_start, period_end, nps, previous_nps, responses, top_themes, text)
+    values (${full.id}, '2026-09-01', '2026-10-01', 44, 40, 310, '{support,price}', 'Calm.'),
+           (${full.id}, '2026-10-01', '2026-11-01', 51, 44, 350, '{delivery,support}', ${text})
+    returning id`;
+  return `/o/${full.slug}/summaries/${row!.id}`;
+}
+
+const summaryEntries: readonly ScreenEntry[] = [
+  { name: 'summaries-empty', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}/summaries` },
+  { name: 'summary-new', as: 'editor', path: ({ full }) => `/o/${full.slug}/summaries/new` },
+  { name: 'summary', as: 'viewer', path: summaryPath },
+  { name: 'summaries', as: 'editor', path: ({ full }) => `/o/${full.slug}/summaries` },
+];
 
 /** Every screen of the app, room by room: `screens.e2e.ts` visits each. A room keeps its list in a file of its own. */
 export const screenEntries: readonly ScreenEntry[] = [

@@ -2,7 +2,7 @@ import { commandWriter } from '../../src/audit/acts.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import { one } from '../../src/lib/db/db.ts';
 import { listTags } from '../../src/tags/tags.ts';
-import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 const settings = (page: string) => (scene: BrowserScene) =>
   `/o/${scene.full.slug}/settings/${page}`;

@@ -1,6 +1,6 @@
 import { json } from '../../src/lib/db/db.ts';
 import { makeResponse, makeSurvey } from '../support/make/rows.ts';
-import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 const categories = ['detractor', 'passive', 'promoter'] as const;
 

@@ -1,6 +1,6 @@
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeWebhook } from '../support/make/rows.ts';
-import type { BrowserScene, ScreenEntry } from './screen-entry.ts';
+import type { BrowserScene, ScreenEntry } from './scene.ts';
 
 const webhook = {
   id: '5d2f3a90-0f4c-4b6e-9d0a-6a1f4c2b7e11',
