@@ -238,33 +238,20 @@ export async function readUsage(sql: Sql, orgId: string, at: Date | null = null)
   );
 }
 
-export type UsageTotals = {
-  mails: number;
-  /** First day of the month, UTC. */
-  month: string;
-  monthly_send_limit: number;
-  responses: number;
-  contacts: number;
-  surveys: number;
-};
+export type UsageTotals = Awaited<ReturnType<typeof readTotals>>;
 
 /** Mails of the month, and what the organization has in all, from the kept counts. */
-export async function readTotals(sql: Sql, orgId: string): Promise<UsageTotals> {
-  return one(
-    await sql<UsageTotals[]>`
-      select coalesce(u.used, 0) as mails, m.month::text, o.monthly_send_limit, t.responses, t.contacts,
-             (select count(*)::int from surveys where org_id = o.id) as surveys
-      from organizations o
-      cross join (select date_trunc('month', now() at time zone 'UTC')::date as month) m
-      left join mail_usage u on u.org_id = o.id and u.month = m.month
-      cross join lateral (
-        select coalesce(sum(promoters + passives + detractors), 0)::int as responses,
-               coalesce(sum(contacts), 0)::int as contacts
-        from survey_tallies
-        where org_id = o.id
-      ) t
-      where o.id = ${orgId}`,
+export async function readTotals(sql: Sql, orgId: string) {
+  const { used: mails, month, monthly_send_limit } = await readUsage(sql, orgId);
+  const counts = one(
+    await sql<{ responses: number; contacts: number; surveys: number }[]>`
+      select coalesce(sum(promoters + passives + detractors), 0)::int as responses,
+             coalesce(sum(contacts), 0)::int as contacts,
+             (select count(*)::int from surveys where org_id = ${orgId}) as surveys
+      from survey_tallies
+      where org_id = ${orgId}`,
   );
+  return { mails, month, monthly_send_limit, ...counts };
 }
 
 export type RetentionRun = {

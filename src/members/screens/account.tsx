@@ -99,16 +99,13 @@ async function setPassword(c: Context<MemberEnv>, tools: AccountScreenTools) {
   if (form.errors) return await showAccount(c, tools, { password: form });
   const { new_password: password, current_password: current } = form.values;
   const refused = refusePassword(password, member);
-  if (refused) {
-    return await showAccount(c, tools, {
-      password: await withMistake(c, { new_password: refused }),
-    });
-  }
   const change = { member, own: ownOf(c), current, password };
-  if (await changePassword(tools.db, c, change))
+  if (!refused && (await changePassword(tools.db, c, change)))
     return done(c, 'The password is changed. Your other sessions have ended.');
-  const wrong = await withMistake(c, { current_password: 'This is not your current password.' });
-  return await showAccount(c, tools, { password: wrong });
+  const wrong = refused
+    ? { new_password: refused }
+    : { current_password: 'This is not your current password.' };
+  return await showAccount(c, tools, { password: await withMistake(c, wrong) });
 }
 
 type SentForms = { name?: FormState; password?: FormState };
