@@ -10,8 +10,6 @@ import type { Config } from './settings.ts';
 export type CommandTools = {
   /** Reads the environment. A command that touches nothing does not ask for it. */
   config: () => Config;
-  /** The names of all environment variables, to find settings that do not exist. */
-  variables: () => string[];
   /** The environment itself, for libraries that read it by their own rules. */
   environment: Record<string, string | undefined>;
   say: (sentence: string) => void;

@@ -18,7 +18,6 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 
 const tools: CommandTools = {
   config: () => loadConfig(process.env, (path) => readFileSync(path, 'utf8')),
-  variables: () => Object.keys(process.env),
   environment: process.env,
   say,
   print,

@@ -68,7 +68,7 @@ export async function serve(
     tools.say(sentence);
   };
   const { environment } = tools;
-  for (const warning of unknownSettings(tools.variables(), Object.keys(Settings.entries))) {
+  for (const warning of unknownSettings(Object.keys(environment), Object.keys(Settings.entries))) {
     tools.say(`warning: ${warning}`);
   }
   try {

@@ -35,7 +35,10 @@ const checkConfig = command({
     const complaints = complaintsOfPlaces(config);
     if (complaints.length > 0) throw new ConfigError(complaints);
     const settings = redactedConfig(config);
-    for (const warning of unknownSettings(tools.variables(), Object.keys(Settings.entries))) {
+    for (const warning of unknownSettings(
+      Object.keys(tools.environment),
+      Object.keys(Settings.entries),
+    )) {
       tools.say(`warning: ${warning}`);
     }
     const { exported: _, ...named } = settings;

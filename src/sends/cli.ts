@@ -24,7 +24,13 @@ import type { Config } from '../settings.ts';
 import { getSurvey } from '../surveys/queries.ts';
 import { type HistoryRow, listHistory } from './queries.ts';
 import { previewMail } from './screens/preview.tsx';
-import { type ContactResult, createSendProgress, sendSurvey, trySend } from './send.ts';
+import {
+  type ContactResult,
+  countResults,
+  createSendProgress,
+  sendSurvey,
+  trySend,
+} from './send.ts';
 
 const preview = command({
   name: 'mail preview',
@@ -87,7 +93,7 @@ const sendFile = command({
       const then = `start \`askback serve\` within ${deadline} seconds, or no mail goes out`;
       if (!dryRun) await warnWithoutJobs(tools, db, then);
       const results = await sendAll({ db, config }, { orgId, surveyId: survey, contacts, dryRun });
-      const data = { survey_id: survey, dry_run: dryRun, ...summary(results), results };
+      const data = { survey_id: survey, dry_run: dryRun, ...countResults(results), results };
       return { data, text: resultText(results, dryRun) };
     }),
 });
@@ -163,19 +169,8 @@ async function sendAll({ db, config }: { db: Db; config: Config }, send: FileSen
   }
 }
 
-function summary(results: readonly ContactResult[]) {
-  const count = (status: ContactResult['status']) =>
-    results.filter((result) => result.status === status).length;
-  return {
-    sent: count('sent'),
-    duplicates: count('duplicate'),
-    invalid: count('invalid'),
-    failed: count('failed'),
-  };
-}
-
 function resultText(results: readonly ContactResult[], dryRun: boolean): string {
-  const { sent, duplicates, invalid, failed } = summary(results);
+  const { sent, duplicates, invalid, failed } = countResults(results);
   const others = `${duplicates} duplicates, ${invalid} invalid, ${failed} failed`;
   const head = `${dryRun ? 'would be sent' : 'sent'}: ${sent}; ${others}`;
   const rows = results

@@ -28,7 +28,6 @@ import {
   saveOutcomes,
 } from './queries.ts';
 import {
-  type AttemptTime,
   type Beginning,
   decide,
   hasBegun,
@@ -106,7 +105,9 @@ export function createMailJobs(tools: MailJobTools) {
       const { beginning, ms, traceparent } = tried;
       if (beginning === 'withdrawn') return { id: mail.id, as: 'withdrawn' };
       if (hasBegun(beginning)) attempt = beginning.attempt;
-      const decision = decide(tried, timeOf(mail, { tries, endsAt: time.endsAt, claimedAt }));
+      const now = performance.now();
+      const ageMs = mail.awaited ? null : now - claimedAt;
+      const decision = decide(tried, { tries, remainingMs: time.endsAt - now, ageMs });
       // A mail that did not begin and is tried again is still claimed, as its row says.
       if (hasBegun(beginning) || !isTriedAgain(decision)) {
         await records.add(toRow({ ...mail, attempt }, decision));
@@ -128,13 +129,6 @@ const idsOf = (mails: readonly MailEnd[], end: MailEnd['as']) =>
   mails.filter(({ as }) => as === end).map(({ id }) => id);
 
 const isTriedAgain = ({ status }: MailDecision) => status === 'retry' || status === 'put_off';
-
-type Tried = { tries: number; endsAt: number; claimedAt: number };
-
-function timeOf({ awaited }: ClaimedMail, { tries, endsAt, claimedAt }: Tried): AttemptTime {
-  const now = performance.now();
-  return { tries, remainingMs: endsAt - now, ageMs: awaited ? null : now - claimedAt };
-}
 
 /** Another job tries mails again: soon if there was too little time, later if the server takes none. */
 async function putOff(

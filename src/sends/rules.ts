@@ -28,7 +28,7 @@ export const mailableForMs = 24 * hourMs;
 /** The same while the server refuses the mail for the moment. */
 const refusedForMs = 4 * hourMs;
 
-export type AttemptTime = {
+type AttemptTime = {
   tries: number;
   remainingMs: number;
   /** How long ago the mail was claimed; nothing if a request waits for it. */

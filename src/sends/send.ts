@@ -131,14 +131,18 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
 /** Its mail is gone with its contact, which only an erasure deletes while a mail is open. */
 const noResult = { status: 'failed', ...blockReasons.erased } as const;
 
-function answer({ surveyId }: SentSurvey, { contacts }: Claimed, results: ContactResult[]) {
+const answer = ({ surveyId }: SentSurvey, { contacts }: Claimed, results: ContactResult[]) => ({
+  survey_id: surveyId,
+  contacts_queued: contacts.length,
+  contacts: contacts.map(({ id, email, token }) => ({ id, email, token })),
+  results,
+  ...countResults(results),
+});
+
+export function countResults(results: readonly ContactResult[]) {
   const count = (status: ContactResult['status']) =>
     results.filter((result) => result.status === status).length;
   return {
-    survey_id: surveyId,
-    contacts_queued: contacts.length,
-    contacts: contacts.map(({ id, email, token }) => ({ id, email, token })),
-    results,
     sent: count('sent'),
     duplicates: count('duplicate'),
     invalid: count('invalid'),

@@ -17,7 +17,6 @@ const environment = {
 
 const tools: CommandTools = {
   config: () => loadConfig(environment, () => ''),
-  variables: () => Object.keys(environment),
   environment,
   say: () => {},
   print: () => {},

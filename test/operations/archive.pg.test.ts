@@ -24,7 +24,6 @@ function toolsWith({ inEnvironment }: { inEnvironment: boolean }): CommandTools 
   const config = loadConfig(environment, () => '');
   return {
     config: () => (inEnvironment ? config : { ...config, secretKey: null }),
-    variables: () => Object.keys(environment),
     environment,
     say: () => {},
     print: () => {},

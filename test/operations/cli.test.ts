@@ -13,7 +13,6 @@ async function run(name: string, words: string[], over: Record<string, string> =
   };
   const tools: CommandTools = {
     config: () => loadConfig(environment, () => ''),
-    variables: () => Object.keys(environment),
     environment,
     say: () => {},
     print: () => {},

@@ -26,21 +26,11 @@ export type MailTransport = {
   send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<MailOutcome>;
 };
 
-export type SmtpPool = {
-  /**
-   * The fate of one message; never throws for what the server does. Aborting the signal answers at
-   * once: `lost` while the message cannot have been taken, `unknown` after its final dot.
-   */
-  send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<MailOutcome>;
-  /** Waits for messages under way, then says goodbye. What is sent later is lost. */
-  close(): Promise<void>;
-  state(): { limit: number; underWay: number; waiting: number; idle: number };
-};
-
 // Servers close an idle session after some minutes; leaving first avoids meeting that half way.
 const idleMs = 15_000;
 
-export function createSmtpPool(settings: SmtpSettings): SmtpPool {
+/** Sends complete messages to one server over a bounded number of connections. */
+export function createSmtpPool(settings: SmtpSettings) {
   const throttle = createThrottle(settings);
   const idle = createIdle();
   const underWay = new Set<Promise<MailOutcome>>();
@@ -102,11 +92,16 @@ export function createSmtpPool(settings: SmtpSettings): SmtpPool {
   }
 
   return {
-    send(envelope, bytes, leaving = {}) {
+    /**
+     * The fate of one message; never throws for what the server does. Aborting the signal answers at
+     * once: `lost` while the message cannot have been taken, `unknown` after its final dot.
+     */
+    send(envelope: Envelope, bytes: Buffer, leaving: Leaving = {}): Promise<MailOutcome> {
       const sending = send(envelope, bytes, leaving);
       underWay.add(sending);
       return sending.finally(() => underWay.delete(sending));
     },
+    /** Waits for messages under way, then says goodbye. What is sent later is lost. */
     async close() {
       closing.abort();
       await Promise.allSettled(underWay);
@@ -188,20 +183,15 @@ function createIdle() {
 
 type Ending = 'fine' | 'asked_for_less' | 'failed';
 
-/**
- * How many messages are in flight at once and how soon the next may start. Groups, such as organizations, take turns.
- * A server that asks for less gets half of it and a pause; each accepted message then earns a part of a place back.
- */
-type Throttle = {
-  enter(group: string, signal?: AbortSignal): Promise<((ending: Ending) => void) | undefined>;
-  state(): { limit: number; underWay: number; waiting: number };
-};
-
 type Options = Pick<SmtpSettings, 'connections' | 'messagesPerSecond'>;
 
 const [minPauseMs, maxPauseMs] = [500, 30_000];
 
-export function createThrottle({ connections, messagesPerSecond }: Options): Throttle {
+/**
+ * How many messages are in flight at once and how soon the next may start. Groups, such as organizations, take turns.
+ * A server that asks for less gets half of it and a pause; each accepted message then earns a part of a place back.
+ */
+export function createThrottle({ connections, messagesPerSecond }: Options) {
   const semaphore = createSemaphore({ slots: connections, startsPerSecond: messagesPerSecond });
   let [limit, pausedUntil, pauseMs] = [connections, 0, minPauseMs];
 
@@ -223,10 +213,11 @@ export function createThrottle({ connections, messagesPerSecond }: Options): Thr
   }
 
   return {
-    async enter(group, signal) {
+    /** Waits for a place and returns how to give it back; nothing when the signal ended the wait. */
+    async enter(group: string, signal?: AbortSignal) {
       const leave = await semaphore.acquire(group, signal).catch(() => undefined);
       if (!leave) return undefined;
-      return (ending) => {
+      return (ending: Ending) => {
         if (ending === 'asked_for_less') slowDown();
         if (ending === 'fine') speedUp();
         leave();

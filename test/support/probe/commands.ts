@@ -11,7 +11,6 @@ export const commandTools = (
   out: (text: string) => void = () => {},
 ): CommandTools => ({
   config: () => loadConfig(environment, () => ''),
-  variables: () => Object.keys(environment),
   environment,
   say: out,
   print: out,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import type { MailOutcome } from '../../../src/lib/smtp/connection.ts';
-import { createSmtpPool } from '../../../src/lib/smtp/pool.ts';
+import { type MailOutcome, tidy } from '../../../src/lib/smtp/connection.ts';
+import { createSmtpPool, createThrottle } from '../../../src/lib/smtp/pool.ts';
 import type { SmtpSettings } from '../../../src/lib/smtp/settings.ts';
 import {
   closeConnection,
@@ -329,3 +329,69 @@ async function untilReceived(
 }
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+const EHLO = '250-sink\r\n250 PIPELINING';
+
+for (const [MAIL, kind] of [
+  ['421 4.3.2 closing', 'refused'],
+  ['420 4.3.2 later', 'lost'],
+  ['422 4.3.2 later', 'lost'],
+] as const) {
+  test(`what a server leaves unsaid after ${MAIL.slice(0, 3)} is ${kind === 'refused' ? 'not ' : ''}waited for`, async () => {
+    const server = await scriptedSmtp({ EHLO, MAIL, RCPT: noReply, DATA: noReply });
+    const patience = { silenceTimeoutMs: 60_000, wholeTimeoutMs: kind === 'lost' ? 200 : 20_000 };
+    const pool = createSmtpPool(settingsFor(server.url, patience));
+    const outcome = await pool.send(envelope, message);
+    await pool.close();
+    assert.equal(outcome.kind, kind);
+  });
+}
+
+test('messages that are accepted after a complaint earn places back, one after the other, and no more than there were', async () => {
+  const throttle = createThrottle({ connections: 8, messagesPerSecond: null });
+  const send = async (ending: 'asked_for_less' | 'fine') => {
+    const leave = await throttle.enter('a');
+    leave!(ending);
+    return throttle.state().limit;
+  };
+  assert.equal(await send('asked_for_less'), 4);
+  const limits: number[] = [];
+  for (let message = 0; message < 30; message++) limits.push(await send('fine'));
+  const steps = [...new Set(limits)];
+  assert.deepEqual(steps, [4, 5, 6, 7, 8]);
+  assert.deepEqual(limits, limits.toSorted());
+});
+
+test('the pauses of a server that asks for less grow to half a minute and no further', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  const throttle = createThrottle({ connections: 1, messagesPerSecond: null });
+  const pauses: number[] = [];
+  for (let complaint = 0; complaint < 9; complaint++) {
+    const leave = await throttle.enter('a');
+    leave!('asked_for_less');
+    const next = throttle.enter('a');
+    let entered = false;
+    void next.then(() => {
+      entered = true;
+    });
+    const began = now;
+    while (!entered) {
+      now += 500;
+      t.mock.timers.tick(500);
+      await new Promise(setImmediate);
+    }
+    pauses.push(now - began);
+    (await next)!('failed');
+  }
+  assert.deepEqual(pauses, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000]);
+});
+
+test('of what a server says 500 characters are kept on one line, none of them in half', () => {
+  assert.equal(tidy(' 550-no\r\n\t550 \0no '), '550-no 550 no');
+  assert.equal(tidy('x'.repeat(500)), 'x'.repeat(500));
+  assert.equal(tidy('x'.repeat(501)), 'x'.repeat(500));
+  assert.equal(tidy(`${'x'.repeat(498)}😀`), `${'x'.repeat(498)}😀`);
+  assert.equal(tidy(`${'x'.repeat(499)}😀`), `${'x'.repeat(499)}\ufffd`);
+});
