@@ -25,7 +25,7 @@ export type SlackTools = {
 };
 
 const deadlineMs = 10_000;
-const waitsMinutes = [1, 5, 30, 120];
+export const waitsMinutes = [1, 5, 30, 120];
 
 /** Posts a notification to the organization's webhook; one that was certainly not taken is tried a few times. */
 export async function postNotification(tools: SlackTools, job: JobPayloads['notifications.post']) {

@@ -4,11 +4,7 @@ import PostalMime from 'postal-mime';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
-import {
-  cleanUpNotifications,
-  notifyAssigned,
-  sweepNotifications,
-} from '../../src/notifications/sweep.ts';
+import { notifyAssigned, sweepNotifications } from '../../src/notifications/sweep.ts';
 import { followUp } from '../../src/responses/follow-up.ts';
 import { accepted, busy, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import {
@@ -261,18 +257,4 @@ test('a link that was changed is not found', async () => {
     headers: { Accept: 'text/html' },
   });
   assert.equal(answer.status, 404);
-});
-
-test('notifications are known for a hundred days, and more than one batch of them goes in one run', async () => {
-  const { org_id, member_id } = await scene();
-  const age = async (hours: number, many: number) => {
-    await db`
-      insert into notifications (org_id, member_id, kind, subject, created_at)
-      select ${org_id}, ${member_id}, 'held', gen_random_uuid()::text, now() - make_interval(hours => ${hours}::int)
-      from generate_series(1, ${many}::int)`;
-  };
-  await age(24 * 100 + 1, 2001);
-  await age(24 * 100 - 1, 1);
-  await cleanUpNotifications({ db });
-  assert.equal((await db`select from notifications where org_id = ${org_id}`).length, 1);
 });

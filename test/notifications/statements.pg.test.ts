@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { findChoices, findStop, saveChoices } from '../../src/notifications/choices.ts';
-import { countOpenDetractors, readDigestPeriods } from '../../src/notifications/digest.ts';
+import { readDigestPeriods } from '../../src/notifications/digest.ts';
 import {
   claimNotification,
-  findAnswer,
-  findCampaign,
-  findLimit,
   findWebhookOff,
   releaseNotification,
 } from '../../src/notifications/mail.ts';
 import { claimPost, saveSlackHook } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
-import {
-  makeContact,
-  makeOrganization,
-  makeResponse,
-  makeSurvey,
-  makeWebhook,
-} from '../support/make/rows.ts';
+import { makeOrganization, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -110,22 +100,6 @@ test('a sweep notes what occurred within the hour, from a minute before the choi
   );
 });
 
-test('thirty answers of a kind are noted an hour, the oldest first', async () => {
-  const { org_id, of } = await scene();
-  await db`
-    insert into responses (org_id, survey_id, score, category, created_at)
-    select ${org_id}, ${of.survey_id}, 2, 'detractor', now() - make_interval(mins => n)
-    from generate_series(1, 31) n`;
-  await makeResponse(db, of, { held_reason: 'scanner' });
-  await sweepNotifications({ db });
-  const noted = await noticed(org_id);
-  assert.equal(noted.filter((one) => one.startsWith('detractor')).length, 30);
-  assert.equal(noted.filter((one) => one.startsWith('held')).length, 1);
-  const [newest] = await db<{ id: string }[]>`
-    select id from responses where org_id = ${org_id} and held_reason is null order by created_at desc limit 1`;
-  assert.ok(!noted.includes(`detractor ${newest?.id}`));
-});
-
 test('a webhook that was switched off after failures is noted for an hour, to its organization alone', async () => {
   const [mine, theirs] = [await scene(), await scene()];
   const off = { active: false, deactivated_reason: 'it failed' };
@@ -189,53 +163,4 @@ test('a digest is of the day or week that ended, and of the one before, by the c
     '2026-03-22T23:00',
     '2026-03-29T22:00',
   ]);
-});
-
-test('a member without a choice gets nothing, by the clock of the organization', async () => {
-  const { org_id } = await scene();
-  const other = await makeMember(db);
-  await joinOrganization(db, { org: org_id, member: other, role: 'viewer' });
-  const own = { orgId: org_id, memberId: other };
-  const choices = async () => ({ ...(await findChoices(db, own)) });
-  assert.deepEqual(await choices(), { events: [], digest: 'none', time_zone: 'Asia/Tokyo' });
-  assert.equal(await findStop(db, own), undefined);
-  const before = minutes(1);
-  await saveChoices(db, own, { events: ['held'], digest: 'week', time_zone: 'UTC' });
-  await db`update notification_choices set changed_at = ${minutes(9)} where member_id = ${other}`;
-  await saveChoices(db, own, {
-    events: ['held', 'detractor'],
-    digest: 'day',
-    time_zone: 'Asia/Tokyo',
-  });
-  assert.deepEqual(await choices(), {
-    events: ['held', 'detractor'],
-    digest: 'day',
-    time_zone: 'Asia/Tokyo',
-  });
-  const [row] = await db<{ at: Date }[]>`
-    select changed_at as at from notification_choices where member_id = ${other}`;
-  assert.ok(row!.at > before);
-});
-
-test('a notification holds what is of its own organization', async () => {
-  const [mine, theirs] = [await scene(), await scene()];
-  const contact_id = await makeContact(db, mine.of, { email: 'eve@people.test', name: 'Eve' });
-  const bad = { score: 2, category: 'detractor' };
-  const id = await makeResponse(db, mine.of, { ...bad, contact_id });
-  for (const over of [{ chosen_state: 'done' }, { held_reason: 'scanner' }]) {
-    await makeResponse(db, mine.of, { ...bad, ...over });
-  }
-  await makeResponse(db, mine.of, { score: 8, category: 'passive', chosen_state: 'open' });
-  await makeResponse(db, theirs.of, bad);
-  assert.equal(await countOpenDetractors(db, mine.org_id), 1);
-  const found = await findAnswer(db, mine.org_id, id);
-  assert.deepEqual([found?.score, found?.contact_name, found?.type], [2, 'Eve', 'nps']);
-  assert.equal(await findAnswer(db, theirs.org_id, id), undefined);
-  await db`insert into mail_usage ${db({ org_id: mine.org_id, month: '2026-03-01', used: 81 })}`;
-  assert.deepEqual(
-    { ...(await findLimit(db, mine.org_id, '2026-03-01')) },
-    { used: 81, most: 100 },
-  );
-  assert.equal(await findLimit(db, mine.org_id, '2026-04-01'), undefined);
-  assert.equal(await findCampaign(db, mine.org_id, randomUUID()), undefined);
 });

@@ -4,13 +4,8 @@ import { test } from 'node:test';
 import {
   countPeriod,
   countThemes,
-  deleteTheme,
-  findSummaryBefore,
   insertSummary,
   listQuotes,
-  listThemes,
-  lockSummariesOver,
-  saveTheme,
 } from '../../src/summaries/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -77,12 +72,6 @@ test('the five themes of most comments stand first, of as many by name, with tho
   );
 });
 
-test('a period without themes has none of the period before', async () => {
-  const { org_id, analyzed } = await scene();
-  await analyzed(lastOf(february), ['price']);
-  assert.deepEqual([...(await countThemes(db, org_id, march, february))], []);
-});
-
 test('the newest comments of each category are quoted, those of twenty characters and more', async () => {
   const { of, org_id, answer } = await scene();
   const long = (word: string) => word.padEnd(20, '.');
@@ -126,42 +115,6 @@ const summary = (period: { start: Date; end: Date }, over = {}) => ({
   ...over,
 });
 
-test('the summary before one is of the newest period that began and ended before it, the last made of several', async () => {
-  const { org_id } = await scene();
-  const january = { start: at('2026-01-01T00:00:00Z'), end: february.start };
-  const add = async (period: { start: Date; end: Date }, made: string, org = org_id) => {
-    const { id } = (await insertSummary(db, org, summary(period)))!;
-    await db`update summaries set created_at = ${made} where id = ${id}`;
-    return id;
-  };
-  const oldest = await add(january, '2026-05-09');
-  await add(february, '2026-05-01');
-  const last = await add(february, '2026-05-02');
-  const own = await add(march, '2026-05-03');
-  await add({ start: january.start, end: march.end }, '2026-05-04');
-  await add({ start: march.start, end: at('2026-03-15T00:00:00Z') }, '2026-05-05');
-  await add(february, '2026-05-06', (await scene()).org_id);
-  const before = async ({ start, end }: { start: Date; end: Date }) =>
-    (await findSummaryBefore(db, org_id, { period_start: start, period_end: end }))?.id;
-  assert.ok(own);
-  assert.equal(await before(march), last);
-  assert.equal(await before(february), oldest);
-  assert.equal(await before(january), undefined);
-});
-
-test('summaries over a response are those of periods that it falls in', async () => {
-  const { org_id } = await scene();
-  const of = async (period: { start: Date; end: Date }) =>
-    (await insertSummary(db, org_id, summary(period)))!.id;
-  const [first, second] = [await of(february), await of(march)];
-  await insertSummary(db, (await scene()).org_id, summary(march));
-  const over = async (time: Date) =>
-    (await lockSummariesOver(db, org_id, time)).map(({ id }) => id);
-  assert.deepEqual(await over(march.start), [second]);
-  assert.deepEqual(await over(lastOf(february)), [first]);
-  assert.deepEqual(await over(march.end), []);
-});
-
 test('a period has one scheduled summary, and as many others as are asked for', async () => {
   const { org_id } = await scene();
   const insert = async (scheduled: boolean) =>
@@ -170,18 +123,4 @@ test('a period has one scheduled summary, and as many others as are asked for', 
     [await insert(true), await insert(true), await insert(false), await insert(false)],
     [true, false, true, true],
   );
-});
-
-test('themes are listed by name in small letters, and deleted by it in their own organization', async () => {
-  const { org_id } = await scene();
-  const other = await scene();
-  for (const name of ['beds', 'Air', 'Cars']) {
-    await saveTheme(db, org_id, { name, words: [name] });
-  }
-  await saveTheme(db, other.org_id, { name: 'Air', words: ['air'] });
-  const names = async (org: string) => (await listThemes(db, org)).map(({ name }) => name);
-  assert.deepEqual(await names(org_id), ['Air', 'beds', 'Cars']);
-  assert.equal(await deleteTheme(db, org_id, 'AIR'), true);
-  assert.equal(await deleteTheme(db, org_id, 'air'), false);
-  assert.deepEqual([await names(org_id), await names(other.org_id)], [['beds', 'Cars'], ['Air']]);
 });

@@ -5,7 +5,6 @@ import { commandActor } from '../../src/audit/acts.ts';
 import { issueKey } from '../../src/keys/manage.ts';
 import type { Analyst } from '../../src/summaries/analyst.ts';
 import { createBuiltinAnalyst, readComment } from '../../src/summaries/builtin.ts';
-import { tidyText } from '../../src/summaries/rules.ts';
 import { summarize } from '../../src/summaries/summarize.ts';
 import { payloads } from '../../src/webhooks/events.ts';
 import { chatEndpoint, replyWith } from '../support/fakes/chat-endpoint.ts';
@@ -112,14 +111,4 @@ test('a provider that obeys every comment changes its own answer only, and break
   const [event] = await org.events();
   assert.equal(JSON.parse(event!.body).topThemes.length, 5);
   v.parse(payloads['summary.generated'], JSON.parse(event!.body));
-});
-
-test('no cut goes through a placeholder or a character, wherever it falls', () => {
-  const text = '👍 [name] and [email] or [phone] 👍 said [name]';
-  for (let longest = 2; longest <= text.length; longest++) {
-    const kept = tidyText(text, longest);
-    assert.ok(Array.from(kept).length <= longest);
-    assert.doesNotMatch(kept, loneHalves);
-    assert.doesNotMatch(kept.replaceAll(/\[(?:name|email|phone)\]/g, ''), /[[\]]/);
-  }
 });

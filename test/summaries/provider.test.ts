@@ -62,19 +62,6 @@ test('what is too long in a good answer is cut, and what is no theme dropped', a
   assert.equal(answer.value.summary, `${'x'.repeat(295)}…`);
 });
 
-for (const [bytes, ok] of [
-  [262_144, true],
-  [262_145, false],
-] as const) {
-  test(`an answer of ${bytes} bytes is ${ok ? 'read' : 'too large'}`, async () => {
-    const body = JSON.stringify({ choices: [{ message: { content: good } }] });
-    const [begin, end] = [body.slice(0, 1), body.slice(1)];
-    const filled = `${begin}${' '.repeat(bytes - body.length)}${end}`;
-    const { analyst } = await chatEndpoint((_, response) => response.end(filled));
-    assert.equal((await analyst.analyze(remark)).ok, ok);
-  });
-}
-
 const slow: [what: string, behave: Parameters<typeof chatEndpoint>[0]][] = [
   ['one that never answers', () => {}],
   [

@@ -160,42 +160,6 @@ test('leaving is recognized in several words', () => {
   );
 });
 
-test('a word is denied by what stands at most sixty characters before it', () => {
-  const denied = (long: number) => `not ${'x'.repeat(long - 'not  '.length)} cancelled`;
-  assert.deepEqual(
-    [60, 61].map((long) => speaksOfLeaving(denied(long))),
-    [false, true],
-  );
-});
-
-const leaving = [
-  'cancelled',
-  'cancellation',
-  'unsubscribe',
-  'switched to them',
-  'switching to them',
-  'switch to them',
-  'leave you',
-  'leaving for them',
-  'looking at other tools',
-  'looking for another',
-  'looking for an alternative',
-  'alternatives',
-  'competitors',
-  'refunded',
-  'terminate',
-  'quit',
-  'quitting',
-];
-for (const words of leaving) {
-  test(`"${words}" speaks of leaving, unless it is denied within two words`, () => {
-    assert.ok(speaksOfLeaving(`we ${words}`));
-    for (const no of ['not', 'never', 'no', 'without', "don't", 'don’t', 'not even want'])
-      assert.ok(!speaksOfLeaving(`we ${no} ${words}`), no);
-    assert.ok(speaksOfLeaving(`not happy with it ${words}`));
-  });
-}
-
 test('a word ends as English words do, and takes no letters of its own', () => {
   const themes = [{ name: 'x', words: ['fee', 'charge', 'crash', '品質'] }];
   for (const word of [

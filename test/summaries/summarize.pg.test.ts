@@ -54,14 +54,6 @@ test('a summary says how the period went, without names, and is published once',
   );
 });
 
-test('a calendar month is compared with the whole month before it', async () => {
-  const org = await makeFeedback(db);
-  await org.answer(0, null, '2026-03-31T12:00:00Z');
-  await org.answer(10, null, '2026-04-01T12:00:00Z');
-  await org.answer(9, null, '2026-05-10');
-  assert.equal((await summaryOf(org)).previous_nps, 100);
-});
-
 test("a month is the organization's own: its clock says when it begins", async () => {
   const org = await makeFeedback(db, { ...old, time_zone: 'Pacific/Auckland' });
   await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
@@ -189,21 +181,6 @@ test('a period without answers has no false zero', async () => {
   assert.match(text, /received no answers/);
 });
 
-test("the provider's words are taken, without knowing whose they are about", async () => {
-  const org = await makeFeedback(db, { name: 'Zebra Works' });
-  await org.answer(9, null, '2026-05-10');
-  let facts = '';
-  const analyst: Analyst = {
-    ...createBuiltinAnalyst(readComment),
-    write: async (given) => {
-      facts = given;
-      return { ok: true, value: 'All 1 of them are happy: 100%.' };
-    },
-  };
-  assert.equal((await summaryOf(org, analyst)).text, 'All 1 of them are happy: 100%.');
-  assert.ok(facts.includes('"promoters":1') && !facts.includes('Zebra'));
-});
-
 test('a report with a number that was not counted is not taken', async () => {
   const org = await makeFeedback(db);
   await org.answer(9, null, '2026-05-10');
@@ -211,19 +188,6 @@ test('a report with a number that was not counted is not taken', async () => {
   assert.match((await summaryOf(org, writing('An NPS of 73.'))).text, /received 1 answer/);
   const line = 'a written report had numbers of its own: the template is taken';
   assert.deepEqual(lines, [['warn', line, {}]]);
-});
-
-test('when the provider fails the template writes', async () => {
-  const org = await makeFeedback(db);
-  await org.answer(9, null, '2026-05-10');
-  const failing: Analyst = {
-    ...createBuiltinAnalyst(readComment),
-    write: async () => ({ ok: false, why: 'status 500', later: true, waitMs: 0 }),
-  };
-  lines.length = 0;
-  assert.match((await summaryOf(org, failing)).text, /received 1 answer/);
-  const line = 'the report is written from the template';
-  assert.deepEqual(lines, [['warn', line, { why: 'status 500' }]]);
 });
 
 test('without analysis switched on nothing is sent to a provider', async () => {

@@ -85,15 +85,3 @@ test('a collector that never answers delays no request, and a shutdown by at mos
   const lasted = at('telemetry') - at('counting');
   assert.ok(lasted >= 1900 && lasted < unlimitedMs, `${lasted} ms`);
 });
-
-test('a missing collector is reported once in the log', async () => {
-  const { service, post, ...scene } = await tracedScene(source, {
-    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
-    OTEL_EXPORTER_OTLP_TIMEOUT: '100',
-  });
-  await sendOne({ service, post, ...scene }, { email: personalWords.email });
-  const line = await service.stderr.next(/telemetry is not exported/);
-  assert.equal(JSON.parse(line).level, 'warn');
-  assert.equal(await service.stop(), 0);
-  assert.equal(service.stderr.lines.filter((each) => /not exported/.test(each)).length, 1);
-});

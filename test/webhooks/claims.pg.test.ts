@@ -98,40 +98,6 @@ test('a claim takes retries by their time, then first attempts by age', async ()
   }
 });
 
-test('a claimed delivery has what its attempt needs', async () => {
-  const secrets = { secret: Buffer.from('new'), previous_secret: Buffer.from('old') };
-  for (const [until, previous] of [
-    [60_000, secrets.previous_secret],
-    [-60_000, null],
-  ] as const) {
-    const previous_secret_until = new Date(Date.now() + until);
-    const target = await makeTarget({ ...secrets, previous_secret_until, retries: 'extended' });
-    await undone(async (tx) => {
-      const taken = await claimDue(tx, target, { ...claim, atMost: 100 });
-      assert.equal(taken.length, takenInOrder.length);
-      for (const delivery of taken) {
-        const { id, message_id, attempts, body, traceparent, created_at } = rows.find(
-          (row) => row.id === delivery.id,
-        )!;
-        assert.deepEqual(delivery, {
-          id,
-          ...target,
-          message_id: message_id ?? id,
-          attempts,
-          body,
-          created_at,
-          event: 'response.received',
-          traceparent: traceparent ?? 'trace of the event',
-          url: 'https://hooks.test/',
-          secret: secrets.secret,
-          previous_secret: previous,
-          retries: 'extended',
-        });
-      }
-    });
-  }
-});
-
 test('a webhook that is switched off skips what it may claim, without untried replays', async () => {
   const [target, twin] = [await makeTarget({ active: false }), await makeTarget({ active: false })];
   const untouched = await pendingOf(db, twin);

@@ -63,45 +63,6 @@ test('a test event arrives signed, its outcome is answered and added to the hist
   );
 });
 
-test('after a rotation a test event carries both signatures, as deliveries do', async () => {
-  const { posts, outbound } = subscriber(200);
-  const org = await makeCaller(db, testApp(db, { outbound }));
-  const wish = { url: 'https://hooks.example.com/', events: ['survey.completed'] };
-  const { body: created } = await org.call('POST', '', { body: wish });
-  const path = `/${created['id']}`;
-  const { body: rotated } = await org.call('POST', `${path}/rotate-secret`);
-
-  await org.call('POST', `${path}/test`);
-
-  const [post] = posts;
-  for (const { secret } of [created, rotated] as { secret: string }[]) {
-    new Webhook(secret).verify(post!.body, post!.headers);
-  }
-});
-
-test('a name that does not resolve and a forbidden one get the same answer', async () => {
-  const failing = (errorKind: 'dns' | 'forbidden', error: string) => ({
-    post: async () => ({
-      statusCode: null,
-      body: '',
-      retryAfterSeconds: null,
-      error,
-      errorKind,
-      durationMs: 7,
-    }),
-  });
-  const answers: unknown[] = [];
-  for (const outbound of [failing('dns', 'no such name'), failing('forbidden', 'private')]) {
-    const org = await caller(outbound);
-    const webhook = await makeWebhook(db, org.id);
-    const { delivery_id, ...answer } = (await org.call('POST', `/${webhook}/test`)).body;
-    const [delivery] = await shown(org, webhook);
-    const { at, ...attempt } = delivery!.attempts[0]!;
-    answers.push({ answer, attempt });
-  }
-  assert.deepEqual(answers[0], answers[1]);
-});
-
 for (const outcome of [500, 301, null]) {
   test(`a test event that ends with ${outcome} is not retried and counts as no failure of the webhook`, async () => {
     const org = await caller(subscriber(outcome).outbound);
@@ -177,37 +138,19 @@ test('the history shows the attempts of a delivery in order, and the last answer
     },
   ])}`;
 
-  assert.deepEqual(await shown(org, webhook), [
-    {
-      id,
-      webhook_id: webhook,
-      event: 'survey.completed',
-      status: 'delivered',
-      attempts: [
-        {
-          number: 1,
-          status_code: null,
-          response_body: null,
-          error: 'no',
-          duration_ms: 9,
-          at: first,
-        },
-        {
-          number: 2,
-          status_code: 200,
-          response_body: 'ok',
-          error: null,
-          duration_ms: 20,
-          at: delivered_at.toISOString(),
-        },
-      ],
-      status_code: 200,
-      response_body: 'ok',
-      created_at: created_at.toISOString(),
-      delivered_at: delivered_at.toISOString(),
-      next_attempt_at: null,
-      trace_id: '0af7651916cd43dd8448eb211c80319c',
-    },
+  const [delivery] = await shown(org, webhook);
+  assert.partialDeepStrictEqual(delivery, {
+    id,
+    status: 'delivered',
+    status_code: 200,
+    response_body: 'ok',
+    delivered_at: delivered_at.toISOString(),
+    trace_id: '0af7651916cd43dd8448eb211c80319c',
+  });
+  const attempts = delivery!.attempts.map((each) => [each['number'], each['error'], each['at']]);
+  assert.deepEqual(attempts, [
+    [1, 'no', first],
+    [2, null, delivered_at.toISOString()],
   ]);
 });
 

@@ -4,12 +4,10 @@ import PostalMime from 'postal-mime';
 import { enqueue } from '../../src/jobs.ts';
 import { tasks } from '../../src/tasks.ts';
 import { notifyDeactivated } from '../../src/webhooks/manage.ts';
-import { accepted, lost, rejected } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { workOn } from '../support/probe/jobs.ts';
-import { keptLog } from '../support/probe/log.ts';
 import { until } from '../support/probe/until.ts';
 
 const { db, url } = await testDatabase();
@@ -62,18 +60,5 @@ for (const [why, organization, webhook] of silent) {
     const webhook_id = await makeWebhook(db, org_id, { ...webhook });
     await notifyDeactivated(taskTools(db), { org_id, webhook_id });
     assert.equal((await db`select from mailbox_messages`).length, before);
-  });
-}
-
-for (const outcome of [accepted(), lost(), rejected('554 no')]) {
-  const isSent = outcome.kind === 'accepted';
-  test(`a notice that is ${outcome.kind} leaves ${isSent ? 'no line' : 'a line'} in the log`, async () => {
-    const { lines, log } = keptLog();
-    const org_id = await makeOrganization(db, { contact_email: 'ops@acme.test' });
-    const webhook_id = await makeWebhook(db, org_id, off);
-    const appMailer = { send: async () => outcome };
-    await notifyDeactivated({ ...taskTools(db), log, appMailer }, { org_id, webhook_id });
-    const line = ['warn', 'a notice was not mailed', { webhook_id, outcome: outcome.kind }];
-    assert.deepEqual(lines, isSent ? [] : [line]);
   });
 }

@@ -187,18 +187,6 @@ test('what was recorded before, or is of a webhook that is gone, has no effect',
   assert.deepEqual(await recorded(gone), { ...nothing, signals: [], webhook: {} });
 });
 
-test('an attempt keeps the trace of its cause, and its retry as well', async () => {
-  const { target, outcomes } = await scene({ answered: [{ status: 500 }] });
-  const [outcome] = outcomes as [AttemptOutcome];
-  await db`update pending_deliveries set traceparent = ${traceOf(7)} where id = ${outcome.delivery.id}`;
-  const delivery = { ...outcome.delivery, traceparent: traceOf(7) };
-  const { queued } = await recorded({ target, outcomes: [{ ...outcome, delivery }] });
-  assert.deepEqual(queued, [deliver(7, true)]);
-  const [kept] =
-    await db`select traceparent, attempts from pending_deliveries where id = ${delivery.id}`;
-  assert.deepEqual({ ...kept }, { traceparent: traceOf(7), attempts: 1 });
-});
-
 const stored = (status: number | null) =>
   status === null
     ? { status_code: null, response_body: null, error: 'no answer', number: 1 }

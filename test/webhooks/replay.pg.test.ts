@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { inTransaction } from '../../src/lib/db/db.ts';
-import { copyDeliveries, tryLockReplay } from '../../src/webhooks/replay.ts';
+import { tryLockReplay } from '../../src/webhooks/replay.ts';
 import { subscriber } from '../support/fakes/subscriber.ts';
 import { makePool, workerOf } from '../support/make/deliveries.ts';
 import { addDeliveries, idAt, makeTests } from '../support/make/delivery-rows.ts';
-import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { makeWebhook } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { makeCaller } from '../support/probe/caller.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -78,47 +77,6 @@ test('a replay delivers again what was skipped or failed since a time, and nothi
     [made[1]!.message_id, made[3]!.message_id],
   );
   assert.equal(await jobs(webhook), 1);
-});
-
-test('what is delivered again comes in the order of its events, however Postgres finds it', async () => {
-  const org_id = await makeOrganization(db);
-  const of = { org_id, webhook_id: await makeWebhook(db, org_id) };
-  const ids: string[] = [];
-  for (const minutes of [1, 3, 2]) {
-    const created_at = new Date(Date.now() - minutes * 60_000);
-    ids.push(...(await addDeliveries(db, { ...of, status: 'skipped', created_at })));
-  }
-  const since = new Date(Date.now() - 3_600_000);
-  await inTransaction(db, async (tx) => {
-    await tx`set local enable_indexscan = off`;
-    await tx`set local enable_mergejoin = off`;
-    await copyDeliveries(tx, org_id, { webhookId: of.webhook_id, since, traceparent: null });
-  });
-  const again = await db<{ message_id: string }[]>`
-    select message_id from pending_deliveries where webhook_id = ${of.webhook_id} order by id`;
-  assert.deepEqual(
-    again.map(({ message_id }) => message_id),
-    [ids[1], ids[2], ids[0]],
-  );
-});
-
-test('the span of a replay links to twenty traces of what it delivers again', async () => {
-  const org_id = await makeOrganization(db);
-  const of = { org_id, webhook_id: await makeWebhook(db, org_id) };
-  const given = { webhookId: of.webhook_id, since: new Date(0), traceparent: null };
-  for (const [missed, linked] of [
-    [20, 20],
-    [21, 20],
-  ] as const) {
-    const rows = Array.from({ length: missed }, (_, n) => ({
-      ...of,
-      status: 'skipped',
-      traceparent: `trace ${n}`,
-    }));
-    await addDeliveries(db, ...rows);
-    const { count, traceparents } = await copyDeliveries(db, org_id, given);
-    assert.deepEqual([count, traceparents.length], [missed, linked]);
-  }
 });
 
 test('a second replay finds nothing more to do', async () => {

@@ -44,40 +44,6 @@ test('a summary that a member asks for is made by a job, once, in the name of th
   assert.match(await (await get(list)).text(), />May 2026<\/a>/);
 });
 
-test('days are those of the time zone of the organization, the last one included', async () => {
-  const { org, list, post } = await scene('editor', { time_zone: 'Pacific/Auckland' });
-  await post(list, { date_from: '2026-05-01', date_to: '2026-05-01' });
-  const [job] = await askedOf(org.id);
-  assert.equal(job!.period_start, '2026-04-30T12:00:00.000Z');
-  assert.equal(job!.period_end, '2026-05-01T12:00:00.000Z');
-});
-
-test('a new summary begins where the last one ended, or thirty days ago, and ends yesterday', async () => {
-  const { org, list, get } = await scene('editor', { time_zone: 'Pacific/Kiritimati' });
-  const day = async (before: number) => {
-    const [row] = await db<{ day: string }[]>`
-      select ((now() at time zone 'Pacific/Kiritimati')::date - ${before}::int)::text as day`;
-    return row!.day;
-  };
-  const offered = async () =>
-    [...(await (await get(`${list}/new`)).text()).matchAll(/type="date"[^>]*value="([^"]*)"/g)].map(
-      ([, value]) => value,
-    );
-  const summarized = async (end: number) => {
-    await db`
-      insert into summaries (org_id, report_type, scheduled, period_start, period_end, responses, top_themes, text)
-      select ${org.id}, 'executive-summary', false, last - interval '7 days', last, 0, '{}', 'Nothing.'
-      from (select ${await day(end)}::text::timestamp at time zone 'Pacific/Kiritimati' as last) days`;
-  };
-  assert.deepEqual(await offered(), [await day(30), await day(1)]);
-  await summarized(45);
-  assert.deepEqual(await offered(), [await day(45), await day(1)]);
-  await summarized(12);
-  assert.deepEqual(await offered(), [await day(12), await day(1)]);
-  await summarized(-3);
-  assert.deepEqual(await offered(), [await day(0), await day(0)]);
-});
-
 test('a period with a mistake is 422 and asks for nothing', async () => {
   const { org, list, post } = await scene();
   for (const [form, sentence] of [
