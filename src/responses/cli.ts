@@ -25,6 +25,7 @@ import { allResponses } from './filter.queries.ts';
 import { importResponses } from './import.ts';
 import { listResponses } from './queries.ts';
 import { findHeld, releaseResponse } from './release.ts';
+import type { Response } from './schemas.ts';
 
 const mostListed = 200;
 
@@ -47,7 +48,10 @@ const list = command({
       await getOrganization(db, org);
       const filter = { ...allResponses, survey_id: survey, category, held };
       const page = { page: 1, limit, ignored: [] };
-      const { data } = await readList<ListedResponse>(db, listResponses(db, org, { filter, page }));
+      const { data } = await readList<v.InferOutput<typeof Response>>(
+        db,
+        listResponses(db, org, { filter, page }),
+      );
       const rows = data.map((row) => [
         row.created_at,
         row.survey_type,
@@ -61,16 +65,6 @@ const list = command({
       return { data, text: columns([head, ...rows]) };
     }),
 });
-
-type ListedResponse = {
-  created_at: string;
-  survey_type: string;
-  score: number;
-  category: string;
-  held: boolean;
-  contact_email: string | null;
-  comment: string | null;
-};
 
 const release = command({
   name: 'response release',

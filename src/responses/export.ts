@@ -33,7 +33,7 @@ export async function* exportResponses(
   { filter, format }: ExportWish,
 ): AsyncGenerator<FileText> {
   const read = exportReads(tools, orgId);
-  if (format === 'csv') yield csvLine(exportColumns);
+  if (format === 'csv') yield csvLine(Object.keys(csvCells(tools.db)));
   yield* readAhead<Position>({
     read: (range, reader) =>
       read(reader, (sql) => readRange(sql, orgId, { ...range, filter, format })),
@@ -89,54 +89,31 @@ const sourceOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
  */
 const exportLine = (sql: Sql, format: ExportFormat): Part =>
   format === 'csv'
-    ? sql`concat(${csvCells(sql).reduce((line, cell) => sql`${line}, ',', ${cell}`)}, E'\\r\\n')`
+    ? sql`concat(${Object.values(csvCells(sql)).reduce((line, cell) => sql`${line}, ',', ${cell}`)}, E'\\r\\n')`
     : sql`(${itemText(sql, { survey: sql`named.shown`, tags: sql`coalesce(tagged.shown, '[]')` })} || E'\\n')`;
 
-/** The names of `csvCells`. */
-const exportColumns = [
-  'id',
-  'created_at',
-  'survey_id',
-  'survey_name',
-  'survey_type',
-  'score',
-  'category',
-  'comment',
-  'language',
-  'contact_email',
-  'contact_name',
-  'properties',
-  'tags',
-  'state',
-  'owner',
-  'held',
-  'ai_sentiment',
-  'ai_themes',
-  'ai_churn_risk',
-  'ai_summary',
-] as const;
-
-const csvCells = (sql: Sql): Part[] => [
-  sql`r.id`,
-  sql`iso(r.created_at)`,
-  sql`r.survey_id`,
-  sql`named.shown`,
-  sql`r.score`,
-  sql`r.category`,
-  csvCell(sql, sql`r.comment`),
-  csvCell(sql, sql`r.language`),
-  csvCell(sql, sql`c.email`),
-  csvCell(sql, sql`c.name`),
-  propertiesCell(sql),
-  csvCell(sql, sql`tagged.shown`),
-  sql`r.state`,
-  ownerCell(sql),
-  sql`case when r.held_reason is null then 'false' else 'true' end`,
-  csvCell(sql, sql`a.sentiment`),
-  themesCell(sql),
-  csvCell(sql, sql`a.churn_risk`),
-  csvCell(sql, sql`a.summary`),
-];
+const csvCells = (sql: Sql): Record<string, Part> => ({
+  id: sql`r.id`,
+  created_at: sql`iso(r.created_at)`,
+  survey_id: sql`r.survey_id`,
+  survey_name: sql`named.shown`,
+  survey_type: sql`named.type`,
+  score: sql`r.score`,
+  category: sql`r.category`,
+  comment: csvCell(sql, sql`r.comment`),
+  language: csvCell(sql, sql`r.language`),
+  contact_email: csvCell(sql, sql`c.email`),
+  contact_name: csvCell(sql, sql`c.name`),
+  properties: propertiesCell(sql),
+  tags: csvCell(sql, sql`tagged.shown`),
+  state: sql`r.state`,
+  owner: ownerCell(sql),
+  held: sql`case when r.held_reason is null then 'false' else 'true' end`,
+  ai_sentiment: csvCell(sql, sql`a.sentiment`),
+  ai_themes: themesCell(sql),
+  ai_churn_risk: csvCell(sql, sql`a.churn_risk`),
+  ai_summary: csvCell(sql, sql`a.summary`),
+});
 
 const propertiesCell = (sql: Sql) =>
   csvObject(sql, sql`coalesce(c.properties, r.properties, '{}')`);
@@ -155,7 +132,7 @@ const themesCell = (sql: Sql) => sql`
  */
 const sharedCells = (sql: Sql, orgId: OrgId, format: ExportFormat): Part => sql`
   named as materialized (
-    select id, ${format === 'csv' ? sql`concat(${csvCell(sql, sql`name`)}, ',', type)` : surveyMembers(sql)} as shown
+    select id, type, ${format === 'csv' ? csvCell(sql, sql`name`) : surveyMembers(sql)} as shown
     from surveys
     where org_id = ${orgId}
   ), tagged as materialized (

@@ -236,11 +236,17 @@ const remove = command({
     }),
 });
 
-const surveyMoves: readonly Command<CommandTools>[] = [open, close, reopen, copy, remove];
-
-const surveyChanges: readonly Command<CommandTools>[] = [create, update, ...surveyMoves];
-
-export const surveyCommands: readonly Command<CommandTools>[] = [...surveyChanges, list, show];
+export const surveyCommands: readonly Command<CommandTools>[] = [
+  create,
+  update,
+  open,
+  close,
+  reopen,
+  copy,
+  remove,
+  list,
+  show,
+];
 
 type GivenFields = {
   question?: string | undefined;

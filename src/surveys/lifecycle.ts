@@ -8,6 +8,7 @@ import { averageScore, netPromoterScore } from '../survey-types.ts';
 import { emit } from '../webhooks/emit.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
 import {
+  activate,
   type CompletedSurvey,
   closeByHand,
   completeAnswered,
@@ -20,8 +21,6 @@ import {
   lockSurvey,
   type ManagedSurvey,
   type OrgSurvey,
-  openDraft,
-  reopenCompleted,
   type SurveyChanges,
   type SurveyContent,
   type SurveyRow,
@@ -91,31 +90,31 @@ export async function completeIfAnswered(
 
 /** Opens a draft: from now on it can be sent and answered. One that is open stays so. */
 export async function openSurvey({ db }: { db: Db }, by: Writer, surveyId: string) {
-  return await inTransaction(db, async (tx): Promise<ManagedSurvey> => {
-    const opened = await openDraft(tx, by.orgId, surveyId);
-    if (opened) await recordMove(tx, by, { act: 'survey.opened', surveyId });
-    const survey = opened ?? (await getOrgSurvey(tx, by.orgId, surveyId));
-    if (survey.status === 'completed') {
-      throw new Refusal('conflict', 'the survey is completed: reopen it to make it active again', {
-        code: 'survey_completed',
-      });
-    }
-    return survey;
-  });
+  const survey = await activateSurvey(db, by, { surveyId, from: 'draft', act: 'survey.opened' });
+  if (survey.status === 'completed') throw isCompleted();
+  return survey;
 }
 
 /** Makes a completed survey active again, however it completed. One that is active stays so. */
 export async function reopenByHand({ db }: { db: Db }, by: Writer, surveyId: string) {
-  return await inTransaction(db, async (tx): Promise<ManagedSurvey> => {
-    const reopened = await reopenCompleted(tx, by.orgId, surveyId);
-    if (reopened) await recordMove(tx, by, { act: 'survey.reopened', surveyId });
-    const survey = reopened ?? (await getOrgSurvey(tx, by.orgId, surveyId));
-    if (survey.status === 'draft') {
-      throw new Refusal('conflict', 'the survey is a draft: open it', { code: 'survey_draft' });
-    }
-    return survey;
-  });
+  const move = { surveyId, from: 'completed', act: 'survey.reopened' } as const;
+  const survey = await activateSurvey(db, by, move);
+  if (survey.status === 'draft') {
+    throw new Refusal('conflict', 'the survey is a draft: open it', { code: 'survey_draft' });
+  }
+  return survey;
 }
+
+const activateSurvey = (
+  db: Db,
+  by: Writer,
+  { from, ...move }: SurveyMove & { from: 'draft' | 'completed' },
+): Promise<ManagedSurvey> =>
+  inTransaction(db, async (tx) => {
+    const survey = await activate(tx, by.orgId, move.surveyId, from);
+    if (survey) await recordMove(tx, by, move);
+    return survey ?? (await getOrgSurvey(tx, by.orgId, move.surveyId));
+  });
 
 /** Closes a survey by hand. A survey that had completed by itself has published so already. */
 export async function closeSurvey({ db }: { db: Db }, by: Writer, surveyId: string) {

@@ -349,22 +349,12 @@ export async function lockManagedSurvey(
   return row;
 }
 
-/** Opens a draft; nothing comes back when it is none. */
-export async function openDraft(sql: Sql, orgId: string, id: string) {
-  const [row] = await sql<ManagedSurvey[]>`
-    update surveys
-    set status = 'active', updated_at = now()
-    where org_id = ${orgId} and id = ${id} and status = 'draft'
-    returning ${fields(sql)}`;
-  return row;
-}
-
-/** Makes a completed survey active again; returns nothing when it is not completed. */
-export async function reopenCompleted(sql: Sql, orgId: string, id: string) {
+/** Opens a draft or a completed survey; returns nothing when the survey has another status. */
+export async function activate(sql: Sql, orgId: string, id: string, from: 'draft' | 'completed') {
   const [row] = await sql<ManagedSurvey[]>`
     update surveys
     set status = 'active', completed_by = null, completed_at = null, updated_at = now()
-    where org_id = ${orgId} and id = ${id} and status = 'completed'
+    where org_id = ${orgId} and id = ${id} and status = ${from}
     returning ${fields(sql)}`;
   return row;
 }

@@ -9,14 +9,21 @@ import { Chip, State, Tag, Time } from '../../web/app/badges.tsx';
 import { type FormState, Select } from '../../web/app/forms.tsx';
 import { counted, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { personOf, type ShownResponse } from '../display.ts';
 import { filterOf, parseFiltered, rangeOf, runSearch } from '../filter.ts';
 import { readInstants } from '../period.ts';
 import { PropertyFilters } from '../property-filters.tsx';
 import { listResponses } from '../queries.ts';
 import { ResponseQuery } from '../schemas.ts';
 import { Filters } from './filters.tsx';
-import { type FilterChoices, filled, findChoices, inZone, pathOf } from './paths.ts';
+import {
+  type FilterChoices,
+  filled,
+  findChoices,
+  inZone,
+  pathOf,
+  personOf,
+  type ShownResponse,
+} from './paths.ts';
 
 const rowsOnPage = '25';
 

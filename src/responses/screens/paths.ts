@@ -1,9 +1,16 @@
 import type { Context } from 'hono';
+import type * as v from 'valibot';
 import type { Sql } from '../../lib/db/db.ts';
 import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
 import type { Category, SurveyType } from '../../survey-types.ts';
 import { type FlashNotice, flash } from '../../web/app/flash.ts';
 import { withTypedProperties } from '../property-filters.tsx';
+import type { Response } from '../schemas.ts';
+
+export type ShownResponse = v.InferOutput<typeof Response>;
+
+export const personOf = ({ contact_name, contact_email }: ShownResponse) =>
+  contact_name ?? contact_email ?? 'Anonymous';
 
 export const pathOf = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/responses`;
 

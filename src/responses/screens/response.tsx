@@ -12,7 +12,6 @@ import { emptyForm, Field, type FormState, readForm, Select } from '../../web/ap
 import { Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { Excerpt } from '../answer.ts';
-import { type DetailProps, personOf, type ResponsePlace, type ShownResponse } from '../display.ts';
 import { filterOf, parseFiltered } from '../filter.ts';
 import { addNote, deleteResponse, followUp, setTags } from '../follow-up.ts';
 import { findNeighbours, findResponse, type Neighbours } from '../queries.ts';
@@ -20,6 +19,7 @@ import { tryRelease } from '../release.ts';
 import { FollowUpFields, NoteInput, ResponseQuery } from '../schemas.ts';
 import { Pane } from './inbox.tsx';
 import {
+  type FilterChoices,
   filled,
   findChoices,
   findOrigin,
@@ -27,12 +27,30 @@ import {
   inZone,
   listOthers,
   listPathOf,
+  type OtherResponse,
   pathOf,
+  personOf,
   queryOf,
   type ResponseOrigin,
   responsePathOf,
+  type ShownResponse,
   trailOf,
 } from './paths.ts';
+
+type ResponsePlace = { path: string; query: string };
+
+type DetailProps = {
+  response: ShownResponse;
+  origin: ResponseOrigin;
+  others: readonly OtherResponse[];
+  choices: FilterChoices;
+  /** The list, and its filters. */
+  path: string;
+  query: string;
+  /** The address of the reader, if its role may change a response. */
+  editor: string | null;
+  note: FormState;
+};
 
 export type ResponseScreenTools = { db: Db; excerpt: Excerpt };
 
