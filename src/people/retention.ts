@@ -7,7 +7,7 @@ import {
   deleteVisitsOf,
   emptyComments,
   lockOldComments,
-  lockResponsesOfContacts,
+  lockResponsesOf,
   makeAnonymous,
 } from '../responses/erase.ts';
 import { deleteBlockedOf, deleteOldMails } from '../sends/queries.ts';
@@ -91,7 +91,7 @@ function deleteThese(db: Db, orgId: string, { days, found }: { days: number; fou
   return inTransaction(db, async (tx) => {
     await lockSurveysOf(tx, orgId, surveyIds);
     const ids = await lockInactive(tx, orgId, { days, ids: found.map(({ id }) => id) });
-    const responses = await lockResponsesOfContacts(tx, orgId, ids);
+    const responses = await lockResponsesOf(tx, orgId, { contactIds: ids });
     await eraseDerived(tx, orgId, responses);
     await makeAnonymous(
       tx,

@@ -7,38 +7,33 @@ export type ErasedResponse = { id: string; comment: string | null; created_at: D
 
 type ResponsesToErase = {
   contactIds: readonly string[];
+  /** An address in lower case. */
   key: string;
-  /** Only what was written before then; without a time everything. */
+  /** Only what was written before then; null for everything. */
   before: Date | null;
 };
 
-/** The responses of contacts, and those in whose properties a website handed in their address; locked. */
+/** Locks the responses of contacts, and those in whose properties a website handed in an address. */
 export async function lockResponsesOf(
   sql: Sql,
   orgId: string,
-  { contactIds, key, before }: ResponsesToErase,
+  {
+    contactIds,
+    key,
+    before = null,
+  }: Pick<ResponsesToErase, 'contactIds'> & Partial<ResponsesToErase>,
 ) {
-  return await sql<ErasedResponse[]>`
-    select id, comment, created_at
-    from responses
-    where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
+  const named =
+    key === undefined
+      ? sql``
+      : sql`
        or org_id = ${orgId} and properties is not null
          and created_at < coalesce(${before}::timestamptz, 'infinity')
-         and properties::text ~* ${patternOfAddress(key)}
-    order by id
-    for update`;
-}
-
-/** The responses of contacts, locked. */
-export async function lockResponsesOfContacts(
-  sql: Sql,
-  orgId: string,
-  contactIds: readonly string[],
-) {
+         and properties::text ~* ${patternOfAddress(key)}`;
   return await sql<ErasedResponse[]>`
     select id, comment, created_at
     from responses
-    where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
+    where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[]) ${named}
     order by id
     for update`;
 }

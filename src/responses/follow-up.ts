@@ -110,10 +110,8 @@ export async function deleteResponse({ db }: FollowUpTools, { orgId, actor }: Wr
   });
 }
 
-type TaggingTools = { db: Db };
-
 export async function setTags(
-  { db }: TaggingTools,
+  { db }: FollowUpTools,
   { orgId, actor }: Writer,
   { id, tagIds }: { id: string; tagIds: readonly string[] },
 ) {
@@ -137,7 +135,7 @@ type ManyTagged = { responseIds: readonly string[]; tagId: string; put: boolean 
 
 /** Puts a tag on many responses, or takes it away; returns how many of them there are. */
 export async function tagMany(
-  { db }: TaggingTools,
+  { db }: FollowUpTools,
   { orgId, actor }: Writer,
   { responseIds, tagId, put }: ManyTagged,
 ): Promise<number> {
@@ -251,11 +249,9 @@ export async function lockResponses(sql: Sql, orgId: string, ids: readonly strin
   return rows.map(({ id }) => id);
 }
 
-async function insertResponseTags(
-  sql: Sql,
-  orgId: string,
-  { responseIds, tagIds }: { responseIds: readonly string[]; tagIds: readonly string[] },
-) {
+type TagChange = { responseIds: readonly string[]; tagIds: readonly string[] };
+
+async function insertResponseTags(sql: Sql, orgId: string, { responseIds, tagIds }: TagChange) {
   await sql`
     insert into response_tags (org_id, response_id, tag_id)
     select ${orgId}, response_id, tag_id
@@ -268,11 +264,7 @@ async function insertResponseTags(
 async function deleteResponseTags(
   sql: Sql,
   orgId: string,
-  {
-    responseIds,
-    tagIds,
-    except,
-  }: { responseIds: readonly string[]; tagIds: readonly string[]; except: boolean },
+  { responseIds, tagIds, except }: TagChange & { except: boolean },
 ) {
   await sql`
     delete from response_tags

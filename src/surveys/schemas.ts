@@ -281,17 +281,7 @@ const TextByCategory = `must name one of ${categories.join(', ')}`;
 
 const FollowUpInput = described(
   v.union(
-    [
-      FollowUpText,
-      v.pipe(
-        v.object({
-          promoter: v.optional(FollowUpText),
-          passive: v.optional(FollowUpText),
-          detractor: v.optional(FollowUpText),
-        }),
-        v.check(namesOne, TextByCategory),
-      ),
-    ],
+    [FollowUpText, v.pipe(byCategory(FollowUpText), v.check(namesOne, TextByCategory))],
     'must be text, or an object of texts by category',
   ),
   'the question above the comment: one for all, or by category',
@@ -315,14 +305,7 @@ const ThanksInput = described(
   v.union(
     [
       Filled(Paragraph(longestThanks)),
-      v.pipe(
-        v.object({
-          promoter: v.optional(ThanksWordsInput),
-          passive: v.optional(ThanksWordsInput),
-          detractor: v.optional(ThanksWordsInput),
-        }),
-        v.check(namesOne, TextByCategory),
-      ),
+      v.pipe(byCategory(ThanksWordsInput), v.check(namesOne, TextByCategory)),
     ],
     'must be text, or an object by category of text, link_url and link_text',
   ),

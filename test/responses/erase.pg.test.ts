@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { json, type Sql } from '../../src/lib/db/db.ts';
-import {
-  lockOldComments,
-  lockResponsesOf,
-  lockResponsesOfContacts,
-} from '../../src/responses/erase.ts';
+import { lockOldComments, lockResponsesOf } from '../../src/responses/erase.ts';
 import { lockResponses, updateFollowUps } from '../../src/responses/follow-up.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -45,8 +41,8 @@ test('responses are of the contacts of an organization, or had their address han
     idsOf(await lockResponsesOf(db, own.org, { contactIds, key, before: given }));
   assert.deepEqual(await found(before), [late, early].toSorted());
   assert.deepEqual(await found(null), [late, early, then].toSorted());
-  assert.deepEqual(idsOf(await lockResponsesOfContacts(db, own.org, contactIds)), [late]);
-  assert.deepEqual(idsOf(await lockResponsesOfContacts(db, own.org, [randomUUID()])), []);
+  assert.deepEqual(idsOf(await lockResponsesOf(db, own.org, { contactIds })), [late]);
+  assert.deepEqual(idsOf(await lockResponsesOf(db, own.org, { contactIds: [randomUUID()] })), []);
 });
 
 test('comments are old that were written more than so many days ago, on hold or not, of one organization', async () => {
@@ -81,7 +77,7 @@ type Locked = { org: string; contactIds: string[]; ids: string[] };
 const locking: Record<string, (locked: Locked) => Promise<unknown>> = {
   'erasing a person': ({ org, contactIds }) =>
     lockResponsesOf(db, org, { contactIds, key, before: null }),
-  'erasing contacts': ({ org, contactIds }) => lockResponsesOfContacts(db, org, contactIds),
+  'erasing contacts': ({ org, contactIds }) => lockResponsesOf(db, org, { contactIds }),
   'emptying old comments': ({ org }) => lockOldComments(db, org, { days, atMost: 9 }),
   tagging: ({ org, ids }) => lockResponses(db, org, ids),
   'following up': ({ org, ids }) => updateFollowUps(db, org, { ids, chosen_state: 'done' }),

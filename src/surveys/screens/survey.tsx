@@ -163,25 +163,23 @@ function Periods({ here, period }: { here: string; period: SurveyPeriod }) {
   );
 }
 
-const opened = (name: string) => `“${name}” is open: it can be sent and answered.`;
-
-const reopened = (name: string) => `“${name}” is open again.`;
-
-const closed = (name: string) => `“${name}” is closed: its links say so.`;
-
 type ActTools = { db: Db };
 type ByHand = (tools: ActTools, by: Writer, surveyId: string) => Promise<{ name: string }>;
 
 export function addActs(app: Hono<ScreenEnv>, tools: ActTools) {
   return app
-    .post('/:id/open', (c) => move(c, tools, { act: openSurvey, done: opened }))
-    .post('/:id/reopen', (c) => move(c, tools, { act: reopenByHand, done: reopened }))
+    .post('/:id/open', (c) =>
+      move(c, tools, { act: openSurvey, done: 'is open: it can be sent and answered.' }),
+    )
+    .post('/:id/reopen', (c) => move(c, tools, { act: reopenByHand, done: 'is open again.' }))
 
     .get('/:id/close', async (c) => {
       requireRole(c, 'editor');
       return showClose(c, await surveyOf(c, tools.db));
     })
-    .post('/:id/close', (c) => move(c, tools, { act: closeSurvey, done: closed }))
+    .post('/:id/close', (c) =>
+      move(c, tools, { act: closeSurvey, done: 'is closed: its links say so.' }),
+    )
 
     .post('/:id/copy', async (c) => {
       const editor = requireRole(c, 'editor');
@@ -211,13 +209,13 @@ export function addActs(app: Hono<ScreenEnv>, tools: ActTools) {
     });
 }
 
-type SurveyMoveScreen = { act: ByHand; done: (name: string) => string };
+type SurveyMoveScreen = { act: ByHand; done: string };
 
 async function move(c: Context<ScreenEnv>, tools: ActTools, { act, done }: SurveyMoveScreen) {
   const editor = requireRole(c, 'editor');
   const { id, name } = await surveyOf(c, tools.db);
   await act(tools, editor, id);
-  return redirectWith(c, `${surveysPath(c.var.organization)}/${id}`, done(name));
+  return redirectWith(c, `${surveysPath(c.var.organization)}/${id}`, `“${name}” ${done}`);
 }
 
 function showClose(c: Context<ScreenEnv>, { id, name }: ManagedSurvey) {
