@@ -443,7 +443,7 @@ function mailOf(
 type MailServer = { host: string; port: number } | null;
 type TracedMail = { sendId: string; surveyId: string; attempt: number };
 
-export const mailSpan = (
+const mailSpan = (
   server: MailServer,
   { sendId, surveyId, attempt }: TracedMail,
 ): SpanDescription => ({
@@ -458,7 +458,7 @@ export const mailSpan = (
   },
 });
 
-export function mailEnd(outcome: string): SpanEnd {
+function mailEnd(outcome: string): SpanEnd {
   const failed = outcome !== 'accepted' && outcome !== 'withdrawn';
   const attributes: Attributes = { 'askback.send.outcome': outcome };
   if (failed) attributes[errorType] = outcome;

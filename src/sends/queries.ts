@@ -196,7 +196,7 @@ export type MailWords = {
   organization: MailSender;
 };
 
-export type OpenMail = {
+type OpenMail = {
   id: string;
   org_id: string;
   survey_id: string;

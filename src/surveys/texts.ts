@@ -35,9 +35,6 @@ export function textsIn(survey: WordedSurvey, language: string): SurveyTexts {
   };
 }
 
-export const dependsOnProperties = (survey: WordedSurvey): boolean =>
-  Object.keys(survey.texts).length > 0 || /\{\{\s*properties\./.test(JSON.stringify(survey));
-
 type ReaderWishes = {
   /** The contact's property `language`, whatever it holds. */
   property?: unknown;

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { promisify } from 'node:util';
 
-export type DkimSettings = { domain: string; selector: string; key: string };
+type DkimSettings = { domain: string; selector: string; key: string };
 
 export type DkimSigner = (message: Buffer) => Promise<Buffer>;
 

@@ -1,5 +1,5 @@
 /** How the connection is protected. `opportunistic` encrypts if the server can, and checks no name. */
-export type TlsMode = 'implicit' | 'required' | 'opportunistic' | 'none';
+type TlsMode = 'implicit' | 'required' | 'opportunistic' | 'none';
 
 export type SmtpSettings = {
   host: string;
