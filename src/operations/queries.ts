@@ -38,7 +38,6 @@ const maxSenders = 1000;
 /** The senders of surveys that are not completed, the most used first; without an organization those of all. */
 export async function listSenders(sql: Sql, orgId: string | null): Promise<string[]> {
   const rows = await sql<{ from_email: string }[]>`
-    -- all organizations
     select from_email
     from surveys
     where (${orgId}::uuid is null or org_id = ${orgId}) and status <> 'completed'
