@@ -1,7 +1,7 @@
 import { one, type Sql } from '../lib/db/db.ts';
 import { extensionsNeeded } from './rules.ts';
 
-export type ServerFacts = {
+type ServerFacts = {
   version: string;
   major: number;
   now: Date;

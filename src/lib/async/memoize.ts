@@ -1,35 +1,18 @@
-/** The same function, with its results for the latest distinct arguments kept until `clear`. It must be pure. */
+/** The same function, with its results for the latest distinct arguments kept. It must be pure. */
 export function memoize<In extends object, Out>(most: number, make: (argument: In) => Out) {
-  const results = createLatest<Out>(most);
-  const call = (argument: In): Out => {
+  const results = new Map<string, Out>();
+  return (argument: In): Out => {
     const key = JSON.stringify(argument);
-    return results.get(key) ?? results.set(key, make(argument));
-  };
-  return Object.assign(call, { clear: results.clear });
-}
-
-export function createLatest<Value>(most: number) {
-  const values = new Map<string, Value>();
-
-  function set(key: string, value: Value): Value {
-    values.delete(key);
-    values.set(key, value);
-    if (values.size > most) values.delete(values.keys().next().value ?? key);
-    return value;
-  }
-
-  return {
-    get(key: string): Value | undefined {
-      const value = values.get(key);
-      return value === undefined ? undefined : set(key, value);
-    },
-    set,
-    clear: () => values.clear(),
+    const result = results.get(key) ?? make(argument);
+    results.delete(key);
+    results.set(key, result);
+    if (results.size > most) results.delete(results.keys().next().value ?? key);
+    return result;
   };
 }
 
 /**
- * What `make` makes, made when it is first asked for. For constants that are dear and that few commands need, such as
+ * Calls `make` on first use and keeps the result. For constants that are dear and that few commands need, such as
  * names of languages and forms of dates: the first of them costs some milliseconds, which each start would wait for.
  */
 export function lazily<T>(make: () => T): () => T {

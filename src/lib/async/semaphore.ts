@@ -11,9 +11,9 @@ export type SemaphoreOptions = {
 };
 
 /** Goes before others while it holds fewer than `max` slots. Others leave it `kept` slots. */
-export type FirstGroup = { name: string; max: number; kept: number };
+type FirstGroup = { name: string; max: number; kept: number };
 
-export type SemaphoreCounts = { total: number; held: number; waiting: number; groups: number };
+type SemaphoreCounts = { total: number; held: number; waiting: number; groups: number };
 
 export type Semaphore = ReturnType<typeof createSemaphore>;
 

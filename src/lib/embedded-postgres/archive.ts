@@ -92,7 +92,7 @@ function writeRuntime(draft: string, { manifest, read }: Contents) {
 }
 
 /** The Postgres that came with this program. Its id changes with its contents; opening it is the slow part. */
-export type Distribution = { id: string; open(): Contents };
+type Distribution = { id: string; open(): Contents };
 
 export const archiveAsset = 'postgres.zst';
 export const archiveRecordAsset = 'postgres.json';
@@ -162,8 +162,8 @@ const unwanted = [/^lib\/lib(ecpg|pgtypes)/, /pl(perl|python|tcl)/, /psqlrc|pg_s
 const needed = (path: string) =>
   wanted.some((pattern) => pattern.test(path)) && !unwanted.some((pattern) => pattern.test(path));
 
-export type Manifest = { files: PackedFile[]; links: { path: string; target: string }[] };
-export type PackedFile = { path: string; executable: boolean; size: number; sha256: string };
+type Manifest = { files: PackedFile[]; links: { path: string; target: string }[] };
+type PackedFile = { path: string; executable: boolean; size: number; sha256: string };
 
 export type Contents = { manifest: Manifest; read(file: PackedFile): Uint8Array };
 

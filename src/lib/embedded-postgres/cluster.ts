@@ -15,7 +15,7 @@ import { chownTo, type DataFolder, spawnIdentity } from './folder.ts';
 
 const draftPrefix = '.making-';
 
-export type ClusterOptions = { runtime: string; socketFolder: string; durable: boolean };
+type ClusterOptions = { runtime: string; socketFolder: string; durable: boolean };
 
 export const clusterOf = ({ path }: Pick<DataFolder, 'path'>) => join(path, 'cluster');
 

@@ -26,7 +26,7 @@ const logBytes = 1_000_000;
 /** A server that answers. `gone` resolves when it ends, for whatever reason. */
 export type Server = Address & { gone: Promise<void> };
 
-export type Program = { runtime: string; cluster: string };
+type Program = { runtime: string; cluster: string };
 
 /** Workers of a crashed server may still use the data for a moment, so it tries again. */
 export async function startServer(folder: DataFolder, program: Program): Promise<Server> {
@@ -117,7 +117,7 @@ function signal(pid: number, name: NodeJS.Signals) {
   }
 }
 
-export type Running = { pid: number; socketFolder: string; ready: boolean; executable: string };
+type Running = { pid: number; socketFolder: string; ready: boolean; executable: string };
 
 const deletedMark = ' (deleted)';
 
@@ -130,7 +130,7 @@ export function findServer(cluster: string): Running | undefined {
   return { pid, executable, socketFolder: lines[4] ?? '', ready: lines[7]?.trim() === 'ready' };
 }
 
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -143,13 +143,13 @@ export function isAlive(pid: number): boolean {
  * Resolves when a server is gone. A server that is not our child may stay as a zombie, which looks alive by
  * its number, so its socket is tried as well. Reads no files: a serving process may not.
  */
-export async function untilGone({ pid, socketFolder }: Address, everyMs: number) {
+async function untilGone({ pid, socketFolder }: Address, everyMs: number) {
   while (isAlive(pid) && (await answers(socketFolder))) {
     await sleep(everyMs, undefined, { ref: false });
   }
 }
 
-export type Address = { pid: number; socketFolder: string };
+type Address = { pid: number; socketFolder: string };
 
 function answers(socketFolder: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -174,7 +174,7 @@ export function removeStrayPidFile(cluster: string) {
 }
 
 /** Workers of a killed server finish what they do before they notice. */
-export function hasWorkers(cluster: string): boolean {
+function hasWorkers(cluster: string): boolean {
   if (process.platform !== 'linux') return false;
   return readdirSync('/proc').some(
     (name) => /^\d+$/.test(name) && readLink(`/proc/${name}/cwd`) === cluster,

@@ -20,7 +20,7 @@ export function createOutage(log: Log, words: { begins: string; over: string }) 
   };
 }
 
-export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
+type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace';
 
 /**
  * What a line may have in addition to its message; anything else does not reach it. These are the fields of the

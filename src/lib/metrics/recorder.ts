@@ -52,7 +52,7 @@ export type Exemplar = {
 
 export type Recorder = ReturnType<typeof createRecorder>;
 
-export type Trace = { trace_id: string };
+type Trace = { trace_id: string };
 
 /** The trace of a measurement, if it is sampled: only those can be looked at. */
 export function traceOf(traceparent: string | null | undefined): Trace | null {

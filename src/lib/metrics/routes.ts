@@ -23,7 +23,7 @@ export const metricsRoutes = ({ families, access }: MetricsTools) =>
     });
   });
 
-export type MetricsAccess = {
+type MetricsAccess = {
   token: string | null;
   ownAddress: boolean;
   /** A local caller needs no token: no proxy can be in front of the service. */

@@ -32,7 +32,7 @@ export function task<Payload>(
   };
 }
 
-export type JobSurroundings = { log: Log; program: string };
+type JobSurroundings = { log: Log; program: string };
 
 export function graphileTasks(tasks: Record<string, Task>, surroundings: JobSurroundings) {
   const list: TaskList = {};

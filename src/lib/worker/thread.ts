@@ -4,7 +4,7 @@ import { parentPort } from 'node:worker_threads';
 export type ThreadRequest = { name: string; input: unknown };
 export type ThreadReply = { ok: true; value: unknown } | { ok: false; error: string };
 
-export type ThreadTasks = Readonly<Record<string, (input: never) => unknown>>;
+type ThreadTasks = Readonly<Record<string, (input: never) => unknown>>;
 
 /** Answers the requests of `createWorker`, in the thread that it starts. */
 export function serveTasks(tasks: ThreadTasks) {

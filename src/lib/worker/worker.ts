@@ -15,7 +15,7 @@ export type WorkerOptions = {
   waitingPerGroup: number;
 };
 
-export type WorkerTask = { name: string; input: unknown; group: string; limitMs: number };
+type WorkerTask = { name: string; input: unknown; group: string; limitMs: number };
 
 /** Why a task has no result: it took too long, too many wait, or the thread or the task failed. */
 export class WorkerError extends Error {

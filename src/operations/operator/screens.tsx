@@ -389,7 +389,7 @@ type OverviewProps = {
 };
 
 /** What somebody who is woken at night looks for stands first. */
-export function Overview(props: OverviewProps) {
+function Overview(props: OverviewProps) {
   return (
     <>
       <Health {...props} />
