@@ -10,7 +10,14 @@ import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { signedNps } from '../survey-types.ts';
 import { Mistakes, Tag, Time } from '../web/app/badges.tsx';
 import { redirectWith } from '../web/app/flash.ts';
-import { Day, emptyForm, Field, type FormState, readForm } from '../web/app/forms.tsx';
+import {
+  Day,
+  emptyForm,
+  Field,
+  type FormState,
+  readForm,
+  SubmitOrCancel,
+} from '../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import {
@@ -134,14 +141,7 @@ function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 20
           help="The last day; it is included."
           required
         />
-        <div class="actions">
-          <button type="submit" class="primary">
-            Make summary
-          </button>
-          <a class="more" href={list}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel button="Make summary" cancel={list} />
       </form>
     ),
   });

@@ -91,10 +91,7 @@ const properties = (palette: Palette) =>
     .map(([name, color]) => `--${name.replace('onAccent', 'on-accent')}:${color};`)
     .join('');
 
-/**
- * What all pages look like: phones first. Sizes follow the reader's font size; what can be pressed is
- * at least 44 pixels; sides are logical, so that right-to-left needs no rules of its own.
- */
+/** Base stylesheet of the survey pages, mobile first. Targets are at least 44 pixels; sides are logical. */
 const pageStyle = oneLine(`
 *, ::before, ::after { box-sizing: border-box }
 html { color-scheme: light dark; -webkit-text-size-adjust: 100%; background: var(--card) }

@@ -14,6 +14,7 @@ import {
   type FormState,
   optionalText,
   readForm,
+  SubmitOrCancel,
   Tick,
   withMistake,
 } from '../../web/app/forms.tsx';
@@ -249,14 +250,7 @@ async function UploadScreen({ db, orgId, upload, form, here }: UploadScreenProps
         </table>
       </div>
       <Tick name="header" label="The first row names the columns" checked={upload.has_header} />
-      <div class="actions">
-        <button type="submit" class="primary">
-          Import
-        </button>
-        <a class="more" href={`${here}/contacts`}>
-          Cancel
-        </a>
-      </div>
+      <SubmitOrCancel button="Import" cancel={`${here}/contacts`} />
     </form>
   );
 }

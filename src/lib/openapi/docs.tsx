@@ -87,7 +87,6 @@ const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src dat
 /** In the page, so that the browser asks for no /favicon.ico. */
 const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" rx="2" fill="#1d55c4"/></svg>')}`;
 
-/** Headers of the page. */
 export const docsHeaders = {
   'Content-Type': 'text/html; charset=UTF-8',
   'Content-Security-Policy': policy,
@@ -151,7 +150,7 @@ const Page = ({ document, origin }: Shown) => {
   );
 };
 
-/** Without that of the events, which are no operations and have a section of their own. */
+/** All tags except "Events". */
 const sectionsOf = (document: Document, entries: readonly Entry[]) =>
   document.tags.filter(({ name }) => entries.some(({ of }) => of.tags.includes(name)));
 
@@ -287,7 +286,7 @@ const Body = ({ of, name, schemas }: { of: Described; name: string; schemas: Sch
   return schema ? (
     <>
       <h4>Body</h4>
-      <Fields name={`Body of ${name}`} schema={schema} schemas={schemas} />
+      <Table name={`Body of ${name}`} rows={rowsOf(schema, schemas)} />
     </>
   ) : null;
 };
@@ -302,7 +301,10 @@ const Success = ({ name, status, answer, schemas }: OperationProps) => {
         {status} {STATUS_CODES[status]}: <span class="plain">{answer.description}</span>
       </h4>
       {schema ? (
-        <AnswerFields name={`Answer ${status} of ${name}`} schema={schema} schemas={schemas} />
+        <Table
+          name={`Answer ${status} of ${name}`}
+          rows={rowsOf(schema, schemas).map((row) => ({ ...row, required: false }))}
+        />
       ) : null}
       {example === undefined ? null : <Code text={JSON.stringify(example, null, 2)} />}
     </>
@@ -352,18 +354,6 @@ const deepest = 5;
 
 type Row = { path: string; words: string; required: boolean; about: string };
 
-/** The fields of an object, also of those inside it, one a row under its whole path. */
-const Fields = ({ name, schema, schemas }: FieldProps) => (
-  <Table name={name} rows={rowsOf(schema, schemas)} />
-);
-
-/** The same for an answer, where nothing is asked of the reader. */
-const AnswerFields = ({ name, schema, schemas }: FieldProps) => (
-  <Table name={name} rows={rowsOf(schema, schemas).map((row) => ({ ...row, required: false }))} />
-);
-
-type FieldProps = { name: string; schema: Schema; schemas: Schemas };
-
 const Table = ({ name, rows }: { name: string; rows: readonly Row[] }) =>
   rows.length === 0 ? null : (
     // Wider than a narrow screen: it scrolls by itself, also by the keys.
@@ -385,6 +375,7 @@ const Table = ({ name, rows }: { name: string; rows: readonly Row[] }) =>
     </section>
   );
 
+/** The fields of an object, also of those inside it, one a row under its whole path. */
 export function rowsOf(schema: Schema, schemas: Schemas, prefix = ''): Row[] {
   const { properties = {}, required = [] } = resolve(schema, schemas);
   if (prefix.split(/[.[]/).length > deepest) return [];

@@ -189,29 +189,9 @@ export type Described = {
 };
 
 /**
- * How a room describes its endpoints. Next to its `routes.ts` it has an `operations.ts` that exports one `ApiSection`:
- *
- *   export const tagSection: ApiSection = {
- *     name: 'Tags',                          // the heading its operations stand under
- *     about: 'Words to sort surveys by.',
- *     schemas: { Tag },                      // what answers are made of, by public and frozen names
- *     operations: [
- *       {
- *         id: 'listTags',                    // unique; client generators make a function of it
- *         method: 'get',
- *         path: '/api/v1/tags',              // parameters as {id}: UUIDs, unless `parameters` says otherwise
- *         summary: 'List tags',
- *         permission: 'read',
- *         answer: { status: 200, about: 'all tags, by name', schema: TagList },
- *       },
- *     ],
- *   };
- *
- * and `api.ts` lists it. `query` and `body` are the very schemas that the route parses with, so the document
- * cannot say anything else than what is checked. What every operation has is added here and not repeated:
- * the key, the rate limit, 400, 401, 429, 500, 503; for a path with an id 404; for a write key 403; for a
- * POST `Idempotency-Key`, 409 and 422; for a body 413. `refusals` names what comes on top, or says more.
- * With `permission: 'none'` an operation takes no key, and has neither the limits of keys nor their repeats.
+ * The operations under one heading: each feature exports one, and `api.ts` lists it. `query` and `body` are the very
+ * schemas that the route parses with, so the document cannot drift. The key, the limits and the refusals that follow
+ * from the form of an operation are added by `describeOperation`.
  */
 export type ApiSection = {
   name: string;

@@ -3,8 +3,6 @@ import * as v from 'valibot';
 import { notFound, Refusal } from '../../errors.ts';
 import { lazily } from '../async/memoize.ts';
 
-// Checks of input from outside: its complaints as one sentence.
-
 /** So many mistakes are named at once; a list of a thousand bad items needs no thousand sentences. */
 const mostComplaints = 5;
 
@@ -104,7 +102,7 @@ const isBoolean = (schema: unknown) => innermost(schema) === TrueOrFalse;
 const isList = (schema: unknown) =>
   schema !== undefined && (innermost(schema) as { type?: unknown }).type === 'array';
 
-/** What a schema checks first, without what makes it optional or describes it. */
+/** Unwraps `optional` and `description`. */
 function innermost(schema: unknown): unknown {
   const { wrapped, pipe } = schema as { wrapped?: unknown; pipe?: unknown[] };
   if (pipe && pipe[0] !== schema) return innermost(pipe[0]);
@@ -131,7 +129,7 @@ export function idParam(c: Context, what: string, name = 'id'): string {
   return id;
 }
 
-/** Whether text is one line that shows what it holds: it may stand in a header, on a page and in a terminal. */
+/** A line that may stand in a header, on a page and in a terminal. */
 export const isPlainLine = (text: string) => text.isWellFormed() && !unwanted.test(text);
 
 // Controls, line separators, noncharacters, and the marks that override the direction of text around
@@ -244,5 +242,5 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Whether it is the name of a time zone, which Postgres reads as JavaScript does. */
+/** Postgres reads the name of a time zone as JavaScript does, an offset it does not. */
 export const isTimeZoneName = (name: string) => /^[A-Za-z]/.test(name) && isTimeZone(name);

@@ -15,6 +15,7 @@ import {
   type FormState,
   readForm,
   Select,
+  SubmitOrCancel,
   Tick,
 } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -182,14 +183,7 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
         <Reveal title="On a website" isOpen={hasAny(form, /^embed\.origins/)}>
           <EmbedFields form={form} />
         </Reveal>
-        <div class="actions">
-          <button type="submit" class="primary">
-            Save
-          </button>
-          <a class="more" href={cancel}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel button="Save" cancel={cancel} />
       </div>
       <Preview
         surveys={surveys}

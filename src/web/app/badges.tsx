@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { FlashNotice } from './flash.ts';
-import { emptyForm, Field, type FormState } from './forms.tsx';
+import { emptyForm, Field, type FormState, SubmitOrCancel } from './forms.tsx';
 
 /** Buttons and links in a row. */
 export function Actions({ children }: { children: Child }) {
@@ -45,14 +45,7 @@ export function Confirm(props: ConfirmProps) {
           required
         />
       ) : null}
-      <div class="actions">
-        <button type="submit" class="danger">
-          {button}
-        </button>
-        <a class="more" href={cancel}>
-          Cancel
-        </a>
-      </div>
+      <SubmitOrCancel button={button} cancel={cancel} danger />
     </form>
   );
 }

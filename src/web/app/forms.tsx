@@ -197,6 +197,22 @@ function Remarks({ id, help, error }: { id: string; help: Child; error: string |
   );
 }
 
+type SubmitOrCancelProps = { button: Child; cancel: string; danger?: boolean };
+
+/** The end of a form: the button that sends it, and the way back. */
+export function SubmitOrCancel({ button, cancel, danger = false }: SubmitOrCancelProps) {
+  return (
+    <div class="actions">
+      <button type="submit" class={danger ? 'danger' : 'primary'}>
+        {button}
+      </button>
+      <a class="more" href={cancel}>
+        Cancel
+      </a>
+    </div>
+  );
+}
+
 /** What was typed and what is wrong with it, each by the name of its field. */
 export type FormState = {
   typed: Readonly<Record<string, string | string[]>>;

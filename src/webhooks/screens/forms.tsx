@@ -1,5 +1,5 @@
 import { Breakable, Confirm, Mistakes, State, Time } from '../../web/app/badges.tsx';
-import { Choice, Field, type FormState } from '../../web/app/forms.tsx';
+import { Choice, Field, type FormState, SubmitOrCancel } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { eventTypes } from '../events.ts';
 import type { WebhookRow } from '../queries.ts';
@@ -116,14 +116,7 @@ export function WebhookForm({ form, action, cancel, button, webhook }: WebhookFo
         value={webhook?.retries ?? 'standard'}
         options={retryKinds.map((value) => ({ value, ...retryTexts[value] }))}
       />
-      <div class="actions">
-        <button type="submit" class="primary">
-          {button}
-        </button>
-        <a class="more" href={cancel}>
-          Cancel
-        </a>
-      </div>
+      <SubmitOrCancel button={button} cancel={cancel} />
     </form>
   );
 }
