@@ -4,7 +4,6 @@ import type { NotificationContents, StopWish } from './mail.ts';
 
 type ChoosingMember = { orgId: string; memberId: string; actor: Actor };
 
-/** A member of any role decides what it is notified of. */
 export async function chooseNotifications(
   db: Db,
   member: ChoosingMember,
@@ -103,7 +102,6 @@ export async function removeChoice(sql: Sql, { orgId, memberId, kind }: StoppedK
   return changed;
 }
 
-/** What a member can be notified of when it occurs. */
 export const notificationKinds = [
   'detractor',
   'held',

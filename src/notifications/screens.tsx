@@ -190,7 +190,6 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
 
 type ContentsPartProps = { form: FormState; action: string; contents: NotificationContents };
 
-/** For owners: what mails and posts may show of a response. */
 const ContentsPart = ({ form, action, contents }: ContentsPartProps) => (
   <Part id="contents" title="What notifications show">
     <p class="small soft">

@@ -81,7 +81,6 @@ function messageOf({ subject, sentences, action }: NotificationLetter, url: stri
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Seals addresses that the previous key sealed with the current one. */
 export async function resealSlackHooks({
   db,
   log,

@@ -49,7 +49,6 @@ const memberWishes = (sql: Sql) => sql`
   select org_id, member_id, events, digest, time_zone, changed_at
   from notification_choices`;
 
-/** What organizations have posted to their webhooks. */
 const slackWishes = (sql: Sql) => sql`
   -- all organizations
   select h.org_id, null::uuid as member_id, h.events, h.digest, o.time_zone, h.changed_at
@@ -111,7 +110,6 @@ const answers = (sql: Sql, kind: 'detractor' | 'held', condition: Part) => sql`
   ) r
   where ${kind} = any(w.events)`;
 
-/** Switched off after failures, not by a person. */
 const webhooksOff = (sql: Sql) => sql`
   select w.org_id, w.member_id, 'webhook_off', concat(h.id, ' ', extract(epoch from h.deactivated_at))
   from wishes w

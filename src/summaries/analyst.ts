@@ -12,7 +12,6 @@ import {
 } from './rules.ts';
 import type { CommentTheme } from './themes.ts';
 
-/** The configured endpoint, or the one that needs no network. */
 export const chooseAnalyst = (
   { ai }: { ai: ProviderSettings | null },
   reader: { analyze: ReadComment },
@@ -192,7 +191,6 @@ const messageOf = (model: string, question: Question<unknown>) => ({
   },
 });
 
-/** Seconds, or a date. */
 function waitOf(retryAfter: string | string[] | undefined): number {
   if (typeof retryAfter !== 'string') return defaultWaitMs;
   const seconds = Number(retryAfter);

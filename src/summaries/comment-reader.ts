@@ -33,7 +33,6 @@ const outage = { begins: 'no comments claimed, trying on', over: 'comments are c
 
 type CommentReaderTools = AnalyzeTools & {
   analystQueue: AnalystQueue;
-  /** The lease in whose name comments are claimed. */
   claimer: () => string;
 };
 

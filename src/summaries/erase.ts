@@ -49,7 +49,6 @@ export function withoutQuotes(summary: string, comment: string): string | undefi
   return text === summary.trim() ? undefined : text;
 }
 
-/** The runs of words of a comment; a short one is one run. */
 function runsOf(comment: string): string[] {
   const words = wordsOf(comment);
   if (words.length === 0) return [];

@@ -113,7 +113,6 @@ export async function deleteTheme(sql: Sql, orgId: string, name: string): Promis
 
 export type Volume = Tally & { responses: number };
 
-/** How a period's answers fall into categories. */
 export async function countPeriod(sql: Sql, orgId: string, { start, end }: SummaryPeriod) {
   return one(
     await sql<Volume[]>`
@@ -231,7 +230,6 @@ export async function findSummaryBefore(
 
 type SummaryPeriodOf = { period_start: Date | string; period_end: Date | string };
 
-/** A page of the organization's summaries, newest first. */
 export const listSummaries = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
     picked: newest(sql, { rows: sql`summaries where org_id = ${orgId}` }, page),
@@ -320,7 +318,6 @@ export async function findMonthDue(sql: Sql, orgId: string, reportType: string) 
   return month;
 }
 
-/** The last calendar month by an organization's own clock. */
 export async function lastMonth(sql: Sql, timeZone: string): Promise<SummaryPeriod> {
   return one(
     await sql<SummaryPeriod[]>`
@@ -347,7 +344,6 @@ export async function findUsualDays(sql: Sql, orgId: string, timeZone: string) {
   );
 }
 
-/** When a day begins by an organization's own clock. */
 export async function startOfDay(sql: Sql, timeZone: string, day: string): Promise<Date> {
   return one(
     await sql<{ start: Date }[]>`
@@ -355,7 +351,6 @@ export async function startOfDay(sql: Sql, timeZone: string, day: string): Promi
   ).start;
 }
 
-/** When the day after it begins. */
 export async function endOfDay(sql: Sql, timeZone: string, day: string): Promise<Date> {
   return one(
     await sql<{ end: Date }[]>`
@@ -370,7 +365,6 @@ export async function deleteAnalyses(sql: Sql, orgId: string, responseIds: reado
   return count;
 }
 
-/** The summaries of periods in which a response falls. */
 export async function lockSummariesOver(sql: Sql, orgId: string, at: Date) {
   return await sql<{ id: string; text: string }[]>`
     select id, text

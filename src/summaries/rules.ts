@@ -62,12 +62,10 @@ export function sentimentOf(tone: Sentiment | 'reserved', category: Category): S
 export const hasReservation = (comment: string) =>
   /\b(?:but|though|although|however|except|unfortunately)\b/i.test(comment);
 
-/** All that can be said of a comment in a language that we do not read. */
 export function scoreAlone(category: Category): Sentiment {
   return { promoter: 'positive', passive: 'neutral', detractor: 'negative' }[category] as Sentiment;
 }
 
-/** The analysis of a comment that could not be read. */
 export function scoreAnalysis({
   category,
   score,

@@ -214,7 +214,6 @@ function SummaryList({ summaries, total, here, time_zone, page, limit }: Summary
 const laterFirst = (one: ShownSummary, other: ShownSummary) =>
   other.period_end.localeCompare(one.period_end);
 
-/** How the score compares to that of the period before. */
 export const compareScores = (now: number | null, before: number | null): string => {
   if (now === null) return 'No answer counted in this period.';
   if (before === null)
@@ -240,12 +239,10 @@ type SummaryPageProps = {
   summary: ShownSummary;
   before: SummaryBefore | undefined;
   timeZone: string;
-  /** Where the list is. */
   list: string;
   responses: string;
 };
 
-/** One summary, to be read and printed. */
 function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPageProps) {
   return (
     <>

@@ -30,7 +30,6 @@ import { daysOf, monthWaitMs, tidyText } from './rules.ts';
 
 type MakeTools = { db: Db };
 
-/** Days by the organization's own clock, both included. */
 type SummaryDays = { from: string; to: string };
 
 export async function periodOfDays(

@@ -56,7 +56,6 @@ export async function changeTag(
   });
 }
 
-/** Deletes a tag, also from all responses that have it. */
 export async function deleteTag(db: Db, writer: Writer, id: string): Promise<TagRow> {
   return await inTransaction(db, async (tx) => {
     const gone = await removeTag(tx, writer.orgId, id);
@@ -137,7 +136,6 @@ async function findNamedTags(sql: Sql, orgId: string, names: readonly string[]) 
     ) t`;
 }
 
-/** Whether the change made the tag different. */
 type ChangedTag = TagRow & { differs: boolean };
 
 async function updateTag(

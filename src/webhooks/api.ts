@@ -25,7 +25,6 @@ import { listDeliveries } from './screen.queries.ts';
 export type WebhookTools = ManageTools &
   DeliverTools & { db: Db; settings: { traceUrl: string | null } };
 
-/** The management endpoints answer with the record itself, and lists under their own name. */
 export const webhookRoutes = (tools: WebhookTools) =>
   new Hono<ApiEnv>()
     .get('/', async (c) => c.json({ webhooks: await listWebhooks(tools.db, c.var.key.org_id) }))

@@ -26,7 +26,6 @@ import { retryKinds } from './rules.ts';
 
 const longestDescription = 500;
 
-/** As the API takes them; here in one word, with commas. */
 const EventList = v.pipe(
   v.string(),
   v.transform((text) => text.split(',').map((type) => type.trim())),

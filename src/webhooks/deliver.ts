@@ -30,7 +30,6 @@ export type DeliverTools = {
 
 export type WebhookRef = { org_id: string; webhook_id: string };
 
-/** A claimed delivery, with all that its attempt needs. */
 export type ClaimedDelivery = WebhookRef & {
   id: string;
   message_id: string;
@@ -50,7 +49,6 @@ export type AttemptOutcome = {
   answer: SubscriberAnswer;
   verdict: Verdict;
   at: Date;
-  /** The span of the attempt. */
   traceparent: string | null;
 };
 
@@ -165,7 +163,6 @@ export function deliveryHeaders(
   };
 }
 
-/** A webhook's secret, as its owner stores it. */
 export const spellSecret = (bytes: Uint8Array) =>
   secretPrefix + Buffer.from(bytes).toString('base64');
 

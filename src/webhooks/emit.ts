@@ -2,7 +2,6 @@ import { enqueue } from '../jobs.ts';
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { WebhookEvent } from './events.ts';
 
-/** Events of one organization, with the span that causes them. */
 export type NewEvents = {
   orgId: string;
   events: readonly WebhookEvent[];

@@ -229,7 +229,6 @@ type TestDelivery = {
   traceparent: string | null;
 };
 
-/** Adds a test event to the history, when its one attempt has ended. */
 export async function insertTestDelivery(sql: Sql, orgId: string, test: TestDelivery) {
   await sql`
     with webhook as materialized (

@@ -47,7 +47,6 @@ export async function findWebhook(sql: Sql, orgId: string, id: string) {
   return webhook;
 }
 
-/** The same, locked until the transaction ends. */
 export async function lockWebhook(sql: Sql, orgId: string, id: string) {
   const locked = await sql`
     select from webhooks where org_id = ${orgId} and id = ${id} for no key update`;
@@ -139,7 +138,6 @@ type WebhookTarget = {
   retries: RetryKind;
 };
 
-/** Where to post to, and the secrets that sign. */
 export async function findTarget(sql: Sql, orgId: string, id: string) {
   const [target] = await sql<WebhookTarget[]>`
     select url, retries, secret,

@@ -1,4 +1,4 @@
-import { recordAct, type Writer } from '../audit/acts.ts';
+import { type AuditedAct, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
@@ -14,7 +14,6 @@ type ReplayRequest = {
   webhookId: string;
   deliveryId?: string;
   since?: Date;
-  /** The span of the request that asks for it. */
   traceparent?: string | null;
 };
 
@@ -24,11 +23,12 @@ export async function redeliver(
   writer: Writer,
   request: ReplayRequest & { deliveryId: string },
 ) {
-  const count = await deliverAgain(tools, writer, request);
-  if (count === 0) {
-    throw (await wasErased(tools.db, writer.orgId, request)) ? erased() : notFound('delivery');
-  }
-  return { redelivered: count };
+  const redelivered = await deliverAgain(tools, writer, request);
+  if (redelivered > 0) return { redelivered };
+  if (!(await wasErased(tools.db, writer.orgId, request))) throw notFound('delivery');
+  throw new Refusal('gone', 'the person whose words this delivery carried was erased', {
+    code: 'erased',
+  });
 }
 
 /** Delivers again what a webhook has missed since a time: events that were skipped or failed. */
@@ -37,12 +37,8 @@ export async function replay(tools: ReplayTools, writer: Writer, request: Replay
 }
 
 /** The new deliveries have a trace of their own, with links to those of the first ones. */
-async function deliverAgain(
-  { db }: ReplayTools,
-  writer: Writer,
-  request: ReplayRequest,
-): Promise<number> {
-  const count = await inSpan(
+async function deliverAgain({ db }: ReplayTools, writer: Writer, request: ReplayRequest) {
+  return await inSpan(
     { traceparent: request.traceparent ?? null, agoMs: 0 },
     () => enqueueSpan('webhooks.deliver'),
     async ({ traceparent, link }) => {
@@ -51,7 +47,6 @@ async function deliverAgain(
       return copied.count;
     },
   );
-  return count;
 }
 
 type TracedRequest = ReplayRequest & { traceparent: string | null };
@@ -59,9 +54,19 @@ type TracedRequest = ReplayRequest & { traceparent: string | null };
 /** Under the webhook's lock: the second of two replays finds what the first has made. */
 async function copy(db: Db, writer: Writer, request: TracedRequest) {
   const { orgId } = writer;
-  const webhook = { org_id: orgId, webhook_id: request.webhookId };
+  const { webhookId, deliveryId, since, traceparent } = request;
+  const webhook = { org_id: orgId, webhook_id: webhookId };
   return await inTransaction(db, async (tx) => {
-    if (!(await tryLockReplay(tx, { orgId, webhookId: request.webhookId }))) throw replaying();
+    if (!(await tryLockReplay(tx, { orgId, webhookId }))) {
+      throw new Refusal(
+        'conflict',
+        'a replay of this webhook is under way: try again in a moment',
+        {
+          code: 'replay_under_way',
+          retryInSeconds: 1,
+        },
+      );
+    }
     const standing = await lockStanding(tx, webhook);
     if (!standing) throw notFound('webhook');
     if (!standing.active) {
@@ -70,37 +75,25 @@ async function copy(db: Db, writer: Writer, request: TracedRequest) {
       });
     }
     const copied = await copyDeliveries(tx, orgId, request);
-    const { traceparent } = request;
-    if (copied.count > 0) {
-      await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]);
-      await recordAgain(tx, writer, { ...request, count: copied.count });
-    }
+    if (copied.count === 0) return copied;
+    await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]);
+    const act: AuditedAct = deliveryId
+      ? {
+          ...writer,
+          act: 'delivery.redelivered',
+          target: { kind: 'delivery', id: deliveryId },
+          details: { webhook: webhookId },
+        }
+      : {
+          ...writer,
+          act: 'webhook.replayed',
+          target: { kind: 'webhook', id: webhookId },
+          details: { since: since?.toISOString() ?? null, deliveries: copied.count },
+        };
+    await recordAct(tx, act);
     return copied;
   });
 }
-
-function recordAgain(tx: Sql, writer: Writer, request: ReplayRequest & { count: number }) {
-  const { webhookId, deliveryId, since, count } = request;
-  if (deliveryId) {
-    const target = { kind: 'delivery', id: deliveryId };
-    const details = { webhook: webhookId };
-    return recordAct(tx, { ...writer, act: 'delivery.redelivered', target, details });
-  }
-  const details = { since: since?.toISOString() ?? null, deliveries: count };
-  const target = { kind: 'webhook', id: webhookId };
-  return recordAct(tx, { ...writer, act: 'webhook.replayed', target, details });
-}
-
-const replaying = () =>
-  new Refusal('conflict', 'a replay of this webhook is under way: try again in a moment', {
-    code: 'replay_under_way',
-    retryInSeconds: 1,
-  });
-
-const erased = () =>
-  new Refusal('gone', 'the person whose words this delivery carried was erased', {
-    code: 'erased',
-  });
 
 /**
  * Lets one replay of a webhook run at a time, until the transaction ends; false while another one runs.
@@ -210,7 +203,6 @@ export type PastDelivery = {
   failed: readonly PastAttempt[];
 };
 
-/** What became of its events. */
 export async function insertPastDeliveries(
   sql: Sql,
   { orgId, webhookId }: { orgId: string; webhookId: string },

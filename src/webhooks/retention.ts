@@ -5,7 +5,6 @@ import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 const keptPerWebhook = 50;
 const days = 30;
 
-/** Deletes old deliveries with their attempts, then the events that no delivery is left of. */
 export async function cleanUpDeliveries({ db }: { db: Db }) {
   await deleteInBatches((atMost) =>
     deleteOldDeliveries(db, { keep: keptPerWebhook, days, atMost }),
@@ -168,7 +167,6 @@ async function eraseDeliveriesOf(
   return count;
 }
 
-/** Whether a delivery is one whose body was erased. */
 export async function wasErased(
   sql: Sql,
   orgId: string,

@@ -4,7 +4,6 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How a webhook's deliveries are retried, as the organization chooses. */
 export const retryKinds = ['standard', 'extended'] as const;
 export type RetryKind = (typeof retryKinds)[number];
 
@@ -17,7 +16,6 @@ type RetryRules = {
   undeliveredDays: number;
 };
 
-/** The first retry of either kind. */
 export const firstRetrySeconds = 5;
 
 const rulesOf: Readonly<Record<RetryKind, RetryRules>> = {
@@ -29,27 +27,23 @@ const rulesOf: Readonly<Record<RetryKind, RetryRules>> = {
   },
 };
 
-/** Statuses whose `Retry-After` is followed. */
 const busyStatuses = [429, 503];
 const longestWait = 2;
 
 /** The type of what a webhook is sent when its owner asks for a test; no event. */
 export const testEvent = 'webhook.test';
 
-/** One attempt: the status of the answer, and what was wrong with it or why there was none. */
 export type AnsweredAttempt = {
   event: string;
   number: number;
   statusCode: number | null;
   error: string | null;
-  /** How long the answer asks to wait. */
   retryAfterSeconds: number | null;
 };
 
 export type JudgedAttempt = Pick<AnsweredAttempt, 'event' | 'statusCode' | 'error'> &
   Pick<Verdict, 'status'>;
 
-/** What an attempt means for its delivery. */
 export type Verdict = {
   status: 'delivered' | 'pending' | 'failed';
   retryInSeconds: number | null;
@@ -71,7 +65,6 @@ export function judge(attempt: AnsweredAttempt, { retries, random }: RetryChoice
   return { status: 'pending', retryInSeconds: waitOf(attempt, own) };
 }
 
-/** Whether a subscriber has taken what it answered with this status. */
 export const isSuccess = (status: number | null) =>
   status !== null && status >= 200 && status < 300;
 
@@ -82,10 +75,8 @@ function waitOf({ statusCode, retryAfterSeconds }: AnsweredAttempt, own: number)
   return Math.min(Math.max(retryAfterSeconds, own), own * longestWait);
 }
 
-/** How a webhook stands before attempts are counted. */
 export type StandingBefore = { retries: RetryKind; failures: number; undeliveredSeconds: number };
 
-/** What judged attempts, in their order, mean for the webhook. */
 export type Standing = {
   failures: number;
   hasDelivered: boolean;

@@ -92,7 +92,6 @@ export async function countByDay(
     order by d.day`;
 }
 
-/** What a replay from then on would deliver again. */
 export async function countReplayable(
   sql: Sql,
   { orgId, webhookId }: DeliveriesOf,
@@ -124,7 +123,6 @@ export type ShownAttempt = {
   at: Date;
 };
 
-/** A delivery with the exact bytes that were sent. */
 export async function findShownDelivery(
   sql: Sql,
   { orgId, webhookId }: DeliveriesOf,

@@ -215,7 +215,6 @@ function isDue(sql: Sql, by: string): Part {
     ))`;
 }
 
-/** Gives a claimed delivery back, to be claimed again later. */
 export async function postpone(
   sql: Sql,
   { org_id, webhook_id, attempts, id }: ClaimedDelivery,

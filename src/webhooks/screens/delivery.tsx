@@ -11,7 +11,6 @@ type DeliveryPageProps = {
   url: string;
   /** Of the last attempt; none before the first. */
   headers: readonly (readonly [string, string])[];
-  /** Where the responses of the organization are. */
   responses: string;
 };
 
@@ -154,7 +153,6 @@ type ExplainedDelivery = {
   error: string | null;
 };
 
-/** How a delivery stands, in a word and its mark. */
 export const deliveryStates = {
   pending: { kind: 'waiting', text: 'Waiting' },
   delivered: { kind: 'fine', text: 'Delivered' },
@@ -162,7 +160,6 @@ export const deliveryStates = {
   skipped: { kind: 'skipped', text: 'Skipped' },
 } as const satisfies Record<ExplainedDelivery['status'], { kind: StateKind; text: string }>;
 
-/** Why a delivery stands as it does, in one sentence. */
 export function explain({ status, attempts, status_code, error }: ExplainedDelivery): string {
   const result = resultOf({ status_code, error });
   switch (status) {
@@ -201,7 +198,6 @@ type StandingWebhook = {
   last_delivery_at: Date | null;
 };
 
-/** How a webhook stands, in a line. */
 export function standingOf(webhook: StandingWebhook): { kind: StateKind; text: string } {
   if (!webhook.active) return { kind: 'failed', text: 'Off' };
   if (webhook.failure_count > 0) return { kind: 'warning', text: 'On, and failing' };

@@ -69,7 +69,6 @@ type WebhookFormProps = {
   action: string;
   cancel: string;
   button: string;
-  /** What is changed; without one it is made. */
   webhook?: WebhookRow;
 };
 

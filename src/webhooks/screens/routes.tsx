@@ -252,7 +252,6 @@ const idOf = (c: Context) => idParam(c, 'webhook');
 const webhookOf = (c: Context<ScreenEnv>, tools: WebhookTools) =>
   getWebhook(tools, c.var.organization.id, idOf(c));
 
-/** Where the webhooks of the organization are, or one of them. */
 function pathOf(c: Context<ScreenEnv>, webhookId?: string) {
   const list = `/o/${c.var.organization.slug}/webhooks`;
   return webhookId ? `${list}/${webhookId}` : list;
@@ -300,7 +299,6 @@ function showForm(c: Context<ScreenEnv>, form: FormState, webhook?: WebhookRow) 
   });
 }
 
-/** A page below the one of a webhook. */
 function showBelow(
   c: Context<ScreenEnv>,
   { id, url }: { id: string; url: string },
@@ -335,7 +333,6 @@ function showReplay(c: Context<ScreenEnv>, { confirms = false, ...shown }: Repla
   return showBelow(c, shown.webhook, 'Replay missed events', body, statusOf(shown.form));
 }
 
-/** One webhook with its deliveries, as every member sees it. */
 async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
   const { organization, member } = c.var;
   const of = { orgId: organization.id, webhookId: idOf(c) };

@@ -218,9 +218,7 @@ type DeliveryListProps = {
   page: number;
   limit: number;
   status: string | null;
-  /** The page of the webhook. */
   here: string;
-  /** Whether the list is read again while the reader looks at it. */
   live: boolean;
 };
 
