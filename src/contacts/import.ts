@@ -16,11 +16,13 @@ import { listErased } from './erase.ts';
 import { saveContacts } from './queries.ts';
 import {
   type CheckedContact,
+  type ContactField,
   checkContact,
   complainOfProperties,
   complaintOfLine,
-  emailColumns,
-  nameColumns,
+  contactFieldNames,
+  contactFieldOf,
+  contactFields,
 } from './rules.ts';
 import { complainOfMerges } from './save.ts';
 
@@ -73,7 +75,7 @@ async function refuseOverfull(tx: Sql, where: OrgSurvey, contacts: readonly Chec
 export function readContacts(text: string): CheckedContact[] {
   const { columns, records } = readCsv(text);
   const bad: BadLine[] = [];
-  if (!columns.some(({ key }) => emailColumns.includes(key))) {
+  if (!columns.some(({ key }) => contactFieldOf(key) === 'email')) {
     bad.push({ line: 1, complaint: missingColumn(columns, 'email') });
   }
   const byAddress = new Map<string, CheckedContact>();
@@ -89,15 +91,12 @@ export function readContacts(text: string): CheckedContact[] {
 }
 
 function readContact(record: CsvRecord, columns: readonly CsvColumn[]) {
-  const properties = columns.flatMap(({ name, key }) => {
-    const value = field(record, key);
-    if (!value || emailColumns.includes(key) || nameColumns.includes(key)) return [];
-    return [[name, value]];
-  });
+  const others = columns.filter(({ key }) => !contactFieldOf(key) && field(record, key));
   return {
-    email: field(record, ...emailColumns),
-    name: field(record, ...nameColumns),
-    properties: Object.fromEntries(properties) as Record<string, string>,
+    ...(Object.fromEntries(
+      contactFieldNames.map((name) => [name, field(record, ...contactFields[name])]),
+    ) as Record<ContactField, string | null>),
+    properties: Object.fromEntries(others.map(({ name, key }) => [name, field(record, key)])),
   };
 }
 

@@ -17,23 +17,31 @@ export type CheckedContact = {
   properties: Properties;
 };
 
-/** What exports call the columns of an address and of a name, compared without case and punctuation. */
-export const emailColumns = [
-  'email',
-  'emailaddress',
-  'mail',
-  'mailaddress',
-  'personemail',
-  'contactemail',
-  'emailadresse',
-  'mailadresse',
-  'adresseemail',
-  'courriel',
-  'correoelectrónico',
-];
-export const nameColumns = ['name', 'fullname', 'personname', 'contactname', 'nom', 'nombre'];
+/** The fields of a contact that a file may have, by the headers of their columns without case and punctuation. */
+export const contactFields = {
+  email: [
+    'email',
+    'emailaddress',
+    'mail',
+    'mailaddress',
+    'personemail',
+    'contactemail',
+    'emailadresse',
+    'mailadresse',
+    'adresseemail',
+    'courriel',
+    'correoelectrónico',
+  ],
+  name: ['name', 'fullname', 'personname', 'contactname', 'nom', 'nombre'],
+};
+export type ContactField = keyof typeof contactFields;
+export const contactFieldNames = Object.keys(contactFields) as ContactField[];
 
-export type ContactComplaint = { field: 'email' | 'name' | 'properties'; complaint: string };
+/** The field that a column holds by the key of its header; of others a property is made. */
+export const contactFieldOf = (headerKey: string) =>
+  contactFieldNames.find((field) => contactFields[field].includes(headerKey));
+
+export type ContactComplaint = { field: ContactField | 'properties'; complaint: string };
 
 /**
  * The one check of a contact, wherever it comes in. An empty name and properties that are null are not
@@ -43,11 +51,7 @@ export function checkContact({
   email,
   name,
   properties,
-}: {
-  email?: unknown;
-  name?: unknown;
-  properties?: unknown;
-}): CheckedContact | ContactComplaint {
+}: Partial<Record<ContactField | 'properties', unknown>>): CheckedContact | ContactComplaint {
   const address = typeof email === 'string' ? normalizeEmail(email) : undefined;
   if (address === undefined) return { field: 'email', complaint: 'is not an email address' };
   const ofName = complainOfName(name ?? '');

@@ -11,10 +11,11 @@ import { listErased } from './erase.ts';
 import { saveContacts } from './queries.ts';
 import {
   type CheckedContact,
+  type ContactField,
   checkContact,
   complaintOfLine,
-  emailColumns,
-  nameColumns,
+  contactFieldNames,
+  contactFieldOf,
 } from './rules.ts';
 import { complainOfMerges } from './save.ts';
 import {
@@ -148,27 +149,26 @@ async function leaveUnusableOut(tx: Sql, survey: OrgSurvey, { lines, rejects }: 
 
 type ReadRow = Line | { reject: UploadReject };
 
-/** Reads rows by the columns that were chosen: of several for an address or a name the first that is filled. */
+/** Reads rows by the columns that were chosen: of several for a field the first that is filled. */
 function rowReader(columns: readonly UploadColumn[]) {
-  const placesOf = (use: UploadColumn['use']) =>
-    columns.flatMap((column, place) => (column.use === use ? [place] : []));
-  const [emails, names, others] = [placesOf('email'), placesOf('name'), placesOf('property')];
-
   return ({ line, cells }: CsvRow): ReadRow => {
-    const cell = (place: number) => cells[place]?.trim() ?? '';
-    const first = (places: readonly number[]) => {
-      for (const place of places) if (cell(place) !== '') return cell(place);
-      return '';
+    const filled = columns.flatMap(({ name, use }, place) => {
+      const cell = cells[place]?.trim() ?? '';
+      return cell === '' ? [] : [{ name, use, cell }];
+    });
+    const fields = contactFieldNames.map((field) => [
+      field,
+      filled.find(({ use }) => use === field)?.cell ?? '',
+    ]);
+    const others = filled.filter(({ use }) => use === 'property');
+    const contact = {
+      ...(Object.fromEntries(fields) as Record<ContactField, string>),
+      properties: Object.fromEntries(others.map(({ name, cell }) => [name, cell])),
     };
-    const filled = others.filter((place) => cell(place) !== '');
-    const properties = Object.fromEntries(
-      filled.map((place) => [columns[place]!.name, cell(place)]),
-    );
-    const email = first(emails);
-    const checked = checkContact({ email, name: first(names), properties });
+    const checked = checkContact(contact);
     if (!('complaint' in checked)) return { line, contact: checked };
-    const reason = complaintOfLine(checked, email === '' ? null : email);
-    return { reject: { line, value: email.slice(0, longestShown), reason } };
+    const reason = complaintOfLine(checked, contact.email || null);
+    return { reject: { line, value: contact.email.slice(0, longestShown), reason } };
   };
 }
 
@@ -264,7 +264,8 @@ const tooMany = (line: number) =>
     { code: 'too_many_rows' },
   );
 
-type ColumnUse = 'email' | 'name' | 'property' | 'skip';
+export const columnUses = [...contactFieldNames, 'property', 'skip'] as const;
+export type ColumnUse = (typeof columnUses)[number];
 export type UploadColumn = { name: string; use: ColumnUse };
 
 /** The first rows of an upload, and what its columns seem to hold. */
@@ -287,15 +288,20 @@ export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
 const rowsOf = (sql: Sql, orgId: string, { id, delimiter, first_line }: Upload) =>
   csvRowsInParts(readChunks(sql, { orgId, uploadId: id }), { delimiter, firstLine: first_line });
 
-/** The first column that is called so or holds addresses is the email; the first that is called so the name. */
+/** Each field of a contact is the first column with such a header; an address must hold one, whatever its header. */
 function guessUses(names: readonly string[], rows: readonly CsvRow[]): UploadColumn[] {
   const keys = names.map(headerKey);
   const holds = (place: number) => rows.some(({ cells }) => isAddress(cells[place] ?? ''));
-  const called = keys.findIndex((key, place) => emailColumns.includes(key) && holds(place));
-  const email = called >= 0 ? called : keys.findIndex((_, place) => holds(place));
-  const name = keys.findIndex((key) => nameColumns.includes(key));
-  return names.map((each, place) => {
-    if (place === email) return { name: each, use: 'email' };
-    return { name: each, use: place === name ? 'name' : 'property' };
-  });
+  const places = new Map<ContactField, number>(
+    contactFieldNames.map((field) => [
+      field,
+      keys.findIndex((key) => contactFieldOf(key) === field),
+    ]),
+  );
+  const called = keys.findIndex((key, place) => contactFieldOf(key) === 'email' && holds(place));
+  places.set('email', called >= 0 ? called : keys.findIndex((_, place) => holds(place)));
+  return names.map((name, at) => ({
+    name,
+    use: contactFieldNames.find((field) => places.get(field) === at) ?? 'property',
+  }));
 }

@@ -2,8 +2,7 @@ import {
   type CheckedContact,
   checkContact,
   complaintOfLine,
-  emailColumns,
-  nameColumns,
+  contactFields,
 } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
@@ -318,8 +317,7 @@ type KnownColumns = Readonly<Partial<Record<ExportColumnUse, readonly string[]>>
 export type FormerService = { name: string; responses: KnownColumns; people: KnownColumns };
 
 const person: KnownColumns = {
-  email: emailColumns,
-  name: nameColumns,
+  ...contactFields,
   'first name': ['firstname', 'personfirstname'],
   'last name': ['lastname', 'personlastname'],
 };

@@ -5,16 +5,12 @@ import {
   csvLine,
   csvObject,
   type ExportFormat,
-  endsOfRanges,
   type FileText,
-  type ListRange,
   linesOfRange,
   pickRange,
-  type RangesAfter,
   type RangeText,
   readAhead,
   readLines,
-  rowsOfRange,
 } from '../lib/export/export.ts';
 import type { Position } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
@@ -23,10 +19,7 @@ import { itemJoins, itemText, matched, rowOf, surveyMembers } from './queries.ts
 
 type ExportWish = { filter: ResponseFilter; format: ExportFormat };
 
-/**
- * All responses that a filter leaves, newest first. Two ranges are asked for at a time, and read as the organization has
- * its turns. No connection is held while the reader takes what was read.
- */
+/** All responses that a filter leaves, newest first. No connection is held while the reader takes what was read. */
 export async function* exportResponses(
   tools: ReplicaTools,
   orgId: string,
@@ -34,44 +27,26 @@ export async function* exportResponses(
 ): AsyncGenerator<FileText> {
   const read = exportReads(tools, orgId);
   if (format === 'csv') yield csvLine(Object.keys(csvCells(tools.db)));
-  yield* readAhead<Position>({
-    read: (range, reader) =>
-      read(reader, (sql) => readRange(sql, orgId, { ...range, filter, format })),
-    divide: (after, many, reader) =>
-      read(reader, (sql) =>
-        divideResponses(sql, orgId, { filter, after, many, rows: rowsOfRange }),
-      ),
-  });
+  yield* readAhead<Position>((after, reader) =>
+    read(reader, (sql) => readRange(sql, orgId, { after, filter, format })),
+  );
 }
 
-type ExportStep = ListRange<Position> & { filter: ResponseFilter; format: ExportFormat };
-
+/** The lines of one range of the list. */
 export async function readRange(
   sql: Sql,
   orgId: OrgId,
-  { filter, format, ...range }: ExportStep,
+  { filter, format, after }: ExportWish & { after: Position | null },
 ): Promise<RangeText<Position>> {
   return await readLines(sql`
     with ${found(sql, orgId, filter)},
-    ${pickRange(sql, sourceOf(sql, orgId, filter), range)},
+    ${pickRange(sql, sourceOf(sql, orgId, filter), after)},
     ${sharedCells(sql, orgId, format)}
     select ${linesOfRange(sql, exportLine(sql, format))}
     from picked p ${rowOf(sql, orgId, filter)}
     left join named on named.id = r.survey_id
     left join tagged on tagged.response_id = r.id
     ${itemJoins(sql)}`);
-}
-
-type Division = RangesAfter & { filter: ResponseFilter };
-
-export async function divideResponses(
-  sql: Sql,
-  orgId: OrgId,
-  { filter, ...ranges }: Division,
-): Promise<Position[]> {
-  return await sql<Position[]>`
-    with ${found(sql, orgId, filter)}
-    ${endsOfRanges(sql, sourceOf(sql, orgId, filter), ranges)}`;
 }
 
 /** The CTE that the source of a search comes from; another has none and an empty one. */

@@ -7,8 +7,7 @@ import {
   checkContact,
   complainOfProperties,
   complaintOfLine,
-  emailColumns,
-  nameColumns,
+  contactFields,
 } from '../contacts/rules.ts';
 import { complainOfMerges } from '../contacts/save.ts';
 import { notFound } from '../errors.ts';
@@ -110,8 +109,8 @@ function readResponse(record: CsvRecord, type: SurveyType): PersonsResponse | st
   const created_at = readTime(time);
   if (!created_at) return time ? `${JSON.stringify(time)} ${notTime}` : 'the time is missing';
 
-  const written = field(record, ...emailColumns);
-  const name = field(record, ...nameColumns);
+  const written = field(record, ...contactFields.email);
+  const name = field(record, ...contactFields.name);
   const person = written ? checkContact({ email: written, name }) : null;
   if (person && 'complaint' in person) return complaintOfLine(person, written);
   const comment = field(record, 'comment', 'feedback', 'answer');

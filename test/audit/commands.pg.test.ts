@@ -8,7 +8,7 @@ import { type Act, commandWriter } from '../../src/audit/acts.ts';
 import { commandLine } from '../../src/cli.ts';
 import type { CommandTools } from '../../src/command-tools.ts';
 import { createKey } from '../../src/keys/manage.ts';
-import { askNicelyContacts, delightedResponses } from '../moving/samples.ts';
+import { askNicelyContacts, delightedResponses } from '../importers/samples.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { commandTools } from '../support/probe/commands.ts';
 import { emptyDatabase, testDatabase } from '../support/probe/database.ts';

@@ -5,8 +5,7 @@ import {
   complainOfName,
   complainOfProperties,
   complaintOfLine,
-  emailColumns,
-  nameColumns,
+  contactFields,
 } from '../../src/contacts/rules.ts';
 import { headerKey } from '../../src/lib/cli/csv.ts';
 
@@ -79,8 +78,8 @@ test('columns of addresses and names are known as services and languages call th
     'Correo electrónico',
   ];
   const names = ['Name', 'Full Name', 'Person Name', 'contact_name', 'Nom', 'Nombre'];
-  assert.deepEqual(addresses.map(headerKey), emailColumns);
-  assert.deepEqual(names.map(headerKey), nameColumns);
+  assert.deepEqual(addresses.map(headerKey), contactFields.email);
+  assert.deepEqual(names.map(headerKey), contactFields.name);
 });
 
 test('what is wrong with a contact is said of its field, and in a file of its line', () => {

@@ -25,6 +25,8 @@ import { listContactsOf, type SurveyContact } from '../queries.ts';
 import { addContact } from '../save.ts';
 import { getUpload, listRejects, type Upload, type UploadReject } from '../upload.queries.ts';
 import {
+  type ColumnUse,
+  columnUses,
   importUpload,
   inUploadTurn,
   largestUpload,
@@ -41,7 +43,7 @@ const UploadFields = v.object({
   list: v.optional(v.string(), ''),
 });
 const MapFields = v.looseObject({ header: v.optional(v.string()) });
-const Use = v.picklist(['email', 'name', 'property', 'skip']);
+const Use = v.picklist(columnUses);
 
 /** The contacts of a survey, below `/o/:slug/surveys/:id/contacts`. */
 export function contactScreens({ db }: { db: Db }) {
@@ -255,12 +257,12 @@ async function UploadScreen({ db, orgId, upload, form, here }: UploadScreenProps
   );
 }
 
-const uses = [
-  ['email', 'Email'],
-  ['name', 'Name'],
-  ['property', 'Keep as property'],
-  ['skip', 'Leave out'],
-] as const;
+const useTexts: Record<ColumnUse, string> = {
+  email: 'Email',
+  name: 'Name',
+  property: 'Keep as property',
+  skip: 'Leave out',
+};
 
 function ColumnUses({ column: { name, use }, place }: { column: UploadColumn; place: number }) {
   const id = `column_${place}`;
@@ -270,9 +272,9 @@ function ColumnUses({ column: { name, use }, place }: { column: UploadColumn; pl
         {name}
       </label>
       <select id={id} name={id}>
-        {uses.map(([value, text]) => (
+        {columnUses.map((value) => (
           <option value={value} selected={value === use}>
-            {text}
+            {useTexts[value]}
           </option>
         ))}
       </select>

@@ -61,29 +61,49 @@ function pulled(parts: AsyncGenerator<FileText>): ReadableStream<Uint8Array> {
   );
 }
 
-// The ranges of a list, newest first, that `readAhead` reads: what all statements on them have in common.
+// Lists of any length, newest first, read range by range.
+
+export type FileText = string | Uint8Array;
+
+/** The rows of a range as text; `last` is where the next range begins, if there may be more. */
+export type RangeText<Position> = { text: FileText; last: Position | undefined };
+
+/** Once the reader has gone, work that has not begun is of no use. */
+export type ListReader = { isGone: () => boolean };
+
+/** A list as text, in its order: one range is read while the one before it is on its way. */
+export async function* readAhead<Position>(
+  read: (after: Position | null, reader: ListReader) => Promise<RangeText<Position>>,
+): AsyncGenerator<FileText> {
+  let isGone = false;
+  const reader = { isGone: () => isGone };
+  try {
+    let next: Promise<RangeText<Position>> | undefined = read(null, reader);
+    while (next) {
+      const { text, last }: RangeText<Position> = await next;
+      next = last && read(last, reader);
+      next?.catch(() => {}); // thrown when its turn comes
+      if (text.length > 0) yield text;
+    }
+  } finally {
+    isGone = true;
+  }
+}
 
 /** The time keeps its microseconds, as text. */
 type RowPosition = { at: string; id: string };
 
-/** What the limit below says. */
-const longestRange = 4000;
-/** As many may come into a range before it is read; of more, it is read in several steps. */
-export const rowsOfRange = longestRange / 2;
+/** What the limits below say. */
+const rowsOfRange = 4000;
 
 /**
- * The CTEs `picked`, the rows of a range of a table with its conditions, of a longer one those of its beginning, and
- * `last`, its last one. A limit in the text lets Postgres plan once for all ranges.
+ * The CTEs `picked`, the rows of a table with its conditions after a position, and `last`, the last one of them.
+ * A limit in the text lets Postgres plan once for all ranges.
  */
-export const pickRange = (
-  sql: Sql,
-  source: Part,
-  { after, until }: ListRange<RowPosition>,
-): Part => sql`
+export const pickRange = (sql: Sql, source: Part, after: RowPosition | null): Part => sql`
   picked as materialized (
     select *
-    from ${source} ${later(sql, after)}
-      ${until ? sql`and (created_at, id) >= ${place(sql, until)}` : sql``}
+    from ${source} ${after ? sql`and (created_at, id) < (${after.at}::text::timestamptz, ${after.id}::uuid)` : sql``}
     order by created_at desc, id desc
     limit 4000
   ), last as (
@@ -97,131 +117,27 @@ export const linesOfRange = (sql: Sql, line: Part): Part => sql`
   case when count(*) = 4000 then (select at from last) end as at,
   case when count(*) = 4000 then (select id from last) end as id`;
 
-/** The lines go on as the bytes that Postgres sends: to make a text of them and bytes again costs more than passing them on. */
+/** The lines stay the bytes that Postgres sends: to make a text of them and bytes again costs more than passing them on. */
 export async function readLines(statement: Part): Promise<RangeText<RowPosition>> {
   const [text, rows, at, id] = one(await statement.raw()) as Buffer[];
-  const last = Number(rows) === longestRange && { at: String(at), id: String(id) };
-  return { text: text!, last: last || undefined };
+  const last = Number(rows) === rowsOfRange ? { at: String(at), id: String(id) } : undefined;
+  return { text: text!, last };
 }
 
-export type RangesAfter = { after: RowPosition | null; many: number; rows: number };
+/** A column of a file: how its value is written in CSV, where not as it is. */
+export type ExportColumn = { name: string; value: Part; csv?: 'text' | 'object' };
 
-/** A query of the positions at which the next ranges of so many rows end: as many as are asked for, or as the list has. */
-export const endsOfRanges = (
-  sql: Sql,
-  source: Part,
-  { after, many, rows }: RangesAfter,
-): Part => sql`
-  select created_at::text as at, id
-  from (
-    select created_at, id, row_number() over (order by created_at desc, id desc) as n
-    from (
-      select created_at, id
-      from ${source} ${later(sql, after)}
-      order by created_at desc, id desc
-      limit ${many * rows}::int
-    ) next
-  ) numbered
-  where n % ${rows}::int = 0
-  order by n`;
-
-const later = (sql: Sql, after: RowPosition | null) =>
-  after ? sql`and (created_at, id) < ${place(sql, after)}` : sql``;
-
-const place = (sql: Sql, { at, id }: RowPosition) => sql`(${at}::text::timestamptz, ${id}::uuid)`;
-
-/** The rows of a list after a position, up to and with another one; null is without an end on that side. */
-export type ListRange<Position> = { after: Position | null; until: Position | null };
-
-/** Text, or the bytes of one. */
-export type FileText = string | Uint8Array;
-
-/** The rows of a range as text. Of a range that has become too long only its beginning, with the position of its end. */
-export type RangeText<Position> = { text: FileText; last: Position | undefined };
-
-type DividedList<Position> = {
-  read: (range: ListRange<Position>, reader: ListReader) => Promise<RangeText<Position>>;
-  /** The positions at which the next `many` ranges after one end; fewer when the list has no more. */
-  divide: (after: Position, many: number, reader: ListReader) => Promise<Position[]>;
-};
-
-/** Where it has gone, work that has not begun is of no use. */
-export type ListReader = { isGone: () => boolean };
-
-/** Of a list, in addition to the range that the reader takes: the database makes one while another is on its way. */
-const rangesUnderWay = 2;
-const rangesPerDivision = 16;
-
-/**
- * A list of any length as text, in its order. Its ranges are known before they are read, so that several can be read at
- * the same time; at most `rangesUnderWay` are, however slow the reader is. A list that fits one range costs one read.
- */
-export async function* readAhead<Position>(list: DividedList<Position>): AsyncGenerator<FileText> {
-  let isGone = false;
-  const reader = { isGone: () => isGone };
-  try {
-    const first = await list.read({ after: null, until: null }, reader);
-    const ranges = first.last && rangesAfter(list, first.last, reader);
-    const next = ranges && (() => unwatched(readNext(list, ranges, reader)));
-    const underWay = next ? Array.from({ length: rangesUnderWay }, next) : [];
-    if (first.text.length > 0) yield first.text;
-    for (let read = await underWay.shift(); read; read = await underWay.shift()) {
-      underWay.push(next!());
-      yield* wholeRange(list, read, reader);
+/** A row as one line of a file, with its end. Postgres makes it: to pass columns on costs more than all else of a file. */
+export function exportLine(sql: Sql, format: ExportFormat, columns: readonly ExportColumn[]): Part {
+  const parts = columns.map(({ name, value, csv }) => {
+    if (format === 'jsonl') {
+      return sql`${`${JSON.stringify(name)}:`}::text, coalesce(to_json(${value}), 'null')`;
     }
-  } finally {
-    isGone = true;
-  }
-}
-
-type ReadRange<Position> = RangeText<Position> & Pick<ListRange<Position>, 'until'>;
-
-/** All ranges after a position, in order. Where the next ones end is found out while these are read. */
-async function* rangesAfter<Position>(
-  { divide }: DividedList<Position>,
-  position: Position,
-  reader: ListReader,
-): AsyncGenerator<ListRange<Position>> {
-  const endsAfter = (end: Position) => unwatched(divide(end, rangesPerDivision, reader));
-  let after = position;
-  for (let division: Promise<Position[]> | undefined = endsAfter(after); division; ) {
-    const ends: Position[] = await division;
-    division = ends.length < rangesPerDivision ? undefined : endsAfter(ends.at(-1)!);
-    for (const until of ends) {
-      yield { after, until };
-      after = until;
-    }
-  }
-  yield { after, until: null };
-}
-
-async function readNext<Position>(
-  { read }: DividedList<Position>,
-  ranges: AsyncGenerator<ListRange<Position>>,
-  reader: ListReader,
-): Promise<ReadRange<Position> | undefined> {
-  const { done, value } = await ranges.next();
-  return done ? undefined : { ...(await read(value, reader)), until: value.until };
-}
-
-/** With what has come into a range since it was measured. */
-async function* wholeRange<Position>(
-  { read }: DividedList<Position>,
-  { text, last, until }: ReadRange<Position>,
-  reader: ListReader,
-): AsyncGenerator<FileText> {
-  if (text.length > 0) yield text;
-  for (let after = last; after; ) {
-    const more: RangeText<Position> = await read({ after, until }, reader);
-    if (more.text.length > 0) yield more.text;
-    after = more.last;
-  }
-}
-
-/** Whether it failed is found out when its turn comes, if the reader waits for it at all. */
-function unwatched<T>(work: Promise<T>): Promise<T> {
-  work.catch(() => {});
-  return work;
+    if (csv === 'object') return csvObject(sql, value);
+    return csv === 'text' ? csvCell(sql, value) : value;
+  });
+  const cells = parts.reduce((line, part) => sql`${line}, ',', ${part}`);
+  return format === 'csv' ? sql`concat(${cells}, E'\\r\\n')` : sql`concat('{', ${cells}, E'}\\n')`;
 }
 
 // Writing CSV that spreadsheets open without running anything in it.
