@@ -152,3 +152,13 @@ function succeeds(work: () => unknown): boolean | Promise<boolean> {
     return refused(error);
   }
 }
+
+test('a domain in letters and the same in ASCII are one person', async () => {
+  const surveyId = await makeSurvey(db, client.id);
+  const emails = ['Ada@Bücher.example', 'ada@BÜCHER.example', 'ada@xn--bcher-kva.example'];
+  for (const email of emails) assert.ok(await posts(surveyId, { email }));
+  const where = { ...commandWriter(client.id), surveyId };
+  await importContacts({ db, onProgress: () => {} }, where, ['email', ...emails].join('\n'));
+  const rows = await db`select email from contacts where survey_id = ${surveyId}`;
+  assert.equal(rows.length, 1);
+});

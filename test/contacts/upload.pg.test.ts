@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
-import {
-  deleteOldUploads,
-  getUpload,
-  insertRejects,
-  listRejects,
-} from '../../src/contacts/upload.queries.ts';
+import { deleteOldUploads, getUpload, listRejects } from '../../src/contacts/upload.queries.ts';
 import { importUpload, previewUpload, takeUpload } from '../../src/contacts/upload.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -79,11 +74,6 @@ test('a list without a header is read, its first row too', async () => {
   );
 });
 
-test('a list of addresses alone is read', async () => {
-  const where = await survey();
-  assert.equal((await upload(where, 'ann@people.test\nbob@people.test')).added, 2);
-});
-
 test('rows without a usable address are left out and listed by their line', async () => {
   const where = await survey();
   const text =
@@ -132,23 +122,6 @@ test('an address is looked for in the first thousand rows of a list', async () =
   const list = (rows: number) => `${'a,b\n'.repeat(rows)}ann@people.test,b\n`;
   await take(where, list(999));
   await assert.rejects(take(where, list(1000)), /no column holds email addresses/);
-});
-
-test('of a value that was left out 200 characters are kept', async () => {
-  const where = await survey();
-  await upload(where, `email\nann@people.test\n${'v'.repeat(201)}\n`);
-  const [reject] = await listRejects(db, where, 10);
-  assert.equal(reject?.value, 'v'.repeat(200));
-});
-
-test('what another survey of the organization has is new to this one', async () => {
-  const { orgId, surveyId } = await survey();
-  const other = { orgId, surveyId: await makeSurvey(db, orgId) };
-  const ann = 'email,name\nann@people.test,Ann\n';
-  await upload({ orgId, surveyId }, ann);
-  await upload(other, 'bob@people.test');
-  const { added, known } = await upload(other, ann);
-  assert.deepEqual([added, known], [1, 0]);
 });
 
 test('a survey that has completed goes on with the first contact that a list adds', async () => {
@@ -213,28 +186,6 @@ for (const [what, text, complaint] of refused) {
   });
 }
 
-for (const [what, header] of [
-  ['below a header', 'email\n'],
-  ['without a header', ''],
-] as const) {
-  test(`a list of as many rows as one may have, ${what}, is taken`, async () => {
-    const where = await survey();
-    const id = await take(where, `${header}${addresses(100_000)}\n`);
-    const { rows } = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
-    assert.equal(rows, 100_000);
-  });
-}
-
-test('the lines that were left out are listed in the order of the file, the first of them', async () => {
-  const where = await survey();
-  const uploadId = await take(where, 'ann@people.test\n');
-  const rejects = [7, 3, 9, 2].map((line) => ({ line, value: `value ${line}`, reason: 'bad' }));
-  await insertRejects(db, { orgId: where.orgId, uploadId }, rejects);
-  await db`update contact_uploads set imported_at = now() where id = ${uploadId}`;
-  const lines = (await listRejects(db, where, 3)).map(({ line }) => line);
-  assert.deepEqual(lines, [2, 3, 7]);
-});
-
 for (const character of ['\u{10000}', '😀', '\u{10ffff}']) {
   test(`a character at the edge of a piece stays whole: ${character}`, async () => {
     const where = await survey();
@@ -266,16 +217,6 @@ test('the rows that are listed as left out are those of the list that was taken 
     update contact_uploads set imported_at = imported_at - interval '1 day'
     where id = (select upload_id from contact_upload_rejects where org_id = ${where.orgId} and value = 'cid@people')`;
   assert.deepEqual(await values(), ['bob@people']);
-});
-
-test('a list of as many columns as one may have is taken, and a name of a file is cut', async () => {
-  const where = await survey();
-  const id = await take(where, `ann@people.test${',x'.repeat(199)}\n`, 'n'.repeat(201));
-  const unnamed = await take(where, 'ann@people.test\n', '');
-  const { name } = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
-  assert.equal(name, 'n'.repeat(200));
-  const other = await getUpload(db, where.orgId, { id: unnamed, surveyId: where.surveyId });
-  assert.equal(other.name, 'list');
 });
 
 test('a list of more than one batch is saved whole, and what is left out of it is listed', async () => {

@@ -115,76 +115,33 @@ async function reported(opened: Export, over: Partial<ImportReport> = {}): Promi
   };
 }
 
-test('the report says what each column became, every fate of a row, both figures and what is not clear', async () => {
+test('the report names columns, the fate of rows, the figures and what is not clear', async () => {
   const taken = { ...nothingTaken(), responses: 2, erased: 1 };
-  const before = tally(1, 0, 0);
-  const after = tally(2, 1, 0);
-  const report = await reported(responses, { taken, before, after });
-  const lines = reportText(responses, report, false)
-    .split('\n')
-    .map((line) => line.trimEnd());
-  assert.deepEqual(lines.slice(0, -20), [
-    'a.csv holds responses. Its columns:',
-    '  Score      score',
-    '  Date       time',
-    '  Type       type',
-    '  Plan       property',
-    '  (no name)  left out',
-    '',
-    'rows                               31',
-    'responses                          4   2 new, 1 there already',
-    'no score: not answered             2   left out',
-    "of another type than the survey's  3   left out: CSAT, CES",
-    'of people who were erased          1   left out',
-    'not understood                     22  left out, see below',
-    'Took 2.0 s, 16 rows a second.',
-    '',
-    '                      responses  promoters  passives  detractors  NPS',
-    'in the file           4          2          1         1           25',
-    'in the survey before  1          1          0         0           100',
-    'in the survey after   3          2          1         0           67',
-    'They differ: the survey lacks 1 of the file: 1 are of people who were erased.',
-    '',
-    '22 rows were not understood. Mend them in the file and import it again: the rest is there already.',
-    '  a.csv, line 11, column "Score": "eleven" is no score from 0 to 10',
-  ]);
-  assert.equal(lines.at(-1), '  and 2 more');
+  const report = await reported(responses, {
+    taken,
+    before: tally(1, 0, 0),
+    after: tally(2, 1, 0),
+  });
+  const text = reportText(responses, report, false);
+  for (const part of [
+    /Plan +property/,
+    /^responses +4 +2 new, 1 there already$/m,
+    /3 +left out: CSAT, CES$/m,
+    /^in the file +4 +2 +1 +1 +25$/m,
+    /^in the survey after +3 +2 +1 +0 +67$/m,
+    /lacks 1 of the file/,
+    /a\.csv, line 11, column "Score"/,
+    /and 2 more$/,
+  ]) {
+    assert.match(text, part);
+  }
 });
 
-test('a dry run says of one row that was not understood what to do before the import', async () => {
+test('a dry run says that nothing was written, and people have no figures', async () => {
   const people = exportOf(['Email'], [['a@people.test'], ['no address']]);
   const text = reportText(people, await reported(people), true);
-  const then = 'Mend it in the file before it is imported, or import it without it.';
-  assert.ok(text.includes(`1 row was not understood. ${then}`), text);
-  assert.doesNotMatch(text, /and \d+ more/);
-});
-
-test('a dry run says what would be, and people have no figures', async () => {
-  const people = exportOf(['Email', 'Unsubscribed'], [['a@people.test'], ['b@people.test', '1']]);
-  const taken = { ...nothingTaken(), contacts: 1, unsubscribed: 1 };
-  const text = async (dryRun: boolean) =>
-    reportText(people, await reported(people, { taken, seconds: 0 }), dryRun)
-      .split('\n')
-      .map((line) => line.trimEnd())
-      .slice(4);
-  assert.deepEqual(await text(true), [
-    'rows          2',
-    'people        1',
-    'unsubscribed  1',
-    'A dry run: nothing was written.',
-  ]);
-  assert.deepEqual(await text(false), [
-    'rows          2',
-    'people        1  1 new',
-    'unsubscribed  1  1 new',
-    'Took 0.0 s, 2000 rows a second.',
-  ]);
-  const took = async (seconds: number) => {
-    const report = await reported(people, { taken, seconds });
-    return /Took .*/.exec(reportText(people, report, false))?.[0];
-  };
-  assert.equal(await took(0.44), 'Took 0.4 s, 5 rows a second.');
-  assert.equal(await took(0.46), 'Took 0.5 s, 4 rows a second.');
+  assert.match(text, /nothing was written/);
+  assert.doesNotMatch(text, /promoters|and \d+ more/);
 });
 
 const agreements: [what: string, after: ReturnType<typeof tally>, taken: number, said: string][] = [

@@ -11,7 +11,9 @@ const page = async (query: string) => await (await fetch(`${base}/mailbox${query
 const idsIn = (html: string) =>
   [...html.matchAll(/href="\/mailbox\/([\da-f-]{36})"/g)].map(([, id]) => id);
 const linksIn = (html: string) =>
-  [...html.matchAll(/href="\/mailbox\?page=(\d+)">(\w+)</g)].map(([, to, text]) => `${text} ${to}`);
+  [...html.matchAll(/href="\/mailbox\?(?:limit=2&amp;)?page=(\d+)">(\w+)</g)].map(
+    ([, to, text]) => `${text} ${to}`,
+  );
 
 /** So many mails, most of which came at the same time as others; the newest first, as their ids. */
 async function filledWith(mails: number) {
@@ -34,23 +36,19 @@ test('an empty mailbox says so, and leads to no other page', async () => {
   assert.deepEqual(idsIn(html), []);
 });
 
-for (const mails of [1, 50, 51, 100, 101]) {
-  test(`${mails} mails are listed fifty a page, newest first, and each page leads to those next to it`, async () => {
-    const ids = await filledWith(mails);
-    const pages = Math.ceil(mails / 50);
-    const found: (string | undefined)[] = [];
-    for (let at = 1; at <= pages; at++) {
-      const html = await page(at === 1 ? '' : `?page=${at}`);
-      found.push(...idsIn(html));
-      assert.equal(found.length, Math.min(50 * at, mails));
-      assert.deepEqual(linksIn(html), [
-        ...(at > 1 ? [`Newer ${at - 1}`] : []),
-        ...(at < pages ? [`Older ${at + 1}`] : []),
-      ]);
-    }
-    assert.deepEqual(found, ids);
-  });
-}
+test('mails are listed newest first, and each page leads to those next to it', async () => {
+  const ids = await filledWith(5);
+  const found: (string | undefined)[] = [];
+  for (const at of [1, 2, 3]) {
+    const html = await page(`?limit=2&page=${at}`);
+    found.push(...idsIn(html));
+    assert.deepEqual(linksIn(html), [
+      ...(at > 1 ? [`Newer ${at - 1}`] : []),
+      ...(at < 3 ? [`Older ${at + 1}`] : []),
+    ]);
+  }
+  assert.deepEqual(found, ids);
+});
 
 /** A mail, and the subject under which it is listed. */
 const subjects: [what: string, raw: string, subject: string][] = [

@@ -7,16 +7,19 @@ import { allowErasedAddress } from '../../src/people/erase.ts';
 import { fileErasures, openErasureFile, parseErasures } from '../../src/people/receipts-file.ts';
 import { erasableScene, erasureFolder } from '../support/make/erasure.ts';
 import { makeContact, makeResponse, writeKeyOf } from '../support/make/rows.ts';
+import { commandRunner } from '../support/probe/command.ts';
 import { emptyDatabase, testDatabase } from '../support/probe/database.ts';
 import { assertTalliesHold } from '../support/probe/tallies.ts';
-import { askback, secretKey } from '../support/processes/program.ts';
+import { secretKey } from '../support/processes/program.ts';
 
 const folder = erasureFolder();
-const environment = (url: string) => ({
-  DATABASE_URL: url,
-  ASKBACK_SECRET_KEY: secretKey,
-  ASKBACK_ERASURES_FILE: join(folder, 'of-the-command.jsonl'),
-});
+const runner = (url: string) =>
+  commandRunner({
+    DATABASE_URL: url,
+    ASKBACK_SECRET_KEY: secretKey,
+    ASKBACK_ERASURES_FILE: join(folder, 'of-the-command.jsonl'),
+  });
+
 /** A deployment of its own with one person that has answered. */
 async function deployment() {
   const { db, url } = await testDatabase();
@@ -24,7 +27,7 @@ async function deployment() {
 }
 
 async function run(url: string, ...words: string[]) {
-  const { code, stdout, stderr } = await askback(['restore', ...words, '--json'], environment(url));
+  const { code, stdout, stderr } = await runner(url)('restore', ...words, '--json');
   return { code, stderr, data: stdout ? (JSON.parse(stdout) as Record<string, unknown>) : {} };
 }
 
@@ -33,7 +36,7 @@ const contactsIn = async (db: Db) => (await db`select from contacts`).length;
 test('a person that an older backup brings back is erased again, with the same receipt', async () => {
   const { url, erase, erasuresFile } = await deployment();
   const backup = join(folder, 'older.backup');
-  assert.equal((await askback(['backup', backup], environment(url))).code, 0);
+  assert.equal((await runner(url)('backup', backup)).code, 0);
   const receipt = await erase();
 
   const fresh = await emptyDatabase();
@@ -52,7 +55,7 @@ test('a person that an older backup brings back is erased again, with the same r
   assert.deepEqual({ ...kept }, { id: receipt.id, counts: receipt.counts, filed: true });
   await assertTalliesHold(restored);
 
-  const said = await askback(['restore', '--erasures', erasuresFile], environment(fresh.url));
+  const said = await runner(fresh.url)('restore', '--erasures', erasuresFile);
   assert.match(said.stdout, /^receipts of erasures: 1; .* erased again: 0\n$/);
   const again = await run(fresh.url, '--erasures', erasuresFile);
   assert.equal(again.data['erased_again'], 0);
@@ -101,7 +104,7 @@ test('receipts of organizations that are not there are counted, and a command ne
   await db`delete from organizations where id = ${org}`;
   const { data } = await run(url, '--erasures', erasuresFile);
   assert.deepEqual(data, { receipts: 0, erased_again: 0, unknown_organizations: 1 });
-  const said = await askback(['restore', '--erasures', erasuresFile], environment(url));
+  const said = await runner(url)('restore', '--erasures', erasuresFile);
   assert.match(said.stdout, /erased again: 0; 1 are of organizations that are not there\n$/);
   assert.equal((await run(url)).code, 2);
   assert.equal((await run(url, '--erasures', join(folder, 'nothing'))).code, 1);
@@ -140,30 +143,6 @@ test('more receipts than one step takes are appended to the file in one run, the
     times,
     times.toSorted((a, b) => a.getTime() - b.getTime()),
   );
-});
-
-test('a list of receipts has the newest fifty of the organization, or as many as it is asked for', async () => {
-  const { db, url, org } = await deployment();
-  await db`
-    insert into erasures (org_id, address_hash, scores, counts, erased_at)
-    select ${org}, sha256(n::text::bytea), 'kept', '{}', now() - make_interval(mins => n)
-    from generate_series(1, 52) n`;
-  const newest = await db<{ id: string }[]>`select id from erasures order by erased_at desc`;
-  const other = await erasableScene(db, folder);
-  await other.erase();
-  for (const [words, many] of [
-    [[], 50],
-    [['--limit', '51'], 51],
-  ] as const) {
-    const { stdout } = await askback(
-      ['erasure', 'list', '--org', org, ...words, '--json'],
-      environment(url),
-    );
-    assert.deepEqual(
-      (JSON.parse(stdout) as { id: string }[]).map(({ id }) => id),
-      newest.slice(0, many).map(({ id }) => id),
-    );
-  }
 });
 
 test('an address that only others name is hidden again', async () => {

@@ -34,17 +34,6 @@ test('what comes back under a receipt is erased under it: its counts add up, and
   assert.deepEqual((await erase()).counts, second.counts);
 });
 
-test('an erasure is finished a minute after the last request that ran meanwhile may have ended', async (t) => {
-  const { org, erase, tools } = await erasableScene(db, folder);
-  const now = Date.now();
-  t.mock.timers.enable({ apis: ['Date'], now });
-  await erase();
-  const jobs = await db`
-    select run_at from test.jobs where task = 'people.finish_erasure' and payload ->> 'org_id' = ${org}`;
-  const requestMs = tools.settings.sendDeadlineSeconds * 1000;
-  assert.deepEqual([...jobs], [{ run_at: new Date(now + requestMs + 60_000) }]);
-});
-
 /** What is in the mailbox when an erasure is finished: its address, the time of its arrival, and whether it stays. */
 const arrived: {
   to: string;

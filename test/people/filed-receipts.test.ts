@@ -58,11 +58,3 @@ test('every field that is not usable is named with what it must be', () => {
   assert.match(complaint('{"id": ') ?? '', /line 1: it is not JSON, or is cut short$/);
   assert.match(complaint('7') ?? '', /line 1: it /);
 });
-
-test('of many lines that are not usable the first twenty are shown, and how many more there are', () => {
-  const bad = (many: number) => complaint(Array.from({ length: many }, () => '{').join('\n'))!;
-  assert.equal(bad(20).split('\n').length, 21);
-  assert.match(bad(20), /line 20: it is not JSON, or is cut short$/);
-  assert.equal(bad(22).split('\n').length, 22);
-  assert.match(bad(22), /line 20: .*\n {2}and 2 more$/);
-});

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import {
   countPeople,
-  findPerson,
   listAnswersOf,
   listDeliveriesOf,
   listPeople,
@@ -95,23 +94,6 @@ test('people are found by a part of the address or of the name, and not by both 
     assert.equal(found.length, many, pattern);
     assert.equal(await countPeople(db, of.org_id, pattern), many, pattern);
   }
-});
-
-test('a person has the suppressions of its own organization, bounces first', async () => {
-  const [of, other] = [await scene(), await scene()];
-  const email = 'Eve@people.test';
-  const id = await makeContact(db, of, { email });
-  for (const kind of ['unsubscribed', 'bounced']) {
-    for (const org_id of [of.org_id, other.org_id]) {
-      await db`insert into suppressions ${db({ org_id, email: email.toLowerCase(), kind })}`;
-    }
-  }
-  const person = await findPerson(db, of.org_id, id);
-  assert.deepEqual(
-    person?.suppressions.map(({ kind }) => kind),
-    ['bounced', 'unsubscribed'],
-  );
-  assert.equal(await findPerson(db, other.org_id, id), undefined);
 });
 
 test('the deliveries of an answer are those of its time that name it, in their order', async () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
+import { commandRunner } from '../support/probe/command.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { askback, secretKey } from '../support/processes/program.ts';
+import { secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
-const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey };
-const run = (...words: string[]) => askback(words, environment);
+const run = commandRunner({ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey });
 
 async function suppressed(email: string, kind: 'unsubscribed' | 'bounced') {
   const org_id = await makeOrganization(db);
@@ -22,10 +22,7 @@ test('suppression list shows the addresses of one organization', async () => {
   await suppressed('bob@people.test', 'bounced');
   const { code, stdout } = await run('suppression', 'list', '--org', org_id);
   assert.equal(code, 0);
-  assert.match(
-    stdout,
-    new RegExp(`^id .*\n${id} +\\S+ +unsubscribed +ann@people.test +said so\n$`),
-  );
+  assert.match(stdout, new RegExp(`^id .*\n${id} +\\S+ +unsubscribed +ann@people.test +said so\n$`));
 });
 
 test('suppression list takes an address in any case and a kind', async () => {
@@ -39,26 +36,12 @@ test('suppression list takes an address in any case and a kind', async () => {
   assert.deepEqual(await list('--kind', 'unsubscribed'), []);
 });
 
-test('suppression list shows as many as are asked for, at least one and at most 200', async () => {
-  const { org_id, id } = await suppressed('ann@people.test', 'bounced');
-  await db`insert into suppressions ${db({ org_id, email: 'bob@people.test', kind: 'bounced', created_at: new Date(0) })}`;
-  const list = (limit: string) =>
-    run('suppression', 'list', '--org', org_id, '--json', '--limit', limit);
-  const ids = async (limit: string) =>
-    (JSON.parse((await list(limit)).stdout) as { id: string }[]).map((each) => each.id);
-  assert.deepEqual(await ids('1'), [id]);
-  assert.equal((await ids('200')).length, 2);
-  for (const limit of ['0', '201']) assert.notEqual((await list(limit)).code, 0, limit);
-});
-
 test('suppression remove lets the address get mail again', async () => {
   const { org_id, contact, id } = await suppressed('ann@people.test', 'bounced');
   const other = await suppressed('ann@people.test', 'bounced');
   const { code, stdout } = await run('suppression', 'remove', '--id', id);
-  assert.deepEqual(
-    [code, stdout],
-    [0, 'removed: ann@people.test is no longer suppressed as bounced\n'],
-  );
+  assert.equal(code, 0);
+  assert.match(stdout, /ann@people.test/);
   assert.equal((await db`select from suppressions where org_id = ${org_id}`).length, 0);
   const [row] = await db`select status from contacts where id = ${contact}`;
   assert.equal(row?.['status'], 'pending');

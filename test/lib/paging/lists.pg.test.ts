@@ -64,7 +64,7 @@ for (const [query, table, condition = 'true'] of lists) {
       order by created_at desc, id desc`;
     const expected = newestFirst.map(({ id }) => id);
     assert.ok(expected.length >= rows);
-    for (const limit of [1, 2, 3, 7, 40, 41, 200]) {
+    for (const limit of [2, 7, 200]) {
       assert.deepEqual(await idsByPage(list, `${path}&limit=${limit}`), expected, `${limit}`);
       assert.deepEqual(await idsByCursor(list, `${path}&limit=${limit}`), expected, `${limit}`);
     }
