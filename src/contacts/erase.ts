@@ -17,7 +17,6 @@ type ContactsToErase = {
   before: Date | null;
 };
 
-/** The contacts of an address over all surveys. */
 export async function listContactsOf(sql: Sql, { orgId, key, before }: ContactsToErase) {
   return await sql<ErasedContact[]>`
     select id, survey_id, email, name, token
@@ -37,7 +36,6 @@ export async function lockContacts(sql: Sql, orgId: string, ids: readonly string
 
 type TakenAlong = { mails: number; openings: number; campaign_results: number };
 
-/** What goes with contacts when they are deleted. */
 export async function countTakenAlong(sql: Sql, orgId: string, ids: readonly string[]) {
   const [counts] = await sql<TakenAlong[]>`
     select (select count(*)::int from mails
@@ -125,7 +123,6 @@ export async function listErased(sql: Sql, orgId: string, keys: readonly string[
 export const isErasedAddress = async (sql: Sql, orgId: string, key: string) =>
   (await listErased(sql, orgId, [key])).size > 0;
 
-/** Whether an insert failed because a contact has the address of a person who was erased. */
 export const isOfErased = (error: unknown) => violates(error, 'contacts_are_not_erased');
 
 export const addressErased = () =>

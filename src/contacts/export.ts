@@ -14,7 +14,6 @@ import {
 import type { Position } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 
-/** Contacts of an organization, or of one survey of it. */
 type ContactFile = { surveyId: string | null; format: ExportFormat };
 
 /** All contacts of a file, newest first. No connection is held while the reader takes what was read. */

@@ -4,7 +4,6 @@ import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { nameOfSurvey, type OrgSurvey } from '../surveys/queries.ts';
 
-/** A page of the organization's contacts, newest first. */
 export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
     picked: newest(
@@ -114,14 +113,12 @@ type ContactAnswer = {
   created_at: Date;
 };
 
-/** The update that marks a contact as having answered, if `when` holds. */
 export const markAnswered = (sql: Sql, answer: ContactAnswer, when: Part) => sql`
   update contacts
   set status = 'responded', responded_at = ${answer.created_at}::timestamptz, updated_at = now()
   where org_id = ${answer.org_id} and survey_id = ${answer.survey_id}
     and id = ${answer.contact_id}::uuid and ${when}`;
 
-/** The contacts that the survey already has at these addresses. */
 export async function listByAddress(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -170,7 +167,6 @@ export async function markClaimed(
     where c.org_id = ${orgId} and c.id = held.id and c.status in ('pending', 'failed')`;
 }
 
-/** Gives contacts whose mail was withdrawn the status they had before. */
 export async function markUnclaimed(sql: Sql, survey: OrgSurvey, ids: readonly string[]) {
   await sql`
     update contacts c
@@ -201,7 +197,6 @@ export type SurveyContact = {
 
 type SearchedPage = { page: Pick<Page, 'page' | 'limit'>; search: string };
 
-/** A page of the contacts of a survey, newest first, and how many there are. */
 export async function listContactsOf(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,

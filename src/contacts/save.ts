@@ -10,7 +10,6 @@ import { type CheckedContact, complainOfProperties } from './rules.ts';
 
 type NewContact = Pick<ContactToSave, 'email' | 'name' | 'properties'> & { survey_id: string };
 
-/** Adds one contact to a survey, or updates it. A survey that completed by itself is active again. */
 export async function addContact(
   { db }: { db: Db },
   writer: Writer,

@@ -35,7 +35,6 @@ export async function insertChunk(
     values (${orgId}, ${uploadId}, ${place}, ${chunk})`;
 }
 
-/** The text of an upload, piece by piece. */
 export async function* readChunks(sql: Sql, { orgId, uploadId }: OrgUpload) {
   for (let place = 0; ; place++) {
     const [found] = await sql<{ chunk: string }[]>`
@@ -58,7 +57,6 @@ export async function getUpload(sql: Sql, orgId: string, { id, surveyId }: Uploa
 
 type UploadOfSurvey = { id: string; surveyId: string };
 
-/** Locks an upload that is still to be taken over; nothing if it has been. */
 export async function lockWaitingUpload(sql: Sql, { orgId, uploadId }: OrgUpload) {
   const [upload] = await sql<{ id: string }[]>`
     select id

@@ -53,7 +53,6 @@ export async function inUploadTurn<T>(orgId: string, work: () => Promise<T>): Pr
 const savedAtOnce = 2000;
 const longestShown = 200;
 
-type Mapping = { columns: readonly UploadColumn[]; hasHeader: boolean };
 type Line = { line: number; contact: CheckedContact };
 
 /**
@@ -63,9 +62,13 @@ type Line = { line: number; contact: CheckedContact };
 export async function importUpload(
   { db }: { db: Db },
   by: Writer,
-  { upload, mapping }: { upload: Upload; mapping: Mapping },
+  {
+    upload,
+    columns,
+    hasHeader,
+  }: { upload: Upload; columns: readonly UploadColumn[]; hasHeader: boolean },
 ) {
-  if (!mapping.columns.some(({ use }) => use === 'email')) {
+  if (!columns.some(({ use }) => use === 'email')) {
     throw new Refusal('invalid', 'choose the column that holds the addresses');
   }
   const survey = { orgId: by.orgId, surveyId: upload.survey_id };
@@ -74,8 +77,8 @@ export async function importUpload(
     await lockForContacts(tx, survey);
     if (!(await lockWaitingUpload(tx, which))) return;
     const saving = createSaving(tx, survey, upload.id);
-    const read = rowReader(mapping.columns);
-    let skipped = mapping.hasHeader ? 1 : 0;
+    const read = rowReader(columns);
+    let skipped = hasHeader ? 1 : 0;
     for await (const rows of rowsOf(tx, by.orgId, upload)) {
       for (const row of rows.slice(skipped)) await saving.add(read(row));
       skipped = 0;
@@ -181,13 +184,15 @@ const longestFileName = 200;
 const rowsShown = 5;
 const rowsLookedAt = 1000;
 
-type GivenList = { name: string; bytes: Uint8Array };
-
 /**
  * Keeps a list until its columns are mapped. What is no CSV, has no column of addresses or too many rows is refused
  * whole, with the line.
  */
-export async function takeUpload({ db }: { db: Db }, survey: OrgSurvey, given: GivenList) {
+export async function takeUpload(
+  { db }: { db: Db },
+  survey: OrgSurvey,
+  given: { name: string; bytes: Uint8Array },
+) {
   const text = textOf(given.bytes).replace(/\r\n?/g, '\n');
   const { delimiter, firstLine, body } = separate(text);
   const { rows, hasHeader } = await lookThrough(body, { delimiter, firstLine });
@@ -215,7 +220,6 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** No piece ends within a character. */
 function* chunksOf(text: string) {
   for (let from = 0; from < text.length; ) {
     const cut = text.charCodeAt(from + chunkLength - 1);
@@ -225,50 +229,43 @@ function* chunksOf(text: string) {
   }
 }
 
-type ListForm = { delimiter: string; firstLine: number };
-
-async function lookThrough(body: string, form: ListForm) {
+async function lookThrough(body: string, form: { delimiter: string; firstLine: number }) {
   let [rows, headers, addresses] = [0, 0, 0];
   let first: CsvRow | undefined;
   for await (const some of csvRowsInParts(chunksOf(body), form)) {
     for (const row of some) {
       first ??= row;
-      if (row.cells.length > mostUploadColumns) throw tooWide(row.line);
+      if (row.cells.length > mostUploadColumns) {
+        throw refusedAt(
+          row.line,
+          `a list has at most ${mostUploadColumns} columns`,
+          'too_many_columns',
+        );
+      }
       if (row === first) headers = row.cells.some(isAddress) ? 0 : 1;
       rows += 1;
       if (rows <= rowsLookedAt) addresses += row.cells.filter(isAddress).length;
-      if (rows - headers > mostUploadRows) throw tooMany(row.line);
+      if (rows - headers > mostUploadRows) {
+        throw refusedAt(row.line, `a list has at most ${mostUploadRows} rows`, 'too_many_rows');
+      }
     }
   }
   if (!first) throw new Refusal('invalid', 'the list is empty');
   if (addresses === 0) {
-    const where = `line ${first.line}: no column holds email addresses`;
-    throw new Refusal('invalid', `nothing was taken over: ${where}`, { code: 'no_addresses' });
+    throw refusedAt(first.line, 'no column holds email addresses', 'no_addresses');
   }
   return { rows: rows - headers, hasHeader: headers === 1 };
 }
 
 const isAddress = (cell: string) => isMailable(cell.trim());
 
-const tooWide = (line: number) =>
-  new Refusal(
-    'invalid',
-    `nothing was taken over: line ${line}: a list has at most ${mostUploadColumns} columns`,
-    { code: 'too_many_columns' },
-  );
-
-const tooMany = (line: number) =>
-  new Refusal(
-    'invalid',
-    `nothing was taken over: line ${line}: a list has at most ${mostUploadRows} rows`,
-    { code: 'too_many_rows' },
-  );
+const refusedAt = (line: number, what: string, code: string) =>
+  new Refusal('invalid', `nothing was taken over: line ${line}: ${what}`, { code });
 
 export const columnUses = [...contactFieldNames, 'property', 'skip'] as const;
 export type ColumnUse = (typeof columnUses)[number];
 export type UploadColumn = { name: string; use: ColumnUse };
 
-/** The first rows of an upload, and what its columns seem to hold. */
 export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
   const rows: CsvRow[] = [];
   for await (const some of rowsOf(sql, orgId, upload)) {

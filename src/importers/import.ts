@@ -13,7 +13,7 @@ import { everything } from '../responses/filter.queries.ts';
 import { type ImportWriter, importBatch } from '../responses/import.ts';
 import { readNps } from '../responses/trend.ts';
 import { suppressMany } from '../suppressions/unsubscribe.tsx';
-import { type Category, netPromoterScore, type SurveyType, type Tally } from '../survey-types.ts';
+import { netPromoterScore, type SurveyType, type Tally } from '../survey-types.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { holdOffErasures, reopenSurvey } from '../surveys/queries.ts';
 import {
@@ -83,7 +83,6 @@ export const sentenceOfCell = (file: string, { line, column, complaint }: Unclea
 
 type UnclearCell = { line: number; column: string; complaint: string };
 
-/** What a file says, by counts; the first of the cells that are not understood. */
 export type FileCounts = {
   rows: number;
   responses: Tally;
@@ -91,7 +90,6 @@ export type FileCounts = {
   unsubscribed: number;
   bounced: number;
   passed: Partial<Record<PassReason, number>>;
-  /** Names of the other types of surveys. */
   otherTypes: string[];
   unclear: number;
   shown: UnclearCell[];
@@ -110,18 +108,17 @@ export async function* readExport(
 ): AsyncGenerator<ReadRow> {
   for await (const { line, cells } of rows()) {
     counts.rows += 1;
-    if (counts.rows > mostRows) throw tooMany(line);
+    if (counts.rows > mostRows) {
+      throw new Refusal(
+        'invalid',
+        `line ${line}: a file has at most ${mostRows} rows: cut it into several. ${untouched}`,
+      );
+    }
     const row = readRow(cells, { plan, ...rules });
     count(counts, row, line);
     if (row.kind !== 'passed' && row.kind !== 'unclear') yield row;
   }
 }
-
-const tooMany = (line: number) =>
-  new Refusal(
-    'invalid',
-    `line ${line}: a file has at most ${mostRows} rows: cut it into several. ${untouched}`,
-  );
 
 export const noCounts = (): FileCounts => ({
   rows: 0,
@@ -138,7 +135,7 @@ export const noCounts = (): FileCounts => ({
 const places = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' } as const;
 
 function count(counts: FileCounts, row: ReadRow, line: number) {
-  if (row.kind === 'response') countResponse(counts, row.response.category);
+  if (row.kind === 'response') counts.responses[places[row.response.category]] += 1;
   else if (row.kind === 'person') counts.people += 1;
   else if (row.kind === 'suppression') counts[row.suppression.kind] += 1;
   else if (row.kind === 'passed') {
@@ -151,14 +148,9 @@ function count(counts: FileCounts, row: ReadRow, line: number) {
   }
 }
 
-function countResponse({ responses }: FileCounts, category: Category) {
-  responses[places[category]] += 1;
-}
-
 export const totalOf = ({ promoters, passives, detractors }: Tally) =>
   promoters + passives + detractors;
 
-/** How many rows there are to take over. */
 export const understoodOf = ({ responses, people, unsubscribed, bounced }: FileCounts) =>
   totalOf(responses) + people + unsubscribed + bounced;
 
@@ -191,7 +183,6 @@ export async function openExport(
   return { name: source.name, plan, rows: () => after(allRows()) };
 }
 
-/** As much of the text as has the first two lines. */
 async function headOf(source: TextSource): Promise<string> {
   let head = '';
   for await (const piece of source.pieces()) {
@@ -235,7 +226,6 @@ export type TakenOver = {
   contacts: number;
   unsubscribed: number;
   bounced: number;
-  /** Rows of people who were erased. */
   erased: number;
 };
 
@@ -323,7 +313,9 @@ const hashLength = 12;
 async function takeBatch(tx: Sql, writer: ImportWriter, given: Batch): Promise<TakenOver> {
   await holdOffErasures(tx, writer.orgId);
   const { batch, erased } = await leaveErasedOut(tx, writer.orgId, given);
-  const suppressed = await suppressMany(tx, writer.orgId, onePerAddress(batch.suppressions));
+  const suppressed = await suppressMany(tx, writer.orgId, [
+    ...new Map(batch.suppressions.map((each) => [`${each.kind} ${each.email}`, each])).values(),
+  ]);
   const unsubscribed = suppressed.filter(({ kind }) => kind === 'unsubscribed').length;
   return {
     unsubscribed,
@@ -353,10 +345,6 @@ async function leaveErasedOut(tx: Sql, orgId: string, { responses, people, suppr
 
 const sizeOf = ({ responses, people, suppressions }: Batch) =>
   responses.length + people.length + suppressions.length;
-
-function onePerAddress(suppressions: readonly MovedSuppression[]) {
-  return [...new Map(suppressions.map((each) => [`${each.kind} ${each.email}`, each])).values()];
-}
 
 async function takePeople(tx: Sql, writer: ImportWriter, people: readonly CheckedContact[]) {
   if (people.length === 0) return 0;

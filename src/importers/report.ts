@@ -9,7 +9,6 @@ import {
 } from './import.ts';
 import type { PassReason } from './rows.ts';
 
-/** What an import found and did, for people: what each column became, every row by its fate, the figures on both sides. */
 export function reportText(opened: Export, report: ImportReport, dryRun: boolean): string {
   return [
     columnsText(opened),
@@ -77,7 +76,6 @@ function figuresText({ inFile, before, after, taken }: ImportReport, dryRun: boo
 
 type Figures = Pick<ImportReport, 'inFile' | 'before' | 'after' | 'taken'>;
 
-/** Whether the figures agree, and if not, why. */
 export function verdict({ inFile, before, after, taken }: Figures): string {
   const meanwhile = after.responses - before.responses - taken.responses;
   if (meanwhile !== 0) {

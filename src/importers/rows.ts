@@ -17,7 +17,6 @@ export type MovedResponse = {
   tags: readonly string[];
   note: string | null;
   person: CheckedContact | null;
-  /** Of a response without a person. */
   properties: Record<string, string> | null;
 };
 
@@ -40,7 +39,6 @@ export type ReadRow =
 
 type RowRules = { plan: FilePlan; type: SurveyType; zone: string; now: number };
 
-/** What a row of an export says. */
 export function readRow(cells: readonly string[], rules: RowRules): ReadRow {
   const row = rowReader(cells, rules);
   return rules.plan.kind === 'responses' ? readResponse(row, rules) : readPerson(row, rules);
@@ -164,7 +162,6 @@ type Unclear = Extract<ReadRow, { kind: 'unclear' }>;
 
 const longestTagName = 200;
 
-/** The tags of a cell, separated by commas or semicolons, or what is wrong with them. */
 function tagsOf(text: string | null): readonly string[] | string {
   const names = (text ?? '').split(/[,;|]/).map((name) => name.trim());
   const tags = [...new Set(names.filter(Boolean))];
@@ -221,7 +218,6 @@ export type FileKind = (typeof fileKinds)[number];
 
 type PlannedColumn = { name: string; use: ExportColumnUse | 'property' };
 
-/** What a file holds, and what each of its columns says. */
 export type FilePlan = {
   kind: FileKind;
   columns: readonly PlannedColumn[];
@@ -229,7 +225,6 @@ export type FilePlan = {
   places: ReadonlyMap<ExportColumnUse, readonly number[]>;
 };
 
-/** Reads the header row of an export. A file that is none is refused. */
 export function planFile(
   service: FormerService,
   { header, line, as }: { header: readonly string[]; line: number; as: FileKind | undefined },
@@ -268,7 +263,10 @@ export const untouched = 'Nothing was imported';
 function placesOf(header: readonly string[], known: KnownColumns) {
   const keys = header.map(columnKey);
   const found = Object.entries(known).flatMap(([use, names]) => {
-    const places = names.map((name) => keys.indexOf(name)).filter((place) => place >= 0);
+    const places = names
+      .split(' ')
+      .map((name) => keys.indexOf(name))
+      .filter((place) => place >= 0);
     return places.length > 0 ? [[use as ExportColumnUse, places] as const] : [];
   });
   return new Map(found);
@@ -311,67 +309,37 @@ type ExportColumnUse =
   | ('email' | 'name' | 'first name' | 'last name' | 'score' | 'time' | 'comment' | 'type')
   | ('tags' | 'note' | 'unsubscribed' | 'bounced' | 'status' | 'active' | 'left out');
 
-/** Names of columns for each use, compared without case, spaces and punctuation; of several the first one that is filled counts. */
-type KnownColumns = Readonly<Partial<Record<ExportColumnUse, readonly string[]>>>;
+/** Names of columns for each use, without case, spaces and punctuation; of several the first that is filled counts. */
+type KnownColumns = Readonly<Partial<Record<ExportColumnUse, string>>>;
 
 export type FormerService = { name: string; responses: KnownColumns; people: KnownColumns };
 
 const person: KnownColumns = {
-  ...contactFields,
-  'first name': ['firstname', 'personfirstname'],
-  'last name': ['lastname', 'personlastname'],
+  email: contactFields.email.join(' '),
+  name: contactFields.name.join(' '),
+  'first name': 'firstname personfirstname',
+  'last name': 'lastname personlastname',
 };
 
 export const delighted: FormerService = {
   name: 'Delighted',
   responses: {
     ...person,
-    score: ['score', 'surveyscore', 'responsescore', 'rating'],
-    time: [
-      'createdat',
-      'respondedat',
-      'surveyrespondedat',
-      'responsecreatedat',
-      'responsetime',
-      'responsedate',
-      'submittedat',
-      'timestamp',
-      'date',
-    ],
-    comment: ['comment', 'comments', 'surveycomment', 'responsecomment'],
-    type: ['surveytype', 'type'],
-    tags: ['tags', 'tag', 'responsetags'],
-    note: ['notes', 'note'],
-    'left out': [
-      'id',
-      'responseid',
-      'surveyresponseid',
-      'personid',
-      'permalink',
-      'updatedat',
-      'surveysentat',
-      'sentat',
-      'surveyid',
-      'surveyname',
-      'project',
-    ],
+    score: 'score surveyscore responsescore rating',
+    time: 'createdat respondedat surveyrespondedat responsecreatedat responsetime responsedate submittedat timestamp date',
+    comment: 'comment comments surveycomment responsecomment',
+    type: 'surveytype type',
+    tags: 'tags tag responsetags',
+    note: 'notes note',
+    'left out':
+      'id responseid surveyresponseid personid permalink updatedat surveysentat sentat surveyid surveyname project',
   },
   people: {
     ...person,
-    unsubscribed: ['unsubscribedat', 'unsubscribed', 'unsubscribedon', 'dateunsubscribed'],
-    bounced: ['bouncedat', 'bounced', 'bouncedon', 'datebounced'],
-    'left out': [
-      'id',
-      'personid',
-      'createdat',
-      'updatedat',
-      'lastsentat',
-      'lastsurveysentat',
-      'lastrespondedat',
-      'nextsurveyscheduledat',
-      'nextsurveyat',
-      'sendat',
-    ],
+    unsubscribed: 'unsubscribedat unsubscribed unsubscribedon dateunsubscribed',
+    bounced: 'bouncedat bounced bouncedon datebounced',
+    'left out':
+      'id personid createdat updatedat lastsentat lastsurveysentat lastrespondedat nextsurveyscheduledat nextsurveyat sendat',
   },
 };
 
@@ -379,52 +347,26 @@ export const askNicely: FormerService = {
   name: 'AskNicely',
   responses: {
     ...person,
-    score: ['answer', 'score', 'npsscore', 'rating'],
-    time: ['responded', 'respondedat', 'respondedtime', 'responsetime', 'responsedate'],
-    comment: ['comment', 'comments', 'feedback'],
-    type: ['questiontype', 'surveytype', 'metric'],
-    tags: ['tags', 'tag'],
-    note: ['note', 'notes'],
-    'left out': [
-      'id',
-      'responseid',
-      'personid',
-      'contactid',
-      'answerlabel',
-      'data',
-      'status',
-      'dontcontact',
-      'sent',
-      'opened',
-      'lastemailed',
-      'created',
-      'published',
-      'publishedname',
-      'publishedavatar',
-      'caseclosedtime',
-      'deliverymethod',
-    ],
+    score: 'answer score npsscore rating',
+    time: 'responded respondedat respondedtime responsetime responsedate',
+    comment: 'comment comments feedback',
+    type: 'questiontype surveytype metric',
+    tags: 'tags tag',
+    note: 'note notes',
+    'left out':
+      'id responseid personid contactid answerlabel data status dontcontact sent opened lastemailed created published publishedname publishedavatar caseclosedtime deliverymethod',
   },
   people: {
     ...person,
-    unsubscribed: ['unsubscribetime', 'unsubscribedat', 'unsubscribedtime', 'unsubscribed'],
-    status: ['status', 'state'],
-    active: ['active', 'isactive'],
-    'left out': [
-      'id',
-      'contactid',
-      'personid',
-      'created',
-      'lastemailed',
-      'scheduled',
-      'importedattime',
-      'importedat',
-    ],
+    unsubscribed: 'unsubscribetime unsubscribedat unsubscribedtime unsubscribed',
+    status: 'status state',
+    active: 'active isactive',
+    'left out': 'id contactid personid created lastemailed scheduled importedattime importedat',
   },
 };
 
 /** What services call the types of surveys, in the same spelling as columns. */
-export const surveyTypeNames: Readonly<Record<string, SurveyType>> = {
+const surveyTypeNames: Readonly<Record<string, SurveyType>> = {
   nps: 'nps',
   enps: 'nps',
   csat: 'csat',

@@ -43,7 +43,6 @@ export type MessageRow = {
   received_at: Date;
 };
 
-/** A page of them, newest first, and one more if there are any. */
 export async function listMessages(sql: Sql, { page, limit }: { page: number; limit: number }) {
   return await sql<MessageRow[]>`
     select id, mail_from, rcpt_to, subject, received_at
@@ -60,7 +59,6 @@ export async function findMessage(sql: Sql, id: string) {
   return message;
 }
 
-/** The newest this many are kept. */
 async function deleteMessages(sql: Sql, kept: number) {
   await sql`
     delete from mailbox_messages
@@ -98,7 +96,6 @@ async function wordsOf(raw: Buffer): Promise<string> {
 
 type KeptMessage = { id: string; rcpt_to: string; raw: Buffer };
 
-/** Messages after one of them, by id. */
 export async function listRawMessages(
   sql: Sql,
   { after, atMost }: { after: string | null; atMost: number },

@@ -84,7 +84,6 @@ export type MailboxAccess = {
   mailboxSecret?: string | null;
 };
 
-/** Where the mailbox is read: with the secret, if one is needed. */
 export const mailboxUrl = (address: string, secret: string | null) =>
   secret === null ? `${address}/mailbox` : `${address}/mailbox?secret=${secret}`;
 
@@ -136,7 +135,6 @@ type Listing = {
 const language = languageOf('en');
 const about = 'No SMTP server is configured, so nothing leaves this machine: mails are kept here.';
 
-/** What has been sent, newest first. */
 function messagesPage({ messages, page, limit, more }: Listing): HtmlPage {
   const pathOf = (to: number) =>
     `/mailbox?${new URLSearchParams({ ...(limit && { limit }), page: String(to) })}`;
@@ -173,7 +171,6 @@ type ShownMessage = ListedMessage & {
   html: string | null;
 };
 
-/** One mail: as a mail program shows it, its text part, and its headers. */
 function messagePage(message: ShownMessage): HtmlPage {
   const { id, from, to, subject, received_at, headers, text, html } = message;
   const page = renderPage({

@@ -176,7 +176,6 @@ export const peopleSection: ApiSection = {
 
 type ErasureRouteTools = { db: Db; erasureFile: ErasureFile };
 
-/** The receipts of erasures. A person is erased where people are: below `/api/v1/people`. */
 export const erasureRoutes = (tools: ErasureRouteTools) =>
   new Hono<ApiEnv>()
     .get('/', async (c) => {

@@ -15,7 +15,6 @@ export async function hashAddress(sql: Sql, orgId: string, key: string): Promise
   ).hash;
 }
 
-/** A receipt, as the API shows it. */
 export type ErasureReceipt = {
   id: string;
   erased_at: string;
@@ -26,8 +25,8 @@ export type ErasureReceipt = {
 };
 
 const receipt = (sql: Sql) => sql`
-  id, iso(erased_at) as erased_at, encode(address_hash, 'hex') as address_hash, counts, scores,
-  iso(allowed_at) as allowed_at`;
+  e.id, iso(e.erased_at) as erased_at, encode(e.address_hash, 'hex') as address_hash, e.counts, e.scores,
+  iso(e.allowed_at) as allowed_at`;
 
 type NewErasure = Pick<ErasureReceipt, 'address_hash' | 'counts' | 'scores'>;
 
@@ -36,7 +35,7 @@ export async function insertErasure(sql: Sql, orgId: string, erasure: NewErasure
   const { address_hash, counts, scores } = erasure;
   return one(
     await sql<ErasureReceipt[]>`
-      insert into erasures (org_id, address_hash, scores, counts)
+      insert into erasures as e (org_id, address_hash, scores, counts)
       values (${orgId}, decode(${address_hash}, 'hex'), ${scores}, ${json(sql, counts)})
       on conflict (org_id, address_hash) where allowed_at is null do update
         set scores = excluded.scores, counts = excluded.counts, erased_at = now(), filed_at = null
@@ -44,13 +43,20 @@ export async function insertErasure(sql: Sql, orgId: string, erasure: NewErasure
   );
 }
 
-/** The receipt that is in force for an address. */
-export async function findInForce(sql: Sql, orgId: string, hash: string) {
-  const [found] = await sql<ErasureReceipt[]>`
+export async function findErasure(
+  sql: Sql,
+  orgId: string,
+  which: { id: string } | { hash: string },
+) {
+  const condition =
+    'id' in which
+      ? sql`e.id = ${which.id}`
+      : sql`e.address_hash = decode(${which.hash}, 'hex') and e.allowed_at is null`;
+  const [row] = await sql<ErasureReceipt[]>`
     select ${receipt(sql)}
-    from erasures
-    where org_id = ${orgId} and address_hash = decode(${hash}, 'hex') and allowed_at is null`;
-  return found;
+    from erasures e
+    where e.org_id = ${orgId} and ${condition}`;
+  return row;
 }
 
 /** Allows the address of a receipt again, and returns whether it was not before. */
@@ -63,15 +69,6 @@ export async function allowErased(sql: Sql, orgId: string, id: string): Promise<
   return allowed.length > 0;
 }
 
-export async function findErasure(sql: Sql, orgId: string, id: string) {
-  const [found] = await sql<ErasureReceipt[]>`
-    select ${receipt(sql)}
-    from erasures
-    where org_id = ${orgId} and id = ${id}`;
-  return found;
-}
-
-/** The organization of a receipt, for the operator. */
 export async function findErasureOrganization(sql: Sql, id: string) {
   const [found] = await sql<{ org_id: string }[]>`
     -- all organizations
@@ -79,7 +76,6 @@ export async function findErasureOrganization(sql: Sql, id: string) {
   return found?.org_id;
 }
 
-/** A page of an organization's receipts, newest first; with an address only those of it. */
 export function listErasures(
   sql: Sql,
   orgId: OrgId,
@@ -93,17 +89,11 @@ export function listErasures(
     where true`;
   return pagedJson(sql, {
     picked: newest(sql, { rows }, page),
-    item: item(sql),
+    item: sql`cross join lateral (select ${receipt(sql)} from (select p.*) e) item`,
     total: sql`select count(*) from erasures e where e.org_id = ${orgId} ${ofAddress}`,
     page,
   });
 }
-
-const item = (sql: Sql) => sql`
-  cross join lateral (
-    select p.id, iso(p.erased_at) as erased_at, encode(p.address_hash, 'hex') as address_hash, p.counts, p.scores,
-           iso(p.allowed_at) as allowed_at
-  ) item`;
 
 /** The ids of what contacts answered, of what websites handed in with their address, and of the notes about all of it. */
 export async function listWrittenIds(
@@ -135,7 +125,6 @@ export async function lockMonthsOf(sql: Sql, orgId: string) {
     for no key update`;
 }
 
-/** All surveys of contacts, locked in their order: none completes meanwhile. */
 export async function lockSurveysOf(sql: Sql, orgId: string, surveyIds: readonly string[]) {
   await sql`
     select from surveys

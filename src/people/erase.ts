@@ -38,7 +38,6 @@ import {
   beginErasure,
   type ErasureReceipt,
   findErasure,
-  findInForce,
   hashAddress,
   insertErasure,
   insertFiled,
@@ -79,7 +78,7 @@ export async function erasePerson(
     inTransaction(tools.db, async (tx) => {
       const hash = await hashAddress(tx, orgId, key);
       const counts = await eraseRows(tx, orgId, { key, hash, scores, copies, before: null });
-      const inForce = await findInForce(tx, orgId, hash);
+      const inForce = await findErasure(tx, orgId, { hash });
       if (inForce && counts.contacts + counts.responses === 0) return inForce;
       if (isNothing(counts)) throw notFound('person');
       const erased = await insertErasure(tx, orgId, {
@@ -87,19 +86,16 @@ export async function erasePerson(
         scores,
         counts: inForce ? addCounts(inForce.counts, counts) : counts,
       });
-      await record(tx, writer, erased);
+      const target = { kind: 'erasure', id: erased.id };
+      const { contacts, responses } = erased.counts;
+      const details = { scores, contacts, responses };
+      await recordAct(tx, { ...writer, act: 'person.erased', target, details });
       await enqueueFinish(tx, tools, { orgId, erasureId: erased.id });
       return erased;
     }),
   );
   await fileErasures(tools);
   return receipt;
-}
-
-async function record(tx: Sql, writer: Writer, { id, counts, scores }: ErasureReceipt) {
-  const target = { kind: 'erasure', id };
-  const details = { scores, contacts: counts.contacts, responses: counts.responses };
-  await recordAct(tx, { ...writer, act: 'person.erased', target, details });
 }
 
 /** A request that runs during the erasure may store its answer, and a mail in flight may arrive, after it. */
@@ -126,18 +122,16 @@ export async function allowErasedAddress(
     if (await allowErased(tx, orgId, id)) {
       await recordAct(tx, { ...writer, act: 'person.allowed', target });
     }
-    return await findErasure(tx, orgId, id);
+    return await findErasure(tx, orgId, { id });
   });
   if (!receipt) throw notFound('erasure');
   await fileErasures(tools);
   return receipt;
 }
 
-type FinishTools = { db: Db; secrets: Secrets; erasureFile: ErasureFile };
-
 /** Deletes what requests and mails that were under way during an erasure have left after it. By then only hashes are known. */
 export async function finishErasure(
-  tools: FinishTools,
+  tools: Omit<EraseTools, 'settings'>,
   { org_id: orgId, erasure_id: erasureId }: { org_id: string; erasure_id: string },
 ) {
   const { db } = tools;
@@ -152,7 +146,6 @@ export async function finishErasure(
 
 const addresses = /[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+/g;
 
-/** The outcome of a file: persons erased again, and receipts of organizations that are not there. */
 export type ErasedAgain = { receipts: number; erased_again: number; unknown_organizations: number };
 
 /**
@@ -188,8 +181,7 @@ async function eraseIn(
   let erased = 0;
   for (const receipt of receipts) {
     const key = addresses.get(receipt.address_hash);
-    const copies =
-      key === undefined ? { answers: [], messages: [] } : await findCopies(tools, orgId, key);
+    const copies = key === undefined ? noCopies : await findCopies(tools, orgId, key);
     const isErased = await retryWhile(isDeadlock, () =>
       inTransaction(tools.db, async (tx) => {
         const found = key === undefined ? false : await eraseFound(tx, { key, receipt, copies });
@@ -202,14 +194,20 @@ async function eraseIn(
   return erased;
 }
 
-type Found = { key: string; receipt: FiledErasure; copies: Awaited<ReturnType<typeof findCopies>> };
-
 /** What was added after the address was allowed again stays. */
-async function eraseFound(tx: Sql, { key, receipt, copies }: Found): Promise<boolean> {
+async function eraseFound(
+  tx: Sql,
+  { key, receipt, copies }: { key: string; receipt: FiledErasure; copies: Copies },
+): Promise<boolean> {
   const { id, org_id: orgId, address_hash: hash, scores, erased_at, allowed_at } = receipt;
   const before = allowed_at ? erased_at : null;
-  const kept = allowed_at ? { answers: [], messages: [] } : copies;
-  const counts = await eraseRows(tx, orgId, { key, hash, scores, copies: kept, before });
+  const counts = await eraseRows(tx, orgId, {
+    key,
+    hash,
+    scores,
+    copies: allowed_at ? noCopies : copies,
+    before,
+  });
   if (isNothing(counts)) return false;
   const target = { kind: 'erasure', id };
   const details = { scores, again: true, contacts: counts.contacts };
@@ -218,7 +216,6 @@ async function eraseFound(tx: Sql, { key, receipt, copies }: Found): Promise<boo
 }
 
 type RowsToErase = {
-  /** The address in lower case. */
   key: string;
   hash: string;
   scores: 'kept' | 'deleted';
@@ -262,20 +259,13 @@ export async function eraseRows(tx: Sql, orgId: string, wish: RowsToErase): Prom
   return counts;
 }
 
-/** Whether nothing was known of an address. */
 const isNothing = (counts: ErasureCounts) => Object.values(counts).every((count) => count === 0);
 
-type Written = Pick<
-  ErasureCounts,
-  'responses' | 'comments' | 'notes' | 'analyses' | 'summaries' | 'deliveries'
->;
-
-/** What the person wrote, and what was made of it. */
 async function eraseWritten(
   tx: Sql,
   orgId: string,
   { key, scores, before, contactIds }: RowsToErase & { contactIds: ErasedContact['id'][] },
-): Promise<Written> {
+) {
   const responses = await lockResponsesOf(tx, orgId, { contactIds, key, before });
   const ids = responses.map(({ id }) => id);
   const derived = await eraseDerived(tx, orgId, responses);
@@ -286,7 +276,6 @@ async function eraseWritten(
   return { ...derived, responses: ids.length, comments: own + named };
 }
 
-/** What was made of responses: notes, analyses, quotes and excerpts. */
 export async function eraseDerived(tx: Sql, orgId: string, responses: readonly ErasedResponse[]) {
   const ids = responses.map(({ id }) => id);
   return {
@@ -296,7 +285,6 @@ export async function eraseDerived(tx: Sql, orgId: string, responses: readonly E
   };
 }
 
-/** Quotes in summaries, and excerpts in kept deliveries. */
 async function eraseQuoted(tx: Sql, orgId: string, responses: readonly ErasedResponse[]) {
   const commented = responses.filter(({ comment }) => comment !== null);
   let summaries = 0;
@@ -312,6 +300,7 @@ async function eraseQuoted(tx: Sql, orgId: string, responses: readonly ErasedRes
 
 /** Copies that name a person and that no key finds: they must be opened or decoded to be looked at. */
 type Copies = { answers: AnswerName[]; messages: string[] };
+const noCopies: Copies = { answers: [], messages: [] };
 
 async function findCopies(
   { db, secrets }: { db: Db; secrets: Secrets },
@@ -320,7 +309,10 @@ async function findCopies(
 ): Promise<Copies> {
   const contacts = await listContactsOf(db, { orgId, key, before: null });
   const pattern = patternOfAddress(key);
-  const written = await listWrittenIds(db, orgId, { contactIds: contacts.map(idOf), pattern });
+  const written = await listWrittenIds(db, orgId, {
+    contactIds: contacts.map(({ id }) => id),
+    pattern,
+  });
   const words = contacts.flatMap(({ id, token }) => [id, token]).concat(written);
   const address = new RegExp(pattern, 'i');
   const names = (text: string) => address.test(text) || words.some((word) => text.includes(word));
@@ -329,8 +321,6 @@ async function findCopies(
     messages: await findMessages(db, names),
   };
 }
-
-const idOf = ({ id }: ErasedContact) => id;
 
 /** What an erasure deletes or empties, each with what it is in a sentence. */
 export const erasedKinds = {

@@ -3,7 +3,6 @@ import { addressKey } from '../lib/smtp/address.ts';
 import { type HistoryRow, listHistory } from '../sends/queries.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 
-/** One step of what happened between an organization and an address. */
 export type TimelineEntry = {
   at: Date;
   what: HistoryRow['what'] | 'delivered' | 'not_delivered';
@@ -13,12 +12,10 @@ export type TimelineEntry = {
   reason: string | null;
   trace_id: string | null;
   response_id: string | null;
-  /** Where an event of the answer went, or was to go. */
   webhook_id: string | null;
   delivery_id: string | null;
 };
 
-/** Everything that happened between an organization and an address, oldest first. */
 export async function timelineOf(sql: Sql, orgId: string, email: string): Promise<TimelineEntry[]> {
   const key = addressKey(email);
   const [history, deliveries] = await Promise.all([
@@ -81,7 +78,6 @@ export type AnswerOfPerson = {
   comment: string | null;
 };
 
-/** What an address answered, to be shown with its steps. */
 export async function listAnswersOf(sql: Sql, orgId: string, email: string) {
   return await sql<AnswerOfPerson[]>`
     select r.id, s.type, r.score, r.category, r.comment
@@ -130,7 +126,6 @@ export async function listPeople(sql: Sql, orgId: string, { pattern, page, limit
     order by n.created_at desc, n.id desc`;
 }
 
-/** Addresses, not contacts. */
 export async function countPeople(sql: Sql, orgId: string, pattern: string | null) {
   const { count } = one(
     await sql<{ count: number }[]>`
@@ -153,7 +148,6 @@ export type FoundPerson = {
   suppressions: { id: string; kind: 'unsubscribed' | 'bounced' }[];
 };
 
-/** A person by the id of one of its contacts. */
 export async function findPerson(sql: Sql, orgId: string, id: string) {
   const [person] = await sql<FoundPerson[]>`
     select c.email, c.name,

@@ -110,17 +110,14 @@ const { O_APPEND, O_CREAT, O_SYNC, O_WRONLY } = constants;
  * It stays open, because a service gives up opening files once it has started.
  */
 export type ErasureFile = {
-  /** Why it cannot be written, if it cannot. */
   problem: string | null;
   /** Whether all of the lines are on the disk. */
   append: (lines: readonly string[]) => boolean;
   close: () => void;
 };
 
-/** Gets a sentence when receipts wait in the database because the file cannot be written. */
 type Report = (sentence: string) => void;
 
-/** Opens the file that is configured, or that of the data folder. */
 export function openErasureFile(
   config: { erasuresFile: string | null },
   dataDir: string,

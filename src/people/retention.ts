@@ -53,7 +53,6 @@ async function applyTo(db: Db, retention: Retention): Promise<RetentionCounts> {
   };
 }
 
-/** Comments go with all that was made of them; the scores stay where they are. */
 async function emptyOldComments(db: Db, orgId: string, days: number): Promise<number> {
   for (let emptied = 0; ; ) {
     const step = await inTransaction(db, async (tx) => {
@@ -137,7 +136,6 @@ type Retention = {
   mails_days: number | null;
 };
 
-/** How long organizations keep what, for those that do not keep everything. */
 async function listRetentions(sql: Sql) {
   return await sql<Retention[]>`
     select id as org_id, keep_comments_days as comments_days, keep_contacts_days as contacts_days,

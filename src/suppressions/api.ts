@@ -13,7 +13,6 @@ import { type BounceTools, takeBounce } from './bounces.ts';
 import { listSuppressions } from './queries.ts';
 import { liftSuppression } from './unsubscribe.tsx';
 
-/** The addresses that get no mail of an organization. */
 export function suppressionReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);
   return new Hono<ApiEnv>().get('/', (c) =>
@@ -75,7 +74,6 @@ const BounceAnswer = v.object({
   ),
 });
 
-/** Named schemas of the API document. */
 export const suppressionSchemas = { Suppression, Bounce: BounceAnswer };
 
 export const SuppressionQuery = v.object({

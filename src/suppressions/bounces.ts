@@ -55,7 +55,6 @@ type ReportVerdict = { action: 'bounced' | 'unsubscribed' | 'none'; detail: stri
 
 const none: ReportVerdict = { action: 'none', detail: null };
 
-/** What a report about a mail to this address means for the address. */
 export function classifyReport({ kind, statuses, feedback }: Report, email: string): ReportVerdict {
   if (kind === 'complaint') {
     return complaints.has(feedback)

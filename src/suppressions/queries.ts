@@ -9,7 +9,6 @@ export type Subscriber = {
   email: string;
   language: string;
   texts: TextsByLanguage;
-  /** The contact's property of that name. */
   wished_language: unknown;
   organization: string;
   color: string;
@@ -75,7 +74,6 @@ export async function deleteSuppression(
   return freed?.email;
 }
 
-/** A suppression of any organization, for the operator. */
 export async function findSuppression(sql: Sql, id: string) {
   const [found] = await sql<{ org_id: string; email: string; kind: string }[]>`
     -- all organizations
@@ -83,14 +81,12 @@ export async function findSuppression(sql: Sql, id: string) {
   return found;
 }
 
-/** What still keeps an address from being mailed. */
 export async function listKinds(sql: Sql, orgId: string, email: string) {
   const rows = await sql<{ kind: 'unsubscribed' | 'bounced' }[]>`
     select kind from suppressions where org_id = ${orgId} and email = ${email}`;
   return rows.map(({ kind }) => kind);
 }
 
-/** A page of the addresses that get no mail of the organization, newest first. */
 export function listSuppressions(
   sql: Sql,
   orgId: OrgId,
@@ -120,7 +116,6 @@ export async function findMailedTo(sql: Sql, orgId: string, ids: readonly string
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Deletes the suppressions of an address: those made before a time, or all of them. */
 export async function deleteSuppressionsOf(
   sql: Sql,
   orgId: string,

@@ -47,7 +47,6 @@ export const unsubscribePages = (tools: Tools) =>
       }),
     );
 
-/** Answers with how it stands afterwards: a page for people, JSON for programs. */
 async function withSubscriber(
   c: Context,
   { db }: Tools,
@@ -74,7 +73,6 @@ async function withSubscriber(
 
 type OrgAddress = { orgId: string; email: string };
 
-/** From now on no survey of the organization goes to the address. Doing it again changes nothing. */
 export async function unsubscribe({ db }: Tools, { org_id: orgId, email }: Subscriber) {
   const address = { orgId, email: addressKey(email) };
   await inTransaction(db, (tx) => suppress(tx, address, { kind: 'unsubscribed', detail: null }));
@@ -88,7 +86,6 @@ async function resubscribe({ db }: Tools, { org_id: orgId, email }: Subscriber) 
   });
 }
 
-/** Lifts one suppression of the organization, whatever its kind. */
 export async function liftSuppression({ db }: Tools, writer: Writer, id: string) {
   await inTransaction(db, async (tx) => {
     const freed = await deleteSuppression(tx, writer.orgId, { id });
@@ -123,7 +120,6 @@ export async function suppress(
   return true;
 }
 
-/** Takes over addresses that another service mails no more; returns those that are new. */
 export async function suppressMany(
   tx: Sql,
   orgId: string,
@@ -141,7 +137,6 @@ async function release(tx: Sql, orgId: string, email: string) {
 }
 
 export type UnsubscribeProps = {
-  /** `ask` before, `unsubscribed` after it, `resubscribed` after it was undone. */
   state: 'ask' | 'unsubscribed' | 'resubscribed';
   language: Language;
   sender: Sender;
@@ -150,7 +145,6 @@ export type UnsubscribeProps = {
   action: string;
 };
 
-/** Opening the page changes nothing; its button does. */
 export function unsubscribePage({
   state,
   language,

@@ -31,7 +31,7 @@ async function surveyWithContacts(scene: BrowserScene) {
   const upload = await getUpload(db, full.id, { id: made.uploadId, surveyId: made.surveyId });
   const columns = (['email', 'name', 'property'] as const).map((use) => ({ name: use, use }));
   const mapping = { columns, hasHeader: true };
-  await importUpload({ db }, commandWriter(full.id), { upload, mapping });
+  await importUpload({ db }, commandWriter(full.id), { upload, ...mapping });
   await db.begin((tx) =>
     suppress(
       tx,

@@ -27,8 +27,11 @@ async function upload(where: Where, text: string | Uint8Array) {
   const id = await take(where, text);
   const before = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
   const { columns } = await previewUpload(db, where.orgId, before);
-  const mapping = { columns, hasHeader: before.has_header };
-  await importUpload({ db }, commandWriter(where.orgId), { upload: before, mapping });
+  await importUpload({ db }, commandWriter(where.orgId), {
+    upload: before,
+    columns,
+    hasHeader: before.has_header,
+  });
   return await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
 }
 
@@ -144,8 +147,12 @@ test('an import that is posted twice is done once', async () => {
   const id = await take(where, 'email\nann@people.test\n');
   const before = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
   const { columns } = await previewUpload(db, where.orgId, before);
-  const mapping = { columns, hasHeader: true };
-  const again = () => importUpload({ db }, commandWriter(where.orgId), { upload: before, mapping });
+  const again = () =>
+    importUpload({ db }, commandWriter(where.orgId), {
+      upload: before,
+      columns,
+      hasHeader: true,
+    });
   await Promise.all([again(), again()]);
   assert.equal((await contactsOf(where)).length, 1);
   const acts =
@@ -293,7 +300,6 @@ test('a first list keeps what another transaction adds at one of its addresses m
   const id = await take(where, 'email,name\nann@people.test,Ann\nbob@people.test,Bob\n');
   const before = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
   const { columns } = await previewUpload(db, where.orgId, before);
-  const mapping = { columns, hasHeader: true };
   const { promise: added, resolve: commit } = Promise.withResolvers<void>();
   const { promise: inserted, resolve: begun } = Promise.withResolvers<void>();
   const other = db.begin(async (tx) => {
@@ -304,7 +310,11 @@ test('a first list keeps what another transaction adds at one of its addresses m
     await added;
   });
   await inserted;
-  const importing = importUpload({ db }, commandWriter(where.orgId), { upload: before, mapping });
+  const importing = importUpload({ db }, commandWriter(where.orgId), {
+    upload: before,
+    columns,
+    hasHeader: true,
+  });
   await untilLockWaits(db);
   commit();
   await Promise.all([other, importing]);

@@ -18,7 +18,7 @@ import {
   Tick,
   withMistake,
 } from '../../web/app/forms.tsx';
-import { count, counted, DataTable, EmptyState, PagedList } from '../../web/app/lists.tsx';
+import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { ContactName, Email } from '../api.ts';
 import { listContactsOf, type SurveyContact } from '../queries.ts';
@@ -45,7 +45,6 @@ const UploadFields = v.object({
 const MapFields = v.looseObject({ header: v.optional(v.string()) });
 const Use = v.picklist(columnUses);
 
-/** The contacts of a survey, below `/o/:slug/surveys/:id/contacts`. */
 export function contactScreens({ db }: { db: Db }) {
   return new Hono<ScreenEnv>()
     .get('/:id/contacts', (c) => showList(c, db, emptyForm()))
@@ -98,15 +97,14 @@ export function contactScreens({ db }: { db: Db }) {
         });
         return await showUpload(c, db, upload, { form: mistakes, status: 422 });
       }
-      const mapping = { columns: mapped, hasHeader: 'header' in typed };
-      await inUploadTurn(editor.orgId, () => importUpload({ db }, editor, { upload, mapping }));
+      const list = { upload, columns: mapped, hasHeader: 'header' in typed };
+      await inUploadTurn(editor.orgId, () => importUpload({ db }, editor, list));
       return c.redirect(c.req.path, 303);
     });
 }
 
 type ScreenContext = Context<ScreenEnv>;
 
-/** What the verb refuses is shown above the form that asked for it. */
 async function refusing(c: ScreenContext, db: Db, act: () => Promise<Response>) {
   try {
     return await act();
@@ -206,13 +204,11 @@ type UploadScreenProps = {
   orgId: string;
   upload: Upload;
   form: FormState;
-  /** The path of the survey. */
   here: string;
 };
 
 const rejectsShown = 100;
 
-/** What an uploaded list holds, to say what its columns are; afterwards what came of it. */
 async function UploadScreen({ db, orgId, upload, form, here }: UploadScreenProps) {
   if (upload.imported_at) {
     const survey = { orgId, surveyId: upload.survey_id };
@@ -285,11 +281,9 @@ function ColumnUses({ column: { name, use }, place }: { column: UploadColumn; pl
 type ImportedProps = { upload: Upload; rejects: readonly UploadReject[]; here: string };
 
 function ImportedOfUploadScreen({ upload, rejects, here }: ImportedProps) {
-  const { added, known, repeated } = upload;
-  const counts = { added: added ?? 0, known: known ?? 0, repeated: repeated ?? 0 };
   return (
     <>
-      <Notice kind="fine" text={`${imported({ ...counts, invalid: rejects.length })}.`} />
+      <Notice kind="fine" text={`${summaryOf(upload, rejects.length)}.`} />
       <div class="actions">
         <a class="button primary" href={`${here}/send`}>
           See who would be mailed
@@ -323,15 +317,21 @@ type ContactListProps = {
   page: { page: number; limit: number };
   search: string;
   form: FormState;
-  /** The path of the survey. */
   here: string;
   mayEdit: boolean;
-  /** The days after which the survey asks by itself, if it does. */
   askAfterDays: number | null;
 };
 
-function ContactList(props: ContactListProps) {
-  const { total, search, form, here, mayEdit } = props;
+function ContactList({
+  contacts,
+  total,
+  page,
+  search,
+  form,
+  here,
+  mayEdit,
+  askAfterDays,
+}: ContactListProps) {
   return (
     <>
       <Mistakes form={form} />
@@ -341,22 +341,37 @@ function ContactList(props: ContactListProps) {
           <AddForm form={form} here={here} />
         </section>
       ) : null}
-      <section aria-labelledby="list">
-        <div class="title">
-          <h2 id="list">Contacts</h2>
-          <span class="small soft">
-            {counted(
-              total,
-              search === '' ? 'contact' : 'match',
-              search === '' ? 'contacts' : 'matches',
-            )}
-          </span>
-        </div>
-        <Search search={search} here={here} />
-        <div id="contacts">
-          <Rows {...props} />
-        </div>
-      </section>
+      <SearchedList
+        path={`${here}/contacts`}
+        id="contacts"
+        search={{
+          name: 'search',
+          label: 'Search',
+          purpose: 'Find a contact',
+          value: search,
+          placeholder: 'Address or name',
+        }}
+        found={counted(total, 'contact')}
+        about="Newest first"
+        none={{
+          title: 'This survey has no contacts yet.',
+          means: `Upload a list, or add one contact. ${sendingMeans(askAfterDays)}`,
+        }}
+        noneFound={{ title: 'No contact matches.', means: 'Search for less of it.' }}
+        meta={{ ...page, total }}
+      >
+        <DataTable
+          caption="Contacts, newest first"
+          columns={[
+            { head: 'Email' },
+            { head: 'Name' },
+            { head: 'State' },
+            { head: 'Mailed' },
+            { head: 'Answered' },
+          ]}
+          rows={contacts.map((contact) => ({ cells: cellsOf(contact) }))}
+        />
+      </SearchedList>
     </>
   );
 }
@@ -409,66 +424,8 @@ function AddForm({ form, here }: { form: FormState; here: string }) {
   );
 }
 
-/** Filters as one types; without script by its button. */
-function Search({ search, here }: { search: string; here: string }) {
-  return (
-    <form
-      method="get"
-      action={`${here}/contacts`}
-      class="inline"
-      hx-get={`${here}/contacts`}
-      hx-trigger="input changed delay:300ms from:#search, submit"
-      hx-target="#contacts"
-      hx-select="#contacts"
-      hx-swap="outerHTML"
-    >
-      <Field
-        id="search"
-        name="search"
-        label="Search"
-        type="search"
-        value={search}
-        autocomplete="off"
-      />
-      <button type="submit">Search</button>
-    </form>
-  );
-}
-
-function Rows({ contacts, total, page, search, here, askAfterDays }: ContactListProps) {
-  const at = (number: number) => {
-    const query = new URLSearchParams({ ...(search && { search }), page: String(number) });
-    return `${here}/contacts?${query}`;
-  };
-  return (
-    <PagedList
-      meta={{ ...page, total }}
-      at={at}
-      empty={
-        <EmptyState
-          title={search === '' ? 'This survey has no contacts yet.' : 'No contact matches.'}
-        >
-          {search === '' ? <p>{noneMeans(askAfterDays)}</p> : null}
-        </EmptyState>
-      }
-    >
-      <DataTable
-        caption="Contacts, newest first"
-        columns={[
-          { head: 'Email' },
-          { head: 'Name' },
-          { head: 'State' },
-          { head: 'Mailed' },
-          { head: 'Answered' },
-        ]}
-        rows={contacts.map((contact) => ({ cells: cellsOf(contact) }))}
-      />
-    </PagedList>
-  );
-}
-
 function cellsOf({ email, name, status, failure_reason, sent_at, responded_at }: SurveyContact) {
-  const [kind, word] = statusOf(status);
+  const [kind, word] = statusWords[status];
   return [
     <bdi>{email}</bdi>,
     name ? <bdi>{name}</bdi> : '',
@@ -483,15 +440,12 @@ function cellsOf({ email, name, status, failure_reason, sent_at, responded_at }:
   ];
 }
 
-/** When a contact that is added is mailed. */
 function sendingMeans(askAfterDays: number | null): string {
   if (askAfterDays === null) return 'Nothing is sent before you press Send.';
   const when =
     askAfterDays === 0 ? 'as soon as it is added' : `${counted(askAfterDays, 'day')} later`;
   return `This survey asks by itself: it mails each contact ${when}.`;
 }
-
-type Imported = { added: number; known: number; repeated: number; invalid: number };
 
 const statusWords = {
   pending: ['waiting', 'Not asked yet'],
@@ -503,17 +457,11 @@ const statusWords = {
   unsubscribed: ['skipped', 'Unsubscribed'],
 } as const;
 
-type ContactStatus = keyof typeof statusWords;
-
-const statusOf = (status: ContactStatus) => statusWords[status];
-
-const noneMeans = (askAfterDays: number | null) =>
-  `Upload a list, or add one contact. ${sendingMeans(askAfterDays)}`;
-
-const imported = ({ added, known, repeated, invalid }: Imported) =>
-  [
-    `${counted(added, 'contact')} added`,
-    `${count(known)} known before`,
-    ...(repeated > 0 ? [`${count(repeated)} listed twice`] : []),
+function summaryOf({ added, known, repeated }: Upload, invalid: number) {
+  return [
+    `${counted(added ?? 0, 'contact')} added`,
+    `${count(known ?? 0)} known before`,
+    ...(repeated ? [`${count(repeated)} listed twice`] : []),
     ...(invalid > 0 ? [`${counted(invalid, 'line')} left out`] : []),
   ].join(', ');
+}

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { one, type Part, type Sql } from '../db/db.ts';
 
-/** A CSV file as the answer to a request, piece by piece as it is made. */
 export const csvAnswer = (lines: AsyncIterable<string>, name: string): Response =>
   new Response(ReadableStream.from(lines).pipeThrough(new TextEncoderStream()), {
     headers: {
@@ -27,7 +26,6 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
   jsonl: 'application/jsonl; charset=utf-8',
 };
 
-/** For descriptions of what makes such files. */
 export const aboutCsv =
   'Columns of CSV are the fields, lists joined by `;` and objects as JSON. A text that a spreadsheet would run as a ' +
   "formula gets a ' before it.";
@@ -153,7 +151,6 @@ function spell(cell: Cell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** What a spreadsheet would run as a formula is text. */
 const harmless = (text: string) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
 
 /** What `csvLine` makes of a text, as an expression; an empty cell is null. The text is read several times. */

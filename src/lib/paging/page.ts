@@ -46,7 +46,6 @@ const inOrder = (sql: Sql, value: Part) =>
 const ignoredJson = ({ ignored }: Page) =>
   ignored.length > 0 ? `,"ignored":${JSON.stringify(ignored)}` : '';
 
-/** The body of one item, as an expression: `item` is as in a list, and no row is null. */
 export const oneJson = (sql: Sql, { row, item }: { row: Part; item: Part }): Part => sql`(
   select '{"data":' || row_to_json(item)::text || '}' from (select * from ${row}) p ${item}
 )`;
@@ -134,10 +133,8 @@ export async function answerJson(c: Context, sql: Sql, body: Part): Promise<Resp
   return c.body(json, 200, { 'Content-Type': 'application/json' });
 }
 
-/** The same list as values, for a caller that is not an API client. */
 export const readList = <Item>(sql: Sql, list: Part) => readJson<{ data: Item[] }>(sql, list);
 
-/** What an expression makes as JSON text, as a value. */
 export async function readJson<T>(sql: Sql, text: Part): Promise<T> {
   return JSON.parse(await readText(sql, text)) as T;
 }
@@ -222,7 +219,6 @@ export const unknownParameters = (
 
 export const parsePage = (queries: Queries): Page => parseList(Page, queries);
 
-/** What answers are made of, for the schemas that describe them. */
 export const Id = v.pipe(v.string(), v.uuid());
 export const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const Moment = v.pipe(

@@ -23,7 +23,6 @@ const EraseForm = v.object({
   scores: v.optional(v.picklist(['keep', 'delete']), 'keep'),
 });
 
-/** Erasing a person, and the receipts: for owners. */
 export function addErasing(app: Hono<ScreenEnv>, tools: EraseTools) {
   return app
     .get('/erased', (c) => showErasures(c, tools))
@@ -133,7 +132,6 @@ type ErasureListProps = {
   meta: { page: number; limit: number; total: number };
 };
 
-/** The receipts of erased persons, with a way to find those of an address. */
 function ErasureList({ path, email, receipts, meta }: ErasureListProps) {
   return (
     <SearchedList
@@ -204,14 +202,12 @@ function Address({ path, receipt }: { path: string; receipt: ErasureReceipt }) {
   );
 }
 
-/** `2 contacts, 1 mail`: what there was of each kind. */
 function inWords(counts: ErasureCounts): string {
   const kinds = Object.entries(kindTexts) as [keyof ErasureCounts, readonly [string, string]][];
   const there = kinds.filter(([kind]) => counts[kind] > 0);
   return there.map(([kind, words]) => counted(counts[kind], ...words)).join(', ') || 'nothing else';
 }
 
-/** Each kind of what was erased, of one and of several. */
 const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>> = {
   contacts: ['contact', 'contacts'],
   mails: ['mail', 'mails'],
@@ -232,7 +228,6 @@ const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>
   audit_events: ['audit event', 'audit events'],
 };
 
-/** The person whose contact the path names. */
 export async function getPerson(c: Context<ScreenEnv>, db: Db) {
   const person = await findPerson(db, c.var.organization.id, idParam(c, 'person'));
   if (!person) throw notFound('person');

@@ -28,7 +28,6 @@ const PeopleQuery = v.object({
   search: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(254, 'is too long')), ''),
 });
 
-/** People: below `/o/:slug/people`. */
 export function peopleScreens(tools: EraseTools) {
   const app = new Hono<ScreenEnv>().get('/', (c) => showPeople(c, tools.db));
   return addErasing(app, tools)
@@ -158,16 +157,12 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
 type PersonProps = {
   person: FoundPerson;
   timeline: readonly TimelineEntry[];
-  /** What the person answered, by the ids of the responses. */
   answers: ReadonlyMap<string, AnswerOfPerson>;
-  /** The screen itself. */
   here: string;
-  /** The screens of the organization. */
   home: string;
   may: { change: boolean; erase: boolean };
 };
 
-/** One address over everything. */
 function PersonScreen(props: PersonProps) {
   const { person, timeline, answers, here, home, may } = props;
   const isSuppressed = person.suppressions.length > 0;
@@ -256,7 +251,6 @@ function More({ entry, home, answers }: MoreProps) {
   return reason ? <span class="small soft block">{reason}</span> : null;
 }
 
-/** The score leads to the response. */
 const Answer = ({ answer, home }: { answer: AnswerOfPerson; home: string }) => {
   const { id, type, score, category, comment } = answer;
   return (
@@ -278,7 +272,6 @@ const Visits = ({ many, last }: { many: number; last: string }) =>
 
 type Step = { kind: StateKind; text: string };
 
-/** Each step of a timeline as a reader sees it. */
 const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
   added: { kind: 'fine', text: 'Added to the survey' },
   claimed: { kind: 'waiting', text: 'Waits to be sent' },
