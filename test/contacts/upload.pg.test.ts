@@ -103,23 +103,6 @@ test('uploading the same list again writes nothing', async () => {
   assert.deepEqual(await contactsOf(where), before);
 });
 
-test('a list adds a name, and fields, to contacts that had none', async () => {
-  const where = await survey();
-  await upload(where, 'ann@people.test\nbob@people.test');
-  const { added, known } = await upload(
-    where,
-    'email,name,plan\nann@people.test,Ann,\nbob@people.test,,pro',
-  );
-  assert.deepEqual([added, known], [0, 2]);
-  assert.deepEqual(
-    (await contactsOf(where)).map(({ name, properties }) => [name, properties]),
-    [
-      ['Ann', {}],
-      [null, { plan: 'pro' }],
-    ],
-  );
-});
-
 test('an address is looked for in the first thousand rows of a list', async () => {
   const where = await survey();
   const list = (rows: number) => `${'a,b\n'.repeat(rows)}ann@people.test,b\n`;

@@ -278,15 +278,6 @@ test('a file that is of no use is refused, and nothing is written', async () => 
   assert.deepEqual(await everythingOf(organization), before);
 });
 
-test('--as says what a file holds whose columns do not', async () => {
-  const { organization, survey } = await ask(db);
-  const path = file('unsubscribes.csv', 'Email,Date\nann@people.test,2024-03-01\n');
-  assert.equal((await take('delighted', survey, '--as', 'unsubscribed', path)).code, 0);
-  const [row] = await db`select email, kind from suppressions where org_id = ${organization}`;
-  assert.deepEqual({ ...row }, { email: 'ann@people.test', kind: 'unsubscribed' });
-  assert.deepEqual(await contactsOf(survey), []);
-});
-
 test('--dry-run says all of it and writes nothing', async () => {
   const { organization, survey } = await ask(db);
   const before = await everythingOf(organization);
@@ -296,14 +287,6 @@ test('--dry-run says all of it and writes nothing', async () => {
   assert.match(stdout, /A dry run: nothing was written\./);
   assert.match(stdout, /^in the file +4 /m);
   assert.deepEqual(await everythingOf(organization), before);
-});
-
-test('a time without a zone is of the one that is given', async () => {
-  const { survey } = await ask(db);
-  const path = file('zone.csv', 'Score;Created At (Berlin)\r\n9;2024-07-01 10:00:00\r\n');
-  await take('delighted', survey, '--time-zone', 'Europe/Berlin', path);
-  const [row] = await responsesOf(survey);
-  assert.equal(row?.['at'].toISOString(), '2024-07-01T08:00:00.000Z');
 });
 
 test('a person who was erased does not come back by an import', async () => {

@@ -72,37 +72,6 @@ test('two imports of one file at the same time take over each response once', as
   assert.equal(await countOf(writer.surveyId), 1);
 });
 
-test('the order of responses in a file does not decide what is known of a person', async () => {
-  const lines = [
-    '9,2024-03-01,ann@people.test,Ann old,silver',
-    '9,2025-03-01,ann@people.test,Ann new,gold',
-  ];
-  for (const order of [lines, [...lines].reverse()]) {
-    const writer = await survey();
-    const header = 'Score,Created At,Email,Name,Plan';
-    for (const text of [order[0], order[1]].map((line) => `${header}\n${line}\n`)) {
-      const given = { ...options, export: await open(text) };
-      await importExport({ db, onProgress: quiet }, writer, given);
-    }
-    const [contact] =
-      await db`select name, properties, responded_at from contacts where survey_id = ${writer.surveyId}`;
-    assert.deepEqual(
-      [contact?.['name'], contact?.['properties'], contact?.['responded_at'].toISOString()],
-      ['Ann new', { Plan: 'gold' }, '2025-03-01T00:00:00.000Z'],
-    );
-  }
-});
-
-test('a response without a person is found by its properties', async () => {
-  const writer = await survey();
-  const given = { ...options, export: await open('Score,Created At,Plan\n9,2024-03-01,gold\n') };
-  await importExport({ db, onProgress: quiet }, writer, given);
-  const facets = await db`
-    select from response_facets
-    where org_id = ${writer.orgId} and facet = facet_of('property', 'Plan', 'gold')`;
-  assert.equal(facets.length, 1);
-});
-
 test('a response that came in by itself meanwhile is no difference that stays unexplained', async () => {
   const writer = await survey();
   const given = { ...options, export: await open(file) };

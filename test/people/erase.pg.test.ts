@@ -129,17 +129,6 @@ test('an erased address comes in by no way', async () => {
   });
 });
 
-test('another organization may still add the address', async () => {
-  const [mine, theirs] = [await scene(), await scene()];
-  await mine.person();
-  await mine.erase();
-  await theirs.person();
-  assert.equal((await theirs.erase()).status, 200);
-  const hashes = await db`select distinct address_hash from erasures
-    where org_id in (${mine.id}, ${theirs.id})`;
-  assert.equal(hashes.length, 2);
-});
-
 test('an address that is allowed again is like any other, and can be erased once more', async () => {
   const { id, of, person, erase, call } = await scene();
   await person();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listAddressesOf } from '../../src/people/erase.queries.ts';
-import { erasableScene, erasureFolder } from '../support/make/erasure.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -43,36 +42,5 @@ for (const [where, put] of Object.entries(places)) {
     };
     assert.deepEqual(await found(ours), [email]);
     assert.deepEqual(await found(theirs), []);
-  });
-}
-
-const folder = erasureFolder();
-
-for (const at of ['alone', 'first', 'within', 'last']) {
-  test(`an erased address that stands ${at} is hidden in every text of others, and a longer one stays`, async () => {
-    const { org, of, erase } = await erasableScene(db, folder);
-    const around = (address: string) =>
-      ({ alone: address, first: `${address} it is`, last: `ask ${address}` })[at] ??
-      `ask ${address}, please`;
-    const said = around('ADA@people.test');
-    const other = around('not-ada@people.test');
-    for (const [place, text] of [said, other].entries()) {
-      await makeContact(db, of, { email: `bob${place}@other.test`, name: text });
-      const properties = db.json({ by: text });
-      await makeContact(db, of, { email: `cyd${place}@other.test`, properties });
-      const response_id = await makeResponse(db, of, { comment: text });
-      await db`
-        insert into response_notes ${db({ org_id: org, response_id, text, author: 'Bo', author_kind: 'member' })}`;
-    }
-    await erase();
-    const rows = await db<{ texts: string[] }[]>`
-      select array[
-               array(select name from contacts where org_id = ${org} and name is not null order by email),
-               array(select properties ->> 'by' from contacts
-                     where org_id = ${org} and properties <> '{}' order by email),
-               array(select comment from responses where org_id = ${org} and comment is not null order by created_at),
-               array(select text from response_notes where org_id = ${org} order by created_at)
-             ] as texts`;
-    assert.deepEqual(rows[0]!.texts, Array(4).fill([around('[email]'), other]));
   });
 }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { json } from '../../src/lib/db/db.ts';
-import { mostDaysOfLogs } from '../../src/organizations/manage.ts';
 import { applyRetention } from '../../src/people/retention.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -162,25 +161,6 @@ test('openings go after their days', async () => {
     [ages.young],
   );
   assert.deepEqual(await acts(), [{ ...none, openings: 1 }]);
-});
-
-test('openings of an organization that keeps 90 days go on that day', async () => {
-  const { org, of } = await scene({ keep_openings_days: 90 });
-  const contact = await makeContact(db, of);
-  await db`
-    insert into link_visits (org_id, survey_id, contact_id, kind, method, visited_at)
-    select ${org}, ${of.survey_id}, ${contact}, 'view', 'GET', now() - make_interval(hours => 24 * 90 + hour)
-    from unnest('{-1,1,100,359}'::int[]) hour`;
-  await applyRetention({ db });
-  const left = await db`select from link_visits where org_id = ${org}`;
-  assert.equal(left.length, 1);
-});
-
-test('an organization keeps openings no longer than they are kept anyway', async () => {
-  await makeOrganization(db, { keep_openings_days: mostDaysOfLogs });
-  await assert.rejects(makeOrganization(db, { keep_openings_days: mostDaysOfLogs + 1 }), {
-    code: '23514',
-  });
 });
 
 async function mailsLeft(

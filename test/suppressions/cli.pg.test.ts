@@ -22,7 +22,10 @@ test('suppression list shows the addresses of one organization', async () => {
   await suppressed('bob@people.test', 'bounced');
   const { code, stdout } = await run('suppression', 'list', '--org', org_id);
   assert.equal(code, 0);
-  assert.match(stdout, new RegExp(`^id .*\n${id} +\\S+ +unsubscribed +ann@people.test +said so\n$`));
+  assert.match(
+    stdout,
+    new RegExp(`^id .*\n${id} +\\S+ +unsubscribed +ann@people.test +said so\n$`),
+  );
 });
 
 test('suppression list takes an address in any case and a kind', async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { one } from '../../src/lib/db/db.ts';
-import { suppressBounced, takeBounce } from '../../src/suppressions/bounces.ts';
+import { takeBounce } from '../../src/suppressions/bounces.ts';
 import { findSubscriber } from '../../src/suppressions/queries.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -76,16 +76,4 @@ test('an unsubscribe is traced to the mail that its contact got last', async () 
   await mail(await makeContact(db, of), traced(4));
   const subscriber = await findSubscriber(db, token);
   assert.equal(subscriber?.mail_traceparent, traced(3).traceparent);
-});
-
-test('an address that bounces is suppressed once, in lower case', async () => {
-  const { orgId } = await scene();
-  await suppressBounced(
-    db,
-    db`
-      select ${orgId}::uuid, email, 'gone'
-      from unnest('{Ann@People.test,ANN@people.test}'::text[]) as email`,
-  );
-  const rows = await db`select email, detail from suppressions where org_id = ${orgId}`;
-  assert.deepEqual([...rows], [{ email: 'ann@people.test', detail: 'gone' }]);
 });
