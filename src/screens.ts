@@ -29,7 +29,7 @@ import { usageScreens } from './organizations/screens/usage.tsx';
 import type { ErasureFile } from './people/receipts-file.ts';
 import { peopleScreens } from './people/screens/people.tsx';
 import type { Excerpt } from './responses/answer.ts';
-import { responseScreens } from './responses/screens/routes.tsx';
+import { responseScreens } from './responses/screens/inbox.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
 import type { SignInSettings } from './settings.ts';

@@ -1,29 +1,106 @@
-import type { Context } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
+import * as v from 'valibot';
+import { recordExport } from '../../audit/export.ts';
 import type { Db } from '../../lib/db/db.ts';
+import { answerExport } from '../../lib/export/export.ts';
 import { readList } from '../../lib/paging/page.ts';
-import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
+import { isUuid, Uuid } from '../../lib/validation/parse.ts';
+import { type CurrentOrganization, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { scoreText } from '../../survey-types.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { Chip, State, Tag, Time } from '../../web/app/badges.tsx';
-import { type FormState, Select } from '../../web/app/forms.tsx';
+import { type FormState, readForm, Select, severalOf } from '../../web/app/forms.tsx';
 import { counted, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { exportResponses } from '../export.ts';
 import { filterOf, parseFiltered, rangeOf, runSearch } from '../filter.ts';
+import { followUpMany, tagMany } from '../follow-up.ts';
 import { readInstants } from '../period.ts';
 import { PropertyFilters } from '../property-filters.tsx';
 import { listResponses } from '../queries.ts';
-import { ResponseQuery } from '../schemas.ts';
+import { releaseMany } from '../release.ts';
+import { ResponseExportQuery, ResponseQuery } from '../schemas.ts';
 import { Filters } from './filters.tsx';
 import {
   type FilterChoices,
   filled,
   findChoices,
+  go,
   inZone,
   pathOf,
   personOf,
   type ShownResponse,
 } from './paths.ts';
+import { type ResponseScreenTools, responseScreen } from './response.tsx';
+
+const releasedMany = (many: string, one: boolean) =>
+  one
+    ? `${many} released: it counts now, and its events are delivered.`
+    : `${many} released: they count now, and their events are delivered.`;
+
+const followed = {
+  done: (many: string) => `${many} marked as done.`,
+  open: (many: string) => `${many} opened again.`,
+  take: (many: string) => `You own ${many} now.`,
+} as const;
+
+const ManyFields = v.object({
+  id: severalOf(Uuid),
+  tag: v.optional(v.string(), ''),
+  do: v.picklist(['tag', 'untag', 'done', 'open', 'take', 'release']),
+  query: v.optional(v.string(), ''),
+});
+
+/** Responses: below `/o/:slug/responses`. Everybody reads them, editors do something about them. */
+export const responseScreens = (tools: ResponseScreenTools) =>
+  new Hono<ScreenEnv>()
+    .get('/', listScreen(tools.db))
+
+    .get('/export', async (c) => {
+      const { orgId, actor } = requireRole(c, 'editor');
+      const { format, ...query } = parseFiltered(ResponseExportQuery, {
+        ...inZone(c.var.organization),
+        ...filled(c),
+      });
+      const wish = { filter: filterOf(query), format };
+      await recordExport(tools.db, { orgId, actor }, 'responses.exported');
+      const parts = exportResponses({ db: tools.db }, orgId, wish);
+      return answerExport(format, { name: 'responses', parts });
+    })
+
+    .post('/chosen', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const form = await readForm(c, ManyFields);
+      const { id: responseIds = [], tag = '', query = '', do: act = 'tag' } = form.values ?? {};
+      const back = `${pathOf(c)}?${new URLSearchParams(query)}`;
+      if (responseIds.length === 0)
+        return go(c, back, {
+          kind: 'failed',
+          text: 'No response was chosen. Tick some, then press the button again.',
+        });
+      if (act === 'release') {
+        const many = await releaseMany(tools, editor, responseIds);
+        if (many === 0)
+          return go(c, back, { kind: 'warning', text: 'None of the chosen responses is held.' });
+        const released = releasedMany(counted(many, 'response'), many === 1);
+        return go(c, back, { kind: 'fine', text: released });
+      }
+      if (act !== 'tag' && act !== 'untag') {
+        const many = await followUpMany(tools, editor, { responseIds, act });
+        return go(c, back, { kind: 'fine', text: followed[act](counted(many, 'response')) });
+      }
+      if (!isUuid(tag)) return go(c, back, { kind: 'failed', text: 'No tag was chosen.' });
+      const put = act === 'tag';
+      const many = await tagMany(tools, editor, { responseIds, tagId: tag, put });
+      const found = counted(many, 'response');
+      return go(c, back, {
+        kind: 'fine',
+        text: put ? `The tag is on ${found}.` : `The tag is taken from ${found}.`,
+      });
+    })
+
+    .route('/', responseScreen(tools));
 
 const rowsOnPage = '25';
 
@@ -37,7 +114,7 @@ type AskedList = {
 };
 
 /** The list of responses. A search ends when its reader has gone. */
-export const listScreen = (db: Db) => async (c: Context<ScreenEnv>) => {
+const listScreen = (db: Db) => async (c: Context<ScreenEnv>) => {
   const asked = askedOf(c);
   const callerGone = asked.queries['search'] ? c.req.raw.signal : undefined;
   const list = await readResponses(db, asked, callerGone);
@@ -325,32 +402,4 @@ const Split = ({ children }: { children: Child }) => (
     </section>
     <script src={assetUrl('split.js')} type="module" />
   </div>
-);
-
-type PaneProps = {
-  list: string;
-  labelledBy?: string;
-  says: string;
-  children: Child;
-};
-
-/** Content of a page about one response; on a wide screen a script puts it next to the list. */
-export const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
-  <section
-    class="answer pane"
-    id="answer"
-    aria-label={labelledBy ? undefined : 'The chosen response'}
-    aria-labelledby={labelledBy}
-    tabindex={-1}
-    data-list={list}
-    data-says={says}
-  >
-    <p class="back">
-      <a class="more" href={list}>
-        Back to the list
-      </a>
-    </p>
-    {children}
-    <script src={assetUrl('split.js')} type="module" />
-  </section>
 );

@@ -7,6 +7,7 @@ import { readJson } from '../../lib/paging/page.ts';
 import { idParam, Uuid } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { scoreText, typeFacts } from '../../survey-types.ts';
+import { assetUrl } from '../../web/app/assets.ts';
 import { Chip, Confirm, State, Tag, Time } from '../../web/app/badges.tsx';
 import { emptyForm, Field, type FormState, readForm, Select } from '../../web/app/forms.tsx';
 import { Facts } from '../../web/app/lists.tsx';
@@ -17,7 +18,6 @@ import { addNote, deleteResponse, followUp, setTags } from '../follow-up.ts';
 import { findNeighbours, findResponse, type Neighbours } from '../queries.ts';
 import { tryRelease } from '../release.ts';
 import { FollowUpFields, NoteInput, ResponseQuery } from '../schemas.ts';
-import { Pane } from './inbox.tsx';
 import {
   type FilterChoices,
   filled,
@@ -557,3 +557,31 @@ function NotePart({ response, here, editor, note }: PartProps) {
     </div>
   );
 }
+
+type PaneProps = {
+  list: string;
+  labelledBy?: string;
+  says: string;
+  children: Child;
+};
+
+/** Content of a page about one response; on a wide screen a script puts it next to the list. */
+const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
+  <section
+    class="answer pane"
+    id="answer"
+    aria-label={labelledBy ? undefined : 'The chosen response'}
+    aria-labelledby={labelledBy}
+    tabindex={-1}
+    data-list={list}
+    data-says={says}
+  >
+    <p class="back">
+      <a class="more" href={list}>
+        Back to the list
+      </a>
+    </p>
+    {children}
+    <script src={assetUrl('split.js')} type="module" />
+  </section>
+);
