@@ -123,7 +123,7 @@ const expected: [name: string, labels: Record<string, string>, value: number][] 
   ['askback_rate_limited_total', { by: 'key' }, 1],
   ['askback_job_duration_seconds_count', { task: 'sends.mail' }, 1],
   ['askback_job_failures_total', {}, 0],
-  ['askback_runner_up', {}, 3],
+  ['askback_runner_up', {}, 1],
   ['askback_db_pool_limit', {}, 20],
   ['askback_db_pool_connections', {}, 20],
   ['askback_db_pool_waiting', {}, 0],
