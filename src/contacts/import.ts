@@ -106,7 +106,10 @@ function merge(byAddress: Map<string, CheckedContact>, contact: CheckedContact) 
   const earlier = byAddress.get(key);
   const properties = { ...earlier?.properties, ...contact.properties };
   const { email } = earlier ?? contact;
-  byAddress.set(key, { email, key, name: contact.name ?? earlier?.name ?? null, properties });
+  const fields = Object.fromEntries(
+    contactFieldNames.map((name) => [name, contact[name] ?? earlier?.[name] ?? null]),
+  );
+  byAddress.set(key, { ...contact, ...fields, email, properties });
   const complaint = earlier && complainOfProperties(properties);
   return complaint && `the properties of all lines of ${email} ${complaint}`;
 }

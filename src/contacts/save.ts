@@ -8,7 +8,9 @@ import { addressErased, isOfErased } from './erase.ts';
 import { type ContactToSave, listLargeMerges, saveContacts } from './queries.ts';
 import { type CheckedContact, complainOfProperties } from './rules.ts';
 
-type NewContact = Pick<ContactToSave, 'email' | 'name' | 'properties'> & { survey_id: string };
+type NewContact = Omit<ContactToSave, 'status' | 'sent_at' | 'responded_at' | 'created_at'> & {
+  survey_id: string;
+};
 
 export async function addContact(
   { db }: { db: Db },

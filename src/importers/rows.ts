@@ -1,5 +1,6 @@
 import {
   type CheckedContact,
+  type ContactField,
   checkContact,
   complaintOfLine,
   contactFields,
@@ -306,7 +307,8 @@ function refuseRepeated(header: readonly string[], line: number) {
 
 /** What a column of an export says. What is none of these is a property of the person. */
 type ExportColumnUse =
-  | ('email' | 'name' | 'first name' | 'last name' | 'score' | 'time' | 'comment' | 'type')
+  | ContactField
+  | ('first name' | 'last name' | 'score' | 'time' | 'comment' | 'type')
   | ('tags' | 'note' | 'unsubscribed' | 'bounced' | 'status' | 'active' | 'left out');
 
 /** Names of columns for each use, without case, spaces and punctuation; of several the first that is filled counts. */

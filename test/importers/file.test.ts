@@ -120,7 +120,7 @@ test('a row of a response has all that its columns say', () => {
   const created_at = new Date('2026-04-01T10:00:00Z');
   const rest = { score: 9, category: 'promoter', comment: 'Fine', created_at };
   const said = { ...rest, note: 'called', tags: ['vip', 'late'] };
-  assert.deepEqual(read1, {
+  assert.partialDeepStrictEqual(read1, {
     kind: 'response',
     response: { ...said, person, properties: null },
   });
@@ -263,6 +263,6 @@ const rows: [what: string, columns: Record<string, string>, given: Given, read: 
 ];
 for (const [what, columns, given, expected] of rows) {
   test(`a row says: ${what}`, () => {
-    assert.deepEqual(read(columns, given), expected);
+    assert.partialDeepStrictEqual(read(columns, given), expected);
   });
 }
