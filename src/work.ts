@@ -29,9 +29,10 @@ import {
   createCommentReader,
 } from './summaries/comment-reader.ts';
 import { crontab, tasks } from './tasks.ts';
+import { hasWebhookDue } from './webhooks/delivery.queries.ts';
 import type { OwnDeliveries } from './webhooks/emit.ts';
 import { resealSecrets } from './webhooks/secrets.ts';
-import { createDeliveryWorker, hasWebhookDue } from './webhooks/worker.ts';
+import { createDeliveryWorker } from './webhooks/worker.ts';
 
 type Saying = { say: (sentence: string) => void };
 
@@ -85,8 +86,9 @@ function handOver({ log, database }: Work) {
       );
   };
   const deliveries: OwnDeliveries = {
-    start(_, webhookIds) {
-      if (webhookIds.length === 0 || isWaiting) return;
+    owner: () => null,
+    start({ events }) {
+      if (events.length === 0 || isWaiting) return;
       isWaiting = true;
       setTimeout(notify, notifyEveryMs).unref();
     },

@@ -3,7 +3,13 @@ import { commitsSoon, json, lockTimeout, type Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import type { Embedding } from '../surveys/schemas.ts';
 import type { AddressedPerson, SurveyTexts, TextsByLanguage } from '../surveys/texts.ts';
-import { emission, type NewEvents } from '../webhooks/emit.ts';
+import {
+  type EmittedDelivery,
+  emission,
+  emittedDeliveries,
+  type NewEvents,
+  skippedDeliveries,
+} from '../webhooks/emit.ts';
 import type { LinkVisit } from './rules.ts';
 import { insertWaiting, insertWaitingTraced } from './waiting-analyses.ts';
 
@@ -29,11 +35,7 @@ export type ResponseEffects = { added: NewEvents; analyze: boolean };
 
 export type NewAnswer = { response: NewResponse; effects: ResponseEffects };
 
-export type RecordedAnswer = {
-  id: string;
-  skipped: number;
-  webhook_ids: string[];
-};
+export type RecordedAnswer = { id: string; skipped: number; emitted: EmittedDelivery[] | null };
 
 /**
  * Records at most 50 responses of any organizations, with their events and analyses, in one call. Returns those that it
@@ -63,7 +65,7 @@ export async function recordAnswers(sql: Sql, group: readonly NewAnswer[], lockM
         where a.id in (select id from recorded)`,
       )}
     ), ${emission(sql, added, sql`e.cause in (select id from recorded)`)}
-    select r.id, coalesce(d.skipped, 0) as skipped, coalesce(d.webhook_ids, '{}') as webhook_ids
+    select r.id, coalesce(d.skipped, 0) as skipped, d.emitted
     from recorded r
     left join deliveries_of d on d.cause = r.id`;
 }
@@ -104,9 +106,9 @@ export async function recordPerhapsLast(sql: Sql, { response, effects: { added }
         sql`select ${orgId}::uuid, id from answered where ${counted} and ${response.comment}::text is not null`,
       )}
     ), ${emission(sql, [added], sql`exists (select from answered)`)}
-    select coalesce(d.skipped, 0) as skipped, coalesce(d.webhook_ids, '{}') as webhook_ids
-    from answered
-    left join deliveries_of d on true`;
+    select ${skippedDeliveries(sql)} as skipped,
+           ${emittedDeliveries(sql)} as emitted
+    from answered`;
   return row;
 }
 

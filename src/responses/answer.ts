@@ -77,7 +77,8 @@ export async function answerSurvey(
     () => enqueueSpan('webhooks.deliver'),
     async ({ traceparent }) => {
       const response = { ...untraced, traceparent };
-      const added = { orgId: response.org_id, events, traceparent };
+      const owner = tools.deliveries.owner();
+      const added = { orgId: response.org_id, events, traceparent, owner };
       const analyze = link.analyzes_comments && response.comment !== null && held === null;
       const recorded = await tools
         .record({ response, effects: { added, analyze } })
@@ -86,7 +87,7 @@ export async function answerSurvey(
           throw violates(error, 'responses_belong_to_contact') ? notFound('survey') : error;
         });
       if (!recorded) throw alreadyAnswered();
-      tools.deliveries.start(response.org_id, recorded.webhook_ids);
+      tools.deliveries.start(added, recorded.emitted ?? []);
       publishAnswered(response, { type: link.type, ...recorded });
       return response;
     },

@@ -60,7 +60,7 @@ const organizationsWaiting = (sql: Sql, { after, by }: Sweep): Part => sql`
 export async function claimWaiting(
   sql: Sql,
   orgId: string,
-  { by, atMost, running }: Claim,
+  { by, atMost, known }: Claim,
 ): Promise<WaitingAnalysis[]> {
   return await sql<WaitingAnalysis[]>`
     with due as (
@@ -70,7 +70,7 @@ export async function claimWaiting(
         select response_id, due_at
         from waiting_analyses
         where org_id = ${orgId} and is_history = age.is_history and due_at <= now()
-          and ${isClaimable(sql, by)} and response_id <> all (${running}::uuid[])
+          and ${isClaimable(sql, by)} and response_id <> all (${known}::uuid[])
         order by due_at
         limit ${atMost}
         for update skip locked

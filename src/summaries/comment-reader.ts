@@ -25,8 +25,8 @@ import { vocabulary } from './themes.ts';
 /** The name under which analyses are counted among the jobs. */
 export const analyzeTask = 'summaries.analyze';
 
-/** Comments of one organization that are claimed at once: enough for all places of the analyst. */
-const maxClaimed = 16;
+/** Of one organization: enough for all places of the analyst, few enough to give back. */
+const limits = { running: 16, claim: 16, ready: 32, known: 48 };
 const organizationsAtOnce = 200;
 const stopWithinMs = 13_000;
 const outage = { begins: 'no comments claimed, trying on', over: 'comments are claimed again' };
@@ -42,10 +42,10 @@ export type CommentReader = ReturnType<typeof createCommentReader>;
 export function createCommentReader(tools: CommentReaderTools) {
   const { db, log, analystQueue, claimer } = tools;
   let lastListed: string | null = null;
-  const claims = createClaims<string, WaitingAnalysis>({
+  const claims = createClaims<string, WaitingAnalysis, void>({
     log,
     outage,
-    maxRunning: maxClaimed,
+    limits,
     lease: claimer,
     keyOf: (orgId) => orgId,
     fieldsOf: (orgId) => ({ org_id: orgId }),

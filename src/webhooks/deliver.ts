@@ -3,7 +3,8 @@ import { type Attributes, SpanKind } from '@opentelemetry/api';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { FailureKind } from '../lib/outbound/connect.ts';
 import { errorType, inSpan, type SpanDescription, type SpanEnd } from '../lib/tracing/spans.ts';
-import { answerTimeoutMs, judge, type RetryKind, type Verdict } from './rules.ts';
+import type { ClaimedDelivery } from './delivery.queries.ts';
+import { answerTimeoutMs, judge, type Verdict } from './rules.ts';
 
 /** The guarded client: it never throws for what the other side does. */
 export type SubscriberClient = {
@@ -26,22 +27,6 @@ export type DeliverTools = {
   outbound: SubscriberClient;
   secrets: Secrets;
   settings: { serviceName: string };
-};
-
-export type WebhookRef = { org_id: string; webhook_id: string };
-
-export type ClaimedDelivery = WebhookRef & {
-  id: string;
-  message_id: string;
-  event: string;
-  body: string;
-  attempts: number;
-  traceparent: string | null;
-  created_at: Date;
-  url: string;
-  secret: Buffer;
-  previous_secret: Buffer | null;
-  retries: RetryKind;
 };
 
 export type AttemptOutcome = {

@@ -1,33 +1,55 @@
 import { enqueue } from '../jobs.ts';
 import type { Part, Sql } from '../lib/db/db.ts';
+import type { WebhookRef } from './delivery.queries.ts';
 import type { WebhookEvent } from './events.ts';
+import type { RetryKind } from './rules.ts';
 
 export type NewEvents = {
   orgId: string;
   events: readonly WebhookEvent[];
   traceparent?: string | null;
+  /** The lease of the process that will attempt the deliveries itself; without one, a sweep finds them. */
+  owner?: string | null;
   /** The id of what causes them, for a statement that has several causes. */
   cause?: string;
 };
 
-/** What a flow calls after the commit of its `emission`. Deliveries that it is not called for are found by a sweep. */
-export type OwnDeliveries = { start: (orgId: string, webhookIds: readonly string[]) => void };
+/** A delivery as `emission` returns it; the event is known by its place among those of its cause. */
+export type EmittedDelivery = {
+  id: string;
+  webhook_id: string;
+  place: number;
+  created_at: string;
+  url: string;
+  /** Sealed, as base64. */
+  secret: string;
+  previous_secret: string | null;
+  retries: RetryKind;
+};
+
+/** The part of the delivery worker that a flow needs whose events are delivered by its own process. */
+export type OwnDeliveries = {
+  /** The lease to emit under; null where no worker runs. */
+  owner: () => string | null;
+  /** To be called after the commit. A delivery that it is not called for is found by a sweep. */
+  start: (added: NewEvents, emitted: readonly EmittedDelivery[]) => void;
+};
 
 /**
  * Makes a delivery of each event for every subscribed webhook, in the caller's transaction: an event
  * exists if, and only if, its cause was committed. A job wakes each webhook.
  */
 export async function emit(sql: Sql, added: NewEvents) {
-  const { orgId, events, traceparent = null } = added;
-  if (events.length === 0) return;
-  const webhooks = await sql<{ webhook_id: string }[]>`
+  if (added.events.length === 0) return;
+  const webhooks = await sql<WebhookRef[]>`
     with ${emission(sql, [added])}
-    select distinct webhook_id from subscribed where active`;
+    select distinct org_id, webhook_id from subscribed where active`;
+  const { traceparent = null } = added;
   await enqueue(
     sql,
-    webhooks.map(({ webhook_id }) => ({
+    webhooks.map(({ org_id, webhook_id }) => ({
       task: 'webhooks.deliver',
-      payload: { org_id: orgId, webhook_id },
+      payload: { org_id, webhook_id },
       traceparent,
     })),
   );
@@ -35,21 +57,23 @@ export async function emit(sql: Sql, added: NewEvents) {
 
 /**
  * The CTEs of `emit`, for a statement that records the causes as well: each event that a webhook subscribed to, once,
- * and a delivery for each webhook. For a webhook that is switched off the delivery is skipped, and can be replayed
- * later. They do nothing for events `e` where `when` does not hold. A webhook is locked against its deletion: one that
- * is being deleted must not fail the caller's statement. `deliveries_of` has a row for each cause with deliveries.
+ * and a delivery for each webhook, born claimed by its owner. For a webhook that is switched off the delivery is
+ * skipped, and can be replayed later. They do nothing for events `e` where `when` does not hold. A webhook is locked
+ * against its deletion: one that is being deleted must not fail the caller's statement.
  */
 export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`): Part => sql`
     happened as materialized (
       select id_at(now()) as id, e.*
       from json_to_recordset(${eventRows(added)}::text::json)
-        as e (cause uuid, org_id uuid, type text, body text, traceparent text)
+        as e (cause uuid, org_id uuid, place int, type text, body text, traceparent text, owner text)
       where ${when}
     ), subscribed as materialized (
-      select e.org_id, id_at(now()) as id, e.cause, e.id as event_id, w.id as webhook_id, w.active
+      select e.org_id, id_at(now()) as id, e.cause, e.place, e.id as event_id, e.owner,
+             w.id as webhook_id, w.active, w.url, w.retries, w.secret,
+             case when w.previous_secret_until > now() then w.previous_secret end as previous_secret
       from happened e
       cross join lateral (
-        select id, active
+        select *
         from webhooks
         where org_id = e.org_id and e.type = any (events)
         for key share
@@ -60,8 +84,8 @@ export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`
       from happened
       where id in (select event_id from subscribed)
     ), emitted as (
-      insert into pending_deliveries (org_id, webhook_id, id, event_id)
-      select org_id, webhook_id, id, event_id
+      insert into pending_deliveries (org_id, webhook_id, id, event_id, claimed_by)
+      select org_id, webhook_id, id, event_id, owner
       from subscribed
       where active
     ), skipped as (
@@ -71,15 +95,35 @@ export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`
       where not active
     ), deliveries_of as (
       select cause, count(*) filter (where not active)::int as skipped,
-             coalesce(array_agg(distinct webhook_id) filter (where active), '{}') as webhook_ids
+             json_agg(json_build_object(
+               'id', id, 'webhook_id', webhook_id, 'place', place, 'created_at', now(), 'url', url,
+               'retries', retries, 'secret', encode(secret, 'base64'),
+               'previous_secret', encode(previous_secret, 'base64')
+             )) filter (where active) as emitted
       from subscribed
       group by cause
     )`;
 
+/** How many deliveries of a single cause were skipped. */
+export const skippedDeliveries = (sql: Sql): Part => sql`
+  coalesce((select skipped from deliveries_of), 0)`;
+
+/** The deliveries of a single cause that are due, as JSON. */
+export const emittedDeliveries = (sql: Sql): Part => sql`
+  (select emitted from deliveries_of)`;
+
 const eventRows = (added: readonly NewEvents[]) =>
   JSON.stringify(
-    added.flatMap(({ cause = null, orgId, events, traceparent = null }) =>
-      events.map(({ type, body }) => ({ cause, org_id: orgId, type, body, traceparent })),
+    added.flatMap(({ cause = null, orgId, events, traceparent = null, owner = null }) =>
+      events.map(({ type, body }, at) => ({
+        cause,
+        org_id: orgId,
+        place: at + 1,
+        type,
+        body,
+        traceparent,
+        owner,
+      })),
     ),
   );
 

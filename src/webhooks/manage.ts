@@ -8,7 +8,8 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { attempted } from '../signals.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
-import { attempt, type DeliverTools, newSecret, toSignal, type WebhookRef } from './deliver.ts';
+import { attempt, type DeliverTools, newSecret, toSignal } from './deliver.ts';
+import { hasPending, type WebhookRef } from './delivery.queries.ts';
 import type { EventType } from './events.ts';
 import {
   type Deactivation,
@@ -102,11 +103,7 @@ export async function changeWebhook(
     });
     if (!webhook) throw notFound('webhook');
     const { active = null } = change;
-    if (active === false) {
-      // Skips retries that may be hours away.
-      const payload = { org_id: writer.orgId, webhook_id: id };
-      await enqueue(tx, [{ task: 'webhooks.deliver', payload }]);
-    }
+    if (active === false) await skipWhatWaits(tx, { org_id: writer.orgId, webhook_id: id });
     await recordChange(tx, writer, { act: 'webhook.changed', id, details: { changed, active } });
     return webhook;
   });
@@ -121,6 +118,13 @@ function differing(before: WebhookRow, change: Change): Change {
     return text(value) !== text(before[name as keyof Change]);
   });
   return Object.fromEntries(given);
+}
+
+/** Retries that wait may be hours away: the queue skips them now. */
+async function skipWhatWaits(tx: Sql, webhook: WebhookRef) {
+  if (await hasPending(tx, webhook)) {
+    await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook }]);
+  }
 }
 
 export async function removeWebhook({ db }: { db: Db }, writer: Writer, id: string) {

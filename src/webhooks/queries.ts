@@ -131,20 +131,27 @@ export async function rotateSecret(sql: Sql, orgId: string, id: string, secret: 
   return webhook;
 }
 
-type WebhookTarget = {
+export type WebhookTarget = {
   url: string;
   secret: Buffer;
   previous_secret: Buffer | null;
   retries: RetryKind;
 };
 
+const target = (sql: Sql) => sql`
+  url, retries, secret, case when previous_secret_until > now() then previous_secret end as previous_secret`;
+
+/** Undefined when the webhook is switched off. */
+export async function findActiveTarget(sql: Sql, orgId: string, id: string) {
+  const [row] = await sql<WebhookTarget[]>`
+    select ${target(sql)} from webhooks where org_id = ${orgId} and id = ${id} and active`;
+  return row;
+}
+
 export async function findTarget(sql: Sql, orgId: string, id: string) {
-  const [target] = await sql<WebhookTarget[]>`
-    select url, retries, secret,
-           case when previous_secret_until > now() then previous_secret end as previous_secret
-    from webhooks
-    where org_id = ${orgId} and id = ${id}`;
-  return target;
+  const [row] = await sql<WebhookTarget[]>`
+    select ${target(sql)} from webhooks where org_id = ${orgId} and id = ${id}`;
+  return row;
 }
 
 export type Deactivation = {

@@ -2,63 +2,104 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jobActor, recordAct } from '../audit/acts.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, isLockTimeout, lockTimeout, type Sql } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
 import { createOutage, type Log, type Outage } from '../lib/log/log.ts';
 import { attempted, deactivated } from '../signals.ts';
-import { type AttemptOutcome, toSignal, type WebhookRef } from './deliver.ts';
+import { type AttemptOutcome, toSignal } from './deliver.ts';
+import type { WebhookRef } from './delivery.queries.ts';
 import { type RetryKind, type Standing, standAfter } from './rules.ts';
 
-const maxInBatch = 500;
+/** Outcomes of all webhooks are written in batches: so many, or as many as come within this time. */
+const batch = { most: 500, lingerMs: 20 };
 const tryAgainMs = 500;
 const lines = { begins: 'attempts not recorded yet', over: 'attempts are recorded again' };
+/** Then each webhook's outcomes are written apart. */
+const deliveryLockMs = 2;
 
 type RecordTools = { db: Db; log: Log };
 
 /**
- * Records outcomes webhook by webhook, in batches: those that come while one batch is written go into the next. While
- * Postgres is away outcomes stay in memory: they are written when it is back.
+ * Records outcomes. Those that delivered, of any webhooks, go as one statement a batch, which touches no webhook more
+ * than once a second: that is most of what a delivery costs. A failure goes under its webhook's lock, in batches of
+ * its own, so that it holds up no other webhook. So does what that statement leaves out, because its webhook is
+ * locked or has failures to reset or because it was recorded before.
+ * While Postgres is away outcomes stay in memory: they are written when it is back.
  */
-export function createRecorder({ db, log }: RecordTools) {
-  const batches = new Map<
-    string,
-    { add: (outcome: AttemptOutcome) => Promise<void>; waiting: number }
-  >();
-  const outage = createOutage(log, lines);
+export function createRecorder(tools: RecordTools) {
+  const delivered = createBatch<AttemptOutcome, boolean>(
+    { write: (outcomes) => saveTogether(tools, outcomes) },
+    batch,
+  );
+  const alone = new Map<string, ReturnType<typeof recordAlone>>();
+  const outage = createOutage(tools.log, lines);
+  let hurried = false;
 
-  function batchOf({ org_id, webhook_id }: WebhookRef) {
-    const existing = batches.get(webhook_id);
-    if (existing) return existing;
-    const own = ofGroup(db, org_id);
-    const batch = createBatch<AttemptOutcome, void>(
-      {
-        write: async (outcomes) => {
-          await record(own, { org_id, webhook_id }, outcomes);
-          return [];
-        },
-      },
-      { most: maxInBatch },
-    );
-    return { add: batch.add, waiting: 0 };
+  async function record(outcome: AttemptOutcome) {
+    if (outcome.verdict.status === 'delivered') {
+      const together = untilDone(outage, () => delivered.add(outcome));
+      if (hurried) delivered.flush();
+      if (await together) return;
+    }
+    await recordWithLock(outcome);
   }
 
-  return async (outcome: AttemptOutcome) => {
+  async function recordWithLock(outcome: AttemptOutcome) {
     const { webhook_id } = outcome.delivery;
-    const batch = batchOf(outcome.delivery);
-    batches.set(webhook_id, batch);
-    batch.waiting += 1;
-    await untilDone(outage, () => batch.add(outcome));
-    batch.waiting -= 1;
-    if (batch.waiting === 0) batches.delete(webhook_id);
-  };
+    const own = alone.get(webhook_id) ?? recordAlone(tools, outcome.delivery);
+    alone.set(webhook_id, own);
+    own.waiting += 1;
+    await untilDone(outage, () => own.add(outcome));
+    own.waiting -= 1;
+    if (own.waiting === 0) alone.delete(webhook_id);
+  }
+
+  /** From now on no batch waits for more outcomes. */
+  function hurry() {
+    hurried = true;
+    delivered.flush();
+  }
+
+  return { record, hurry };
 }
 
-async function untilDone(outage: Outage, write: () => Promise<void>) {
+/** Deliveries that are left out of the statement come back as false. */
+async function saveTogether({ db }: RecordTools, outcomes: readonly AttemptOutcome[]) {
+  const rows = outcomes.map(toDeliveredRow);
+  const saved = await saveDelivered(db, rows, deliveryLockMs).catch((error) =>
+    isLockTimeout(error) ? [] : Promise.reject(error),
+  );
+  const ids = new Set(saved.map(({ id }) => id));
+  for (const outcome of outcomes) {
+    if (ids.has(outcome.delivery.id)) attempted.publish(toSignal(outcome));
+  }
+  return outcomes.map(({ delivery }) => ids.has(delivery.id));
+}
+
+function toDeliveredRow(outcome: AttemptOutcome) {
+  const { org_id, webhook_id } = outcome.delivery;
+  return { ...toRow(outcome), org_id, webhook_id };
+}
+
+function recordAlone({ db }: RecordTools, webhook: WebhookRef) {
+  const { add } = createBatch<AttemptOutcome, AttemptOutcome>(
+    {
+      write: async (outcomes) => {
+        await record(ofGroup(db, webhook.org_id), webhook, outcomes);
+        return outcomes;
+      },
+    },
+    { most: batch.most },
+  );
+  return { add, waiting: 0 };
+}
+
+async function untilDone<T>(outage: Outage, write: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
-      await write();
+      const done = await write();
       outage.worked(write);
-      return;
+      return done;
     } catch (err) {
       outage.failed(write, { err });
       await sleep(tryAgainMs);
@@ -68,7 +109,7 @@ async function untilDone(outage: Outage, write: () => Promise<void>) {
 
 /**
  * Records attempts of one webhook's deliveries and all that follows: the retries, the webhook's failures,
- * and the end of a webhook that fails for too long.
+ *and the end of a webhook that fails for too long.
  */
 export async function record(
   db: Db,
@@ -259,4 +300,69 @@ async function saveStanding(
         deactivated_at = case when ${deactivatedReason}::text is null then deactivated_at else now() end,
         deactivated_reason = coalesce(${deactivatedReason}, deactivated_reason)
     where org_id = ${org_id} and id = ${webhook_id}`;
+}
+
+type DeliveredRow = {
+  org_id: string;
+  webhook_id: string;
+  id: string;
+  number: number;
+  status_code: number | null;
+  response_body: string | null;
+  duration_ms: number;
+  traceparent: string | null;
+};
+
+/**
+ * Writes attempts that delivered, of any webhooks, and returns the ids of those it has written. What is of a webhook
+ * that is locked, being deleted or has failures to reset is left out, as is what was written before. It fails when
+ * a delivery is locked for longer than `lockMs`. The webhook's own times are touched once a second at most.
+ */
+export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[], lockMs: number) {
+  return await sql<{ id: string }[]>`
+    with attempt as materialized (
+      select *
+      from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (
+        org_id uuid, webhook_id uuid, id uuid, number smallint, status_code smallint, response_body text,
+        duration_ms integer, traceparent text)
+    ), webhook as materialized (
+      select w.org_id, w.id
+      from webhooks w
+      join (select distinct org_id, webhook_id from attempt) a on a.org_id = w.org_id and a.webhook_id = w.id
+      where w.failure_count = 0
+      for key share of w skip locked
+    ), patience as (${lockTimeout(sql, lockMs)}), gone as (
+    delete from pending_deliveries d
+    using patience, attempt a
+    join webhook w on w.org_id = a.org_id and w.id = a.webhook_id
+    where d.org_id = a.org_id and d.webhook_id = a.webhook_id and d.attempts = a.number - 1 and d.id = a.id
+    returning d.*
+  ), delivered as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, attempts, status_code,
+                                    response_body, duration_ms, traceparent, is_test, is_replay, delivered_at)
+      select d.org_id, d.webhook_id, d.id, d.event_id, d.message_id, a.number, a.status_code,
+             a.response_body, a.duration_ms, coalesce(d.traceparent, a.traceparent), d.is_test, d.is_replay,
+             now()
+      from gone d
+      join attempt a using (id)
+      returning org_id, webhook_id, id, is_test
+    ), stale as materialized (
+      select w.org_id, w.id, d.has_event
+      from webhooks w
+      join (
+        select org_id, webhook_id, bool_or(not is_test) as has_event
+        from delivered
+        group by org_id, webhook_id
+      ) d on d.org_id = w.org_id and d.webhook_id = w.id
+      where w.last_delivery_at is null or w.last_delivery_at < now() - interval '1 second'
+        or d.has_event and w.undelivered_since < now() - interval '1 second'
+      for no key update of w skip locked
+    ), touched as (
+      update webhooks w
+      set last_delivery_at = now(),
+          undelivered_since = case when has_event then now() else undelivered_since end
+      from stale
+      where w.org_id = stale.org_id and w.id = stale.id
+    )
+    select id from delivered`;
 }

@@ -1,16 +1,21 @@
 import type { Db, Part, Sql } from '../lib/db/db.ts';
-import { one } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
-import { type Claim, createClaims, isClaimable, isLeft } from '../lib/work/claims.ts';
+import { type Claim, createClaims, left } from '../lib/work/claims.ts';
 import { skipped } from '../signals.ts';
+import { type AttemptOutcome, attempt, type DeliverTools, isOurFault } from './deliver.ts';
 import {
-  attempt,
   type ClaimedDelivery,
-  type DeliverTools,
-  isOurFault,
+  claimDue,
+  isWaiting,
+  listWebhooksDue,
+  postpone,
+  release,
+  skipWaiting,
   type WebhookRef,
-} from './deliver.ts';
+} from './delivery.queries.ts';
+import type { EmittedDelivery, NewEvents } from './emit.ts';
+import { findActiveTarget, type WebhookTarget } from './queries.ts';
 import { createRecorder } from './record.ts';
 
 export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
@@ -24,25 +29,33 @@ type WorkerTools = DeliverTools & {
 
 /** Attempts of one webhook in flight at once: a subscriber that hangs holds no more than these. */
 export const maxInFlight = 16;
+const limits = { running: maxInFlight, claim: 64, ready: 256, known: 1000 };
 const maxSkippedAtOnce = 1000;
+/** A delivery is posted without reading its webhook again if that was read so recently. */
+const targetFreshMs = 100;
+const maxTargetsKept = 1000;
 const unsentPostponeSeconds = 1;
 const faultPostponeSeconds = 60;
+const outage = {
+  begins: 'no deliveries claimed, trying on',
+  over: 'deliveries are claimed again',
+};
+
+type Postponed = { delivery: ClaimedDelivery; postponeSeconds: number };
 
 /**
- * Delivers events to webhooks. A webhook is woken by the process that has just committed its deliveries, by a job, and by
- * the sweep, which finds retries that are due and what a dead process had claimed. Its deliveries are claimed just before
- * their attempts, with the address and the secrets as they are then.
+ * Delivers events to webhooks. What this process commits itself is handed over in memory and owned by its lease, so
+ * that nothing is written before the outcome. Everything else is claimed: retries and replays, for which a job wakes
+ * the webhook, and what a dead process owned, which the sweep finds.
  */
 export function createDeliveryWorker(tools: WorkerTools) {
   const { db, log, claimer } = tools;
-  const recordOutcome = createRecorder(tools);
-  const claims = createClaims<WebhookRef, ClaimedDelivery>({
+  const targets = createTargets(db);
+  const recorder = createRecorder(tools);
+  const claims = createClaims<WebhookRef, ClaimedDelivery, AttemptOutcome | Postponed>({
     log,
-    outage: {
-      begins: 'no deliveries claimed, trying on',
-      over: 'deliveries are claimed again',
-    },
-    maxRunning: maxInFlight,
+    outage,
+    limits,
     lease: claimer,
     keyOf: ({ webhook_id }) => webhook_id,
     fieldsOf: ({ webhook_id }) => ({ webhook_id }),
@@ -51,179 +64,135 @@ export function createDeliveryWorker(tools: WorkerTools) {
     claim,
     release: (webhook, ids) => release(ofGroup(db, webhook.org_id), webhook, ids),
     run: deliver,
+    record,
   });
+
+  /** Takes deliveries that this process has committed under its own lease. */
+  function start(
+    { orgId, events, traceparent = null }: NewEvents,
+    emitted: readonly EmittedDelivery[],
+  ) {
+    for (const { id, webhook_id, place, created_at, ...target } of emitted) {
+      const { type: event, body } = events[place - 1]!;
+      const delivery = {
+        id,
+        org_id: orgId,
+        webhook_id,
+        message_id: id,
+        event,
+        body,
+        attempts: 0,
+        traceparent,
+        created_at: new Date(created_at),
+        url: target.url,
+        retries: target.retries,
+        secret: Buffer.from(target.secret, 'base64'),
+        previous_secret: target.previous_secret
+          ? Buffer.from(target.previous_secret, 'base64')
+          : null,
+      };
+      targets.keep(delivery);
+      claims.offer({ org_id: orgId, webhook_id }, delivery);
+    }
+  }
 
   /** For a webhook that is switched off, skips what waits; other webhooks have their turn between two steps. */
   async function claim(webhook: WebhookRef, claim: Claim) {
     const own = ofGroup(db, webhook.org_id);
     const items = await claimDue(own, webhook, claim);
-    if (items.length > 0) return { items, hasMore: items.length === claim.atMost };
+    if (items[0]) {
+      targets.keep(items[0]);
+      return { items, hasMore: items.length === claim.atMost };
+    }
     const deliveries = await skipWaiting(own, webhook, { ...claim, atMost: maxSkippedAtOnce });
     if (deliveries > 0) skipped.publish({ deliveries });
     return { items, hasMore: deliveries === maxSkippedAtOnce };
   }
 
-  async function deliver(delivery: ClaimedDelivery) {
-    const own = ofGroup(db, delivery.org_id);
+  /** Leaves it when the webhook is switched off or the excerpt was erased: the next claim finds out. */
+  async function deliver(
+    claimed: ClaimedDelivery,
+  ): Promise<AttemptOutcome | Postponed | typeof left> {
+    const target = targets.fresh(claimed) ?? (await targets.read(claimed));
+    if (!target) return left;
+    const delivery = { ...claimed, ...target };
+    if (hasExcerpt(delivery) && !(await isWaiting(ofGroup(db, delivery.org_id), delivery))) {
+      return left;
+    }
     try {
       const outcome = await attempt(tools, delivery);
-      if (isOurFault(outcome.answer)) await postpone(own, delivery, unsentPostponeSeconds);
-      else await recordOutcome(outcome);
+      return isOurFault(outcome.answer)
+        ? { delivery, postponeSeconds: unsentPostponeSeconds }
+        : outcome;
     } catch (err) {
       // For example a secret that cannot be opened: other deliveries must not wait for it.
       log.error({ err, delivery_id: delivery.id }, 'a delivery could not be attempted');
-      await postpone(own, delivery, faultPostponeSeconds);
+      return { delivery, postponeSeconds: faultPostponeSeconds };
     }
   }
 
-  function start(orgId: string, webhookIds: readonly string[]) {
-    for (const webhook_id of webhookIds) {
-      claims.wake({ org_id: orgId, webhook_id }).catch(() => {}); // it is logged, and tried again
+  async function record(outcome: AttemptOutcome | Postponed) {
+    const { delivery } = outcome;
+    if ('postponeSeconds' in outcome) {
+      return await postpone(ofGroup(db, delivery.org_id), delivery, outcome.postponeSeconds);
     }
+    await recorder.record(outcome);
+    if (outcome.verdict.status !== 'delivered') targets.drop(delivery); // it may be switched off now
   }
 
-  return { ...claims, start };
+  /** From now on no outcome waits for others to be written with. */
+  function takeNoMore() {
+    claims.takeNoMore();
+    recorder.hurry();
+  }
+
+  async function stop() {
+    takeNoMore();
+    await claims.stop();
+  }
+
+  return { owner: claimer, wake: claims.wake, start, sweep: claims.sweep, takeNoMore, stop };
 }
 
 /**
- * Claims due deliveries of a webhook, oldest first; none of one that is switched off. Retries go first: a backlog
- * must not keep a dead subscriber from failing.
+ * The excerpt of a comment may have been erased while its delivery was in memory. Only deliveries with an excerpt are
+ * looked up: no other one needs a statement between its commit and its outcome.
  */
-export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
-  const { by, atMost } = claim;
-  const takeable = takeableBy(sql, claim);
-  return await sql<ClaimedDelivery[]>`
-    with webhook as (
-      select active, url, retries, secret,
-             case when previous_secret_until > now() then previous_secret end as previous_secret
-      from webhooks
-      where org_id = ${org_id} and id = ${webhook_id}
-    ), retry as (
-      select attempts, id
-      from pending_deliveries
-      where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts > 0
-        and next_attempt_at <= now() and ${takeable} and (select active from webhook)
-      order by next_attempt_at
-      limit ${atMost}
-      for update skip locked
-    ), first_try as (
-      select attempts, id
-      from pending_deliveries
-      where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = 0
-        and ${isFirstTryDue(sql)} and ${takeable} and (select active from webhook)
-      order by id
-      limit ${atMost} - (select count(*) from retry)
-      for update skip locked
-    ), due as (
-      select attempts, id from retry
-      union all
-      select attempts, id from first_try
-    ), claimed as (
-      update pending_deliveries d
-      set claimed_by = ${by}
-      from due
-      where d.org_id = ${org_id} and d.webhook_id = ${webhook_id} and d.attempts = due.attempts and d.id = due.id
-      returning d.*
-    )
-    select d.id, d.org_id, d.webhook_id, coalesce(d.message_id, d.id) as message_id, e.type as event, e.body,
-           d.attempts, coalesce(d.traceparent, e.traceparent) as traceparent, time_of(d.id) as created_at, w.url, w.secret,
-           w.previous_secret, w.retries
-    from claimed d
-    join events e on e.org_id = ${org_id} and e.id = d.event_id
-    cross join webhook w
-    order by d.attempts = 0, d.next_attempt_at, d.id`;
-}
+const hasExcerpt = ({ event, body }: ClaimedDelivery) =>
+  event === 'detractor.detected' && !body.includes('"comment":null');
 
-/**
- * Skips what waits for a webhook that is switched off, so that a replay can deliver it later: some at a
- * time, as a backlog may be long. A replay that was never attempted is deleted: its original is still
- * there to be replayed, and repeated replays do not multiply an event. The webhook is locked first: its
- * deletion would wait for these rows, and they for it. Returns how many there were.
- */
-async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
-  const skipped = await sql<{ count: number }[]>`
-    with inactive as materialized (
-      select
-      from webhooks
-      where org_id = ${org_id} and id = ${webhook_id} and not active
-      for key share
-    ), waiting as (
-      select attempts, id
-      from pending_deliveries
-      where org_id = ${org_id} and webhook_id = ${webhook_id} and ${takeableBy(sql, claim)}
-        and exists (select from inactive)
-      limit ${claim.atMost}
-      for update skip locked
-    ), gone as (
-      delete from pending_deliveries d
-      using waiting
-      where d.org_id = ${org_id} and d.webhook_id = ${webhook_id}
-        and d.attempts = waiting.attempts and d.id = waiting.id
-      returning d.*
-    ), skipped as (
-      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, undelivered, attempts, status_code,
-                                    response_body, traceparent, is_test, is_replay)
-      select org_id, webhook_id, id, event_id, message_id, 'skipped', attempts, status_code,
-             response_body, traceparent, is_test, is_replay
-      from gone
-      where not (is_replay and attempts = 0)
-    )
-    select count(*)::int as count from waiting`;
-  return one(skipped).count;
-}
+/** Caches the addresses and secrets of webhooks: one that is switched off gets nothing more when they are stale. */
+function createTargets(db: Db) {
+  const cache = new Map<string, { target: WebhookTarget; readAt: number }>();
+  const reading = new Map<string, Promise<WebhookTarget | undefined>>();
 
-const takeableBy = (sql: Sql, { by, running }: Claim) => sql`
-  ${isClaimable(sql, by)} and id <> all (${running}::uuid[])`;
+  function keep({ webhook_id, url, secret, previous_secret, retries }: ClaimedDelivery) {
+    if (cache.size >= maxTargetsKept) cache.clear();
+    const target = { url, secret, previous_secret, retries };
+    cache.set(webhook_id, { target, readAt: performance.now() });
+  }
 
-/** A first attempt is due when it is made, unless it was put off. */
-const isFirstTryDue = (sql: Sql) => sql`(next_attempt_at is null or next_attempt_at <= now())`;
+  function fresh({ webhook_id }: WebhookRef) {
+    const kept = cache.get(webhook_id);
+    return kept && performance.now() - kept.readAt < targetFreshMs ? kept.target : undefined;
+  }
 
-/** Gives deliveries back that were claimed and not attempted, so that others can claim them at once. */
-async function release(sql: Sql, { org_id, webhook_id }: WebhookRef, ids: readonly string[]) {
-  await sql`
-    update pending_deliveries
-    set claimed_by = null
-    where org_id = ${org_id} and webhook_id = ${webhook_id} and id = any (${[...ids]}::uuid[])`;
-}
+  /** Undefined for a webhook that is switched off or gone. Attempts that start together read it once. */
+  function read(delivery: ClaimedDelivery) {
+    const { org_id, webhook_id } = delivery;
+    const found =
+      reading.get(webhook_id) ??
+      findActiveTarget(ofGroup(db, org_id), org_id, webhook_id)
+        .then((target) => {
+          if (target) keep({ ...delivery, ...target });
+          return target;
+        })
+        .finally(() => reading.delete(webhook_id));
+    reading.set(webhook_id, found);
+    return found;
+  }
 
-async function listWebhooksDue(sql: Sql, by: string) {
-  return await sql<WebhookRef[]>`
-    -- all organizations
-    select org_id, id as webhook_id
-    from webhooks w
-    where ${isDue(sql, by)}`;
-}
-
-/** Any webhook has due deliveries that the process of this lease may claim. */
-export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
-  -- all organizations
-  exists (select from webhooks w where ${isDue(sql, by)})`;
-
-/**
- * The webhook `w` has due deliveries that no living process has claimed, or that this process claimed a while ago by a
- * commit whose answer was lost.
- */
-function isDue(sql: Sql, by: string): Part {
-  const left = isLeft(sql, by, sql`coalesce(next_attempt_at, time_of(id))`);
-  return sql`(
-    exists (
-      select from pending_deliveries
-      where org_id = w.org_id and webhook_id = w.id and attempts = 0 and ${isFirstTryDue(sql)} and ${left}
-    ) or exists (
-      select from pending_deliveries
-      where org_id = w.org_id and webhook_id = w.id and attempts > 0 and next_attempt_at <= now() and ${left}
-    ))`;
-}
-
-export async function postpone(
-  sql: Sql,
-  { org_id, webhook_id, attempts, id }: ClaimedDelivery,
-  seconds: number,
-) {
-  await sql`
-    update pending_deliveries
-    set claimed_by = null, next_attempt_at = now() + make_interval(secs => ${seconds})
-    where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;
+  return { keep, fresh, read, drop: ({ webhook_id }: WebhookRef) => cache.delete(webhook_id) };
 }
 
 type AttemptsOf = { orgId: string; webhookId: string; deliveryId: Part };

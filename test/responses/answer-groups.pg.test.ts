@@ -8,6 +8,8 @@ import {
   recordAnswers,
 } from '../../src/responses/answer.queries.ts';
 import { createAnswerRecorder } from '../../src/responses/answer.ts';
+import { subscriber } from '../support/fakes/subscriber.ts';
+import { makePool, workerOf } from '../support/make/deliveries.ts';
 import { makeContact, makeOrganization, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
@@ -85,8 +87,8 @@ test('answers that come together are recorded in one transaction, each with its 
   const recorded = await answerTogether(given);
 
   assert.deepEqual(
-    recorded.map((each) => each?.webhook_ids),
-    given.map(({ org_id }) => [(org_id === a.orgId ? a : b).webhook]),
+    recorded.map((each) => each?.emitted?.length ?? each?.emitted),
+    given.map(() => 1),
   );
   assert.equal(await transactionsOf(a, b), 1);
   for (const s of [a, b]) {
@@ -94,6 +96,49 @@ test('answers that come together are recorded in one transaction, each with its 
     assert.deepEqual(await eventsOf(s), ids.toSorted());
   }
   await assertTalliesHold(db);
+});
+
+test('a delivery of a group is handed over with its own event', async () => {
+  const { posts, outbound } = subscriber(200);
+  const worker = workerOf(db, outbound, await makePool(db));
+  const s = await survey();
+  const group = s.people.slice(0, 3).map((person) => {
+    const response = responseOf(s, person);
+    const events = [
+      { type: 'response.received' as const, body: `received ${response.id}` },
+      { type: 'survey.completed' as const, body: `completed ${response.id}` },
+    ];
+    const added = { orgId: s.orgId, events, traceparent: null, owner: worker.owner() };
+    return { response, effects: { added, analyze: false } };
+  });
+  for (const { id, emitted } of await recordAnswers(db, group, 200)) {
+    const { effects } = group.find(({ response }) => response.id === id)!;
+    worker.start(effects.added, emitted ?? []);
+  }
+  await worker.stop();
+  const wanted = group.flatMap(({ effects }) => effects.added.events.map(({ body }) => body));
+  assert.deepEqual(posts.map(({ body }) => body).toSorted(), wanted.toSorted());
+  assert.ok(
+    posts.every(({ headers, body }) => body.startsWith(headers['X-Service-Event']!.split('.')[1]!)),
+  );
+});
+
+test('each delivery of a group is claimed by the owner of its own answer', async () => {
+  const [one, other] = [await survey(), await survey()];
+  const owner = randomUUID();
+  const group = [
+    { s: one, by: owner },
+    { s: other, by: null },
+  ].map(({ s, by }) => {
+    const response = responseOf(s, s.people[0]!);
+    const { added, analyze } = effectsOf(response);
+    return { response, effects: { added: { ...added, owner: by }, analyze } };
+  });
+  assert.equal((await recordAnswers(db, group, 200)).length, 2);
+  const claimedBy = async ({ webhook }: Survey) =>
+    (await db`select claimed_by from pending_deliveries where webhook_id = ${webhook}`)[0]!;
+  assert.equal((await claimedBy(one))['claimed_by'], owner);
+  assert.equal((await claimedBy(other))['claimed_by'], null);
 });
 
 test('a group of more answers than fifty is refused as a whole', async () => {

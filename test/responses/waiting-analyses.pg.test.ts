@@ -106,7 +106,7 @@ inOneInstant(
     ]);
     for (const orgId of orgs) {
       const claim = async (atMost: number, known: string[]) =>
-        (await claimWaiting(db, orgId, { by: own, atMost, running: known })).map(
+        (await claimWaiting(db, orgId, { by: own, atMost, known })).map(
           ({ response_id, org_id }) => {
             assert.equal(org_id, orgId);
             return ids.indexOf(response_id);
@@ -133,7 +133,7 @@ inOneInstant(
       await db`
         update waiting_analyses set created_at = now() - ${hours}::int * interval '1 hour'
         where response_id = ${ids[n]!}`;
-    const claimed = await claimWaiting(db, orgs[0], { by: 'pool-of-own', atMost: 9, running: [] });
+    const claimed = await claimWaiting(db, orgs[0], { by: 'pool-of-own', atMost: 9, known: [] });
     assert.deepEqual(
       claimed.map(({ response_id }) => ids.indexOf(response_id)),
       [1, 3, 0, 2],
@@ -145,7 +145,7 @@ inOneInstant('a claimed comment comes with all that is known of its analysis', a
   const { orgs } = await makeWaiting(db, [{ askedAt: '2026-05-01T10:00:00.123456Z' }, {}]);
   await db`update waiting_analyses set tries = 3, traceparent = '00-trace' where asked_at is not null`;
   for (const orgId of orgs) {
-    const claimed = await claimWaiting(db, orgId, { by: 'pool-of-own', atMost: 9, running: [] });
+    const claimed = await claimWaiting(db, orgId, { by: 'pool-of-own', atMost: 9, known: [] });
     const rows = await db`
       select response_id as id, org_id, response_id, tries, asked_at::text as asked_at, due_at, traceparent, created_at
       from waiting_analyses where org_id = ${orgId} and claimed_by = 'pool-of-own'`;

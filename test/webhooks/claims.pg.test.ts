@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sql } from '../../src/lib/db/db.ts';
-import type { WebhookRef } from '../../src/webhooks/deliver.ts';
-import { claimDue, hasWebhookDue } from '../../src/webhooks/worker.ts';
-import { subscriber } from '../support/fakes/subscriber.ts';
-import { makePool, workerOf } from '../support/make/deliveries.ts';
+import {
+  claimDue,
+  hasWebhookDue,
+  listWebhooksDue,
+  skipWaiting,
+  type WebhookRef,
+} from '../../src/webhooks/delivery.queries.ts';
+import { makePool } from '../support/make/deliveries.ts';
 import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
 import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -40,7 +44,7 @@ const rows = [
   created_at: new Date(madeFrom + 1000 * at),
 }));
 const idOf = (wanted: string) => rows.find(({ name }) => name === wanted)!.id;
-const claim = { by: own, running: [idOf('known')] };
+const claim = { by: own, known: [idOf('known')] };
 
 const takenInOrder = [
   'first retry',
@@ -81,7 +85,7 @@ const undone = async (work: (tx: Sql) => Promise<void>) => {
 const pendingOf = (sql: Sql, { org_id }: WebhookRef) =>
   sql`select * from pending_deliveries where org_id = ${org_id} order by id`;
 
-test('a claim takes retries by their time, then first attempts by age', async () => {
+test('a claim takes retries by their time and then the first attempts by their making, as many as it may', async () => {
   const [target, twin] = [await makeTarget(), await makeTarget()];
   const untouched = await pendingOf(db, twin);
   for (const atMost of takenInOrder.keys()) {
@@ -98,20 +102,57 @@ test('a claim takes retries by their time, then first attempts by age', async ()
   }
 });
 
-test('a webhook that is switched off skips what it may claim, without untried replays', async () => {
+test('a claimed delivery has what its attempt needs, of its own row, its event and its webhook', async () => {
+  const secrets = { secret: Buffer.from('new'), previous_secret: Buffer.from('old') };
+  for (const [until, previous] of [
+    [60_000, secrets.previous_secret],
+    [-60_000, null],
+  ] as const) {
+    const previous_secret_until = new Date(Date.now() + until);
+    const target = await makeTarget({ ...secrets, previous_secret_until, retries: 'extended' });
+    await undone(async (tx) => {
+      const taken = await claimDue(tx, target, { ...claim, atMost: 100 });
+      assert.equal(taken.length, takenInOrder.length);
+      for (const delivery of taken) {
+        const { id, message_id, attempts, body, traceparent, created_at } = rows.find(
+          (row) => row.id === delivery.id,
+        )!;
+        assert.deepEqual(delivery, {
+          id,
+          ...target,
+          message_id: message_id ?? id,
+          attempts,
+          body,
+          created_at,
+          event: 'response.received',
+          traceparent: traceparent ?? 'trace of the event',
+          url: 'https://hooks.test/',
+          secret: secrets.secret,
+          previous_secret: previous,
+          retries: 'extended',
+        });
+      }
+    });
+  }
+});
+
+test('what waits for a webhook that is switched off is kept as skipped, but for replays that were never tried', async () => {
   const [target, twin] = [await makeTarget({ active: false }), await makeTarget({ active: false })];
   const untouched = await pendingOf(db, twin);
+  assert.equal((await claimDue(db, target, { ...claim, atMost: 100 })).length, 0);
   const before = await pendingOf(db, target);
-  const worker = workerOf(db, subscriber(200).outbound, await makePool(db));
-  await worker.wake(target);
-  await worker.stop();
 
-  const left = (await pendingOf(db, target)).map(({ id }) => id);
-  const stays = rows.filter(({ claimed_by }) => claimed_by === other || claimed_by === own);
-  assert.deepEqual(left.toSorted(), stays.map(({ id }) => id).toSorted());
+  assert.equal(await skipWaiting(db, target, { ...claim, atMost: 2 }), 2);
+  assert.equal(await skipWaiting(db, target, { ...claim, atMost: 100 }), 7);
+
+  const [left, stays] = [
+    await pendingOf(db, target),
+    ['of another process', 'retried by another process', 'known'],
+  ];
+  assert.deepEqual(left.map(({ id }) => id).toSorted(), stays.map(idOf).toSorted());
   const skipped = await db`
     select * from ended_deliveries where org_id = ${target.org_id} order by id`;
-  const kept = before.filter(({ id }) => ![...left, idOf('replayed')].includes(id));
+  const kept = before.filter(({ id }) => ![...stays, 'replayed'].map(idOf).includes(id));
   assert.deepEqual(
     [...skipped],
     kept.map(({ next_attempt_at, claimed_by, ...row }) => ({
@@ -134,20 +175,23 @@ const dueRows = [
   { name: 'this process has had it for long', dueIn: -3, claimed_by: own, isLeft: true },
 ] as const;
 
-test('a sweep finds what is due and left by the others', async () => {
-  for (const { name, dueIn, claimed_by, isLeft } of dueRows) {
+for (const { name, dueIn, claimed_by, isLeft } of dueRows) {
+  test(`whether a webhook has deliveries that are due: ${name}`, async () => {
     for (const attempts of [0, 3]) {
       await undone(async (tx) => {
-        await tx`delete from pending_deliveries`;
         const org_id = await makeOrganization(tx);
         const target = { org_id, webhook_id: await makeWebhook(tx, org_id) };
+        const idle = { org_id, webhook_id: await makeWebhook(tx, org_id) };
         await addDeliveries(tx, { ...target, attempts, claimed_by });
         await tx`
           update pending_deliveries set next_attempt_at = now() + make_interval(secs => ${dueIn})
           where org_id = ${org_id}`;
+        const due = await listWebhooksDue(tx, own);
+        const has = ({ webhook_id }: WebhookRef) => due.some((of) => of.webhook_id === webhook_id);
+        assert.deepEqual([has(target), has(idle)], [isLeft, false]);
         const [found] = await tx`select ${hasWebhookDue(tx, own)} as due`;
-        assert.equal(found?.['due'], isLeft, `${name} ${attempts}`);
+        assert.equal(found?.['due'], due.length > 0);
       });
     }
-  }
-});
+  });
+}

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { type SubscriberClient, signHex } from '../../src/webhooks/deliver.ts';
+import { claimDue } from '../../src/webhooks/delivery.queries.ts';
 import { emit } from '../../src/webhooks/emit.ts';
-import { claimDue } from '../../src/webhooks/worker.ts';
 import { plainSecrets, subscriber, testSecret } from '../support/fakes/subscriber.ts';
 import { addDeliveries, type DeliveryFields } from '../support/make/delivery-rows.ts';
 import { makeWebhook } from '../support/make/rows.ts';
@@ -176,4 +176,4 @@ test('a rotated secret signs at once, and the old one too for 24 hours', async (
 });
 
 const claim = (target: { org_id: string; webhook_id: string }) =>
-  claimDue(db, target, { by: 'another process', atMost: 1, running: [] });
+  claimDue(db, target, { by: 'another process', atMost: 1, known: [] });

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createLog } from '../../src/lib/log/log.ts';
 import { attempted, deactivated } from '../../src/signals.ts';
-import type { AttemptOutcome, ClaimedDelivery } from '../../src/webhooks/deliver.ts';
+import type { AttemptOutcome } from '../../src/webhooks/deliver.ts';
+import { type ClaimedDelivery, claimDue } from '../../src/webhooks/delivery.queries.ts';
 import { createRecorder, record } from '../../src/webhooks/record.ts';
 import { judge } from '../../src/webhooks/rules.ts';
-import { claimDue } from '../../src/webhooks/worker.ts';
 import { answerOf } from '../support/fakes/subscriber.ts';
 import { makeBacklog, makePool } from '../support/make/deliveries.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -113,7 +114,7 @@ async function scene({ answered, active = true, failures = 0 }: Omit<Case, 'expe
   const claimed = await claimDue(db, target, {
     by: await makePool(db),
     atMost: 100,
-    running: [],
+    known: [],
   });
   const outcomes: AttemptOutcome[] = [];
   for (const [n, { status, last = false }] of answered.entries()) {
@@ -205,27 +206,53 @@ for (const status of [500, null]) {
   });
 }
 
-test('an outcome that Postgres does not take is written again, and logged once at each end', async (t) => {
-  const { target, outcomes } = await scene({ answered: [{ status: 500 }] });
-  await db`create sequence tried`;
-  await db`
-    create function refuse_twice() returns trigger language plpgsql as $$
-    begin
-      if nextval('tried') <= 2 then raise exception 'not now'; end if;
-      return null;
-    end $$`;
-  await db`
-    create trigger refuse_twice before update or delete on pending_deliveries
-    for each statement execute function refuse_twice()`;
-  t.after(async () => {
-    await db`drop function refuse_twice cascade`;
-    await db`drop sequence tried`;
+for (const failures of [0, 2]) {
+  test(`a delivery that arrives after ${failures} failures is published once`, async () => {
+    const { target, outcomes } = await scene({ answered: [{ status: 200 }], failures });
+    const published: string[] = [];
+    const stop = attempted.subscribe(({ webhookId, outcome }) => {
+      if (webhookId === target.webhook_id) published.push(outcome);
+    });
+    const recorder = createRecorder({ db, log: createLog({ level: 'silent' }) });
+    recorder.hurry();
+    await recorder.record(outcomes[0]!);
+    stop();
+    assert.deepEqual(published, ['delivered']);
+    const [webhook] = await db`select failure_count from webhooks where id = ${target.webhook_id}`;
+    assert.equal(webhook?.['failure_count'], 0);
   });
-  const { lines, log } = keptLog();
-  await createRecorder({ db, log })(outcomes[0]!);
-  const begins = ['warn', 'attempts not recorded yet', { err: 'not now' }];
-  assert.deepEqual(lines, [begins, ['info', 'attempts are recorded again', {}]]);
-  const left = await db`
-    select attempts from pending_deliveries where webhook_id = ${target.webhook_id}`;
-  assert.deepEqual({ ...left[0] }, { attempts: 1 });
-});
+}
+
+/** Deliveries that arrived go in one statement, and those that failed in a transaction of their webhook. */
+for (const status of [200, 500]) {
+  test(`an attempt with the answer ${status} that Postgres does not take is written again until it is, which is logged at the beginning and at the end`, async (t) => {
+    const { target, outcomes } = await scene({ answered: [{ status }] });
+    await db`create sequence tried`;
+    await db`
+      create function refuse_twice() returns trigger language plpgsql as $$
+      begin
+        if nextval('tried') <= 2 then raise exception 'not now'; end if;
+        return null;
+      end $$`;
+    await db`
+      create trigger refuse_twice before update or delete on pending_deliveries
+      for each statement execute function refuse_twice()`;
+    t.after(async () => {
+      await db`drop function refuse_twice cascade`;
+      await db`drop sequence tried`;
+    });
+    const { lines, log } = keptLog();
+    const recorder = createRecorder({ db, log });
+    recorder.hurry();
+    await recorder.record(outcomes[0]!);
+    const begins = ['warn', 'attempts not recorded yet', { err: 'not now' }];
+    const over = ['info', 'attempts are recorded again', {}];
+    assert.deepEqual(lines, [begins, over]);
+    const left = await db`
+      select attempts from pending_deliveries where webhook_id = ${target.webhook_id}`;
+    assert.deepEqual(
+      left.map(({ attempts }) => attempts),
+      status === 500 ? [1] : [],
+    );
+  });
+}

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { SubscriberClient, WebhookRef } from '../../src/webhooks/deliver.ts';
-import { replay } from '../../src/webhooks/replay.ts';
-import { firstRetrySeconds } from '../../src/webhooks/rules.ts';
+import { createLog } from '../../src/lib/log/log.ts';
+import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
+import type { WebhookRef } from '../../src/webhooks/delivery.queries.ts';
+import { emit } from '../../src/webhooks/emit.ts';
 import { createDeliveryWorker, maxInFlight } from '../../src/webhooks/worker.ts';
 import {
   answerOf,
@@ -10,27 +12,40 @@ import {
   plainSecrets,
   subscriber,
 } from '../support/fakes/subscriber.ts';
-import {
-  countDeliveries,
-  emitOwned,
-  emitTo,
-  makeBacklog,
-  makePool,
-  workerOf as workerNamed,
-} from '../support/make/deliveries.ts';
 import { makeTests } from '../support/make/delivery-rows.ts';
-import { makeOrganization, makeWebhook, writeKeyOf } from '../support/make/rows.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { keptLog } from '../support/probe/log.ts';
-import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 
-const workerOf = async (outbound: SubscriberClient, claimer?: string) =>
-  workerNamed(db, outbound, claimer ?? (await makePool(db)));
+async function pool() {
+  const pool_id = `pool-${randomUUID()}`;
+  const lock_key = Math.floor(Math.random() * 1e9);
+  await db`insert into worker_pools ${db({ pool_id, lock_key })}`;
+  return pool_id;
+}
+
+async function workerOf(outbound: SubscriberClient, claimer?: string) {
+  const by = claimer ?? (await pool());
+  return createDeliveryWorker({
+    db,
+    log: createLog({ level: 'silent' }),
+    outbound,
+    secrets: plainSecrets,
+    settings: { serviceName: 'Service' },
+    claimer: () => by,
+  });
+}
 
 /** A webhook with some deliveries due. */
-const backlog = (events = 1) => makeBacklog(db, events);
+async function backlog(events = 1) {
+  const org_id = await makeOrganization(db);
+  const webhook_id = await makeWebhook(db, org_id);
+  const event = { type: 'response.received', body: '{"version":"1"}' } as const;
+  await emit(db, { orgId: org_id, events: Array.from({ length: events }, () => event) });
+  return { org_id, webhook_id };
+}
 
 const deliveries = (target: WebhookRef) => db`
   select status, attempts, status_code, response_body, claimed_by,
@@ -60,24 +75,47 @@ test('a delivery arrives signed over its bytes and is recorded', async () => {
   const { posts, outbound } = subscriber(200);
   await run(outbound, target);
 
-  const [delivery] = await deliveries(target);
-  assert.partialDeepStrictEqual(delivery, { status: 'delivered', attempts: 1, status_code: 200 });
+  assert.deepEqual(
+    { ...(await deliveries(target))[0] },
+    {
+      status: 'delivered',
+      attempts: 1,
+      status_code: 200,
+      response_body: 'hello',
+      claimed_by: null,
+      due_in_seconds: null,
+    },
+  );
   assert.equal(posts[0]?.body, '{"version":"1"}');
   assert.match(posts[0]?.headers['X-Service-Signature'] ?? '', /^[0-9a-f]{64}$/);
 });
 
-test('a failed attempt is due again after the first step, with a job', async () => {
+test('a failed attempt is due again five seconds later, with a job for that moment', async () => {
   const target = await backlog();
   await run(subscriber(500).outbound, target);
 
   const [delivery] = await deliveries(target);
   assert.equal(delivery?.['status'], 'pending');
-  assert.equal(delivery?.['due_in_seconds'], firstRetrySeconds);
+  assert.equal(delivery?.['due_in_seconds'], 5);
   const [job] = await db`
     select round(extract(epoch from run_at - now()))::int as in_seconds from test.jobs
     where payload ->> 'webhook_id' = ${target.webhook_id} and run_at > now()`;
-  assert.equal(job?.['in_seconds'], firstRetrySeconds);
+  assert.equal(job?.['in_seconds'], 5);
   assert.equal((await webhookOf(target))['failure_count'], 0);
+});
+
+test('the payload of a job for a webhook names the webhook and nothing else', async () => {
+  const target = await backlog(3);
+  await run(subscriber(500).outbound, target);
+  await makeDue(target);
+  await run(subscriber(500).outbound, target);
+
+  const jobs = await db`
+    select task, payload from test.jobs
+    where run_at > now() or task = 'webhooks.notify_deactivated'`;
+  const own = jobs.filter(({ payload }) => payload.webhook_id === target.webhook_id);
+  assert.deepEqual(new Set(own.map(({ task }) => task)).size, 2);
+  for (const { payload } of own) assert.deepEqual(payload, target);
 });
 
 test('id, bytes and signature input are the same at each attempt', async () => {
@@ -94,7 +132,7 @@ test('id, bytes and signature input are the same at each attempt', async () => {
   assert.equal((await deliveries(target))[0]?.['attempts'], 2);
 });
 
-test('three deliveries that fail in a row switch the webhook off', async () => {
+test('three deliveries that fail twice in a row switch the webhook off, with the reason', async () => {
   const target = await backlog(3);
   const { outbound } = subscriber(503);
   await run(outbound, target);
@@ -126,7 +164,7 @@ const useUpRetries = (target: WebhookRef) => db`
   update pending_deliveries set attempts = 7, next_attempt_at = now()
   where webhook_id = ${target.webhook_id}`;
 
-test('extended retries take hours, each with a job for its time', async () => {
+test('extended retries go on for hours, each with a job for its moment', async () => {
   const target = await patientBacklog(0);
   await run(subscriber(500).outbound, target);
   await db`
@@ -144,16 +182,16 @@ test('extended retries take hours, each with a job for its time', async () => {
   assert.ok(Math.abs(job?.['in_seconds'] - dueIn) <= 1);
 });
 
-test('a busy subscriber gets the time that its Retry-After asks for', async () => {
+test('a busy subscriber with extended retries gets the time that it asks for', async () => {
   const target = await patientBacklog(0);
   const outbound: SubscriberClient = {
-    post: async () => ({ ...answerOf(503), retryAfterSeconds: firstRetrySeconds + 3 }),
+    post: async () => ({ ...answerOf(503), retryAfterSeconds: 8 }),
   };
   await run(outbound, target);
-  assert.equal((await deliveries(target))[0]?.['due_in_seconds'], firstRetrySeconds + 3);
+  assert.equal((await deliveries(target))[0]?.['due_in_seconds'], 8);
 });
 
-test('extended retries keep a failing webhook on for three days', async () => {
+test('extended retries fail a delivery after the last, and keep the webhook on for three days', async () => {
   for (const days of [2.9, 3.1]) {
     const target = await patientBacklog(0);
     await db`
@@ -169,7 +207,7 @@ test('extended retries keep a failing webhook on for three days', async () => {
   }
 });
 
-test('a delivered event starts the three days again, a test does not', async () => {
+test('what is delivered, with or without failures before, begins the three days again; a test does not', async () => {
   const undelivered = async ({ webhook_id }: WebhookRef) =>
     (
       await db`
@@ -182,18 +220,22 @@ test('a delivered event starts the three days again, a test does not', async () 
     await run(subscriber(200).outbound, target);
     assert.equal(await undelivered(target), true);
 
-    await emitTo(db, target.org_id, 1);
+    const event = { type: 'response.received', body: '{"version":"1"}' } as const;
+    await emit(db, { orgId: target.org_id, events: [event] });
     await run(subscriber(200).outbound, target);
     assert.equal(await undelivered(target), false);
   }
 });
 
-test('a webhook that is switched off skips retries that are hours away', async () => {
+test('retries that are hours away are skipped as soon as the webhook is switched off', async () => {
   const target = await patientBacklog(4);
   await db`
     update pending_deliveries set attempts = 5, next_attempt_at = now() + interval '9 hours'
     where webhook_id = ${target.webhook_id}`;
-  await emitTo(db, target.org_id, 1);
+  await emit(db, {
+    orgId: target.org_id,
+    events: [{ type: 'response.received', body: '{"version":"1"}' }],
+  });
   await db`
     update pending_deliveries set attempts = 7, next_attempt_at = now()
     where webhook_id = ${target.webhook_id} and attempts = 0`;
@@ -208,7 +250,7 @@ test('a webhook that is switched off skips retries that are hours away', async (
   assert.deepEqual(states.sort(), ['failed', 'skipped']);
 });
 
-test('a redelivered test that fails is neither retried nor counted', async () => {
+test('a test event that is delivered again and fails is not retried and counts as no failure of the webhook', async () => {
   const target = await backlog();
   await makeTests(db, target.webhook_id);
   await db`update webhooks set failure_count = 2 where id = ${target.webhook_id}`;
@@ -218,6 +260,19 @@ test('a redelivered test that fails is neither retried nor counted', async () =>
   assert.deepEqual([delivery?.['status'], delivery?.['attempts']], ['failed', 1]);
   const { active, failure_count } = await webhookOf(target);
   assert.deepEqual([active, failure_count], [true, 2]);
+});
+
+test('deliveries due for a webhook that is switched off become skipped', async () => {
+  const target = await backlog(2);
+  await db`update webhooks set active = false where id = ${target.webhook_id}`;
+  const { posts, outbound } = subscriber(200);
+  await run(outbound, target);
+
+  assert.equal(posts.length, 0);
+  assert.deepEqual(
+    (await deliveries(target)).map(({ status }) => status),
+    ['skipped', 'skipped'],
+  );
 });
 
 test('a delivery that arrives resets the failure count', async () => {
@@ -232,7 +287,7 @@ test('a delivery that arrives resets the failure count', async () => {
   });
 });
 
-test('a webhook that hangs delays no other', async () => {
+test('a webhook that hangs holds no more than its share of attempts, and others are served meanwhile', async () => {
   const [dead, live] = [await backlog(100), await backlog(1)];
   const hanging = hangingSubscriber();
   const answering = subscriber(200);
@@ -280,7 +335,33 @@ test('a retry that is due is attempted before a backlog', async () => {
   await stopped;
 });
 
-test('a stopping worker leaves its backlog to others', async () => {
+test('one wake-up works off a backlog', async () => {
+  const target = await backlog(250);
+  let arrived = 0;
+  let all = () => {};
+  const everything = new Promise<void>((resolve) => {
+    all = resolve;
+  });
+  const { outbound } = subscriber(200);
+  const worker = await workerOf({
+    post: (url, request) => {
+      arrived += 1;
+      if (arrived === 250) all();
+      return outbound.post(url, request);
+    },
+  });
+
+  await worker.wake(target);
+  await everything;
+  await worker.stop();
+
+  const [left] = await db`
+    select count(*)::int as pending from deliveries
+    where webhook_id = ${target.webhook_id} and status <> 'delivered'`;
+  assert.equal(left?.['pending'], 0);
+});
+
+test('a stopping worker leaves its backlog to others as soon as its attempts in flight end', async () => {
   const target = await backlog(maxInFlight + 10);
   const hanging = hangingSubscriber();
   const worker = await workerOf(hanging.outbound);
@@ -311,115 +392,33 @@ test('two processes never attempt the same delivery', async () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('a delivery in flight is attempted by another process once its own is dead', async () => {
+test('deliveries in flight in a process that dies are attempted by another, and not before it is dead', async () => {
   const target = await backlog();
-  const dead = await makePool(db);
-  const doomed = subscriber(200);
+  const dead = await pool();
   const hanging = hangingSubscriber();
-  const first = await workerOf(
-    {
-      post: async (url, request) => {
-        await doomed.outbound.post(url, request);
-        return await hanging.outbound.post(url, request);
-      },
-    },
-    dead,
-  );
-  await first.wake(target);
-  await until('it is in flight', () => hanging.hanging() === 1);
+  await (await workerOf(hanging.outbound, dead)).wake(target);
 
-  const next = subscriber(200);
-  const alive = await workerOf(next.outbound);
+  const alive = await workerOf(subscriber(200).outbound);
   await alive.sweep();
   assert.equal((await deliveries(target))[0]?.['claimed_by'], dead);
 
   await db`delete from worker_pools where pool_id = ${dead}`;
   await alive.sweep();
   await alive.stop();
-  hanging.release();
-  await first.stop();
-  const idOf = (post: { headers: Record<string, string> }) => post.headers['X-Service-Delivery-Id'];
-  const before = doomed.posts[0]!;
-  const after = next.posts.find((post) => idOf(post) === idOf(before))!;
-  assert.equal(after.body, before.body);
-  for (const name of ['X-Service-Signature', 'webhook-id']) {
-    assert.equal(after.headers[name], before.headers[name]);
-  }
-  assert.partialDeepStrictEqual(await deliveries(target), [{ status: 'delivered', attempts: 1 }]);
-});
-
-test('a delivery starts when its process wakes the webhook after the commit', async () => {
-  const org_id = await makeOrganization(db);
-  const webhooks = [await makeWebhook(db, org_id), await makeWebhook(db, org_id)];
-  const { posts, outbound } = subscriber(200);
-  const worker = await workerOf(outbound);
-  const event = { type: 'response.received', body: '{"version":"1","n":7}' } as const;
-  (await emitOwned(db, worker, { orgId: org_id, events: [event] })).start();
-  await until('both arrived', () => posts.length === webhooks.length);
-  await worker.stop();
-
-  assert.equal((await db`select from events where org_id = ${org_id}`).length, 1);
-  assert.deepEqual([...new Set(posts.map(({ body }) => body))], [event.body]);
-  assert.equal(new Set(posts.map(({ headers }) => headers['webhook-id'])).size, 2);
-});
-
-test('a backlog is delivered by one wake, each once, so many at a time', async () => {
-  const target = await backlog(300);
-  const ids: string[] = [];
-  const { outbound, release, hanging, mostAtOnce } = hangingSubscriber();
-  const worker = await workerOf({
-    post(url, request) {
-      ids.push(request.headers['X-Service-Delivery-Id']!);
-      return outbound.post(url, request);
-    },
-  });
-  await worker.wake(target);
-  assert.equal(hanging(), maxInFlight);
-  await until('all are delivered', async () => {
-    release();
-    return (await countDeliveries(db, target, 'delivered')) === 300;
-  });
-  await worker.stop();
-  assert.deepEqual([ids.length, new Set(ids).size], [300, 300]);
-  assert.equal(mostAtOnce(), maxInFlight);
-});
-
-test('a webhook that is switched off skips its whole backlog, for a replay', async () => {
-  const target = await backlog(2500);
-  await db`update webhooks set active = false where id = ${target.webhook_id}`;
-  const { posts, outbound } = subscriber(200);
-  const worker = await workerOf(outbound);
-  await worker.wake(target);
-  await until('all is skipped', async () => {
-    return (await countDeliveries(db, target, 'skipped')) === 2500;
-  });
-  await worker.stop();
-
-  assert.equal(posts.length, 0);
-  await db`update webhooks set active = true where id = ${target.webhook_id}`;
-  const which = { webhookId: target.webhook_id, since: new Date(0) };
-  const { replayed } = await replay({ db }, writeKeyOf(target.org_id), which);
-  assert.equal(replayed, 2500);
-});
-
-test('what waits for a webhook is skipped when it is switched off meanwhile', async () => {
-  const target = await backlog(maxInFlight + 20);
-  const { outbound, release } = hangingSubscriber();
-  const worker = await workerOf(outbound);
-  await worker.wake(target);
-  await db`update webhooks set active = false where id = ${target.webhook_id}`;
-  release();
-  await until('the others are skipped', async () => {
-    return (await countDeliveries(db, target, 'skipped')) === 20;
-  });
-  await worker.stop();
-  assert.equal(await countDeliveries(db, target, 'delivered'), maxInFlight);
+  assert.equal((await deliveries(target))[0]?.['status'], 'delivered');
 });
 
 for (const errorKind of ['busy', 'cancelled'] as const) {
-  test(`a delivery that was ${errorKind} is put off and counts as no attempt`, async () => {
+  test(`a delivery that was ${errorKind} is given back for a moment and counts as no attempt`, async () => {
     const target = await backlog();
-    const answer = { ...answerOf(null), errorKind };
+    const answer = {
+      statusCode: null,
+      body: '',
+      retryAfterSeconds: null,
+      error: errorKind,
+      errorKind,
+      durationMs: 1,
+    };
     await run({ post: async () => answer }, target);
 
     const [delivery] = await deliveries(target);
@@ -431,9 +430,9 @@ for (const errorKind of ['busy', 'cancelled'] as const) {
   });
 }
 
-test('a delivery whose secret cannot be opened is put off and logged', async () => {
+test('a delivery that cannot be attempted is given back for later, and is logged', async () => {
   const target = await backlog();
-  const by = await makePool(db);
+  const by = await pool();
   const { lines, log } = keptLog();
   const worker = createDeliveryWorker({
     db,

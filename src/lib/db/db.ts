@@ -112,6 +112,10 @@ export const lockTimeout = (sql: Sql, ms: number): Part =>
 export const commitsSoon = (sql: Sql): Part =>
   sql`set_config('synchronous_commit', 'off', true) is not null`;
 
+/** A statement gave up because a lock was not free within the time of `lockTimeout`. */
+export const isLockTimeout = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === '55P03';
+
 export function one<T>(rows: readonly T[]): T {
   if (rows.length !== 1) throw new Error(`expected one row, got ${rows.length}`);
   return rows[0]!;

@@ -4,25 +4,34 @@ import { createOutage, type Fields, type Log } from '../log/log.ts';
 
 // Background work that waits in a table and is claimed by lease: deliveries to webhooks, analyses of comments.
 
-/** Returned by `run` for an item that stays in the table, for the next claim. */
 export const left = Symbol('left in the table');
 
 export type Claim = {
   /** The lease that claims. */
   by: string;
   atMost: number;
-  /** Ids that run here. Another claim of this lease is free: the answer to its statement was lost. */
-  running: readonly string[];
+  /** Ids that this process has claimed already. A claim of its lease that is not among them is free: its answer was lost. */
+  known: readonly string[];
 };
 
-export type ClaimsOptions<Group, Item> = {
+export type ClaimLimits = {
+  /** Items of one group that run at once. A group that hangs holds no more than these. */
+  running: number;
+  /** Items of one group that one statement claims. */
+  claim: number;
+  /** Items of one group that wait in memory; all others wait in the table. */
+  ready: number;
+  /** The same with those that run or are not recorded yet. */
+  known: number;
+};
+
+export type ClaimsOptions<Group, Item, Outcome> = {
   log: Log;
   /** Logged once when the table cannot be read or written, and once when it can again. */
   outage: { begins: string; over: string };
   /** The name in which this process claims. When it dies, what it claimed is free again. */
   lease: () => string;
-  /** Items of one group that run at once. A group that hangs holds no more than these. */
-  maxRunning: number;
+  limits: ClaimLimits;
   keyOf: (group: Group) => string;
   /** What the log says of a group. */
   fieldsOf: (group: Group) => Fields;
@@ -34,15 +43,33 @@ export type ClaimsOptions<Group, Item> = {
   claim: (group: Group, claim: Claim) => Promise<{ items: Item[]; hasMore: boolean }>;
   /** Gives items back that were claimed and not run. */
   release: (group: Group, ids: string[]) => Promise<unknown>;
-  /** Runs an item and records its outcome. After a rejection the group is claimed from after a pause. */
-  run: (item: Item) => Promise<unknown>;
+  /** An item that is `left` waits in the table for the next claim; after a rejection, that one comes after a pause. */
+  run: (item: Item) => Promise<Outcome | typeof left>;
+  /** Writes the outcome, where `run` does not. Meanwhile another item of the group runs. */
+  record?: (outcome: Outcome) => Promise<unknown>;
 };
 
-type Queue<Group> = {
+export type Claims<Group, Item> = {
+  /** Runs an item that this process has just committed as claimed by its lease, without reading it again. */
+  offer: (group: Group, item: Item) => void;
+  /** Claims what is due of a group; resolves once the items have started for which there is room. */
+  wake: (group: Group) => Promise<void>;
+  /** Wakes the groups with something due, such as what a dead process had claimed. */
+  sweep: () => Promise<void>;
+  /** Claims and starts nothing more. */
+  takeNoMore: () => void;
+  /** The same; resolves when all that runs is recorded and the rest is given back. */
+  stop: () => Promise<void>;
+};
+
+/** The items of one group that this process knows of. */
+type Queue<Group, Item> = {
   group: Group;
-  /** Ids of the items that run or are not recorded yet. */
-  running: Set<string>;
-  /** The table may have items that are due and do not run here. */
+  ready: Item[];
+  running: number;
+  /** Ready, running or not recorded yet. */
+  known: Set<string>;
+  /** The table may have items that are due and not known here. */
   hasMore: boolean;
   claiming: Promise<void> | undefined;
   /** Set after a failure: until then nothing is claimed, unless somebody wakes the group. */
@@ -58,18 +85,27 @@ const maxTenantsSwept = 8;
  * connections, `run` takes in fair turns. Nothing is lost: an item stays in the table until its outcome is
  * recorded, and when its process dies its lease ends, so that the sweep of another process claims it.
  */
-export function createClaims<Group, Item extends { id: string }>(
-  options: ClaimsOptions<Group, Item>,
-) {
-  const { maxRunning, keyOf, lease, log } = options;
-  const queues = new Map<string, Queue<Group>>();
+export function createClaims<Group, Item extends { id: string }, Outcome>(
+  options: ClaimsOptions<Group, Item, Outcome>,
+): Claims<Group, Item> {
+  const { limits, keyOf, lease, log } = options;
+  const queues = new Map<string, Queue<Group, Item>>();
   const outage = createOutage(log, options.outage);
   const sweeps = createSemaphore({ slots: maxTenantsSwept, maxPerGroup: 1 });
   let sweeping: Promise<void> | undefined;
   let stopping = false;
   let onIdle = () => {};
 
-  /** Claims what is due of a group; resolves once the items have started for which there is room. */
+  function offer(group: Group, item: Item) {
+    const queue = queueOf(group);
+    const { ready, known } = queue;
+    // Room for one claim is kept: what others left must not wait behind what this process commits.
+    const hasRoom = ready.length < limits.ready - limits.claim && known.size < limits.known;
+    if (!hasRoom || stopping) queue.hasMore = true;
+    else ready.push(...remember(queue, [item]));
+    advance(queue);
+  }
+
   async function wake(group: Group) {
     const queue = queueOf(group);
     queue.hasMore = true;
@@ -78,51 +114,52 @@ export function createClaims<Group, Item extends { id: string }>(
     advance(queue);
   }
 
-  /** Wakes the groups with something due, such as what a dead process had claimed. */
-  function sweep(): Promise<void> {
+  function sweep() {
     if (stopping) return Promise.resolve();
-    sweeping ??= wakeDue().finally(() => {
-      sweeping = undefined;
-    });
+    sweeping ??= options
+      .listDue(lease())
+      .then((groups) =>
+        Promise.all(
+          groups.map((group) =>
+            sweeps.run(options.tenantOf(group), () => wake(group).catch(() => {})),
+          ),
+        ),
+      )
+      .then(() => {})
+      .finally(() => {
+        sweeping = undefined;
+      });
     return sweeping;
   }
 
-  async function wakeDue() {
-    const groups = await options.listDue(lease());
-    const wakes = groups.map((group) =>
-      sweeps.run(options.tenantOf(group), () => wake(group).catch(() => {})),
-    );
-    await Promise.all(wakes);
-  }
-
-  function queueOf(group: Group): Queue<Group> {
+  function queueOf(group: Group) {
     const key = keyOf(group);
-    const queue = queues.get(key) ?? {
-      group,
-      running: new Set(),
-      hasMore: false,
-      claiming: undefined,
-      pause: undefined,
-    };
+    const queue = queues.get(key) ?? newQueue<Group, Item>(group);
     queues.set(key, queue);
     return queue;
   }
 
-  function advance(queue: Queue<Group>) {
-    if (queue.hasMore && !queue.pause) void claim(queue).catch(() => {});
-    if (queue.running.size > 0 || queue.claiming || (queue.hasMore && !stopping)) return;
+  /** Starts what there is room for, and claims more when few are left to start. */
+  function advance(queue: Queue<Group, Item>) {
+    while (!stopping && queue.running < limits.running && queue.ready.length > 0) {
+      void run(queue, queue.ready.shift()!);
+    }
+    const isLow = queue.hasMore && queue.ready.length < limits.running;
+    if (isLow && !queue.pause) void claim(queue).catch(() => {});
+    if (queue.known.size > 0 || queue.claiming || (queue.hasMore && !stopping)) return;
     clearTimeout(queue.pause);
     queues.delete(keyOf(queue.group));
     if (queues.size === 0) onIdle();
   }
 
   /** One claim at a time, so that each knows of those before. */
-  async function claim(queue: Queue<Group>) {
-    const atMost = maxRunning - queue.running.size;
-    if (queue.claiming || atMost === 0 || stopping) return;
+  async function claim(queue: Queue<Group, Item>) {
+    const isFull =
+      queue.ready.length > limits.ready - limits.claim || queue.known.size >= limits.known;
+    if (queue.claiming || isFull || stopping) return;
     clearTimeout(queue.pause);
     queue.pause = undefined;
-    queue.claiming = claimAndRun(queue, atMost);
+    queue.claiming = claimDue(queue);
     try {
       await queue.claiming;
       outage.worked(queue);
@@ -135,40 +172,47 @@ export function createClaims<Group, Item extends { id: string }>(
     }
   }
 
-  async function claimAndRun(queue: Queue<Group>, atMost: number) {
+  async function claimDue(queue: Queue<Group, Item>) {
     queue.hasMore = false;
-    const claim = { by: lease(), atMost, running: [...queue.running] };
+    const claim = { by: lease(), atMost: limits.claim, known: [...queue.known] };
     const { items, hasMore } = await options.claim(queue.group, claim);
     queue.hasMore ||= hasMore;
-    if (!stopping) for (const item of items) void run(queue, item);
-    else if (items.length > 0) await release(queue, items);
+    queue.ready.unshift(...remember(queue, items));
+    if (stopping) await letGo(queue);
   }
 
-  async function run(queue: Queue<Group>, item: Item) {
-    queue.running.add(item.id);
+  /** A claim may return what was offered since it began, and the other way round. */
+  function remember({ known }: Queue<Group, Item>, items: readonly Item[]) {
+    const unknown = items.filter(({ id }) => !known.has(id));
+    for (const { id } of unknown) known.add(id);
+    return unknown;
+  }
+
+  async function run(queue: Queue<Group, Item>, item: Item) {
     try {
-      if ((await options.run(item)) === left) {
-        if (stopping) await release(queue, [item]);
-        else queue.hasMore = true;
-      }
+      const outcome = await runWithSlot(queue, item);
+      if (outcome !== left) await options.record?.(outcome);
+      else if (stopping) await options.release(queue.group, [item.id]);
+      else queue.hasMore = true;
     } catch (error) {
       tryLater(queue, error);
     }
-    queue.running.delete(item.id);
+    queue.known.delete(item.id);
     advance(queue);
   }
 
-  /** If it fails, the end of the lease sets the items free. */
-  const release = ({ group }: Queue<Group>, items: readonly Item[]) =>
-    options
-      .release(
-        group,
-        items.map(({ id }) => id),
-      )
-      .catch(() => {});
+  async function runWithSlot(queue: Queue<Group, Item>, item: Item) {
+    queue.running += 1;
+    try {
+      return await options.run(item);
+    } finally {
+      queue.running -= 1;
+      advance(queue);
+    }
+  }
 
   /** What failed may have been done all the same: no other process would take what this one has claimed. */
-  function tryLater(queue: Queue<Group>, err: unknown) {
+  function tryLater(queue: Queue<Group, Item>, err: unknown) {
     outage.failed(queue, { err, ...options.fieldsOf(queue.group) });
     queue.hasMore = true;
     queue.pause ??= setTimeout(() => {
@@ -177,32 +221,48 @@ export function createClaims<Group, Item extends { id: string }>(
     }, pauseMs).unref(); // a process that ends gives up its claims
   }
 
-  /** Claims and starts nothing more. */
   function takeNoMore() {
     stopping = true;
   }
 
-  /** The same; resolves when all that runs is recorded. */
   async function stop() {
     takeNoMore();
     const idle = new Promise<void>((resolve) => {
       onIdle = resolve;
     });
+    await Promise.all([...queues.values()].map(letGo));
     for (const queue of [...queues.values()]) advance(queue);
     if (queues.size > 0) await idle;
   }
 
-  return { wake, sweep, takeNoMore, stop };
+  /** If it fails, the end of the lease sets the items free. */
+  async function letGo(queue: Queue<Group, Item>) {
+    const ids = queue.ready.splice(0).map(({ id }) => id);
+    for (const id of ids) queue.known.delete(id);
+    if (ids.length > 0) await options.release(queue.group, ids).catch(() => {});
+  }
+
+  return { offer, wake, sweep, takeNoMore, stop };
 }
 
-/** No living process has claimed the row. */
+const newQueue = <Group, Item>(group: Group): Queue<Group, Item> => ({
+  group,
+  ready: [],
+  running: 0,
+  known: new Set(),
+  hasMore: false,
+  claiming: undefined,
+  pause: undefined,
+});
+
+/** Whether no living process has claimed the row. */
 const isFree = (sql: Sql): Part => sql`
   (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
 
-/** A process of this lease may claim the row, unless it runs there. */
+/** Whether a process of this lease may claim the row, unless it knows of it. */
 export const isClaimable = (sql: Sql, by: string): Part => sql`
   (claimed_by = ${by} or ${isFree(sql)})`;
 
-/** The row is left to a process of this lease: it is free, or the answer to its own claim was lost a while ago. */
+/** Whether the row is left to a process of this lease: it is free, or the answer to its own claim was lost a while ago. */
 export const isLeft = (sql: Sql, by: string, since: Part): Part => sql`
   (${isFree(sql)} or claimed_by = ${by} and ${since} < now() - interval '2 seconds')`;

@@ -4,7 +4,7 @@ import { createLog } from '../../../src/lib/log/log.ts';
 import { type Claim, createClaims, left } from '../../../src/lib/work/claims.ts';
 import { until } from '../../support/probe/until.ts';
 
-const maxRunning = 2;
+const limits = { running: 2, claim: 3, ready: 9, known: 20 };
 
 type Item = { id: string };
 
@@ -15,19 +15,19 @@ function scene() {
   const open = new Map<string, (outcome: string | typeof left) => void>();
   const released: string[] = [];
   let failures = 0;
-  const claims = createClaims<string, Item>({
+  const claims = createClaims<string, Item, { id: string; outcome: string }>({
     log: createLog({ level: 'silent' }),
     outage: { begins: 'begins', over: 'over' },
     lease: () => 'lease',
-    maxRunning,
+    limits,
     keyOf: (group) => group,
     tenantOf: (group) => group,
     fieldsOf: () => ({}),
     listDue: async () => [...new Set([...table.keys()].map((id) => id[0]!))],
-    async claim(group, { atMost, running }: Claim) {
+    async claim(group, { atMost, known }: Claim) {
       if (failures-- > 0) throw new Error('the database is away');
       const due = [...table].filter(
-        ([id, state]) => id[0] === group && state === 'free' && !running.includes(id),
+        ([id, state]) => id[0] === group && state === 'free' && !known.includes(id),
       );
       due.sort(
         ([one], [other]) => Number(other.includes('urgent')) - Number(one.includes('urgent')),
@@ -44,8 +44,10 @@ function scene() {
       runs.push(id);
       const outcome = await new Promise<string | typeof left>((end) => open.set(id, end));
       open.delete(id);
-      if (outcome !== left) table.delete(id);
-      return outcome;
+      return outcome === left ? left : { id, outcome };
+    },
+    async record({ id }) {
+      table.delete(id);
     },
   });
   const add = (...ids: string[]) => {
@@ -64,9 +66,9 @@ test('a group runs no more items at once than allowed, and all in the end', asyn
   const { claims, table, runs, open, add, endAll } = scene();
   add(...Array.from({ length: 20 }, (_, n) => `a${n}`));
   await claims.wake('a');
-  assert.equal(open.size, maxRunning);
+  assert.equal(open.size, limits.running);
   await until('all have run', () => {
-    assert.ok(open.size <= maxRunning);
+    assert.ok(open.size <= limits.running);
     endAll();
     return table.size === 0;
   });
@@ -80,6 +82,33 @@ test('a group that hangs delays no other', async () => {
   add('a1', 'a2', 'a3', 'b1');
   await claims.sweep();
   assert.deepEqual([...open.keys()].toSorted(), ['a1', 'a2', 'b1']);
+});
+
+test('an item runs once when a claim returns what was offered meanwhile', async () => {
+  const { claims, runs, add, endAll } = scene();
+  add('a1');
+  const woken = claims.wake('a');
+  claims.offer('a', { id: 'a1' });
+  await woken;
+  assert.deepEqual(runs, ['a1']);
+  endAll();
+  await claims.stop();
+});
+
+test('offers leave room for a claim, and what finds no room is claimed later', async () => {
+  const { claims, table, runs, add, endAll } = scene();
+  for (let n = 0; n < 20; n++) {
+    add(`a${n}`);
+    claims.offer('a', { id: `a${n}` });
+  }
+  add('a urgent');
+  await claims.wake('a');
+  await until('all have run', () => {
+    endAll();
+    return table.size === 0;
+  });
+  assert.ok(runs.indexOf('a urgent') <= limits.ready, `${runs.indexOf('a urgent')}`);
+  assert.equal(new Set(runs).size, 21);
 });
 
 test('a claim that failed is made again by itself, and its caller learns of it', async () => {
@@ -103,15 +132,21 @@ test('an item that is left is claimed again', async () => {
   await until('it is recorded', () => table.size === 0);
 });
 
-test('a stop records what runs and leaves the rest in the table', async () => {
-  const { claims, table, released, open, add, endAll } = scene();
+test('a stop gives back what waits and records what runs', async () => {
+  const { claims, table, released, add, endAll } = scene();
   add('a1', 'a2', 'a3', 'a4');
   await claims.wake('a');
   const stopped = claims.stop();
+  claims.offer('a', { id: 'a5' });
   await claims.wake('a');
-  open.get('a1')!(left);
   endAll();
   await stopped;
-  assert.deepEqual(released, ['a1']);
-  assert.deepEqual([...table.keys()], ['a1', 'a3', 'a4']);
+  assert.deepEqual(released.toSorted(), ['a3', 'a4']);
+  assert.deepEqual(
+    [...table],
+    [
+      ['a3', 'free'],
+      ['a4', 'free'],
+    ],
+  );
 });

@@ -58,7 +58,7 @@ type Given = Partial<Submission> & { tools?: Partial<AnswerTools> };
 export async function answerThrough(db: Db, link: SurveyLink, { tools, ...posted }: Given = {}) {
   const empty = { comment: null, honeypotHit: false, properties: null, traceparent: null };
   const submission = { score: 9, language: 'en', ...empty, ...posted };
-  const deliveries = { start: () => {} };
+  const deliveries = { owner: () => null, start: () => {} };
   const excerpt = async (comment: string) => comment;
   const all = { db, record: recorderOf(db), deliveries, excerpt, ...tools };
   try {

@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type Db, one, type Sql } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
-import type { SubscriberClient, WebhookRef } from '../../../src/webhooks/deliver.ts';
-import { emission, emit, type NewEvents } from '../../../src/webhooks/emit.ts';
+import type { SubscriberClient } from '../../../src/webhooks/deliver.ts';
+import type { WebhookRef } from '../../../src/webhooks/delivery.queries.ts';
+import {
+  type EmittedDelivery,
+  emission,
+  emit,
+  emittedDeliveries,
+  type NewEvents,
+} from '../../../src/webhooks/emit.ts';
 import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
 import { plainSecrets } from '../fakes/subscriber.ts';
 import { makeOrganization, makeWebhook } from './rows.ts';
@@ -51,10 +58,11 @@ export async function countDeliveries(db: Db, target: WebhookRef, status: string
   ).count;
 }
 
-/** Emits as the statement of an answer does; `start` is what its process does after the commit. */
-export async function emitOwned(db: Db, worker: ReturnType<typeof workerOf>, added: NewEvents) {
-  const [row] = await db<{ webhook_ids: string[] }[]>`
+/** Emits under the lease of a worker, as the statement of an answer does; `start` hands over what it made. */
+export async function emitOwned(db: Db, worker: ReturnType<typeof workerOf>, events: NewEvents) {
+  const added = { ...events, owner: worker.owner() };
+  const [row] = await db<{ emitted: EmittedDelivery[] | null }[]>`
     with ${emission(db, [added])}
-    select webhook_ids from deliveries_of`;
-  return { start: () => worker.start(added.orgId, row?.webhook_ids ?? []) };
+    select ${emittedDeliveries(db)} as emitted`;
+  return { start: () => worker.start(added, row?.emitted ?? []) };
 }

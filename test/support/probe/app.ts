@@ -31,7 +31,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     db,
     log: createLog({ level: 'silent' }),
     settings: testSettings,
-    deliveries: { start: () => {} },
+    deliveries: { owner: () => null, start: () => {} },
     checks: {},
     publicUrl: 'https://askback.test',
     outbound: subscriber(200).outbound,

@@ -1,0 +1,193 @@
+import { one, type Part, type Sql } from '../lib/db/db.ts';
+import { type Claim, isClaimable, isLeft } from '../lib/work/claims.ts';
+import type { RetryKind } from './rules.ts';
+
+/** A claimed delivery, with all that its attempt needs. */
+export type ClaimedDelivery = {
+  id: string;
+  org_id: string;
+  webhook_id: string;
+  message_id: string;
+  event: string;
+  body: string;
+  attempts: number;
+  traceparent: string | null;
+  created_at: Date;
+  url: string;
+  secret: Buffer;
+  previous_secret: Buffer | null;
+  retries: RetryKind;
+};
+
+export type WebhookRef = { org_id: string; webhook_id: string };
+
+/**
+ * Claims due deliveries of a webhook, oldest first; none of one that is switched off. Retries go first: a backlog
+ * must not keep a dead subscriber from failing.
+ */
+export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
+  const { by, atMost } = claim;
+  const takeable = takeableBy(sql, claim);
+  return await sql<ClaimedDelivery[]>`
+    with webhook as (
+      select active, url, retries, secret,
+             case when previous_secret_until > now() then previous_secret end as previous_secret
+      from webhooks
+      where org_id = ${org_id} and id = ${webhook_id}
+    ), retry as (
+      select attempts, id
+      from pending_deliveries
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts > 0
+        and next_attempt_at <= now() and ${takeable} and (select active from webhook)
+      order by next_attempt_at
+      limit ${atMost}
+      for update skip locked
+    ), first_try as (
+      select attempts, id
+      from pending_deliveries
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = 0
+        and ${isFirstTryDue(sql)} and ${takeable} and (select active from webhook)
+      order by id
+      limit ${atMost} - (select count(*) from retry)
+      for update skip locked
+    ), due as (
+      select attempts, id from retry
+      union all
+      select attempts, id from first_try
+    ), claimed as (
+      update pending_deliveries d
+      set claimed_by = ${by}
+      from due
+      where d.org_id = ${org_id} and d.webhook_id = ${webhook_id} and d.attempts = due.attempts and d.id = due.id
+      returning d.*
+    )
+    select d.id, d.org_id, d.webhook_id, coalesce(d.message_id, d.id) as message_id, e.type as event, e.body,
+           d.attempts, coalesce(d.traceparent, e.traceparent) as traceparent, time_of(d.id) as created_at, w.url, w.secret,
+           w.previous_secret, w.retries
+    from claimed d
+    join events e on e.org_id = ${org_id} and e.id = d.event_id
+    cross join webhook w
+    order by d.attempts = 0, d.next_attempt_at, d.id`;
+}
+
+/**
+ * Skips what waits for a webhook that is switched off, so that a replay can deliver it later: some at a
+ * time, as a backlog may be long. A replay that was never attempted is deleted: its original is still
+ * there to be replayed, and repeated replays do not multiply an event. The webhook is locked first: its
+ * deletion would wait for these rows, and they for it. Returns how many there were.
+ */
+export async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
+  const skipped = await sql<{ count: number }[]>`
+    with inactive as materialized (
+      select
+      from webhooks
+      where org_id = ${org_id} and id = ${webhook_id} and not active
+      for key share
+    ), waiting as (
+      select attempts, id
+      from pending_deliveries
+      where org_id = ${org_id} and webhook_id = ${webhook_id} and ${takeableBy(sql, claim)}
+        and exists (select from inactive)
+      limit ${claim.atMost}
+      for update skip locked
+    ), gone as (
+      delete from pending_deliveries d
+      using waiting
+      where d.org_id = ${org_id} and d.webhook_id = ${webhook_id}
+        and d.attempts = waiting.attempts and d.id = waiting.id
+      returning d.*
+    ), skipped as (
+      insert into ended_deliveries (org_id, webhook_id, id, event_id, message_id, undelivered, attempts, status_code,
+                                    response_body, traceparent, is_test, is_replay)
+      select org_id, webhook_id, id, event_id, message_id, 'skipped', attempts, status_code,
+             response_body, traceparent, is_test, is_replay
+      from gone
+      where not (is_replay and attempts = 0)
+    )
+    select count(*)::int as count from waiting`;
+  return one(skipped).count;
+}
+
+const takeableBy = (sql: Sql, { by, known }: Claim) => sql`
+  ${isClaimable(sql, by)} and id <> all (${known}::uuid[])`;
+
+/** A first attempt is due when it is made, unless it was put off. */
+const isFirstTryDue = (sql: Sql) => sql`(next_attempt_at is null or next_attempt_at <= now())`;
+
+/**
+ * Gives deliveries back that were claimed and not attempted, so that others can claim them at once.
+ */
+export async function release(
+  sql: Sql,
+  { org_id, webhook_id }: WebhookRef,
+  ids: readonly string[],
+) {
+  await sql`
+    update pending_deliveries
+    set claimed_by = null
+    where org_id = ${org_id} and webhook_id = ${webhook_id} and id = any (${[...ids]}::uuid[])`;
+}
+
+/** The webhooks that `hasWebhookDue` looks for. */
+export async function listWebhooksDue(sql: Sql, by: string) {
+  return await sql<WebhookRef[]>`
+    -- all organizations
+    select org_id, id as webhook_id
+    from webhooks w
+    where ${isDue(sql, by)}`;
+}
+
+/** Whether any webhook has due deliveries that the process of this lease may claim. */
+export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
+  -- all organizations
+  exists (select from webhooks w where ${isDue(sql, by)})`;
+
+/**
+ * Whether the webhook `w` has due deliveries that no living process has claimed, or that this process claimed a
+ * while ago by a commit whose answer was lost.
+ */
+function isDue(sql: Sql, by: string): Part {
+  const left = isLeft(sql, by, sql`coalesce(next_attempt_at, time_of(id))`);
+  return sql`(
+    exists (
+      select from pending_deliveries
+      where org_id = w.org_id and webhook_id = w.id and attempts = 0 and ${isFirstTryDue(sql)} and ${left}
+    ) or exists (
+      select from pending_deliveries
+      where org_id = w.org_id and webhook_id = w.id and attempts > 0 and next_attempt_at <= now() and ${left}
+    ))`;
+}
+
+/** Gives a claimed delivery back, to be claimed again later. */
+export async function postpone(
+  sql: Sql,
+  { org_id, webhook_id, attempts, id }: ClaimedDelivery,
+  seconds: number,
+) {
+  await sql`
+    update pending_deliveries
+    set claimed_by = null, next_attempt_at = now() + make_interval(secs => ${seconds})
+    where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;
+}
+
+/** Whether a claimed delivery still waits for its attempt. */
+export async function isWaiting(
+  sql: Sql,
+  { org_id, webhook_id, attempts, id }: ClaimedDelivery,
+): Promise<boolean> {
+  const found = await sql`
+    select from pending_deliveries
+    where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;
+  return found.length > 0;
+}
+
+/** Whether a webhook has deliveries that are due now or later. */
+export async function hasPending(sql: Sql, { org_id, webhook_id }: WebhookRef): Promise<boolean> {
+  return one(
+    await sql<{ found: boolean }[]>`
+      select exists (
+        select from pending_deliveries
+        where org_id = ${org_id} and webhook_id = ${webhook_id}
+      ) as found`,
+  ).found;
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { deleteWebhook } from '../../src/webhooks/queries.ts';
+import { saveDelivered } from '../../src/webhooks/record.ts';
+import { redeliver } from '../../src/webhooks/replay.ts';
+import { eraseBodiesOf } from '../../src/webhooks/retention.ts';
+import { hangingSubscriber, subscriber } from '../support/fakes/subscriber.ts';
+import {
+  countDeliveries,
+  emitOwned,
+  makeBacklog,
+  makePool,
+  workerOf,
+} from '../support/make/deliveries.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
+import { makeOrganization, makeWebhook, writeKeyOf } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { untilLockWaits } from '../support/probe/locks.ts';
+import { until } from '../support/probe/until.ts';
+
+const { db } = await testDatabase();
+
+test('outcomes of a webhook that is being deleted hold up no others, and leave nothing', async () => {
+  const org_id = await makeOrganization(db);
+  const [gone, stays] = [await makeWebhook(db, org_id), await makeWebhook(db, org_id)];
+  const { outbound, release, hanging } = hangingSubscriber();
+  const worker = workerOf(db, outbound, await makePool(db));
+  const event = { type: 'response.received', body: '{"version":"1"}' } as const;
+  (await emitOwned(db, worker, { orgId: org_id, events: [event] })).start();
+  await until('both are in flight', () => hanging() === 2);
+
+  await db.begin(async (tx) => {
+    await tx`select from webhooks where id = ${gone} for update`; // a deletion begins with it
+    release();
+    const other = { org_id, webhook_id: stays };
+    await until(
+      'the other is recorded',
+      async () => (await countDeliveries(db, other, 'delivered')) === 1,
+    );
+    await deleteWebhook(tx, org_id, gone);
+  });
+  await worker.stop();
+  assert.equal((await db`select from deliveries where webhook_id = ${gone}`).length, 0);
+});
+
+test('an outcome that is written twice is one row, and the second writer gets none back', async () => {
+  const target = await makeBacklog(db, 1);
+  const [row] = await db<{ id: string }[]>`
+    select id from pending_deliveries where webhook_id = ${target.webhook_id}`;
+  const answer = { number: 1, status_code: 200, response_body: 'ok', duration_ms: 1 };
+  const outcome = { ...target, id: row!.id, ...answer, traceparent: null };
+
+  const first = await saveDelivered(db, [outcome], 1000);
+  const second = await saveDelivered(db, [outcome], 1000);
+
+  assert.deepEqual([first.length, second.length], [1, 0]);
+  assert.equal(await countDeliveries(db, target, 'delivered'), 1);
+  assert.equal(await countDeliveries(db, target, 'pending'), 0);
+});
+
+test('an event is stored once for all of its webhooks, and each gets its bytes', async () => {
+  const org_id = await makeOrganization(db);
+  const webhooks = await Promise.all(Array.from({ length: 5 }, () => makeWebhook(db, org_id)));
+  const { posts, outbound } = subscriber(200);
+  const worker = workerOf(db, outbound, await makePool(db));
+  const event = { type: 'response.received', body: '{"version":"1","n":7}' } as const;
+  (await emitOwned(db, worker, { orgId: org_id, events: [event] })).start();
+  await until('all arrived', () => posts.length === webhooks.length);
+  await worker.stop();
+
+  assert.equal((await db`select from events where org_id = ${org_id}`).length, 1);
+  assert.deepEqual([...new Set(posts.map(({ body }) => body))], [event.body]);
+  assert.equal(new Set(posts.map(({ headers }) => headers['webhook-id'])).size, 5);
+});
+
+test('a delivery that is made again while its event is being erased is refused', async () => {
+  const org_id = await makeOrganization(db);
+  const webhookId = await makeWebhook(db, org_id);
+  const responseId = crypto.randomUUID();
+  const body = JSON.stringify({ responseId, comment: 'treacle' });
+  const ended = { event: 'detractor.detected', body, status: 'failed' };
+  const [deliveryId] = await addDeliveries(db, { org_id, webhook_id: webhookId, ...ended });
+  let again: Promise<unknown> = Promise.resolve();
+  await db.begin(async (tx) => {
+    const erased = { responseIds: [responseId], since: new Date(Date.now() - 60_000) };
+    assert.equal(await eraseBodiesOf(tx, org_id, erased), 1);
+    const which = { webhookId, deliveryId: deliveryId! };
+    again = assert.rejects(redeliver({ db }, writeKeyOf(org_id), which), {
+      code: 'erased',
+    });
+    await untilLockWaits(db);
+  });
+  await again;
+  assert.equal((await db`select from pending_deliveries where org_id = ${org_id}`).length, 0);
+});
+
+/** How many seconds ago a webhook got its last delivery and its last event, and whether one that arrives now is noted. */
+const noted: [last: number, event: number, isTest: boolean, isNoted: boolean][] = [
+  [1, 1, false, false],
+  [1.001, 1, false, true],
+  [1, 1.001, false, true],
+  [1, 1.001, true, false],
+  [1.001, 1.001, true, true],
+];
+for (const [last, event, isTest, isNoted] of noted) {
+  const what = isTest ? 'a test' : 'an event';
+  test(`a webhook with a delivery ${last} s and an event ${event} s ago ${isNoted ? 'notes' : 'does not note'} ${what} that arrives`, async () => {
+    const target = await makeBacklog(db, 1);
+    const [found] = await db.begin(async (tx) => {
+      const [row] = await tx<{ id: string }[]>`
+        update pending_deliveries set is_test = ${isTest}
+        where webhook_id = ${target.webhook_id} returning id`;
+      await tx`
+        update webhooks
+        set last_delivery_at = now() - make_interval(secs => ${last}),
+            undelivered_since = now() - make_interval(secs => ${event})
+        where id = ${target.webhook_id}`;
+      const answer = { number: 1, status_code: 200, response_body: 'ok', duration_ms: 1 };
+      await saveDelivered(tx, [{ ...target, id: row!.id, ...answer, traceparent: null }], 1000);
+      return await tx`
+        select last_delivery_at = now() as delivery, undelivered_since = now() as event
+        from webhooks where id = ${target.webhook_id}`;
+    });
+    assert.deepEqual({ ...found }, { delivery: isNoted, event: isNoted && !isTest });
+  });
+}

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
+import { hasWebhookDue, listWebhooksDue } from '../../src/webhooks/delivery.queries.ts';
+import { maxInFlight } from '../../src/webhooks/worker.ts';
+import { hangingSubscriber, subscriber } from '../support/fakes/subscriber.ts';
+import { countDeliveries, emitOwned, makePool, workerOf } from '../support/make/deliveries.ts';
+import { addDeliveries } from '../support/make/delivery-rows.ts';
+import { makeOrganization, makeWebhook } from '../support/make/rows.ts';
+import { testDatabase } from '../support/probe/database.ts';
+import { until } from '../support/probe/until.ts';
+
+const { db } = await testDatabase();
+type Worker = ReturnType<typeof workerOf>;
+
+/** What each statement that changes deliveries comes to. */
+await db`create table steps (place bigint generated always as identity, changed integer)`;
+await db`
+  create function note_step() returns trigger language plpgsql as $$
+  begin
+    insert into steps (changed) select count(*) from changed;
+    return null;
+  end $$`;
+await db`
+  create trigger note_step after delete on pending_deliveries
+  referencing old table as changed for each statement execute function note_step()`;
+
+const workerWith = async (outbound: SubscriberClient) => workerOf(db, outbound, await makePool(db));
+
+async function makeTargets(webhooks: number) {
+  const org_id = await makeOrganization(db);
+  const made = Array.from({ length: webhooks }, () => makeWebhook(db, org_id));
+  return (await Promise.all(made)).map((webhook_id) => ({ org_id, webhook_id }));
+}
+
+const event = { type: 'response.received', body: '{"version":"1"}' } as const;
+
+const emitAs = (worker: Worker, orgId: string, count: number) =>
+  emitOwned(db, worker, { orgId, events: Array.from({ length: count }, () => event) });
+
+const jobsOf = (webhook_id: string) =>
+  db`select from test.jobs where payload ->> 'webhook_id' = ${webhook_id}`;
+
+test('nothing is written between the commit of a delivery and its outcome, and no job', async () => {
+  const [target] = await makeTargets(1);
+  const { outbound, release, hanging } = hangingSubscriber();
+  const worker = await workerWith(outbound);
+  await db`truncate steps`;
+  (await emitAs(worker, target!.org_id, 3)).start();
+
+  await until('all are in flight', () => hanging() === 3);
+  assert.equal((await db`select from steps`).length, 0);
+  assert.equal((await jobsOf(target!.webhook_id)).length, 0);
+
+  release();
+  await worker.stop();
+  assert.equal(await countDeliveries(db, target!, 'delivered'), 3);
+});
+
+test('the outcomes of many webhooks are written by one statement', async () => {
+  const targets = await makeTargets(30);
+  const { outbound, release, hanging } = hangingSubscriber();
+  const worker = await workerWith(outbound);
+  await db`truncate steps`;
+  (await emitAs(worker, targets[0]!.org_id, 2)).start();
+  await until('all are in flight', () => hanging() === 60);
+
+  release();
+  await until('all are recorded', async () => (await db`select from steps`).length > 0);
+  await worker.stop();
+  const changed = (await db`select changed from steps order by place`).map(
+    (step) => step['changed'],
+  );
+  assert.deepEqual(changed, [60]);
+});
+
+test('more than memory takes is delivered, each once, and no more at a time than allowed', async () => {
+  const [target] = await makeTargets(1);
+  const ids: string[] = [];
+  const { outbound, release, hanging, mostAtOnce } = hangingSubscriber();
+  const worker = await workerWith({
+    post(url, request) {
+      ids.push(request.headers['X-Service-Delivery-Id']!);
+      return ids.length > maxInFlight
+        ? subscriber(200).outbound.post(url, request)
+        : outbound.post(url, request);
+    },
+  });
+  (await emitAs(worker, target!.org_id, 600)).start();
+  await until('as many as allowed are in flight', () => hanging() === maxInFlight);
+
+  release();
+  await until('all are delivered', async () => {
+    return (await countDeliveries(db, target!, 'delivered')) === 600;
+  });
+  await worker.stop();
+  assert.equal(new Set(ids).size, 600);
+  assert.equal(ids.length, 600);
+  assert.equal(mostAtOnce(), maxInFlight);
+});
+
+test('a committed delivery whose process does not know of it is found by its own sweep, and by no other', async () => {
+  const [target] = await makeTargets(1);
+  const own = subscriber(200);
+  const other = subscriber(200);
+  const [owner, stranger] = [await workerWith(own.outbound), await workerWith(other.outbound)];
+  await emitAs(owner, target!.org_id, 1); // the answer to the commit is lost: nothing is handed over
+  await db`
+    update pending_deliveries set next_attempt_at = now() - interval '3 seconds'
+    where webhook_id = ${target!.webhook_id}`;
+
+  await stranger.sweep();
+  await stranger.wake(target!);
+  await owner.sweep();
+  await Promise.all([owner.stop(), stranger.stop()]);
+  assert.deepEqual([own.posts.length, other.posts.length], [1, 0]);
+});
+
+for (const died of ['before its first attempt', 'while the subscriber answered'] as const) {
+  test(`a delivery of a process that died ${died} is attempted by another with the same id and bytes`, async () => {
+    const [target] = await makeTargets(1);
+    const doomed = hangingSubscriber();
+    const posts: { id: string | undefined; body: string }[] = [];
+    const dead = await workerWith({
+      post(url, request) {
+        posts.push({ id: request.headers['X-Service-Delivery-Id'], body: request.body });
+        return doomed.outbound.post(url, request);
+      },
+    });
+    const emitted = await emitAs(dead, target!.org_id, 1);
+    if (died === 'while the subscriber answered') emitted.start();
+    await db`delete from worker_pools where pool_id = ${dead.owner()}`;
+
+    const next = subscriber(200);
+    const alive = await workerWith(next.outbound);
+    await alive.sweep();
+    await alive.stop();
+
+    assert.equal(await countDeliveries(db, target!, 'delivered'), 1);
+    const [again] = next.posts;
+    for (const { id, body } of posts) {
+      assert.deepEqual([again?.headers['X-Service-Delivery-Id'], again?.body], [id, body]);
+    }
+    doomed.release();
+    await dead.stop();
+    const [row] = await db`
+      select attempts, duration_ms is not null as timed,
+             (select count(*)::int from delivery_attempts where delivery_id = d.id) as failed
+      from deliveries d where webhook_id = ${target!.webhook_id}`;
+    assert.deepEqual({ ...row }, { attempts: 1, timed: true, failed: 0 });
+  });
+}
+
+test('deliveries that wait in memory are skipped when their webhook is switched off', async () => {
+  const [target] = await makeTargets(1);
+  const { outbound, release, hanging } = hangingSubscriber();
+  const worker = await workerWith(outbound);
+  (await emitAs(worker, target!.org_id, maxInFlight + 20)).start();
+  await until('as many as allowed are in flight', () => hanging() === maxInFlight);
+  const readBefore = performance.now();
+  await db`update webhooks set active = false where id = ${target!.webhook_id}`;
+  await until('the webhook is to be read again', () => performance.now() - readBefore > 150);
+
+  release();
+  await until('the others are skipped', async () => {
+    return (await countDeliveries(db, target!, 'skipped')) === 20;
+  });
+  await worker.stop();
+  assert.equal(await countDeliveries(db, target!, 'delivered'), maxInFlight);
+});
+
+test('a webhook whose delivery is locked does not hold up the outcomes of others', async () => {
+  const [locked, free] = await makeTargets(2);
+  const { outbound, release, hanging } = hangingSubscriber();
+  const worker = await workerWith(outbound);
+  (await emitAs(worker, locked!.org_id, 1)).start();
+  await until('both are in flight', () => hanging() === 2);
+  await db.begin(async (tx) => {
+    await tx`select from pending_deliveries where webhook_id = ${locked!.webhook_id} for update`;
+    release();
+    await until('the free one is recorded', async () => {
+      return (await countDeliveries(db, free!, 'delivered')) === 1;
+    });
+    assert.equal(await countDeliveries(db, locked!, 'delivered'), 0);
+  });
+  await worker.stop();
+  assert.equal(await countDeliveries(db, locked!, 'delivered'), 1);
+});
+
+test('a delivery that arrives resets the failures of its webhook and shows its time', async () => {
+  const [target] = await makeTargets(1);
+  await db`update webhooks set failure_count = 2 where id = ${target!.webhook_id}`;
+  const worker = await workerWith(subscriber(200).outbound);
+  (await emitAs(worker, target!.org_id, 2)).start();
+  await until('both are delivered', async () => {
+    return (await countDeliveries(db, target!, 'delivered')) === 2;
+  });
+  await worker.stop();
+  const [webhook] = await db`
+    select failure_count, last_delivery_at is not null as delivered from webhooks
+    where id = ${target!.webhook_id}`;
+  assert.deepEqual({ ...webhook }, { failure_count: 0, delivered: true });
+});
+
+/** A webhook whose memory is full of own deliveries, with as many in flight as are allowed. */
+async function makeCrowded() {
+  const [target] = await makeTargets(1);
+  const ids: string[] = [];
+  const hanging = hangingSubscriber();
+  const worker = await workerWith({
+    post(url, request) {
+      ids.push(request.headers['X-Service-Delivery-Id']!);
+      return hanging.outbound.post(url, request);
+    },
+  });
+  (await emitAs(worker, target!.org_id, 400)).start();
+  await until('the slots are taken', () => hanging.hanging() === maxInFlight);
+  return { ...hanging, target: target!, worker, ids };
+}
+
+const crowdedOut = [
+  ['a retry that is due', { attempts: 1, created_at: new Date() }],
+  ['an older delivery of a dead process', { attempts: 0, created_at: new Date('2026-01-01') }],
+] as const;
+for (const [what, over] of crowdedOut) {
+  test(`${what} does not wait behind what fills the memory`, async () => {
+    const { target, worker, ids, release, hanging } = await makeCrowded();
+    const due = { next_attempt_at: new Date(Date.now() - 60_000), ...over };
+    const [id] = await addDeliveries(db, { ...target, ...due });
+    await worker.wake(target);
+
+    release();
+    await until('the next have started', () => hanging() === maxInFlight);
+    assert.ok(ids.slice(maxInFlight, 2 * maxInFlight).includes(id!));
+    const stopped = worker.stop();
+    release();
+    await stopped;
+  });
+}
+
+test('the look that is asked each second finds what the sweep finds', async () => {
+  const [living, other] = [await makePool(db), await makePool(db)];
+  const { org_id, webhook_id } = (await makeTargets(1))[0]!;
+  const isDue = async () => {
+    const swept = await listWebhooksDue(db, living);
+    const [look] = await db<{ due: boolean }[]>`select ${hasWebhookDue(db, living)} as due`;
+    assert.equal(look!.due, swept.length > 0);
+    return look!.due;
+  };
+  await db`delete from pending_deliveries`;
+  assert.equal(await isDue(), false);
+
+  const longAgo = new Date(Date.now() - 60_000);
+  for (const attempts of [0, 1]) {
+    for (const [claimed_by, next_attempt_at, due] of [
+      [null, longAgo, true],
+      ['lease of a dead process', longAgo, true],
+      [living, longAgo, true],
+      [other, longAgo, false],
+      [null, new Date(Date.now() + 60_000), false],
+    ] as const) {
+      await addDeliveries(db, { org_id, webhook_id, attempts, claimed_by, next_attempt_at });
+      assert.equal(await isDue(), due, `${claimed_by} ${attempts}`);
+      await db`delete from pending_deliveries`;
+    }
+  }
+});
