@@ -2,7 +2,7 @@ import { mailableAddress } from './lib/smtp/address.ts';
 import { type MailOutcome, unmailable } from './lib/smtp/connection.ts';
 import type { DkimSigner } from './lib/smtp/dkim.ts';
 import { compose } from './lib/smtp/message.ts';
-import type { MailTransport } from './lib/smtp/pool.ts';
+import type { MailTransport } from './lib/smtp/smtp.ts';
 
 export type MailFrom = { name: string; address: string };
 

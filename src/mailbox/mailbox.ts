@@ -1,6 +1,6 @@
 import PostalMime from 'postal-mime';
 import { type Db, one, type Sql } from '../lib/db/db.ts';
-import type { MailTransport } from '../lib/smtp/pool.ts';
+import type { MailTransport } from '../lib/smtp/smtp.ts';
 
 /** Where mails land when no SMTP server is set: nothing leaves the machine, and all can be read. */
 export const createMailbox = (db: Db): MailTransport => ({

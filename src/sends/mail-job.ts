@@ -11,7 +11,7 @@ import { mailableAddress } from '../lib/smtp/address.ts';
 import { type MailOutcome, unmailable } from '../lib/smtp/connection.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
 import { compose } from '../lib/smtp/message.ts';
-import type { Leaving, MailTransport } from '../lib/smtp/pool.ts';
+import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
 import { errorType, inSpan, type SpanDescription, type SpanEnd } from '../lib/tracing/spans.ts';
 import { mailed } from '../signals.ts';
 import { languageFor } from '../surveys/texts.ts';

@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { type SurveyMail, surveyFillings, surveyMail } from '../../src/letters/letter.ts';
 import { compose } from '../../src/lib/smtp/message.ts';
-import { createSmtpPool } from '../../src/lib/smtp/pool.ts';
 import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
+import { createSmtpPool } from '../../src/lib/smtp/smtp.ts';
 
 /**
  * What a mail costs before Postgres comes in: filling its template, and the pool against nodemailer's

@@ -6,8 +6,8 @@ import { sendAutomatically } from '../../src/campaigns/automation.ts';
 import { createCampaign } from '../../src/campaigns/campaign.ts';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
-import { createSmtpPool, type MailTransport } from '../../src/lib/smtp/pool.ts';
 import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
+import { createSmtpPool } from '../../src/lib/smtp/smtp.ts';
 import { claim } from '../../src/sends/claim.ts';
 import { createMailer, createMailJobs } from '../../src/sends/mail-job.ts';
 import { readContact } from '../../src/sends/rules.ts';
@@ -28,21 +28,11 @@ export type Sender = ReturnType<typeof createSender>;
 /** Claims and mails as the service does, and says when it comes past a point. */
 export function createSender({ databaseUrl, smtpUrl }: Place, pass: (point: Point) => void) {
   const db = connect(databaseUrl, { connections });
-  const pool = createSmtpPool(readSmtpUrl(smtpUrl).settings);
-  const transport: MailTransport = {
-    async send(envelope, message, leaving = {}) {
-      const mayLeave = async () => {
-        const may = (await leaving.mayLeave?.()) ?? true;
-        if (may) pass('before DATA');
-        return may;
-      };
-      const outcome = await pool.send(envelope, message, { ...leaving, mayLeave });
-      if (outcome.kind === 'accepted') pass('after the 250');
-      return outcome;
-    },
-  };
+  const pool = createSmtpPool(readSmtpUrl(smtpUrl).settings, {
+    onStage: (stage) => pass(stage === 'before_data' ? 'before DATA' : 'after the 250'),
+  });
   const mailer = createMailer({
-    transport,
+    transport: pool,
     concurrency: connections,
     publicUrl: 'https://ask.example',
     dkim: null,

@@ -1,11 +1,22 @@
-import { Readable } from 'node:stream';
+import { once } from 'node:events';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { unlessAborted, withinMs } from '../async/deadline.ts';
+import { stuffed } from './message.ts';
 import type { SmtpSettings } from './settings.ts';
 
-export type Connection = { smtp: SMTPConnection; messages: number };
+/** Where a test may stop the world: before anything of a message is said, and after its 250. */
+type Stage = 'before_data' | 'after_accepted';
+export type OnStage = (stage: Stage) => void | Promise<void>;
+
+export type Connection = {
+  smtp: SMTPConnection;
+  server: Conversation;
+  abilities: Abilities;
+  messages: number;
+};
 type Opened = { connection: Connection } | { failure: MailOutcome };
 
+/** Connects, greets, encrypts and logs in, or says what went wrong. */
 export function open(settings: SmtpSettings, signal?: AbortSignal): Promise<Opened> {
   const smtp = new SMTPConnection(connectionOptions(settings));
   // No other listener exists while the connection is idle, and an error without one would end the process.
@@ -19,7 +30,9 @@ export function open(settings: SmtpSettings, signal?: AbortSignal): Promise<Open
     smtp.once('end', () => fail(new Error('the server closed the connection')));
     smtp.connect((error) => {
       if (error) return fail(error);
-      const done = () => resolve({ connection: { smtp, messages: 0 } });
+      const abilities = readAbilities(smtp.lastServerResponse || '');
+      const done = () =>
+        resolve({ connection: { smtp, server: converse(smtp), abilities, messages: 0 } });
       if (!settings.auth) return done();
       smtp.login(settings.auth, (refused) => (refused ? fail(refused) : done()));
     });
@@ -32,40 +45,32 @@ function giveUpOpening(smtp: SMTPConnection, reason: string): Opened {
   return { failure: { kind: 'lost', reason } };
 }
 
-type Message = { envelope: Envelope; bytes: Buffer; signal?: AbortSignal | undefined };
+/** What its answer to EHLO says that the server can do. */
+const readAbilities = (ehlo: string): Abilities => {
+  const size = /^250[ -]SIZE(?: +(\d+))?/im.exec(ehlo);
+  return {
+    pipelining: /^250[ -]PIPELINING\b/im.test(ehlo),
+    size: size !== null,
+    largest: Number(size?.[1] ?? 0) || null,
+  };
+};
 
-const chunkBytes = 16 * 1024;
+type Message = { envelope: Envelope; bytes: Buffer; signal?: AbortSignal | undefined };
 
 /** One message over an open connection, which is closed if the server does not keep to the protocol. */
 export function transmit(
-  { smtp }: Connection,
+  { smtp, server, abilities }: Connection,
   { envelope, bytes, signal }: Message,
   settings: SmtpSettings,
 ): Promise<MailOutcome> {
-  /** True before the final dot goes out: from then on the message may arrive. */
-  let isWhole = false;
-  const body = Readable.from(chunksOf(bytes)).once('end', () => {
-    isWhole = true;
-  });
-  const failed = (error: SmtpError) => outcomeOf(error, isWhole ? 'unknown' : 'lost');
+  const message = { envelope, bytes, dot: { said: false } };
   const giveUp = (reason: string): MailOutcome => {
+    const kind = message.dot.said ? 'unknown' : 'lost';
     smtp.close();
-    return failed(new Error(reason));
+    return { kind, reason };
   };
-  const attempt = new Promise<MailOutcome>((resolve) => {
-    smtp.send({ ...envelope, size: bytes.length }, body, (error, info) => {
-      // A reply in the middle of the message: the rest of it would be read as commands.
-      if (!isWhole && (!error || isAfterData(error))) smtp.close();
-      if (error) resolve(failed(error));
-      else if (!isWhole) resolve({ kind: 'lost', reason: 'the server replied too early' });
-      else resolve({ kind: 'accepted', response: tidy(info.response) });
-    });
-  });
+  const attempt = transact(server, abilities, message);
   return bounded(attempt, { settings, signal, giveUp });
-}
-
-function* chunksOf(bytes: Buffer) {
-  for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
 }
 
 type Bounds<T> = {
@@ -109,6 +114,177 @@ function connectionOptions(settings: SmtpSettings) {
 
 export type Envelope = { from: string; to: string };
 
+/** What the server can do, and the largest message that it takes. */
+type Abilities = { pipelining: boolean; size: boolean; largest: number | null };
+
+/** `dot.said` becomes true when the message has gone out so far that it may arrive. */
+type SmtpMessage = { envelope: Envelope; bytes: Buffer; dot: { said: boolean } };
+
+/** MAIL, RCPT, DATA and the message, and what the server makes of them. */
+async function transact(
+  server: Conversation,
+  { pipelining, size, largest }: Abilities,
+  { envelope, bytes, dot }: SmtpMessage,
+): Promise<MailOutcome> {
+  if (largest !== null && bytes.length > largest) return tooLarge(largest);
+  const commands = [
+    `MAIL FROM:<${envelope.from}>${size ? ` SIZE=${bytes.length}` : ''}`,
+    `RCPT TO:<${envelope.to}>`,
+    'DATA',
+  ];
+  const failed = await begin(server, commands, pipelining);
+  if (failed) return failed;
+
+  const reply = await server.sayMessage(bytes, dot);
+  if ('ended' in reply) return dot.said ? unknown(reply.ended) : lost(reply.ended);
+  if (isDone(reply.code)) return { kind: 'accepted', response: tidy(reply.text) };
+  return isRefusal(reply.code) ? refusal(reply) : unknown(tidy(reply.text));
+}
+
+const [atSender, atRecipient, atData] = [0, 1, 2];
+const goodbye = 421;
+
+/**
+ * All commands at once if the server takes that, else each after the reply to the one before. Undefined
+ * when the server waits for the message.
+ */
+async function begin(server: Conversation, commands: readonly string[], pipelining: boolean) {
+  const replies = pipelining ? server.say(...commands) : [];
+  let failed: MailOutcome | undefined;
+  let failedAt = -1;
+  for (const [at, command] of commands.entries()) {
+    const reply = await (replies[at] ?? server.say(command)[0]!);
+    if ('ended' in reply) return failed ?? lost(reply.ended);
+    if (at === atData && asksForMore(reply.code)) {
+      if (failed) await abandon(server, failedAt);
+      return failed;
+    }
+    if (isDone(reply.code)) continue;
+    if (!failed) [failed, failedAt] = [refused(reply, at), at];
+    if (reply.code === goodbye) server.close();
+    if (reply.code === goodbye || !pipelining) return failed;
+  }
+  return failed;
+}
+
+/**
+ * From a server that takes DATA although it refused what came before. Without a recipient an empty
+ * message reaches no recipient; without a sender there is nothing to trust it with.
+ */
+async function abandon(server: Conversation, failedAt: number) {
+  if (failedAt === atSender) server.close();
+  else await server.say('.')[0];
+}
+
+const refused = (reply: Said, at: number) =>
+  isRefusal(reply.code) ? refusal(reply, at === atRecipient) : lost(tidy(reply.text));
+
+type Said = Extract<Reply, { code: number }>;
+
+const lost = (reason: string): MailOutcome => ({ kind: 'lost', reason });
+const unknown = (reason: string): MailOutcome => ({ kind: 'unknown', reason });
+
+/** What a server said, or why it will say nothing more. */
+type Reply = { code: number; text: string } | { ended: string };
+
+/** Commands to and replies from a server that has greeted us, over one connection. */
+type Conversation = ReturnType<typeof converse>;
+
+const longestReply = 64 * 1024;
+
+/**
+ * Takes over a connection that nodemailer has opened, encrypted and logged in to, and that it goes on to
+ * watch for errors, silence and its end. Its own way of sending looks at every byte of a message in
+ * JavaScript and pipes it through streams, which is most of what a mail would cost.
+ */
+export function converse(smtp: SMTPConnection) {
+  const socket = smtp._socket || undefined;
+  const expected: ((reply: Reply) => void)[] = [];
+  let over: string | undefined;
+  const end = (reason: string) => {
+    over ??= reason;
+    for (const answer of expected.splice(0)) answer({ ended: over });
+  };
+  const read = replyReader((reply) => {
+    const answer = expected.shift();
+    if (answer) answer(reply);
+    else smtp.close(); // unexpected: it says goodbye, or what cannot be understood
+  });
+
+  smtp.on('error', (error: Error) => end(tidy(error.message) || 'the connection failed'));
+  smtp.once('end', () => end('the server closed the connection'));
+  socket?.removeAllListeners('data');
+  socket?.on('data', (chunk: Buffer) => {
+    if (!read(chunk.toString('latin1'))) smtp.close();
+  });
+
+  const nextReply = () =>
+    new Promise<Reply>((answer) => {
+      if (over !== undefined) answer({ ended: over });
+      else expected.push(answer);
+    });
+
+  /** Writes commands at once; a reply comes for each of them, in their order. */
+  function say(...commands: string[]): Promise<Reply>[] {
+    const replies = commands.map(nextReply);
+    socket?.write(`${commands.join('\r\n')}\r\n`);
+    return replies;
+  }
+
+  /**
+   * Writes a message and its final dot. A long message is out before its dot is said: until then nothing
+   * has arrived, and a server that replies too early is left.
+   */
+  async function sayMessage(message: Buffer, dot: { said: boolean }): Promise<Reply> {
+    const reply = nextReply();
+    if (!socket || over !== undefined) return await reply;
+    socket.cork();
+    const flows = socket.write(stuffed(message));
+    if (!flows) {
+      socket.uncork();
+      await Promise.race([reply, once(socket, 'drain').catch(() => reply)]);
+      if (expected.length === 0) {
+        smtp.close();
+        return await reply;
+      }
+      socket.cork();
+    }
+    dot.said = true;
+    socket.write('.\r\n');
+    socket.uncork();
+    return await reply;
+  }
+
+  return { say, sayMessage, close: () => smtp.close() };
+}
+
+/** Cuts what arrives into replies. False once more is held than any reply has. */
+function replyReader(onReply: (reply: Reply) => void) {
+  let rest = '';
+  let lines = '';
+  return (text: string): boolean => {
+    const parts = (rest + text).split('\n');
+    rest = parts.pop() ?? '';
+    for (const line of parts) {
+      lines += line;
+      if (partialLine.test(line)) continue;
+      onReply({ code: Number(wholeLine.exec(line)?.[1] ?? 0), text: decoded(lines) });
+      lines = '';
+    }
+    return rest.length + lines.length <= longestReply;
+  };
+}
+
+const partialLine = /^\d{3}-/;
+const wholeLine = /^(\d{3})(?:\s|$)/;
+
+/** Servers write UTF-8, or what they like. Line ends become spaces later. */
+function decoded(latin1: string): string {
+  if (/^[\x00-\x7f]*$/.test(latin1)) return latin1;
+  const text = Buffer.from(latin1, 'latin1').toString('utf8');
+  return text.includes('\ufffd') ? latin1 : text;
+}
+
 /** What became of one message. A server that says no, or nothing, is an outcome and never thrown. */
 export type MailOutcome =
   | { kind: 'accepted'; response: string }
@@ -121,33 +297,32 @@ export type MailOutcome =
 
 type Refused = { kind: 'refused'; code: number; enhanced: string | null; response: string };
 
+/** What nodemailer's connection puts on its errors. */
 type SmtpError = Error & {
   code?: string | undefined;
-  command?: string | undefined;
   response?: string | undefined;
   responseCode?: number | undefined;
 };
 
-const isAfterData = ({ code, command }: SmtpError) => code === 'EMESSAGE' && command === 'DATA';
-/** The server said how much it takes, so the message was not even tried. */
-const isTooLarge = ({ code, command }: SmtpError) => code === 'EMESSAGE' && command === 'MAIL FROM';
-
-function outcomeOf(error: SmtpError, otherwise: 'lost' | 'unknown' = 'lost'): MailOutcome {
-  const { response, responseCode: code, command } = error;
-  if (isTooLarge(error)) return refusal({ code: 552, text: `552 5.3.4 ${error.message}` });
-  if (code && isRefusal(code)) {
-    return refusal({ code, text: response ?? error.message }, command === 'RCPT TO');
-  }
-  const reason = tidy(response ?? error.message) || error.code || 'the connection failed';
-  return { kind: otherwise, reason };
+/** What it means that no connection could be had. */
+function outcomeOf(error: SmtpError): MailOutcome {
+  const { response, responseCode: code } = error;
+  if (code && isRefusal(code)) return refusal({ code, text: response ?? error.message });
+  return { kind: 'lost', reason: tidy(error.message) || error.code || 'the connection failed' };
 }
 
-const isTransient = (code: number) => code >= 400 && code < 500;
-const isRefusal = (code: number) => code >= 400 && code < 600;
+/** The first digit of a reply's code says what kind it is. */
+const kindOf = (code: number) => Math.trunc(code / 100);
+export const isDone = (code: number) => kindOf(code) === 2;
+const asksForMore = (code: number) => kindOf(code) === 3;
+const isTransient = (code: number) => kindOf(code) === 4;
+const isRefusal = (code: number) => isTransient(code) || kindOf(code) === 5;
 
+/** Whether the server asks for less: 421 too busy or too many connections, 454 try later. */
 export const asksForLess = (outcome: MailOutcome) =>
   outcome.kind === 'refused' && (outcome.code === 421 || outcome.code === 454);
 
+/** Whether the connection can carry another message after this one. */
 export const leavesConnectionUsable = (outcome: MailOutcome) =>
   outcome.kind === 'accepted' || (outcome.kind === 'refused' && outcome.code !== 421);
 
@@ -160,6 +335,16 @@ function refusal({ code, text }: { code: number; text: string }, atRecipient = f
   const unknownMailbox = atRecipient && /^5\.1\./.test(enhanced ?? '');
   return { ...refused, permanent: true, unknownMailbox };
 }
+
+/** The server said how much it takes, so this was not even tried. */
+const tooLarge = (most: number): MailOutcome => ({
+  kind: 'refused',
+  permanent: true,
+  unknownMailbox: false,
+  code: 552,
+  enhanced: '5.3.4',
+  response: `the message is larger than the ${most} bytes that the server takes`,
+});
 
 /** For an address that no server would take. */
 export const unmailable = (response: string): MailOutcome => ({

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { encodeWord, encodeWords, foldLines, quoteString } from 'nodemailer/lib/mime-funcs';
 import MimeNode from 'nodemailer/lib/mime-node';
-import { encode, wrap } from 'nodemailer/lib/qp';
 import { oneLine } from '../validation/parse.ts';
 import type { Mailbox } from './address.ts';
+import { cutAtSlots, fillBody, fillLine, hasSlots, headerSlots } from './pool.ts';
 
-/** Where a recipient's own words go. The marks are noncharacters, which no text may contain. */
-export const slot = (name: string) => `\ufdd0${name}\ufdd1`;
-
+/** One mail for many people. Its subject, `text`, `html` and header values may hold slots. */
 export type MessageTemplate = {
   from: Mailbox;
   replyTo: string | null;
@@ -17,6 +15,7 @@ export type MessageTemplate = {
   html: string;
 };
 
+/** What one recipient's message has of its own. */
 export type Filling = {
   to: Mailbox;
   /** Without its angle brackets. */
@@ -47,8 +46,7 @@ export function compose(template: MessageTemplate): (filling: Filling) => Buffer
     let message = '';
     for (const piece of skeleton) {
       message += piece.static;
-      if (piece.name !== null)
-        message += fill[piece.name]?.() ?? headerSafe(slotValue(slots, piece.name));
+      if (piece.name !== null) message += fill[piece.name]?.() ?? headerSlot(slots, piece.name);
     }
     return Buffer.from(message, 'latin1');
   };
@@ -138,6 +136,12 @@ function subjectHeader(subject: string): string {
   return foldLines(line, 76).slice(name.length);
 }
 
+function headerSlot(slots: Filling['slots'], name: string): string {
+  const value = slots[name];
+  if (value === undefined) throw new Error(`nothing to fill the slot ${name} with`);
+  return headerSafe(value);
+}
+
 /** Header values come from us, from checked addresses and from tokens: anything else is a bug. */
 function headerSafe(value: string): string {
   if (/[^\x20-\x7e\ufdd0\ufdd1]/.test(value))
@@ -147,79 +151,17 @@ function headerSafe(value: string): string {
 
 const mailDate = (date: Date) => date.toUTCString().replace('GMT', '+0000');
 
-const slotForm = /\ufdd0([a-z0-9_]+)\ufdd1/;
-const everySlot = new RegExp(slotForm.source, 'g');
-
-/** The slots of a header value, each replaced by what stands for it in the composed message. */
-const headerSlots = (value: string, marked: (name: string) => string) =>
-  value.replace(everySlot, (_, name: string) => marked(name));
-
-const hasSlots = (text: string) => slotForm.test(text);
-
-/** A line with its slots filled, before it is encoded for where it stands. */
-const fillLine = (line: string, slots: Readonly<Record<string, string>>) =>
-  line.replace(everySlot, (_, name: string) => slotValue(slots, name));
-
-type Body = { kind: 'text' | 'html'; pieces: BodyPiece[] };
-/** Already encoded, or the name of a slot. */
-type BodyPiece = { encoded: string } | { slot: string };
-
-/** A body in quoted-printable, cut at its slots. */
-function cutAtSlots(body: string, kind: Body['kind']): Body {
-  // split() with one group alternates between text and the name of a slot.
-  const pieces = body
-    .split(slotForm)
-    .map((text, at) => (at % 2 === 0 ? { encoded: quotedPrintable(text) } : { slot: text }));
-  return { kind, pieces };
-}
-
 /**
- * Joins the pieces by soft line breaks, which a reader takes out again: each piece stays encoded as it
- * is, wherever it comes to stand in its line.
+ * A message as it goes after DATA: a line that begins with a dot gets another one, and the last line
+ * ends. Its line ends must be CRLF already. Most messages come back as they are, uncopied.
  */
-function fillBody({ kind, pieces }: Body, slots: Readonly<Record<string, string>>): string {
-  let filled = '';
-  // Whether the next piece begins a line anyway. Never asked of `filled`: that would copy it each time.
-  let atLineStart = true;
-  for (const piece of pieces) {
-    const encoded = 'encoded' in piece ? piece.encoded : encodedSlot(kind, slots, piece.slot);
-    if (encoded === '') continue;
-    filled += atLineStart ? encoded : `=\r\n${encoded}`;
-    atLineStart = encoded.endsWith('\n');
-  }
-  return filled;
+export function stuffed(message: Buffer): Buffer {
+  const ends = message.subarray(-2).equals(lineEnd);
+  if (ends && message[0] !== dot && !message.includes(lineAndDot)) return message;
+  const text = message.toString('latin1').replace(/(^|\r\n)\./g, '$1..');
+  return Buffer.from(ends ? text : `${text}\r\n`, 'latin1');
 }
 
-function encodedSlot(kind: Body['kind'], slots: Readonly<Record<string, string>>, name: string) {
-  const value = slotValue(slots, name);
-  if (plainWord.test(value)) return value;
-  return quotedPrintable(kind === 'html' ? escapeHtml(value) : value);
-}
-
-function slotValue(slots: Readonly<Record<string, string>>, name: string): string {
-  const value = slots[name];
-  if (value === undefined) throw new Error(`nothing to fill the slot ${name} with`);
-  return value;
-}
-
-const plainWord = /^[A-Za-z0-9_-]{1,72}$/;
-
-// Of the 76 allowed: a soft line break may follow, and a dot may take two more.
-const longestLine = 73;
-
-/** No line begins with a dot: it would have to be doubled on the way, and not everybody undoes that. */
-const quotedPrintable = (text: string) =>
-  wrap(encode(text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')), longestLine).replace(
-    /^\./gm,
-    '=2E',
-  );
-
-const escapes: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!);
+const dot = 0x2e;
+const lineEnd = Buffer.from('\r\n');
+const lineAndDot = Buffer.from('\r\n.');

@@ -1,199 +1,106 @@
+import { encode, wrap } from 'nodemailer/lib/qp';
 import { createSemaphore } from '../async/semaphore.ts';
-import {
-  asksForLess,
-  type Connection,
-  type Envelope,
-  leavesConnectionUsable,
-  type MailOutcome,
-  open,
-  transmit,
-} from './connection.ts';
-import type { SmtpSettings } from './settings.ts';
 
-export type Leaving = {
-  signal?: AbortSignal | undefined;
-  /** Groups, such as organizations, take turns for connections and for the pace. */
-  group?: string | undefined;
-  /**
-   * Asked once, when a connection is ready and before the first byte of the message goes over it: who
-   * must know which messages may have arrived writes it down here. With false it does not go out.
-   */
-  mayLeave?: (() => Promise<boolean>) | undefined;
+/** Where a recipient's own words go. The marks are noncharacters, which no text may contain. */
+export const slot = (name: string) => `\ufdd0${name}\ufdd1`;
+
+const slotForm = /\ufdd0([a-z0-9_]+)\ufdd1/;
+const everySlot = new RegExp(slotForm.source, 'g');
+
+/** The slots of a header value, each replaced by what stands for it in the composed message. */
+export const headerSlots = (value: string, marked: (name: string) => string) =>
+  value.replace(everySlot, (_, name: string) => marked(name));
+
+export const hasSlots = (text: string) => slotForm.test(text);
+
+/** A line with its slots filled, before it is encoded for where it stands. */
+export const fillLine = (line: string, slots: Readonly<Record<string, string>>) =>
+  line.replace(everySlot, (_, name: string) => slotValue(slots, name));
+
+type Body = { kind: 'text' | 'html'; pieces: Piece[] };
+/** Already encoded, or the name of a slot. */
+type Piece = { encoded: string } | { slot: string };
+
+/** A body in quoted-printable, cut at its slots. */
+export function cutAtSlots(body: string, kind: Body['kind']): Body {
+  // split() with one group alternates between text and the name of a slot.
+  const pieces = body
+    .split(slotForm)
+    .map((text, at) => (at % 2 === 0 ? { encoded: quotedPrintable(text) } : { slot: text }));
+  return { kind, pieces };
+}
+
+/**
+ * Joins the pieces by soft line breaks, which a reader takes out again: each piece stays encoded as it
+ * is, wherever it comes to stand in its line.
+ */
+export function fillBody({ kind, pieces }: Body, slots: Readonly<Record<string, string>>): string {
+  let filled = '';
+  // Whether the next piece begins a line anyway. Never asked of `filled`: that would copy it each time.
+  let atLineStart = true;
+  for (const piece of pieces) {
+    const encoded = 'encoded' in piece ? piece.encoded : encodedSlot(kind, slots, piece.slot);
+    if (encoded === '') continue;
+    filled += atLineStart ? encoded : `=\r\n${encoded}`;
+    atLineStart = encoded.endsWith('\n');
+  }
+  return filled;
+}
+
+function encodedSlot(kind: Body['kind'], slots: Readonly<Record<string, string>>, name: string) {
+  const value = slotValue(slots, name);
+  if (plainWord.test(value)) return value;
+  return quotedPrintable(kind === 'html' ? escapeHtml(value) : value);
+}
+
+function slotValue(slots: Readonly<Record<string, string>>, name: string): string {
+  const value = slots[name];
+  if (value === undefined) throw new Error(`nothing to fill the slot ${name} with`);
+  return value;
+}
+
+const plainWord = /^[A-Za-z0-9_-]{1,72}$/;
+
+// Of the 76 allowed: a soft line break may follow, and a dot may take two more.
+const longestLine = 73;
+
+/** No line begins with a dot: it would have to be doubled on the way, and not everybody undoes that. */
+const quotedPrintable = (text: string) =>
+  wrap(encode(text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')), longestLine).replace(
+    /^\./gm,
+    '=2E',
+  );
+
+const escapes: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
 };
 
-/** Takes complete messages: a pool of connections to a server, or a mailbox in the database. */
-export type MailTransport = {
-  send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<MailOutcome>;
-};
-
-// Servers close an idle session after some minutes; leaving first avoids meeting that half way.
-const idleMs = 15_000;
-
-/** Sends complete messages to one server over a bounded number of connections. */
-export function createSmtpPool(settings: SmtpSettings) {
-  const throttle = createThrottle(settings);
-  const idle = createIdle();
-  const underWay = new Set<Promise<MailOutcome>>();
-  const closing = new AbortController();
-
-  async function send(
-    envelope: Envelope,
-    bytes: Buffer,
-    { signal, group = '', mayLeave }: Leaving,
-  ) {
-    if (closing.signal.aborted) return closed;
-    const leave = await throttle.enter(group, signal);
-    if (!leave) return outOfTime;
-    let outcome: MailOutcome | undefined;
-    try {
-      outcome = await deliver({ envelope, bytes, signal, mayLeave: askedOnce(mayLeave) });
-      return outcome;
-    } finally {
-      leave(feeling(outcome));
-    }
-  }
-
-  /** A reused connection may have ended unseen: what is lost on it gets a new one, once. */
-  async function deliver(message: Message): Promise<MailOutcome> {
-    const reused = idle.take();
-    if (reused) {
-      const outcome = await deliverOver(reused, message);
-      if (outcome.kind !== 'lost' || message.signal?.aborted) return outcome;
-    }
-    const opened = await open(settings, message.signal);
-    if ('failure' in opened) return opened.failure;
-    idle.watch(opened.connection);
-    return deliverOver(opened.connection, message);
-  }
-
-  async function deliverOver(connection: Connection, message: Message): Promise<MailOutcome> {
-    try {
-      if (!(await message.mayLeave())) {
-        idle.put(connection);
-        return withdrawn;
-      }
-      const outcome = await transmit(connection, message, settings);
-      connection.messages += 1;
-      await putBack(connection, outcome);
-      return outcome;
-    } catch (error) {
-      connection.smtp.close();
-      throw error;
-    }
-  }
-
-  async function putBack(connection: Connection, outcome: MailOutcome) {
-    const { smtp } = connection;
-    if (smtp.destroyed) return;
-    const spent = connection.messages >= settings.messagesPerConnection || closing.signal.aborted;
-    if (spent && outcome.kind === 'accepted') return leave(connection);
-    if (spent || !leavesConnectionUsable(outcome)) return smtp.close();
-    if (outcome.kind === 'accepted' || (await resets(connection))) idle.put(connection);
-  }
-
-  return {
-    /**
-     * The fate of one message; never throws for what the server does. Aborting the signal answers at
-     * once: `lost` while the message cannot have been taken, `unknown` after its final dot.
-     */
-    send(envelope: Envelope, bytes: Buffer, leaving: Leaving = {}): Promise<MailOutcome> {
-      const sending = send(envelope, bytes, leaving);
-      underWay.add(sending);
-      return sending.finally(() => underWay.delete(sending));
-    },
-    /** Waits for messages under way, then says goodbye. What is sent later is lost. */
-    async close() {
-      closing.abort();
-      await Promise.allSettled(underWay);
-      idle.empty();
-    },
-    state: () => ({ ...throttle.state(), idle: idle.size() }),
-  };
-}
-
-type Message = {
-  envelope: Envelope;
-  bytes: Buffer;
-  signal: AbortSignal | undefined;
-  mayLeave: () => Promise<boolean>;
-};
-
-/** A second connection for the same message is no second attempt. */
-function askedOnce(mayLeave: Leaving['mayLeave']): () => Promise<boolean> {
-  let asked: Promise<boolean> | undefined;
-  return () => {
-    asked ??= mayLeave?.() ?? Promise.resolve(true);
-    return asked;
-  };
-}
-
-const closed: MailOutcome = { kind: 'lost', reason: 'the mail service is stopping' };
-const withdrawn: MailOutcome = { kind: 'lost', reason: 'it is not to be sent any more' };
-const outOfTime: MailOutcome = { kind: 'lost', reason: 'the time for sending was over' };
-
-function feeling(outcome: MailOutcome | undefined) {
-  if (!outcome || outcome.kind === 'lost' || outcome.kind === 'unknown') return 'failed';
-  return asksForLess(outcome) ? 'asked_for_less' : 'fine';
-}
-
-/** After a refusal the server may still be inside that message's transaction. */
-function resets({ smtp }: Connection): Promise<boolean> {
-  return new Promise((resolve) => {
-    const end = () => resolve(false);
-    smtp.once('end', end);
-    smtp.reset((error) => {
-      smtp.off('end', end);
-      if (error) smtp.close();
-      resolve(!error);
-    });
-  });
-}
-
-/** Ends a session as the protocol wants it: the server closes, or we after it has answered. */
-const leave = ({ smtp }: Connection) => smtp.quit();
-
-/** Connections that wait for their next message, the freshest first. */
-function createIdle() {
-  const timers = new Map<Connection, NodeJS.Timeout>();
-  const remove = (connection: Connection) => {
-    clearTimeout(timers.get(connection));
-    return timers.delete(connection);
-  };
-  const quit = (connection: Connection) => {
-    remove(connection);
-    leave(connection);
-  };
-  return {
-    size: () => timers.size,
-    /** Removes a connection that ends, on whichever side. */
-    watch: (connection: Connection) => connection.smtp.once('end', () => remove(connection)),
-    put(connection: Connection) {
-      timers.set(connection, setTimeout(quit, idleMs, connection).unref());
-    },
-    take(): Connection | undefined {
-      const freshest = [...timers.keys()].at(-1);
-      if (freshest) remove(freshest);
-      return freshest;
-    },
-    empty() {
-      for (const connection of timers.keys()) quit(connection);
-    },
-  };
-}
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!);
 
 type Ending = 'fine' | 'asked_for_less' | 'failed';
-
-type Options = Pick<SmtpSettings, 'connections' | 'messagesPerSecond'>;
-
-const [minPauseMs, maxPauseMs] = [500, 30_000];
 
 /**
  * How many messages are in flight at once and how soon the next may start. Groups, such as organizations, take turns.
  * A server that asks for less gets half of it and a pause; each accepted message then earns a part of a place back.
  */
-export function createThrottle({ connections, messagesPerSecond }: Options) {
+type Throttle = {
+  /** Waits for a place and returns how to give it back; nothing when the signal ended the wait. */
+  enter(group: string, signal?: AbortSignal): Promise<((ending: Ending) => void) | undefined>;
+  state(): { limit: number; underWay: number; waiting: number };
+};
+
+type Options = { connections: number; messagesPerSecond: number | null; firstPauseMs?: number };
+
+const maxPauseMs = 30_000;
+
+export function createThrottle(options: Options): Throttle {
+  const { connections, messagesPerSecond, firstPauseMs = 500 } = options;
   const semaphore = createSemaphore({ slots: connections, startsPerSecond: messagesPerSecond });
-  let [limit, pausedUntil, pauseMs] = [connections, 0, minPauseMs];
+  let [limit, pausedUntil, pauseMs] = [connections, 0, firstPauseMs];
 
   function slowDown() {
     // Many connections get the same complaint at the same moment: it counts once.
@@ -209,15 +116,14 @@ export function createThrottle({ connections, messagesPerSecond }: Options) {
     if (limit === connections) return;
     limit = Math.min(connections, limit + 1 / limit);
     semaphore.resize(Math.floor(limit));
-    if (limit === connections) pauseMs = minPauseMs;
+    if (limit === connections) pauseMs = firstPauseMs;
   }
 
   return {
-    /** Waits for a place and returns how to give it back; nothing when the signal ended the wait. */
-    async enter(group: string, signal?: AbortSignal) {
+    async enter(group, signal) {
       const leave = await semaphore.acquire(group, signal).catch(() => undefined);
       if (!leave) return undefined;
-      return (ending: Ending) => {
+      return (ending) => {
         if (ending === 'asked_for_less') slowDown();
         if (ending === 'fine') speedUp();
         leave();

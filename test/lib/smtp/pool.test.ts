@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { type MailOutcome, tidy } from '../../../src/lib/smtp/connection.ts';
-import { createSmtpPool, createThrottle } from '../../../src/lib/smtp/pool.ts';
+import { createThrottle } from '../../../src/lib/smtp/pool.ts';
 import type { SmtpSettings } from '../../../src/lib/smtp/settings.ts';
+import { createSmtpPool } from '../../../src/lib/smtp/smtp.ts';
 import {
   closeConnection,
   noReply,

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { createSmtpPool } from '../../../src/lib/smtp/pool.ts';
 import type { SmtpSettings } from '../../../src/lib/smtp/settings.ts';
+import { createSmtpPool } from '../../../src/lib/smtp/smtp.ts';
 import { settingsFor } from '../../support/fakes/smtp-server.ts';
 
 const envelope = { from: 'hallo@baecker.example', to: 'ada@example.com' };

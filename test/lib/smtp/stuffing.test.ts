@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { stuffed } from '../../../src/lib/smtp/message.ts';
+
+/** As a server reads it (RFC 5321, 4.5.2): lines up to one of a dot alone, a first dot taken away. */
+function received(text: string): string {
+  const lines = text.split('\r\n');
+  const kept = lines.slice(0, lines.indexOf('.')).map((line) => line.replace(/^\./, ''));
+  return kept.map((line) => `${line}\r\n`).join('');
+}
+
+const lines = fc.array(fc.stringMatching(/^[. a-c]{0,5}$/), { maxLength: 8 });
+
+test('a server reads back each message as it was, whatever its dots', () => {
+  fc.assert(
+    fc.property(lines, (lines) => {
+      const message = lines.map((line) => `${line}\r\n`).join('');
+      const sent = stuffed(Buffer.from(message, 'latin1')).toString('latin1');
+      assert.equal(received(`${sent}.\r\n`), message || '\r\n');
+    }),
+  );
+});
+
+test('a message without its last line end gets one', () => {
+  assert.equal(stuffed(Buffer.from('.a\r\nb')).toString(), '..a\r\nb\r\n');
+});
+
+test('a message without such dots is not copied', () => {
+  const message = Buffer.from('a.\r\nb\r\n');
+  assert.equal(stuffed(message), message);
+});
