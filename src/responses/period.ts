@@ -66,7 +66,13 @@ export const localDay = (time: Date, timeZone: string): string =>
     .toString();
 
 export const addDays = (day: string, days: number): string =>
-  Temporal.PlainDate.from(day).add({ days }).toString();
+  sinceYearZero(Temporal.PlainDate.from(day).add({ days })).toString();
+
+const firstOfAll = Temporal.PlainDate.from('0000-01-01');
+
+/** ISO 8601 spells earlier years with six digits, which the API's dates do not have. */
+export const sinceYearZero = (day: Temporal.PlainDate): Temporal.PlainDate =>
+  Temporal.PlainDate.compare(day, firstOfAll) < 0 ? firstOfAll : day;
 
 type Split = {
   /** Whole hours; null is without an end on that side. */

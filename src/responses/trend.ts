@@ -10,7 +10,7 @@ import {
   ofKindByTime,
   wouldHaveFacets,
 } from './filter.queries.ts';
-import { addDays, type Instants, localDay, startOfLocalDay } from './period.ts';
+import { addDays, type Instants, localDay, sinceYearZero, startOfLocalDay } from './period.ts';
 import { type HeldTally, type NpsRollup, rollUp } from './rules.ts';
 
 export async function readNps(sql: Sql, orgId: string, scope: NpsScope): Promise<NpsRollup> {
@@ -192,7 +192,7 @@ type DaysOfTrend = { interval: TrendInterval; firstDay: string; lastDay: string 
 function startsOf({ interval, firstDay, lastDay }: DaysOfTrend): string[] {
   const starts: string[] = [];
   if (firstDay > lastDay) return starts;
-  let day = startOf(interval, Temporal.PlainDate.from(firstDay));
+  let day = sinceYearZero(startOf(interval, Temporal.PlainDate.from(firstDay)));
   while (day.toString() <= lastDay) {
     if (starts.length === maxRows) throw tooManyRows();
     starts.push(day.toString());
