@@ -213,7 +213,7 @@ async function UploadScreen({ db, orgId, upload, form, here }: UploadScreenProps
   if (upload.imported_at) {
     const survey = { orgId, surveyId: upload.survey_id };
     const rejects = await listRejects(db, survey, rejectsShown);
-    return <ImportedOfUploadScreen upload={upload} rejects={rejects} here={here} />;
+    return <UploadResult upload={upload} rejects={rejects} here={here} />;
   }
   const { columns, rows } = await previewUpload(db, orgId, upload);
   return (
@@ -280,7 +280,7 @@ function ColumnUses({ column: { name, use }, place }: { column: UploadColumn; pl
 
 type ImportedProps = { upload: Upload; rejects: readonly UploadReject[]; here: string };
 
-function ImportedOfUploadScreen({ upload, rejects, here }: ImportedProps) {
+function UploadResult({ upload, rejects, here }: ImportedProps) {
   return (
     <>
       <Notice kind="fine" text={`${summaryOf(upload, rejects.length)}.`} />

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Parser, parse } from 'csv-parse';
-import { parse as parseFromPackage } from 'csv-parse/sync';
+import { parse as parseCsv } from 'csv-parse/sync';
 import { Refusal } from '../../errors.ts';
 
 export type CsvRow = { line: number; cells: string[] };
@@ -113,7 +113,7 @@ export function readCsv(text: string): { columns: CsvColumn[]; records: CsvRecor
   type Row = { info: { lines: number }; record: Record<string, string> };
   let rows: Row[];
   try {
-    rows = parseFromPackage(body, {
+    rows = parseCsv(body, {
       bom: true,
       info: true,
       delimiter,
