@@ -47,7 +47,7 @@ const retryForMs = 60_000;
 /** A batch of mails of several organizations waits no longer for a lock: then they are written apart. */
 const sharedLockMs = 200;
 const batchesAtOnce = 2;
-const recordBatch = { most: 100, atOnce: batchesAtOnce, lingerMs: 5 };
+const recordBatch = { most: 100, atOnce: batchesAtOnce, lingerMs: 20 };
 
 type MailJobTools = {
   db: Db;
