@@ -136,12 +136,13 @@ type RunnerWork = Connecting &
     onFreed: () => void;
   };
 
-/** Resolves when the runner has fetched for the first time: only then is it known to work. */
+/** Resolves when the runner has fetched for the first time and listens: only then does it work. */
 async function startInstance(work: RunnerWork) {
   const session = await openSession(work, work.log, work.program);
   const connections = openConnections(work);
   const events: WorkerEvents = new EventEmitter();
   const fetched = once(events, 'localQueue:getJobs:complete');
+  const aboutToListen = once(events, 'pool:listen:success');
   const shuttingDown = once(events, 'pool:gracefulShutdown');
   const creation = registerOnCreation(events, { work, session, connections });
   const inFlight = countInFlight(work.graphileTasks);
@@ -170,7 +171,9 @@ async function startInstance(work: RunnerWork) {
   const workerPool = creation.workerPool!; // a runner that is returned has created its pool
   const parts = { work, session, connections, runner, workerPool, shuttingDown, inFlight };
   const instance = operate(parts);
-  const started = Promise.all([creation.registered, fetched]);
+  // sent after Graphile's LISTEN on the same connection: a job announced before it would wait for the poll
+  const listening = aboutToListen.then(([{ client }]) => client.query('select'));
+  const started = Promise.all([creation.registered, fetched, listening]);
   const failed = [failAfter(instance.ended), failAfter(wait(startTimeoutMs))];
   await Promise.race([started, ...failed]).catch((error) => {
     void instance.drain();
