@@ -1,11 +1,7 @@
 import { Hono } from 'hono';
 import { campaignSection } from './campaigns/api.ts';
 import { contactSection } from './contacts/api.ts';
-import { accountExamples, fileExamples } from './examples/account.ts';
-import { feedbackExamples } from './examples/feedback.ts';
-import { campaignExamples, sendingExamples } from './examples/sending.ts';
-import { surveyExamples } from './examples/surveys.ts';
-import { webhookExamples } from './examples/webhooks.ts';
+import { examplesOf } from './examples.ts';
 import { accountSection } from './keys/account.ts';
 import { renderedOnce } from './lib/http/read-answer.ts';
 import { docsHeaders, renderDocs } from './lib/openapi/docs.tsx';
@@ -46,15 +42,7 @@ export const apiDocument = (settings: Settings) =>
       license: { name: 'MIT', identifier: 'MIT' },
     },
     sections: sections(settings),
-    examples: {
-      ...surveyExamples,
-      ...feedbackExamples,
-      ...sendingExamples,
-      ...fileExamples,
-      ...campaignExamples,
-      ...webhookExamples,
-      ...accountExamples,
-    },
+    examples: examplesOf(sections(settings), messages),
     messages,
     messageHeaders: messageHeaders(settings.serviceName),
   });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { sendingExamples } from '../../../src/examples/sending.ts';
-import { webhookExamples } from '../../../src/examples/webhooks.ts';
+import { examplesOf } from '../../../src/examples.ts';
 import { docsHeaders, renderDocs } from '../../../src/lib/openapi/docs.tsx';
 import { describeApi } from '../../../src/lib/openapi/openapi.ts';
 import { sendSection } from '../../../src/sends/api.ts';
 import { webhookSection } from '../../../src/webhooks/api.ts';
 import { messageHeaders, messages } from '../../../src/webhooks/events.ts';
 
+const sections = [sendSection({ maxContacts: 1000 }), webhookSection];
 const document = describeApi({
   info: {
     title: 'askback <&>',
@@ -17,8 +17,8 @@ const document = describeApi({
     contact: { name: 'Somebody' },
     license: { name: 'MIT', identifier: 'MIT' },
   },
-  examples: { ...sendingExamples, ...webhookExamples },
-  sections: [sendSection({ maxContacts: 1000 }), webhookSection],
+  examples: examplesOf(sections, messages),
+  sections,
   messages,
   messageHeaders: messageHeaders('Service'),
 });
