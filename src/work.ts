@@ -3,7 +3,7 @@ import { createAppMailer } from './app-mailer.ts';
 import { Refusal } from './errors.ts';
 import { jobsAtOnce } from './jobs.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
-import type { Db, Sql } from './lib/db/db.ts';
+import type { Sql } from './lib/db/db.ts';
 import type { Log } from './lib/log/log.ts';
 import { createOutbound, type Outbound } from './lib/outbound/post.ts';
 import type { Lifecycle } from './lib/process/lifecycle.ts';
@@ -13,11 +13,10 @@ import { createDkimSigner } from './lib/smtp/dkim.ts';
 import { readSmtpUrl } from './lib/smtp/settings.ts';
 import { createSmtpPool, type MailTransport } from './lib/smtp/smtp.ts';
 import { createMailbox } from './mailbox/mailbox.ts';
-import { resealTotpSecrets } from './members/codes.ts';
-import { resealSlackHooks } from './notifications/slack.ts';
 import type { Database } from './open-database.ts';
 import { type ErasureFile, fileErasures, openErasureFile } from './people/receipts-file.ts';
 import { createRedactionWorker, type RedactionWorker } from './redaction-worker.ts';
+import { resealSecrets } from './reseal.ts';
 import { hasWaiting } from './responses/waiting-analyses.ts';
 import { createMailer, createMailJobs } from './sends/mail-job.ts';
 import { createSendProgress, type SendProgress } from './sends/send.ts';
@@ -31,7 +30,6 @@ import {
 import { crontab, tasks } from './tasks.ts';
 import { hasWebhookDue } from './webhooks/delivery.queries.ts';
 import type { OwnDeliveries } from './webhooks/emit.ts';
-import { resealSecrets } from './webhooks/secrets.ts';
 import { createDeliveryWorker } from './webhooks/worker.ts';
 
 type Saying = { say: (sentence: string) => void };
@@ -52,7 +50,7 @@ export async function startWork(given: Work & Saying) {
   );
   const [progress] = await Promise.all([
     parts.start('send progress', () => createSendProgress({ db, log, listenOn: sessions.db })),
-    parts.start('secrets', () => resealAll({ db, log, secrets })),
+    parts.start('secrets', () => resealSecrets({ db, log, secrets })),
   ]);
   const reader = await startReader({ log, parts });
   const erasureFile = await startErasureFile({ config, log, parts, database, say });
@@ -107,13 +105,6 @@ async function startErasureFile(given: Omit<Work, 'publicUrl'> & Saying) {
     say(`warning: ASKBACK_ERASURES_FILE: ${erasureFile.problem}`);
   await fileErasures({ db: database.db, erasureFile });
   return erasureFile;
-}
-
-/** What the previous key sealed is sealed with the current one, so that the previous key can go. */
-async function resealAll(tools: { db: Db; log: Log; secrets: Secrets }) {
-  await resealSecrets(tools);
-  await resealTotpSecrets(tools);
-  await resealSlackHooks(tools);
 }
 
 const startReader = ({ log, parts }: Pick<Work, 'log' | 'parts'>) =>

@@ -3,7 +3,6 @@ import type { Actor } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
-import type { Log } from '../lib/log/log.ts';
 import { recordAccountAct } from './account-acts.ts';
 
 type CodeTools = { db: Db; secrets: Secrets };
@@ -229,43 +228,4 @@ export function base32(bytes: Uint8Array): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
   const groups = bits.match(/.{1,5}/g) ?? [];
   return groups.map((group) => alphabet[Number.parseInt(group.padEnd(5, '0'), 2)]).join('');
-}
-
-const pageSize = 500;
-
-type SealedTotp = { id: string; totp_secret: Buffer };
-
-/** Seals secrets that the previous key sealed with the current one. */
-export async function resealTotpSecrets({ db, log, secrets }: CodeTools & { log: Log }) {
-  const { keyId } = secrets;
-  let unreadable = 0;
-  for (let after: string | null = null; ; ) {
-    const page: SealedTotp[] = await db<SealedTotp[]>`
-      select id, totp_secret
-      from members
-      where totp_secret is not null
-        and substring(totp_secret from 1 for ${keyId.length}) <> ${keyId}
-        and (${after}::uuid is null or id > ${after}::uuid)
-      order by id
-      limit ${pageSize}`;
-    for (const { id, totp_secret } of page) {
-      const resealed = reseal(secrets, id, totp_secret);
-      if (!resealed) unreadable += 1;
-      else
-        await db`
-          update members set totp_secret = ${resealed} where id = ${id} and totp_secret = ${totp_secret}`;
-    }
-    if (page.length < pageSize) break;
-    after = page.at(-1)!.id;
-  }
-  if (unreadable > 0)
-    log.error({ count: unreadable }, 'secrets of one-time codes cannot be opened');
-}
-
-function reseal(secrets: Secrets, id: string, sealed: Buffer): Buffer | undefined {
-  try {
-    return secrets.seal(totpOwner(id), secrets.openBytes(totpOwner(id), sealed));
-  } catch {
-    return undefined; // another key sealed it: it stays, in case that key comes back
-  }
 }

@@ -81,33 +81,6 @@ function messageOf({ subject, sentences, action }: NotificationLetter, url: stri
 const escaped = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-export async function resealSlackHooks({
-  db,
-  log,
-  secrets,
-}: {
-  db: Db;
-  log: Log;
-  secrets: Secrets;
-}) {
-  let unreadable = 0;
-  for (const hook of await listHooksOfOtherKey(db, secrets.keyId)) {
-    const resealed = reseal(secrets, hook);
-    if (resealed) await replaceHook(db, hook, resealed);
-    else unreadable += 1;
-  }
-  if (unreadable > 0)
-    log.error({ count: unreadable }, 'addresses of Slack webhooks cannot be opened');
-}
-
-function reseal(secrets: Secrets, { org_id, url }: { org_id: string; url: Buffer }) {
-  try {
-    return secrets.seal(hookPlace(org_id), secrets.openBytes(hookPlace(org_id), url));
-  } catch {
-    return undefined; // another key sealed it: it stays, in case that key comes back
-  }
-}
-
 type HookTools = {
   db: Db;
   secrets: Pick<Secrets, 'seal'>;
@@ -188,16 +161,4 @@ export async function claimPost(sql: Sql, orgId: string, id: string) {
       and case n.kind when 'digest' then h.digest <> 'none' else n.kind = any(h.events) end and o.id = n.org_id
     returning n.org_id, n.kind, n.subject, o.name as organization, o.slug, o.time_zone, h.url, ${contents(sql)}`;
   return claimed;
-}
-
-type SealedHook = { org_id: string; url: Buffer };
-
-const listHooksOfOtherKey = async (sql: Sql, keyId: Buffer) =>
-  await sql<SealedHook[]>`
-    -- all organizations
-    select org_id, url from slack_hooks where substring(url from 1 for 4) <> ${keyId}`;
-
-/** Unless it was changed meanwhile. */
-async function replaceHook(sql: Sql, { org_id, url }: SealedHook, resealed: Buffer) {
-  await sql`update slack_hooks set url = ${resealed} where org_id = ${org_id} and url = ${url}`;
 }

@@ -8,11 +8,11 @@ import {
   checkSecondStep,
   pendingSecret,
   renewRecoveryCodes,
-  resealTotpSecrets,
   switchCodesOff,
   switchCodesOn,
   totpCode,
 } from '../../src/members/codes.ts';
+import { resealSecrets } from '../../src/reseal.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -113,10 +113,10 @@ test('a secret sealed with the previous key is resealed with the current one', a
   const [{ sealed }] = await db<[{ sealed: number }]>`
     select count(totp_secret)::int as sealed from members`;
   const { lines, log } = keptLog();
-  await resealTotpSecrets({ db, log, secrets: createSecrets([randomBytes(32)]) });
+  await resealSecrets({ db, log, secrets: createSecrets([randomBytes(32)]) });
   const line = ['error', 'secrets of one-time codes cannot be opened', { count: sealed }];
   assert.deepEqual(lines.splice(0), [line]);
-  await resealTotpSecrets({ db, log, secrets: createSecrets([today, before]) });
+  await resealSecrets({ db, log, secrets: createSecrets([today, before]) });
   assert.deepEqual(lines, []);
   const later = { db, secrets: createSecrets([today]) };
   assert.ok(await checkSecondStep(later, memberId, codeOf(secret, 1)));

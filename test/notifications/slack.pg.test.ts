@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
-import { postNotification, resealSlackHooks, waitsMinutes } from '../../src/notifications/slack.ts';
+import { postNotification, waitsMinutes } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
+import { resealSecrets } from '../../src/reseal.ts';
 import type { SubscriberAnswer, SubscriberClient } from '../../src/webhooks/deliver.ts';
 import { answerOf, subscriber } from '../support/fakes/subscriber.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
@@ -188,10 +189,10 @@ test('the address is sealed, never shown, kept by an empty field, and resealed w
   lines.length = 0;
   const hooks = (await db`select from slack_hooks`).length;
   const other = createSecrets([Buffer.alloc(32, 3)]);
-  await resealSlackHooks({ ...taskTools(db), log, secrets: other });
+  await resealSecrets({ db, log, secrets: other });
   const line = ['error', 'addresses of Slack webhooks cannot be opened', { count: hooks }];
   assert.deepEqual(lines.splice(0), [line]);
-  await resealSlackHooks({ ...taskTools(db), log, secrets: newer });
+  await resealSecrets({ db, log, secrets: newer });
   assert.deepEqual(lines, []);
   const place = { owner: org_id, id: 'slack' };
   assert.equal(createSecrets([Buffer.alloc(32, 2)]).open(place, (await stored())!), address);
