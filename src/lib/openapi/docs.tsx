@@ -1,82 +1,24 @@
 import { createHash } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { html } from 'hono/html';
-import type { Described, DescribedAnswer, Document } from './openapi.ts';
+import type { Described, Document } from './openapi.ts';
 import type { Schema } from './operation.ts';
 
-/** The look of the documentation page; it follows the browser's colour scheme. */
+/** Follows the browser's colour scheme. */
 const style = `
-:root {
-  color-scheme: light dark;
-  --ink: light-dark(#1c2330, #e4e8ef);
-  --soft: light-dark(#566074, #a2adbf);
-  --paper: light-dark(#ffffff, #12161d);
-  --side: light-dark(#f5f7fa, #171c25);
-  --line: light-dark(#dfe4ec, #2a3240);
-  --block: light-dark(#f2f4f8, #1b212c);
-  --link: light-dark(#1d55c4, #83aefc);
-  --get: light-dark(#0a6a4a, #62d2a5);
-  --post: light-dark(#1d55c4, #83aefc);
-  --put: light-dark(#8a5300, #efb45c);
-  --delete: light-dark(#b3261e, #ff938b);
-}
-* { box-sizing: border-box; }
-html { scroll-behavior: smooth; scroll-padding-top: 1rem; }
-@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto; } }
-body {
-  margin: 0; display: grid; grid-template-columns: 18rem minmax(0, 1fr);
-  color: var(--ink); background: var(--paper);
-  font: 16px/1.55 system-ui, sans-serif;
-}
-nav {
-  position: sticky; top: 0; height: 100vh; overflow-y: auto; padding: 1.5rem 1.25rem 3rem;
-  background: var(--side); border-right: 1px solid var(--line); font-size: .875rem;
-}
-nav h2, .contents h2 { margin: 1.5rem 0 .35rem; font-size: .75rem; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); }
-nav ul, .contents ul { list-style: none; margin: 0; padding: 0; }
-nav li a, .contents li a { display: block; padding: .2rem .4rem; margin: 0 -.4rem; border-radius: .3rem; color: inherit; text-decoration: none; overflow-wrap: anywhere; }
-nav li a:hover, .contents li a:hover { background: var(--line); }
-nav .home, .contents .home { font-weight: 700; font-size: 1.1rem; color: inherit; text-decoration: none; }
-nav .method, .contents .method { font-size: .65rem; }
-main { padding: 2rem clamp(1rem, 4vw, 4rem) 6rem; max-width: 62rem; }
-.contents { display: none; margin-bottom: 1.5rem; padding: .6rem 1rem; border: 1px solid var(--line); border-radius: .5rem; background: var(--side); }
-.contents summary { font-weight: 600; cursor: pointer; }
-h1 { margin: 0 0 1rem; font-size: 2rem; line-height: 1.2; }
-main > section > h2 { margin: 4rem 0 .5rem; padding-bottom: .4rem; border-bottom: 2px solid var(--line); font-size: 1.5rem; }
-h3, main > h2 { margin: 2rem 0 .3rem; font-size: 1.1rem; }
-h4 { margin: 1.4rem 0 .4rem; font-size: .9rem; }
-p { margin: .4rem 0 .8rem; }
-a { color: var(--link); }
-:focus-visible { outline: 2px solid var(--link); outline-offset: 2px; border-radius: .2rem; }
-.plain { font-weight: 400; color: var(--soft); }
-.operation { margin: 1.5rem 0 0; padding: 1px 0 1.5rem; border-bottom: 1px solid var(--line); }
-.operation > h3 { display: flex; gap: .6rem; align-items: baseline; flex-wrap: wrap; }
-.summary { font-size: 1.05rem; }
-.path { overflow-wrap: anywhere; font-weight: 600; }
-.self { margin-left: auto; text-decoration: none; color: var(--soft); }
-.method { font: 700 .75rem/1 ui-monospace, monospace; }
-.get { color: var(--get); } .post { color: var(--post); } .put, .patch { color: var(--put); } .delete { color: var(--delete); }
-.badge { margin-left: .6rem; padding: .1rem .5rem; border: 1px solid currentColor; border-radius: 1rem; font-size: .75rem; color: var(--put); }
-code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .875em; }
-p code, dd code { padding: .1em .3em; border-radius: .25rem; background: var(--block); }
-pre { margin: .4rem 0; padding: .9rem 1rem; overflow-x: auto; max-height: 28rem; border-radius: .5rem; background: var(--block); font-size: .8125rem; line-height: 1.5; }
-pre code { font-size: 1em; }
+:root { color-scheme: light dark; --soft: light-dark(#566074, #a2adbf); --line: light-dark(#dfe4ec, #2a3240); }
+body { margin: 0 auto; padding: 1rem 1.25rem 4rem; max-width: 62rem; font: 1rem/1.5 system-ui, sans-serif; }
+h2 { margin-top: 3rem; border-bottom: 2px solid var(--line); }
+ul { padding-left: 1.25rem; }
+code, pre { font-family: ui-monospace, monospace; font-size: .875rem; overflow-wrap: anywhere; }
+pre { padding: 1rem; max-height: 28rem; overflow: auto; border: 1px solid var(--line); overflow-wrap: normal; }
+.operation { padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
+.soft, dd { color: var(--soft); font-weight: 400; }
 .scroll { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; font-size: .875rem; }
 th, td { padding: .4rem .75rem .4rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; }
-.kind { color: var(--soft); }
-.must { color: var(--delete); font-size: .75rem; white-space: nowrap; }
-dl { margin: .3rem 0; font-size: .875rem; }
-dl > div { display: grid; grid-template-columns: 3.5rem 1fr; padding: .2rem 0; }
-dl.headers > div { grid-template-columns: 15rem 1fr; }
-dt { font-weight: 600; } dd { margin: 0; color: var(--soft); }
-@media (max-width: 52rem) {
-  body { display: block; }
-  nav { display: none; }
-  .contents { display: block; }
-  dl.headers > div { grid-template-columns: 1fr; }
-}
-@media print { nav, .contents { display: none; } body { display: block; } pre { max-height: none; } }
+dt { font-weight: 600; }
+dd { margin: 0 0 .4rem; }
 `;
 
 const styleHash = createHash('sha256').update(style).digest('base64');
@@ -97,50 +39,67 @@ export const docsHeaders = {
 /** The document as a page for people. Its lines to paste call the service at `origin`. */
 export const renderDocs = (document: Document, origin: string) =>
   String(html`<!doctype html>${<Page document={document} origin={origin} />}`);
-type Shown = { document: Document; origin: string };
-type Entry = { method: string; path: string; of: Described };
 
-const Page = ({ document, origin }: Shown) => {
-  const entries = entriesOf(document);
+type Entry = { method: string; path: string; of: Described };
+type Schemas = Readonly<Record<string, Schema>>;
+
+const Page = ({ document, origin }: { document: Document; origin: string }) => {
+  const { info, components, webhooks } = document;
+  const entries = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, of]): Entry => ({ method, path, of })),
+  );
+  const entriesOf = (tag: string) => entries.filter(({ of }) => of.tags.includes(tag));
+  const tags = document.tags.filter(({ name }) => entriesOf(name).length > 0);
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>{`${document.info.title} API`}</title>
+        <title>{`${info.title} API`}</title>
         <link rel="icon" href={icon} />
         <style dangerouslySetInnerHTML={{ __html: style }} />
       </head>
       <body>
-        <nav aria-label="Operations">
-          <Contents document={document} entries={entries} />
-        </nav>
         <main>
-          <details class="contents">
-            <summary>Contents</summary>
-            <Contents document={document} entries={entries} />
-          </details>
           <h1>
-            {document.info.title} <span class="plain">API v{document.info.version}</span>
+            {info.title} <span class="soft">API v{info.version}</span>
           </h1>
           <p>
             The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI{' '}
             {document.openapi}).
           </p>
-          <Words text={document.info.description} />
-          {sectionsOf(document, entries).map((tag) => (
-            <section>
-              <h2>{tag.name}</h2>
-              <Words text={tag.description} />
-              {entries
-                .filter(({ of }) => of.tags.includes(tag.name))
-                .map(({ of, method, path }) => (
-                  <Operation
-                    of={of}
-                    at={{ method, path, origin, schemas: document.components.schemas }}
-                  />
+          <Words text={info.description} />
+          <nav aria-label="Operations">
+            {tags.map(({ name }) => (
+              <details>
+                <summary>{name}</summary>
+                <ul>
+                  {entriesOf(name).map(({ of }) => (
+                    <li>
+                      <a href={`#${of.operationId}`}>{of.summary}</a>
+                    </li>
+                  ))}
+                </ul>
+              </details>
+            ))}
+            <details>
+              <summary>Events</summary>
+              <ul>
+                {Object.keys(webhooks).map((type) => (
+                  <li>
+                    <a href={`#${type}`}>{type}</a>
+                  </li>
                 ))}
+              </ul>
+            </details>
+          </nav>
+          {tags.map(({ name, description }) => (
+            <section>
+              <h2>{name}</h2>
+              <Words text={description} />
+              {entriesOf(name).map((entry) => (
+                <Operation {...entry} origin={origin} schemas={components.schemas} />
+              ))}
             </section>
           ))}
           <Events document={document} />
@@ -150,114 +109,100 @@ const Page = ({ document, origin }: Shown) => {
   );
 };
 
-/** All tags except "Events". */
-const sectionsOf = (document: Document, entries: readonly Entry[]) =>
-  document.tags.filter(({ name }) => entries.some(({ of }) => of.tags.includes(name)));
-
-const Contents = ({ document, entries }: { document: Document; entries: Entry[] }) => (
-  <>
-    <a class="home" href="/docs">
-      {document.info.title}
-    </a>
-    {sectionsOf(document, entries).map(({ name }) => (
-      <>
-        <h2>{name}</h2>
-        <ul>
-          {entries
-            .filter(({ of }) => of.tags.includes(name))
-            .map(({ of, method }) => (
-              <li>
-                <a href={`#${of.operationId}`}>
-                  <Method of={method} /> {of.summary}
-                </a>
-              </li>
-            ))}
-        </ul>
-      </>
-    ))}
+const Events = ({ document: { webhooks, components } }: { document: Document }) => (
+  <section>
     <h2>Events</h2>
-    <ul>
-      {Object.keys(document.webhooks).map((type) => (
-        <li>
-          <a href={`#${type}`}>{type}</a>
-        </li>
-      ))}
-    </ul>
-  </>
-);
-
-const Events = ({ document: { webhooks, components } }: { document: Document }) => {
-  const [first] = Object.values(webhooks);
-  return (
-    <section>
-      <h2>Events</h2>
-      <p>
-        A webhook is sent these by POST. Check the signature over the raw body, answer 2xx within 10
-        seconds, and ignore fields you do not know.
-      </p>
-      <h3>Headers of every delivery</h3>
-      <dl class="headers">
-        {first?.post.parameters.map(({ name, description }) => (
-          <div>
-            <dt>
-              <code>{name}</code>
-            </dt>
-            <dd>{description}</dd>
-          </div>
-        ))}
-      </dl>
-      {Object.entries(webhooks).map(([type, { post }]) => (
-        <section class="operation" id={type}>
-          <h3>
-            <code class="path">{type}</code>
-          </h3>
-          <p class="summary">{post.description}</p>
-          <Body of={post} name={type} schemas={components.schemas} />
-          <Code text={JSON.stringify(examplePayload(post), null, 2)} />
-        </section>
-      ))}
-    </section>
-  );
-};
-
-const examplePayload = ({ requestBody }: Described): unknown =>
-  requestBody?.content['application/json']?.example;
-
-const entriesOf = ({ paths }: Document): Entry[] =>
-  Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, of]) => ({ method, path, of })),
-  );
-
-type Place = { method: string; path: string; origin: string; schemas: Schemas };
-
-/** One operation: what it takes, what it answers, and a line to paste. */
-const Operation = ({ of, at }: { of: Described; at: Place }) => (
-  <section class="operation" id={of.operationId}>
-    <h3>
-      <Method of={at.method} /> <code class="path">{at.path}</code>
-      <a class="self" href={`#${of.operationId}`} aria-label={`Link to ${of.summary}`}>
-        #
-      </a>
-    </h3>
-    <p class="summary">
-      {of.summary}
-      {needsWrite(of) ? <span class="badge">write key</span> : null}
+    <p>
+      A webhook is sent these by POST. Check the signature over the raw body, answer 2xx within 10
+      seconds, and ignore fields you do not know.
     </p>
-    {of.description ? <Words text={of.description} /> : null}
-    <Parameters of={of} at={at} />
-    <Body of={of} name={of.summary} schemas={at.schemas} />
-    <h4>Request</h4>
-    <Code text={curl(of, at)} />
-    {Object.entries(of.responses)
-      .filter(([status]) => status < '400')
-      .map(([status, answer]) => (
-        <Success name={of.summary} status={status} answer={answer} schemas={at.schemas} />
+    <h3>Headers of every delivery</h3>
+    <dl>
+      {Object.values(webhooks)[0]?.post.parameters.map(({ name, description }) => (
+        <>
+          <dt>
+            <code>{name}</code>
+          </dt>
+          <dd>{description}</dd>
+        </>
       ))}
-    <Refusals of={of} />
+    </dl>
+    {Object.entries(webhooks).map(([type, { post }]) => (
+      <section class="operation" id={type}>
+        <h3>
+          <code>{type}</code>
+        </h3>
+        <p>{post.description}</p>
+        <Body of={post} schemas={components.schemas} />
+        <Code
+          text={JSON.stringify(post.requestBody?.content['application/json']?.example, null, 2)}
+        />
+      </section>
+    ))}
   </section>
 );
 
-const Method = ({ of }: { of: string }) => <span class={`method ${of}`}>{of.toUpperCase()}</span>;
+type OperationProps = Entry & { origin: string; schemas: Schemas };
+
+/** One operation: what it takes, a line to paste, and what it answers. */
+const Operation = ({ method, path, of, origin, schemas }: OperationProps) => {
+  const responses = Object.entries(of.responses);
+  return (
+    <section class="operation" id={of.operationId}>
+      <h3>
+        <a href={`#${of.operationId}`}>{of.summary}</a>
+      </h3>
+      <p>
+        <code>
+          {method.toUpperCase()} {path}
+        </code>
+        {of.security?.[0]?.['apiKey']?.[0] === 'write' ? (
+          <span class="soft"> needs a write key</span>
+        ) : null}
+      </p>
+      {of.description ? <Words text={of.description} /> : null}
+      {of.parameters.length > 0 ? <h4>Parameters</h4> : null}
+      <Table
+        name={`Parameters of ${of.summary}`}
+        rows={of.parameters.map(({ name, in: where, required, description = '', schema }) => ({
+          path: where === 'path' ? `{${name}}` : name,
+          words: where === 'header' ? 'header' : wordsOf(schema, schemas),
+          required,
+          about: description,
+        }))}
+      />
+      <Body of={of} schemas={schemas} />
+      <h4>Request</h4>
+      <Code text={curl(of, { method, url: `${origin}${path}` })} />
+      {responses
+        .filter(([status]) => status < '400')
+        .map(([status, { description, content }]) => {
+          const { schema = {}, example } = content?.['application/json'] ?? {};
+          const rows = rowsOf(schema, schemas).map((row) => ({ ...row, required: false }));
+          return (
+            <>
+              <h4>
+                {status} {STATUS_CODES[status]}: <span class="soft">{description}</span>
+              </h4>
+              <Table name={`Answer ${status} of ${of.summary}`} rows={rows} />
+              {example === undefined ? null : <Code text={JSON.stringify(example, null, 2)} />}
+            </>
+          );
+        })}
+      <h4>Refusals</h4>
+      <dl>
+        {responses
+          .filter(([status]) => status >= '400')
+          .map(([status, { description }]) => (
+            <>
+              <dt>{status}</dt>
+              <dd>{description}</dd>
+            </>
+          ))}
+      </dl>
+    </section>
+  );
+};
 
 const Code = ({ text }: { text: string }) => (
   <pre tabindex={0}>
@@ -265,88 +210,33 @@ const Code = ({ text }: { text: string }) => (
   </pre>
 );
 
-const Parameters = ({ of, at }: { of: Described; at: Place }) =>
-  of.parameters.length === 0 ? null : (
-    <>
-      <h4>Parameters</h4>
-      <Table
-        name={`Parameters of ${of.summary}`}
-        rows={of.parameters.map(({ name, in: where, required, description = '', schema }) => ({
-          path: where === 'path' ? `{${name}}` : name,
-          words: where === 'header' ? 'header' : wordsOf(schema, at.schemas),
-          required,
-          about: description,
-        }))}
-      />
-    </>
-  );
-
-const Body = ({ of, name, schemas }: { of: Described; name: string; schemas: Schemas }) => {
+const Body = ({ of, schemas }: { of: Described; schemas: Schemas }) => {
   const schema = of.requestBody?.content['application/json']?.schema;
   return schema ? (
     <>
       <h4>Body</h4>
-      <Table name={`Body of ${name}`} rows={rowsOf(schema, schemas)} />
+      <Table name={`Body of ${of.summary}`} rows={rowsOf(schema, schemas)} />
     </>
   ) : null;
 };
 
-type OperationProps = { name: string; status: string; answer: DescribedAnswer; schemas: Schemas };
-
-const Success = ({ name, status, answer, schemas }: OperationProps) => {
-  const { schema, example } = answer.content?.['application/json'] ?? {};
-  return (
-    <>
-      <h4>
-        {status} {STATUS_CODES[status]}: <span class="plain">{answer.description}</span>
-      </h4>
-      {schema ? (
-        <Table
-          name={`Answer ${status} of ${name}`}
-          rows={rowsOf(schema, schemas).map((row) => ({ ...row, required: false }))}
-        />
-      ) : null}
-      {example === undefined ? null : <Code text={JSON.stringify(example, null, 2)} />}
-    </>
-  );
-};
-
-const Refusals = ({ of }: { of: Described }) => (
-  <>
-    <h4>Refusals</h4>
-    <dl class="refusals">
-      {Object.entries(of.responses)
-        .filter(([status]) => status >= '400')
-        .map(([status, { description }]) => (
-          <div>
-            <dt>{status}</dt>
-            <dd>{description}</dd>
-          </div>
-        ))}
-    </dl>
-  </>
-);
-
-const needsWrite = ({ security = [] }: Described) => security[0]?.['apiKey']?.[0] === 'write';
-
 /** The operation as a line to paste, with the values of its examples. */
-function curl({ parameters, requestBody, security = [] }: Described, at: Place) {
+function curl(
+  { parameters, requestBody, security = [] }: Described,
+  { method, url }: { method: string; url: string },
+) {
   const exampleOf = (name: string) => parameters.find((one) => one.name === name)?.example ?? name;
-  const path = at.path.replace(/\{(\w+)\}/g, (_, name) => exampleOf(name));
+  const filled = url.replace(/\{(\w+)\}/g, (_, name) => exampleOf(name));
+  const lines = [`curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${filled}'`];
+  if (security.length > 0) lines.push(`-H "X-API-Key: $API_KEY"`);
   const { example } = requestBody?.content['application/json'] ?? {};
-  const lines = [
-    `curl${at.method === 'get' ? '' : ` -X ${at.method.toUpperCase()}`} '${at.origin}${path}'`,
-    ...(security.length > 0 ? [`-H "X-API-Key: $API_KEY"`] : []),
-    ...(example === undefined
-      ? []
-      : [
-          `-H 'Content-Type: application/json'`,
-          `-d '${JSON.stringify(example).replaceAll("'", "'\\''")}'`,
-        ]),
-    ...(requestBody && 'message/rfc822' in requestBody.content
-      ? [`-H 'Content-Type: message/rfc822'`, '--data-binary @message.eml']
-      : []),
-  ];
+  if (example !== undefined) {
+    const json = JSON.stringify(example).replaceAll("'", "'\\''");
+    lines.push(`-H 'Content-Type: application/json'`, `-d '${json}'`);
+  }
+  if (requestBody && 'message/rfc822' in requestBody.content) {
+    lines.push(`-H 'Content-Type: message/rfc822'`, '--data-binary @message.eml');
+  }
   return lines.join(' \\\n  ');
 }
 
@@ -364,9 +254,9 @@ const Table = ({ name, rows }: { name: string; rows: readonly Row[] }) =>
             <tr>
               <th scope="row">
                 <code>{path}</code>
-                {required ? <span class="must"> required</span> : null}
+                {required ? <span class="soft"> required</span> : null}
               </th>
-              <td class="kind">{words}</td>
+              <td class="soft">{words}</td>
               <td>{about}</td>
             </tr>
           ))}
@@ -428,8 +318,6 @@ function rangeOf({ minimum, maximum, maxLength }: Schema): string {
   if (minimum !== undefined && maximum !== undefined) return `${minimum} to ${maximum}`;
   return minimum === undefined ? '' : `${minimum} or more`;
 }
-
-type Schemas = Readonly<Record<string, Schema>>;
 
 const resolve = (schema: Schema, schemas: Schemas): Schema =>
   schema.$ref ? (schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;

@@ -13,21 +13,20 @@ import {
 // The API document: OpenAPI 3.1 out of valibot schemas, and the same as a page for people.
 
 type Api = {
-  info: ApiInfo;
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    contact: { name: string };
+    license: { name: string; identifier: string };
+  };
   sections: readonly ApiSection[];
-  messages: readonly Message[];
-  /** The headers that go with every message, by name: what they hold. */
+  /** Requests that this service makes to a subscriber. */
+  messages: readonly { type: string; about: string; payload: v.GenericSchema }[];
+  /** The headers of every message: name and description. */
   messageHeaders: Readonly<Record<string, string>>;
-  /** By the id of an operation or the type of a message: what stands in its path, what is sent, what is answered. */
+  /** By the id of an operation or the type of a message. */
   examples: Readonly<Record<string, Example>>;
-};
-
-type ApiInfo = {
-  title: string;
-  version: string;
-  description: string;
-  contact: { name: string };
-  license: { name: string; identifier: string };
 };
 
 export type Document = ReturnType<typeof describeApi>;
@@ -47,10 +46,33 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
     }
   }
   addLinks(paths);
-  const webhooks = messages.map((message) => [
-    message.type,
-    { post: describeMessage(message, messageHeaders, examples[message.type] ?? {}) },
-  ]);
+  const parameters = Object.entries(messageHeaders).map(
+    ([name, description]): Parameter => ({
+      name,
+      in: 'header',
+      required: true,
+      description,
+      schema: { type: 'string' },
+    }),
+  );
+  const webhooks: Record<string, { post: Described }> = {};
+  for (const { type, about, payload } of messages) {
+    const content = json(jsonSchema(payload, 'output', {}), examples[type]?.body);
+    webhooks[type] = {
+      post: {
+        operationId: type,
+        tags: ['Events'],
+        summary: type,
+        description: about,
+        security: [],
+        parameters,
+        requestBody: { required: true, content },
+        responses: {
+          '2XX': { description: 'Taken. Anything else, or nothing within 10 s, is a failure.' },
+        },
+      },
+    };
+  }
   return {
     openapi: '3.1.0',
     info,
@@ -60,7 +82,7 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
       { name: 'Events', description: 'What is posted to the URL of a webhook.' },
     ],
     paths,
-    webhooks: Object.fromEntries(webhooks) as Record<string, { post: Described }>,
+    webhooks,
     components: {
       securitySchemes: {
         apiKey: {
@@ -78,74 +100,36 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
   };
 }
 
-function describeMessage(
-  { type, about, payload }: Message,
-  names: Api['messageHeaders'],
-  { body }: Example,
-): Described {
-  return {
-    operationId: type,
-    tags: ['Events'],
-    summary: type,
-    description: about,
-    security: [],
-    parameters: Object.entries(names).map(([name, description]) => ({
-      name,
-      in: 'header',
-      required: true,
-      description,
-      schema: { type: 'string' },
-    })),
-    requestBody: { required: true, content: json(jsonSchema(payload, 'output', {}), body) },
-    responses: {
-      '2XX': { description: 'Taken. Anything else, or nothing within 10 s, is a failure.' },
-    },
-  };
-}
-
-type Paths = Record<string, Record<string, Described>>;
-
 /**
- * Adds what answers lead to: with the id in the answer of `/things`, or of its first row, go the operations of
- * `/things/{id}` and of what lies below it.
+ * Adds OpenAPI links: the id in the answer of `/things`, or of its first row, is the parameter of `/things/{id}` and of
+ * the paths below it. The example of the answer shows where the id is.
  */
-function addLinks(paths: Paths) {
+function addLinks(paths: Record<string, Record<string, Described>>) {
   for (const [path, methods] of Object.entries(paths)) {
+    const below = Object.entries(paths)
+      .filter(
+        ([other]) =>
+          other.startsWith(path) && /^\/\{id\}(\/[a-z-]+)?$/.test(other.slice(path.length)),
+      )
+      .flatMap(([, others]) => Object.values(others));
+    if (below.length === 0) continue;
     for (const method of ['get', 'post']) {
-      const operation = methods[method];
-      const pointer = operation && idIn(operation);
-      if (pointer) link(operation, pointer, below(paths, path));
+      const answers = Object.entries(methods[method]?.responses ?? {})
+        .filter(([status]) => /^20[01]$/.test(status))
+        .map(([, answer]) => answer);
+      const example = answers[0]?.content?.['application/json']?.example as
+        | { data?: { id?: unknown } | { id?: unknown }[] }
+        | undefined;
+      const [item, pointer] = Array.isArray(example?.data)
+        ? [example.data[0], '/data/0/id']
+        : [example?.data, '/data/id'];
+      if (!item?.id) continue;
+      const links = below.map(({ operationId }) => [
+        operationId,
+        { operationId, parameters: { id: `$response.body#${pointer}` } },
+      ]);
+      for (const answer of answers) if (answer.content) answer.links = Object.fromEntries(links);
     }
-  }
-}
-
-/** Where the id stands in the example of an answer, which fits its schema. */
-function idIn({ responses }: Described): string | undefined {
-  const success = Object.entries(responses).find(([status]) => /^20[01]$/.test(status))?.[1];
-  const example = success?.content?.['application/json']?.example as
-    | { data?: { id?: unknown } | { id?: unknown }[] }
-    | undefined;
-  const data = example?.data;
-  if (Array.isArray(data)) return data[0]?.id ? '/data/0/id' : undefined;
-  return data?.id ? '/data/id' : undefined;
-}
-
-function below(paths: Paths, path: string): Described[] {
-  const own = Object.entries(paths).filter(([other]) => {
-    const rest = other.startsWith(`${path}/{id}`) ? other.slice(path.length) : '';
-    return /^\/\{id\}(\/[a-z-]+)?$/.test(rest);
-  });
-  return own.flatMap(([, methods]) => Object.values(methods));
-}
-
-function link({ responses }: Described, pointer: string, operations: readonly Described[]) {
-  if (operations.length === 0) return;
-  const links = operations.map(({ operationId }): [string, Link] => [
-    operationId,
-    { operationId, parameters: { id: `$response.body#${pointer}` } },
-  ]);
-  for (const [status, answer] of Object.entries(responses)) {
-    if (/^20[01]$/.test(status) && answer.content) answer.links = Object.fromEntries(links);
   }
 }
 
@@ -158,25 +142,14 @@ export type Parameter = {
   schema: Schema;
   example?: string;
 };
-export type Content = { 'application/json': { schema: Schema; example?: unknown } };
-/** A body that is a mail message, as it came. */
-type MessageContent = {
-  'application/json'?: never;
-  'message/rfc822': { schema: Schema; example?: string };
-  'application/octet-stream': { schema: Schema; example?: string };
-};
-/** A file, by its media types. */
-type FileContent = { 'application/json'?: never } & {
-  [type: string]: { schema: Schema; example?: string };
-};
+/** By media type. */
+export type Content = Record<string, { schema: Schema; example?: unknown }>;
 export type DescribedAnswer = {
   description: string;
   headers?: Record<string, unknown>;
-  content?: Content | FileContent;
-  links?: Record<string, Link>;
+  content?: Content;
+  links?: Record<string, { operationId: string; parameters: Record<string, string> }>;
 };
-/** What an answer leads to: the operation, and where in the answer its parameter stands. */
-type Link = { operationId: string; parameters: Record<string, string> };
 export type Described = {
   operationId: string;
   tags: string[];
@@ -184,7 +157,7 @@ export type Described = {
   description?: string;
   security?: Record<string, string[]>[];
   parameters: Parameter[];
-  requestBody?: { required: boolean; content: Partial<Content> | MessageContent };
+  requestBody?: { required: boolean; content: Content };
   responses: Record<string, DescribedAnswer>;
 };
 
@@ -236,9 +209,6 @@ export type DescribedRefusal = {
   /** Of its body, where the one of its status does not fit. */
   example?: { error: string; code: string };
 };
-
-/** A request that this service makes to a subscriber. */
-type Message = { type: string; about: string; payload: v.GenericSchema };
 
 /** What stands in the path of an operation, what is sent, what is answered. */
 export type Example = {

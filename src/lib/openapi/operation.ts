@@ -14,7 +14,7 @@ import type {
 
 type Place = { section: string; named: Named; example: Example };
 
-/** One operation as OpenAPI says it, with all that follows from its form. */
+/** One operation in OpenAPI, with everything that follows from its form. */
 export function describeOperation(
   operation: Operation,
   { section, named, example }: Place,
@@ -37,56 +37,54 @@ export function describeOperation(
         content: json(jsonSchema(body, 'input', named), example.body),
       },
     }),
-    ...(operation.message && { requestBody: messageBody(operation.message, example.message) }),
+    ...(operation.message && {
+      requestBody: { required: true, content: messageContent(operation.message, example.message) },
+    }),
     responses: { ...successes(operation, named, example), ...refusals(operation, named) },
   };
 }
 
-/** Some generators know no media type of messages and leave the operation out: bytes are known to all of them. */
-const messageBody = (description: string, example: string | undefined) => ({
-  required: true,
-  content: {
-    'message/rfc822': { schema: { type: 'string', description }, ...(example && { example }) },
-    'application/octet-stream': {
-      schema: { type: 'string', format: 'binary', description },
-      ...(example && { example }),
-    },
+/** Some client generators leave out an operation whose media type they do not know: all know bytes. */
+const messageContent = (description: string, example: string | undefined): Content => ({
+  'message/rfc822': { schema: { type: 'string', description }, ...(example && { example }) },
+  'application/octet-stream': {
+    schema: { type: 'string', format: 'binary', description },
+    ...(example && { example }),
   },
 });
 
-function successes(
-  operation: Operation,
-  named: Named,
-  { answer, also, files: fileExamples }: Example,
-) {
-  const headers = Object.fromEntries(headersOf(operation).map((name) => [name, headerRef(name)]));
-  const describe = ({ status, about, schema, files }: DescribedSuccess, example: unknown) => ({
-    [status]: {
-      description: about,
-      headers,
-      ...(schema && { content: json(jsonSchema(schema, 'output', named), example) }),
-      ...(files && { content: textFiles(files, fileExamples) }),
-    },
-  });
+function successes(operation: Operation, named: Named, examples: Example) {
+  const { method, permission, body } = operation;
+  const names =
+    permission === 'none'
+      ? ['X-Request-Id']
+      : Object.keys(headers).filter(
+          (name) => (onlyOf[name] ?? method) === method && (body || name !== 'X-Ignored-Fields'),
+        );
+  const describe = ({ status, about, schema, files }: DescribedSuccess, example: unknown) => {
+    const fileContents = Object.entries(files ?? {}).map(([format, type]) => {
+      const fileExample = examples.files?.[format];
+      return [
+        type.split(';')[0],
+        { schema: { type: 'string' }, ...(fileExample !== undefined && { example: fileExample }) },
+      ];
+    });
+    return {
+      [status]: {
+        description: about,
+        headers: Object.fromEntries(names.map((name) => [name, headerRef(name)])),
+        ...(schema && { content: json(jsonSchema(schema, 'output', named), example) }),
+        ...(files && { content: Object.fromEntries(fileContents) as Content }),
+      },
+    };
+  };
   return {
-    ...describe(operation.answer, answer),
-    ...(operation.also && describe(operation.also, also)),
+    ...describe(operation.answer, examples.answer),
+    ...(operation.also && describe(operation.also, examples.also)),
   };
 }
 
-/** By their media types alone: what stands in them is described in words. */
-const textFiles = (files: Readonly<Record<string, string>>, examples: Example['files'] = {}) =>
-  Object.fromEntries(
-    Object.entries(files).map(([format, type]) => [
-      type.split(';')[0]!,
-      {
-        schema: { type: 'string' },
-        ...(examples[format] !== undefined && { example: examples[format] }),
-      },
-    ]),
-  );
-
-/** Headers that only answers to one method have; those to none are said where they stand. */
+/** Headers that only answers to one method have. */
 const onlyOf: Readonly<Record<string, string>> = {
   'Idempotent-Replayed': 'post',
   ETag: 'get',
@@ -94,50 +92,32 @@ const onlyOf: Readonly<Record<string, string>> = {
   'Retry-After': 'none',
 };
 
-function headersOf({ method, permission, body }: Operation): string[] {
-  if (permission === 'none') return ['X-Request-Id'];
-  const own = Object.keys(headers).filter((name) => (onlyOf[name] ?? method) === method);
-  return body ? own : own.filter((name) => name !== 'X-Ignored-Fields');
-}
-
-function refusals(operation: Operation, named: Named): Record<string, DescribedAnswer> {
+function refusals(operation: Operation, named: Named) {
   const all: Record<string, DescribedRefusal> = { ...commonAnswers(operation) };
-  for (const [status, { about, schema, example }] of Object.entries(operation.refusals ?? {})) {
+  for (const [status, { about, ...rest }] of Object.entries(operation.refusals ?? {})) {
     const before = all[status];
-    all[status] = {
-      about: before ? `${before.about}; ${about}` : about,
-      ...(schema && { schema }),
-      ...(example && { example }),
+    all[status] = { about: before ? `${before.about}; ${about}` : about, ...rest };
+  }
+  const answers: Record<string, DescribedAnswer> = {};
+  for (const [status, { about, bare, example, schema = Failure }] of Object.entries(all)) {
+    const failure = { ...(example ?? failureExamples[status]), request_id: exampleRequestId };
+    answers[status] = {
+      description: about,
+      ...((status === '429' || status === '503') && {
+        headers: { 'Retry-After': headerRef('Retry-After') },
+      }),
+      ...(!bare && { content: json(jsonSchema(schema, 'output', named), failure) }),
     };
   }
-  const answers = Object.entries(all).map(
-    ([status, { about, bare, example, schema = Failure }]) => [
-      status,
-      {
-        description: about,
-        ...((status === '429' || status === '503') && {
-          headers: { 'Retry-After': headerRef('Retry-After') },
-        }),
-        ...(!bare && {
-          content: json(jsonSchema(schema, 'output', named), failureExample(status, example)),
-        }),
-      },
-    ],
-  );
-  return Object.fromEntries(answers) as Record<string, DescribedAnswer>;
+  return answers;
 }
-
-const failureExample = (status: string, own = failureExamples[status]) => ({
-  ...own,
-  request_id: exampleRequestId,
-});
 
 const pathParameters = (
   { path, parameters = {} }: Operation,
   examples: Example['path'] = {},
 ): Parameter[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const { about, schema = uuid } = parameters[name] ?? {};
+    const { about, schema = { type: 'string', format: 'uuid' } } = parameters[name] ?? {};
     const example = examples[name];
     return {
       name,
@@ -148,8 +128,6 @@ const pathParameters = (
       ...(example && { example }),
     };
   });
-
-const uuid: Schema = { type: 'string', format: 'uuid' };
 
 function queryParameters(query: Operation['query'], named: Named): Parameter[] {
   if (!query) return [];
@@ -186,8 +164,6 @@ export const json = (schema: Schema, example?: unknown): Content => ({
 });
 const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
 
-/** What all operations have in common, said once. */
-
 /** The body of every refusal. */
 export const Failure = v.pipe(
   v.object({
@@ -215,12 +191,9 @@ export const headers = {
   'Retry-After': text('After how many seconds it is worth trying again.'),
 };
 
-/** Page and limit are checked as the text they come as, and meant as numbers. */
+/** Page and limit are parsed from text, but documented as numbers. */
 const paging: Readonly<Record<string, { about: string; schema: Schema }>> = {
-  page: {
-    about: 'which page',
-    schema: { type: 'integer', minimum: 1, default: 1 },
-  },
+  page: { about: 'which page', schema: { type: 'integer', minimum: 1, default: 1 } },
   limit: {
     about: 'rows on a page; more than 200 counts as 200',
     schema: { type: 'integer', minimum: 1, default: 50 },
@@ -261,10 +234,8 @@ export const failureExamples: Readonly<Record<string, { error: string; code: str
 
 const exampleRequestId = '0b8f6a1e-7d3c-4c55-9f0a-2e4d6b8c1a37';
 
-type Asked = { method: string; path: string; permission: string; body?: unknown };
-
 /** The refusals that follow from the form of an operation. */
-function commonAnswers({ method, path, permission, body }: Asked) {
+function commonAnswers({ method, path, permission, body }: Operation) {
   return {
     ...(method === 'get' &&
       permission !== 'none' && {
