@@ -10,7 +10,7 @@ import type { CommandTools } from '../../src/command-tools.ts';
 import { createKey } from '../../src/keys/manage.ts';
 import { askNicelyContacts, delightedResponses } from '../importers/samples.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
-import { commandTools } from '../support/probe/commands.ts';
+import { commandTools } from '../support/probe/command.ts';
 import { emptyDatabase, testDatabase } from '../support/probe/database.ts';
 
 const { db, url } = await testDatabase();

@@ -44,7 +44,7 @@ export async function machine(sql: Sql): Promise<string> {
 export type Part = { name: string; kind: string; measured: string; sections: readonly Section[] };
 
 /** The report with this part in place of what stood there of it, the parts in the order of `names`. */
-export function withPart(report: string, part: Part, names: readonly string[]): string {
+function withPart(report: string, part: Part, names: readonly string[]): string {
   const kept = new Map(report.split(mark).slice(1).map(named));
   kept.set(part.name, textOf(part));
   const parts = names.flatMap((name) =>

@@ -64,7 +64,7 @@ export async function measureScreens(
 }
 
 /** What else is measured of the service with the demo: it takes the service, and a key to read with. */
-export type AlsoMeasure = (service: Service, readKey: string) => Promise<void>;
+type AlsoMeasure = (service: Service, readKey: string) => Promise<void>;
 
 async function withDatabase<T>(server: string, work: (database: BenchDatabase) => Promise<T>) {
   const database = await benchDatabase(server);

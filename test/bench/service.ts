@@ -49,7 +49,7 @@ export async function startService(
 }
 
 /** What a service needs to be measured, with subscribers on this machine. */
-export const serviceSettings = (databaseUrl: string) => ({
+const serviceSettings = (databaseUrl: string) => ({
   DATABASE_URL: databaseUrl,
   ASKBACK_SECRET_KEY: secretKey.toString('base64'),
   ASKBACK_RATE_LIMIT: '1000000',

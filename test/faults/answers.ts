@@ -9,7 +9,7 @@ const patienceMs = 300_000;
 const answerMs = 10_000;
 
 /** The answers that were acknowledged, and the others. */
-export type AnswersGiven = { acknowledged: string[]; alreadyThere: number; faults: number };
+type AnswersGiven = { acknowledged: string[]; alreadyThere: number; faults: number };
 
 /**
  * Answers through personal links, so many a second, as long as it takes: who gets no answer asks again,

@@ -12,7 +12,7 @@ export type Fault = {
   orphans: ReadonlySet<string>;
 };
 
-export type Books = {
+type Books = {
   webhooks: readonly string[];
   /** The answers that the database has. */
   committed: ReadonlySet<string>;

@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
-import { commandRunner, secretKey } from '../support/probe/commands.ts';
+import { commandRunner } from '../support/probe/command.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { visitorBrowser } from '../support/probe/visitor.ts';
+import { secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const environment = {
@@ -16,9 +17,9 @@ const environment = {
 const run = (...words: string[]) => commandRunner(environment)('member', ...words);
 
 async function json(...words: string[]) {
-  const { code, text } = await run(...words, '--json');
-  assert.equal(code, 0, text);
-  return JSON.parse(text);
+  const { code, stdout, stderr } = await run(...words, '--json');
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
 }
 
 const statusOf = async (link: string) =>
@@ -32,8 +33,8 @@ test('member invite prints the link of an operator, and of a member of an organi
 
   const org = await makeOrganization(db);
   const words = ['--org', org, '--role', 'owner', '--email', 'bo@people.test'];
-  const { text } = await run('invite', ...words);
-  assert.equal(await statusOf(text.split('\n')[0]!), 200);
+  const { stdout } = await run('invite', ...words);
+  assert.equal(await statusOf(stdout.split('\n')[0]!), 200);
   // Without a mail server there is nothing to mail it with.
   assert.equal((await db`select from test.jobs`).length, 0);
 });
@@ -66,7 +67,7 @@ test('member list, role and remove know members by address, and keep the last ow
   await json('role', '--org', org, '--email', 'view@people.test', '--role', 'editor');
   const refused = await run('remove', '--org', org, '--email', 'own@people.test');
   assert.equal(refused.code, 1);
-  assert.match(refused.text, /without an owner/);
+  assert.match(refused.stderr, /without an owner/);
   await json('remove', '--org', org, '--email', 'VIEW@people.test');
   assert.deepEqual(await roles(), [['Own@people.test', 'owner']]);
   assert.ok((await json('list')).length >= 2);

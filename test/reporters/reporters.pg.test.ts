@@ -12,8 +12,9 @@ import {
   makeSurvey,
   makeWebhook,
 } from '../support/make/rows.ts';
-import { commandRunner, secretKey } from '../support/probe/commands.ts';
+import { commandRunner } from '../support/probe/command.ts';
 import { testDatabase } from '../support/probe/database.ts';
+import { secretKey } from '../support/processes/program.ts';
 
 const { db, url } = await testDatabase();
 const actor = commandActor();
@@ -310,19 +311,19 @@ test('reporter commands make, list and revoke reporters', async () => {
   const run = commandRunner({ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey });
   const name = `metabase-${crypto.randomUUID()}`;
   const create = ['reporter', 'create', '--org', own.id, '--name', name];
-  const { text } = await run(...create);
-  const asTool = connect(text.split('\n').at(-1)!, { connections: 1 });
+  const { stdout } = await run(...create);
+  const asTool = connect(stdout.trimEnd().split('\n').at(-1)!, { connections: 1 });
   assert.deepEqual([...(await asTool`select name from surveys`)], [{ name: 'larkspur' }]);
   await asTool.end();
-  assert.match((await run(...create)).text, /there is a reporter named metabase-\S+ already/);
+  assert.match((await run(...create)).stderr, /there is a reporter named metabase-\S+ already/);
   const nowhere = await run('reporter', 'create', '--org', crypto.randomUUID());
-  assert.match(nowhere.text, /organization not found/);
+  assert.match(nowhere.stderr, /organization not found/);
   await db`insert into reporters ${db({ org_id: own.id, name: 'gone', role_name: `gone_${name}` })}`;
-  const listed = (await run('reporter', 'list')).text;
+  const listed = (await run('reporter', 'list')).stdout;
   assert.match(listed, new RegExp(`^${name} +larkspur +askback_reporter_[\\da-f]{8} `, 'm'));
   assert.match(listed, /^gone +larkspur +\S+ \(no such role\)/m);
   assert.equal((await run('reporter', 'revoke', '--name', name)).code, 0);
-  assert.match((await run('reporter', 'revoke', '--name', name)).text, /reporter not found/);
+  assert.match((await run('reporter', 'revoke', '--name', name)).stderr, /reporter not found/);
   const acts = await db<{ act: string }[]>`
     select act from audit_events where org_id = ${own.id} and target_id = ${name} order by at`;
   assert.deepEqual(

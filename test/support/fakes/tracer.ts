@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/api';
 import { traceWith } from '../../../src/lib/tracing/spans.ts';
 
-export type RecordedSpan = {
+type RecordedSpan = {
   name: string;
   /** The trace that it is part of, or none when it begins one. */
   parentTrace: string | undefined;

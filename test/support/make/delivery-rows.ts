@@ -73,19 +73,6 @@ export async function addDeliveries(sql: Sql, ...deliveries: readonly DeliveryFi
   return rows.map(({ id }) => id);
 }
 
-/** Adds many deliveries that arrived today, all of one event. */
-export async function endDeliveriesToday(
-  sql: Sql,
-  { org_id, webhook_id }: Pick<DeliveryFields, 'org_id' | 'webhook_id'>,
-  count: number,
-) {
-  const [event] = await addDeliveries(sql, { org_id, webhook_id, status: 'delivered' });
-  await sql`
-    insert into ended_deliveries (org_id, webhook_id, id, event_id, attempts, delivered_at)
-    select ${org_id}, ${webhook_id}, id_at(now()), ${event!}::uuid, 1, now()
-    from generate_series(2, ${count})`;
-}
-
 /** Makes the deliveries of a webhook those of a test. */
 export async function makeTests(sql: Sql, webhookId: string) {
   await sql`

@@ -23,7 +23,7 @@ export type Twin = Awaited<ReturnType<typeof makeTwin>>;
 
 const categories = ['promoter', 'passive', 'detractor'] as const;
 /** Surveys of three kinds, in this order. */
-export const twinSurveys = [
+const twinSurveys = [
   { type: 'nps', audience: null },
   { type: 'nps', audience: 'employee' },
   { type: 'ces', audience: null },

@@ -1,8 +1,20 @@
 import { commandLine } from '../../../src/cli.ts';
+import type { CommandTools } from '../../../src/command-tools.ts';
 import { Refusal } from '../../../src/errors.ts';
 import { runCommandLine, UsageError } from '../../../src/lib/cli/command.ts';
-import { ConfigError } from '../../../src/settings.ts';
-import { commandTools } from './commands.ts';
+import { ConfigError, loadConfig } from '../../../src/settings.ts';
+
+/** Tools of a command that runs in this process; `out` gets what it prints and says. */
+export const commandTools = (
+  environment: Record<string, string>,
+  out: (text: string) => void = () => {},
+): CommandTools => ({
+  config: () => loadConfig(environment, () => ''),
+  environment,
+  say: out,
+  print: out,
+  stopSignal: async () => 'SIGTERM',
+});
 
 /** Runs commands in this process, with the two outputs and the code that `askback` would end with. */
 export function commandRunner(environment: Record<string, string>) {

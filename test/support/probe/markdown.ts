@@ -11,7 +11,7 @@ export function headingsOf(page: string): Map<string, string> {
 export const linksOf = (page: string): string[] =>
   [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
 
-export const anchorOf = (heading: string) =>
+const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
     .replace(/[^\w\- ]/g, '')

@@ -3,7 +3,7 @@ import type { createApp } from '../../../src/app.ts';
 
 type App = ReturnType<typeof createApp>;
 type Item = { id: string } & Record<string, unknown>;
-export type ListAnswer = {
+type ListAnswer = {
   data: Item[];
   meta: {
     page: number;

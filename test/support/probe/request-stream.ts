@@ -1,6 +1,6 @@
 import { Agent, get, type RequestOptions } from 'node:http';
 
-export type RequestResult = { begun: number; ended: number; status: number | string };
+type RequestResult = { begun: number; ended: number; status: number | string };
 
 type Callers = { fresh: number; keeping: number; headers: Record<string, string> };
 

@@ -55,7 +55,7 @@ export async function ask<T>(url: string, question: string): Promise<T> {
   }
 }
 
-export type Holder = { child: ChildProcess; said: string; next(): Promise<string> };
+type Holder = { child: ChildProcess; said: string; next(): Promise<string> };
 
 /** Another process that serves from the folder, up to its first word. */
 export async function hold(t: TestContext, dataDir: string, mode = ''): Promise<Holder> {

@@ -22,7 +22,3 @@ export const canCarryPrepared = (): boolean => Number(pgbouncerVersion()) >= ver
 /** The lines of its settings with which it carries them; older ones refuse to start with a setting that they do not know. */
 export const preparedSettings = (): string[] =>
   canCarryPrepared() ? ['max_prepared_statements = 200'] : [];
-
-/** From 1.24 on it carries them unless it is set not to. */
-export const unpreparedSettings = (): string[] =>
-  canCarryPrepared() ? ['max_prepared_statements = 0'] : [];

@@ -93,7 +93,7 @@ function start(
 }
 
 /** Starts a program with its own process id in LISTEN_PID, which its parent cannot know before. */
-export const withListenPid = [
+const withListenPid = [
   'sh',
   '-c',
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell fills it in
