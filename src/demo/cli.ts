@@ -5,7 +5,6 @@ import { type Command, command, flag } from '../lib/cli/command.ts';
 import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { publicUrlOf } from '../open-database.ts';
 import { listOrganizations } from '../organizations/queries.ts';
-import { configuredSecrets } from '../settings.ts';
 import { shareUrl } from '../surveys/lifecycle.ts';
 import { demoOrganization, type FilledDemo, fillDemo } from './fill.ts';
 
@@ -26,8 +25,7 @@ const demo = command({
         );
       }
       const address = await publicUrlOf(db, config);
-      const secrets = configuredSecrets(config, config.dataDir);
-      const filled = await fillDemo({ db, secrets }, new Date());
+      const filled = await fillDemo(db, new Date());
       if (!filled) return remind(address);
       return introduce(filled, address ?? '$ADDRESS', config.smtpUrl === null);
     }),
@@ -66,14 +64,14 @@ Password and keys are not shown again. Paste one of these while askback serves; 
 
 ${curl.join('\n')}
 `;
-  const keys = { read_key: readKey, write_key: writeKey };
   const data = {
     created: true,
     organization_id: demoOrganization,
     address,
     share_url,
     sign_in: signIn,
-    ...keys,
+    read_key: readKey,
+    write_key: writeKey,
     curl,
   };
   return { data, text };

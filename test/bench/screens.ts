@@ -1,5 +1,4 @@
 import { demoOrganization, fillDemo } from '../../src/demo/fill.ts';
-import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import type { Db } from '../../src/lib/db/db.ts';
 import { signIn } from '../support/make/session.ts';
 import { type BenchDatabase, benchDatabase } from './database.ts';
@@ -12,7 +11,6 @@ import {
 } from './processor-time.ts';
 import { type Size, seed } from './seed.ts';
 import { type Service, startService } from './service.ts';
-import { secretKey } from './surveys.ts';
 
 export const connections = 64;
 const seconds = 3;
@@ -49,7 +47,7 @@ export async function measureScreens(
   alsoMeasure: AlsoMeasure,
 ): Promise<ScreenCost[]> {
   const shared = await withDatabase(server, async ({ url, db }) => {
-    const demo = await fillDemo({ db, secrets: createSecrets([secretKey]) }, new Date());
+    const demo = await fillDemo(db, new Date());
     return await withService(url, async (service) => {
       const costs = await measureCrowd(service, db, ofOne);
       await alsoMeasure(service, demo?.readKey ?? '');

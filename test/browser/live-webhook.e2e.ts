@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { desktop, launchBrowser } from '../e2e/browser.ts';
+import { makeWebhook } from '../support/make/rows.ts';
 import { makeScene, signInBrowser } from './scene.ts';
 
 const [scene, browser] = [await makeScene(), await launchBrowser()];
 
 test('the page of a webhook shows that it was switched off, while one looks at it', async () => {
   const { db, full, base } = scene;
-  const [webhook] = await db<{ id: string }[]>`
-    update webhooks set active = true, deactivated_reason = null where org_id = ${full.id}
-    returning id`;
+  const webhook = await makeWebhook(db, full.id);
   const context = await browser.newContext(desktop);
   await signInBrowser(context, scene, 'editor');
   const page = await context.newPage();
-  await page.goto(`${base}/o/${full.slug}/webhooks/${webhook!.id}`);
+  await page.goto(`${base}/o/${full.slug}/webhooks/${webhook}`);
   const state = page.locator('#state');
   assert.notEqual(await state.textContent(), 'Off');
   await db`
     update webhooks set active = false, deactivated_reason = 'three in a row'
-    where id = ${webhook!.id}`;
+    where id = ${webhook}`;
   await page.getByText('It was switched off: three in a row.').waitFor();
   assert.equal(await state.textContent(), 'Off');
   await page.getByRole('button', { name: 'Switch on' }).click();
