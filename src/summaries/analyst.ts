@@ -1,11 +1,13 @@
+import { setTimeout } from 'node:timers/promises';
 import * as v from 'valibot';
+import { secondsOf } from '../lib/outbound/post.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import { createBuiltinAnalyst, type ReadComment } from './builtin.ts';
 import {
   type Analysis,
   churnRisks,
-  longestSummary,
-  mostThemes,
+  maxSummary,
+  maxThemes,
   sentiments,
   tidyText,
   tidyThemes,
@@ -17,45 +19,26 @@ export const chooseAnalyst = (
   reader: { analyze: ReadComment },
 ): Analyst => (ai ? createProvider(ai) : createBuiltinAnalyst(reader.analyze));
 
-const failuresUntilOpen = 5;
-const openForMs = 60_000;
-const longestReport = 4000;
-const usual = { now: Date.now, answerTimeoutMs: 20_000 };
+const maxReport = 4000;
+const usualTimeoutMs = 20_000;
 
-/** An OpenAI-compatible chat endpoint. Whatever it answers is checked; after failures it is left alone. */
+/** An OpenAI-compatible chat endpoint. Its answers are data of a stranger: each is checked. */
 export function createProvider(
   settings: ProviderSettings,
-  over: Partial<typeof usual> = {},
+  answerTimeoutMs = usualTimeoutMs,
 ): Analyst {
-  const { now, answerTimeoutMs } = { ...usual, ...over };
   const endpoint = { ...settings, answerTimeoutMs };
-  let failures = 0;
-  let openUntil = 0;
-
-  /** Only what the endpoint itself fails at counts: no comment can have others' left unread. */
-  async function ask<S extends v.GenericSchema>(
-    question: Question<S>,
-  ): Promise<AnalystAnswer<v.InferOutput<S>>> {
-    const waitMs = openUntil - now();
-    if (waitMs > 0) return refused('left alone after repeated failures', true, waitMs);
-    const answer = await askTwice(endpoint, question);
-    failures = answer.ok || !answer.later ? 0 : failures + 1;
-    // They stay counted over the pause: after it one failure more is enough.
-    if (failures >= failuresUntilOpen) openUntil = now() + openForMs;
-    return answer;
-  }
-
   return {
     name: settings.model,
-    analyze: async (remark) => await ask(analysisQuestion(remark)),
-    write: async (facts) => await ask(reportQuestion(facts)),
+    analyze: (remark) => askTwice(endpoint, analysisQuestion(remark)),
+    write: (facts) => askTwice(endpoint, reportQuestion(facts)),
   };
 }
 
-const Text = (longest: number) =>
+const Text = (max: number) =>
   v.pipe(
     v.string(),
-    v.transform((text) => tidyText(text, longest)),
+    v.transform((text) => tidyText(text, max)),
     v.minLength(1),
   );
 
@@ -66,7 +49,7 @@ const ProviderAnalysis = v.object({
     v.transform((themes) => tidyThemes(themes)),
   ),
   churn_risk: v.picklist(churnRisks),
-  summary: Text(longestSummary),
+  summary: Text(maxSummary),
 });
 
 /** Comments are data: they come as a JSON value, apart from the instructions, and are named so. */
@@ -81,7 +64,7 @@ function analysisQuestion({ comment, score, type, category, language, themes }: 
     data: JSON.stringify({ comment, score, survey_type: type, category, language }),
     jsonSchema: object({
       sentiment: { type: 'string', enum: sentiments },
-      themes: { type: 'array', items: { type: 'string' }, maxItems: mostThemes },
+      themes: { type: 'array', items: { type: 'string' }, maxItems: maxThemes },
       churn_risk: { type: 'string', enum: churnRisks },
       summary: { type: 'string' },
     }),
@@ -90,8 +73,8 @@ function analysisQuestion({ comment, score, type, category, language, themes }: 
 }
 
 const Report = v.pipe(
-  v.object({ text: Text(longestReport) }),
-  v.transform(({ text }): string | null => text),
+  v.object({ text: Text(maxReport) }),
+  v.transform(({ text }) => text),
 );
 
 const reportQuestion = (facts: string) => ({
@@ -113,14 +96,14 @@ const object = (properties: Record<string, object>) => ({
   additionalProperties: false,
 });
 
-const largestAnswer = 256 * 1024;
-const longestWaitHereMs = 5000;
+const maxAnswerBytes = 256 * 1024;
+const maxWaitHereMs = 5000;
 const defaultWaitMs = 500;
 
 type ProviderSettings = { url: string; key: string | null; model: string };
 type Endpoint = ProviderSettings & { answerTimeoutMs: number };
 
-/** What is asked, and what the answer must be. The data is not ours and never part of the instructions. */
+/** The data comes from strangers and is never part of the instructions. */
 type Question<S> = {
   instructions: string;
   data: string;
@@ -129,14 +112,14 @@ type Question<S> = {
   schema: S;
 };
 
-/** Once more after a moment where that may help: the endpoint's own wish is followed, if it is short. */
+/** Retries once where that may help, after the wait that the endpoint asks for if it is short. */
 async function askTwice<S extends v.GenericSchema>(
   endpoint: Endpoint,
   question: Question<S>,
 ): Promise<AnalystAnswer<v.InferOutput<S>>> {
   const first = await askOnce(endpoint, question);
-  if (first.ok || !first.later || first.waitMs > longestWaitHereMs) return first;
-  await new Promise((later) => setTimeout(later, first.waitMs));
+  if (first.ok || !first.later || first.waitMs > maxWaitHereMs) return first;
+  await setTimeout(first.waitMs);
   return await askOnce(endpoint, question);
 }
 
@@ -160,50 +143,40 @@ async function askOnce<S extends v.GenericSchema>(
         'Content-Type': 'application/json',
         ...(endpoint.key ? { Authorization: `Bearer ${endpoint.key}` } : {}),
       },
-      body: JSON.stringify(messageOf(endpoint.model, question)),
+      body: JSON.stringify({
+        model: endpoint.model,
+        messages: [
+          { role: 'system', content: question.instructions },
+          { role: 'user', content: question.data },
+        ],
+        response_format: {
+          type: 'json_schema',
+          json_schema: { name: question.name, strict: true, schema: question.jsonSchema },
+        },
+      }),
       signal: AbortSignal.timeout(endpoint.answerTimeoutMs),
     });
     const text = await readText(body);
     if (statusCode === 200) return readAnswer(text, question.schema);
-    const waitMs = waitOf(headers['retry-after']);
-    return refused(`status ${statusCode}`, !blamesTheQuestion.has(statusCode), waitMs);
+    const seconds = secondsOf(headers['retry-after'], Date.now());
+    const waitMs = seconds === null ? defaultWaitMs : seconds * 1000;
+    // The same question would be refused again; anything else may pass, or be fixed by the operator.
+    return refused(`status ${statusCode}`, ![400, 413, 422].includes(statusCode), waitMs);
   } catch (error) {
     const { message, code } = error as Error & { code?: string };
     return refused(message || code || 'no connection', true);
   }
 }
 
-/** The same question would be refused again; anything else may pass, or be mended by the operator. */
-const blamesTheQuestion: ReadonlySet<number> = new Set([400, 413, 422]);
-
 const addressOf = (url: string) =>
   /\/chat\/completions\/?$/.test(url) ? url : `${url.replace(/\/+$/, '')}/chat/completions`;
-
-const messageOf = (model: string, question: Question<unknown>) => ({
-  model,
-  messages: [
-    { role: 'system', content: question.instructions },
-    { role: 'user', content: question.data },
-  ],
-  response_format: {
-    type: 'json_schema',
-    json_schema: { name: question.name, strict: true, schema: question.jsonSchema },
-  },
-});
-
-function waitOf(retryAfter: string | string[] | undefined): number {
-  if (typeof retryAfter !== 'string') return defaultWaitMs;
-  const seconds = Number(retryAfter);
-  const waitMs = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1000;
-  return Number.isFinite(waitMs) ? Math.max(waitMs, 0) : defaultWaitMs;
-}
 
 async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of body) {
     size += chunk.length;
-    if (size > largestAnswer) throw new Error('the answer is too large');
+    if (size > maxAnswerBytes) throw new Error('the answer is too large');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();
@@ -228,7 +201,7 @@ function readAnswer<S extends v.GenericSchema>(
   }
 }
 
-/** What an analyst gets of an answer. The comment has no recognizable person in it. */
+/** An answer as an analyst reads it, without a recognizable person in its comment. */
 export type Remark = {
   /** Organizations take turns; not part of what an analyst reads. */
   orgId: string;
@@ -240,10 +213,9 @@ export type Remark = {
   themes: readonly CommentTheme[];
 };
 
-/** An analyst that cannot answer now says why, whether asking later makes sense, and when at the earliest. */
-type AnalystAnswer<T> = { ok: true; value: T } | AnalystRefusal;
-
+/** `later`: asking again may help, after `waitMs` at the earliest. */
 type AnalystRefusal = { ok: false; why: string; later: boolean; waitMs: number };
+type AnalystAnswer<T> = { ok: true; value: T } | AnalystRefusal;
 
 export type Analyst = {
   name: string;

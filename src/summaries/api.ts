@@ -24,6 +24,8 @@ const path = '/api/v1/summaries';
 
 const Nps = v.nullable(v.pipe(v.number(), v.integer()));
 
+export type ShownSummary = v.InferOutput<typeof Summary>;
+
 const Summary = v.object({
   id: Id,
   report_type: v.string(),

@@ -1,9 +1,10 @@
+import { lazily } from '../lib/async/memoize.ts';
 import type { Analyst, Remark } from './analyst.ts';
 import {
   type Analysis,
   churnRiskOf,
   hasReservation,
-  longestSummary,
+  maxSummary,
   scoreAlone,
   scoreAnalysis,
   sentimentOf,
@@ -24,30 +25,18 @@ export const createBuiltinAnalyst = (read: ReadComment): Analyst => ({
   write: async () => ({ ok: true, value: null }),
 });
 
-/** More than this of a comment says no more about it, and costs time. */
-const readCharacters = 2000;
+const maxCharacters = 2000;
 
 /** The tokenizer's time grows with the cube of a word. */
-const longestWord = /\S{60}/g;
+const longWord = /\S{60}/g;
 
-/** What can be read out of an English comment; of one in another language, the score alone. */
-export async function readComment(remark: Remark): Promise<Analysis> {
-  loading ??= loadReader().catch((error: unknown) => {
-    loading = undefined;
-    throw error;
-  });
-  return read(remark, await loading);
-}
+/** Loading costs half a second and 50 MB: a thread that reads no comment does not load it. */
+const reader = lazily(loadReader);
 
-/** Loading costs half a second and 50 MB: a thread of which nothing is to be analyzed does not. */
-let loading: ReturnType<typeof loadReader> | undefined;
-
-type Reader = (text: string) => { sentences: number[]; phrases: string[]; english: boolean };
-
-/** A department by that name is no praise, which the word is to the model. */
+/** The model reads `support` as praise, but comments mean the department. */
 const support = /\bsupport\b/gi;
 
-async function loadReader(): Promise<Reader> {
+async function loadReader() {
   const [{ default: winkNLP }, { default: model }] = await Promise.all([
     import('wink-nlp'),
     import('wink-eng-lite-web-model'),
@@ -55,7 +44,7 @@ async function loadReader(): Promise<Reader> {
   const nlp = winkNLP(model, ['sbd', 'negation', 'sentiment', 'pos']);
   const { its } = nlp;
   const felt = (text: string) => nlp.readDoc(text.replace(support, 'service'));
-  return (text) => {
+  return (text: string) => {
     const doc = nlp.readDoc(text);
     const tokens = doc.tokens();
     return {
@@ -66,33 +55,31 @@ async function loadReader(): Promise<Reader> {
   };
 }
 
-function read(remark: Remark, reader: Reader): Analysis {
-  const start = Array.from(remark.comment).slice(0, readCharacters).join('');
-  const comment = start.replace(longestWord, '$& ');
-  const { sentences, phrases, english } = reader(comment);
+/** Reads an English comment; of one in another language only the themes and the score count. */
+export async function readComment(remark: Remark): Promise<Analysis> {
+  const { category, score } = remark;
+  const start = Array.from(remark.comment).slice(0, maxCharacters).join('');
+  const comment = start.replace(longWord, '$& ');
+  const { sentences, phrases, english } = (await reader())(comment);
   const readable = remark.language.startsWith('en') && english;
-  const tone = readable ? toneOf(sentences, remark.category) : null;
+  const tone = readable ? toneOf(sentences, category) : null;
   const words = tone === 'positive' && hasReservation(comment) ? 'reserved' : tone;
-  const sentiment = words ? sentimentOf(words, remark.category) : scoreAlone(remark.category);
+  const sentiment = words ? sentimentOf(words, category) : scoreAlone(category);
   const named = themesOf(comment, remark.themes);
   const unnamed = phrases.filter((phrase) => themesOf(phrase, remark.themes).length === 0);
-  const themes = tidyThemes(readable ? [...named, ...unnamed] : named);
   const leaving = readable && speaksOfLeaving(comment);
-  const churn_risk = churnRiskOf(remark.category, sentiment, leaving);
-  const summary = sentence(remark, { sentiment, themes: named, leaving, readable });
-  return { sentiment, themes, churn_risk, summary };
-}
 
-type Found = { sentiment: string; themes: readonly string[]; leaving: boolean; readable: boolean };
-
-function sentence({ category, score }: Remark, { sentiment, themes, leaving, readable }: Found) {
-  const about = themes.length > 0 ? ` about ${listed(themes.slice(0, 3))}` : '';
-  const going = leaving ? ', and speaks of leaving' : '';
+  const about = named.length > 0 ? ` about ${listed(named.slice(0, 3))}` : '';
   const who = `A ${category} (score ${score})`;
-  const words = readable
-    ? `${who} writes in a ${sentiment} tone${about}${going}.`
+  const summary = readable
+    ? `${who} writes in a ${sentiment} tone${about}${leaving ? ', and speaks of leaving' : ''}.`
     : `${who} left a comment${about} in a language that was not read; the score alone says ${sentiment}.`;
-  return tidyText(words, longestSummary);
+  return {
+    sentiment,
+    themes: tidyThemes(readable ? [...named, ...unnamed] : named),
+    churn_risk: churnRiskOf(category, sentiment, leaving),
+    summary: tidyText(summary, maxSummary),
+  };
 }
 
 const listed = (words: readonly string[]) =>
@@ -115,27 +102,22 @@ function nounPhrases(words: readonly string[], parts: readonly string[]): string
 }
 
 /** Adjectives that go with any noun and make no theme of it. */
-const emptyAdjectives: ReadonlySet<string> = new Set(
-  'many much most more less few several some any other another same different whole entire last next first second new old own good bad great best better worst worse nice terrible awful amazing excellent big small long short little real only such sure able ten two three half'.split(
-    ' ',
-  ),
+const emptyAdjectives = wordSet(
+  'many much most more less few several some any other another same different whole entire last next first second new old own good bad great best better worst worse nice terrible awful amazing excellent big small long short little real only such sure able ten two three half',
 );
 
-const english = words(
+const english = wordSet(
   'the a an and or but is are was were be been i you we they it this that my your our their not very to of in on for with have has had do does did too as at from more just can will would could all us good bad thanks',
 );
 
 /** Small words of languages that people answer in too. None of them is common in English. */
-const foreign = words(
+const foreign = wordSet(
   'der das und ist nicht ein eine sehr wir ich mit auf zu für aber le la les est et pas une des très nous je avec mais pour el y es muy con pero una il che non molto di sono con ma het een en niet voor zeer wij maar og er ikke det jeg men är och inte jag jest nie bardzo na o que não muito um uma',
 );
 
 const fewWords = 4;
 
-/**
- * Whether a text may be read as English: few words say little about their language and pass, more of
- * them must hold some that only English has, and not more of another language.
- */
+/** A few words say little about their language and pass; more must hold some English ones, and not more foreign ones. */
 export function isEnglish(text: string): boolean {
   const letters = text.match(/\p{L}/gu) ?? [];
   const latin = letters.filter((letter) => /\p{scx=Latin}/u.test(letter));
@@ -147,6 +129,6 @@ export function isEnglish(text: string): boolean {
   return ours > 0 || said.length <= fewWords;
 }
 
-function words(text: string): ReadonlySet<string> {
+function wordSet(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
 }

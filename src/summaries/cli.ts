@@ -19,11 +19,12 @@ import { serviceLog } from '../log-fields.ts';
 import { warnWithoutJobs } from '../open-database.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { createRedactionWorker } from '../redaction-worker.ts';
+import { addDays, startOfLocalDay } from '../responses/period.ts';
 import { insertWaitingSince } from '../responses/waiting-analyses.ts';
 import type { Config } from '../settings.ts';
 import { chooseAnalyst } from './analyst.ts';
-import { countUnanalyzed, endOfDay, lastMonth, listThemes, startOfDay } from './queries.ts';
-import { longestTheme } from './rules.ts';
+import { countUnanalyzed, listThemes } from './queries.ts';
+import { lastMonth, maxTheme, type SummaryPeriod } from './rules.ts';
 import { summarize } from './summarize.ts';
 import { keepTheme, plain, removeTheme } from './themes.ts';
 
@@ -42,7 +43,7 @@ const create = command({
   run: (tools: CommandTools, { org, from, to }) =>
     inDatabase(tools, async (db, config) => {
       const organization = await getOrganization(db, org);
-      const period = await periodOf(db, organization.time_zone, { from, to });
+      const period = periodOf(organization.time_zone, from, to);
       const wish = { organization, period, scheduled: false, actor: commandActor() };
       const summary = await summarize(summaryTools(db, config), wish);
       if (!summary) throw new Error('a summary on demand is always kept');
@@ -53,16 +54,12 @@ const create = command({
 type PeriodOption = v.InferOutput<typeof DayOrMoment> | undefined;
 
 /** The last calendar month, or what was asked for: days are the organization's own. */
-async function periodOf(
-  db: Db,
-  timeZone: string,
-  { from, to }: { from: PeriodOption; to: PeriodOption },
-) {
+function periodOf(timeZone: string, from: PeriodOption, to: PeriodOption): SummaryPeriod {
   if (to && !from) throw new Refusal('invalid', '--to needs --from');
-  if (!from) return await lastMonth(db, timeZone);
+  if (!from) return lastMonth(timeZone);
   const period = {
-    start: from.day ? await startOfDay(db, timeZone, from.day) : from.moment!,
-    end: to?.day ? await endOfDay(db, timeZone, to.day) : (to?.moment ?? new Date()),
+    start: from.day ? startOfLocalDay(from.day, timeZone) : from.moment!,
+    end: to?.day ? startOfLocalDay(addDays(to.day, 1), timeZone) : (to?.moment ?? new Date()),
   };
   if (period.start >= period.end) throw new Refusal('invalid', '--from must not be after --to');
   return period;
@@ -116,7 +113,7 @@ async function watch(db: Db, orgId: string, { since, answers, askedAt }: Watched
   }
 }
 
-const themeName = Line(longestTheme);
+const themeName = Line(maxTheme);
 const Word = v.pipe(
   Line(100),
   v.check((word) => plain(word) !== '', 'must have a letter or a digit in each word'),

@@ -4,7 +4,7 @@ import { newest, oneJson, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { type AnalysisTarget, deleteWaiting } from '../responses/waiting-analyses.ts';
 import type { Category, SurveyType, Tally } from '../survey-types.ts';
-import type { Analysis } from './rules.ts';
+import type { Analysis, SummaryPeriod } from './rules.ts';
 import type { CommentTheme } from './themes.ts';
 
 type Unanalyzed = KnownPeople & {
@@ -250,37 +250,6 @@ const summaryItem = (sql: Sql) => sql`
            p.nps, p.previous_nps, p.responses, p.top_themes, p.text, iso(p.created_at) as created_at
   ) item`;
 
-export type SummaryPeriod = { start: Date; end: Date };
-
-/**
- * When the period before began. Before whole calendar months, by the organization's clock, come as many
- * of them; before anything else, as long a time.
- */
-export async function startOfPeriodBefore(
-  sql: Sql,
-  timeZone: string,
-  { start, end }: SummaryPeriod,
-) {
-  return one(
-    await sql<{ start: Date }[]>`
-      select case
-               when date_trunc('month', here.start) = here.start
-                and date_trunc('month', here.end) = here.end
-               then (here.start - make_interval(months => here.months)) at time zone ${timeZone}
-               else ${start}::timestamptz - (${end}::timestamptz - ${start}::timestamptz)
-             end as start
-      from (
-        select p.start, p.end,
-               (12 * (extract(year from p.end) - extract(year from p.start))
-                 + extract(month from p.end) - extract(month from p.start))::int as months
-        from (
-          select ${start}::timestamptz at time zone ${timeZone} as start,
-                 ${end}::timestamptz at time zone ${timeZone} as end
-        ) p
-      ) here`,
-  ).start;
-}
-
 type Month = {
   id: string;
   name: string;
@@ -318,15 +287,6 @@ export async function findMonthDue(sql: Sql, orgId: string, reportType: string) 
   return month;
 }
 
-export async function lastMonth(sql: Sql, timeZone: string): Promise<SummaryPeriod> {
-  return one(
-    await sql<SummaryPeriod[]>`
-      select (date_trunc('month', now() at time zone ${timeZone}) - interval '1 month')
-               at time zone ${timeZone} as start,
-             date_trunc('month', now() at time zone ${timeZone}) at time zone ${timeZone} as end`,
-  );
-}
-
 /**
  * The days that a new summary is usually asked for, by the organization's clock: from the end of the last one, or the
  * last thirty, up to yesterday, which is the last day that is over.
@@ -342,20 +302,6 @@ export async function findUsualDays(sql: Sql, orgId: string, timeZone: string) {
         from (select (now() at time zone ${timeZone})::date as today) clock
       ) known`,
   );
-}
-
-export async function startOfDay(sql: Sql, timeZone: string, day: string): Promise<Date> {
-  return one(
-    await sql<{ start: Date }[]>`
-      select ${day}::text::timestamp at time zone ${timeZone} as start`,
-  ).start;
-}
-
-export async function endOfDay(sql: Sql, timeZone: string, day: string): Promise<Date> {
-  return one(
-    await sql<{ end: Date }[]>`
-      select (${day}::text::timestamp + interval '1 day') at time zone ${timeZone} as end`,
-  ).end;
 }
 
 export async function deleteAnalyses(sql: Sql, orgId: string, responseIds: readonly string[]) {

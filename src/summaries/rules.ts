@@ -1,3 +1,4 @@
+import { addDays, localDay, startOfLocalDay } from '../responses/period.ts';
 import type { Category } from '../survey-types.ts';
 
 export const sentiments = ['positive', 'neutral', 'negative', 'mixed'] as const;
@@ -12,9 +13,9 @@ export type Analysis = {
   summary: string;
 };
 
-export const mostThemes = 5;
-export const longestTheme = 40;
-export const longestSummary = 300;
+export const maxThemes = 5;
+export const maxTheme = 40;
+export const maxSummary = 300;
 
 const analysisTries = 10;
 const firstWaitMs = 60_000;
@@ -106,9 +107,9 @@ export function speaksOfLeaving(comment: string): boolean {
 export function tidyThemes(themes: readonly string[]): string[] {
   const tidy = themes
     .map((theme) => theme.replace(/\p{C}/gu, ' ').replace(/\s+/g, ' ').trim().toLowerCase())
-    .filter((theme) => /[\p{L}\p{N}]/u.test(theme) && theme.length <= longestTheme)
+    .filter((theme) => /[\p{L}\p{N}]/u.test(theme) && theme.length <= maxTheme)
     .filter((theme) => !/\[(?:name|email|phone)\]/.test(theme));
-  return [...new Set(tidy)].slice(0, mostThemes);
+  return [...new Set(tidy)].slice(0, maxThemes);
 }
 
 /** One text of at most so many characters; neither a character nor a placeholder is cut in two. */
@@ -123,8 +124,43 @@ export function tidyText(text: string, longest: number): string {
   return `${kept.replace(/\[[a-z]{0,5}$/, '').trimEnd()}…`;
 }
 
+export type SummaryPeriod = { start: Date; end: Date };
+
+/** From the start of one local day to the end of another. */
+export const periodOfDays = (timeZone: string, from: string, to: string): SummaryPeriod => ({
+  start: startOfLocalDay(from, timeZone),
+  end: startOfLocalDay(addDays(to, 1), timeZone),
+});
+
+export function lastMonth(timeZone: string): SummaryPeriod {
+  const month = Temporal.Now.plainDateISO(timeZone).toPlainYearMonth().subtract({ months: 1 });
+  const day = (number: number) => month.toPlainDate({ day: number }).toString();
+  return periodOfDays(timeZone, day(1), day(month.daysInMonth));
+}
+
 /** The first and the last day of a period, by the clock of its organization. */
-export function daysOf({ start, end }: { start: Date; end: Date }, timeZone: string) {
-  const day = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone });
-  return { first_day: day.format(start), last_day: day.format(new Date(end.getTime() - 1)) };
+export const daysOf = ({ start, end }: SummaryPeriod, timeZone: string) => ({
+  first_day: localDay(start, timeZone),
+  last_day: localDay(new Date(end.getTime() - 1), timeZone),
+});
+
+export const isWholeDays = ({ start, end }: SummaryPeriod, timeZone: string) =>
+  [start, end].every(
+    (at) => startOfLocalDay(localDay(at, timeZone), timeZone).getTime() === at.getTime(),
+  );
+
+/** The number of calendar months that a period consists of; 0 if it is not made of whole months. */
+export function wholeMonths(period: SummaryPeriod, timeZone: string): number {
+  const [first, end] = [localDay(period.start, timeZone), localDay(period.end, timeZone)];
+  const isWhole = first.endsWith('-01') && end.endsWith('-01') && isWholeDays(period, timeZone);
+  return isWhole ? Temporal.PlainDate.from(first).until(end, { largestUnit: 'months' }).months : 0;
+}
+
+/** As many calendar months before whole months; as long a time before any other period. */
+export function periodBefore(period: SummaryPeriod, timeZone: string): SummaryPeriod {
+  const { start, end } = period;
+  const months = wholeMonths(period, timeZone);
+  if (months === 0) return { start: new Date(2 * start.getTime() - end.getTime()), end: start };
+  const first = Temporal.PlainDate.from(localDay(start, timeZone)).subtract({ months });
+  return { start: startOfLocalDay(first.toString(), timeZone), end: start };
 }

@@ -4,8 +4,6 @@ import { notFound } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage, readJson } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
-import { getOrganization } from '../organizations/queries.ts';
-import { startOfLocalDay } from '../responses/period.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { signedNps } from '../survey-types.ts';
 import { Mistakes, Tag, Time } from '../web/app/badges.tsx';
@@ -18,8 +16,17 @@ import {
   readForm,
   SubmitOrCancel,
 } from '../web/app/forms.tsx';
-import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../web/app/lists.tsx';
+import {
+  count,
+  counted,
+  DataTable,
+  EmptyState,
+  Facts,
+  Live,
+  PagedList,
+} from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
+import type { ShownSummary } from './api.ts';
 import {
   findSummary,
   findSummaryBefore,
@@ -27,9 +34,8 @@ import {
   listSummaries,
   type SummaryBefore,
 } from './queries.ts';
-import { periodOfDays, requestSummary } from './summarize.ts';
-
-type SummaryScreenTools = { db: Db };
+import { daysOf, isWholeDays, periodOfDays, wholeMonths } from './rules.ts';
+import { requestSummary } from './summarize.ts';
 
 const PeriodForm = v.pipe(
   v.object({ date_from: Day, date_to: Day }),
@@ -42,18 +48,16 @@ const PeriodForm = v.pipe(
 const pathOf = ({ slug }: { slug: string }) => `/o/${slug}/summaries`;
 
 /** Summaries: below `/o/:slug/summaries`. Everybody reads them; editors have them made. */
-export const summaryScreens = ({ db }: SummaryScreenTools) =>
+export const summaryScreens = ({ db }: { db: Db }) =>
   new Hono<ScreenEnv>()
     .get('/', async (c) => {
       const { organization } = c.var;
+      const { timeZone } = organization;
       const page = parsePage(c.req.queries());
-      const [{ data, meta }, { time_zone }] = await Promise.all([
-        readJson<{ data: ShownSummary[]; meta: { total: number } }>(
-          db,
-          listSummaries(db, organization.id, page),
-        ),
-        getOrganization(db, organization.id),
-      ]);
+      const { data, meta } = await readJson<{ data: ShownSummary[]; meta: { total: number } }>(
+        db,
+        listSummaries(db, organization.id, page),
+      );
       const here = pathOf(organization);
       const mayMake = organization.role !== 'viewer';
       return renderScreen(c, {
@@ -64,7 +68,7 @@ export const summaryScreens = ({ db }: SummaryScreenTools) =>
             New summary
           </a>
         ) : null,
-        body: <SummaryList {...{ summaries: data, total: meta.total, here, time_zone, ...page }} />,
+        body: <SummaryList summaries={data} meta={{ ...meta, ...page }} {...{ here, timeZone }} />,
       });
     })
 
@@ -79,8 +83,7 @@ export const summaryScreens = ({ db }: SummaryScreenTools) =>
       const form = await readForm(c, PeriodForm);
       if (form.errors) return showForm(c, form, 422);
       const { date_from: from, date_to: to } = form.values;
-      const { time_zone } = await getOrganization(db, editor.orgId);
-      await requestSummary({ db }, editor, await periodOfDays(db, time_zone, { from, to }));
+      await requestSummary(db, editor, periodOfDays(c.var.organization.timeZone, from, to));
       return redirectWith(
         c,
         pathOf(c.var.organization),
@@ -96,19 +99,17 @@ export const summaryScreens = ({ db }: SummaryScreenTools) =>
         findSummary(db, organization.id, id),
       );
       if (!found) throw notFound('summary');
-      const [before, { time_zone }] = await Promise.all([
-        findSummaryBefore(db, organization.id, found.data),
-        getOrganization(db, organization.id),
-      ]);
+      const before = await findSummaryBefore(db, organization.id, found.data);
+      const { timeZone } = organization;
       const list = pathOf(organization);
-      const days = periodFilters(found.data, time_zone);
+      const days = periodFilters(found.data, timeZone);
       return renderScreen(c, {
-        title: periodText(found.data, time_zone),
+        title: periodText(found.data, timeZone),
         section: 'summaries',
         trail: [{ text: 'Summaries', href: list }],
         body: (
           <SummaryPage
-            {...{ summary: found.data, before, list, timeZone: time_zone }}
+            {...{ summary: found.data, before, list, timeZone }}
             responses={`/o/${organization.slug}/responses?${days}`}
           />
         ),
@@ -125,14 +126,7 @@ function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 20
     body: (
       <form method="post" action={list} class="fields narrow">
         <Mistakes form={form} />
-        <Field
-          name="date_from"
-          label="From"
-          type="date"
-          form={form}
-          help="The first day."
-          required
-        />
+        <Field name="date_from" label="From" type="date" form={form} required />
         <Field
           name="date_to"
           label="To"
@@ -149,28 +143,22 @@ function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 20
 
 type SummaryListProps = {
   summaries: readonly ShownSummary[];
-  total: number;
+  meta: { page: number; limit: number; total: number };
   here: string;
-  time_zone: string;
-  page: number;
-  limit: number;
+  timeZone: string;
 };
 
-/** With script the list is fetched again: a summary that was asked for appears by itself. */
-function SummaryList({ summaries, total, here, time_zone, page, limit }: SummaryListProps) {
+/** Polls: a summary that was asked for appears once it is written. */
+function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
   return (
-    <div
+    <Live
       id="summaries"
-      {...(page === 1 && {
-        'hx-get': here,
-        'hx-trigger': 'every 5s',
-        'hx-select': '#summaries',
-        'hx-target': 'this',
-        'hx-swap': 'outerMorph',
-      })}
+      says={counted(meta.total, 'summary', 'summaries')}
+      every={meta.page === 1 ? 5 : undefined}
+      path={here}
     >
       <PagedList
-        meta={{ page, limit, total }}
+        meta={meta}
         at={(other) => `${here}?page=${other}`}
         empty={
           <EmptyState title="No summary yet">
@@ -182,8 +170,8 @@ function SummaryList({ summaries, total, here, time_zone, page, limit }: Summary
         }
       >
         <p class="small soft">
-          {counted(total, 'summary', 'summaries')}. What customers said in a period: the score, what
-          they speak of, and their words in short.
+          {counted(meta.total, 'summary', 'summaries')}. What customers said in a period: the score,
+          what they speak of, and their words in short.
         </p>
         <DataTable
           caption="Summaries, the latest period first"
@@ -196,9 +184,9 @@ function SummaryList({ summaries, total, here, time_zone, page, limit }: Summary
           rows={summaries.toSorted(laterFirst).map((summary) => ({
             cells: [
               <a id={`summary-${summary.id}`} href={`${here}/${summary.id}`}>
-                {periodText(summary, time_zone)}
+                {periodText(summary, timeZone)}
               </a>,
-              summary.nps === null ? 'none' : signedNps(summary.nps),
+              scoreText(summary.nps),
               count(summary.responses),
               summary.top_themes.join(', '),
               <Time at={summary.created_at} show="day" />,
@@ -206,7 +194,7 @@ function SummaryList({ summaries, total, here, time_zone, page, limit }: Summary
           }))}
         />
       </PagedList>
-    </div>
+    </Live>
   );
 }
 
@@ -221,18 +209,6 @@ export const compareScores = (now: number | null, before: number | null): string
   if (now === before) return `As in the period before: ${signedNps(before)}.`;
   const points = Math.abs(now - before);
   return `${now > before ? 'Up' : 'Down'} ${points} ${points === 1 ? 'point' : 'points'} from ${signedNps(before)} in the period before.`;
-};
-
-type ShownSummary = {
-  id: string;
-  period_start: string;
-  period_end: string;
-  nps: number | null;
-  previous_nps: number | null;
-  responses: number;
-  top_themes: string[];
-  text: string;
-  created_at: string;
 };
 
 type SummaryPageProps = {
@@ -250,7 +226,7 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
         <div>
           <h2 id="score">Net Promoter Score</h2>
           <p class="now">
-            <strong>{summary.nps === null ? 'none' : signedNps(summary.nps)}</strong>
+            <strong>{scoreText(summary.nps)}</strong>
           </p>
           <p>{compareScores(summary.nps, summary.previous_nps)}</p>
           <Facts
@@ -300,14 +276,12 @@ function blocksOf(text: string): (string | string[])[] {
   return blocks;
 }
 
-type SinceProps = {
-  summary: ShownSummary;
-  before: SummaryBefore;
-  timeZone: string;
-  list: string;
-};
-
-function SinceBefore({ summary, before, timeZone, list }: SinceProps) {
+function SinceBefore({
+  summary,
+  before,
+  timeZone,
+  list,
+}: Omit<SummaryPageProps, 'responses'> & { before: SummaryBefore }) {
   const gone = before.top_themes.filter((name) => !summary.top_themes.includes(name));
   const added = summary.top_themes.filter((name) => !before.top_themes.includes(name));
   return (
@@ -320,59 +294,46 @@ function SinceBefore({ summary, before, timeZone, list }: SinceProps) {
       </div>
       <Facts
         facts={[
-          ['Score', `${shown(before.nps)} then, ${shown(summary.nps)} now`],
+          ['Score', `${scoreText(before.nps)} then, ${scoreText(summary.nps)} now`],
           [
             'Answers',
             `${counted(before.responses, 'answer')} then, ${count(summary.responses)} now`,
           ],
-          ['New themes', added.length > 0 ? added.join(', ') : 'none'],
-          ['No longer among the first', gone.length > 0 ? gone.join(', ') : 'none'],
+          ['New themes', added.join(', ') || 'none'],
+          ['No longer among the first', gone.join(', ') || 'none'],
         ]}
       />
     </section>
   );
 }
 
-const shown = (nps: number | null) => (nps === null ? 'none' : signedNps(nps));
+const scoreText = (nps: number | null) => (nps === null ? 'none' : signedNps(nps));
 
 type Period = { period_start: Date | string; period_end: Date | string };
 
 /** A period by its first and last day, in the organization's time zone: `October 2026`, `1 to 14 October 2026`. */
 export function periodText({ period_start, period_end }: Period, timeZone: string): string {
-  const form = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone });
-  const [first, last] = [new Date(period_start), new Date(new Date(period_end).getTime() - 1)];
-  if (isWholeMonth({ first, end: new Date(period_end) }, timeZone)) {
-    return new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone }).format(
-      first,
-    );
+  const period = { start: new Date(period_start), end: new Date(period_end) };
+  const text = (options: Intl.DateTimeFormatOptions, at: Date) =>
+    new Intl.DateTimeFormat('en-GB', { ...options, timeZone }).format(at);
+  if (wholeMonths(period, timeZone) === 1) {
+    return text({ month: 'long', year: 'numeric' }, period.start);
   }
-  const [from, to] = [form.format(first), form.format(last)];
+  const from = text({ dateStyle: 'long' }, period.start);
+  const to = text({ dateStyle: 'long' }, new Date(period.end.getTime() - 1));
   return from === to ? from : `${from} to ${to}`;
 }
 
-/** The responses of a period, as filters of their list: by whole days wherever it has these. */
+/** The responses of a period as filters of their list, by whole days where possible. */
 export function periodFilters({ period_start, period_end }: Period, timeZone: string) {
-  const [first, end] = [new Date(period_start), new Date(period_end)];
-  const last = new Date(end.getTime() - 1);
-  const day = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short', timeZone });
-  const isMidnight = (at: Date) =>
-    startOfLocalDay(day.format(at), timeZone).getTime() === at.getTime();
-  const hasWholeDays = isMidnight(first) && isMidnight(end);
-  const text = (at: Date) => (hasWholeDays ? day.format(at) : at.toISOString());
-  return new URLSearchParams({ date_from: text(first), date_to: text(last) });
-}
-
-function isWholeMonth({ first, end }: { first: Date; end: Date }, timeZone: string): boolean {
-  const form = new Intl.DateTimeFormat('en-CA', {
-    ...({ year: 'numeric', month: '2-digit', day: '2-digit' } as const),
-    ...({ hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone } as const),
-  });
-  const parts = (at: Date) =>
-    Object.fromEntries(form.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-  const [from, to] = [parts(first), parts(end)];
-  const atMidnight = [from, to].every(
-    (at) => at['day'] === 1 && at['hour'] === 0 && at['minute'] === 0,
+  const period = { start: new Date(period_start), end: new Date(period_end) };
+  const days = daysOf(period, timeZone);
+  return new URLSearchParams(
+    isWholeDays(period, timeZone)
+      ? { date_from: days.first_day, date_to: days.last_day }
+      : {
+          date_from: period.start.toISOString(),
+          date_to: new Date(period.end.getTime() - 1).toISOString(),
+        },
   );
-  const months = (to['year']! - from['year']!) * 12 + to['month']! - from['month']!;
-  return atMidnight && months === 1;
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Actor, jobActor, recordAct, type Writer } from '../audit/acts.ts';
-import { Refusal } from '../errors.ts';
 import { enqueue, type JobPayloads } from '../jobs.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { emitted } from '../signals.ts';
@@ -14,66 +13,36 @@ import {
   countPeriod,
   countThemes,
   countUnanalyzed,
-  endOfDay,
   findMonthDue,
   insertSummary,
   listMonthsDue,
   listQuotes,
-  type SummaryPeriod,
   type SummaryRow,
-  startOfDay,
-  startOfPeriodBefore,
   type ThemeCount,
   type Volume,
 } from './queries.ts';
-import { daysOf, monthWaitMs, tidyText } from './rules.ts';
+import { daysOf, monthWaitMs, periodBefore, type SummaryPeriod, tidyText } from './rules.ts';
 
-type MakeTools = { db: Db };
-
-type SummaryDays = { from: string; to: string };
-
-export async function periodOfDays(
-  db: Db,
-  timeZone: string,
-  { from, to }: SummaryDays,
-): Promise<SummaryPeriod> {
-  if (from > to) {
-    throw new Refusal('invalid', 'The first day must not be after the last', {
-      code: 'period_backwards',
-    });
-  }
-  return { start: await startOfDay(db, timeZone, from), end: await endOfDay(db, timeZone, to) };
-}
-
-/** Has a summary made by a job: an analyst may take long for its words. Returns the id that it will have. */
+/** Has a job write the summary: an analyst may take long for its words. */
 export async function requestSummary(
-  { db }: MakeTools,
+  db: Db,
   { orgId, actor }: Writer,
   { start, end }: SummaryPeriod,
-): Promise<string> {
-  const id = randomUUID();
+) {
   const payload = {
     org_id: orgId,
-    summary_id: id,
-    actor: asPayload(actor),
+    summary_id: randomUUID(),
+    actor,
     period_start: start.toISOString(),
     period_end: end.toISOString(),
     waits: 0,
   };
-  await enqueue(db, [{ task: 'summaries.make', payload, traceparent: null }]);
-  return id;
+  await enqueue(db, [{ task: 'summaries.make', payload }]);
 }
-
-const asPayload = ({ kind, id, name, requestId }: Actor) => ({
-  kind,
-  id,
-  name,
-  ...(requestId !== undefined && { requestId }),
-});
 
 const waitMs = 10_000;
 
-/** The job. As often as its payload says, it waits for comments of the period that are still to be read. */
+/** Waits up to `waits` times for comments of the period that are still to be read. */
 export async function makeSummary(
   tools: SummaryTools,
   job: JobPayloads['summaries.make'],
@@ -81,36 +50,27 @@ export async function makeSummary(
 ) {
   const organization = await getOrganization(tools.db, job.org_id);
   const period = { start: new Date(job.period_start), end: new Date(job.period_end) };
-  if (
-    job.waits > 0 &&
-    (await countUnanalyzed(tools.db, job.org_id, { ...period, askedAt: null }))
-  ) {
+  const waits = job.waits > 0;
+  if (waits && (await countUnanalyzed(tools.db, job.org_id, { ...period, askedAt: null })) > 0) {
     const payload = { ...job, waits: job.waits - 1 };
     const runAt = new Date(Date.now() + waitMs);
     return await enqueue(tools.db, [{ task: 'summaries.make', payload, runAt, traceparent }]);
   }
-  const { kind, id, name, requestId } = job.actor;
-  const actor = { kind, id, name, requestId };
-  const wish = { organization, period, scheduled: false, actor, id: job.summary_id, traceparent };
-  await summarize(tools, wish);
+  const { actor, summary_id: id } = job;
+  await summarize(tools, { organization, period, scheduled: false, actor, id, traceparent });
 }
 
 export const reportType = 'executive-summary';
 const quotesPerCategory = 1;
-const longestQuote = 200;
+const maxQuote = 200;
 
-/** Removes known people from a text, and everything else that could be a name. */
+/** Removes known people from a text, and everything else that may be a name. */
 export type Redact = (
   text: string,
   known: { orgId: string; names: readonly string[]; emails: readonly string[] },
 ) => Promise<string>;
 
-export type SummaryTools = {
-  db: Db;
-  log: Log;
-  analyst: Analyst;
-  redact: Redact;
-};
+export type SummaryTools = { db: Db; log: Log; analyst: Analyst; redact: Redact };
 
 type Organization = { id: string; name: string; time_zone: string; ai_enabled: boolean };
 type SummaryRequest = {
@@ -124,66 +84,58 @@ type SummaryRequest = {
 };
 
 /**
- * Writes the summary of a period, keeps it, and publishes it to subscribers in the same transaction. Gives
- * nothing back when it is there already, scheduled or by its id: another process was quicker.
+ * Writes the summary of a period and publishes it to subscribers in the same transaction. Returns undefined
+ * if another process was quicker: the summary exists, as a scheduled one or by its id.
  */
 export async function summarize(
   tools: SummaryTools,
-  wish: SummaryRequest,
+  { organization, period, scheduled, actor, id, traceparent = null }: SummaryRequest,
 ): Promise<SummaryRow | undefined> {
-  const { organization, period, scheduled, actor, id, traceparent = null } = wish;
+  const orgId = organization.id;
   const facts = await gather(tools, organization, period);
   const text = await words(tools, organization, facts);
-  const themes = facts.themes.map(({ theme }) => theme);
-  const nps = netPromoterScore(facts.now);
-
   const summary = await inTransaction(tools.db, async (tx) => {
-    const kept = await insertSummary(tx, organization.id, {
+    const row = await insertSummary(tx, orgId, {
       id: id ?? randomUUID(),
       report_type: reportType,
       scheduled,
       period_start: period.start,
       period_end: period.end,
-      nps,
+      nps: netPromoterScore(facts.now),
       previous_nps: netPromoterScore(facts.before),
       responses: facts.now.responses,
-      top_themes: themes,
+      top_themes: facts.themes.map(({ theme }) => theme),
       text,
     });
-    if (kept) {
-      await publish(tx, { orgId: organization.id, traceparent }, kept);
-      const target = { kind: 'summary', id: kept.id };
-      const details = daysOf(period, organization.time_zone);
-      await recordAct(tx, {
-        orgId: organization.id,
-        actor,
-        act: 'summary.created',
-        target,
-        details,
-      });
-    }
-    return kept;
+    if (!row) return undefined;
+    const { nps, top_themes: themes, created_at: at } = row;
+    await emit(tx, {
+      orgId,
+      traceparent,
+      events: [summaryGenerated({ reportType, nps, themes, at })],
+    });
+    await recordAct(tx, {
+      orgId,
+      actor,
+      act: 'summary.created',
+      target: { kind: 'summary', id: row.id },
+      details: daysOf(period, organization.time_zone),
+    });
+    return row;
   });
   if (summary) emitted.publish({ event: 'summary.generated' });
   return summary;
-}
-
-type SummaryOwner = { orgId: string; traceparent: string | null };
-
-async function publish(tx: Sql, whose: SummaryOwner, { nps, top_themes, created_at }: SummaryRow) {
-  const event = summaryGenerated({ reportType, nps, themes: top_themes, at: created_at });
-  await emit(tx, { ...whose, events: [event] });
 }
 
 async function gather(
   tools: SummaryTools,
   { id, name, time_zone }: Organization,
   period: SummaryPeriod,
-) {
+): Promise<ReportFacts> {
   const { db } = tools;
-  const before = { start: await startOfPeriodBefore(db, time_zone, period), end: period.start };
+  const before = periodBefore(period, time_zone);
   const quotes = await listQuotes(db, id, period, quotesPerCategory);
-  const facts: ReportFacts = {
+  return {
     organization: name,
     period: {
       from: dayIn(time_zone, period.start),
@@ -196,17 +148,13 @@ async function gather(
       quotes.map(async ({ comment, category, known_names, known_addresses }) => {
         const known = { orgId: id, names: known_names, emails: known_addresses };
         const text = (await tools.redact(comment, known)).replace(/\s+/g, ' ');
-        return { category, text: tidyText(text, longestQuote) };
+        return { category, text: tidyText(text, maxQuote) };
       }),
     ),
   };
-  return facts;
 }
 
-/**
- * The analyst's words; where it has none, fails, or has a number that was not counted, the template's. Without
- * analysis switched on no analyst is asked.
- */
+/** The analyst's words, or the template's if the analyst fails or writes a number that was not counted. */
 async function words(
   { analyst, log }: SummaryTools,
   { ai_enabled }: Organization,
@@ -244,12 +192,12 @@ export async function planMonths(
 }
 
 /**
- * The summary of an organization's last month. It waits a while for comments that are still to be
- * analyzed, and then goes without them: the hourly plan comes again if this job is lost.
+ * Waits a while for comments that are still to be analyzed, then writes the summary without them. The hourly plan
+ * enqueues it again if this job is lost.
  */
 export async function summarizeMonth(
   tools: SummaryTools,
-  job: { org_id: string; tries: number },
+  job: JobPayloads['summaries.month'],
   traceparent: string | null = null,
 ) {
   const { db } = tools;
@@ -259,9 +207,9 @@ export async function summarizeMonth(
   const left = await countUnanalyzed(db, job.org_id, { start, end, askedAt: null });
   const waitMs = left > 0 ? monthWaitMs(job.tries) : null;
   if (waitMs === null) {
-    const period = { start, end };
     const actor = jobActor('summaries.month');
-    await summarize(tools, { organization, period, scheduled: true, actor, traceparent });
+    const request = { organization, period: { start, end }, scheduled: true, actor, traceparent };
+    await summarize(tools, request);
     return;
   }
   const payload = { ...job, tries: job.tries + 1 };
@@ -337,7 +285,6 @@ const trend = (now: number, before: number) => {
   return `${now > before ? 'up' : 'down'} from ${before}`;
 };
 
-/** What detractors speak of most is what to mend first. */
 function sorest(themes: readonly ThemeCount[]): string {
   const [worst] = [...themes].sort((one, other) => other.detractors - one.detractors);
   if (!worst || worst.detractors < 2) return '';
@@ -353,10 +300,10 @@ const count = (number: number, thing: string) => `${number} ${thing}${number ===
 const listed = (words: readonly string[]) =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(words);
 
-/** Whether a text brings no number that the facts do not have: what is counted was counted by us. */
+/** An analyst that writes a number of its own made it up. */
 export function hasOnlyNumbersOf(text: string, facts: string): boolean {
-  const known = new Set(numbersIn(facts));
-  return numbersIn(text).every((number) => known.has(number));
+  const counted = new Set(numbersIn(facts));
+  return numbersIn(text).every((number) => counted.has(number));
 }
 
 const numbersIn = (text: string): string[] =>

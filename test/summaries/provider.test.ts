@@ -120,28 +120,6 @@ for (const [spelled, wishAt] of [
   });
 }
 
-test('an endpoint that fails repeatedly is left alone for a while, and then for one failure more', async () => {
-  const { analyst, bodies, pass } = await chatEndpoint(status(429, { 'Retry-After': '60' }));
-  for (let time = 0; time < 6; time++) await analyst.analyze(remark);
-  assert.equal(bodies.length, 5);
-
-  const answer = await analyst.analyze(remark);
-  assert.deepEqual([answer.ok, !answer.ok && answer.waitMs], [false, 60_000]);
-  pass(60_000);
-  for (let time = 0; time < 3; time++) await analyst.analyze(remark);
-  assert.equal(bodies.length, 6);
-});
-
-test('comments that nothing can be made of do not close the endpoint to others', async () => {
-  const { analyst, bodies } = await chatEndpoint(
-    ...Array.from({ length: 10 }, (_, turn) => (turn % 2 ? status(400) : replyWith('garbage'))),
-    replyWith(good),
-  );
-  for (let time = 0; time < 10; time++) assert.equal((await analyst.analyze(remark)).ok, false);
-  assert.equal((await analyst.analyze(remark)).ok, true);
-  assert.equal(bodies.length, 11);
-});
-
 test('a wrong key is for later: the operator can mend it', async () => {
   const { analyst } = await chatEndpoint(status(401, { 'Retry-After': '60' }));
   const answer = await analyst.analyze(remark);
@@ -172,7 +150,7 @@ const wishes: [retryAfter: string | undefined, waitMs: number][] = [
   [undefined, 500],
   ['soon', 500],
   ['0', 0],
-  ['-3', 0],
+  ['-3', 500],
   [new Date(Date.now() - 60_000).toUTCString(), 0],
   ['0.5', 500],
   ['2', 2_000],

@@ -24,18 +24,13 @@ export async function chatEndpoint(...behaviours: Behaviour[]) {
   after(() => server.close());
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/v1`;
-  let time = 0;
   const providerWith = (answerTimeoutMs?: number) =>
-    createProvider(
-      { url, key: 'k', model: 'm' },
-      { now: () => time, ...(answerTimeoutMs ? { answerTimeoutMs } : {}) },
-    );
+    createProvider({ url, key: 'k', model: 'm' }, answerTimeoutMs);
   return {
     url,
     bodies,
     providerWith,
     analyst: providerWith(),
-    pass: (ms: number) => (time += ms),
     /** All that was received, from the first byte of the first request on. */
     bytes: () => Buffer.concat(received).toString(),
   };
