@@ -6,11 +6,7 @@ import { nameOfSurvey, type OrgSurvey } from '../surveys/queries.ts';
 
 export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
-    picked: newest(
-      sql,
-      { rows: sql`contacts where org_id = ${orgId}`, perHour: countPerHour(sql, orgId) },
-      page,
-    ),
+    picked: newest(sql, { rows: sql`contacts where org_id = ${orgId}` }, page),
     item: sql`cross join lateral (select ${itemColumns(sql, orgId)}) item`,
     total: sql`select coalesce(sum(contacts), 0) from survey_tallies where org_id = ${orgId}`,
     page,
@@ -19,11 +15,6 @@ export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
 const itemColumns = (sql: Sql, orgId: OrgId) => sql`
   p.id, p.email, p.name, p.status, p.failure_reason, iso(p.sent_at) as sent_at,
   iso(p.responded_at) as responded_at, p.survey_id, ${nameOfSurvey(sql, orgId, sql`p`)}`;
-
-const countPerHour = (sql: Sql, orgId: OrgId) => sql`
-  select hour, contacts
-  from hour_tallies
-  where org_id = ${orgId}`;
 
 export const contactStatuses = [
   'pending',

@@ -14,8 +14,8 @@ import {
 } from '../lib/export/export.ts';
 import type { Position } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
-import { filteredRows, type ResponseFilter } from './filter.queries.ts';
-import { itemJoins, itemText, matched, rowOf, surveyMembers } from './queries.ts';
+import type { ResponseFilter } from './filter.queries.ts';
+import { itemJoins, itemText, listedRows, matched, surveyMembers } from './queries.ts';
 
 type ExportWish = { filter: ResponseFilter; format: ExportFormat };
 
@@ -39,24 +39,16 @@ export async function readRange(
   { filter, format, after }: ExportWish & { after: Position | null },
 ): Promise<RangeText<Position>> {
   return await readLines(sql`
-    with ${found(sql, orgId, filter)},
-    ${pickRange(sql, sourceOf(sql, orgId, filter), after)},
+    with ${matched(sql, orgId, filter)},
+    ${pickRange(sql, listedRows(sql, orgId, filter), after)},
     ${sharedCells(sql, orgId, format)}
     select ${linesOfRange(sql, exportLine(sql, format))}
-    from picked p ${rowOf(sql, orgId, filter)}
+    from picked p
+    join responses r on r.org_id = ${orgId} and r.id = p.id
     left join named on named.id = r.survey_id
     left join tagged on tagged.response_id = r.id
     ${itemJoins(sql)}`);
 }
-
-/** The CTE that the source of a search comes from; another has none and an empty one. */
-const found = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
-  filter.pattern === null
-    ? sql`no_others as (select)`
-    : matched(sql, orgId, filter, filter.pattern);
-
-const sourceOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
-  filter.pattern === null ? filteredRows(sql, orgId, filter) : sql`matched where true`;
 
 /**
  * The line of a response in a file, with its end, from a response `r`, its contact `c` and analysis `a`, its survey in
@@ -79,7 +71,7 @@ const csvCells = (sql: Sql): Record<string, Part> => ({
   language: csvCell(sql, sql`r.language`),
   contact_email: csvCell(sql, sql`c.email`),
   contact_name: csvCell(sql, sql`c.name`),
-  properties: propertiesCell(sql),
+  properties: csvObject(sql, sql`coalesce(c.properties, r.properties, '{}')`),
   tags: csvCell(sql, sql`tagged.shown`),
   state: sql`r.state`,
   owner: ownerCell(sql),
@@ -89,9 +81,6 @@ const csvCells = (sql: Sql): Record<string, Part> => ({
   ai_churn_risk: csvCell(sql, sql`a.churn_risk`),
   ai_summary: csvCell(sql, sql`a.summary`),
 });
-
-const propertiesCell = (sql: Sql) =>
-  csvObject(sql, sql`coalesce(c.properties, r.properties, '{}')`);
 
 const ownerCell = (sql: Sql) => sql`
   case when r.owner_id is not null then (select ${csvCell(sql, sql`email`)} from members where id = r.owner_id) end`;

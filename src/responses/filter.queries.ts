@@ -3,36 +3,47 @@ import type { OrgId } from '../limits.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import { type Range, splitRange } from './period.ts';
 
-export type ResponseFilter = {
+/** Selects the responses that count towards a score. */
+export type NpsScope = {
   survey_id: string | null;
   type: SurveyType | null;
   audience: 'employee' | 'customer' | null;
-  category: Category | null;
   range: Range;
+  facets: readonly Facet[];
+};
+
+/** A property of the contact, a tag (by id) or a sentiment. */
+export type Facet = { kind: 'property' | 'tag' | 'sentiment'; name: string; value: string };
+
+export type ResponseFilter = NpsScope & {
+  category: Category | null;
   /** A pattern for the comment, the contact's address or name. */
   pattern: string | null;
   held: boolean;
-  facets: readonly Facet[];
   hasComment: boolean | null;
   language: string | null;
   state: 'open' | 'done' | null;
   /** The address of a member, or `noOwner`. */
   owner: string | null;
-  /** With any owner: asked for only to count those without. */
+  /** Any owner will do; used to count responses without one. */
   isOwned?: true;
 };
 
 export const noOwner = 'none';
 
-export const allResponses: ResponseFilter = {
+export const everything: NpsScope = {
   survey_id: null,
   type: null,
   audience: null,
-  category: null,
   range: { from: null, to: null },
+  facets: [],
+};
+
+export const allResponses: ResponseFilter = {
+  ...everything,
+  category: null,
   pattern: null,
   held: false,
-  facets: [],
   hasComment: null,
   language: null,
   state: null,
@@ -40,9 +51,9 @@ export const allResponses: ResponseFilter = {
 };
 
 /**
- * The filtered responses, as a source `r` with id and created_at, and its conditions. A facet with few responses is
- * the place to begin. When all facets are large, the index of another condition may leave fewer. Each of these two has
- * an order of its own, so that Postgres stops after a page of them.
+ * A source `r` of the filtered responses, with id and created_at, and its conditions. Reading starts at a facet with few
+ * responses; when all facets are large, another condition may have the better index. Both parts have an order of their
+ * own, so that Postgres stops after a page.
  */
 export function filteredRows(
   sql: Sql,
@@ -50,39 +61,34 @@ export function filteredRows(
   filter: ResponseFilter,
   way: 'older' | 'newer' = 'older',
 ): Part {
-  const { facets } = filter;
-  if (!readsFacets(filter))
-    return sql`
+  const { facets, held, pattern } = filter;
+  const fromTable = sql`
     -- organization: caller
     responses r where ${matches(sql, orgId, filter)}`;
-  if (!hasOwnConditions(filter)) return facetedRows(sql, orgId, filter);
+  if (facets.length === 0 || held || pattern !== null) return fromTable;
+
+  const own = ownConditions(sql, orgId, filter, sql`o`);
+  const fromFacets = sql`${facetRows(sql, orgId, facets)} r where true ${indexed(sql, orgId, filter)}`;
+  if (own.length === 0) return fromFacets;
   const order = way === 'older' ? sql`desc` : sql`asc`;
+  const facet = facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!);
+  const areLarge = sql`((${countUpTo(sql, orgId, facet, largeFacet)}) = ${largeFacet})`;
   return sql`
-    -- organization: caller
     (
     (
       select r.id, r.created_at
-      from ${facetedRows(sql, orgId, filter)} and not ${areLarge(sql, orgId, facets)}
+      from ${fromFacets}
+        and (select true from responses o where o.org_id = ${orgId} and o.id = r.id ${allOf(sql, own)})
+        and not ${areLarge}
       order by r.created_at ${order}, r.id ${order}
     )
     union all
     (
       select r.id, r.created_at
-      from responses r
-      where ${matches(sql, orgId, filter)} and ${areLarge(sql, orgId, facets)}
+      from ${fromTable} and ${areLarge}
       order by r.created_at ${order}, r.id ${order}
     )
   ) r where true`;
-}
-
-const readsFacets = ({ facets, held, pattern }: ResponseFilter) =>
-  facets.length > 0 && !held && pattern === null;
-
-function facetedRows(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
-  const own = ownConditions(sql, orgId, filter, sql`o`);
-  return sql`${facetRows(sql, orgId, filter.facets)} r
-    where true ${indexed(sql, orgId, filter)}
-      ${own.length > 0 ? sql`and (select true from responses o where o.org_id = ${orgId} and o.id = r.id ${allOf(sql, own)})` : sql``}`;
 }
 
 /** The conditions on a row `r` of responses, without those of a search. */
@@ -92,7 +98,7 @@ export function matches(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
     r.org_id = ${orgId} and r.held_reason is ${held ? sql`not null` : sql`null`}
     ${indexed(sql, orgId, filter)}
     ${allOf(sql, ownConditions(sql, orgId, filter, sql`r`))}
-    ${held ? wouldHaveFacets(sql, facets) : hasFacets(sql, { orgId, facets }, sql`r.created_at, r.id`)}`;
+    ${held ? wouldHaveFacets(sql, facets) : hasFacets(sql, orgId, facets, sql`r.created_at, r.id`)}`;
 }
 
 const indexed = (sql: Sql, orgId: OrgId, filter: ResponseFilter) => sql`
@@ -138,86 +144,33 @@ function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter, row: Part
 const allOf = (sql: Sql, conditions: readonly Part[]) =>
   conditions.reduce((before, condition) => sql`${before} and ${condition}`, sql``);
 
-const hasOwnConditions = ({ hasComment, language, state, owner, isOwned }: ResponseFilter) =>
-  hasComment !== null || language !== null || state !== null || owner !== null || isOwned === true;
-
 export const memberOf = (sql: Sql, orgId: OrgId, email: string): Part => sql`
   select m.id
   from members m
   join memberships ms on ms.org_id = ${orgId} and ms.member_id = m.id
   where m.email_key = lower(${email}::text)`;
 
-export const isTallied = (filter: ResponseFilter) =>
-  !filter.held &&
-  filter.pattern === null &&
-  filter.facets.length === 0 &&
-  !hasOwnConditions(filter);
-
-/** How many responses a filter leaves, as a query of one value. No index finds what lacks an owner or a comment: what has one is taken off. */
+/**
+ * Counts the filtered responses, as a query of one value. No index finds what lacks an owner or a comment: the count of
+ * what has one is subtracted.
+ */
 export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
-  if (isTallied(filter)) return countTallied(sql, orgId, filter);
-  const { owner, hasComment, held } = filter;
-  const difference = (all: Partial<ResponseFilter>, having: Partial<ResponseFilter>) => sql`
-    select (${countFiltered(sql, orgId, { ...filter, ...all })})
-      - (${countFiltered(sql, orgId, { ...filter, ...having })})`;
-  if (owner === noOwner && !held)
-    return difference({ owner: null }, { owner: null, isOwned: true });
-  if (hasComment === false && !held) return difference({ hasComment: null }, { hasComment: true });
-  return countCombined(sql, orgId, filter);
-}
-
-/** Where several conditions leave many rows each, their indexes are merged. */
-function countCombined(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
-  const [first, ...others] = filter.held ? [] : indexedConditions(sql, orgId, filter);
-  if (!first || others.length === 0) {
+  const { owner, hasComment, held, facets, pattern } = filter;
+  const counted = (change: Partial<ResponseFilter>) =>
+    countFiltered(sql, orgId, { ...filter, ...change });
+  if (!held && owner === noOwner) {
+    return sql`select (${counted({ owner: null })}) - (${counted({ owner: null, isOwned: true })})`;
+  }
+  if (!held && hasComment === false) {
+    return sql`select (${counted({ hasComment: null })}) - (${counted({ hasComment: true })})`;
+  }
+  const own = ownConditions(sql, orgId, filter, sql`r`);
+  if (held || pattern !== null || facets.length > 0 || own.length > 0) {
     return sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
   }
-  const merged = others.reduce((before, each) => inBoth(sql, before, each), first);
-  const count = sql`select count(*)::int from (${merged}) merged`;
-  if (!readsFacets(filter)) return count;
   return sql`
-    select case when ${areLarge(sql, orgId, filter.facets)} then (${count})
-      else (select count(*)::int from ${facetedRows(sql, orgId, filter)}) end`;
-}
-
-/** The rows of each condition that has an index, as queries of created_at and id. */
-function indexedConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part[] {
-  const common = indexed(sql, orgId, filter);
-  return [
-    ...filter.facets.map(
-      (facet) => sql`
-      select r.created_at, r.response_id as id
-      from response_facets r
-      where r.org_id = ${orgId} and r.facet = ${facetOf(sql, facet)} ${common}`,
-    ),
-    ...ownConditions(sql, orgId, filter, sql`r`).map(
-      (condition) => sql`
-      select r.created_at, r.id
-      from responses r
-      where r.org_id = ${orgId} and r.held_reason is null and ${condition} ${common}`,
-    ),
-  ];
-}
-
-/**
- * The rows that two queries have in common. A full join is never done by looking rows up one by one, which Postgres
- * prefers as long as it does not know how many rows a facet has.
- */
-const inBoth = (sql: Sql, left: Part, right: Part): Part => sql`
-  select created_at, id
-  from (
-    select l.created_at, l.id, r.id as other
-    from (${left}) l
-    full join (${right}) r on r.created_at = l.created_at and r.id = l.id
-    offset 0
-  ) pairs
-  where id is not null and other is not null`;
-
-function countTallied(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
-  const { survey_id, type, audience, category, range, facets } = filter;
-  return sql`
-    select coalesce(sum(${countedColumn(sql, category)}), 0)::int
-    from (${tallies(sql, orgId, { survey_id, type, audience, range, facets })}) t`;
+    select coalesce(sum(${countedColumn(sql, filter.category)}), 0)::int
+    from (${tallies(sql, orgId, filter)}) t`;
 }
 
 /** How many responses in scope fell into each category, and how many are on hold, as JSON of a `HeldTally`. */
@@ -279,23 +232,6 @@ export function countedColumn(sql: Sql, category: Category | null) {
   return sql`promoters + passives + detractors`;
 }
 
-/** Which answers are counted: those of an organization, less what a filter leaves out. */
-export type NpsScope = {
-  survey_id: string | null;
-  type: SurveyType | null;
-  audience: 'employee' | 'customer' | null;
-  range: Range;
-  facets: readonly Facet[];
-};
-
-export const everything: NpsScope = {
-  survey_id: null,
-  type: null,
-  audience: null,
-  range: { from: null, to: null },
-  facets: [],
-};
-
 export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: NpsScope) {
   const one = survey_id ? sql`and survey_id = ${survey_id}` : sql``;
   if (!type && !audience) return one;
@@ -322,9 +258,6 @@ const ofKind = (sql: Sql, { type, audience }: SurveyKind): Part => sql`
   ${type ? sql`type = ${type}` : sql`true`}
   ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
 
-/** A property of the contact, a tag (by id) or a sentiment. */
-export type Facet = { kind: 'property' | 'tag' | 'sentiment'; name: string; value: string };
-
 /**
  * Responses that count and have all these facets: id, org_id, created_at, survey_id, category and score, in the order of
  * an index. Of several, the rows of the rarest are read, and each is looked up with the others.
@@ -333,44 +266,41 @@ const facetRows = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part => sq
   select f.response_id as id, f.org_id, f.created_at, f.survey_id, f.category, f.score
   from response_facets f
   where f.org_id = ${orgId} and f.facet = ${facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!)}
-    ${facets.length > 1 ? hasFacets(sql, { orgId, facets }, sql`f.created_at, f.response_id`) : sql``}
+    ${facets.length > 1 ? hasFacets(sql, orgId, facets, sql`f.created_at, f.response_id`) : sql``}
 )`;
 
 const largeFacet = 20_000;
-const mostCompared = 100_000;
+const maxCompared = 100_000;
 
 const rarest = (sql: Sql, orgId: OrgId, facets: readonly Facet[]) => sql`(
   select facet
   from unnest(array[${facets.map((facet) => facetOf(sql, facet)).reduce((before, facet) => sql`${before}, ${facet}`)}]) facet
-  order by (${countUpTo(sql, orgId, { facet: sql`facet.facet`, most: mostCompared })})
+  order by (${countUpTo(sql, orgId, sql`facet.facet`, maxCompared)})
   limit 1
 )`;
 
-type UpTo = { facet: Part; most: number };
-const countUpTo = (sql: Sql, orgId: OrgId, { facet, most }: UpTo) => sql`
+const countUpTo = (sql: Sql, orgId: OrgId, facet: Part, limit: number) => sql`
   select count(*)
-  from (select from response_facets c where c.org_id = ${orgId} and c.facet = ${facet} limit ${most}) counted`;
+  from (select from response_facets c where c.org_id = ${orgId} and c.facet = ${facet} limit ${limit}) counted`;
 
-function areLarge(sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part {
-  const facet = facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!);
-  return sql`((${countUpTo(sql, orgId, { facet, most: largeFacet })}) = ${largeFacet})`;
-}
-
-type Wanted = { orgId: OrgId; facets: readonly Facet[] };
-
-const hasFacets = (sql: Sql, { orgId, facets }: Wanted, row: Part): Part =>
-  facets.reduce(
-    (before, facet) => sql`${before} and (
+const hasFacets = (sql: Sql, orgId: OrgId, facets: readonly Facet[], row: Part): Part =>
+  allOf(
+    sql,
+    facets.map(
+      (facet) => sql`(
       select true
       from response_facets x
       where x.org_id = ${orgId} and x.facet = ${facetOf(sql, facet)} and (x.created_at, x.response_id) = (${row})
     )`,
-    sql``,
+    ),
   );
 
 /** A response `r` on hold has no facets yet: this reads their sources. */
 export const wouldHaveFacets = (sql: Sql, facets: readonly Facet[]): Part =>
-  facets.reduce((before, facet) => sql`${before} and ${wouldHave(sql, facet)}`, sql``);
+  allOf(
+    sql,
+    facets.map((facet) => wouldHave(sql, facet)),
+  );
 
 function wouldHave(sql: Sql, facet: Facet): Part {
   if (facet.kind === 'sentiment') return sql`false`;

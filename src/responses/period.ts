@@ -92,4 +92,4 @@ export function splitRange({ from, to }: Range): Split {
   return { hours: { from: first, to: end }, edges };
 }
 
-export const startOfHour = (time: Date) => new Date(Math.floor(time.getTime() / hourMs) * hourMs);
+const startOfHour = (time: Date) => new Date(Math.floor(time.getTime() / hourMs) * hourMs);

@@ -1,58 +1,47 @@
 import type { Db, Part, Sql } from '../lib/db/db.ts';
 import { newest, type Page, type Position, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
-import {
-  countedColumn,
-  countFiltered,
-  filteredRows,
-  isTallied,
-  matches,
-  type ResponseFilter,
-  within,
-} from './filter.queries.ts';
+import { countFiltered, filteredRows, matches, type ResponseFilter } from './filter.queries.ts';
 import { runSearch } from './filter.ts';
-import { startOfHour } from './period.ts';
 
 export type Neighbours = { newer: string | undefined; older: string | undefined };
-
-type Wanted = { filter: ResponseFilter; position: Position; callerGone: AbortSignal };
 
 /** A response that has left the list, because it is done for example, still has its place there by its time. */
 export async function findNeighbours(
   db: Db,
   orgId: string,
-  { filter, position, callerGone }: Wanted,
+  { filter, position, callerGone }: ListPlace & { callerGone: AbortSignal },
 ): Promise<Neighbours> {
   const read = async (sql: Sql) => {
     const [newer, older] = await Promise.all([
-      findNext(sql, orgId, { filter, position, way: 'newer' }),
-      findNext(sql, orgId, { filter, position, way: 'older' }),
+      findNext(sql, orgId, { filter, position }, 'newer'),
+      findNext(sql, orgId, { filter, position }, 'older'),
     ]);
     return { newer, older };
   };
   return filter.pattern === null ? await read(db) : await runSearch(db, callerGone, read);
 }
 
-type NextOf = { filter: ResponseFilter; position: Position; way: 'newer' | 'older' };
+type ListPlace = { filter: ResponseFilter; position: Position };
 
 export async function findNext(
   sql: Sql,
   orgId: string,
-  { filter, position, way }: NextOf,
+  { filter, position }: ListPlace,
+  way: 'newer' | 'older',
 ): Promise<string | undefined> {
-  const { pattern } = filter;
   const place = sql`(${position.at}::text::timestamptz, ${position.id}::uuid)`;
-  const [found] = await sql<{ id: string }[]>`
-    ${pattern === null ? sql`` : sql`with ${matched(sql, orgId, filter, pattern)}`}
+  const [row] = await sql<{ id: string }[]>`
+    with ${matched(sql, orgId, filter)}
     select r.id
-    from ${pattern === null ? filteredRows(sql, orgId, filter, way) : sql`matched r where true`}
+    from ${listedRows(sql, orgId, filter, way)}
     ${
       way === 'newer'
         ? sql`and (r.created_at, r.id) > ${place} order by r.created_at, r.id`
         : sql`and (r.created_at, r.id) < ${place} order by r.created_at desc, r.id desc`
     }
     limit 1`;
-  return found?.id;
+  return row?.id;
 }
 
 export const listResponses = (
@@ -61,20 +50,22 @@ export const listResponses = (
   { filter, page }: { filter: ResponseFilter; page: Page },
 ) => {
   const { survey, join } = surveyText(sql, orgId, filter.survey_id);
+  const columns = sql`r.created_at, r.id`;
   return pagedJson(sql, {
-    picked: pick(sql, orgId, filter, page),
-    item: sql`${rowOf(sql, orgId, filter)} ${itemJoins(sql)} ${join}`,
+    picked: sql`
+      ${matched(sql, orgId, filter)},
+      ${newest(sql, { rows: listedRows(sql, orgId, filter), columns }, page)}`,
+    item: sql`
+      join responses r on r.org_id = ${orgId} and r.id = p.id
+      ${itemJoins(sql)} ${join}`,
     json: itemText(sql, { survey, tags: tagsOf(sql, orgId) }),
-    total: countAll(sql, orgId, filter),
+    total:
+      filter.pattern === null
+        ? countFiltered(sql, orgId, filter)
+        : sql`select count(*)::int from matched`,
     page,
   });
 };
-
-/** Joins a picked row with its response; a source that is `responses` itself has it already. */
-export const rowOf = (sql: Sql, orgId: OrgId, filter: ResponseFilter) =>
-  isTallied(filter)
-    ? sql`cross join lateral (select p.*) r`
-    : sql`join responses r on r.org_id = ${orgId} and r.id = p.id`;
 
 export const findResponse = (sql: Sql, orgId: OrgId, id: string): Part => {
   const tags = tagsOf(sql, orgId);
@@ -93,61 +84,33 @@ const notes = (sql: Sql) => sql`(
   where n.org_id = r.org_id and n.response_id = r.id
 )`;
 
-function pick(sql: Sql, orgId: OrgId, filter: ResponseFilter, page: Page) {
-  if (filter.pattern !== null) {
-    return sql`
-      ${matched(sql, orgId, filter, filter.pattern)},
-      ${newest(sql, { rows: sql`matched where true` }, page)}`;
-  }
-  const rows = filteredRows(sql, orgId, filter);
-  // An index passes over the rows before a far page: only those of the page are looked up.
-  if (!isTallied(filter)) return newest(sql, { rows, columns: sql`r.created_at, r.id` }, page);
-  const perHour = !filter.type && !filter.audience ? countPerHour(sql, orgId, filter) : undefined;
-  return newest(sql, { rows, perHour }, page);
-}
+/** The source `r` of a list: a search reads what `matched` has. */
+export const listedRows = (
+  sql: Sql,
+  orgId: OrgId,
+  filter: ResponseFilter,
+  way?: 'older' | 'newer',
+): Part =>
+  filter.pattern === null ? filteredRows(sql, orgId, filter, way) : sql`matched r where true`;
 
-/** Every answer that a search finds. Each half has a trigram index of its own. */
-export const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter, pattern: string) => sql`
+/** The CTE of all responses that a search finds; empty without one. Each half has a trigram index of its own. */
+export const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
+  filter.pattern === null
+    ? sql`matched as (select)`
+    : sql`
   -- organization: caller
   matched as materialized (
     select r.id, r.created_at
     from responses r
-    where ${matches(sql, orgId, filter)} and r.comment ilike ${pattern}
+    where ${matches(sql, orgId, filter)} and r.comment ilike ${filter.pattern}
     union
     select r.id, r.created_at
     from contacts c
     join responses r on r.contact_id = c.id
-    where c.org_id = ${orgId} and c.email || ' ' || coalesce(c.name, '') ilike ${pattern}
-      and (c.email ilike ${pattern} or c.name ilike ${pattern})
+    where c.org_id = ${orgId} and c.email || ' ' || coalesce(c.name, '') ilike ${filter.pattern}
+      and (c.email ilike ${filter.pattern} or c.name ilike ${filter.pattern})
       and ${matches(sql, orgId, filter)}
   )`;
-
-/** From the kept tallies; only the hour in which the range ends is counted from its rows. */
-function countPerHour(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
-  const { survey_id, category, range } = filter;
-  const lastHour = range.to && startOfHour(range.to);
-  return sql`
-    select hour, ${countedColumn(sql, category)}
-    from hour_tallies
-    where org_id = ${orgId}
-      ${survey_id ? sql`and survey_id = ${survey_id}` : sql``}
-      ${within(sql, sql`hour`, { from: range.from && startOfHour(range.from), to: lastHour })}
-    ${
-      lastHour
-        ? sql`
-    -- organization: caller
-    union all
-    select ${lastHour}::timestamptz, count(*)::int
-    from responses r
-    where ${matches(sql, orgId, { ...filter, range: { from: lastHour, to: range.to } })}`
-        : sql``
-    }`;
-}
-
-function countAll(sql: Sql, orgId: OrgId, filter: ResponseFilter) {
-  if (filter.pattern !== null) return sql`select count(*)::int from matched`;
-  return countFiltered(sql, orgId, filter);
-}
 
 type ItemParts = {
   survey: Part;

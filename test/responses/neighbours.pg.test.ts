@@ -62,7 +62,7 @@ async function check(org: string, filters: readonly ResponseFilter[], when: stri
     for (const { at, id } of all.filter((_, place) => place % 41 === 0)) {
       const found = await Promise.all(
         (['newer', 'older'] as const).map((way) =>
-          findNext(db, org, { filter, position: { at, id }, way }),
+          findNext(db, org, { filter, position: { at, id } }, way),
         ),
       );
       const isNewer = (row: Listed) => row.at > at || (row.at === at && row.id > id);

@@ -50,27 +50,19 @@ export const oneJson = (sql: Sql, { row, item }: { row: Part; item: Part }): Par
   select '{"data":' || row_to_json(item)::text || '}' from (select * from ${row}) p ${item}
 )`;
 
-/** From this many rows on it pays to look up the hour that a page begins on, instead of counting rows off. */
-const deepOffset = 500;
-
 type ListRows = {
   /** A table and its conditions. */
   rows: Part;
   /** What the items are made of, `created_at` and `id` included: each column of a wide table costs at each step. */
   columns?: Part;
-  /** How many of these rows each hour has, as a query of `hour` and `rows`, where that is kept; an hour may have several. */
-  perHour?: Part | undefined;
 };
 
 /**
- * The CTEs that pick the rows of a page and one more, newest first: by cursor, by offset, or from an hour on.
+ * The CTEs that pick the rows of a page and one more, newest first: by cursor or by offset.
  * A limit in the text lets Postgres plan once for all pages; no page is longer than this one.
  */
 export function newest(sql: Sql, list: ListRows, page: Page): Part {
   const offset = page.cursor ? 0 : (page.page - 1) * page.limit;
-  if (list.perHour && offset >= deepOffset) {
-    return newestFromHour(sql, { rows: list.rows, perHour: list.perHour }, { offset, page });
-  }
   const skipped = offset === 0 ? sql`` : sql`offset ${opaque(sql, sql`${offset}::bigint`)}`;
   return sql`picked as (
     select *
@@ -79,47 +71,10 @@ export function newest(sql: Sql, list: ListRows, page: Page): Part {
       order by created_at desc, id desc
       limit 201 ${skipped}
     ) longest
-    ${newestFirst(sql, page)}
+    order by created_at desc, id desc
+    limit ${opaque(sql, sql`${page.limit + 1}::int`)}
   )`;
 }
-
-/** Finds the month that the page begins in, then the hour, then its row. A month is 31 days, whichever they are. */
-const newestFromHour = (
-  sql: Sql,
-  { rows, perHour }: { rows: Part; perHour: Part },
-  { offset, page }: { offset: number; page: Page },
-) => sql`
-  months as (
-    select date_bin('31 days', hour, timestamptz '0001-01-01 00:00Z') as month, sum(rows)::int as rows
-    from (${perHour}) as counted (hour, rows)
-    group by 1
-  ), first_month as materialized (
-    select month, skipped - newer as skipped
-    from (select month, rows, sum(rows) over (order by month desc) - rows as newer from months) added,
-         (select ${offset}::bigint as skipped) wanted
-    where newer <= skipped and skipped < newer + rows
-  ), hours as (
-    select hour, sum(rows)::int as rows
-    from (${perHour}) as counted (hour, rows)
-    where hour >= (select month from first_month) and hour < (select month + interval '31 days' from first_month)
-    group by hour
-  ), first_hour as materialized (
-    select hour, skipped - newer as skipped
-    from (select hour, rows, sum(rows) over (order by hour desc) - rows as newer from hours) added, first_month
-    where newer <= skipped and skipped < newer + rows
-  ), picked as (
-    select *
-    from (
-      select *
-      from ${rows} and created_at < (select hour + interval '1 hour' from first_hour)
-      order by created_at desc, id desc
-      limit 201 offset (select skipped from first_hour)
-    ) longest
-    ${newestFirst(sql, page)}
-  )`;
-
-const newestFirst = (sql: Sql, { limit }: Page) =>
-  sql`order by created_at desc, id desc limit ${opaque(sql, sql`${limit + 1}::int`)}`;
 
 /** As text: as a timestamp the driver would cut the time to milliseconds, and rows in between would be lost. */
 const after = (sql: Sql, { cursor }: Page) =>
