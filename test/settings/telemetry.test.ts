@@ -35,30 +35,13 @@ const wrong: [Record<string, string>, RegExp][] = [
     { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
     /^OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken .*4318/,
   ],
-  [{ OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http' }, /_TRACES_PROTOCOL: must be http\/protobuf or/],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /_ENDPOINT: must be an address/],
-  [{ OTEL_TRACES_EXPORTER: 'jaeger' }, /^OTEL_TRACES_EXPORTER: must be one or more of otlp/],
-  [{ OTEL_TRACES_EXPORTER: 'otlp,console' }, /^OTEL_TRACES_EXPORTER: console would mix/],
-  [{ OTEL_METRICS_EXPORTER: 'prometheus' }, /^OTEL_METRICS_EXPORTER: prometheus is \/metrics/],
-  [{ OTEL_TRACES_SAMPLER: 'sometimes' }, /^OTEL_TRACES_SAMPLER: must be/],
-  [{ OTEL_TRACES_SAMPLER: 'traceidratio' }, /^OTEL_TRACES_SAMPLER_ARG: is required/],
-  [
-    { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '10' },
-    /_ARG: must be a number/,
-  ],
-  [{ OTEL_EXPORTER_OTLP_HEADERS: 'authorization' }, /_HEADERS: must be name=value/],
-  [{ OTEL_EXPORTER_OTLP_HEADERS: 'api key=1' }, /_HEADERS: must have names and values/],
-  [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=1,b=2%0d%0ac: 3' }, /_HEADERS: must have names and values/],
-  [{ OTEL_EXPORTER_OTLP_HEADERS: 'a=%zz' }, /_HEADERS: must be name=value/],
+  [{ OTEL_TRACES_EXPORTER: 'otlp,console' }, /^OTEL_TRACES_EXPORTER: must be otlp or none/],
+  [{ OTEL_METRICS_EXPORTER: 'prometheus' }, /^OTEL_METRICS_EXPORTER: .*prometheus is \/metrics/],
   [
     { OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: '/no.pem' },
     /^OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: cannot be read: no such file/,
   ],
-  [{ OTEL_TRACES_SAMPLER: 'always_on,always_off' }, /^OTEL_TRACES_SAMPLER: must be one of/],
-  [{ OTEL_RESOURCE_ATTRIBUTES: 'a=%zz' }, /^OTEL_RESOURCE_ATTRIBUTES: must be name=value/],
-  [{ OTEL_BSP_MAX_QUEUE_SIZE: 'many' }, /^OTEL_BSP_MAX_QUEUE_SIZE: must be a whole number/],
-  [{ OTEL_PROPAGATORS: 'b3' }, /^OTEL_PROPAGATORS: must have tracecontext/],
-  [{ OTEL_LOG_LEVEL: 'loud' }, /^OTEL_LOG_LEVEL: must be a level/],
   [{ OTEL_CONFIG_FILE: '/etc/otel.yaml' }, /^OTEL_CONFIG_FILE: is not read by askback/],
   [{ OTEL_EXPORTER_OTLP_HEADERS_FILE: '/run/h' }, /^OTEL_EXPORTER_OTLP_HEADERS_FILE: cannot be/],
 ];
@@ -71,5 +54,5 @@ for (const [over, complaint] of wrong) {
 }
 
 test('while nothing is exported the settings may be meant for other programs', () => {
-  assert.deepEqual(read({ OTEL_TRACES_SAMPLER: 'theirs' }).complaints, []);
+  assert.deepEqual(read({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }).complaints, []);
 });
