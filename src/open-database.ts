@@ -72,7 +72,10 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
     const apart = async () => {
       // Behind a pooler the limits of one client would hold for others that use its connection next: the role has them.
       const { db } = open(pooled, plain);
-      await awaitApart(db, { sessions, patience });
+      await awaitDatabase(db, patience).catch(namingSetting('DATABASE_URL'));
+      const [there, here] = await Promise.all([identify(db), identify(sessions.db)]);
+      // Jobs in another database than their cause would never run.
+      if (there !== here) throw new Refusal('unavailable', otherDatabase);
       return db;
     };
     const pool = isApart ? await apart() : sessions.db;
@@ -119,16 +122,6 @@ function lossOf(embedded: Embedded | undefined): Promise<never> {
   return promise;
 }
 
-type Patience = Parameters<typeof awaitDatabase>[1];
-type Apart = { sessions: SessionAddress; patience: Patience };
-
-/** Waits for the database of DATABASE_URL where sessions have another address, and refuses another database than theirs. */
-export async function awaitApart(db: Db, { sessions, patience }: Apart) {
-  await awaitDatabase(db, patience).catch(namingSetting('DATABASE_URL'));
-  const [there, here] = await Promise.all([identify(db), identify(sessions.db)]);
-  if (there !== here) throw new Refusal('unavailable', otherDatabase);
-}
-
 /** Names the setting at fault, in a sentence that does not name it yet. */
 const namingSetting = (name: string) => (error: unknown) => {
   const isOurs = error instanceof Refusal && error.kind === 'unavailable';
@@ -142,7 +135,6 @@ async function identify(sql: Sql): Promise<string> {
   return one(rows).id;
 }
 
-// Jobs in another database than their cause would never run.
 const otherDatabase =
   'ASKBACK_SESSION_DATABASE_URL leads to another database than DATABASE_URL: both must be the same one';
 

@@ -5,14 +5,13 @@ import type { CommandTools } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { createSecrets, readSecretKey } from '../lib/crypto/secrets.ts';
 import { explain } from '../lib/db/await-database.ts';
-import { connect, type Db, mustChoose, serviceLimits } from '../lib/db/db.ts';
-import { oldestPostgres, schemaState } from '../lib/db/migrate.ts';
+import { type Db, serviceLimits } from '../lib/db/db.ts';
+import { schemaState } from '../lib/db/migrate.ts';
 import { followReplica } from '../lib/db/replica.ts';
-import { reachServers } from '../lib/db/servers.ts';
 import { httpAddress, isLoopbackHost } from '../lib/http/http-address.ts';
 import { type ListenAddress, sortPassedSockets } from '../lib/http/listen.ts';
 import type { Check } from '../lib/process/lifecycle.ts';
-import { awaitApart, openDatabase, publicUrlOf, type SessionAddress } from '../open-database.ts';
+import { openDatabase, publicUrlOf } from '../open-database.ts';
 import { type Config, ConfigError } from '../settings.ts';
 import type { Resolver } from './doctor-dns.ts';
 import { examineMail } from './doctor-mail.ts';
@@ -31,7 +30,7 @@ type Examining = Pick<CommandTools, 'say'> & { dns: Resolver };
 export async function examine(config: Config, { say, dns }: Examining, asked: DoctorQuestions) {
   const { findings, senders, publicUrl, unreadable } = await examineDatabase(config, say);
   findings.push(
-    rules.judgeSecret({ ...findSecret(config), unreadable }),
+    examineSecret(config, unreadable),
     rules.judgePublicUrl(whereLinksLead(config, publicUrl)),
   );
   findings.push(...(await examineProxies(config)));
@@ -63,13 +62,29 @@ const unknown = (config: Config) => ({
 });
 
 async function examineDatabase(config: Config, say: CommandTools['say']) {
+  const setting = config.sessionDatabaseUrl ? 'ASKBACK_SESSION_DATABASE_URL' : 'DATABASE_URL';
   try {
-    const { db, sessions, close } = await openDatabase(config, { say, connections: 2 });
+    const { db, close } = await openDatabase(config, { say, connections: 2 });
     try {
-      const found = await lookInto(db, config);
-      found.findings.push(...(await examineApart(config, { sessions, say })));
-      found.findings.push(...(await examineReplica(config, db)));
-      return found;
+      const before = new Date();
+      const server = await findServerFacts(db);
+      const after = new Date();
+      const schema = await schemaState(db);
+      const findings: Finding[] = [
+        rules.judgeServer(server, setting),
+        rules.judgeExtensions(server),
+        rules.judgeSchema(schema),
+        rules.judgeClock({ before, database: server.now, after }),
+        ...(await examineApart(config, say)),
+        ...(await examineReplica(config, db)),
+      ];
+      if (schema.missing.length > 0) return { findings, ...unknown(config) };
+      return {
+        findings,
+        senders: config.smtpUrl ? await listSenders(db, null) : [],
+        publicUrl: await publicUrlOf(db, config),
+        unreadable: await unreadableSecrets(db, config),
+      };
     } finally {
       await close();
     }
@@ -79,24 +94,16 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
   }
 }
 
-/** The way that the service's requests take, which a command does not. */
-async function examineApart(
-  { databaseUrl, sessionDatabaseUrl, databaseWaitSeconds, preparedStatements }: Config,
-  { sessions, say }: { sessions: SessionAddress; say: CommandTools['say'] },
-): Promise<Finding[]> {
-  if (!databaseUrl || !sessionDatabaseUrl) return [];
-  const servers = mustChoose(databaseUrl) ? reachServers(databaseUrl) : undefined;
-  const socket = servers && { socket: servers.socket };
-  const db = connect(databaseUrl, { connections: 1, prepare: preparedStatements, ...socket });
+/** Takes the way of the service's requests, which a command does not. */
+async function examineApart(config: Config, say: CommandTools['say']): Promise<Finding[]> {
+  if (!config.sessionDatabaseUrl) return [];
   try {
-    await awaitApart(db, { sessions, patience: { seconds: databaseWaitSeconds, say } });
+    const { close } = await openDatabase(config, { say, connections: 1, serving: true });
+    await close();
     const message = 'DATABASE_URL and ASKBACK_SESSION_DATABASE_URL lead to the same database';
     return [finding('pooler', 'ok', message)];
   } catch (error) {
     return [finding('pooler', 'fail', explain(error))];
-  } finally {
-    await db.end({ timeout: 1 });
-    await servers?.stop();
   }
 }
 
@@ -114,30 +121,16 @@ async function examineReplica(
     const replica = await followReplica({ ...options, url, primary });
     const late = performance.now() + replicaPatienceMs;
     while (!replica.isUsable() && performance.now() < late) await sleep(lookEveryMs);
-    const found = rules.judgeReplica(replica.problem());
+    const warning = rules.warnOfReplica(replica.problem());
     await replica.stop();
-    return [found];
+    return [
+      warning
+        ? finding('replica', 'warn', warning)
+        : finding('replica', 'ok', 'ASKBACK_READ_DATABASE_URL follows the primary'),
+    ];
   } catch (error) {
     return [finding('replica', 'fail', explain(error))];
   }
-}
-
-async function lookInto(db: Db, config: Config) {
-  const setting = config.sessionDatabaseUrl ? 'ASKBACK_SESSION_DATABASE_URL' : 'DATABASE_URL';
-  const before = new Date();
-  const server = await findServerFacts(db);
-  const after = new Date();
-  const schema = await schemaState(db);
-  const findings: Finding[] = [
-    rules.judgeServer({ ...server, oldestMajor: oldestPostgres, setting }),
-    rules.judgeExtensions(server),
-    rules.judgeSchema(schema),
-    rules.judgeClock({ before, database: server.now, after }),
-  ];
-  if (schema.missing.length > 0) return { findings, ...unknown(config) };
-  const senders = config.smtpUrl ? await listSenders(db, null) : [];
-  const unreadable = await unreadableSecrets(db, config);
-  return { findings, senders, publicUrl: await publicUrlOf(db, config), unreadable };
 }
 
 /** Why stored secrets cannot be opened with the key of this environment, if there is one. */
@@ -149,12 +142,16 @@ async function unreadableSecrets(db: Db, config: Config): Promise<string | undef
   return wrongKeySentence(await countUnreadableSecrets(db, secrets));
 }
 
-function findSecret(config: Config): rules.SecretState {
-  if (config.secretKey) return { from: 'environment' };
+function examineSecret(config: Config, unreadable: string | undefined): Finding {
+  if (unreadable) return finding('secret key', 'fail', unreadable);
+  if (config.secretKey) return finding('secret key', 'ok', 'given as ASKBACK_SECRET_KEY');
   try {
-    return { from: readSecretKey(config.dataDir) ? 'file' : 'to be generated' };
+    const message = readSecretKey(config.dataDir)
+      ? 'kept in the data directory'
+      : 'will be generated into the data directory by the first `askback serve`';
+    return finding('secret key', 'ok', message);
   } catch (error) {
-    return { from: 'nowhere', why: explain(error) };
+    return finding('secret key', 'fail', explain(error));
   }
 }
 
@@ -212,47 +209,45 @@ export function nameHost(error: NodeJS.ErrnoException): never {
   );
 }
 
-type Places = Pick<Config, 'databaseUrl' | 'dataDir' | 'erasuresFile'>;
-
-/** Why a folder or a file that a setting names cannot be used, each by the name of its setting. Makes nothing. */
-export function complaintsOfPlaces({ databaseUrl, dataDir, erasuresFile }: Places): string[] {
-  const data = databaseUrl ? undefined : complaintOfFolder(resolve(dataDir));
-  const erasures = erasuresFile ? complaintOfFile(resolve(erasuresFile)) : undefined;
-  return [
-    ...(data ? [`ASKBACK_DATA_DIR: ${data}`] : []),
-    ...(erasures ? [`ASKBACK_ERASURES_FILE: ${erasures}`] : []),
-  ];
+/** Why a folder or a file that a setting names cannot be used, by the name of the setting. Makes nothing. */
+export function complaintsOfPlaces({ databaseUrl, dataDir, erasuresFile }: Config): string[] {
+  const complaints: string[] = [];
+  const complain = (name: string, sentence: string) => complaints.push(`${name}: ${sentence}`);
+  if (!databaseUrl) {
+    const path = resolve(dataDir);
+    const present = nearestExisting(path);
+    if (!statSync(present).isDirectory()) {
+      complain('ASKBACK_DATA_DIR', `the data folder ${path} cannot be made: ${present} is a file`);
+    } else if (!mayUse(present, constants.W_OK | constants.X_OK)) {
+      complain('ASKBACK_DATA_DIR', `the data folder ${path} ${notWritable}`);
+    }
+  }
+  if (erasuresFile) {
+    const path = resolve(erasuresFile);
+    const folder = dirname(path);
+    const present = statSync(path, { throwIfNoEntry: false });
+    if (present?.isDirectory()) complain('ASKBACK_ERASURES_FILE', `${path} is a folder`);
+    else if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+      complain('ASKBACK_ERASURES_FILE', `there is no folder ${folder}`);
+    } else if (!mayUse(present ? path : folder, constants.W_OK)) {
+      complain('ASKBACK_ERASURES_FILE', `${path} ${notWritable}`);
+    }
+  }
+  return complaints;
 }
 
-/** A folder that is not there yet is made in the nearest one above it. */
-function complaintOfFolder(path: string): string | undefined {
-  const there = nearestExisting(path);
-  if (!statSync(there).isDirectory())
-    return `the data folder ${path} cannot be made: ${there} is a file`;
+const notWritable = 'may not be written by the account this program runs as';
+
+function mayUse(path: string, mode: number): boolean {
   try {
-    accessSync(there, constants.W_OK | constants.X_OK);
-    return undefined;
+    accessSync(path, mode);
+    return true;
   } catch {
-    return `the data folder ${path} may not be written by the account this program runs as`;
+    return false;
   }
 }
 
 function nearestExisting(path: string): string {
   const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
   return isThere || path === dirname(path) ? path : nearestExisting(dirname(path));
-}
-
-/** The folder of a file is not made. */
-function complaintOfFile(path: string): string | undefined {
-  const folder = dirname(path);
-  const there = statSync(path, { throwIfNoEntry: false });
-  if (there?.isDirectory()) return `${path} is a folder`;
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    return `there is no folder ${folder}`;
-  try {
-    accessSync(there ? path : folder, constants.W_OK);
-    return undefined;
-  } catch {
-    return `${path} may not be written by the account this program runs as`;
-  }
 }

@@ -1,7 +1,8 @@
 import { one, type Sql } from '../lib/db/db.ts';
-import { extensionsNeeded } from './rules.ts';
 
-type ServerFacts = {
+export const extensionsNeeded = ['btree_gin', 'pg_trgm'];
+
+export type ServerFacts = {
   version: string;
   major: number;
   now: Date;

@@ -1,22 +1,18 @@
+import { oldestPostgres, type schemaState } from '../lib/db/migrate.ts';
 import { httpAddress, isWildcardHost } from '../lib/http/http-address.ts';
+import { extensionsNeeded, type ServerFacts } from './queries.ts';
 
-export const extensionsNeeded = ['btree_gin', 'pg_trgm'];
 const skewToWarnOfMs = 2000;
 const skewToFailAtMs = 60_000;
 const diskToWarnOfBytes = 1024 ** 3;
 const diskToFailAtBytes = 100 * 1024 ** 2;
 
-export function judgeServer(server: {
-  version: string;
-  major: number;
-  read_only: boolean;
-  folds: boolean;
-  oldestMajor: number;
-  setting: string;
-}): Finding {
-  const { version, major, read_only, folds, oldestMajor, setting } = server;
-  if (major < oldestMajor) {
-    const message = `PostgreSQL ${version}: askback needs ${oldestMajor} or newer`;
+export function judgeServer(
+  { version, major, read_only, folds }: Omit<ServerFacts, 'now' | 'extensions'>,
+  setting: string,
+): Finding {
+  if (major < oldestPostgres) {
+    const message = `PostgreSQL ${version}: askback needs ${oldestPostgres} or newer`;
     return finding('database', 'fail', message);
   }
   if (read_only) {
@@ -38,12 +34,11 @@ export function judgeExtensions({ extensions }: { extensions: readonly string[] 
   return finding('extensions', 'fail', message);
 }
 
-export function judgeSchema(state: {
-  applied: number;
-  missing: readonly string[];
-  unknown: readonly string[];
-}): Finding {
-  const { applied, missing, unknown } = state;
+export function judgeSchema({
+  applied,
+  missing,
+  unknown,
+}: Awaited<ReturnType<typeof schemaState>>): Finding {
   if (unknown.length > 0) {
     const message = `the database is newer than this askback: it has ${unknown.join(', ')}`;
     return finding('schema', 'fail', message);
@@ -63,21 +58,6 @@ export function judgeClock(at: { before: Date; database: Date; after: Date }): F
   }
   const status = Math.abs(skew) >= skewToWarnOfMs ? 'warn' : 'ok';
   return finding('clock', status, `the database's clock is ${said}`);
-}
-
-export type SecretState =
-  | { from: 'environment' | 'file' | 'to be generated' }
-  | { from: 'nowhere'; why: string };
-
-export function judgeSecret(secret: SecretState & { unreadable?: string | undefined }): Finding {
-  if (secret.unreadable) return finding('secret key', 'fail', secret.unreadable);
-  if (secret.from === 'nowhere') return finding('secret key', 'fail', secret.why);
-  const messages = {
-    environment: 'given as ASKBACK_SECRET_KEY',
-    file: 'kept in the data directory',
-    'to be generated': 'will be generated into the data directory by the first `askback serve`',
-  };
-  return finding('secret key', 'ok', messages[secret.from]);
 }
 
 export function judgeDisk({ path, freeBytes }: { path: string; freeBytes: number }): Finding {
@@ -111,20 +91,14 @@ export function judgePublicUrl(config: {
   return finding('public URL', isLocal ? 'ok' : 'warn', message);
 }
 
-/** The service does without it, at the cost of the primary. */
-export function judgeReplica(problem: string | undefined): Finding {
-  const warning = warnOfReplica(problem);
-  if (warning) return finding('replica', 'warn', warning);
-  return finding('replica', 'ok', 'ASKBACK_READ_DATABASE_URL follows the primary');
-}
-
+/** The service does without a replica, at the cost of the primary. */
 export const warnOfReplica = (problem: string | undefined): string | undefined =>
   problem && `ASKBACK_READ_DATABASE_URL ${problem}; the primary answers its reads`;
 
 export type DnsRecord = {
   action: 'add' | 'change';
   name: string;
-  type: 'TXT' | 'MX' | 'PTR';
+  type: 'TXT';
   value: string;
 };
 
@@ -142,15 +116,9 @@ export const finding = (
   records: DnsRecord[] = [],
 ): Finding => (records.length > 0 ? { name, status, message, records } : { name, status, message });
 
-const longestString = 255;
-
-/** As a zone file has it: `add: _dmarc.example.com TXT "v=DMARC1; p=none"`. */
+/** As a zone file has it, in strings of at most 255 letters: `add: _dmarc.example.com TXT "v=DMARC1; p=none"`. */
 export function recordLine({ action, name, type, value }: DnsRecord): string {
-  return `${action}: ${name} ${type} ${type === 'TXT' ? quoted(value) : value}`;
-}
-
-/** A text record is made of strings of at most 255 letters; what reads it joins them. */
-function quoted(text: string): string {
-  const strings = text.match(new RegExp(`.{1,${longestString}}`, 'g')) ?? [''];
-  return strings.map((string) => `"${string.replace(/["\\]/g, '\\$&')}"`).join(' ');
+  const strings = value.match(/.{1,255}/g) ?? [''];
+  const quoted = strings.map((string) => `"${string.replace(/["\\]/g, '\\$&')}"`);
+  return `${action}: ${name} ${type} ${quoted.join(' ')}`;
 }

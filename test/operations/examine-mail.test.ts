@@ -73,6 +73,6 @@ test('addresses that mails are said to leave from stand for those of the mail se
   assert.ok(!asked.includes('A localhost'));
   assert.deepEqual(
     asked.filter((question) => question.startsWith('PTR ')),
-    ['PTR 7.2.0.192.in-addr.arpa', 'PTR 8.2.0.192.in-addr.arpa'],
+    ['PTR 192.0.2.7', 'PTR 192.0.2.8'],
   );
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { examineOneClick, judgeOneClick } from '../../src/operations/doctor-mail.ts';
+import { examineOneClick } from '../../src/operations/doctor-mail.ts';
 
 /** What stands at the public address, whatever it is. */
 async function standing(listener: RequestListener) {
@@ -59,7 +59,6 @@ const answers: [why: string, status: number, body: string, headers: object, says
   ['a service that is down', 502, '', {}, /is answered 502/],
   ['a page that says yes to everything', 200, '<html>', {}, /answered 200, and not by askback/],
   ['a page that knows nothing', 404, '<html>not found', {}, /answered 404, and not by askback/],
-  ['a flood', 404, 'x'.repeat(5_000_000), {}, /not by askback/],
 ];
 
 for (const [why, status, body, headers, says] of answers) {
@@ -75,10 +74,10 @@ test('an address that does not answer is given up in time', async () => {
   assert.match(finding.message, /nothing answered within 0\.2 seconds/);
 });
 
-const arrived = { status: 404, location: null, ours: true };
-
-test('a public address must be https, as mail programs ask for', () => {
-  assert.equal(judgeOneClick('https://a.example', arrived).status, 'ok');
-  assert.equal(judgeOneClick('http://a.example', arrived).status, 'fail');
-  assert.equal(judgeOneClick('http://localhost:8080', arrived).status, 'warn');
+test('a public address must be https, as mail programs ask for', async () => {
+  const { status, message } = await examineOneClick('http://a.example');
+  assert.deepEqual(
+    [status, message.slice(-55)],
+    ['fail', 'not https: mail programs offer no one-click unsubscribe'],
+  );
 });

@@ -10,14 +10,7 @@ const disk = (mib: number) => rules.judgeDisk({ path: '/data', freeBytes: mib * 
 const url = (publicUrl: string | null, { host = '127.0.0.1', isLocal = false } = {}) =>
   rules.judgePublicUrl({ publicUrl, host, port: 8080, isLocal, links: `http://${host}:8080` });
 const server = (major: number, { read_only = false, folds = true } = {}) =>
-  rules.judgeServer({
-    version: `${major}.1`,
-    major,
-    read_only,
-    folds,
-    oldestMajor: 15,
-    setting: 'DATABASE_URL',
-  });
+  rules.judgeServer({ version: `${major}.1`, major, read_only, folds }, 'DATABASE_URL');
 const schema = (missing: string[], unknown: string[] = []) =>
   rules.judgeSchema({ applied: 1, missing, unknown });
 
@@ -49,21 +42,6 @@ const cases: [subject: string, finding: Finding, status: Finding['status'], says
   ['a wildcard HOST', url(null, { host: '0.0.0.0' }), 'warn', /set ASKBACK_PUBLIC_URL/],
   ['a loopback HOST', url(null, { isLocal: true }), 'ok'],
   ['a HOST that others reach', url(null, { host: '192.0.2.1' }), 'warn'],
-  ['a key that cannot be read', rules.judgeSecret({ from: 'nowhere', why: 'damaged' }), 'fail'],
-  ['a key yet to be generated', rules.judgeSecret({ from: 'to be generated' }), 'ok'],
-  [
-    'a key that opens no secret',
-    rules.judgeSecret({ from: 'file', unreadable: 'wrong' }),
-    'fail',
-    /^wrong$/,
-  ],
-  ['a replica that follows', rules.judgeReplica(undefined), 'ok'],
-  [
-    'a replica that is behind',
-    rules.judgeReplica('is 9 s behind'),
-    'warn',
-    /is 9 s behind; the primary/,
-  ],
 ];
 
 for (const [subject, finding, status, says = /./] of cases) {

@@ -217,7 +217,7 @@ const dmarcCases: DmarcCase[] = [
     'has a wrong alignment and address',
     { [`TXT ${own}`]: [`v=DMARC1; p=none; adkim=x; rua=${'a\t'.repeat(80)}`] },
     'fail',
-    /its record is wrong: adkim=x must be r or s; rua=(a ){30}\.\.\. must be an address/,
+    /its record is wrong: adkim=x must be r or s; rua=(a ){30} must be an address/,
   ],
   [
     'cannot be looked up',
@@ -322,7 +322,7 @@ for (const [why, zone, status, says] of mxCases) {
     checkFinding(await examineMx(fakeResolver(zone), 'example.com', 'bounces'), status, says));
 }
 
-const ptr = (...names: string[]): Zone => ({ 'PTR 7.2.0.192.in-addr.arpa': names });
+const ptr = (...names: string[]): Zone => ({ 'PTR 192.0.2.7': names });
 const ptrCases: [why: string, zone: Zone, status: Finding['status'], says: RegExp][] = [
   [
     'one of its names leads back',
