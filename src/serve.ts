@@ -33,9 +33,9 @@ import {
   watchProxies,
   whereToListen,
 } from './operations/doctor.ts';
+import { warnOfReplica } from './operations/findings.ts';
 import { type Readiness, startReadiness } from './operations/health.ts';
 import { createJobsApp } from './operations/home-routes.ts';
-import { warnOfReplica } from './operations/rules.ts';
 import {
   type Config,
   ConfigError,

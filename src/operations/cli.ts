@@ -11,8 +11,8 @@ import { ConfigError, redactedConfig, Settings, spelled, unknownSettings } from 
 import { files } from './archive.ts';
 import { complaintsOfPlaces, examine } from './doctor.ts';
 import { createResolver } from './doctor-dns.ts';
+import { type Finding, recordLine } from './findings.ts';
 import { askHealth, findService } from './health.ts';
-import { type Finding, recordLine } from './rules.ts';
 
 const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
 /** An IP address, with or without a port: asking for the address of a name server would need another one. */

@@ -3,7 +3,7 @@ import { Resolver as NodeResolver } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import type { DMARCResult, DNSResolver } from 'mailauth';
 import { withinMs } from '../lib/async/deadline.ts';
-import { type DnsRecord, type Finding, finding } from './rules.ts';
+import { type DnsRecord, type Finding, finding } from './findings.ts';
 
 export type Machines = {
   ips: readonly string[];

@@ -17,7 +17,7 @@ import {
   type Machines,
   type Resolver,
 } from './doctor-dns.ts';
-import { type Finding, finding } from './rules.ts';
+import { type Finding, finding } from './findings.ts';
 
 type MailQuestions = {
   senders: readonly string[];

@@ -15,10 +15,10 @@ import { openDatabase, publicUrlOf } from '../open-database.ts';
 import { type Config, ConfigError } from '../settings.ts';
 import type { Resolver } from './doctor-dns.ts';
 import { examineMail } from './doctor-mail.ts';
+import * as rules from './findings.ts';
+import { type Finding, finding } from './findings.ts';
 import { askWarnings, countUnreadableSecrets, localAddress, wrongKeySentence } from './health.ts';
 import { findServerFacts, listSenders } from './queries.ts';
-import * as rules from './rules.ts';
-import { type Finding, finding } from './rules.ts';
 
 type DoctorQuestions = {
   from: readonly string[];

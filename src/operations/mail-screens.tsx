@@ -8,8 +8,8 @@ import { CopyButton, State, type StateKind } from '../web/app/badges.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createResolver, type Resolver } from './doctor-dns.ts';
 import { examineMail } from './doctor-mail.ts';
+import type { DnsRecord, Finding } from './findings.ts';
 import { listSenders } from './queries.ts';
-import type { DnsRecord, Finding } from './rules.ts';
 
 /** DNS of others is asked at most so often for an organization, and a page waits no longer than this for it. */
 const times = { everyMs: 15_000, patienceMs: 20_000 };

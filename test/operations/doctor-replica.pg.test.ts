@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { connect } from '../../src/lib/db/db.ts';
 import { migrate } from '../../src/lib/db/migrate.ts';
-import type { Finding } from '../../src/operations/rules.ts';
+import type { Finding } from '../../src/operations/findings.ts';
 import { startCluster } from '../support/processes/cluster.ts';
 import { askback, secretKey, startService } from '../support/processes/program.ts';
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
-import type { Finding } from '../../src/operations/rules.ts';
+import type { Finding } from '../../src/operations/findings.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { askback, secretKey } from '../support/processes/program.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Finding } from '../../src/operations/rules.ts';
+import type { Finding } from '../../src/operations/findings.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { freePort } from '../support/processes/free-port.ts';
 import { addressIn, askback, secretKey, startService } from '../support/processes/program.ts';

@@ -10,7 +10,7 @@ import {
   examineSpf,
   type Machines,
 } from '../../../src/operations/doctor-dns.ts';
-import { type Finding, recordLine } from '../../../src/operations/rules.ts';
+import { type Finding, recordLine } from '../../../src/operations/findings.ts';
 import { fakeResolver, servfail, type Zone } from '../../support/fakes/dns.ts';
 
 function checkFinding(

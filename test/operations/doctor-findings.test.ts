@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Finding } from '../../src/operations/rules.ts';
-import * as rules from '../../src/operations/rules.ts';
+import type { Finding } from '../../src/operations/findings.ts';
+import * as findings from '../../src/operations/findings.ts';
 
 const at = (ms: number) => new Date(1_800_000_000_000 + ms);
 const clock = (skew: number) =>
-  rules.judgeClock({ before: at(0), database: at(skew + 5), after: at(10) });
-const disk = (mib: number) => rules.judgeDisk({ path: '/data', freeBytes: mib * 1024 ** 2 });
+  findings.judgeClock({ before: at(0), database: at(skew + 5), after: at(10) });
+const disk = (mib: number) => findings.judgeDisk({ path: '/data', freeBytes: mib * 1024 ** 2 });
 const url = (publicUrl: string | null, { host = '127.0.0.1', isLocal = false } = {}) =>
-  rules.judgePublicUrl({ publicUrl, host, port: 8080, isLocal, links: `http://${host}:8080` });
+  findings.judgePublicUrl({ publicUrl, host, port: 8080, isLocal, links: `http://${host}:8080` });
 const server = (major: number, { read_only = false, folds = true } = {}) =>
-  rules.judgeServer({ version: `${major}.1`, major, read_only, folds }, 'DATABASE_URL');
+  findings.judgeServer({ version: `${major}.1`, major, read_only, folds }, 'DATABASE_URL');
 const schema = (missing: string[], unknown: string[] = []) =>
-  rules.judgeSchema({ applied: 1, missing, unknown });
+  findings.judgeSchema({ applied: 1, missing, unknown });
 
 const cases: [subject: string, finding: Finding, status: Finding['status'], says?: RegExp][] = [
   ['PostgreSQL 15', server(15), 'ok'],
@@ -21,11 +21,11 @@ const cases: [subject: string, finding: Finding, status: Finding['status'], says
   ['a Turkish locale', server(18, { folds: false }), 'fail', /another locale/],
   [
     'one extension of two',
-    rules.judgeExtensions({ extensions: ['pg_trgm'] }),
+    findings.judgeExtensions({ extensions: ['pg_trgm'] }),
     'fail',
     /^btree_gin cannot/,
   ],
-  ['both extensions', rules.judgeExtensions({ extensions: ['btree_gin', 'pg_trgm'] }), 'ok'],
+  ['both extensions', findings.judgeExtensions({ extensions: ['btree_gin', 'pg_trgm'] }), 'ok'],
   ['a schema with all migrations', schema([]), 'ok'],
   ['a missing migration', schema(['2']), 'warn', /^1 migration is missing/],
   ['an unknown migration', schema(['2'], ['3']), 'fail', /newer than this askback: it has 3/],
