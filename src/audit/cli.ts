@@ -1,24 +1,14 @@
 import * as v from 'valibot';
-import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { notFound, Refusal } from '../errors.ts';
-import {
-  type Command,
-  columns,
-  command,
-  didYouMean,
-  id,
-  Moment,
-  OneOf,
-  optional,
-  Whole,
-} from '../lib/cli/command.ts';
-import type { Db } from '../lib/db/db.ts';
+import { databaseCommand, listCommand } from '../command-tools.ts';
+import { Refusal } from '../errors.ts';
+import { didYouMean, id, Moment, OneOf, optional, Whole } from '../lib/cli/command.ts';
 import { readList } from '../lib/paging/page.ts';
+import { getOrganization } from '../organizations/queries.ts';
 import { actorKinds, acts, sentenceOf } from './acts.ts';
 import { exportEvents } from './export.ts';
-import { type AuditEventRow, type AuditFilter, hasOrganization, listEvents } from './queries.ts';
+import { type AuditEventRow, type AuditFilter, listEvents } from './queries.ts';
 
-const mostListed = 200;
+const maxListed = 200;
 
 const ActName = v.pipe(
   v.string(),
@@ -36,54 +26,45 @@ const filters = {
   act: optional(ActName, 'NAME', 'only acts of this name, such as key.created'),
 };
 
-type FilterOptions = { from?: Date; to?: Date; actor?: AuditFilter['actor']; act?: string };
+type FilterOptions = { [Name in keyof AuditFilter]: AuditFilter[Name] | undefined };
 
-function filterOf({ from, to, actor, act }: FilterOptions): AuditFilter {
+function filterOf({ from = null, to = null, actor = null, act = null }: FilterOptions) {
   if (from && to && to <= from) throw new Refusal('invalid', '--to must be after --from');
-  return { from: from ?? null, to: to ?? null, actor: actor ?? null, act: act ?? null };
+  return { from, to, actor, act };
 }
 
-const list = command({
+const list = listCommand({
   name: 'audit list',
   does: 'lists what was changed in an organization, by which actor, newest first',
   options: {
     ...filters,
-    limit: optional(Whole(1, mostListed), 'N', `how many, at most ${mostListed} (50)`),
+    limit: optional(Whole(1, maxListed), 'N', `how many, at most ${maxListed} (50)`),
   },
-  run: (tools: CommandTools, { org, limit = 50, ...given }) =>
-    inDatabase(tools, async (db) => {
-      await refuseUnknown(db, org);
-      const page = { page: 1, limit, ignored: [] };
-      const listed = listEvents(db, org, { filter: filterOf(given as FilterOptions), page });
-      const { data } = await readList<AuditEventRow>(db, listed);
-      const rows = data.map((event) => [
-        event.at,
-        event.actor_kind,
-        event.actor,
-        sentenceOf(event.act),
-        [event.target, event.target_id].filter(Boolean).join(' ') || null,
-        event.request_id,
-      ]);
-      const head = ['time', 'kind', 'actor', 'act', 'target', 'request'];
-      return { data, text: columns([head, ...rows]) };
-    }),
+  async run(db, { org, limit = 50, ...filter }) {
+    const page = { page: 1, limit, ignored: [] };
+    const events = listEvents(db, org, { filter: filterOf(filter), page });
+    return (await readList<AuditEventRow>(db, events)).data;
+  },
+  head: ['time', 'kind', 'actor', 'act', 'target', 'request'],
+  cells: (event) => [
+    event.at,
+    event.actor_kind,
+    event.actor,
+    sentenceOf(event.act),
+    [event.target, event.target_id].filter(Boolean).join(' ') || null,
+    event.request_id,
+  ],
 });
 
-const exportCsv = command({
+const exportCsv = databaseCommand({
   name: 'audit export',
   does: 'prints all of it as CSV',
   options: filters,
-  run: (tools: CommandTools, { org, ...given }) =>
-    inDatabase(tools, async (db) => {
-      await refuseUnknown(db, org);
-      const filter = filterOf(given as FilterOptions);
-      for await (const lines of exportEvents(db, org, filter)) tools.print(lines.trimEnd());
-      return undefined;
-    }),
+  async run(db, { org, ...filter }, { tools }) {
+    await getOrganization(db, org);
+    for await (const lines of exportEvents(db, org, filterOf(filter))) tools.print(lines.trimEnd());
+    return undefined;
+  },
 });
 
-export const auditCommands: readonly Command<CommandTools>[] = [list, exportCsv];
-
-async function refuseUnknown(db: Db, orgId: string) {
-  if (!(await hasOrganization(db, orgId))) throw notFound('organization');
-}
+export const auditCommands = [list, exportCsv];

@@ -51,10 +51,6 @@ export const matching = (sql: Sql, orgId: OrgId, { from, to, actor, act }: Audit
   ${actor ? sql`and actor_kind = ${actor}` : sql``}
   ${act ? sql`and act = ${act}` : sql``}`;
 
-export async function hasOrganization(sql: Sql, orgId: string): Promise<boolean> {
-  return (await sql`select from organizations where id = ${orgId}`).length > 0;
-}
-
 export async function listCrowded(sql: Sql, kept: number): Promise<string[]> {
   const found = await sql<{ org_id: string }[]>`
     -- organization: caller

@@ -76,12 +76,8 @@ export async function findCampaign(sql: Sql, orgId: string, id: string) {
   return json === null ? undefined : (JSON.parse(json) as { data: CampaignRecord }).data;
 }
 
-/** The latest campaigns of a survey, or all of them. */
-export async function latestCampaigns(
-  sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  atMost: number | null = null,
-) {
+/** The latest campaigns of a survey. */
+export async function latestCampaigns(sql: Sql, { orgId, surveyId }: OrgSurvey, atMost: number) {
   return await sql<CampaignRecord[]>`
     select item.*
     from (
@@ -121,14 +117,6 @@ export async function findRun(sql: Sql, orgId: string, id: string) {
     ${runItem(sql)}
     where p.org_id = ${orgId} and p.id = ${id}`;
   return run;
-}
-
-/** The command line owns the deployment: it names a campaign by its id alone. */
-export async function findOrganizationOfCampaign(sql: Sql, id: string) {
-  const [found] = await sql<{ org_id: string }[]>`
-    -- all organizations
-    select org_id from campaigns where id = ${id} and kind = 'campaign'`;
-  return found?.org_id;
 }
 
 type NewBatch = OrgCampaign & { id: string; mails: number };

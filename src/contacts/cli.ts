@@ -1,12 +1,11 @@
 import * as v from 'valibot';
 import { commandWriter } from '../audit/acts.ts';
-import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { type Command, command, createProgress, id, option } from '../lib/cli/command.ts';
-import { readTextFile } from '../lib/cli/files.ts';
+import { databaseCommand, readCsvFile } from '../command-tools.ts';
+import { createProgress, id, option } from '../lib/cli/command.ts';
 import { getSurvey } from '../surveys/queries.ts';
 import { importContacts } from './import.ts';
 
-const importFile = command({
+export const importContactsCommand = databaseCommand({
   name: 'contact import',
   does: 'adds the contacts of a CSV file to a survey: all or none',
   options: {
@@ -18,25 +17,14 @@ const importFile = command({
     ),
   },
   operands: ['file'],
-  run: (tools: CommandTools, { survey, file }) =>
-    inDatabase(tools, async (db) => {
-      const { text, encoding, name } = await readTextFile(file);
-      if (encoding !== 'UTF-8') tools.say(`${name} is read as ${encoding}`);
-      const { org_id: orgId } = await getSurvey(db, survey);
-      const onProgress = createProgress('contacts');
-      const data = await importContacts(
-        { db, onProgress },
-        { ...commandWriter(orgId), surveyId: survey },
-        text,
-      );
-      return {
-        data,
-        text: `imported ${data.contacts} ${data.contacts === 1 ? 'contact' : 'contacts'}${leftOut(data.erased)}`,
-      };
-    }),
+  async run(db, { survey, file }, { tools }) {
+    const text = await readCsvFile(tools, file);
+    const { org_id: orgId } = await getSurvey(db, survey);
+    const writer = { ...commandWriter(orgId), surveyId: survey };
+    const data = await importContacts({ db, onProgress: createProgress('contacts') }, writer, text);
+    const noun = data.contacts === 1 ? 'contact' : 'contacts';
+    const leftOut =
+      data.erased === 0 ? '' : `, and left out ${data.erased} whose addresses were erased`;
+    return { data, text: `imported ${data.contacts} ${noun}${leftOut}` };
+  },
 });
-
-export const contactCommands: readonly Command<CommandTools>[] = [importFile];
-
-const leftOut = (erased: number) =>
-  erased === 0 ? '' : `, and left out ${erased} whose addresses were erased`;

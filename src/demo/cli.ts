@@ -1,7 +1,7 @@
 import { isSea } from 'node:sea';
-import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { databaseCommand } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
-import { type Command, command, flag } from '../lib/cli/command.ts';
+import { flag } from '../lib/cli/command.ts';
 import { isLoopbackHost } from '../lib/http/http-address.ts';
 import { publicUrlOf } from '../open-database.ts';
 import { listOrganizations } from '../organizations/queries.ts';
@@ -11,27 +11,24 @@ import { demoOrganization, type FilledDemo, fillDemo } from './fill.ts';
 /** How a reader starts the program: in a checkout a script brings the Node that it needs. */
 const program = isSea() ? 'askback' : 'ops/askback';
 
-const demo = command({
+export const demoCommand = databaseCommand({
   name: 'demo',
   does: 'fills one organization with half a year of believable feedback, once, and shows its keys',
   options: { yes: flag('also where there are other organizations: it cannot be removed again') },
-  run: (tools: CommandTools, { yes }) =>
-    inDatabase(tools, async (db, config) => {
-      const organizations = await listOrganizations(db);
-      if (organizations.length > 0 && !yes && !organizations.some(isDemo)) {
-        throw new Refusal(
-          'conflict',
-          'this deployment has organizations of its own: askback demo --yes adds the demo to them',
-        );
-      }
-      const address = await publicUrlOf(db, config);
-      const filled = await fillDemo(db, new Date());
-      if (!filled) return remind(address);
-      return introduce(filled, address ?? '$ADDRESS', config.smtpUrl === null);
-    }),
+  async run(db, { yes }, { config }) {
+    const organizations = await listOrganizations(db);
+    if (organizations.length > 0 && !yes && !organizations.some(isDemo)) {
+      throw new Refusal(
+        'conflict',
+        'this deployment has organizations of its own: askback demo --yes adds the demo to them',
+      );
+    }
+    const address = await publicUrlOf(db, config);
+    const filled = await fillDemo(db, new Date());
+    if (!filled) return remind(address);
+    return introduce(filled, address ?? '$ADDRESS', config.smtpUrl === null);
+  },
 });
-
-export const demoCommands: readonly Command<CommandTools>[] = [demo];
 
 const isDemo = ({ id }: { id: string }) => id === demoOrganization;
 

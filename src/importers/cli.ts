@@ -1,16 +1,7 @@
 import * as v from 'valibot';
 import { commandWriter } from '../audit/acts.ts';
-import { type CommandTools, inDatabase } from '../command-tools.ts';
-import {
-  type Command,
-  command,
-  createProgress,
-  flag,
-  id,
-  OneOf,
-  option,
-  optional,
-} from '../lib/cli/command.ts';
+import { databaseCommand } from '../command-tools.ts';
+import { createProgress, flag, id, OneOf, option, optional } from '../lib/cli/command.ts';
 import { openText } from '../lib/cli/files.ts';
 import { TimeZone } from '../organizations/manage.ts';
 import { getSurvey } from '../surveys/queries.ts';
@@ -19,7 +10,7 @@ import { reportText } from './report.ts';
 import { askNicely, delighted, type FormerService, fileKinds } from './rows.ts';
 
 const importOf = (service: FormerService) =>
-  command({
+  databaseCommand({
     name: `import ${service.name.toLowerCase()}`,
     does: `imports an export of ${service.name} as it is: responses, people, unsubscribes or bounces`,
     options: {
@@ -30,57 +21,41 @@ const importOf = (service: FormerService) =>
       file: option(v.string(), 'FILE', 'CSV; - is standard input'),
     },
     operands: ['file'],
-    run: (
-      tools: CommandTools,
-      { survey, file, as, 'dry-run': dryRun, 'time-zone': zone = 'UTC' },
-    ) =>
-      inDatabase(tools, async (db) => {
-        const { org_id: orgId, type } = await getSurvey(db, survey);
-        const source = await openText(file);
-        if (source.encoding !== 'UTF-8') tools.say(`${source.name} is read as ${source.encoding}`);
-        const opened = await openExport(service, source, as);
-        const writer = { ...commandWriter(orgId), surveyId: survey, author: service.name };
-        const given = { export: opened, type, zone, dryRun };
-        const report = await importExport(
-          { db, onProgress: createProgress('rows') },
-          writer,
-          given,
-        );
-        const { columns, kind } = opened.plan;
-        return {
-          data: { kind, columns, dry_run: dryRun, ...jsonOf(report) },
-          text: reportText(opened, report, dryRun),
-          exitCode: report.file.unclear > 0 ? 1 : 0,
-        };
-      }),
+    async run(db, { survey, file: path, as, ...options }, { tools }) {
+      const { 'dry-run': dryRun, 'time-zone': zone = 'UTC' } = options;
+      const { org_id: orgId, type } = await getSurvey(db, survey);
+      const source = await openText(path);
+      if (source.encoding !== 'UTF-8') tools.say(`${source.name} is read as ${source.encoding}`);
+      const opened = await openExport(service, source, as);
+      const writer = { ...commandWriter(orgId), surveyId: survey, author: service.name };
+      const report = await importExport({ db, onProgress: createProgress('rows') }, writer, {
+        export: opened,
+        type,
+        zone,
+        dryRun,
+      });
+      const { file, inFile, before, after, taken, seconds } = report;
+      const data = {
+        kind: opened.plan.kind,
+        columns: opened.plan.columns,
+        dry_run: dryRun,
+        rows: file.rows,
+        found: {
+          responses: inFile.responses,
+          people: file.people,
+          unsubscribed: file.unsubscribed,
+          bounced: file.bounced,
+        },
+        new: taken,
+        left_out: file.passed,
+        not_understood: file.unclear,
+        unclear: file.shown,
+        figures: { file: inFile, before, after },
+        seconds,
+      };
+      const text = reportText(opened, report, dryRun);
+      return { data, text, exitCode: file.unclear > 0 ? 1 : 0 };
+    },
   });
 
-function jsonOf({
-  file,
-  inFile,
-  before,
-  after,
-  taken,
-  seconds,
-}: Awaited<ReturnType<typeof importExport>>) {
-  return {
-    rows: file.rows,
-    found: {
-      responses: inFile.responses,
-      people: file.people,
-      unsubscribed: file.unsubscribed,
-      bounced: file.bounced,
-    },
-    new: taken,
-    left_out: file.passed,
-    not_understood: file.unclear,
-    unclear: file.shown,
-    figures: { file: inFile, before, after },
-    seconds,
-  };
-}
-
-export const movingCommands: readonly Command<CommandTools>[] = [
-  importOf(delighted),
-  importOf(askNicely),
-];
+export const movingCommands = [importOf(delighted), importOf(askNicely)];

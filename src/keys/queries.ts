@@ -99,13 +99,6 @@ export async function findKey(sql: Sql, orgId: string, id: string): Promise<List
   return row;
 }
 
-export async function findOrganizationOfKey(sql: Sql, id: string): Promise<string | undefined> {
-  const [row] = await sql<{ org_id: string }[]>`
-    -- all organizations
-    select org_id from api_keys where id = ${id}`;
-  return row?.org_id;
-}
-
 /** Nothing comes back when there is no such key, or it is revoked already. */
 export async function revokeLiveKey(sql: Sql, orgId: string, id: string) {
   const [row] = await sql<ListedKey[]>`

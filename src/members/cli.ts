@@ -1,8 +1,7 @@
 import { commandActor, commandWriter } from '../audit/acts.ts';
-import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { type CommandTools, databaseCommand, inDatabase } from '../command-tools.ts';
 import { notFound, Refusal } from '../errors.ts';
 import {
-  type Command,
   columns,
   command,
   Email,
@@ -57,27 +56,26 @@ const invite = command({
   },
 });
 
-const list = command({
+const list = databaseCommand({
   name: 'member list',
   does: 'lists the members of an organization, or all',
   options: { org: optional(Uuid, 'ID', 'the organization') },
-  run: (tools: CommandTools, { org }) =>
-    inDatabase(tools, async (db) => {
-      if (org) await getOrganization(db, org);
-      const members = org ? await listMembers(db, org) : await listAllMembers(db);
-      const rows = members.map((one) => [
-        one.email,
-        'role' in one ? one.role : one.organizations,
-        one.is_operator ? 'yes' : 'no',
-        one.last_used_at?.toISOString() ?? 'never',
-        one.name,
-      ]);
-      const head = ['email', org ? 'role' : 'organizations', 'operator', 'last seen', 'name'];
-      return { data: members, text: columns([head, ...rows]) };
-    }),
+  async run(db, { org }) {
+    if (org) await getOrganization(db, org);
+    const members = org ? await listMembers(db, org) : await listAllMembers(db);
+    const rows = members.map((member) => [
+      member.email,
+      'role' in member ? member.role : member.organizations,
+      member.is_operator ? 'yes' : 'no',
+      member.last_used_at?.toISOString() ?? 'never',
+      member.name,
+    ]);
+    const head = ['email', org ? 'role' : 'organizations', 'operator', 'last seen', 'name'];
+    return { data: members, text: columns([head, ...rows]) };
+  },
 });
 
-const role = command({
+const role = databaseCommand({
   name: 'member role',
   does: 'gives a member of an organization another role',
   options: {
@@ -85,27 +83,25 @@ const role = command({
     email: address,
     role: option(OneOf(roles), roles.join('|'), 'the new role'),
   },
-  run: (tools: CommandTools, { org, email, role }) =>
-    inDatabase(tools, async (db) => {
-      const { id: memberId } = await getMember(db, org, email);
-      const member = await changeRole(db, commandWriter(org), { memberId, role });
-      return { data: member, text: `${member.email} is now ${role}` };
-    }),
+  async run(db, { org, email, role }) {
+    const { id: memberId } = await getMember(db, org, email);
+    const member = await changeRole(db, commandWriter(org), { memberId, role });
+    return { data: member, text: `${member.email} is now ${role}` };
+  },
 });
 
-const remove = command({
+const remove = databaseCommand({
   name: 'member remove',
   does: 'takes a member out of an organization',
   options: { org: id('the organization'), email: address },
-  run: (tools: CommandTools, { org, email }) =>
-    inDatabase(tools, async (db) => {
-      const { id: memberId } = await getMember(db, org, email);
-      const member = await removeMember(db, commandWriter(org), memberId);
-      return { data: member, text: `removed ${member.email} from the organization` };
-    }),
+  async run(db, { org, email }) {
+    const { id: memberId } = await getMember(db, org, email);
+    const member = await removeMember(db, commandWriter(org), memberId);
+    return { data: member, text: `removed ${member.email} from the organization` };
+  },
 });
 
-const reset = command({
+const reset = databaseCommand({
   name: 'member reset',
   does: 'prints a link by which a member sets a new password',
   options: {
@@ -113,24 +109,19 @@ const reset = command({
     codes: flag('also switches one-time codes off, for a member who has lost the phone'),
     sso: flag('also removes the link with the account at the OpenID provider'),
   },
-  run: (tools: CommandTools, { email, codes, sso }) =>
-    inDatabase(tools, async (db, config) => {
-      const publicUrl = await getPublicUrl(db, config);
-      const made = await makeResetLink({ db, publicUrl }, commandActor(), email);
-      await takeAway(db, email, { codes, sso });
-      return { data: made, text: `${made.url}\n\nThe link works once, within an hour.` };
-    }),
+  async run(db, { email, codes, sso }, { config }) {
+    const publicUrl = await getPublicUrl(db, config);
+    const made = await makeResetLink({ db, publicUrl }, commandActor(), email);
+    const member = await findCredentials(db, email);
+    if (!member) throw notFound('member');
+    const own = { memberId: member.id, actor: commandActor() };
+    if (codes) await switchCodesOff(db, own);
+    if (sso) await unlinkSso(db, own);
+    return { data: made, text: `${made.url}\n\nThe link works once, within an hour.` };
+  },
 });
 
-async function takeAway(db: Db, email: string, lost: { codes: boolean; sso: boolean }) {
-  const member = await findCredentials(db, email);
-  if (!member) throw notFound('member');
-  const own = { memberId: member.id, actor: commandActor() };
-  if (lost.codes) await switchCodesOff(db, own);
-  if (lost.sso) await unlinkSso(db, own);
-}
-
-export const memberCommands: readonly Command<CommandTools>[] = [invite, list, role, remove, reset];
+export const memberCommands = [invite, list, role, remove, reset];
 
 async function inviteTools(db: Db, config: Config): Promise<InviteTools> {
   return {

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { commandActor, recordAct } from '../audit/acts.ts';
-import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { type CommandTools, databaseCommand, inDatabase } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { type Archive, backup } from '../lib/backup/backup.ts';
 import { restore } from '../lib/backup/restore.ts';
-import { type Command, command, flag, option, optional, UsageError } from '../lib/cli/command.ts';
+import { command, flag, option, optional, UsageError } from '../lib/cli/command.ts';
 import { writeTextFile } from '../lib/cli/files.ts';
 import { placeSecretKey, readSecretKey } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
@@ -42,26 +42,22 @@ const BackupFile = v.pipe(
 
 const file = option(BackupFile, 'FILE', 'the file of the backup');
 
-const backupCommand = command({
+const backupCommand = databaseCommand({
   name: 'backup',
   does: 'writes all that the deployment keeps into one file, while it serves or not',
   options: { file, force: flag('overwrite a file that exists') },
   operands: ['file'],
-  run: (tools: CommandTools, given) =>
-    inDatabase(tools, async (db, config) => {
-      if (existsSync(given.file) && !given.force) {
-        throw new Refusal('conflict', `${given.file} exists: give another name, or --force`);
-      }
-      const secretKey = config.secretKey ? null : (readSecretKey(config.dataDir) ?? null);
-      const { rows } = await backup(db, { archive, file: given.file, secretKey });
-      const key = secretKey
-        ? 'The secret key is in it: keep it where only you can read it.'
-        : 'The secret key is not in it: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.';
-      return {
-        data: { file: given.file, rows },
-        text: `wrote ${rows} rows to ${given.file}. ${key}`,
-      };
-    }),
+  async run(db, { file, force }, { config }) {
+    if (existsSync(file) && !force) {
+      throw new Refusal('conflict', `${file} exists: give another name, or --force`);
+    }
+    const secretKey = config.secretKey ? null : (readSecretKey(config.dataDir) ?? null);
+    const { rows } = await backup(db, { archive, file, secretKey });
+    const key = secretKey
+      ? 'The secret key is in it: keep it where only you can read it.'
+      : 'The secret key is not in it: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.';
+    return { data: { file, rows }, text: `wrote ${rows} rows to ${file}. ${key}` };
+  },
 });
 
 const restoreCommand = command({
@@ -119,7 +115,7 @@ const repeatedText = ({ receipts, erased_again, unknown_organizations }: ErasedA
     ? `; ${unknown_organizations} are of organizations that are not there`
     : '');
 
-export const archiveCommands: readonly Command<CommandTools>[] = [backupCommand, restoreCommand];
+export const archiveCommands = [backupCommand, restoreCommand];
 
 const recordRestore = (tx: Sql) =>
   recordAct(tx, { orgId: null, actor: commandActor(), act: 'deployment.restored' });

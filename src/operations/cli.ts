@@ -2,7 +2,7 @@ import { isIP, isIPv4 } from 'node:net';
 import * as v from 'valibot';
 import manifest from '../../package.json' with { type: 'json' };
 import type { CommandTools } from '../command-tools.ts';
-import { type Command, columns, command, Email, flag, optional } from '../lib/cli/command.ts';
+import { columns, command, Email, flag, optional } from '../lib/cli/command.ts';
 import { migrate } from '../lib/db/migrate.ts';
 import { readAsset } from '../lib/process/lifecycle.ts';
 import { prepareQueue } from '../lib/queue/enqueue.ts';
@@ -159,7 +159,7 @@ const migrateCommand = command({
   },
 });
 
-export const operationCommands: readonly Command<CommandTools>[] = [
+export const operationCommands = [
   migrateCommand,
   checkConfig,
   doctor,

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 import { commandActor, commandWriter } from '../audit/acts.ts';
-import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { type CommandTools, databaseCommand, inDatabase, listCommand } from '../command-tools.ts';
 import {
   Color,
-  type Command,
   columns,
   command,
   Email,
@@ -71,18 +70,16 @@ const settings = {
   ai: flag('analyze comments'),
 } as const satisfies Options;
 
-const create = command({
+const create = databaseCommand({
   name: 'org create',
   does: 'makes an organization',
   options: { name: option(Name, 'N', 'its name'), ...settings },
-  run: (tools: CommandTools, given) =>
-    inDatabase(tools, async (db) => {
-      const made = { ...settingsFrom(given), name: given.name };
-      return answer(
-        await inTransaction(db, (tx) => createOrganization(tx, commandActor(), made)),
-        'made',
-      );
-    }),
+  async run(db, values) {
+    const organization = await inTransaction(db, (tx) =>
+      createOrganization(tx, commandActor(), { ...settingsFrom(values), name: values.name }),
+    );
+    return answer(organization, 'made');
+  },
 });
 
 const update = command({
@@ -118,38 +115,34 @@ const update = command({
   },
 });
 
-const list = command({
+const list = listCommand({
   name: 'org list',
   does: 'lists the organizations, newest first',
   options: {},
-  run: (tools: CommandTools) =>
-    inDatabase(tools, async (db) => {
-      const organizations = await listOrganizations(db);
-      const rows = organizations.map((one) => [one.id, one.name, one.created_at.toISOString()]);
-      return { data: organizations, text: columns([['id', 'name', 'created_at'], ...rows]) };
-    }),
+  run: (db) => listOrganizations(db),
+  head: ['id', 'name', 'created_at'],
+  cells: ({ id, name, created_at }) => [id, name, created_at.toISOString()],
 });
 
-const show = command({
+const show = databaseCommand({
   name: 'org show',
   does: "shows an organization's settings and how many mails it has sent this month",
   options: { id: id('the organization') },
-  run: (tools: CommandTools, given) =>
-    inDatabase(tools, async (db) => {
-      const { people, ...organization } = await getOrganization(db, given.id);
-      const { used: mails_this_month } = await readUsage(db, given.id);
-      const rows = { ...organization, people: people.join(', ') || null, mails_this_month };
-      const text = columns(
-        Object.entries(rows).map(([name, value]) => [
-          name.replaceAll('_', ' '),
-          value instanceof Date ? value.toISOString() : value,
-        ]),
-      );
-      return { data: { ...organization, people, mails_this_month }, text };
-    }),
+  async run(db, { id }) {
+    const { people, ...organization } = await getOrganization(db, id);
+    const { used: mails_this_month } = await readUsage(db, id);
+    const rows = { ...organization, people: people.join(', ') || null, mails_this_month };
+    const text = columns(
+      Object.entries(rows).map(([name, value]) => [
+        name.replaceAll('_', ' '),
+        value instanceof Date ? value.toISOString() : value,
+      ]),
+    );
+    return { data: { ...organization, people, mails_this_month }, text };
+  },
 });
 
-export const organizationCommands: readonly Command<CommandTools>[] = [create, update, list, show];
+export const organizationCommands = [create, update, list, show];
 
 /** Options whose settings are called otherwise. */
 const renamed: Readonly<Record<string, string>> = {

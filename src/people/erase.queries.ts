@@ -69,13 +69,6 @@ export async function allowErased(sql: Sql, orgId: string, id: string): Promise<
   return allowed.length > 0;
 }
 
-export async function findErasureOrganization(sql: Sql, id: string) {
-  const [found] = await sql<{ org_id: string }[]>`
-    -- all organizations
-    select org_id from erasures where id = ${id}`;
-  return found?.org_id;
-}
-
 export function listErasures(
   sql: Sql,
   orgId: OrgId,

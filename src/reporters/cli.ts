@@ -1,59 +1,52 @@
 import { commandActor } from '../audit/acts.ts';
-import { type CommandTools, inDatabase } from '../command-tools.ts';
-import { type Command, columns, command, id, Name, option, optional } from '../lib/cli/command.ts';
+import { databaseCommand, listCommand } from '../command-tools.ts';
+import { id, Name, option, optional } from '../lib/cli/command.ts';
 import { createReporter, listReporters, reporterUrl, revokeReporter } from './reporters.ts';
 
-const create = command({
+const create = databaseCommand({
   name: 'reporter create',
   does: 'makes a role of Postgres that reads the reports of one organization, and shows its address once',
   options: {
     org: id('the organization whose rows it sees'),
     name: optional(Name, 'N', 'what it is for'),
   },
-  run: (tools: CommandTools, { org, name }) =>
-    inDatabase(tools, async (db, config, databaseUrl) => {
-      const made = await createReporter(db, { orgId: org, name, actor: commandActor() });
-      const url = reporterUrl(databaseUrl, made.role_name, made.password);
-      if (!config.databaseUrl) tools.say(builtIn);
-      return {
-        data: { name: made.name, url },
-        text: `made the reporter ${made.name}; its address is not shown again:\n${url}`,
-      };
-    }),
+  async run(db, { org, name }, { tools, config, databaseUrl }) {
+    const made = await createReporter(db, { orgId: org, name, actor: commandActor() });
+    const url = reporterUrl(databaseUrl, made.role_name, made.password);
+    if (!config.databaseUrl) {
+      tools.say(
+        'the built-in Postgres is reached only on this machine and by this account: set DATABASE_URL for reporters elsewhere',
+      );
+    }
+    return {
+      data: { name: made.name, url },
+      text: `made the reporter ${made.name}; its address is not shown again:\n${url}`,
+    };
+  },
 });
 
-const builtIn =
-  'the built-in Postgres is reached only on this machine and by this account: set DATABASE_URL for reporters elsewhere';
-
-const list = command({
+const list = listCommand({
   name: 'reporter list',
   does: 'lists the reporters of all organizations, newest first',
   options: {},
-  run: (tools: CommandTools) =>
-    inDatabase(tools, async (db) => {
-      const reporters = await listReporters(db);
-      const rows = reporters.map(({ name, organization, role_name, usable, created_at }) => [
-        name,
-        organization,
-        usable ? role_name : `${role_name} (no such role)`,
-        created_at.toISOString(),
-      ]);
-      return {
-        data: reporters,
-        text: columns([['name', 'organization', 'role', 'created_at'], ...rows]),
-      };
-    }),
+  run: (db) => listReporters(db),
+  head: ['name', 'organization', 'role', 'created_at'],
+  cells: ({ name, organization, role_name, usable, created_at }) => [
+    name,
+    organization,
+    usable ? role_name : `${role_name} (no such role)`,
+    created_at.toISOString(),
+  ],
 });
 
-const revoke = command({
+const revoke = databaseCommand({
   name: 'reporter revoke',
   does: 'drops the role of a reporter and ends its connections',
   options: { name: option(Name, 'N', 'its name') },
-  run: (tools: CommandTools, { name }) =>
-    inDatabase(tools, async (db) => {
-      const { org_id, role_name } = await revokeReporter(db, name, commandActor());
-      return { data: { name, org_id, role_name }, text: `revoked the reporter ${name}` };
-    }),
+  async run(db, { name }) {
+    const { org_id, role_name } = await revokeReporter(db, name, commandActor());
+    return { data: { name, org_id, role_name }, text: `revoked the reporter ${name}` };
+  },
 });
 
-export const reporterCommands: readonly Command<CommandTools>[] = [create, list, revoke];
+export const reporterCommands = [create, list, revoke];

@@ -139,7 +139,7 @@ const answer = ({ surveyId }: SentSurvey, { contacts }: Claimed, results: Contac
   ...countResults(results),
 });
 
-export function countResults(results: readonly ContactResult[]) {
+function countResults(results: readonly ContactResult[]) {
   const count = (status: ContactResult['status']) =>
     results.filter((result) => result.status === status).length;
   return {

@@ -1,11 +1,8 @@
 import * as v from 'valibot';
 import { commandActor, commandWriter, recordAct } from '../audit/acts.ts';
-import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { databaseCommand, listCommand } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import {
-  type Command,
-  columns,
-  command,
   createProgress,
   DayOrMoment,
   id,
@@ -32,7 +29,7 @@ const lookAgainMs = 500;
 /** So often nothing new: whatever is left waits for its analyst. */
 const standstillLooks = 60;
 
-const create = command({
+const create = databaseCommand({
   name: 'summary create',
   does: 'writes an executive summary of a period and publishes it to subscribers',
   options: {
@@ -40,15 +37,14 @@ const create = command({
     from: optional(DayOrMoment, 'D', "the period's first day or moment (of the last month)"),
     to: optional(DayOrMoment, 'D', 'its last day, or the moment at its end (with --from: now)'),
   },
-  run: (tools: CommandTools, { org, from, to }) =>
-    inDatabase(tools, async (db, config) => {
-      const organization = await getOrganization(db, org);
-      const period = periodOf(organization.time_zone, from, to);
-      const wish = { organization, period, scheduled: false, actor: commandActor() };
-      const summary = await summarize(summaryTools(db, config), wish);
-      if (!summary) throw new Error('a summary on demand is always kept');
-      return { data: summary, text: summary.text };
-    }),
+  async run(db, { org, from, to }, { config }) {
+    const organization = await getOrganization(db, org);
+    const period = periodOf(organization.time_zone, from, to);
+    const wish = { organization, period, scheduled: false, actor: commandActor() };
+    const summary = await summarize(summaryTools(db, config), wish);
+    if (!summary) throw new Error('a summary on demand is always kept');
+    return { data: summary, text: summary.text };
+  },
 });
 
 type PeriodOption = v.InferOutput<typeof DayOrMoment> | undefined;
@@ -72,21 +68,20 @@ function summaryTools(db: Db, config: Config) {
   return { db, log, analyst, redact: reader.redact };
 }
 
-const analyze = command({
+const analyze = databaseCommand({
   name: 'analyze',
   does: 'asks the running service to analyze all comments since a time again',
   options: { org: id('the organization'), since: option(Moment, 'D', 'the first day or moment') },
-  run: (tools: CommandTools, { org, since }) =>
-    inDatabase(tools, async (db) => {
-      const organization = await getOrganization(db, org);
-      if (!organization.ai_enabled) {
-        throw new Refusal('conflict', 'analysis is off for this organization: org update --ai');
-      }
-      const { answers, asked_at: askedAt } = await askForAnalysis(db, org, since);
-      if (answers > 0) await warnWithoutJobs(tools, db, 'the comments wait for it');
-      await watch(db, org, { since, answers, askedAt });
-      return { data: { answers }, text: `${answers} answers are analyzed by the running service` };
-    }),
+  async run(db, { org, since }, { tools }) {
+    const organization = await getOrganization(db, org);
+    if (!organization.ai_enabled) {
+      throw new Refusal('conflict', 'analysis is off for this organization: org update --ai');
+    }
+    const { answers, asked_at: askedAt } = await askForAnalysis(db, org, since);
+    if (answers > 0) await warnWithoutJobs(tools, db, 'the comments wait for it');
+    await watch(db, org, { since, answers, askedAt });
+    return { data: { answers }, text: `${answers} answers are analyzed by the running service` };
+  },
 });
 
 const askForAnalysis = (db: Db, orgId: string, since: Date) =>
@@ -119,7 +114,7 @@ const Word = v.pipe(
   v.check((word) => plain(word) !== '', 'must have a letter or a digit in each word'),
 );
 
-const addTheme = command({
+const addTheme = databaseCommand({
   name: 'theme add',
   does: 'adds a theme to look for in comments, or gives it other words',
   options: {
@@ -142,42 +137,30 @@ const addTheme = command({
       'the words or phrases to look for, with commas between them',
     ),
   },
-  run: (tools: CommandTools, { org, name, words }) =>
-    inDatabase(tools, async (db) => {
-      await getOrganization(db, org);
-      const theme = await keepTheme(db, commandWriter(org), { name, words });
-      return { data: theme, text: `${theme.name}: ${theme.words.join(', ')}` };
-    }),
+  async run(db, { org, name, words }) {
+    await getOrganization(db, org);
+    const theme = await keepTheme(db, commandWriter(org), { name, words });
+    return { data: theme, text: `${theme.name}: ${theme.words.join(', ')}` };
+  },
 });
 
-const allThemes = command({
+const allThemes = listCommand({
   name: 'theme list',
   does: "lists an organization's own themes",
   options: { org: id('the organization') },
-  run: (tools: CommandTools, { org }) =>
-    inDatabase(tools, async (db) => {
-      await getOrganization(db, org);
-      const themes = await listThemes(db, org);
-      const rows = themes.map(({ name, words }) => [name, words.join(', ')]);
-      return { data: themes, text: columns([['name', 'words'], ...rows]) };
-    }),
+  run: (db, { org }) => listThemes(db, org),
+  head: ['name', 'words'],
+  cells: ({ name, words }) => [name, words.join(', ')],
 });
 
-const dropTheme = command({
+const dropTheme = databaseCommand({
   name: 'theme remove',
   does: 'removes a theme of the organization',
   options: { org: id('the organization'), name: option(themeName, 'N', 'its name') },
-  run: (tools: CommandTools, { org, name }) =>
-    inDatabase(tools, async (db) => {
-      await removeTheme(db, commandWriter(org), name);
-      return { data: { name }, text: `removed ${name}` };
-    }),
+  async run(db, { org, name }) {
+    await removeTheme(db, commandWriter(org), name);
+    return { data: { name }, text: `removed ${name}` };
+  },
 });
 
-export const summaryCommands: readonly Command<CommandTools>[] = [
-  create,
-  analyze,
-  addTheme,
-  allThemes,
-  dropTheme,
-];
+export const summaryCommands = [create, analyze, addTheme, allThemes, dropTheme];

@@ -74,13 +74,6 @@ export async function deleteSuppression(
   return freed?.email;
 }
 
-export async function findSuppression(sql: Sql, id: string) {
-  const [found] = await sql<{ org_id: string; email: string; kind: string }[]>`
-    -- all organizations
-    select org_id, email, kind from suppressions where id = ${id}`;
-  return found;
-}
-
 export async function listKinds(sql: Sql, orgId: string, email: string) {
   const rows = await sql<{ kind: 'unsubscribed' | 'bounced' }[]>`
     select kind from suppressions where org_id = ${orgId} and email = ${email}`;

@@ -1,10 +1,8 @@
 import * as v from 'valibot';
 import { commandWriter, type Writer } from '../audit/acts.ts';
-import { type CommandTools, inDatabase } from '../command-tools.ts';
+import { type CommandTools, databaseCommand, inDatabase, listCommand } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import {
-  type Command,
-  columns,
   command,
   Email,
   flag,
@@ -23,85 +21,33 @@ import type { Db } from '../lib/db/db.ts';
 import { parse, parseJson } from '../lib/validation/parse.ts';
 import { longestQuestion } from '../limits.ts';
 import { publicUrlOf } from '../open-database.ts';
-import { getOrganization } from '../organizations/queries.ts';
 import { surveyTypes } from '../survey-types.ts';
-import {
-  changeSurvey,
-  closeSurvey,
-  copySurvey,
-  createSurvey,
-  deleteSurvey,
-  openSurvey,
-  reopenByHand,
-  shareUrl,
-  surveyStats,
-} from './lifecycle.ts';
-import { allSurveys, findSurvey, getSurvey } from './queries.ts';
+import { changeSurvey, closeSurvey, createSurvey, openSurvey, shareUrl } from './lifecycle.ts';
+import { allSurveys, getSurvey } from './queries.ts';
 import { NewSurveyInput, SurveyChangeInput } from './schemas.ts';
 
-const list = command({
+const list = listCommand({
   name: 'survey list',
   does: "lists an organization's surveys with their links, newest first",
   options: { org: id('the organization') },
-  run: (tools: CommandTools, { org }) =>
-    inDatabase(tools, async (db, config) => {
-      await getOrganization(db, org);
-      const publicUrl = await publicUrlOf(db, config);
-      const surveys = (await allSurveys(db, org)).map((survey) => ({
-        ...survey,
-        share_url: shareUrl(publicUrl, survey),
-      }));
-      const rows = surveys.map((survey) => [
-        survey.id,
-        survey.type,
-        survey.status,
-        survey.sent_count,
-        survey.response_count,
-        survey.share_url,
-        survey.name,
-      ]);
-      const head = ['id', 'type', 'status', 'mailed', 'responses', 'link', 'name'];
-      return { data: surveys, text: columns([head, ...rows]) };
-    }),
+  async run(db, { org }, { config }) {
+    const publicUrl = await publicUrlOf(db, config);
+    const surveys = await allSurveys(db, org);
+    return surveys.map((survey) => ({ ...survey, share_url: shareUrl(publicUrl, survey) }));
+  },
+  head: ['id', 'type', 'status', 'mailed', 'responses', 'link', 'name'],
+  cells: (survey) => [
+    survey.id,
+    survey.type,
+    survey.status,
+    survey.sent_count,
+    survey.response_count,
+    survey.share_url,
+    survey.name,
+  ],
 });
 
-const show = command({
-  name: 'survey show',
-  does: 'shows a survey, its link and the score of its responses',
-  options: { id: id('the survey') },
-  run: (tools: CommandTools, given) =>
-    inDatabase(tools, async (db, config) => {
-      const survey = await getSurvey(db, given.id);
-      const row = await findSurvey(db, survey.org_id, survey.id);
-      const { stats } = surveyStats(row!);
-      const share_url = shareUrl(await publicUrlOf(db, config), survey);
-      const data = { ...survey, sent_count: row!.sent_count, share_url, stats };
-      const shown = {
-        id: data.id,
-        organization: data.org_id,
-        name: data.name,
-        question: data.question_text,
-        type: data.type,
-        audience: data.audience,
-        status: data.status,
-        link: share_url,
-        from: `${data.from_name} <${data.from_email}>`,
-        'reply to': data.reply_to,
-        subject: data.subject ?? data.question_text,
-        language: data.language,
-        mailed: data.sent_count,
-        responses: stats.total_responses,
-        nps: stats.nps,
-        'average score': stats.avg_score,
-        promoters: stats.promoters,
-        passives: stats.passives,
-        detractors: stats.detractors,
-      };
-      return { data, text: columns(Object.entries(shown)) };
-    }),
-});
-
-export const textOptions = {
+const textOptions = {
   'reply-to': optional(Email, 'E', "the address for replies (the sender's)"),
   subject: optional(Name, 'S', 'the subject of its mail (the question)'),
   language: optional(v.string(), 'TAG', 'the language of its texts (en)'),
@@ -173,18 +119,24 @@ const update = command({
   },
 });
 
-const moveCommand = ({ name, does, act, done }: SurveyMoveCommand) =>
-  command({
+type Move = {
+  name: string;
+  does: string;
+  act: (tools: { db: Db }, by: Writer, surveyId: string) => Promise<unknown>;
+  done: string;
+};
+
+const moveCommand = ({ name, does, act, done }: Move) =>
+  databaseCommand({
     name,
     does,
     options: { id: id('the survey') },
-    run: (tools: CommandTools, given) =>
-      inDatabase(tools, async (db) => {
-        const { org_id } = await getSurvey(db, given.id);
-        await act({ db }, commandWriter(org_id), given.id);
-        const survey = await getSurvey(db, given.id);
-        return { data: survey, text: `${survey.name} ${done}: ${survey.id}` };
-      }),
+    async run(db, { id }) {
+      const { org_id } = await getSurvey(db, id);
+      await act({ db }, commandWriter(org_id), id);
+      const survey = await getSurvey(db, id);
+      return { data: survey, text: `${survey.name} ${done}: ${id}` };
+    },
   });
 
 const open = moveCommand({
@@ -201,52 +153,7 @@ const close = moveCommand({
   done: 'is closed',
 });
 
-const reopen = moveCommand({
-  name: 'survey reopen',
-  does: 'makes a completed survey active again, however it completed',
-  act: reopenByHand,
-  done: 'is open again',
-});
-
-const copy = command({
-  name: 'survey copy',
-  does: 'makes a draft that says and does the same as a survey',
-  options: { id: id('the survey') },
-  run: (tools: CommandTools, given) =>
-    inDatabase(tools, async (db) => {
-      const { org_id } = await getSurvey(db, given.id);
-      const survey = await copySurvey({ db }, commandWriter(org_id), given.id);
-      return { data: survey, text: `made the draft ${survey.name}: ${survey.id}` };
-    }),
-});
-
-const remove = command({
-  name: 'survey delete',
-  does: 'deletes a survey with its contacts and mails',
-  options: {
-    id: id('the survey'),
-    answers: flag('delete its answers too'),
-  },
-  run: (tools: CommandTools, given) =>
-    inDatabase(tools, async (db) => {
-      const { org_id, name } = await getSurvey(db, given.id);
-      const which = { id: given.id, withAnswers: given.answers };
-      await deleteSurvey({ db }, commandWriter(org_id), which);
-      return { data: { id: given.id, name }, text: `deleted the survey ${name}: ${given.id}` };
-    }),
-});
-
-export const surveyCommands: readonly Command<CommandTools>[] = [
-  create,
-  update,
-  open,
-  close,
-  reopen,
-  copy,
-  remove,
-  list,
-  show,
-];
+export const surveyCommands = [create, update, open, close, list];
 
 type GivenFields = {
   question?: string | undefined;
@@ -270,10 +177,3 @@ async function readFields(file: string | undefined): Promise<object> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   throw new Refusal('invalid', `${name} must hold a JSON object`);
 }
-
-type SurveyMoveCommand = {
-  name: string;
-  does: string;
-  act: (tools: { db: Db }, by: Writer, surveyId: string) => Promise<unknown>;
-  done: string;
-};

@@ -163,14 +163,6 @@ async function removeTag(sql: Sql, orgId: string, id: string): Promise<TagRow | 
   return row;
 }
 
-/** The organization of a tag that the operator names by its id alone. */
-export async function findOrganizationOfTag(sql: Sql, id: string): Promise<string | undefined> {
-  const [row] = await sql<{ org_id: string }[]>`
-    -- all organizations
-    select org_id from tags where id = ${id}`;
-  return row?.org_id;
-}
-
 /** By code points, so that every database sorts them alike. */
 export async function listTags(sql: Sql, orgId: string): Promise<TagRow[]> {
   return await sql<TagRow[]>`

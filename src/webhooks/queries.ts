@@ -31,14 +31,6 @@ export async function listWebhooks(sql: Sql, orgId: string) {
     order by created_at desc, id desc`;
 }
 
-/** The organization of a webhook that the operator names by its id alone. */
-export async function findOrganizationOfWebhook(sql: Sql, id: string): Promise<string | undefined> {
-  const [row] = await sql<{ org_id: string }[]>`
-    -- all organizations
-    select org_id from webhooks where id = ${id}`;
-  return row?.org_id;
-}
-
 export async function findWebhook(sql: Sql, orgId: string, id: string) {
   const [webhook] = await sql<WebhookRow[]>`
     select ${columns(sql)}

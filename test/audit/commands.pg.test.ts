@@ -45,13 +45,6 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
     act: 'key.revoked',
     words: async ({ org }) => ['--id', (await createKey(db, commandWriter(org), { name: 'k' })).id],
   },
-  'survey send': {
-    act: 'send.requested',
-    words: async ({ org, survey }) => {
-      await db`insert into suppressions ${db({ org_id: org, email: 'bo@people.test', kind: 'bounced' })}`;
-      return ['--survey', await survey(), file('email\nbo@people.test')];
-    },
-  },
   'contact import': {
     act: 'contacts.imported',
     words: async ({ survey }) => ['--survey', await survey(), file('email\nbo@people.test')],
@@ -92,13 +85,8 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
     },
   },
   ...namesWith({ none: 'the verb of a route, whose act the tests of routes look at' }, [
-    ...['create', 'update', 'open', 'close', 'reopen', 'copy', 'delete'].map(
-      (word) => `survey ${word}`,
-    ),
-    ...['create', 'update', 'delete'].map((word) => `tag ${word}`),
-    ...['create', 'test', 'replay'].map((word) => `webhook ${word}`),
-    ...['create', 'pause', 'resume', 'stop'].map((word) => `campaign ${word}`),
-    ...['response release', 'person erase', 'erasure allow', 'suppression remove'],
+    ...['create', 'update', 'open', 'close'].map((word) => `survey ${word}`),
+    ...['tag create', 'webhook replay', 'response release', 'person erase', 'erasure allow'],
     ...['reporter create', 'reporter revoke'],
   ]),
   ...namesWith({ none: 'leaves acts that the tests of members look at' }, [
@@ -108,11 +96,9 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
   demo: { act: 'demo.filled', words: async () => ['--yes'] },
   ...namesWith({ none: 'it only reads' }, [
     ...['check-config', 'doctor', 'healthcheck', 'version', 'licenses', 'files', 'backup'],
-    ...['org', 'member', 'key', 'survey', 'tag', 'campaign', 'suppression', 'response'].map(
-      (noun) => `${noun} list`,
-    ),
+    ...['org', 'member', 'key', 'survey'].map((noun) => `${noun} list`),
     ...['webhook', 'theme', 'audit', 'reporter', 'erasure'].map((noun) => `${noun} list`),
-    ...['org show', 'survey show', 'campaign show', 'campaign results', 'audit export'],
+    ...['org show', 'audit export'],
     ...['mail preview', 'contact why'],
   ]),
 };

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { askback, secretKey } from '../support/processes/program.ts';
 
@@ -71,21 +71,4 @@ test('survey update refuses what the API refuses, in its words', async () => {
   const { code, stderr } = await run('survey', 'update', '--id', id, '--intro', '{{nmae}}');
   assert.equal(code, 1);
   assert.match(stderr, /intro: \{\{nmae\}\} is not a placeholder/);
-});
-
-test('survey copy makes a draft, and survey delete asks for --answers where there are some', async () => {
-  const org = await makeOrganization(db);
-  const id = await makeSurvey(db, org, { name: 'Spring' });
-  await makeResponse(db, { org_id: org, survey_id: id });
-  assert.match(
-    (await run('survey', 'copy', '--id', id)).stdout,
-    /^made the draft Spring \(copy\): /,
-  );
-  const refused = await run('survey', 'delete', '--id', id);
-  assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /the survey has answers/);
-  assert.equal((await run('survey', 'delete', '--id', id, '--answers')).code, 0);
-  const left = await db`select name, status from surveys where org_id = ${org}`;
-  assert.deepEqual([...left], [{ name: 'Spring (copy)', status: 'draft' }]);
-  assert.deepEqual(await acts(org), ['command survey.copied', 'command survey.deleted']);
 });

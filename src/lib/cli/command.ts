@@ -139,9 +139,6 @@ export const flag = (does: string) =>
 
 export const id = (does: string) => option(Uuid, 'ID', does);
 
-/** Of a command whose other id says enough: a row of another organization is then not found. */
-export const optionalId = (does: string) => optional(Uuid, 'ID', does);
-
 /** Options of a command that changes what is there: what is not given stays, and their help names no default. */
 export const withoutDefaults = <const O extends Options>(options: O): O =>
   Object.fromEntries(
@@ -172,13 +169,13 @@ type Option<S extends v.GenericSchema = v.GenericSchema> = {
 
 export type Options = Readonly<Record<string, Option>>;
 
-type Values<O extends Options> = {
+export type Values<O extends Options> = {
   [Name in keyof O]: v.InferOutput<O[Name]['schema']>;
 };
 
-type CommandAnswer = { data: unknown; text: string; exitCode?: 0 | 1 };
+export type CommandAnswer = { data: unknown; text: string; exitCode?: 0 | 1 };
 
-type Definition<Tools, O extends Options> = {
+export type Definition<Tools, O extends Options> = {
   name: string;
   does: string;
   options: O;
