@@ -13,7 +13,6 @@ import { migrate, refuseUnfitPostgres, schemaState } from './lib/db/migrate.ts';
 import { prepareQueue } from './lib/queue/enqueue.ts';
 import type { SessionAddress } from './open-database.ts';
 import { openDatabase } from './open-database.ts';
-import { getOrganization } from './organizations/queries.ts';
 import type { Config } from './settings.ts';
 
 /** What a command needs from outside: its settings, and where its output goes. */
@@ -60,11 +59,16 @@ export const listCommand = <const O extends Options, Row>({
     ...definition,
     async run(db, values, context) {
       const { org } = values as { org?: string };
-      if (org !== undefined) await getOrganization(db, org);
+      if (org !== undefined) await requireOrganization(db, org);
       const rows = await run(db, values, context);
       return { data: rows, text: columns([head, ...rows.map(cells)]) };
     },
   });
+
+export async function requireOrganization(sql: Sql, id: string) {
+  const [row] = await sql`select from organizations where id = ${id}`;
+  if (!row) throw notFound('organization');
+}
 
 /** Finds the organization of a row that the operator names by its id alone. */
 export async function organizationOf(

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
-import { databaseCommand, listCommand } from '../command-tools.ts';
+import { databaseCommand, listCommand, requireOrganization } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { didYouMean, id, Moment, OneOf, optional, Whole } from '../lib/cli/command.ts';
 import { readList } from '../lib/paging/page.ts';
-import { getOrganization } from '../organizations/queries.ts';
 import { actorKinds, acts, sentenceOf } from './acts.ts';
 import { exportEvents } from './export.ts';
 import { type AuditEventRow, type AuditFilter, listEvents } from './queries.ts';
@@ -61,7 +60,7 @@ const exportCsv = databaseCommand({
   does: 'prints all of it as CSV',
   options: filters,
   async run(db, { org, ...filter }, { tools }) {
-    await getOrganization(db, org);
+    await requireOrganization(db, org);
     for await (const lines of exportEvents(db, org, filterOf(filter))) tools.print(lines.trimEnd());
     return undefined;
   },

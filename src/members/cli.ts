@@ -1,5 +1,10 @@
 import { commandActor, commandWriter } from '../audit/acts.ts';
-import { type CommandTools, databaseCommand, inDatabase } from '../command-tools.ts';
+import {
+  type CommandTools,
+  databaseCommand,
+  inDatabase,
+  requireOrganization,
+} from '../command-tools.ts';
 import { notFound, Refusal } from '../errors.ts';
 import {
   columns,
@@ -15,7 +20,6 @@ import {
 import type { Db, Sql } from '../lib/db/db.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { publicUrlOf } from '../open-database.ts';
-import { getOrganization } from '../organizations/queries.ts';
 import { type Config, configuredSecrets } from '../settings.ts';
 import { unlinkSso } from './account.ts';
 import { switchCodesOff } from './codes.ts';
@@ -61,7 +65,7 @@ const list = databaseCommand({
   does: 'lists the members of an organization, or all',
   options: { org: optional(Uuid, 'ID', 'the organization') },
   async run(db, { org }) {
-    if (org) await getOrganization(db, org);
+    if (org) await requireOrganization(db, org);
     const members = org ? await listMembers(db, org) : await listAllMembers(db);
     const rows = members.map((member) => [
       member.email,

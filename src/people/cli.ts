@@ -4,11 +4,11 @@ import {
   databaseCommand,
   listCommand,
   organizationOf,
+  requireOrganization,
 } from '../command-tools.ts';
 import { columns, Email, id, OneOf, option, optional, Whole } from '../lib/cli/command.ts';
 import { readList } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
-import { getOrganization } from '../organizations/queries.ts';
 import { type Config, configuredSecrets } from '../settings.ts';
 import { type ErasureReceipt, listErasures } from './erase.queries.ts';
 import { allowErasedAddress, erasePerson } from './erase.ts';
@@ -29,7 +29,7 @@ const erase = databaseCommand({
     ),
   },
   async run(db, { org, email, scores }, { tools, config }) {
-    await getOrganization(db, org);
+    await requireOrganization(db, org);
     const erasureFile = openFile(tools, config);
     const secrets = configuredSecrets(config, config.dataDir);
     const receipt = await erasePerson(

@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { databaseCommand } from '../command-tools.ts';
+import { databaseCommand, requireOrganization } from '../command-tools.ts';
 import { columns, Email, id, option, optional } from '../lib/cli/command.ts';
 import { writeTextFile } from '../lib/cli/files.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { publicUrlOf } from '../open-database.ts';
-import { getOrganization } from '../organizations/queries.ts';
 import { getSurvey } from '../surveys/queries.ts';
 import { type HistoryRow, listHistory } from './queries.ts';
 import { previewMail } from './screens/preview.tsx';
@@ -41,7 +40,7 @@ const why = databaseCommand({
     email: option(Email, 'E', 'the address'),
   },
   async run(db, { org, email }, { config }) {
-    await getOrganization(db, org);
+    await requireOrganization(db, org);
     const events = await listHistory(db, org, addressKey(email));
     return { data: { email, events }, text: historyText(email, events, config.traceUrl) };
   },
