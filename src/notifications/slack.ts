@@ -3,8 +3,9 @@ import { enqueue, type JobPayloads } from '../jobs.ts';
 import type { SealedFor, Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
+import type { OutboundAnswer } from '../lib/outbound/post.ts';
 import type { Excerpt } from '../responses/answer.ts';
-import type { SubscriberAnswer, SubscriberClient } from '../webhooks/deliver.ts';
+import type { SubscriberClient } from '../webhooks/deliver.ts';
 import { isSuccess } from '../webhooks/rules.ts';
 import { type Digest, type NotificationKind, recordChange } from './choices.ts';
 import {
@@ -56,13 +57,12 @@ export async function postNotification(tools: SlackTools, job: JobPayloads['noti
   });
 }
 
-const isTaken = ({ statusCode, error }: SubscriberAnswer) =>
-  error === null && isSuccess(statusCode);
+const isTaken = ({ statusCode, error }: OutboundAnswer) => error === null && isSuccess(statusCode);
 
 const unreached: readonly unknown[] = ['dns', 'connect', 'tls', 'busy'];
 
 /** Not after a deadline or a connection that ended: the message may have been taken. */
-const mayBeTriedAgain = ({ statusCode, errorKind }: SubscriberAnswer) =>
+const mayBeTriedAgain = ({ statusCode, errorKind }: OutboundAnswer) =>
   errorKind === null
     ? statusCode === 429 || (statusCode ?? 0) >= 500
     : unreached.includes(errorKind);

@@ -5,21 +5,22 @@ import { Moment } from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection, Operation } from '../lib/openapi/openapi.ts';
-import { idParam, isPlainLine, Uuid } from '../lib/validation/parse.ts';
+import { idParam, Uuid } from '../lib/validation/parse.ts';
 import type { DeliverTools } from './deliver.ts';
-import { type EventType, eventTypes } from './events.ts';
+import { eventTypes } from './events.ts';
 import {
   changeWebhook,
   createWebhook,
-  getWebhook,
   type ManageTools,
+  NewWebhook,
   removeWebhook,
   renewSecret,
   testWebhook,
+  WebhookChange,
 } from './manage.ts';
-import { listWebhooks } from './queries.ts';
+import { getWebhook, listWebhooks } from './queries.ts';
 import { redeliver, replay } from './replay.ts';
-import { firstRetrySeconds, retryKinds } from './rules.ts';
+import { retryKinds } from './rules.ts';
 import { listDeliveries } from './screen.queries.ts';
 
 export type WebhookTools = ManageTools &
@@ -97,63 +98,14 @@ const traceparentOf = (c: Context<ApiEnv>) => c.get('traceparent') ?? null;
 const deliveriesShown = 50;
 
 const path = '/api/webhooks';
+const types = eventTypes.map(({ type }) => type);
 const Events = v.object({
-  events: v.array(
-    v.object({ type: v.picklist(eventTypes.map(({ type }) => type)), description: v.string() }),
-  ),
+  events: v.array(v.object({ type: v.picklist(types), description: v.string() })),
 });
 const whenCopying = {
   400: { about: 'the webhook is switched off' },
   409: { about: 'a replay of the webhook is under way' },
 };
-
-const longestUrl = 2000;
-const longestDescription = 500;
-
-const types = eventTypes.map(({ type }) => type) as [EventType, ...EventType[]];
-
-const EventTypes = v.pipe(
-  v.array(v.picklist(types, `must be among ${types.join(', ')}`)),
-  v.minLength(1, 'must name at least one event'),
-  v.transform((events) => [...new Set(events)]),
-);
-const Url = v.pipe(
-  v.string(),
-  v.maxLength(longestUrl, `must have at most ${longestUrl} characters`),
-  v.metadata({ format: 'uri' }),
-);
-const Description = v.nullable(
-  v.pipe(
-    v.string(),
-    v.maxLength(longestDescription, `must have at most ${longestDescription} characters`),
-    v.check(isPlainLine, 'must be one line without control characters'),
-  ),
-);
-
-const Retries = v.pipe(
-  v.picklist(retryKinds, `must be ${retryKinds.join(' or ')}`),
-  v.description(
-    `standard: one retry after ${firstRetrySeconds} seconds; switched off after 3 deliveries that failed in a row. extended: ` +
-      `retries after ${firstRetrySeconds} s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, each up to 10 % sooner or later; switched off ` +
-      'when nothing was delivered for 3 days and 3 deliveries in a row failed.',
-  ),
-);
-
-export const NewWebhook = v.object({
-  org_id: v.optional(v.string()),
-  url: Url,
-  events: EventTypes,
-  description: v.optional(Description),
-  retries: v.optional(Retries),
-});
-
-const WebhookChange = v.object({
-  url: v.optional(Url),
-  events: v.optional(EventTypes),
-  description: v.optional(Description),
-  retries: v.optional(Retries),
-  active: v.optional(v.boolean()),
-});
 
 const Time = v.pipe(v.string(), v.isoTimestamp());
 

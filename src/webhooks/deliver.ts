@@ -1,27 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { type Attributes, SpanKind } from '@opentelemetry/api';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import type { FailureKind } from '../lib/outbound/connect.ts';
+import type { Outbound, OutboundAnswer } from '../lib/outbound/post.ts';
 import { errorType, inSpan, type SpanDescription, type SpanEnd } from '../lib/tracing/spans.ts';
 import type { ClaimedDelivery } from './delivery.queries.ts';
 import { answerTimeoutMs, judge, type Verdict } from './rules.ts';
 
-/** The guarded client: it never throws for what the other side does. */
-export type SubscriberClient = {
-  post(
-    url: string,
-    request: { group: string; headers: Record<string, string>; body: string; deadlineMs: number },
-  ): Promise<SubscriberAnswer>;
-};
-
-export type SubscriberAnswer = {
-  statusCode: number | null;
-  body: string;
-  retryAfterSeconds: number | null;
-  error: string | null;
-  errorKind: FailureKind | null;
-  durationMs: number;
-};
+export type SubscriberClient = Pick<Outbound, 'post'>;
 
 export type DeliverTools = {
   outbound: SubscriberClient;
@@ -31,7 +16,7 @@ export type DeliverTools = {
 
 export type AttemptOutcome = {
   delivery: ClaimedDelivery;
-  answer: SubscriberAnswer;
+  answer: OutboundAnswer;
   verdict: Verdict;
   at: Date;
   traceparent: string | null;
@@ -85,13 +70,15 @@ function post(tools: DeliverTools, delivery: ClaimedDelivery, moment: AttemptMom
  * A name that does not resolve and one that leads to a forbidden address get the same sentence, so that a
  * webhook cannot find out which names exist inside the operator's network.
  */
-const withoutNames = (answer: SubscriberAnswer): SubscriberAnswer =>
+const withoutNames = (answer: OutboundAnswer): OutboundAnswer =>
   answer.errorKind === 'dns' || answer.errorKind === 'forbidden'
     ? { ...answer, error: 'the url leads to no address that may be reached', durationMs: 0 }
     : answer;
 
+export const bodyOf = ({ statusCode, body }: OutboundAnswer) => (statusCode === null ? null : body);
+
 /** No connection was free, or this process ended the attempt: not the subscriber's fault. */
-export const isOurFault = ({ errorKind }: SubscriberAnswer) =>
+export const isOurFault = ({ errorKind }: OutboundAnswer) =>
   errorKind === 'busy' || errorKind === 'cancelled';
 
 export function toSignal(outcome: AttemptOutcome) {
@@ -187,7 +174,7 @@ function attemptSpan({ url, id, webhook_id, event, attempts }: ClaimedDelivery):
   return { name: 'POST', kind: SpanKind.CLIENT, attributes };
 }
 
-function attemptEnd({ statusCode, errorKind }: SubscriberAnswer, { status }: Verdict): SpanEnd {
+function attemptEnd({ statusCode, errorKind }: OutboundAnswer, { status }: Verdict): SpanEnd {
   const failed = status !== 'delivered';
   const attributes: Attributes = {};
   if (statusCode !== null) attributes['http.response.status_code'] = statusCode;

@@ -180,14 +180,3 @@ export async function isWaiting(
     where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;
   return found.length > 0;
 }
-
-/** Whether a webhook has deliveries that are due now or later. */
-export async function hasPending(sql: Sql, { org_id, webhook_id }: WebhookRef): Promise<boolean> {
-  return one(
-    await sql<{ found: boolean }[]>`
-      select exists (
-        select from pending_deliveries
-        where org_id = ${org_id} and webhook_id = ${webhook_id}
-      ) as found`,
-  ).found;
-}

@@ -1,144 +1,198 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
+import * as v from 'valibot';
 import type { AppMailer } from '../app-mailer.ts';
 import { type Act, type AuditedAct, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
+import { isPlainLine } from '../lib/validation/parse.ts';
 import { attempted } from '../signals.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
-import { attempt, type DeliverTools, newSecret, toSignal } from './deliver.ts';
-import { hasPending, type WebhookRef } from './delivery.queries.ts';
-import type { EventType } from './events.ts';
 import {
-  type Deactivation,
-  deleteWebhook,
-  findDeactivation,
-  findTarget,
-  findWebhook,
-  insertWebhook,
-  lockAndCountWebhooks,
-  lockWebhook,
-  rotateSecret,
-  updateWebhook,
-  type WebhookRow,
-} from './queries.ts';
-import { type RetryKind, testEvent } from './rules.ts';
+  type AttemptOutcome,
+  attempt,
+  bodyOf,
+  type DeliverTools,
+  newSecret,
+  toSignal,
+} from './deliver.ts';
+import type { WebhookRef } from './delivery.queries.ts';
+import { eventTypes } from './events.ts';
+import { findTarget, getWebhook, type WebhookRow, webhookColumns } from './queries.ts';
+import { firstRetrySeconds, retryKinds, testEvent } from './rules.ts';
 
-const webhooksAllowed = 50;
+const maxWebhooks = 50;
+const maxUrlLength = 2000;
+const maxDescriptionLength = 500;
+
+const types = eventTypes.map(({ type }) => type);
+
+const EventTypes = v.pipe(
+  v.array(v.picklist(types, `must be among ${types.join(', ')}`)),
+  v.minLength(1, 'must name at least one event'),
+  v.transform((events) => [...new Set(events)]),
+);
+const Url = v.pipe(
+  v.string(),
+  v.maxLength(maxUrlLength, `must have at most ${maxUrlLength} characters`),
+  v.metadata({ format: 'uri' }),
+);
+const Description = v.nullable(
+  v.pipe(
+    v.string(),
+    v.maxLength(maxDescriptionLength, `must have at most ${maxDescriptionLength} characters`),
+    v.check(isPlainLine, 'must be one line without control characters'),
+  ),
+);
+const Retries = v.pipe(
+  v.picklist(retryKinds, `must be ${retryKinds.join(' or ')}`),
+  v.description(
+    `standard: one retry after ${firstRetrySeconds} seconds; switched off after 3 deliveries that failed in a row. extended: ` +
+      `retries after ${firstRetrySeconds} s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, each up to 10 % sooner or later; switched off ` +
+      'when nothing was delivered for 3 days and 3 deliveries in a row failed.',
+  ),
+);
+
+export const NewWebhook = v.object({
+  org_id: v.optional(v.string()),
+  url: Url,
+  events: EventTypes,
+  description: v.optional(Description),
+  retries: v.optional(Retries),
+});
+
+export const WebhookChange = v.object({
+  url: v.optional(Url),
+  events: v.optional(EventTypes),
+  description: v.optional(Description),
+  retries: v.optional(Retries),
+  active: v.optional(v.boolean()),
+});
+type Change = v.InferOutput<typeof WebhookChange>;
 
 export type ManageTools = {
   db: Db;
   secrets: Secrets;
-  /** Why a URL may not be a webhook's, in a sentence, or null. */
+  /** The reason why a URL may not be a webhook's, as a sentence, or null. */
   judgeTarget: (url: string) => Promise<string | null>;
 };
 
-type Subscription = {
-  org_id?: string | undefined;
-  url: string;
-  events: EventType[];
-  description?: string | null | undefined;
-  retries?: RetryKind | undefined;
-};
-
 /** Creates a subscription. The secret is in this answer and nowhere else. */
-export async function createWebhook(tools: ManageTools, writer: Writer, added: Subscription) {
+export async function createWebhook(
+  tools: ManageTools,
+  writer: Writer,
+  added: v.InferOutput<typeof NewWebhook>,
+) {
   const { orgId } = writer;
+  const { url, events, description = null, retries = 'standard' } = added;
   if (added.org_id !== undefined && added.org_id !== orgId) {
     throw new Refusal('forbidden', 'org_id is not the organization of this API key');
   }
-  await refuseTarget(tools, added.url);
+  await refuseTarget(tools, url);
   const id = randomUUID();
   const secret = newSecret();
-  const webhook = {
-    id,
-    url: added.url,
-    events: added.events,
-    description: added.description ?? null,
-    retries: added.retries ?? 'standard',
-    secret: tools.secrets.seal({ owner: orgId, id }, secret),
-  };
+  const sealed = tools.secrets.seal({ owner: orgId, id }, secret);
   return await inTransaction(tools.db, async (tx) => {
-    if ((await lockAndCountWebhooks(tx, orgId)) >= webhooksAllowed) {
-      throw new Refusal('invalid', `an organization has at most ${webhooksAllowed} webhooks`, {
+    // Serializes the organization's creations, so that its webhooks can be counted.
+    const locked = await tx`select from organizations where id = ${orgId} for no key update`;
+    if (locked.length === 0) throw notFound('organization');
+    const webhooks = await tx`select from webhooks where org_id = ${orgId}`;
+    if (webhooks.length >= maxWebhooks) {
+      throw new Refusal('invalid', `an organization has at most ${maxWebhooks} webhooks`, {
         code: 'too_many_webhooks',
       });
     }
-    const made = await insertWebhook(tx, orgId, webhook);
-    const details = { host: hostOf(added.url), events: added.events };
+    const rows = await tx<WebhookRow[]>`
+      insert into webhooks (org_id, id, url, events, description, retries, secret)
+      values (${orgId}, ${id}, ${url}, ${events}, ${description}, ${retries}, ${sealed})
+      returning ${webhookColumns(tx)}`;
+    const details = { host: new URL(url).host, events }; // the rest of a URL may be a secret
     await recordChange(tx, writer, { act: 'webhook.created', id, details });
-    return { ...made, secret };
+    return { ...one(rows), secret };
   });
 }
-
-type Change = {
-  url?: string | undefined;
-  events?: EventType[] | undefined;
-  description?: string | null | undefined;
-  retries?: RetryKind | undefined;
-  active?: boolean | undefined;
-};
 
 export async function changeWebhook(
   tools: ManageTools,
   writer: Writer,
-  { id, ...given }: Change & { id: string },
+  { id, ...wanted }: Change & { id: string },
 ) {
-  if (given.url !== undefined) await refuseTarget(tools, given.url);
+  const { orgId } = writer;
+  if (wanted.url !== undefined) await refuseTarget(tools, wanted.url);
   return await inTransaction(tools.db, async (tx) => {
-    const before = await lockWebhook(tx, writer.orgId, id);
-    if (!before) throw notFound('webhook');
-    const change = differing(before, given);
+    await tx`select from webhooks where org_id = ${orgId} and id = ${id} for no key update`;
+    const before = await getWebhook({ db: tx }, orgId, id);
+    const change = differing(before, wanted);
     const changed = Object.keys(change);
     if (changed.length === 0) return before;
-    const webhook = await updateWebhook(tx, writer.orgId, id, {
-      url: change.url ?? null,
-      events: change.events ?? null,
-      description: change.description ?? null,
-      describes: change.description !== undefined,
-      retries: change.retries ?? null,
-      active: change.active ?? null,
-    });
-    if (!webhook) throw notFound('webhook');
+    const webhook = await updateWebhook(tx, orgId, id, change);
     const { active = null } = change;
-    if (active === false) await skipWhatWaits(tx, { org_id: writer.orgId, webhook_id: id });
+    if (active === false) {
+      // Skips what waits for its next attempt, which may be hours away.
+      const payload = { org_id: orgId, webhook_id: id };
+      await enqueue(tx, [{ task: 'webhooks.deliver', payload }]);
+    }
     await recordChange(tx, writer, { act: 'webhook.changed', id, details: { changed, active } });
     return webhook;
   });
 }
 
-/** What differs of what is given. Switching on a webhook that fails ends its run of failures. */
-function differing(before: WebhookRow, change: Change): Change {
+/** The wanted fields that differ. Switching on a webhook that fails ends its run of failures. */
+function differing(before: WebhookRow, wanted: Change): Change {
   const text = (value: unknown) => JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
-  const given = Object.entries(change).filter(([name, value]) => {
+  const fields = Object.entries(wanted).filter(([name, value]) => {
     if (value === undefined) return false;
     if (name === 'active' && value === true && before.failure_count > 0) return true;
     return text(value) !== text(before[name as keyof Change]);
   });
-  return Object.fromEntries(given);
+  return Object.fromEntries(fields);
 }
 
-/** Retries that wait may be hours away: the queue skips them now. */
-async function skipWhatWaits(tx: Sql, webhook: WebhookRef) {
-  if (await hasPending(tx, webhook)) {
-    await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook }]);
-  }
+async function updateWebhook(sql: Sql, orgId: string, id: string, change: Change) {
+  const { url = null, events = null, description, retries = null, active = null } = change;
+  const rows = await sql<WebhookRow[]>`
+    update webhooks
+    set url = coalesce(${url}, url),
+        events = coalesce(${events}::text[], events),
+        description = case when ${description !== undefined} then ${description ?? null} else description end,
+        retries = coalesce(${retries}, retries),
+        active = coalesce(${active}, active),
+        failure_count = case when ${active ?? false} then 0 else failure_count end,
+        deactivated_at = case ${active}::boolean when true then null
+                              when false then coalesce(deactivated_at, now())
+                              else deactivated_at end,
+        deactivated_reason = case ${active}::boolean when true then null
+                                  when false then coalesce(deactivated_reason, 'switched off by its owner')
+                                  else deactivated_reason end,
+        undelivered_since = case when ${active ?? false} then now() else undelivered_since end,
+        updated_at = now()
+    where org_id = ${orgId} and id = ${id}
+    returning ${webhookColumns(sql)}`;
+  return one(rows);
 }
 
 export async function removeWebhook({ db }: { db: Db }, writer: Writer, id: string) {
   await inTransaction(db, async (tx) => {
-    if (!(await deleteWebhook(tx, writer.orgId, id))) throw notFound('webhook');
+    const { count } = await tx`delete from webhooks where org_id = ${writer.orgId} and id = ${id}`;
+    if (count === 0) throw notFound('webhook');
     await recordChange(tx, writer, { act: 'webhook.deleted', id });
   });
 }
 
+/** The secret so far signs too for a day, so that a receiver has time to change over. */
 export async function renewSecret(tools: ManageTools, writer: Writer, id: string) {
+  const { orgId } = writer;
   const secret = newSecret();
-  const sealed = tools.secrets.seal({ owner: writer.orgId, id }, secret);
+  const sealed = tools.secrets.seal({ owner: orgId, id }, secret);
   return await inTransaction(tools.db, async (tx) => {
-    const webhook = await rotateSecret(tx, writer.orgId, id, sealed);
+    const [webhook] = await tx<WebhookRow[]>`
+      update webhooks
+      set previous_secret = secret, previous_secret_until = now() + interval '24 hours',
+          secret = ${sealed}, updated_at = now()
+      where org_id = ${orgId} and id = ${id}
+      returning ${webhookColumns(tx)}`;
     if (!webhook) throw notFound('webhook');
     await recordChange(tx, writer, { act: 'webhook.secret_rotated', id });
     return { ...webhook, secret };
@@ -150,15 +204,6 @@ type RecordedChange = { act: Act; id: string; details?: AuditedAct['details'] };
 const recordChange = (tx: Sql, writer: Writer, { act, id, details }: RecordedChange) =>
   recordAct(tx, { ...writer, act, target: { kind: 'webhook', id }, details });
 
-/** The rest of an address may be a secret of the receiver. */
-const hostOf = (url: string) => new URL(url).host;
-
-export async function getWebhook({ db }: { db: Sql }, orgId: string, id: string) {
-  const webhook = await findWebhook(db, orgId, id);
-  if (!webhook) throw notFound('webhook');
-  return webhook;
-}
-
 async function refuseTarget({ judgeTarget }: ManageTools, url: string) {
   const complaint = await judgeTarget(url);
   if (complaint) throw new Refusal('invalid', complaint, { code: 'forbidden_url' });
@@ -168,128 +213,114 @@ async function refuseTarget({ judgeTarget }: ManageTools, url: string) {
 export async function testWebhook(
   tools: DeliverTools & { db: Db },
   writer: Writer,
-  { id, traceparent }: { id: string; traceparent: string | null },
+  { id: webhook_id, traceparent }: { id: string; traceparent: string | null },
 ) {
-  const { orgId } = writer;
-  const target = await findTarget(tools.db, orgId, id);
+  const { orgId: org_id } = writer;
+  const target = await findTarget(tools.db, org_id, webhook_id);
   if (!target) throw notFound('webhook');
 
-  const deliveryId = randomUUIDv7();
+  const id = randomUUIDv7();
   const created_at = new Date();
-  const body = JSON.stringify({
-    version: '1',
-    type: testEvent,
-    webhookId: id,
-    timestamp: created_at,
-  });
+  const message = { version: '1', type: testEvent, webhookId: webhook_id, timestamp: created_at };
   const outcome = await attempt(tools, {
-    id: deliveryId,
-    message_id: deliveryId,
-    org_id: orgId,
-    webhook_id: id,
+    id,
+    message_id: id,
+    org_id,
+    webhook_id,
     event: testEvent,
-    body,
+    body: JSON.stringify(message),
     attempts: 0,
     traceparent,
     created_at,
     ...target,
   });
-
-  const { answer, at } = outcome;
-  const delivered = outcome.verdict.status === 'delivered';
-  const result = {
-    status_code: answer.statusCode,
-    response_body: answer.statusCode === null ? null : answer.body,
-    duration_ms: answer.durationMs,
-    error: answer.error,
-  };
-  const status = delivered ? ('delivered' as const) : ('failed' as const);
   await inTransaction(tools.db, async (tx) => {
-    await insertTestDelivery(tx, orgId, {
-      id: deliveryId,
-      webhook_id: id,
-      body,
-      status,
-      at,
-      traceparent: outcome.traceparent,
-      ...result,
-    });
-    await recordChange(tx, writer, { act: 'webhook.tested', id, details: { status } });
+    await insertTestDelivery(tx, outcome);
+    const details = { status: outcome.verdict.status };
+    await recordChange(tx, writer, { act: 'webhook.tested', id: webhook_id, details });
   });
   attempted.publish(toSignal(outcome));
-  return { delivered, ...result, delivery_id: deliveryId };
+  return {
+    delivered: outcome.verdict.status === 'delivered',
+    status_code: outcome.answer.statusCode,
+    response_body: bodyOf(outcome.answer),
+    duration_ms: outcome.answer.durationMs,
+    error: outcome.answer.error,
+    delivery_id: id,
+  };
 }
 
-type TestDelivery = {
-  id: string;
-  webhook_id: string;
-  body: string;
-  status: 'delivered' | 'failed';
-  status_code: number | null;
-  response_body: string | null;
-  error: string | null;
-  duration_ms: number;
-  at: Date;
-  traceparent: string | null;
-};
-
-export async function insertTestDelivery(sql: Sql, orgId: string, test: TestDelivery) {
+async function insertTestDelivery(sql: Sql, outcome: AttemptOutcome) {
+  const { delivery, answer, verdict, at, traceparent } = outcome;
+  const { id, org_id, webhook_id, body } = delivery;
+  const { statusCode, error, durationMs } = answer;
+  const isDelivered = verdict.status === 'delivered';
+  const responseBody = bodyOf(answer);
   await sql`
     with webhook as materialized (
       select org_id, id
       from webhooks
-      where org_id = ${orgId} and id = ${test.webhook_id}
+      where org_id = ${org_id} and id = ${webhook_id}
       for key share
     ), event as (
       insert into events (org_id, id, type, body, traceparent)
-      select org_id, ${test.id}::uuid, ${testEvent}, ${test.body}, ${test.traceparent}
+      select org_id, ${id}::uuid, ${testEvent}, ${body}, ${traceparent}
       from webhook
     ), delivery as (
       insert into ended_deliveries (org_id, webhook_id, id, event_id, is_test, undelivered, attempts, status_code,
                                     response_body, duration_ms, delivered_at)
-      select org_id, id, ${test.id}::uuid, ${test.id}::uuid, true, nullif(${test.status}, 'delivered'), 1,
-             ${test.status_code}::smallint, ${test.response_body},
-             case when ${test.status} = 'delivered' then ${test.duration_ms}::integer end,
-             case when ${test.status} = 'delivered' then now() end
+      select org_id, id, ${id}::uuid, ${id}::uuid, true, ${isDelivered ? null : 'failed'}, 1,
+             ${statusCode}::smallint, ${responseBody}, ${isDelivered ? durationMs : null}::integer,
+             case when ${isDelivered} then now() end
       from webhook
       returning org_id, webhook_id, id
     )
     insert into delivery_attempts
       (org_id, webhook_id, delivery_id, number, status_code, response_body, error, duration_ms, at)
-    select org_id, webhook_id, id, 1, ${test.status_code}::smallint, ${test.response_body}, ${test.error},
-           ${test.duration_ms}, ${test.at}
+    select org_id, webhook_id, id, 1, ${statusCode}::smallint, ${responseBody}, ${error}, ${durationMs}, ${at}
     from delivery
-    where ${test.status} <> 'delivered'`;
+    where not ${isDelivered}`;
 }
 
 export type NotifyTools = { db: Db; log: Log; appMailer: AppMailer; publicUrl: string };
 
-/** Notifies the organization, by mail to its contact address, that a webhook was switched off, and why. */
+type Deactivation = {
+  url: string;
+  deactivated_at: Date;
+  deactivated_reason: string;
+  organization: string;
+  slug: string;
+  contact_email: string | null;
+};
+
+/**
+ * Mails to the organization's contact address that a webhook was switched off, and why. The reader may not be a member,
+ * so that the mail names the calls of the API as well.
+ */
 export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id }: WebhookRef) {
   const { db, log, appMailer, publicUrl } = tools;
-  const found = await findDeactivation(db, org_id, webhook_id);
-  if (!found?.contact_email) return;
+  const [webhook] = await db<Deactivation[]>`
+    select w.url, w.deactivated_at, w.deactivated_reason, o.name as organization, o.slug, o.contact_email
+    from webhooks w
+    join organizations o on o.id = w.org_id
+    where w.org_id = ${org_id} and w.id = ${webhook_id} and not w.active and w.deactivated_at is not null`;
+  if (!webhook?.contact_email) return;
+  const { url, deactivated_at, deactivated_reason, organization, slug, contact_email } = webhook;
   const outcome = await appMailer.send({
-    to: { name: null, address: found.contact_email },
-    ...writeAppLetter(letterOf(found, `${publicUrl}/o/${found.slug}/webhooks/${webhook_id}`)),
-    id: `deactivated-${webhook_id}-${found.deactivated_at.getTime()}`,
+    to: { name: null, address: contact_email },
+    ...writeAppLetter({
+      subject: `A webhook of ${organization} was switched off`,
+      sentences: [
+        `The webhook ${url} was switched off on ${deactivated_at.toISOString()}.`,
+        `Why: ${deactivated_reason}.`,
+        'Events since then are kept as skipped deliveries. When the address answers again, switch the webhook on and replay them: in the app, or by the API (PUT /api/webhooks/:id with {"active": true}, then POST /api/webhooks/:id/replay).',
+      ],
+      button: { text: 'Open the webhook', url: `${publicUrl}/o/${slug}/webhooks/${webhook_id}` },
+      foot: `You get this mail because yours is the contact address of ${organization}.`,
+    }),
+    id: `deactivated-${webhook_id}-${deactivated_at.getTime()}`,
     group: org_id,
   });
   if (outcome.kind !== 'accepted')
     log.warn({ webhook_id, outcome: outcome.kind }, 'a notice was not mailed');
 }
-
-/** Its reader may be a member or not: the button leads to the app, and the calls of the API are named as well. */
-const letterOf = (
-  { organization, url, deactivated_at, deactivated_reason }: Deactivation,
-  screen: string,
-) => ({
-  subject: `A webhook of ${organization} was switched off`,
-  sentences: [
-    `The webhook ${url} was switched off on ${deactivated_at.toISOString()}.`,
-    `Why: ${deactivated_reason}.`,
-    'Events since then are kept as skipped deliveries. When the address answers again, switch the webhook on and replay them: in the app, or by the API (PUT /api/webhooks/:id with {"active": true}, then POST /api/webhooks/:id/replay).',
-  ],
-  button: { text: 'Open the webhook', url: screen },
-  foot: `You get this mail because yours is the contact address of ${organization}.`,
-});

@@ -4,20 +4,18 @@ import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import { type Db, inTransaction, isLockTimeout, lockTimeout, type Sql } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
-import { createOutage, type Log, type Outage } from '../lib/log/log.ts';
+import { createOutage, type Log } from '../lib/log/log.ts';
 import { attempted, deactivated } from '../signals.ts';
-import { type AttemptOutcome, toSignal } from './deliver.ts';
+import { type AttemptOutcome, bodyOf, toSignal } from './deliver.ts';
 import type { WebhookRef } from './delivery.queries.ts';
-import { type RetryKind, type Standing, standAfter } from './rules.ts';
+import { type RetryKind, standAfter } from './rules.ts';
 
-/** Outcomes of all webhooks are written in batches: so many, or as many as come within this time. */
+/** Outcomes of all webhooks are written in batches of this size, or as many as come within this time. */
 const batch = { most: 500, lingerMs: 20 };
 const tryAgainMs = 500;
 const lines = { begins: 'attempts not recorded yet', over: 'attempts are recorded again' };
 /** Then each webhook's outcomes are written apart. */
 const deliveryLockMs = 2;
-
-type RecordTools = { db: Db; log: Log };
 
 /**
  * Records outcomes. Those that delivered, of any webhooks, go as one statement a batch, which touches no webhook more
@@ -26,32 +24,41 @@ type RecordTools = { db: Db; log: Log };
  * locked or has failures to reset or because it was recorded before.
  * While Postgres is away outcomes stay in memory: they are written when it is back.
  */
-export function createRecorder(tools: RecordTools) {
+export function createRecorder({ db, log }: { db: Db; log: Log }) {
+  const outage = createOutage(log, lines);
   const delivered = createBatch<AttemptOutcome, boolean>(
-    { write: (outcomes) => saveTogether(tools, outcomes) },
+    { write: (outcomes) => recordDelivered(db, outcomes) },
     batch,
   );
-  const alone = new Map<string, ReturnType<typeof recordAlone>>();
-  const outage = createOutage(tools.log, lines);
+  const byWebhook = new Map<string, ReturnType<typeof createOwnBatch>>();
   let hurried = false;
 
-  async function record(outcome: AttemptOutcome) {
+  async function untilDone<T>(write: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        const done = await write();
+        outage.worked(write);
+        return done;
+      } catch (err) {
+        outage.failed(write, { err });
+        await sleep(tryAgainMs);
+      }
+    }
+  }
+
+  async function recordOutcome(outcome: AttemptOutcome) {
     if (outcome.verdict.status === 'delivered') {
-      const together = untilDone(outage, () => delivered.add(outcome));
+      const together = untilDone(() => delivered.add(outcome));
       if (hurried) delivered.flush();
       if (await together) return;
     }
-    await recordWithLock(outcome);
-  }
-
-  async function recordWithLock(outcome: AttemptOutcome) {
     const { webhook_id } = outcome.delivery;
-    const own = alone.get(webhook_id) ?? recordAlone(tools, outcome.delivery);
-    alone.set(webhook_id, own);
+    const own = byWebhook.get(webhook_id) ?? createOwnBatch(db, outcome.delivery);
+    byWebhook.set(webhook_id, own);
     own.waiting += 1;
-    await untilDone(outage, () => own.add(outcome));
+    await untilDone(() => own.add(outcome));
     own.waiting -= 1;
-    if (own.waiting === 0) alone.delete(webhook_id);
+    if (own.waiting === 0) byWebhook.delete(webhook_id);
   }
 
   /** From now on no batch waits for more outcomes. */
@@ -60,13 +67,12 @@ export function createRecorder(tools: RecordTools) {
     delivered.flush();
   }
 
-  return { record, hurry };
+  return { record: recordOutcome, hurry };
 }
 
 /** Deliveries that are left out of the statement come back as false. */
-async function saveTogether({ db }: RecordTools, outcomes: readonly AttemptOutcome[]) {
-  const rows = outcomes.map(toDeliveredRow);
-  const saved = await saveDelivered(db, rows, deliveryLockMs).catch((error) =>
+async function recordDelivered(db: Db, outcomes: readonly AttemptOutcome[]) {
+  const saved = await saveDelivered(db, outcomes.map(toRow), deliveryLockMs).catch((error) =>
     isLockTimeout(error) ? [] : Promise.reject(error),
   );
   const ids = new Set(saved.map(({ id }) => id));
@@ -76,12 +82,7 @@ async function saveTogether({ db }: RecordTools, outcomes: readonly AttemptOutco
   return outcomes.map(({ delivery }) => ids.has(delivery.id));
 }
 
-function toDeliveredRow(outcome: AttemptOutcome) {
-  const { org_id, webhook_id } = outcome.delivery;
-  return { ...toRow(outcome), org_id, webhook_id };
-}
-
-function recordAlone({ db }: RecordTools, webhook: WebhookRef) {
+function createOwnBatch(db: Db, webhook: WebhookRef) {
   const { add } = createBatch<AttemptOutcome, AttemptOutcome>(
     {
       write: async (outcomes) => {
@@ -94,107 +95,93 @@ function recordAlone({ db }: RecordTools, webhook: WebhookRef) {
   return { add, waiting: 0 };
 }
 
-async function untilDone<T>(outage: Outage, write: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      const done = await write();
-      outage.worked(write);
-      return done;
-    } catch (err) {
-      outage.failed(write, { err });
-      await sleep(tryAgainMs);
-    }
-  }
-}
-
 /**
  * Records attempts of one webhook's deliveries and all that follows: the retries, the webhook's failures,
- *and the end of a webhook that fails for too long.
+ * and the end of a webhook that fails for too long.
  */
-export async function record(
-  db: Db,
-  webhook: WebhookRef,
-  outcomes: readonly AttemptOutcome[],
-): Promise<void> {
+export async function record(db: Db, webhook: WebhookRef, outcomes: readonly AttemptOutcome[]) {
   const { counted, switchedOff } = await inTransaction(db, (tx) => write(tx, webhook, outcomes));
   for (const outcome of counted) attempted.publish(toSignal(outcome));
   if (switchedOff) deactivated.publish({ orgId: webhook.org_id, webhookId: webhook.webhook_id });
 }
 
-async function write(tx: Sql, webhook: WebhookRef, outcomes: readonly AttemptOutcome[]) {
+async function write(
+  tx: Sql,
+  { org_id, webhook_id }: WebhookRef,
+  outcomes: readonly AttemptOutcome[],
+) {
+  const webhook = { org_id, webhook_id }; // also the payload of jobs
   const before = await lockStanding(tx, webhook);
-  if (!before) return { counted: [], switchedOff: false };
-
-  const saved = await saveAttempts(tx, webhook, outcomes.map(toRow));
+  const saved = before ? await saveAttempts(tx, webhook, outcomes.map(toRow)) : [];
   const dueAgain = new Map(saved.map((row) => [row.id, row.next_attempt_at]));
   const counted = outcomes.filter(({ delivery }) => dueAgain.has(delivery.id));
-  if (counted.length === 0) return { counted, switchedOff: false };
-  const standing = standAfter(counted.map(toResult), {
-    retries: before.retries,
-    failures: before.failure_count,
-    undeliveredSeconds: before.undelivered_seconds,
-  });
-  await saveStanding(tx, webhook, {
-    ...standing,
-    deactivatedReason: before.active ? standing.deactivatedReason : null,
-  });
+  if (!before || counted.length === 0) return { counted, switchedOff: false };
 
-  // Named one by one: a caller may hand in a row with more fields, which must not go into the queue.
-  const payload = { org_id: webhook.org_id, webhook_id: webhook.webhook_id };
-  const retries = retriesOf(payload, counted, dueAgain);
+  const { failures, hasDelivered, deactivatedReason } = standAfter(
+    counted.map(({ delivery, answer, verdict }) => ({
+      event: delivery.event,
+      status: verdict.status,
+      statusCode: answer.statusCode,
+      error: answer.error,
+    })),
+    {
+      retries: before.retries,
+      failures: before.failure_count,
+      undeliveredSeconds: before.undelivered_seconds,
+    },
+  );
+  const reason = before.active ? deactivatedReason : null;
+  await tx`
+    update webhooks
+    set failure_count = ${failures}, last_delivery_at = now(),
+        undelivered_since = case when ${hasDelivered} then now() else undelivered_since end,
+        active = active and ${reason}::text is null,
+        deactivated_at = case when ${reason}::text is null then deactivated_at else now() end,
+        deactivated_reason = coalesce(${reason}, deactivated_reason)
+    where org_id = ${org_id} and id = ${webhook_id}`;
+
+  const retries = counted.flatMap(({ delivery, traceparent }): NewJob[] => {
+    const runAt = dueAgain.get(delivery.id);
+    // Attempts at a delivery are siblings: a retry, too, belongs to the cause of the delivery.
+    const cause = delivery.traceparent ?? traceparent;
+    return runAt ? [{ task: 'webhooks.deliver', payload: webhook, runAt, traceparent: cause }] : [];
+  });
   await enqueue(tx, retries);
-  const switchedOff = before.active && standing.deactivatedReason !== null;
+  const switchedOff = reason !== null;
   const traceparent = counted.at(-1)?.traceparent ?? null;
   if (switchedOff || (!before.active && retries.length > 0)) {
     // Skips what waits for its next attempt, which may be hours away.
-    await enqueue(tx, [{ task: 'webhooks.deliver', payload, traceparent }]);
+    await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]);
   }
   if (switchedOff) {
-    await enqueue(tx, [{ task: 'webhooks.notify_deactivated', payload, traceparent }]);
+    await enqueue(tx, [{ task: 'webhooks.notify_deactivated', payload: webhook, traceparent }]);
     await recordAct(tx, {
-      orgId: webhook.org_id,
+      orgId: org_id,
       actor: jobActor('webhooks.deliver'),
       act: 'webhook.switched_off',
-      target: { kind: 'webhook', id: webhook.webhook_id },
-      details: { failures: standing.failures },
+      target: { kind: 'webhook', id: webhook_id },
+      details: { failures },
     });
   }
   return { counted, switchedOff };
 }
 
-/** Attempts at a delivery are siblings: a retry, too, belongs to the cause of the delivery. */
-const retriesOf = (
-  payload: WebhookRef,
-  counted: readonly AttemptOutcome[],
-  dueAgain: ReadonlyMap<string, Date | null>,
-): NewJob[] =>
-  counted.flatMap(({ delivery, traceparent }) => {
-    const runAt = dueAgain.get(delivery.id);
-    const cause = delivery.traceparent ?? traceparent;
-    return runAt ? [{ task: 'webhooks.deliver', payload, runAt, traceparent: cause }] : [];
-  });
+type AttemptRow = ReturnType<typeof toRow>;
 
-const toResult = ({ delivery, answer, verdict }: AttemptOutcome) => ({
-  event: delivery.event,
+const toRow = ({ delivery, answer, verdict, at, traceparent }: AttemptOutcome) => ({
+  org_id: delivery.org_id,
+  webhook_id: delivery.webhook_id,
+  id: delivery.id,
+  number: delivery.attempts + 1,
   status: verdict.status,
-  statusCode: answer.statusCode,
+  status_code: answer.statusCode,
+  response_body: bodyOf(answer),
   error: answer.error,
+  duration_ms: answer.durationMs,
+  at,
+  traceparent: delivery.traceparent === null ? traceparent : null,
+  retry_in_seconds: verdict.retryInSeconds,
 });
-
-function toRow({ delivery, answer, verdict, at, traceparent }: AttemptOutcome): AttemptRow {
-  return {
-    id: delivery.id,
-    number: delivery.attempts + 1,
-    status: verdict.status,
-    status_code: answer.statusCode,
-    response_body: answer.statusCode === null ? null : answer.body,
-    error: answer.error,
-    duration_ms: answer.durationMs,
-    at,
-    traceparent: delivery.traceparent === null ? traceparent : null,
-    retry_in_seconds: verdict.retryInSeconds,
-  };
-}
 
 type LockedStanding = {
   active: boolean;
@@ -214,19 +201,6 @@ export async function lockStanding(sql: Sql, { org_id, webhook_id }: WebhookRef)
   return webhook;
 }
 
-type AttemptRow = {
-  id: string;
-  number: number;
-  status: 'delivered' | 'pending' | 'failed';
-  status_code: number | null;
-  response_body: string | null;
-  error: string | null;
-  duration_ms: number;
-  at: Date;
-  traceparent: string | null;
-  retry_in_seconds: number | null;
-};
-
 type SavedAttempt = { id: string; next_attempt_at: Date | null };
 
 /**
@@ -234,7 +208,7 @@ type SavedAttempt = { id: string; next_attempt_at: Date | null };
  * that is written already, because the answer to the first statement was lost, changes nothing again. A
  * delivery without a trace of its cause gets the trace of its first attempt.
  */
-export async function saveAttempts(
+async function saveAttempts(
   sql: Sql,
   { org_id, webhook_id }: WebhookRef,
   attempts: readonly AttemptRow[],
@@ -287,38 +261,12 @@ export async function saveAttempts(
     from recorded_now`;
 }
 
-async function saveStanding(
-  sql: Sql,
-  { org_id, webhook_id }: WebhookRef,
-  { failures, hasDelivered, deactivatedReason }: Standing,
-) {
-  await sql`
-    update webhooks
-    set failure_count = ${failures}, last_delivery_at = now(),
-        undelivered_since = case when ${hasDelivered} then now() else undelivered_since end,
-        active = active and ${deactivatedReason}::text is null,
-        deactivated_at = case when ${deactivatedReason}::text is null then deactivated_at else now() end,
-        deactivated_reason = coalesce(${deactivatedReason}, deactivated_reason)
-    where org_id = ${org_id} and id = ${webhook_id}`;
-}
-
-type DeliveredRow = {
-  org_id: string;
-  webhook_id: string;
-  id: string;
-  number: number;
-  status_code: number | null;
-  response_body: string | null;
-  duration_ms: number;
-  traceparent: string | null;
-};
-
 /**
  * Writes attempts that delivered, of any webhooks, and returns the ids of those it has written. What is of a webhook
  * that is locked, being deleted or has failures to reset is left out, as is what was written before. It fails when
  * a delivery is locked for longer than `lockMs`. The webhook's own times are touched once a second at most.
  */
-export async function saveDelivered(sql: Sql, attempts: readonly DeliveredRow[], lockMs: number) {
+export async function saveDelivered(sql: Sql, attempts: readonly AttemptRow[], lockMs: number) {
   return await sql<{ id: string }[]>`
     with attempt as materialized (
       select *

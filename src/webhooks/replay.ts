@@ -9,18 +9,14 @@ import { lockStanding } from './record.ts';
 import { wasErased } from './retention.ts';
 
 type ReplayTools = { db: Db };
-type ReplayRequest = {
-  webhookId: string;
-  deliveryId?: string;
-  since?: Date;
-  traceparent?: string | null;
-};
+type Traced = { webhookId: string; traceparent?: string | null };
+type Originals = { deliveryId: string } | { since: Date };
 
 /** Delivers one event again: a new delivery with the webhook-id of the first. */
 export async function redeliver(
   tools: ReplayTools,
   writer: Writer,
-  request: ReplayRequest & { deliveryId: string },
+  request: Traced & { deliveryId: string },
 ) {
   const redelivered = await deliverAgain(tools, writer, request);
   if (redelivered > 0) return { redelivered };
@@ -31,67 +27,64 @@ export async function redeliver(
 }
 
 /** Delivers again what a webhook has missed since a time: events that were skipped or failed. */
-export async function replay(tools: ReplayTools, writer: Writer, request: ReplayRequest) {
+export async function replay(
+  tools: ReplayTools,
+  writer: Writer,
+  request: Traced & { since: Date },
+) {
   return { replayed: await deliverAgain(tools, writer, request) };
 }
 
 /** The new deliveries have a trace of their own, with links to those of the first ones. */
-async function deliverAgain({ db }: ReplayTools, writer: Writer, request: ReplayRequest) {
+async function deliverAgain({ db }: ReplayTools, writer: Writer, request: Traced & Originals) {
   return await inSpan(
     { traceparent: request.traceparent ?? null, agoMs: 0 },
     () => enqueueSpan('webhooks.deliver'),
     async ({ traceparent, link }) => {
-      const copied = await copy(db, writer, { ...request, traceparent });
+      const copied = await inTransaction(db, (tx) => copy(tx, writer, { ...request, traceparent }));
       for (const original of copied.traceparents) link(original);
       return copied.count;
     },
   );
 }
 
-type TracedRequest = ReplayRequest & { traceparent: string | null };
-
 /** Under the webhook's lock: the second of two replays finds what the first has made. */
-async function copy(db: Db, writer: Writer, request: TracedRequest) {
+async function copy(
+  tx: Sql,
+  writer: Writer,
+  request: Originals & { webhookId: string; traceparent: string | null },
+) {
   const { orgId } = writer;
-  const { webhookId, deliveryId, since, traceparent } = request;
+  const { webhookId, traceparent } = request;
   const webhook = { org_id: orgId, webhook_id: webhookId };
-  return await inTransaction(db, async (tx) => {
-    if (!(await tryLockReplay(tx, { orgId, webhookId }))) {
-      throw new Refusal(
-        'conflict',
-        'a replay of this webhook is under way: try again in a moment',
-        {
-          code: 'replay_under_way',
-          retryInSeconds: 1,
-        },
-      );
-    }
-    const standing = await lockStanding(tx, webhook);
-    if (!standing) throw notFound('webhook');
-    if (!standing.active) {
-      throw new Refusal('invalid', 'the webhook is switched off: switch it on first', {
-        code: 'webhook_inactive',
-      });
-    }
-    const copied = await copyDeliveries(tx, orgId, request);
-    if (copied.count === 0) return copied;
-    await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]);
-    const act: AuditedAct = deliveryId
+  if (!(await tryLockReplay(tx, webhook))) {
+    const sentence = 'a replay of this webhook is under way: try again in a moment';
+    throw new Refusal('conflict', sentence, { code: 'replay_under_way', retryInSeconds: 1 });
+  }
+  const standing = await lockStanding(tx, webhook);
+  if (!standing) throw notFound('webhook');
+  if (!standing.active) {
+    throw new Refusal('invalid', 'the webhook is switched off: switch it on first', {
+      code: 'webhook_inactive',
+    });
+  }
+  const copied = await copyDeliveries(tx, orgId, request);
+  if (copied.count === 0) return copied;
+  await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]);
+  const act: Omit<AuditedAct, 'orgId' | 'actor'> =
+    'deliveryId' in request
       ? {
-          ...writer,
           act: 'delivery.redelivered',
-          target: { kind: 'delivery', id: deliveryId },
+          target: { kind: 'delivery', id: request.deliveryId },
           details: { webhook: webhookId },
         }
       : {
-          ...writer,
           act: 'webhook.replayed',
           target: { kind: 'webhook', id: webhookId },
-          details: { since: since?.toISOString() ?? null, deliveries: copied.count },
+          details: { since: request.since.toISOString(), deliveries: copied.count },
         };
-    await recordAct(tx, act);
-    return copied;
-  });
+  await recordAct(tx, { ...writer, ...act });
+  return copied;
 }
 
 /**
@@ -100,37 +93,41 @@ async function copy(db: Db, writer: Writer, request: TracedRequest) {
  */
 export async function tryLockReplay(
   sql: Sql,
-  { orgId, webhookId }: { orgId: string; webhookId: string },
+  { org_id, webhook_id }: { org_id: string; webhook_id: string },
 ): Promise<boolean> {
-  const name = `replay ${orgId} ${webhookId}`;
+  const name = `replay ${org_id} ${webhook_id}`;
   return one(
     await sql<{ locked: boolean }[]>`
       select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as locked`,
   ).locked;
 }
 
-/** Traces that the span of a replay links to, at most. */
-const originalsLinked = 20;
+const maxLinks = 20;
 
 /**
- * Makes new deliveries of the events of earlier ones, and has these events kept as long as the new
- * deliveries. They are created at the time of the clock: this transaction may have begun before the
- * deliveries it copies, and a copy must be the later one.
+ * Makes new deliveries of the events of earlier ones, and keeps these events as long as the new deliveries. They are
+ * created at the time of the clock: this transaction may have begun before the deliveries it copies, and a copy must be
+ * the later one.
  */
-export async function copyDeliveries(
+async function copyDeliveries(
   sql: Sql,
   orgId: string,
-  { webhookId, deliveryId, since, traceparent }: TracedRequest,
+  {
+    webhookId,
+    traceparent,
+    ...which
+  }: Originals & { webhookId: string; traceparent: string | null },
 ) {
-  const which = deliveryId
-    ? sql`
+  const originals =
+    'deliveryId' in which
+      ? sql`
         select * from deliveries
-        where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${deliveryId}`
-    : missedDeliveries(sql, { orgId, webhookId, since: since! });
+        where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${which.deliveryId}`
+      : missedDeliveries(sql, { orgId, webhookId, since: which.since });
   return one(
     await sql<{ count: number; traceparents: string[] }[]>`
       with original as materialized (
-        ${which}
+        ${originals}
       ), used as (
         update events e
         set used_at = now()
@@ -140,7 +137,7 @@ export async function copyDeliveries(
       ), copied as (
         insert into pending_deliveries (org_id, webhook_id, id, event_id, message_id, is_test, is_replay,
                                         traceparent)
-        select ${orgId}, ${webhookId}, id_at(at), event_id, message_id, is_test, ${!deliveryId},
+        select ${orgId}, ${webhookId}, id_at(at), event_id, message_id, is_test, ${'since' in which},
                ${traceparent}
         from (
           select o.event_id, o.message_id, o.is_test, clock_timestamp() as at
@@ -154,6 +151,6 @@ export async function copyDeliveries(
       select (select count(*)::int from copied) as count,
              array(select distinct traceparent from original
                    where traceparent is not null
-                   limit ${originalsLinked}) as traceparents`,
+                   limit ${maxLinks}) as traceparents`,
   );
 }

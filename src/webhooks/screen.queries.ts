@@ -1,7 +1,5 @@
-import { one, type Sql } from '../lib/db/db.ts';
+import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { missedDeliveries } from './emit.ts';
-import { newestDeliveries } from './queries.ts';
-import { attemptsOf } from './worker.ts';
 
 type DeliveriesOf = { orgId: string; webhookId: string };
 
@@ -195,3 +193,45 @@ export async function listDeliveries(
         and d.id = any (array(${newestDeliveries(sql, { orgId, webhookId, atMost, status: null })}))`,
   ).deliveries;
 }
+
+type NewestOf = DeliveriesOf & { atMost: number; status: string | null };
+
+/** Ids of a webhook's newest deliveries, newest first: each kind of them by its own index. */
+const newestDeliveries = (sql: Sql, { orgId, webhookId, atMost, status }: NewestOf): Part => sql`
+  select id
+  from (
+    (select id
+     from pending_deliveries
+     where org_id = ${orgId} and webhook_id = ${webhookId} and attempts = 0
+       and coalesce(${status}::text, 'pending') = 'pending'
+     order by id desc
+     limit ${atMost})
+    union all
+    (select id
+     from pending_deliveries
+     where org_id = ${orgId} and webhook_id = ${webhookId} and attempts > 0
+       and coalesce(${status}::text, 'pending') = 'pending'
+     order by id desc
+     limit ${atMost})
+    union all
+    (select id
+     from ended_deliveries
+     where org_id = ${orgId} and webhook_id = ${webhookId}
+       and (${status}::text is null or coalesce(undelivered, 'delivered') = ${status}::text)
+     order by id desc
+     limit ${atMost})
+  ) newest
+  order by id desc
+  limit ${atMost}`;
+
+type AttemptsOf = { orgId: string; webhookId: string; deliveryId: Part };
+
+/** All attempts at a delivery, without an order: those that failed, and the one that delivered from its row. */
+const attemptsOf = (sql: Sql, { orgId, webhookId, deliveryId }: AttemptsOf): Part => sql`
+  select number, status_code, response_body, error, duration_ms, at
+  from delivery_attempts
+  where org_id = ${orgId} and webhook_id = ${webhookId} and delivery_id = ${deliveryId}
+  union all
+  select attempts, status_code, response_body, null, duration_ms, delivered_at
+  from ended_deliveries
+  where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${deliveryId} and duration_ms is not null`;

@@ -1,4 +1,4 @@
-import type { Db, Part, Sql } from '../lib/db/db.ts';
+import type { Db } from '../lib/db/db.ts';
 import { ofGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
 import { type Claim, createClaims, left } from '../lib/work/claims.ts';
@@ -15,8 +15,10 @@ import {
   type WebhookRef,
 } from './delivery.queries.ts';
 import type { EmittedDelivery, NewEvents } from './emit.ts';
-import { findActiveTarget, type WebhookTarget } from './queries.ts';
+import { findTarget, type WebhookTarget } from './queries.ts';
 import { createRecorder } from './record.ts';
+
+type Target = Omit<WebhookTarget, 'active'>;
 
 export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
 
@@ -33,7 +35,7 @@ const limits = { running: maxInFlight, claim: 64, ready: 256, known: 1000 };
 const maxSkippedAtOnce = 1000;
 /** A delivery is posted without reading its webhook again if that was read so recently. */
 const targetFreshMs = 100;
-const maxTargetsKept = 1000;
+const maxTargets = 1000;
 const unsentPostponeSeconds = 1;
 const faultPostponeSeconds = 60;
 const outage = {
@@ -72,7 +74,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
     { orgId, events, traceparent = null }: NewEvents,
     emitted: readonly EmittedDelivery[],
   ) {
-    for (const { id, webhook_id, place, created_at, ...target } of emitted) {
+    for (const { id, webhook_id, place, url, retries, ...row } of emitted) {
       const { type: event, body } = events[place - 1]!;
       const delivery = {
         id,
@@ -83,13 +85,11 @@ export function createDeliveryWorker(tools: WorkerTools) {
         body,
         attempts: 0,
         traceparent,
-        created_at: new Date(created_at),
-        url: target.url,
-        retries: target.retries,
-        secret: Buffer.from(target.secret, 'base64'),
-        previous_secret: target.previous_secret
-          ? Buffer.from(target.previous_secret, 'base64')
-          : null,
+        created_at: new Date(row.created_at),
+        url,
+        retries,
+        secret: Buffer.from(row.secret, 'base64'),
+        previous_secret: row.previous_secret ? Buffer.from(row.previous_secret, 'base64') : null,
       };
       targets.keep(delivery);
       claims.offer({ org_id: orgId, webhook_id }, delivery);
@@ -113,7 +113,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
   async function deliver(
     claimed: ClaimedDelivery,
   ): Promise<AttemptOutcome | Postponed | typeof left> {
-    const target = targets.fresh(claimed) ?? (await targets.read(claimed));
+    const target = await targets.get(claimed);
     if (!target) return left;
     const delivery = { ...claimed, ...target };
     if (hasExcerpt(delivery) && !(await isWaiting(ofGroup(db, delivery.org_id), delivery))) {
@@ -163,46 +163,34 @@ const hasExcerpt = ({ event, body }: ClaimedDelivery) =>
 
 /** Caches the addresses and secrets of webhooks: one that is switched off gets nothing more when they are stale. */
 function createTargets(db: Db) {
-  const cache = new Map<string, { target: WebhookTarget; readAt: number }>();
-  const reading = new Map<string, Promise<WebhookTarget | undefined>>();
+  const cache = new Map<string, { target: Target; readAt: number }>();
+  const reading = new Map<string, Promise<Target | undefined>>();
 
   function keep({ webhook_id, url, secret, previous_secret, retries }: ClaimedDelivery) {
-    if (cache.size >= maxTargetsKept) cache.clear();
+    if (cache.size >= maxTargets) cache.clear();
     const target = { url, secret, previous_secret, retries };
     cache.set(webhook_id, { target, readAt: performance.now() });
   }
 
-  function fresh({ webhook_id }: WebhookRef) {
-    const kept = cache.get(webhook_id);
-    return kept && performance.now() - kept.readAt < targetFreshMs ? kept.target : undefined;
-  }
-
-  /** Undefined for a webhook that is switched off or gone. Attempts that start together read it once. */
-  function read(delivery: ClaimedDelivery) {
+  /** Undefined for a webhook that is switched off or gone. */
+  async function read(delivery: ClaimedDelivery) {
     const { org_id, webhook_id } = delivery;
-    const found =
-      reading.get(webhook_id) ??
-      findActiveTarget(ofGroup(db, org_id), org_id, webhook_id)
-        .then((target) => {
-          if (target) keep({ ...delivery, ...target });
-          return target;
-        })
-        .finally(() => reading.delete(webhook_id));
-    reading.set(webhook_id, found);
-    return found;
+    const target = await findTarget(ofGroup(db, org_id), org_id, webhook_id);
+    if (!target?.active) return undefined;
+    keep({ ...delivery, ...target });
+    return target;
   }
 
-  return { keep, fresh, read, drop: ({ webhook_id }: WebhookRef) => cache.delete(webhook_id) };
+  /** Attempts that start together read it once. */
+  function get(delivery: ClaimedDelivery): Target | Promise<Target | undefined> {
+    const { webhook_id } = delivery;
+    const cached = cache.get(webhook_id);
+    if (cached && performance.now() - cached.readAt < targetFreshMs) return cached.target;
+    const answer =
+      reading.get(webhook_id) ?? read(delivery).finally(() => reading.delete(webhook_id));
+    reading.set(webhook_id, answer);
+    return answer;
+  }
+
+  return { keep, get, drop: ({ webhook_id }: WebhookRef) => cache.delete(webhook_id) };
 }
-
-type AttemptsOf = { orgId: string; webhookId: string; deliveryId: Part };
-
-/** All attempts at a delivery, without an order: those that failed, and the one that delivered from its row. */
-export const attemptsOf = (sql: Sql, { orgId, webhookId, deliveryId }: AttemptsOf): Part => sql`
-  select number, status_code, response_body, error, duration_ms, at
-  from delivery_attempts
-  where org_id = ${orgId} and webhook_id = ${webhookId} and delivery_id = ${deliveryId}
-  union all
-  select attempts, status_code, response_body, null, duration_ms, delivered_at
-  from ended_deliveries
-  where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${deliveryId} and duration_ms is not null`;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import type { OutboundAnswer } from '../../src/lib/outbound/post.ts';
 import { postNotification, waitsMinutes } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
 import { resealSecrets } from '../../src/reseal.ts';
-import type { SubscriberAnswer, SubscriberClient } from '../../src/webhooks/deliver.ts';
+import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
 import { answerOf, subscriber } from '../support/fakes/subscriber.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { taskTools } from '../support/make/task-tools.ts';
@@ -128,11 +129,7 @@ test('a post that was not taken is tried a few times, later; one without an answ
   assert.equal((await run(200)).posts.length, 0);
 });
 
-type Answered = [
-  statusCode: number | null,
-  errorKind: SubscriberAnswer['errorKind'],
-  again: boolean,
-];
+type Answered = [statusCode: number | null, errorKind: OutboundAnswer['errorKind'], again: boolean];
 const answers: Answered[] = [
   ...[200, 299, 199, 300, 404, 428, 499].map((code): Answered => [code, null, false]),
   ...[429, 500, 599].map((code): Answered => [code, null, true]),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deleteWebhook } from '../../src/webhooks/queries.ts';
 import { saveDelivered } from '../../src/webhooks/record.ts';
 import { redeliver } from '../../src/webhooks/replay.ts';
 import { eraseBodiesOf } from '../../src/webhooks/retention.ts';
@@ -20,6 +19,18 @@ import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 
+const delivered = {
+  number: 1,
+  status: 'delivered',
+  status_code: 200,
+  response_body: 'ok',
+  error: null,
+  duration_ms: 1,
+  at: new Date(),
+  traceparent: null,
+  retry_in_seconds: null,
+} as const;
+
 test('outcomes of a webhook that is being deleted hold up no others, and leave nothing', async () => {
   const org_id = await makeOrganization(db);
   const [gone, stays] = [await makeWebhook(db, org_id), await makeWebhook(db, org_id)];
@@ -37,7 +48,7 @@ test('outcomes of a webhook that is being deleted hold up no others, and leave n
       'the other is recorded',
       async () => (await countDeliveries(db, other, 'delivered')) === 1,
     );
-    await deleteWebhook(tx, org_id, gone);
+    await tx`delete from webhooks where id = ${gone}`;
   });
   await worker.stop();
   assert.equal((await db`select from deliveries where webhook_id = ${gone}`).length, 0);
@@ -47,8 +58,7 @@ test('an outcome that is written twice is one row, and the second writer gets no
   const target = await makeBacklog(db, 1);
   const [row] = await db<{ id: string }[]>`
     select id from pending_deliveries where webhook_id = ${target.webhook_id}`;
-  const answer = { number: 1, status_code: 200, response_body: 'ok', duration_ms: 1 };
-  const outcome = { ...target, id: row!.id, ...answer, traceparent: null };
+  const outcome = { ...target, id: row!.id, ...delivered };
 
   const first = await saveDelivered(db, [outcome], 1000);
   const second = await saveDelivered(db, [outcome], 1000);
@@ -115,8 +125,7 @@ for (const [last, event, isTest, isNoted] of noted) {
         set last_delivery_at = now() - make_interval(secs => ${last}),
             undelivered_since = now() - make_interval(secs => ${event})
         where id = ${target.webhook_id}`;
-      const answer = { number: 1, status_code: 200, response_body: 'ok', duration_ms: 1 };
-      await saveDelivered(tx, [{ ...target, id: row!.id, ...answer, traceparent: null }], 1000);
+      await saveDelivered(tx, [{ ...target, id: row!.id, ...delivered }], 1000);
       return await tx`
         select last_delivery_at = now() as delivery, undelivered_since = now() as event
         from webhooks where id = ${target.webhook_id}`;

@@ -131,7 +131,7 @@ test('a replay while another one of the webhook runs is refused and holds no con
   const { id, call, webhook } = await history('skipped');
   const body = { since: '2026-01-01' };
   await db.begin(async (tx) => {
-    assert.equal(await tryLockReplay(tx, { orgId: id, webhookId: webhook }), true);
+    assert.equal(await tryLockReplay(tx, { org_id: id, webhook_id: webhook }), true);
     const answer = await call('POST', `/${webhook}/replay`, { body });
     assert.deepEqual([answer.status, answer.body['code']], [409, 'replay_under_way']);
   });

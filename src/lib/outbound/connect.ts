@@ -302,7 +302,7 @@ export type FailureKind =
   | 'reset' // the connection ended before the answer did
   | 'protocol' // what came back is not an HTTP answer
   | 'busy' // no connection to this host became free in time: nothing was sent
-  | 'cancelled'; // we gave up ourselves, as when the process stops
+  | 'cancelled'; // the process stops
 
 export function failureOf(error: Error & { code?: string }): OutboundFailure | undefined {
   if (error instanceof OutboundFailure) return error;

@@ -19,17 +19,17 @@ import {
 } from '../../web/app/forms.tsx';
 import { counted } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { NewWebhook, type WebhookTools } from '../api.ts';
+import type { WebhookTools } from '../api.ts';
 import { eventTypes } from '../events.ts';
 import {
   changeWebhook,
   createWebhook,
-  getWebhook,
+  NewWebhook,
   removeWebhook,
   renewSecret,
   testWebhook,
 } from '../manage.ts';
-import { listWebhooks, type WebhookRow } from '../queries.ts';
+import { getWebhook, listWebhooks, type WebhookRow } from '../queries.ts';
 import { redeliver, replay } from '../replay.ts';
 import {
   countByDay,

@@ -36,15 +36,6 @@ async function answered(t: TestContext, bytes: string) {
 
 const whole = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
-test('eight informational answers may come before the answer, and no more', async (t) => {
-  const early = 'HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n';
-  const eight = await answered(t, early.repeat(8) + whole);
-  assert.deepEqual([eight.statusCode, eight.body, eight.error], [200, 'ok', null]);
-  const nine = await answered(t, early.repeat(9) + whole);
-  assert.deepEqual([nine.statusCode, nine.errorKind], [null, 'protocol']);
-  assert.equal(nine.error, 'more than 8 informational answers came first');
-});
-
 test('names and values of the headers of an answer take less than 16 KiB', async (t) => {
   const withHeaders = (bytes: number) => {
     const others = 'content-length2'.length + 'x-long'.length;

@@ -280,27 +280,6 @@ test('a request that got no connection in time fails as busy, and nothing was se
   assert.equal(requests, 1);
 });
 
-test('the caller may give up before, while waiting and on the way', async (t) => {
-  let requests = 0;
-  const arrived = Promise.withResolvers<void>();
-  const { port } = await listen(t, () => {
-    requests += 1;
-    arrived.resolve();
-  });
-  const { post } = loopback({ perHostConnections: 1 });
-  const url = `http://127.0.0.1:${port}/`;
-
-  const before = await post(url, { signal: AbortSignal.abort() });
-  const stop = new AbortController();
-  const under = [post(url, { signal: stop.signal }), post(url, { signal: stop.signal })];
-  await arrived.promise;
-  stop.abort();
-
-  const kinds = [before, ...(await Promise.all(under))].map(({ errorKind }) => errorKind);
-  assert.deepEqual(kinds, ['cancelled', 'cancelled', 'cancelled']);
-  assert.equal(requests, 1);
-});
-
 const bodies: [what: string, sent: Buffer | string, kept: string][] = [
   ['bytes that are no UTF-8 are replaced', Buffer.from([0x61, 0xff, 0x62]), 'a\u{fffd}b'],
   ['NULs are removed', 'a\0b\0', 'ab'],

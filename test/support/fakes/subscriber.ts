@@ -1,9 +1,6 @@
 import type { Secrets } from '../../../src/lib/crypto/secrets.ts';
-import {
-  type SubscriberAnswer,
-  type SubscriberClient,
-  spellSecret,
-} from '../../../src/webhooks/deliver.ts';
+import type { OutboundAnswer } from '../../../src/lib/outbound/post.ts';
+import { type SubscriberClient, spellSecret } from '../../../src/webhooks/deliver.ts';
 
 export const testSecret = spellSecret(new Uint8Array(32).fill(5));
 
@@ -30,7 +27,7 @@ export function subscriber(...statuses: (number | null)[]) {
   return { posts, outbound };
 }
 
-export const answerOf = (statusCode: number | null): SubscriberAnswer => ({
+export const answerOf = (statusCode: number | null): OutboundAnswer => ({
   statusCode,
   body: statusCode === null ? '' : 'hello',
   retryAfterSeconds: null,

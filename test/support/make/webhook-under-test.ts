@@ -1,8 +1,7 @@
 import type { Db } from '../../../src/lib/db/db.ts';
 import type { SubscriberClient } from '../../../src/webhooks/deliver.ts';
 import { emit } from '../../../src/webhooks/emit.ts';
-import { changeWebhook, renewSecret } from '../../../src/webhooks/manage.ts';
-import { deleteWebhook } from '../../../src/webhooks/queries.ts';
+import { changeWebhook, removeWebhook, renewSecret } from '../../../src/webhooks/manage.ts';
 import { replay } from '../../../src/webhooks/replay.ts';
 import type { Operation } from '../../webhooks/model.ts';
 import { answerOf, plainSecrets } from '../fakes/subscriber.ts';
@@ -63,7 +62,7 @@ export async function startWebhookUnderTest(db: Db, retries: 'standard' | 'exten
       case 'rotate':
         return renewSecret(tools, key, id);
       case 'delete':
-        return deleteWebhook(db, org_id, id);
+        return removeWebhook(tools, key, id);
       case 'wake':
         return Promise.all(processes.map((each) => each.wake(target)));
       default:
