@@ -217,16 +217,16 @@ type OpenMail = {
 export type ClaimedMail = OpenMail & MailWords;
 
 /**
- * The mails of a job that have no outcome yet. They are joined by their keys: a plan made while the table
- * was small, or before it was analyzed, must not read all mails of an organization.
+ * The mails of a job that have no outcome yet. Rows are looked up one by one: a plan made while the tables
+ * were small, or before they were analyzed, must not read all of an organization for each mail.
  */
 export async function listOpenMails(sql: Sql, orgId: string, ids: readonly string[]) {
   return await sql<OpenMail[]>`
     select s.id, s.org_id, s.survey_id, s.request_id, s.email, s.status, s.attempts, s.traceparent,
            s.awaited, s.reminder, s.reminds_of, ${age(sql)} as claimed_ms_ago, c.name, c.token, c.properties
-    from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
-    join mails s on s.org_id = m.org_id and s.id = m.id
-    join contacts c on c.org_id = s.org_id and c.survey_id = s.survey_id and c.id = s.contact_id
+    from unnest(${[...ids]}::uuid[]) as m (id)
+    cross join lateral (select * from mails where org_id = ${orgId} and id = m.id limit 1) s
+    cross join lateral (select * from contacts where org_id = ${orgId} and id = s.contact_id limit 1) c
     where s.status in ('claimed', 'sending')`;
 }
 
