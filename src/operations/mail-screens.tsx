@@ -8,12 +8,12 @@ import { CopyButton, State, type StateKind } from '../web/app/badges.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createResolver, type Resolver } from './doctor-dns.ts';
 import { examineMail } from './doctor-mail.ts';
-import type { DnsRecord, Finding } from './findings.ts';
+import type { Finding } from './findings.ts';
 import { listSenders } from './queries.ts';
 
 /** DNS of others is asked at most so often for an organization, and a page waits no longer than this for it. */
 const times = { everyMs: 15_000, patienceMs: 20_000 };
-const mostOrganizations = 1000;
+const maxOrganizations = 1000;
 
 export type MailScreenTools = {
   db: Db;
@@ -36,7 +36,7 @@ export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
       { senders, sendsFrom: [], publicUrl },
     );
   }
-  const examiner = memoize(mostOrganizations, ({ orgId }: { orgId: string }) =>
+  const examiner = memoize(maxOrganizations, ({ orgId }: { orgId: string }) =>
     cachedFor(() => examine(orgId), times),
   );
 
@@ -53,20 +53,12 @@ export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
   });
 }
 
-const states = { ok: 'In order', warn: 'To improve', fail: 'To mend' } as const;
-
-const recordsTexts = {
-  add: 'Add this record to DNS',
-  change: 'Change this record in DNS',
-} as const;
-
-const kinds: Readonly<Record<Finding['status'], StateKind>> = {
-  ok: 'fine',
-  warn: 'warning',
-  fail: 'failed',
+/** In the order in which findings are shown. */
+const states: Readonly<Record<Finding['status'], { text: string; kind: StateKind }>> = {
+  fail: { text: 'To mend', kind: 'failed' },
+  warn: { text: 'To improve', kind: 'warning' },
+  ok: { text: 'In order', kind: 'fine' },
 };
-
-const order = ['fail', 'warn', 'ok'];
 
 type MailFindingsProps = {
   /** Null before they were looked for, undefined when DNS took too long. */
@@ -123,6 +115,7 @@ const NoMailServer = () => (
 );
 
 function Found({ findings, here }: { findings: readonly Finding[] | undefined; here: string }) {
+  const order = Object.keys(states);
   const sorted = (findings ?? []).toSorted(
     (one, other) => order.indexOf(one.status) - order.indexOf(other.status),
   );
@@ -130,8 +123,29 @@ function Found({ findings, here }: { findings: readonly Finding[] | undefined; h
     <div id="findings" aria-live="polite">
       {findings ? null : <p>DNS gave no answer in time. Look again in a moment.</p>}
       <ul class="rows findings">
-        {sorted.map((finding, at) => (
-          <One finding={finding} at={at} />
+        {sorted.map(({ name, status, message, records = [] }, at) => (
+          <li>
+            <State kind={states[status].kind}>{states[status].text}</State>
+            <div>
+              <p>
+                <b>{name}</b>
+              </p>
+              <p class="wrapped">{message}</p>
+              {records.map(({ action, name, type, value }, place) => (
+                <div class="dns">
+                  <p class="small soft">
+                    {action === 'add' ? 'Add this record to DNS' : 'Change this record in DNS'}:
+                  </p>
+                  <Value
+                    id={`record-${at}-${place}-name`}
+                    label={`${type} record, name`}
+                    value={name}
+                  />
+                  <Value id={`record-${at}-${place}-value`} label="Value" value={value} />
+                </div>
+              ))}
+            </div>
+          </li>
         ))}
       </ul>
       <p>
@@ -139,34 +153,6 @@ function Found({ findings, here }: { findings: readonly Finding[] | undefined; h
           Look again
         </a>
       </p>
-    </div>
-  );
-}
-
-function One({ finding, at }: { finding: Finding; at: number }) {
-  const { name, status, message, records = [] } = finding;
-  return (
-    <li>
-      <State kind={kinds[status]}>{states[status]}</State>
-      <div>
-        <p>
-          <b>{name}</b>
-        </p>
-        <p class="wrapped">{message}</p>
-        {records.map((record, place) => (
-          <Entry record={record} id={`record-${at}-${place}`} />
-        ))}
-      </div>
-    </li>
-  );
-}
-
-function Entry({ record: { action, name, type, value }, id }: { record: DnsRecord; id: string }) {
-  return (
-    <div class="dns">
-      <p class="small soft">{recordsTexts[action]}:</p>
-      <Value id={`${id}-name`} label={`${type} record, name`} value={name} />
-      <Value id={`${id}-value`} label="Value" value={value} />
     </div>
   );
 }

@@ -50,7 +50,7 @@ export async function findOperated(
   return row;
 }
 
-export type WaitingTask = { task: string; waiting: number; oldest_seconds: number };
+type WaitingTask = { task: string; waiting: number; oldest_seconds: number };
 
 /** Jobs that are due and comments that wait, by task, the oldest first. */
 export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
@@ -74,7 +74,7 @@ export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
     order by oldest_seconds desc, task`;
 }
 
-export type DeliveryOutcome = { status: string; deliveries: number };
+type DeliveryOutcome = { status: string; deliveries: number };
 
 /** Deliveries of all organizations in the last hour, by how they stand, the most first. */
 export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
@@ -91,7 +91,7 @@ export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
     order by deliveries desc, d.status`;
 }
 
-export type ServingProcess = { program: string; started_at: Date };
+type ServingProcess = { program: string; started_at: Date };
 
 export async function listProcesses(sql: Sql): Promise<ServingProcess[]> {
   return await sql<ServingProcess[]>`
@@ -101,7 +101,7 @@ export async function listProcesses(sql: Sql): Promise<ServingProcess[]> {
     order by started_at desc`;
 }
 
-export type Operator = { id: string; name: string; email: string; has_second_step: boolean };
+type Operator = { id: string; name: string; email: string; has_second_step: boolean };
 
 export async function listOperators(sql: Sql): Promise<Operator[]> {
   return await sql<Operator[]>`
