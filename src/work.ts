@@ -165,6 +165,7 @@ async function startJobWork(
   };
   const own = { appMailer, secrets, publicUrl, erasureFile };
   const tools = { ...common, ...analysts, ...own, ...reader, outbound, deliveries, mailJobs };
+  lease.freed.subscribe(sweep);
   await parts.start('sweeps', () => startSweeps({ log, database, leaseId: lease.id, sweep }));
   const jobs = await parts.start(
     'jobs',
@@ -174,10 +175,9 @@ async function startJobWork(
         log,
         crontab,
         timing,
-        program: 'askback',
+        lease,
         tasks: tasks(tools),
         concurrency: jobsAtOnce,
-        onFreed: sweep,
       }),
     (it) => stopJobs(it, comments),
   );

@@ -89,7 +89,7 @@ async function readOne(tools: CommentReaderTools, waiting: WaitingAnalysis) {
   const own = { ...tools, db: ofGroup(tools.db, orgId) };
   const job = { task: analyzeTask, id, attempt: tries + 1, traceparent, causedAt };
   try {
-    await runJob({ log: tools.log, program: 'askback' }, job, () => analyze(own, waiting));
+    await runJob(tools.log, job, () => analyze(own, waiting));
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
     await tryLater(own, waiting, { why: 'reading it failed', waitMs: 0 });

@@ -22,7 +22,8 @@ async function send({ poolId, point, nth, ...order }: Doom) {
   await sender.cause(order);
   await sender.mail(order.orgId);
   await sender.close();
-  await session.free(poolId);
+  await session.free([poolId]);
+  await session.end();
 }
 
 await send(JSON.parse(process.argv[2]!) as Doom);

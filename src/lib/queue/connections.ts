@@ -11,19 +11,12 @@ const idleMs = 30_000;
 /** Where the queue is: one server, or the one of several that takes writes. */
 export type QueueAddress = { url: string; servers?: Servers | undefined };
 
-export type Connecting = QueueAddress & {
-  log: Log;
-  program: string;
-};
-
-export type Connections = ReturnType<typeof openConnections>;
-
 /** Graphile's own connections. Tasks use the application's. */
-export function openConnections({ log, program, ...address }: Connecting) {
+export function openConnections(address: QueueAddress, log: Log) {
   const pool = new pg.Pool({
     connectionString: address.url,
     ...(address.servers && { stream: address.servers.stream }),
-    application_name: `${program} jobs`,
+    application_name: 'askback jobs',
     max: connections,
     connectionTimeoutMillis: connectTimeoutMs,
     idleTimeoutMillis: idleMs,

@@ -11,8 +11,6 @@ export type JobRun = {
   id: string;
   /** 1 the first time; more after a crash, an outage, or an error of our own. */
   attempt: number;
-  maxAttempts: number;
-  due: Date;
   /** The `traceparent` of whatever caused the job; within its span that of the span. */
   traceparent: string | null;
   causedAt: Date;
@@ -32,28 +30,24 @@ export function task<Payload>(
   };
 }
 
-type JobSurroundings = { log: Log; program: string };
-
-export function graphileTasks(tasks: Record<string, Task>, surroundings: JobSurroundings) {
+export function graphileTasks(tasks: Record<string, Task>, log: Log) {
   const list: TaskList = {};
   for (const [name, run] of Object.entries(tasks)) {
     list[name] = async (payload, helpers) => {
       const job = describe(name, payload, helpers);
-      await runJob(surroundings, job, ({ traceparent }) => run(payload, { ...job, traceparent }));
+      await runJob(log, job, ({ traceparent }) => run(payload, { ...job, traceparent }));
     };
   }
   return list;
 }
-
-type FollowedJob = Pick<JobRun, 'task' | 'id' | 'attempt' | 'traceparent' | 'causedAt'>;
 
 /**
  * Runs a job in a span of its own, which continues the trace of what caused it, and publishes how it ended. Every
  * job of the service runs through here. What it throws is thrown, so that the job is run again.
  */
 export async function runJob(
-  { log, program }: JobSurroundings,
-  job: FollowedJob,
+  log: Log,
+  job: JobRun,
   work: (own: Pick<JobRun, 'traceparent'>) => Promise<void>,
 ) {
   const { task, traceparent, causedAt } = job;
@@ -62,7 +56,7 @@ export async function runJob(
     jobRan.publish({ task, ms: performance.now() - began, failed });
   const cause = { traceparent, agoMs: Date.now() - causedAt.getTime() };
   try {
-    await inSpan(cause, () => jobSpan(job, program), work);
+    await inSpan(cause, () => jobSpan(job), work);
     ended(false);
   } catch (error) {
     ended(true);
@@ -79,8 +73,6 @@ function describe(name: string, payload: unknown, { job }: JobHelpers): JobRun {
     task: name,
     id: String(job.id),
     attempt: job.attempts,
-    maxAttempts: job.max_attempts,
-    due: job.run_at,
     traceparent: cause?._trace ?? null,
     causedAt: cause ? new Date(cause._caused_at) : job.created_at,
   };
@@ -90,7 +82,7 @@ function describe(name: string, payload: unknown, { job }: JobHelpers): JobRun {
  * While Postgres is away every job fails alike: that is one outage, not many faults. And what is left to
  * others because this process stops is none.
  */
-function logFailure(log: Log, { task, id, attempt }: FollowedJob, error: unknown) {
+function logFailure(log: Log, { task, id, attempt }: JobRun, error: unknown) {
   const expected = isDatabaseAway(error) || (error as Error | null)?.name === 'AbortError';
   const level = expected ? 'debug' : 'error';
   log[level]({ err: error, task, job: id, attempt }, 'a job failed and will be tried again');
@@ -109,12 +101,12 @@ export const enqueueSpan = (task: string): SpanDescription => ({
   attributes: messageOf('send', task),
 });
 
-const jobSpan = ({ task, id, attempt }: FollowedJob, program: string): SpanDescription => ({
+const jobSpan = ({ task, id, attempt }: JobRun): SpanDescription => ({
   name: `process ${task}`,
   kind: SpanKind.CONSUMER,
   attributes: {
     ...messageOf('process', task),
     'messaging.message.id': id,
-    [`${program}.job.attempt`]: attempt,
+    'askback.job.attempt': attempt,
   },
 });

@@ -34,7 +34,7 @@ test('a live process keeps its jobs', async (t) => {
 
   await killed.kill();
   await until('the dead pool was swept, the live ones tried', async () => {
-    return (await db`select from worker_pools`).length === 2;
+    return (await db`select from worker_pools`).length === 4;
   });
 
   assert.deepEqual(runs.of(kept), []);

@@ -93,7 +93,7 @@ const socketOf = (client: pg.PoolClient) =>
 
 test('a runner that ends while its listener breaks gives the connection back once', async (t) => {
   const log = pino({ enabled: false });
-  const { pool } = openConnections({ url, log, program: 'listener' });
+  const { pool } = openConnections({ url }, log);
   t.after(() => pool.end());
   const events: WorkerEvents = new EventEmitter();
   const options = { pgPool: pool, events, taskList: { nothing() {} }, noHandleSignals: true };

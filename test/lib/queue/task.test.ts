@@ -27,7 +27,7 @@ for (const { error, level } of ends) {
     const times = [1000, 1250];
     t.mock.method(performance, 'now', () => times.shift());
     const job = { task: 'things.do', id: '17', attempt: 3, traceparent, causedAt: minutesAgo(1) };
-    const run = runJob({ log, program: 'program' }, job, async () => {
+    const run = runJob(log, job, async () => {
       if (error) throw error;
     });
     assert.equal(await run.catch((thrown: unknown) => thrown), error);
@@ -49,13 +49,9 @@ for (const [minutes, isPart] of [
     const job = { task: 'things.do', id: '17', attempt: 3, traceparent };
     const log = createLog({ level: 'silent' });
     let own: string | null = null;
-    await runJob(
-      { log, program: 'program' },
-      { ...job, causedAt: minutesAgo(minutes) },
-      async (it) => {
-        own = it.traceparent;
-      },
-    );
+    await runJob(log, { ...job, causedAt: minutesAgo(minutes) }, async (it) => {
+      own = it.traceparent;
+    });
     const [{ attributes, ...span }, ...others] = spans as [(typeof spans)[0]];
     assert.deepEqual(others, []);
     assert.deepEqual(span, {
@@ -66,7 +62,7 @@ for (const [minutes, isPart] of [
     });
     assert.partialDeepStrictEqual(attributes, {
       'messaging.message.id': '17',
-      'program.job.attempt': 3,
+      'askback.job.attempt': 3,
       'messaging.destination.name': 'things.do',
     });
     assert.equal(own, `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`);

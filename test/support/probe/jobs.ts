@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import { enqueue, type NewJob } from '../../../src/jobs.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
+import { holdLease } from '../../../src/lib/queue/lease.ts';
 import { type JobsOptions, startJobs } from '../../../src/lib/queue/runner.ts';
 import type { JobRun, Task } from '../../../src/lib/queue/task.ts';
 
@@ -14,9 +15,14 @@ export async function workOn(
   options: Pick<JobsOptions, 'url' | 'tasks'> & Partial<JobsOptions>,
 ) {
   const log = createLog({ level: 'silent' });
-  const jobs = await startJobs({ log, concurrency: 100, program: 'askback', ...options });
-  t.after(() => jobs.stop());
-  return jobs;
+  const lease = await holdLease(options, log, 'askback');
+  const jobs = await startJobs({ log, lease, concurrency: 100, ...options });
+  const stop = async () => {
+    await jobs.stop();
+    await lease.stop();
+  };
+  t.after(stop);
+  return { ...jobs, stop };
 }
 
 const patienceMs = 60_000;
