@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { Agent, request } from 'undici';
 import { now } from './clock.ts';
 import { percentiles } from './load.ts';
 import { costOf } from './processor-time.ts';
@@ -48,7 +48,7 @@ export const firstByte = (server: string) =>
 
 /** Each request has its moment, whatever became of those before it. */
 async function askSteadily({ service }: Scene, tokens: readonly string[]): Promise<Asked> {
-  const agent = new Agent({ keepAlive: true });
+  const agent = new Agent();
   const asked: Asked = new Map();
   const begunAt = now();
   const all: Promise<void>[] = [];
@@ -56,31 +56,20 @@ async function askSteadily({ service }: Scene, tokens: readonly string[]): Promi
     const wait = begunAt + (n * 1000) / perSecond - now();
     if (wait > 0) await sleep(wait);
     const askedAt = now();
-    const answered = ask({ port: service.port, agent }, token);
+    const answered = ask(agent, `http://127.0.0.1:${service.port}/s/${token}`);
     all.push(answered.then((id) => void asked.set(id, { askedAt, acceptedAt: now() })));
   }
   await Promise.all(all);
-  agent.destroy();
+  await agent.destroy();
   return asked;
 }
 
-async function ask(of: { port: number; agent: Agent }, token: string): Promise<string> {
+async function ask(dispatcher: Agent, url: string): Promise<string> {
   const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
-  const options = { ...of, host: '127.0.0.1', path: `/s/${token}`, method: 'POST', headers };
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const sent = request(options, (answer) => {
-    let text = '';
-    answer.setEncoding('utf8');
-    answer.on('data', (part: string) => {
-      text += part;
-    });
-    answer.on('end', () => {
-      if (answer.statusCode !== 201) return reject(new Error(`${answer.statusCode}: ${text}`));
-      resolve((JSON.parse(text) as { data: { id: string } }).data.id);
-    });
-  });
-  sent.on('error', reject).end('{"score":9}');
-  return promise;
+  const answer = await request(url, { method: 'POST', headers, body: '{"score":9}', dispatcher });
+  const text = await answer.body.text();
+  if (answer.statusCode !== 201) throw new Error(`${answer.statusCode}: ${text}`);
+  return (JSON.parse(text) as { data: { id: string } }).data.id;
 }
 
 function times(asked: Asked, arrivals: Record<string, number>) {

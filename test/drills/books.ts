@@ -38,28 +38,26 @@ export async function balance(db: Db, scene: DrillScene, traffic: Traffic): Prom
 
 async function mailLines(db: Db, { mailedSurvey, mails }: DrillScene, traffic: Traffic) {
   const rows = await finishedMails(db, mailedSurvey);
-  const arrived = new Map<string, number>();
-  for (const { to } of mails) arrived.set(to, (arrived.get(to) ?? 0) + 1);
   const recorded = new Set(rows.flatMap((row) => (row.status === 'sent' ? [row.email] : [])));
   const count = (...words: string[]) => rows.filter(({ status }) => words.includes(status)).length;
   const called = [...traffic.sent];
   return [
     { what: 'mails acknowledged as sent', count: called.length, atLeast: 1 },
     { what: 'mails recorded as sent', count: recorded.size },
-    { what: 'mails at the mail server', count: mails.length },
+    { what: 'mails at the mail server', count: [...mails.values()].reduce((sum, n) => sum + n, 0) },
     {
       what: 'mails acknowledged and lost',
-      count: called.filter((to) => !arrived.has(to)).length,
+      count: called.filter((to) => !mails.has(to)).length,
       atMost: 0,
     },
     {
       what: 'mails recorded and lost',
-      count: [...recorded].filter((to) => !arrived.has(to)).length,
+      count: [...recorded].filter((to) => !mails.has(to)).length,
       atMost: 0,
     },
     {
       what: 'mails that arrived twice',
-      count: [...arrived.values()].filter((n) => n > 1).length,
+      count: [...mails.values()].filter((n) => n > 1).length,
       atMost: 0,
     },
     { what: 'mails without an outcome', count: count('claimed', 'sending'), atMost: 0 },

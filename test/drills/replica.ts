@@ -172,7 +172,7 @@ const readersEach = 2;
 const readPauseMs = 25;
 const patienceMs = 30_000;
 
-type Read = { at: number; ms: number; status: number | string; isStale: boolean };
+type Read = { ms: number; status: number | string; isStale: boolean };
 
 type Reading = { reads: Read[]; writes: number; failedWrites: number };
 
@@ -226,7 +226,7 @@ async function startReaders(db: Db, addresses: readonly string[]) {
     const [at, { written }] = [performance.now(), organization];
     const { status, text } = await ask(organization);
     const isStale = status === 200 && countIn(text) < written;
-    reading.reads.push({ at, ms: performance.now() - at, status, isStale });
+    reading.reads.push({ ms: performance.now() - at, status, isStale });
   }
 
   const organizations = await Promise.all(writeEveryMs.map(() => makeOne(db)));

@@ -1,8 +1,5 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { SMTPServer } from 'smtp-server';
-import { connect, type Db } from '../../src/lib/db/db.ts';
-import { startSubscribers } from '../faults/arrivals.ts';
+import { connect } from '../../src/lib/db/db.ts';
+import { startMailServer, startSubscribers } from '../faults/arrivals.ts';
 import { environment, setScene } from '../faults/scene.ts';
 import { createService, type Service } from '../faults/service.ts';
 import { makeSurvey } from '../support/make/rows.ts';
@@ -15,7 +12,8 @@ export type DrillScene = {
   tokens: readonly string[];
   mailedSurvey: string;
   subscribers: Awaited<ReturnType<typeof startSubscribers>>;
-  mails: readonly { to: string }[];
+  /** How many mails arrived, by recipient. */
+  mails: ReadonlyMap<string, number>;
   close: () => Promise<void>;
 };
 
@@ -32,10 +30,10 @@ type Staging = {
 export async function stage(staging: Staging): Promise<DrillScene> {
   const { databaseUrl, leaderUrl = databaseUrl, processes, answers, settings } = staging;
   const subscribers = await startSubscribers();
-  const sink = await startRelaySink(0);
+  const mailServer = await startMailServer();
   const all = {
     ...environment(databaseUrl),
-    ASKBACK_SMTP_URL: `smtp://127.0.0.1:${sink.port}?tls=none&connections=4`,
+    ASKBACK_SMTP_URL: mailServer.url,
     ASKBACK_PUBLIC_URL: 'https://ask.example',
     ASKBACK_RATE_LIMIT: '1000000',
     ...settings,
@@ -44,7 +42,7 @@ export async function stage(staging: Staging): Promise<DrillScene> {
   const close = async () => {
     await Promise.all(services.map((service) => service.kill()));
     subscribers.stop();
-    await sink.close();
+    await mailServer.close();
   };
   try {
     // The first one alone makes the schema.
@@ -53,48 +51,13 @@ export async function stage(staging: Staging): Promise<DrillScene> {
     const address = services[0]!.address;
     const { client, tokens } = await setScene({ db, address, subscribers }, answers);
     const mailedSurvey = await makeSurvey(db, client.id);
-    await sendFreely(db, client.id);
+    await db`update organizations set monthly_send_limit = 1000000 where id = ${client.id}`;
     await db.end({ timeout: 1 });
     const addresses = services.map((service) => service.address);
     const parts = { services, addresses, client, tokens, mailedSurvey, subscribers };
-    return { ...parts, mails: sink.arrived, close };
+    return { ...parts, mails: mailServer.arrivals, close };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-async function sendFreely(db: Db, orgId: string) {
-  await db`update organizations set monthly_send_limit = 1000000 where id = ${orgId}`;
-}
-
-type Arrived = { to: string; raw: string };
-
-/** Where the relay delivers to: keeps what arrives, and knows no address at `refused.test`. */
-async function startRelaySink(port: number) {
-  const arrived: Arrived[] = [];
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS', 'AUTH'],
-    onRcptTo({ address }, _session, done) {
-      if (!address.endsWith('@refused.test')) return done();
-      const refusal = new Error(`5.1.1 <${address}>: no such mailbox here`);
-      return done(Object.assign(refusal, { responseCode: 550 }));
-    },
-    onData(stream, { envelope }, done) {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
-        const raw = Buffer.concat(chunks).toString('latin1');
-        arrived.push(...envelope.rcptTo.map(({ address }) => ({ to: address, raw })));
-        done();
-      });
-    },
-  });
-  server.on('error', () => {}); // a relay that is stopped hangs up
-  server.listen(port, '127.0.0.1');
-  await once(server.server, 'listening');
-  const bound = (server.server.address() as AddressInfo).port;
-  const close = () => new Promise<void>((closed) => server.close(closed));
-  return { arrived, port: bound, close };
 }

@@ -19,10 +19,7 @@ export type Traffic = {
   attempts: Attempt[];
   /** The ids of answers that were acknowledged with 201. */
   acknowledged: string[];
-  /** Answers that a caller had sent before without getting to know that they were recorded. */
-  alreadyThere: number;
-  /** Addresses that were named in a send, and those that an answer called sent. */
-  requested: Set<string>;
+  /** Addresses that an answer called sent. */
   sent: Set<string>;
 };
 
@@ -38,13 +35,7 @@ type Tools = { scene: DrillScene; agent: Agent; traffic: Traffic; isOver: () => 
 /** Answers, sends and reads, each at its own pace whatever becomes of those before, until it is stopped. */
 export function startTraffic(scene: DrillScene, pace: Pace) {
   const agent = new Agent({ connections, headersTimeout: patienceMs, bodyTimeout: patienceMs });
-  const traffic: Traffic = {
-    attempts: [],
-    acknowledged: [],
-    alreadyThere: 0,
-    requested: new Set(),
-    sent: new Set(),
-  };
+  const traffic: Traffic = { attempts: [], acknowledged: [], sent: new Set() };
   let over = false;
   const tools = { scene, agent, traffic, isOver: () => over };
   const callers = Promise.all([answer(tools, pace), send(tools, pace), read(tools)]);
@@ -77,7 +68,6 @@ async function answer(tools: Tools, { answersPerSecond, again }: Pace) {
     for (let tries = n; performance.now() < giveUpAt; tries += 1) {
       const { status, text } = await ask(tools, { kind: 'answer', path, body, place: tries });
       if (status === 201) traffic.acknowledged.push(JSON.parse(text).data.id);
-      if (status === 409) traffic.alreadyThere += 1;
       if (status === 201 || status === 409 || !again) return;
       await sleep(againMs);
     }
@@ -91,7 +81,6 @@ async function send(tools: Tools, { contactsPerSend, again }: Pace) {
   const { scene, traffic, isOver } = tools;
   for (let n = 0; !isOver(); n += 1) {
     const emails = Array.from({ length: contactsPerSend }, (_, at) => `c${n}-${at}@people.test`);
-    for (const email of emails) traffic.requested.add(email);
     const body = JSON.stringify({ contacts: emails.map((email) => ({ email })) });
     const path = `/api/v1/surveys/${scene.mailedSurvey}/send`;
     const giveUpAt = performance.now() + giveUpMs;

@@ -8,8 +8,8 @@ const againMs = 100;
 const patienceMs = 300_000;
 const answerMs = 10_000;
 
-/** The answers that were acknowledged, and the others. */
-type AnswersGiven = { acknowledged: string[]; alreadyThere: number; faults: number };
+/** The ids of acknowledged answers, and how many requests were answered with 500. */
+type AnswersGiven = { acknowledged: string[]; faults: number };
 
 /**
  * Answers through personal links, so many a second, as long as it takes: who gets no answer asks again,
@@ -17,7 +17,7 @@ type AnswersGiven = { acknowledged: string[]; alreadyThere: number; faults: numb
  */
 export async function giveAnswers({ tokens, addresses, perSecond }: Giving): Promise<AnswersGiven> {
   const agent = new Agent({ connections: atOnce, headersTimeout: answerMs, bodyTimeout: answerMs });
-  const given: AnswersGiven = { acknowledged: [], alreadyThere: 0, faults: 0 };
+  const given: AnswersGiven = { acknowledged: [], faults: 0 };
   const startedAt = performance.now();
   let next = 0;
 
@@ -43,10 +43,8 @@ async function giveOne({ agent, addresses, given }: Means, token: string, number
     if (answer === null || answer.status >= 500) {
       if (answer?.status === 500) given.faults += 1;
       await sleep(againMs);
-    } else if (answer.status === 409) {
-      given.alreadyThere += 1;
-      return;
-    } else if (answer.status === 201) {
+    } else if (answer.status === 409) return;
+    else if (answer.status === 201) {
       given.acknowledged.push(JSON.parse(answer.body).data.id);
       return;
     } else throw new Error(`an answer was refused: ${answer.status} ${answer.body}`);

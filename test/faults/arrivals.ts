@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { SMTPServer } from 'smtp-server';
 
 /** One post as a subscriber saw it. */
 export type Arrival = {
@@ -50,4 +51,28 @@ export async function startSubscribers() {
       server.closeAllConnections();
     },
   };
+}
+
+/** A mail server that counts the mails that it has accepted, by recipient. */
+export async function startMailServer() {
+  const arrivals = new Map<string, number>();
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    onData(stream, { envelope }, done) {
+      stream.resume();
+      stream.on('end', () => {
+        for (const { address } of envelope.rcptTo) {
+          arrivals.set(address, (arrivals.get(address) ?? 0) + 1);
+        }
+        done();
+      });
+    },
+  });
+  server.on('error', () => {}); // a killed client hangs up
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  const close = () => new Promise<void>((closed) => server.close(closed));
+  return { arrivals, url: `smtp://127.0.0.1:${port}?tls=none&connections=4`, close };
 }

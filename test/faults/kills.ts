@@ -2,17 +2,16 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SMTPServer } from 'smtp-server';
 import { bundle } from '../../ops/build/bundle.ts';
 import { connect, type Sql } from '../../src/lib/db/db.ts';
 import { createLog } from '../../src/lib/log/log.ts';
 import { openSession } from '../../src/lib/queue/lease.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { until } from '../support/probe/until.ts';
+import { startMailServer } from './arrivals.ts';
 import type { Cause, Doom, Order, Point } from './mail-points.ts';
 import { createSender } from './mail-sender.ts';
 
@@ -26,39 +25,14 @@ export type Ledger = {
   used: number;
 };
 
-/** A mail server that counts what it has said 250 to, by recipient. */
-async function startPost() {
-  const arrivals = new Map<string, number>();
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS', 'AUTH'],
-    onData(stream, session, done) {
-      stream.resume();
-      stream.on('end', () => {
-        for (const { address } of session.envelope.rcptTo) {
-          arrivals.set(address, (arrivals.get(address) ?? 0) + 1);
-        }
-        done();
-      });
-    },
-  });
-  // A client that was killed is what this server is for.
-  server.on('error', () => {});
-  server.listen(0, '127.0.0.1');
-  await once(server.server, 'listening');
-  const { port } = server.server.address() as AddressInfo;
-  const close = () => new Promise<void>((closed) => server.close(closed));
-  return { arrivals, url: `smtp://127.0.0.1:${port}?tls=none&connections=4`, close };
-}
-
 /** Where the killing takes place: a mail server, the one who goes on after a death, and who will die. */
 export async function prepareKills(databaseUrl: string) {
   const folder = mkdtempSync(join(tmpdir(), 'askback-kills-'));
   const script = join(folder, 'mail-process.mjs');
   await bundle(entry, script); // starts in a tenth of the time
   const db = connect(databaseUrl, { connections: 8 });
-  const post = await startPost();
-  const place = { databaseUrl, smtpUrl: post.url };
+  const mails = await startMailServer();
+  const place = { databaseUrl, smtpUrl: mails.url };
   let sweeping = Promise.resolve(false);
   const survivor = createSender(place, () => {});
   const session = await openSession({ url: databaseUrl }, createLog({ level: 'fatal' }), 'askback');
@@ -67,14 +41,14 @@ export async function prepareKills(databaseUrl: string) {
     place,
     survivor,
     script,
-    arrivals: post.arrivals,
+    arrivals: mails.arrivals,
     /** Frees what dead processes hold. */
     sweep() {
       sweeping = sweeping.then(() => session.sweep(new Set()));
       return sweeping;
     },
     async close() {
-      await Promise.all([survivor.close(), session.end(), post.close(), db.end({ timeout: 1 })]);
+      await Promise.all([survivor.close(), session.end(), mails.close(), db.end({ timeout: 1 })]);
       rmSync(folder, { recursive: true });
     },
   };

@@ -6,7 +6,6 @@ import { bundle } from '../../ops/build/bundle.ts';
 import { startEmbedded } from '../../src/lib/embedded-postgres/embedded.ts';
 import { chosenBy } from '../support/only-words.ts';
 import { type Plan, runDeliveryFaults } from './delivery-faults.ts';
-import { runFairness } from './fairness.ts';
 import { killMails } from './mail.ts';
 import type { Crowd } from './neighbour-crowd.ts';
 import { crowds } from './neighbour-crowds.ts';
@@ -46,13 +45,11 @@ const plans: Plan[] = [
 
 /** At each point; `KILLS=10 make faults only=sending` ends within minutes. */
 const kills = Number(process.env['KILLS'] ?? 100);
-const fairness = 'fairness: a dead subscriber with 50,000 deliveries next to a live one';
 const mail = `mail: a sending process, killed ${kills} times at each of five points of a send, a campaign and reminders`;
 const neighbours = "neighbours: one organization's worst, another's ordinary use";
 const neighboursOf = ({ shared }: Crowd) => `neighbours, ${shared}`;
 const chosen = chosenBy(process.argv.slice(2), [
   ...plans.map(({ title }) => title),
-  fairness,
   mail,
   ...crowds.map(neighboursOf),
 ]);
@@ -82,7 +79,6 @@ try {
     console.log(plan.title, inspect(ledger, { depth: 3 }));
     if (isWrong(ledger)) process.exitCode = 1;
   }
-  if (chosen.includes(fairness)) console.log(fairness, await runFairness(server.url));
   if (chosen.includes(mail)) {
     console.log(mail);
     const table: object[] = [];
