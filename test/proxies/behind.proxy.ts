@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { after, test } from 'node:test';
+import { after, suite, test } from 'node:test';
 import { connect as connectSecurely } from 'node:tls';
 import { largestUpload } from '../../src/contacts/upload.ts';
 import { makeCertificate } from '../support/fakes/certificate.ts';
@@ -120,51 +120,54 @@ async function accepts(port: number): Promise<boolean> {
   }
 }
 
-for (const [kind, commandFor] of Object.entries(proxies)) {
-  test(`behind ${kind} each client has its own limit, and none holds a request open`, async (t) => {
-    const { url } = await testDatabase();
-    const service = startService({
-      DATABASE_URL: url,
-      ASKBACK_SECRET_KEY: secretKey,
-      PORT: '0',
-      ASKBACK_PUBLIC_URL: `https://${name}`,
-      ASKBACK_TRUSTED_PROXIES: '127.0.0.1/32',
-    });
-    const upstream = new URL(addressIn(await service.ready())).host;
-    const port = await freePort();
-    const [program, ...words] = commandFor({ own: port, upstream });
-    const proxy: ChildProcess = spawn(program, words, {
-      stdio: 'ignore',
-      env: { ...process.env, HOME: folder },
-    });
-    t.after(() => proxy.kill());
-    await until(
-      `${kind} forwards`,
-      async () => (await accepts(port)) && (await ask('/healthz', { port })) === 200,
-    );
+// Each waits a minute until its held request is ended.
+suite('proxies', { concurrency: true }, () => {
+  for (const [kind, commandFor] of Object.entries(proxies)) {
+    test(`behind ${kind} each client has its own limit, and none holds a request open`, async (t) => {
+      const { url } = await testDatabase();
+      const service = startService({
+        DATABASE_URL: url,
+        ASKBACK_SECRET_KEY: secretKey,
+        PORT: '0',
+        ASKBACK_PUBLIC_URL: `https://${name}`,
+        ASKBACK_TRUSTED_PROXIES: '127.0.0.1/32',
+      });
+      const upstream = new URL(addressIn(await service.ready())).host;
+      const port = await freePort();
+      const [program, ...words] = commandFor({ own: port, upstream });
+      const proxy: ChildProcess = spawn(program, words, {
+        stdio: 'ignore',
+        env: { ...process.env, HOME: folder },
+      });
+      t.after(() => proxy.kill());
+      await until(
+        `${kind} forwards`,
+        async () => (await accepts(port)) && (await ask('/healthz', { port })) === 200,
+      );
 
-    const held = holdBody(port);
-    const forged = (place: number) => ({
-      'X-Forwarded-For': `198.51.100.${place}`,
-      Forwarded: `for=198.51.100.${place}`,
-    });
-    const statuses = await Promise.all(
-      Array.from({ length: 2 * strangersLimit + 1 }, (_, place) =>
-        ask('/api/v1/surveys', { port, headers: forged(place) }),
-      ),
-    );
-    assert.ok(statuses.includes(429), 'one client is limited as one');
-    assert.equal(await ask('/api/v1/surveys', { port, from: '127.0.0.3' }), 401);
-    assert.equal(await ask('/metrics', { port }), 403);
-    assert.equal(await ask('/mailbox', { port }), 403);
+      const held = holdBody(port);
+      const forged = (place: number) => ({
+        'X-Forwarded-For': `198.51.100.${place}`,
+        Forwarded: `for=198.51.100.${place}`,
+      });
+      const statuses = await Promise.all(
+        Array.from({ length: 2 * strangersLimit + 1 }, (_, place) =>
+          ask('/api/v1/surveys', { port, headers: forged(place) }),
+        ),
+      );
+      assert.ok(statuses.includes(429), 'one client is limited as one');
+      assert.equal(await ask('/api/v1/surveys', { port, from: '127.0.0.3' }), 401);
+      assert.equal(await ask('/metrics', { port }), 403);
+      assert.equal(await ask('/mailbox', { port }), 403);
 
-    // nginx hangs up by itself, without an answer, and askback never sees the request.
-    const answer = await held;
-    if (kind === 'nginx') assert.equal(answer, '');
-    else assert.match(answer, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/);
-    assert.equal(await service.stop(), 0);
-  });
-}
+      // nginx hangs up by itself, without an answer, and askback never sees the request.
+      const answer = await held;
+      if (kind === 'nginx') assert.equal(answer, '');
+      else assert.match(answer, /^HTTP\/1.1 408 [\s\S]*"code":"request_timeout"/);
+      assert.equal(await service.stop(), 0);
+    });
+  }
+});
 
 test('nginx, which limits bodies by itself, lets the largest list of contacts through', () => {
   const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(configurationFor('nginx')) ?? [];
