@@ -57,16 +57,18 @@ export const bytes32 = v.pipe(
   ),
 );
 
+export const listed = (separator: RegExp) =>
+  v.pipe(
+    v.string(),
+    v.transform((text) => text.split(separator).map((item) => item.trim())),
+    v.transform((items) => items.filter((item) => item !== '')),
+  );
+
 export const cidrs = v.pipe(
-  v.string(),
-  v.transform((text) =>
-    text
-      .split(/[\s,]+/)
-      .map((range) => range.trim())
-      .filter((range) => range !== ''),
-  ),
+  listed(/[\s,]+/),
   v.everyItem(isRange, 'must be a list of CIDR ranges such as 10.0.0.0/8'),
 );
+
 export const token = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'must be one word that may stand in a header name'),
@@ -109,11 +111,6 @@ export const notifySocket = v.pipe(
   v.check((path) => Buffer.byteLength(path) <= 107, 'must be at most 107 bytes'),
 );
 
-export const names = v.pipe(
-  v.string(),
-  v.transform((text) => (text === '' ? [] : text.split(':'))),
-);
-
 export const domain = v.pipe(
   v.string(),
   v.check((name) => mailableAddress(`bounce@${name}`) !== undefined, 'must be a domain name'),
@@ -139,10 +136,7 @@ export const mailFrom = v.pipe(
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type ReadFile = (path: string) => string;
 
-/**
- * The values of the named settings. Each may be given as a file: NAME_FILE holds its path. An empty
- * setting counts as not given.
- */
+/** The values of the named settings. NAME_FILE holds the path of a value. An empty setting counts as not set. */
 export function readValues(names: readonly string[], environment: Environment, readFile: ReadFile) {
   const values: Record<string, string> = {};
   const fromFiles: Record<string, string> = {};
@@ -153,12 +147,12 @@ export function readValues(names: readonly string[], environment: Environment, r
     if (value) values[name] = value;
     else if (path) {
       const why = failureOf(() => {
-        fromFiles[name] = readFile(path).replace(/\r?\n$/, '');
+        values[name] = fromFiles[name] = readFile(path).replace(/\r?\n$/, '');
       });
       if (why) complaints.push(`${name}_FILE: cannot be read: ${why}`);
     }
   }
-  return { values: { ...values, ...fromFiles }, fromFiles, complaints };
+  return { values, fromFiles, complaints };
 }
 
 export function failureOf(work: () => unknown): string | undefined {

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { didYouMean } from './lib/cli/command.ts';
 import { createSecrets, obtainSecretKey } from './lib/crypto/secrets.ts';
 import { listUrls } from './lib/db/db.ts';
+import { isLoopbackHost } from './lib/http/http-address.ts';
 import { mailableAddress } from './lib/smtp/address.ts';
 import { createDkimSigner } from './lib/smtp/dkim.ts';
 import { complaint } from './lib/validation/parse.ts';
@@ -15,8 +16,8 @@ import {
   domain,
   type Environment,
   hostAndPort,
+  listed,
   mailFrom,
-  names,
   notifySocket,
   origin,
   type ReadFile,
@@ -31,12 +32,10 @@ import {
 import { readTelemetry, type TelemetrySettings } from './telemetry-settings.ts';
 
 export function spelled(value: unknown): string {
-  if (value === null || value === '') return notSet;
-  if (Array.isArray(value)) return value.length > 0 ? value.map(spelled).join(',') : notSet;
+  if (Array.isArray(value)) return spelled(value.map(spelled).join(','));
+  if (value === null || value === '') return '(not set)';
   return typeof value === 'object' ? pair(value as Readonly<Record<string, unknown>>) : `${value}`;
 }
-
-const notSet = '(not set)';
 
 /** Two values that are one setting: `host:port`, `group:role`, `Name <address>`. */
 function pair(parts: Readonly<Record<string, unknown>>): string {
@@ -46,7 +45,6 @@ function pair(parts: Readonly<Record<string, unknown>>): string {
   return Object.values(parts).join(':');
 }
 
-const hidden = '(secret)';
 const secrets = [
   'ASKBACK_SECRET_KEY',
   'ASKBACK_PREVIOUS_SECRET_KEY',
@@ -55,33 +53,19 @@ const secrets = [
   'ASKBACK_OIDC_CLIENT_SECRET',
   'ASKBACK_METRICS_TOKEN',
 ];
-const addresses = [
-  'DATABASE_URL',
-  'ASKBACK_SESSION_DATABASE_URL',
-  'ASKBACK_READ_DATABASE_URL',
-  'ASKBACK_SMTP_URL',
-  'ASKBACK_AI_URL',
-];
 
-/** The settings in force by the names one sets, without what gives access to anything. */
+/** The settings in force, without what gives access to anything. */
 export function redactedConfig({ settings, telemetry }: Config): Record<string, unknown> {
-  const shown = Object.entries(settings).map(([name, value]) => [name, redacted(name, value)]);
+  const redacted = Object.entries(settings).map(([name, value]) => {
+    if (secrets.includes(name)) return [name, '(secret)'];
+    return [name, typeof value === 'string' ? withoutPassword(value) : value];
+  });
   const { traces, metrics } = telemetry;
-  return { ...Object.fromEntries(shown), exported: { traces, metrics } };
+  return { ...Object.fromEntries(redacted), exported: { traces, metrics } };
 }
 
-function redacted(name: string, value: unknown): unknown {
-  if (secrets.includes(name)) return hidden;
-  return addresses.includes(name) ? withoutPassword(String(value)) : value;
-}
-
-function withoutPassword(address: string): string {
-  // Several hosts have no form that a URL knows.
-  if (!URL.canParse(address)) return address.replace(/^([^/]*\/\/[^:@]*):[^/?#]*@/, '$1:***@');
-  const url = new URL(address);
-  if (url.password !== '') url.password = '***';
-  return url.href;
-}
+/** By pattern, because a database address with several hosts has no form that `URL` knows. */
+const withoutPassword = (text: string) => text.replace(/^([^/]*\/\/[^:@/?#]*):[^/?#]*@/, '$1:***@');
 
 export function configuredSecrets({ secretKey, previousSecretKey }: Config, dataDir: string) {
   const key = secretKey ?? obtainSecretKey(dataDir);
@@ -111,63 +95,83 @@ export function loadConfig(environment: Environment, readFile: ReadFile): Config
   const { values, complaints } = readValues(names, environment, readFile);
   const parsed = v.safeParse(Settings, values);
   if (!parsed.success) complaints.push(...parsed.issues.map(complaint));
-  complaints.push(...contradictions(values), ...signInContradictions(values));
+  complaints.push(...contradictions(values));
   const telemetry = readTelemetry(environment, readFile);
   complaints.push(...telemetry.complaints);
   if (!parsed.success || complaints.length > 0) throw new ConfigError(complaints);
   return { ...shape(parsed.output), telemetry: telemetry.settings, settings: parsed.output };
 }
 
+const dkim = ['ASKBACK_DKIM_DOMAIN', 'ASKBACK_DKIM_SELECTOR', 'ASKBACK_DKIM_KEY'];
+const oidc = ['ASKBACK_OIDC_ISSUER', 'ASKBACK_OIDC_CLIENT_ID', 'ASKBACK_OIDC_CLIENT_SECRET'];
+const furtherOidc = ['NAME', 'DOMAINS', 'ORGANIZATION', 'ROLE', 'GROUPS'].map(
+  (name) => `ASKBACK_OIDC_${name}`,
+);
+
+const required: readonly [name: string, by: string][] = [
+  ['ASKBACK_SECRET_KEY', 'DATABASE_URL'],
+  ['DATABASE_URL', 'ASKBACK_SESSION_DATABASE_URL'],
+  ['DATABASE_URL', 'ASKBACK_READ_DATABASE_URL'],
+  ['ASKBACK_AI_MODEL', 'ASKBACK_AI_URL'],
+  ['LISTEN_PID', 'LISTEN_FDS'],
+];
+
 function contradictions(values: Readonly<Record<string, string>>): string[] {
-  const given = (name: string) => values[name] !== undefined;
-  const complaints: string[] = [];
-  if (given('DATABASE_URL') && !given('ASKBACK_SECRET_KEY')) {
-    complaints.push('ASKBACK_SECRET_KEY: is required once DATABASE_URL is set');
+  const isSet = (name: string) => values[name] !== undefined;
+  const missingOf = (names: readonly string[]) => names.filter((name) => !isSet(name));
+  const complaints = required
+    .filter(([name, by]) => isSet(by) && !isSet(name))
+    .map(([name, by]) => `${name}: is required once ${by} is set`);
+  complaints.push(...complaintsOfRole(values['ASKBACK_ROLE'], isSet));
+
+  const { DATABASE_URL: primary, ASKBACK_READ_DATABASE_URL: replica } = values;
+  if (replica !== undefined && primary === replica) {
+    complaints.push('ASKBACK_READ_DATABASE_URL: must name a replica, and not the primary');
+  } else if (replica !== undefined && listUrls(replica).length > 1) {
+    complaints.push('ASKBACK_READ_DATABASE_URL: must name one replica, and not several hosts');
   }
-  if (given('ASKBACK_SESSION_DATABASE_URL') && !given('DATABASE_URL')) {
-    complaints.push('ASKBACK_SESSION_DATABASE_URL: goes with DATABASE_URL, which is not set');
+  for (const [names, what] of [[dkim, 'DKIM'] as const, [oidc, 'OpenID Connect'] as const]) {
+    const missing = missingOf(names);
+    if (missing.length > 0 && missing.length < names.length) {
+      complaints.push(`${missing.join(', ')}: required for ${what} with the others`);
+    }
   }
-  complaints.push(...complaintsOfReplica(values));
-  complaints.push(...complaintsOfRole(values['ASKBACK_ROLE'], given));
-  const dkim = ['ASKBACK_DKIM_DOMAIN', 'ASKBACK_DKIM_SELECTOR', 'ASKBACK_DKIM_KEY'];
-  const missing = dkim.filter((name) => !given(name));
-  if (missing.length > 0 && missing.length < dkim.length) {
-    complaints.push(`${missing.join(', ')}: required for DKIM with the others`);
+  const key = missingOf(dkim).length === 0 && values['ASKBACK_DKIM_KEY'];
+  const signer = key && createDkimSigner({ domain: '', selector: '', key });
+  if (typeof signer === 'string') complaints.push(`ASKBACK_DKIM_KEY: ${signer}`);
+
+  if (missingOf(oidc).length === oidc.length) {
+    const idle = furtherOidc.filter(isSet);
+    if (idle.length > 0) complaints.push(`${idle.join(', ')}: needs ${oidc.join(', ')} as well`);
+    if (values['ASKBACK_PASSWORD_SIGN_IN'] === 'off') {
+      complaints.push(
+        'ASKBACK_PASSWORD_SIGN_IN: may be off only with ASKBACK_OIDC_ISSUER: nothing else would be left to sign in with',
+      );
+    }
   }
-  const key = values['ASKBACK_DKIM_KEY'];
-  const signer = key && missing.length === 0 && createDkimSigner({ domain: '', selector: '', key });
-  if (typeof signer === 'string' && signer !== '') complaints.push(`ASKBACK_DKIM_KEY: ${signer}`);
-  if (given('ASKBACK_AI_URL') && !given('ASKBACK_AI_MODEL')) {
-    complaints.push('ASKBACK_AI_MODEL: is required once ASKBACK_AI_URL is set');
-  }
-  if (given('LISTEN_FDS') && !given('LISTEN_PID')) {
-    complaints.push('LISTEN_PID: is required once LISTEN_FDS is set');
+  // A role for every newcomer of a provider that anybody can join would let anybody in.
+  const host = URL.parse(values['ASKBACK_OIDC_ISSUER'] ?? '')?.hostname ?? '';
+  const isOpen = isSet('ASKBACK_OIDC_ROLE') && !isSet('ASKBACK_OIDC_DOMAINS');
+  if (isOpen && publicProviders.includes(host)) {
+    complaints.push(
+      `ASKBACK_OIDC_DOMAINS: is required with ASKBACK_OIDC_ROLE at ${host}, where anybody has an account`,
+    );
   }
   return complaints;
 }
 
-/** Each by the name of the replica's setting: it is what cannot work. */
-function complaintsOfReplica(values: Readonly<Record<string, string>>): string[] {
-  const { ASKBACK_READ_DATABASE_URL: replica, DATABASE_URL: primary } = values;
-  if (replica === undefined) return [];
-  const name = 'ASKBACK_READ_DATABASE_URL';
-  if (primary === undefined) return [`${name}: goes with DATABASE_URL, which is not set`];
-  if (primary === replica)
-    return [`${name}: must name a replica, and not the address of DATABASE_URL`];
-  if (listUrls(replica).length > 1)
-    return [`${name}: must name one replica, and not several hosts`];
-  return [];
-}
+/** Providers at which anybody has an account. */
+const publicProviders = ['accounts.google.com', 'appleid.apple.com', 'gitlab.com'];
 
 /** What one half of the service needs so that the other half, in another process, can work with it. */
-export function complaintsOfRole(role: string | undefined, given: (name: string) => boolean) {
+export function complaintsOfRole(role: string | undefined, isSet: (name: string) => boolean) {
   if (role !== 'web' && role !== 'jobs') return [];
   const why = {
     DATABASE_URL: 'the embedded Postgres is for one process',
     ASKBACK_PUBLIC_URL: 'links in mails begin with it',
   };
   return Object.entries(why)
-    .filter(([name]) => !given(name))
+    .filter(([name]) => !isSet(name))
     .map(([name, reason]) => `${name}: is required for the role ${role}: ${reason}`);
 }
 
@@ -234,38 +238,25 @@ function shape(settings: v.InferOutput<typeof Settings>) {
 export const poolByProcessors = (processors = availableParallelism()) =>
   Math.min(32, Math.max(8, 4 * processors));
 
-const mostSockets = 16;
-const largestPid = 4_194_304;
-const longestWatchdogUs = 86_400_000_000;
+const maxPid = 4_194_304;
+const maxWatchdogUs = 86_400_000_000;
 
 // How members sign in: by password unless it is switched off, and by an OpenID provider if one is named.
 
-const roles = ['viewer', 'editor', 'owner'] as const;
-
-const memberRole = v.picklist(roles, 'must be viewer, editor or owner');
+const memberRole = v.picklist(['viewer', 'editor', 'owner'], 'must be viewer, editor or owner');
 
 /** Without encryption the provider's answers could be forged, except on this machine. */
 const issuer = v.pipe(
   address('https:', 'http:'),
-  v.check((given) => {
-    const url = URL.parse(given);
-    if (!url) return true; // reported already
-    return (
-      url.protocol === 'https:' || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
-    );
-  }, 'must begin with https://, except for a provider on this machine'),
-  v.check((given) => {
-    const url = URL.parse(given);
-    return !url || (url.search === '' && url.hash === '' && url.username === '');
-  }, 'must be an address without query, such as https://login.example.com/realms/acme'),
+  v.check(
+    (text) => !/^http:/i.test(text) || isLoopbackHost(URL.parse(text)?.hostname ?? ''),
+    'must begin with https://, except for a provider on this machine',
+  ),
+  v.check(
+    (text) => !/[?#]|\/\/[^/]*@/.test(text),
+    'must be an address without query, such as https://login.example.com/realms/acme',
+  ),
 );
-
-const listed = (separator: RegExp) =>
-  v.pipe(
-    v.string(),
-    v.transform((given) => given.split(separator).map((each) => each.trim())),
-    v.transform((each) => each.filter((item) => item !== '')),
-  );
 
 const domains = v.pipe(
   listed(/[\s,]+/),
@@ -284,15 +275,18 @@ const groups = v.pipe(
     'must be a list of group:role such as feedback-team:editor, with the roles viewer, editor and owner',
   ),
   v.transform((pairs) =>
-    pairs.map((pair): OidcGroup => {
+    pairs.map((pair) => {
       const at = pair.lastIndexOf(':');
-      return { group: pair.slice(0, at).trim(), role: pair.slice(at + 1).trim() as Role };
+      const role = pair.slice(at + 1).trim() as v.InferOutput<typeof memberRole>;
+      return { group: pair.slice(0, at).trim(), role };
     }),
   ),
 );
 
+const onOrOff = v.picklist(['on', 'off'], 'must be on or off');
+
 const signInSettings = {
-  ASKBACK_PASSWORD_SIGN_IN: v.optional(v.picklist(['on', 'off'], 'must be on or off'), 'on'),
+  ASKBACK_PASSWORD_SIGN_IN: v.optional(onOrOff, 'on'),
   ASKBACK_OIDC_ISSUER: v.optional(issuer),
   ASKBACK_OIDC_CLIENT_ID: v.optional(text),
   ASKBACK_OIDC_CLIENT_SECRET: v.optional(text),
@@ -307,7 +301,7 @@ const signInSettings = {
 export const Settings = v.object({
   DATABASE_URL: v.optional(databaseUrl),
   ASKBACK_SESSION_DATABASE_URL: v.optional(databaseUrl),
-  ASKBACK_PREPARED: v.optional(v.picklist(['on', 'off'], 'must be on or off'), 'on'),
+  ASKBACK_PREPARED: v.optional(onOrOff, 'on'),
   ASKBACK_READ_DATABASE_URL: v.optional(databaseUrl),
   ASKBACK_READ_MAX_LAG_SECONDS: v.optional(whole(1, 3600), '5'),
   ASKBACK_ROLE: v.optional(role),
@@ -355,30 +349,22 @@ export const Settings = v.object({
     ),
     'info',
   ),
-  LISTEN_FDS: v.optional(whole(0, mostSockets), '0'),
-  LISTEN_PID: v.optional(whole(1, largestPid)),
-  LISTEN_FDNAMES: v.optional(names, ''),
+  LISTEN_FDS: v.optional(whole(0, 16), '0'),
+  LISTEN_PID: v.optional(whole(1, maxPid)),
+  LISTEN_FDNAMES: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(':')),
+    ),
+    '',
+  ),
   NOTIFY_SOCKET: v.optional(notifySocket),
-  WATCHDOG_USEC: v.optional(whole(1, longestWatchdogUs)),
-  WATCHDOG_PID: v.optional(whole(1, largestPid)),
+  WATCHDOG_USEC: v.optional(whole(1, maxWatchdogUs)),
+  WATCHDOG_PID: v.optional(whole(1, maxPid)),
 });
 
-type Role = (typeof roles)[number];
-
-export type OidcSettings = {
-  issuer: string;
-  clientId: string;
-  clientSecret: string;
-  name: string;
-  domains: readonly string[];
-  /** The organization that newcomers join, by id or slug; null for the only one. */
-  organization: string | null;
-  /** Of newcomers without a group; null if they need an invitation. */
-  role: Role | null;
-  groups: readonly OidcGroup[];
-};
-
-export type OidcGroup = { group: string; role: Role };
+export type OidcSettings = NonNullable<SignInSettings['oidc']>;
+export type OidcGroup = v.InferOutput<typeof groups>[number];
 
 /** As addresses are compared: in lower case, and an international domain in its ASCII form. */
 function asciiDomain(name: string): string {
@@ -386,55 +372,20 @@ function asciiDomain(name: string): string {
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 }
 
-const together = ['ASKBACK_OIDC_ISSUER', 'ASKBACK_OIDC_CLIENT_ID', 'ASKBACK_OIDC_CLIENT_SECRET'];
-const further = ['NAME', 'DOMAINS', 'ORGANIZATION', 'ROLE', 'GROUPS'].map(
-  (name) => `ASKBACK_OIDC_${name}`,
-);
-/** Providers at which anybody has an account. */
-const publicProviders = ['accounts.google.com', 'appleid.apple.com', 'gitlab.com'];
-
-function signInContradictions(values: Readonly<Record<string, string>>): string[] {
-  const given = (name: string) => values[name] !== undefined;
-  const complaints: string[] = [];
-  const missing = together.filter((name) => !given(name));
-  if (missing.length > 0 && missing.length < together.length) {
-    complaints.push(`${missing.join(', ')}: required for OpenID Connect with the others`);
-  }
-  if (missing.length === together.length) {
-    const idle = further.filter(given);
-    if (idle.length > 0)
-      complaints.push(`${idle.join(', ')}: needs ${together.join(', ')} as well`);
-    if (values['ASKBACK_PASSWORD_SIGN_IN'] === 'off') {
-      complaints.push(
-        'ASKBACK_PASSWORD_SIGN_IN: may be off only with ASKBACK_OIDC_ISSUER: nothing else would be left to sign in with',
-      );
-    }
-  }
-  return [...complaints, ...openToAll(values)];
-}
-
-/** A role for every newcomer of a provider that anybody can join would let anybody in. */
-function openToAll(values: Readonly<Record<string, string>>): string[] {
-  const host = URL.parse(values['ASKBACK_OIDC_ISSUER'] ?? '')?.hostname ?? '';
-  const isLimited = !values['ASKBACK_OIDC_ROLE'] || values['ASKBACK_OIDC_DOMAINS'];
-  if (isLimited || !publicProviders.includes(host)) return [];
-  return [
-    `ASKBACK_OIDC_DOMAINS: is required with ASKBACK_OIDC_ROLE at ${host}, where anybody has an account`,
-  ];
-}
-
 export type SignInSettings = ReturnType<typeof shapeSignIn>;
 
 function shapeSignIn(settings: v.InferOutput<v.ObjectSchema<typeof signInSettings, undefined>>) {
   const issuer = settings.ASKBACK_OIDC_ISSUER;
-  const oidc: OidcSettings | null = issuer
+  const oidc = issuer
     ? {
         issuer,
         clientId: settings.ASKBACK_OIDC_CLIENT_ID ?? '',
         clientSecret: settings.ASKBACK_OIDC_CLIENT_SECRET ?? '',
         name: settings.ASKBACK_OIDC_NAME ?? new URL(issuer).host,
         domains: settings.ASKBACK_OIDC_DOMAINS,
+        /** The organization that newcomers join, by id or slug; null for the only one. */
         organization: settings.ASKBACK_OIDC_ORGANIZATION ?? null,
+        /** Of newcomers without a group; null if they need an invitation. */
         role: settings.ASKBACK_OIDC_ROLE ?? null,
         groups: settings.ASKBACK_OIDC_GROUPS,
       }

@@ -41,15 +41,15 @@ const refusals: Readonly<Record<string, [environment: Record<string, string>, se
   {
     'an address for sessions alone': [
       { ASKBACK_SESSION_DATABASE_URL: primary },
-      'ASKBACK_SESSION_DATABASE_URL: goes with DATABASE_URL, which is not set',
+      'DATABASE_URL: is required once ASKBACK_SESSION_DATABASE_URL is set',
     ],
     'a replica without its primary': [
       { ASKBACK_READ_DATABASE_URL: replica },
-      'ASKBACK_READ_DATABASE_URL: goes with DATABASE_URL, which is not set',
+      'DATABASE_URL: is required once ASKBACK_READ_DATABASE_URL is set',
     ],
     'the primary as its own replica': [
       { DATABASE_URL: primary, ASKBACK_READ_DATABASE_URL: primary },
-      'ASKBACK_READ_DATABASE_URL: must name a replica, and not the address of DATABASE_URL',
+      'ASKBACK_READ_DATABASE_URL: must name a replica, and not the primary',
     ],
     'several replicas': [
       {
