@@ -33,9 +33,11 @@ export function surveyReads(tools: ReplicaTools & SurveyTools) {
     )
 
     .get('/:id', async (c) => {
-      const survey = await read(c, (orgId) => surveyJson(db, orgId, idParam(c, 'survey')));
-      if (survey === null) throw notFound('survey');
-      const data = shownSurvey(parseSurvey(survey), publicUrl);
+      const json = await read(c, (orgId) => surveyJson(db, orgId, idParam(c, 'survey')));
+      if (json === null) throw notFound('survey');
+      const row = JSON.parse(json) as SurveyRow;
+      const [created_at, updated_at] = [new Date(row.created_at), new Date(row.updated_at)];
+      const data = shownSurvey({ ...row, created_at, updated_at }, publicUrl);
       return await answerRead(c, JSON.stringify({ data }));
     });
 }
@@ -92,15 +94,6 @@ async function show(c: Context<ApiEnv>, tools: SurveyTools, { id, status = 200 }
   const survey = await findSurvey(tools.db, c.var.key.org_id, id);
   if (!survey) throw notFound('survey');
   return c.json({ data: shownSurvey(survey, tools.publicUrl) }, status);
-}
-
-function parseSurvey(json: string): SurveyRow {
-  const row = JSON.parse(json) as SurveyRow;
-  return {
-    ...row,
-    created_at: new Date(row.created_at),
-    updated_at: new Date(row.updated_at),
-  };
 }
 
 const path = '/api/v1/surveys';

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { categories } from '../survey-types.ts';
-import type { FormState } from '../web/app/forms.tsx';
-import { describeIssue } from '../web/app/forms.tsx';
+import { type Category, categories } from '../survey-types.ts';
+import { describeIssue, type FormState } from '../web/app/forms.tsx';
 import type { ManagedSurvey } from './queries.ts';
 import { embeddingOf } from './schemas.ts';
 
@@ -10,13 +9,12 @@ type Fields = FormState['typed'];
 /** Fields of a survey by their names in the API, in dots where those are nested. */
 export const SurveyFields = v.record(v.string(), v.union([v.string(), v.array(v.string())]));
 
-const mostReminders = 3;
-export const reminderNumbers = Array.from({ length: mostReminders }, (_, at) => at + 1);
+export const reminderNumbers = [1, 2, 3];
 
 /** The fields as the API takes them: empty ones are null, and what has the same name is a list. */
 export function wishOf(fields: Fields) {
   const text = (name: string) => textIn(fields, name);
-  const days = reminderNumbers.flatMap((at) => {
+  const reminders = reminderNumbers.flatMap((at) => {
     const after_days = numberIn(fields, `reminders.${at}.after_days`);
     const subject = text(`reminders.${at}.subject`);
     return after_days === null && subject === null ? [] : [{ after_days, subject }];
@@ -36,7 +34,7 @@ export function wishOf(fields: Fields) {
         return texts.question_text === '' ? [] : [[tag, texts]];
       }),
     ),
-    reminders: days,
+    reminders,
     ask_after_days: numberIn(fields, 'ask_after_days'),
     send_window: windowOf(fields),
     embed: {
@@ -50,40 +48,36 @@ export function wishOf(fields: Fields) {
 
 function textsOf(fields: Fields, prefix: string) {
   const text = (name: string) => textIn(fields, `${prefix}${name}`);
+  const thanks = text('thanks');
   return {
     question_text: text('question_text') ?? '',
     subject: text('subject'),
     intro: text('intro'),
     follow_up: byCategory(text('follow_up'), (category) => text(`follow_up.${category}`)),
-    thanks: byCategory(text('thanks'), (category, all) => {
-      const words = text(`thanks.${category}`) ?? null;
-      const link_url = text(`thanks.${category}.link_url`) ?? undefined;
-      const link_text = text(`thanks.${category}.link_text`) ?? undefined;
-      if (words === null && link_url === undefined) return null;
-      return { text: words ?? all ?? '', link_url, link_text };
-    }),
+    thanks: byCategory(
+      thanks,
+      (category) => {
+        const words = text(`thanks.${category}`);
+        const link_url = text(`thanks.${category}.link_url`) ?? undefined;
+        const link_text = text(`thanks.${category}.link_text`) ?? undefined;
+        if (words === null && link_url === undefined) return null;
+        return { text: words ?? thanks ?? '', link_url, link_text };
+      },
+      thanks && { text: thanks },
+    ),
   };
 }
 
-/** One text for all, or one for each category as soon as one has its own; then that for all fills the gaps. */
-function byCategory<T>(
+/** One text for all, or one for each category as soon as one has its own; then `rest` fills the gaps. */
+function byCategory(
   all: string | null,
-  of: (category: (typeof categories)[number], all: string | null) => T | null,
-) {
-  const own = categories.flatMap((category) => {
-    const words = of(category, all);
-    return words === null ? [] : [[category, words] as const];
-  });
-  if (own.length === 0) return all;
-  const isText = own.every(([, words]) => typeof words === 'string');
-  const rest = all === null ? null : isText ? all : { text: all };
-  const named = new Map<string, unknown>(own);
-  return Object.fromEntries(
-    categories.flatMap((category) => {
-      const words = named.get(category) ?? rest;
-      return words === null ? [] : [[category, words]];
-    }),
-  );
+  of: (category: Category) => unknown,
+  rest: unknown = all,
+): unknown {
+  const own = categories.map((category) => [category, of(category)] as const);
+  if (own.every(([, words]) => words === null)) return all;
+  const filled = own.map(([category, words]) => [category, words ?? rest] as const);
+  return Object.fromEntries(filled.filter(([, words]) => words !== null));
 }
 
 function windowOf(fields: Fields) {
@@ -129,12 +123,11 @@ function flatten(value: unknown, path = ''): Record<string, string | string[]> {
 }
 
 export function mistakesOf(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
-  const found: Record<string, string> = {};
+  const mistakes: Record<string, string> = {};
   for (const issue of issues) {
-    const name = fieldOf(v.getDotPath(issue) ?? '');
-    found[name] ??= describeIssue(issue);
+    mistakes[fieldOf(v.getDotPath(issue) ?? '')] ??= describeIssue(issue);
   }
-  return found;
+  return mistakes;
 }
 
 function fieldOf(path: string): string {

@@ -17,17 +17,15 @@ import {
   getOrgSurvey,
   holdOffErasures,
   insertSurvey,
-  lockManagedSurvey,
   lockSurvey,
   type ManagedSurvey,
   type OrgSurvey,
   type SurveyChanges,
-  type SurveyContent,
   type SurveyRow,
   updateSurvey,
 } from './queries.ts';
-import { embeddingOf, type NewSurveyWish, type SurveyChange } from './schemas.ts';
-import { checkContent, nameOfCopy, type TextsByLanguage } from './texts.ts';
+import { type Embedding, embeddingOf, type NewSurveyWish, type SurveyChange } from './schemas.ts';
+import { checkContent, nameOfCopy } from './texts.ts';
 
 export async function copySurvey(
   { db }: { db: Db },
@@ -36,15 +34,9 @@ export async function copySurvey(
 ): Promise<ManagedSurvey> {
   return await inTransaction(db, async (tx) => {
     const { id, org_id, share_id, status, completed_by, created_at, updated_at, ...content } =
-      await lockManagedSurvey(tx, orgId, { id: surveyId, against: 'changes' });
-    const { embed, reminders, ...rest } = content;
-    const copy = await addSurvey(tx, orgId, {
-      ...rest,
-      reminders: [...reminders],
-      embed: embeddingOf(embed),
-      name: nameOfCopy(content.name),
-      status: 'draft',
-    });
+      await getOrgSurvey(tx, orgId, surveyId, 'changes');
+    const name = nameOfCopy(content.name);
+    const copy = await addSurvey(tx, orgId, { ...content, name, status: 'draft' });
     const target = { kind: 'survey', id: copy.id };
     const details = { name: copy.name, copy_of: surveyId };
     await recordAct(tx, { orgId, actor, act: 'survey.copied', target, details });
@@ -84,21 +76,20 @@ export async function completeIfAnswered(
   if (!survey) return false;
   await publishCompletion(tx, { orgId, traceparent }, { surveyId, ...survey });
   const writer = jobWriter(orgId, 'every contact has answered');
-  await recordMove(tx, writer, { act: 'survey.completed', surveyId });
+  await recordMove(tx, writer, surveyId, 'survey.completed');
   return true;
 }
 
 /** Opens a draft: from now on it can be sent and answered. One that is open stays so. */
 export async function openSurvey({ db }: { db: Db }, by: Writer, surveyId: string) {
-  const survey = await activateSurvey(db, by, { surveyId, from: 'draft', act: 'survey.opened' });
+  const survey = await activateSurvey(db, by, { surveyId, from: 'draft' });
   if (survey.status === 'completed') throw isCompleted();
   return survey;
 }
 
 /** Makes a completed survey active again, however it completed. One that is active stays so. */
 export async function reopenByHand({ db }: { db: Db }, by: Writer, surveyId: string) {
-  const move = { surveyId, from: 'completed', act: 'survey.reopened' } as const;
-  const survey = await activateSurvey(db, by, move);
+  const survey = await activateSurvey(db, by, { surveyId, from: 'completed' });
   if (survey.status === 'draft') {
     throw new Refusal('conflict', 'the survey is a draft: open it', { code: 'survey_draft' });
   }
@@ -108,12 +99,13 @@ export async function reopenByHand({ db }: { db: Db }, by: Writer, surveyId: str
 const activateSurvey = (
   db: Db,
   by: Writer,
-  { from, ...move }: SurveyMove & { from: 'draft' | 'completed' },
+  { surveyId, from }: { surveyId: string; from: 'draft' | 'completed' },
 ): Promise<ManagedSurvey> =>
   inTransaction(db, async (tx) => {
-    const survey = await activate(tx, by.orgId, move.surveyId, from);
-    if (survey) await recordMove(tx, by, move);
-    return survey ?? (await getOrgSurvey(tx, by.orgId, move.surveyId));
+    const survey = await activate(tx, by.orgId, surveyId, from);
+    if (!survey) return await getOrgSurvey(tx, by.orgId, surveyId);
+    await recordMove(tx, by, surveyId, from === 'draft' ? 'survey.opened' : 'survey.reopened');
+    return survey;
   });
 
 /** Closes a survey by hand. A survey that had completed by itself has published so already. */
@@ -124,19 +116,16 @@ export async function closeSurvey({ db }: { db: Db }, by: Writer, surveyId: stri
     const survey = await closeByHand(tx, orgId, surveyId);
     if (!survey) throw notFound('survey');
     if (survey.was !== 'completed') await publishCompletion(tx, { orgId }, { surveyId, ...survey });
-    if (!survey.was_closed) await recordMove(tx, by, { act: 'survey.closed', surveyId });
+    if (!survey.was_closed) await recordMove(tx, by, surveyId, 'survey.closed');
     return { id: surveyId, name: survey.name, was: survey.was };
   });
   if (closed.was !== 'completed') emitted.publish({ event: 'survey.completed' });
   return closed;
 }
 
-type SurveyMove = {
-  act: 'survey.completed' | 'survey.opened' | 'survey.closed' | 'survey.reopened';
-  surveyId: string;
-};
+type SurveyMove = 'survey.completed' | 'survey.opened' | 'survey.closed' | 'survey.reopened';
 
-const recordMove = (tx: Sql, { orgId, actor }: Writer, { act, surveyId }: SurveyMove) =>
+const recordMove = (tx: Sql, { orgId, actor }: Writer, surveyId: string, act: SurveyMove) =>
   recordAct(tx, { orgId, actor, act, target: { kind: 'survey', id: surveyId } });
 
 async function publishCompletion(
@@ -148,8 +137,6 @@ async function publishCompletion(
   await emit(tx, { ...whose, events: [event] });
 }
 
-const withThem = 'answers=delete, or --answers of the command, deletes them with it';
-
 /** Deletes a survey with its contacts and mails; one that has answers only together with those. */
 export async function deleteSurvey(
   { db }: { db: Db },
@@ -157,9 +144,11 @@ export async function deleteSurvey(
   { id, withAnswers }: { id: string; withAnswers: boolean },
 ) {
   await inTransaction(db, async (tx) => {
-    const survey = await lockManagedSurvey(tx, orgId, { id, against: 'answers' });
+    const survey = await getOrgSurvey(tx, orgId, id, 'answers');
     const { answered } = await findUse(tx, orgId, id);
-    if (answered && !withAnswers) throw hasAnswers(withThem);
+    if (answered && !withAnswers) {
+      throw hasAnswers('answers=delete, or --answers of the command, deletes them with it');
+    }
     await deleteSurveyRow(tx, orgId, survey.id);
     const details = { name: survey.name, answers: answered };
     const target = { kind: 'survey', id };
@@ -173,11 +162,11 @@ export async function changeSurvey(
   { orgId, actor }: Writer,
   { id, change }: { id: string; change: SurveyChange },
 ): Promise<ManagedSurvey> {
-  const changes = givenOf(change);
+  const changes = withoutUndefined(change) as SurveyChanges;
   // A change of the scale waits for answers in flight; those after it are judged by the new one.
   const against = change.type || change.audience !== undefined ? 'answers' : 'changes';
   return await inTransaction(db, async (tx) => {
-    const survey = await lockManagedSurvey(tx, orgId, { id, against });
+    const survey = await getOrgSurvey(tx, orgId, id, against);
     await refuseWhenUsed(tx, survey, changes);
     checkContent({ ...survey, ...changes });
     if (Object.keys(changes).length === 0) return survey;
@@ -189,11 +178,8 @@ export async function changeSurvey(
   });
 }
 
-/** Drops undefined fields. An address for replies cannot be cleared, only changed. */
-const givenOf = (change: SurveyChange) =>
-  Object.fromEntries(
-    Object.entries(change).filter(([, value]) => value !== undefined),
-  ) as SurveyChanges;
+const withoutUndefined = (fields: object) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 async function refuseWhenUsed(tx: Sql, survey: ManagedSurvey, changes: SurveyChanges) {
   const { type = survey.type, audience = survey.audience, status = survey.status } = changes;
@@ -218,17 +204,12 @@ const hasAnswers = (consequence: string) =>
   new Refusal('conflict', `the survey has answers: ${consequence}`, { code: 'survey_has_answers' });
 
 /** A survey as the API shows it: with its shareable link and the score that its counts come to. */
-export function shownSurvey({ share_id, embed, ...row }: SurveyRow, publicUrl: string) {
-  const share_url = shareUrl(publicUrl, { share_id });
-  return { ...surveyStats(row), embed: embeddingOf(embed), share_url };
+export function shownSurvey(row: SurveyRow, publicUrl: string) {
+  const { org_id, completed_by, share_id, embed, ...survey } = surveyStats(row);
+  return { ...survey, embed: embeddingOf(embed), share_url: shareUrl(publicUrl, row) };
 }
 
-type Counted = Pick<
-  SurveyRow,
-  'promoters' | 'passives' | 'detractors' | 'score_sum' | 'response_count'
->;
-
-export function surveyStats<S extends Counted>(row: S) {
+export function surveyStats(row: SurveyRow) {
   const { promoters, passives, detractors, score_sum, ...survey } = row;
   const tally = { promoters, passives, detractors };
   const stats = {
@@ -240,10 +221,9 @@ export function surveyStats<S extends Counted>(row: S) {
   return { ...survey, stats };
 }
 
-const shareIdBytes = 12;
-
-type SurveyWish = Partial<NewSurveyWish> &
+type SurveyWish = Omit<Partial<NewSurveyWish>, 'embed'> &
   Pick<NewSurveyWish, 'name' | 'question_text' | 'from_name' | 'from_email'> & {
+    embed?: Partial<Embedding> | undefined;
     created_at?: Date;
   };
 
@@ -261,42 +241,21 @@ export async function createSurvey(
   });
 }
 
-export async function addSurvey(
-  sql: Sql,
-  orgId: string,
-  { status = 'active', created_at, ...wish }: SurveyWish,
-): Promise<ManagedSurvey> {
+export async function addSurvey(sql: Sql, orgId: string, wish: SurveyWish): Promise<ManagedSurvey> {
   const language = wish.language ?? (await getOrganization(sql, orgId)).language;
-  const content = contentOf({ ...wish, language });
-  checkContent(content);
-  const share_id = randomBytes(shareIdBytes).toString('base64url');
+  const { type = 'nps', audience = null, texts = {}, from_email } = wish;
+  checkContent({ type, audience, language, texts });
   try {
-    const row = { ...content, status, share_id, ...(created_at && { created_at }) };
-    return await insertSurvey(sql, orgId, row);
+    return await insertSurvey(sql, orgId, {
+      ...withoutUndefined(wish),
+      name: wish.name,
+      language,
+      reply_to: wish.reply_to ?? from_email,
+      share_id: randomBytes(12).toString('base64url'),
+    });
   } catch (error) {
     throw violates(error, 'surveys_belong_to_organization') ? notFound('organization') : error;
   }
-}
-
-/** Fills in the defaults. */
-function contentOf(
-  wish: Omit<SurveyWish, 'status' | 'created_at'> & { language: string },
-): SurveyContent {
-  return {
-    ...wish,
-    reply_to: wish.reply_to ?? wish.from_email,
-    type: wish.type ?? 'nps',
-    audience: wish.audience ?? null,
-    subject: wish.subject ?? null,
-    intro: wish.intro ?? null,
-    follow_up: wish.follow_up ?? null,
-    thanks: wish.thanks ?? null,
-    texts: (wish.texts ?? {}) as TextsByLanguage,
-    reminders: wish.reminders ?? [],
-    ask_after_days: wish.ask_after_days ?? null,
-    send_window: wish.send_window ?? null,
-    embed: wish.embed ?? { origins: [] },
-  };
 }
 
 export const shareUrl = (publicUrl: string | null, { share_id }: { share_id: string }) =>

@@ -6,6 +6,66 @@ import type { SurveyType, Tally } from '../survey-types.ts';
 import type { Embedding, Reminder, SendWindow } from './schemas.ts';
 import type { SurveyTexts, TextsByLanguage } from './texts.ts';
 
+export type SurveyStatus = 'draft' | 'active' | 'completed';
+
+export type OrgSurvey = { orgId: string; surveyId: string };
+
+export type SurveyContent = SurveyTexts & {
+  language: string;
+  texts: TextsByLanguage;
+  name: string;
+  from_name: string;
+  from_email: string;
+  reply_to: string;
+  type: SurveyType;
+  audience: 'employee' | null;
+  reminders: Reminder[];
+  ask_after_days: number | null;
+  send_window: SendWindow | null;
+  embed: Partial<Embedding>;
+};
+
+type SurveyState = { status: SurveyStatus; completed_by: 'answers' | 'hand' | null };
+
+export type ManagedSurvey = SurveyContent &
+  SurveyState & {
+    id: string;
+    org_id: string;
+    share_id: string;
+    created_at: Date;
+    updated_at: Date;
+  };
+
+type ResponseCounts = { sent_count: number; response_count: number };
+
+export type SurveyRow = ManagedSurvey & ResponseCounts & Tally & { score_sum: number };
+
+const fields = (sql: Sql) => sql`
+  id, org_id, name, type, audience, status, completed_by, question_text, subject, language, intro,
+  follow_up, thanks, texts, from_name, from_email, reply_to, reminders, ask_after_days, send_window,
+  embed, share_id, created_at, updated_at`;
+
+/** Sums of survey tallies. */
+const sums = (sql: Sql) => sql`
+  coalesce(sum(promoters), 0)::int    as promoters,
+  coalesce(sum(passives), 0)::int     as passives,
+  coalesce(sum(detractors), 0)::int   as detractors,
+  coalesce(sum(score_sum), 0)::float8 as score_sum,
+  coalesce(sum(contacts), 0)::int     as contacts,
+  coalesce(sum(sent), 0)::int         as sent,
+  coalesce(sum(responded), 0)::int    as responded`;
+
+/** Joins a survey `s` of the organization with the sums of its tallies, as `t`. */
+const joinSums = (sql: Sql, orgId: OrgId) => sql`
+  cross join lateral (
+    select ${sums(sql)}
+    from survey_tallies
+    where org_id = ${orgId} and survey_id = s.id
+  ) t`;
+
+const responseCounts = (sql: Sql) => sql`
+  t.sent as sent_count, t.promoters + t.passives + t.detractors as response_count`;
+
 export type CompletedSurvey = Tally & {
   name: string;
   contacts: number;
@@ -25,10 +85,7 @@ export async function completeAnswered(sql: Sql, orgId: string, surveyId: string
   return survey;
 }
 
-type ClosedSurvey = CompletedSurvey & {
-  was: 'draft' | 'active' | 'completed';
-  was_closed: boolean;
-};
+type ClosedSurvey = CompletedSurvey & { was: SurveyStatus; was_closed: boolean };
 
 /** Closes a survey by hand, whatever its state; closing it again changes nothing. */
 export async function closeByHand(sql: Sql, orgId: string, surveyId: string) {
@@ -51,71 +108,16 @@ export async function closeByHand(sql: Sql, orgId: string, surveyId: string) {
 
 const totals = (sql: Sql, orgId: string, surveyId: string) => sql`
   totals as (
-    select coalesce(sum(promoters), 0)::int  as promoters,
-           coalesce(sum(passives), 0)::int   as passives,
-           coalesce(sum(detractors), 0)::int as detractors,
-           coalesce(sum(contacts), 0)::int   as contacts,
-           coalesce(sum(responded), 0)::int  as responded
-    from survey_tallies
-    where org_id = ${orgId} and survey_id = ${surveyId}
+    select ${sums(sql)} from survey_tallies where org_id = ${orgId} and survey_id = ${surveyId}
   )`;
-
-export type ListedSurvey = Tally & {
-  id: string;
-  name: string;
-  type: SurveyType;
-  audience: 'employee' | null;
-  status: SurveyStatus;
-  created_at: Date;
-  score_sum: number;
-  contacts: number;
-  sent: number;
-  responded: number;
-};
-
-type ListPage = { page: number; limit: number; search: string };
-
-export async function pageOfSurveys(sql: Sql, orgId: string, { page, limit, search }: ListPage) {
-  const named = search === '' ? sql`` : sql`and name ilike ${likePattern(search)}`;
-  const [surveys, [counted]] = await Promise.all([
-    sql<ListedSurvey[]>`
-      -- organization: caller
-      select p.*, ${responseTotals(sql)}
-      from (
-        select id, name, type, audience, status, created_at
-        from surveys
-        where org_id = ${orgId} ${named}
-        order by created_at desc, id desc
-        limit ${limit} offset ${(page - 1) * limit}
-      ) p
-      left join survey_tallies t on t.survey_id = p.id
-      group by p.id, p.name, p.type, p.audience, p.status, p.created_at
-      order by p.created_at desc, p.id desc`,
-    sql<{ total: number }[]>`
-      select count(*)::int as total from surveys where org_id = ${orgId} ${named}`,
-  ]);
-  return { surveys, total: counted?.total ?? 0 };
-}
-
-const responseTotals = (sql: Sql) => sql`
-  coalesce(sum(t.promoters), 0)::int    as promoters,
-  coalesce(sum(t.passives), 0)::int     as passives,
-  coalesce(sum(t.detractors), 0)::int   as detractors,
-  coalesce(sum(t.score_sum), 0)::float8 as score_sum,
-  coalesce(sum(t.contacts), 0)::int     as contacts,
-  coalesce(sum(t.sent), 0)::int         as sent,
-  coalesce(sum(t.responded), 0)::int    as responded`;
 
 export type ReachedContacts = { contacts: number; sent: number; responded: number };
 
 export async function countReached(sql: Sql, orgId: string, surveyId: string) {
   return one(
     await sql<ReachedContacts[]>`
-      select coalesce(sum(contacts), 0)::int  as contacts,
-             coalesce(sum(sent), 0)::int      as sent,
-             coalesce(sum(responded), 0)::int as responded
-      from survey_tallies
-      where org_id = ${orgId} and survey_id = ${surveyId}`,
+      with ${totals(sql, orgId, surveyId)}
+      select contacts, sent, responded from totals`,
   );
 }
 
@@ -135,43 +137,50 @@ export async function countScores(
     group by score`;
 }
 
-export type OrgSurvey = { orgId: string; surveyId: string };
-
-export type SurveyRow = Tally &
-  SurveyContent & {
-    id: string;
-    share_id: string;
-    status: SurveyStatus;
-    sent_count: number;
-    response_count: number;
+export type ListedSurvey = Tally &
+  ReachedContacts &
+  Pick<ManagedSurvey, 'id' | 'name' | 'type' | 'audience' | 'status' | 'created_at'> & {
     score_sum: number;
-    created_at: Date;
-    updated_at: Date;
   };
 
-export type SurveyStatus = 'draft' | 'active' | 'completed';
+type ListPage = { page: number; limit: number; search: string };
 
-export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) =>
-  pagedJson(sql, {
-    picked: newest(sql, { rows: sql`surveys where org_id = ${orgId}`, columns: listed(sql) }, page),
+export async function pageOfSurveys(sql: Sql, orgId: string, { page, limit, search }: ListPage) {
+  const named = search === '' ? sql`` : sql`and name ilike ${likePattern(search)}`;
+  const [surveys, { total }] = await Promise.all([
+    sql<ListedSurvey[]>`
+      select s.*, t.*
+      from (
+        select id, name, type, audience, status, created_at
+        from surveys
+        where org_id = ${orgId} ${named}
+        order by created_at desc, id desc
+        limit ${limit} offset ${(page - 1) * limit}
+      ) s
+      ${joinSums(sql, orgId)}
+      order by s.created_at desc, s.id desc`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from surveys where org_id = ${orgId} ${named}`.then(one),
+  ]);
+  return { surveys, total };
+}
+
+export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) => {
+  const columns = sql`
+    id, name, question_text, from_name, from_email, status, type, audience, created_at, updated_at`;
+  return pagedJson(sql, {
+    picked: newest(sql, { rows: sql`surveys where org_id = ${orgId}`, columns }, page),
     item: sql`
-      -- organization: caller
-      cross join lateral (
-        select coalesce(sum(sent), 0)::int                               as sent_count,
-               coalesce(sum(promoters + passives + detractors), 0)::int as response_count
-        from survey_tallies
-        where survey_id = p.id
-      ) t
+      cross join lateral (select p.id) s
+      ${joinSums(sql, orgId)}
       cross join lateral (
         select p.id, p.name, p.question_text, p.from_name, p.from_email, p.status, p.type, p.audience,
-               t.sent_count, t.response_count, iso(p.created_at) as created_at, iso(p.updated_at) as updated_at
+               ${responseCounts(sql)}, iso(p.created_at) as created_at, iso(p.updated_at) as updated_at
       ) item`,
     total: sql`select count(*) from surveys where org_id = ${orgId}`,
     page,
   });
-
-const listed = (sql: Sql) => sql`
-  id, name, question_text, from_name, from_email, status, type, audience, created_at, updated_at`;
+};
 
 /** The column `survey_name` of an item, looked up for each: a join might read all surveys of the organization. */
 export const nameOfSurvey = (sql: Sql, orgId: OrgId, item: Part): Part => sql`
@@ -191,25 +200,40 @@ export const surveyJson = (sql: Sql, orgId: OrgId, id: string): Part => sql`(
 )`;
 
 const selectSurvey = (sql: Sql, orgId: OrgId, id: string) => sql`
-  -- organization: caller
-  select s.id, s.name, s.question_text, s.from_name, s.from_email, s.reply_to, s.status, s.type,
-         s.audience, s.language, s.subject, s.intro, s.follow_up, s.thanks, s.texts, s.reminders,
-         s.ask_after_days, s.send_window, s.embed, s.share_id,
-         t.sent as sent_count, t.promoters + t.passives + t.detractors as response_count,
-         t.promoters, t.passives, t.detractors, t.score_sum, s.created_at, s.updated_at
-  from surveys s
-  cross join lateral (
-    select coalesce(sum(sent), 0)::int         as sent,
-           coalesce(sum(promoters), 0)::int    as promoters,
-           coalesce(sum(passives), 0)::int     as passives,
-           coalesce(sum(detractors), 0)::int   as detractors,
-           coalesce(sum(score_sum), 0)::float8 as score_sum
-    from survey_tallies
-    where survey_id = s.id
-  ) t
+  select ${fields(sql)}, ${responseCounts(sql)}, t.promoters, t.passives, t.detractors, t.score_sum
+  from surveys s ${joinSums(sql, orgId)}
   where s.org_id = ${orgId} and s.id = ${id}`;
 
-type SurveyState = { status: SurveyStatus; completed_by: 'answers' | 'hand' | null };
+export async function allSurveys(sql: Sql, orgId: string) {
+  return await sql<(ManagedSurvey & ResponseCounts)[]>`
+    select ${fields(sql)}, ${responseCounts(sql)}
+    from surveys s ${joinSums(sql, orgId)}
+    where s.org_id = ${orgId}
+    order by s.created_at desc, s.id desc`;
+}
+
+/** The command line owns the deployment: it names a survey by its id alone. */
+export async function getSurvey(sql: Sql, id: string): Promise<ManagedSurvey> {
+  const [row] = await sql<ManagedSurvey[]>`
+    -- all organizations
+    select ${fields(sql)} from surveys where id = ${id}`;
+  if (!row) throw notFound('survey');
+  return row;
+}
+
+/** With `lock` the survey is locked until the caller's transaction ends: against changes, or against answers too. */
+export async function getOrgSurvey(
+  sql: Sql,
+  orgId: string,
+  id: string,
+  lock?: 'changes' | 'answers',
+): Promise<ManagedSurvey> {
+  const locks = { changes: sql`for no key update`, answers: sql`for update` };
+  const [row] = await sql<ManagedSurvey[]>`
+    select ${fields(sql)} from surveys where org_id = ${orgId} and id = ${id} ${lock ? locks[lock] : sql``}`;
+  if (!row) throw notFound('survey');
+  return row;
+}
 
 /**
  * Locks the survey for a response that may be its last: waits until the responses that are being recorded
@@ -222,10 +246,7 @@ export async function lockForLastResponse(sql: Sql, orgId: string, id: string) {
     for update`;
 }
 
-/**
- * The survey's state, locked until the caller's transaction ends: it does not complete, reopen or close
- * meanwhile.
- */
+/** Locks the survey's state until the caller's transaction ends: it does not complete, reopen or close meanwhile. */
 export async function lockSurvey(
   sql: Sql,
   orgId: string,
@@ -252,54 +273,28 @@ export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
     where org_id = ${orgId} and id = ${id} and completed_by = 'answers'`;
 }
 
+/** Opens a draft or a completed survey; returns nothing when the survey has another status. */
+export async function activate(sql: Sql, orgId: string, id: string, from: 'draft' | 'completed') {
+  const [row] = await sql<ManagedSurvey[]>`
+    update surveys
+    set status = 'active', completed_by = null, completed_at = null, updated_at = now()
+    where org_id = ${orgId} and id = ${id} and status = ${from}
+    returning ${fields(sql)}`;
+  return row;
+}
+
 export async function foldTallies(sql: Sql) {
   await sql`call fold_tallies()`;
 }
 
-export type SurveyContent = SurveyTexts & {
-  language: string;
-  texts: TextsByLanguage;
-  name: string;
-  from_name: string;
-  from_email: string;
-  reply_to: string;
-  type: SurveyType;
-  audience: 'employee' | null;
-  reminders: readonly Reminder[];
-  ask_after_days: number | null;
-  send_window: SendWindow | null;
-  embed: Partial<Embedding>;
-};
+export type SurveyChanges = Partial<SurveyContent> & { status?: 'draft' | 'active' };
 
-type NewSurvey = SurveyContent & {
-  status: 'draft' | 'active';
-  share_id: string;
-  created_at?: Date;
-};
+type NewSurvey = SurveyChanges & Pick<ManagedSurvey, 'name' | 'share_id'> & { created_at?: Date };
 
-export type ManagedSurvey = SurveyContent & {
-  id: string;
-  org_id: string;
-  share_id: string;
-  status: 'draft' | 'active' | 'completed';
-  completed_by: 'answers' | 'hand' | null;
-  created_at: Date;
-  updated_at: Date;
-};
-
-const fields = (sql: Sql) => sql`
-  id, org_id, name, type, audience, status, completed_by, question_text, subject, language, intro,
-  follow_up, thanks, texts, from_name, from_email, reply_to, reminders, ask_after_days, send_window,
-  embed, share_id, created_at, updated_at`;
-
-export async function insertSurvey(
-  sql: Sql,
-  orgId: string,
-  { ask_after_days, ...survey }: NewSurvey,
-): Promise<ManagedSurvey> {
-  const since = ask_after_days === null ? null : new Date();
-  const asking = { ask_after_days, ask_after_days_since: since };
-  const row = { org_id: orgId, ...asking, ...toColumns(sql, survey) };
+/** What is left out has the default of its column. */
+export async function insertSurvey(sql: Sql, orgId: string, survey: NewSurvey) {
+  const since = survey.ask_after_days == null ? null : new Date();
+  const row = { org_id: orgId, ask_after_days_since: since, ...toColumns(sql, survey) };
   return one(
     await sql<ManagedSurvey[]>`
       insert into surveys ${sql(row)}
@@ -317,49 +312,6 @@ const toColumns = (sql: Sql, values: Partial<NewSurvey>): Record<string, string>
       jsonColumns.has(name) && value !== null ? json(sql, value as object) : value,
     ]),
   ) as Record<string, string>;
-
-/** The command line owns the deployment: it names a survey by its id alone. */
-export async function getSurvey(sql: Sql, id: string): Promise<ManagedSurvey> {
-  const [row] = await sql<ManagedSurvey[]>`
-    -- all organizations
-    select ${fields(sql)} from surveys where id = ${id}`;
-  if (!row) throw notFound('survey');
-  return row;
-}
-
-export async function getOrgSurvey(sql: Sql, orgId: string, id: string): Promise<ManagedSurvey> {
-  const [row] = await sql<ManagedSurvey[]>`
-    select ${fields(sql)} from surveys where org_id = ${orgId} and id = ${id}`;
-  if (!row) throw notFound('survey');
-  return row;
-}
-
-/** Locks the survey until the caller's transaction ends. */
-export async function lockManagedSurvey(
-  sql: Sql,
-  orgId: string,
-  { id, against }: { id: string; against: 'changes' | 'answers' },
-): Promise<ManagedSurvey> {
-  const [row] = await sql<ManagedSurvey[]>`
-    select ${fields(sql)}
-    from surveys
-    where org_id = ${orgId} and id = ${id}
-    for ${against === 'answers' ? sql`update` : sql`no key update`}`;
-  if (!row) throw notFound('survey');
-  return row;
-}
-
-/** Opens a draft or a completed survey; returns nothing when the survey has another status. */
-export async function activate(sql: Sql, orgId: string, id: string, from: 'draft' | 'completed') {
-  const [row] = await sql<ManagedSurvey[]>`
-    update surveys
-    set status = 'active', completed_by = null, completed_at = null, updated_at = now()
-    where org_id = ${orgId} and id = ${id} and status = ${from}
-    returning ${fields(sql)}`;
-  return row;
-}
-
-export type SurveyChanges = Partial<SurveyContent> & { status?: 'draft' | 'active' };
 
 /** At least one change must be given. Contacts that are there count from the day `ask_after_days` was set. */
 export async function updateSurvey(
@@ -396,24 +348,8 @@ export async function findUse(sql: Sql, orgId: string, id: string) {
   );
 }
 
-/** With its contacts, mails, answers and totals. Those may be many: it takes the time that it takes. */
+/** Deletes it with its contacts, mails, answers and totals. Those may be many: it takes the time that it takes. */
 export async function deleteSurveyRow(sql: Sql, orgId: string, id: string) {
   await sql`select set_config('statement_timeout', '20min', true)`;
   await sql`delete from surveys where org_id = ${orgId} and id = ${id}`;
-}
-
-export type CountedSurvey = ManagedSurvey & { sent_count: number; response_count: number };
-
-export async function allSurveys(sql: Sql, orgId: string): Promise<CountedSurvey[]> {
-  return await sql<CountedSurvey[]>`
-    select ${fields(sql)}, t.sent_count, t.response_count
-    from surveys s
-    cross join lateral (
-      select coalesce(sum(sent), 0)::int                               as sent_count,
-             coalesce(sum(promoters + passives + detractors), 0)::int as response_count
-      from survey_tallies
-      where org_id = s.org_id and survey_id = s.id
-    ) t
-    where s.org_id = ${orgId}
-    order by s.created_at desc, s.id desc`;
 }

@@ -4,7 +4,7 @@ import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { isLanguage, isPlainLine, isTimeZoneName } from '../lib/validation/parse.ts';
 import { isLongerThan, longestName, longestQuestion } from '../limits.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
-import { complainOfPlaceholders } from './texts.ts';
+import { complainOfPlaceholders, type TextsByLanguage } from './texts.ts';
 
 export const NetPromoterScore = described(
   v.nullable(v.pipe(v.number(), v.integer(), v.minValue(-100), v.maxValue(100))),
@@ -328,13 +328,14 @@ const TextsInput = described(
       (texts) => Object.keys(texts).length <= mostLanguages,
       `must be in at most ${mostLanguages} languages`,
     ),
-    v.transform((texts) =>
-      Object.fromEntries(
-        Object.entries(texts).map(([tag, each]) => [
-          Intl.getCanonicalLocales(tag)[0] ?? tag,
-          Object.fromEntries(Object.entries(each).filter(([, text]) => text != null)),
-        ]),
-      ),
+    v.transform(
+      (texts) =>
+        Object.fromEntries(
+          Object.entries(texts).map(([tag, each]) => [
+            Intl.getCanonicalLocales(tag)[0] ?? tag,
+            Object.fromEntries(Object.entries(each).filter(([, text]) => text != null)),
+          ]),
+        ) as TextsByLanguage,
     ),
   ),
   'its texts in other languages, by language tag; what one leaves out is said in our own words',
@@ -385,19 +386,8 @@ export type SurveyChange = v.InferOutput<typeof SurveyChangeInput>;
 
 export type Reminder = { after_days: number; subject?: string };
 
-export type SendWindow = {
-  days: (typeof week)[number][];
-  from: string;
-  to: string;
-  time_zone: string;
-};
-
-export type Embedding = {
-  origins: string[];
-  position: 'inline' | 'corner';
-  delay_seconds: number;
-  every_days: number;
-};
+export type SendWindow = v.InferOutput<typeof SendWindowInput>;
+export type Embedding = v.InferOutput<typeof EmbedInput>;
 
 export const embeddingOf = (embed: Partial<Embedding>): Embedding => ({
   origins: [],

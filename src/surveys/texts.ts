@@ -151,7 +151,9 @@ const shown = (value: unknown) => {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 };
 
-export function checkContent({ type, audience, language, texts }: SurveyContent) {
+type CheckedContent = Pick<SurveyContent, 'type' | 'audience' | 'language' | 'texts'>;
+
+export function checkContent({ type, audience, language, texts }: CheckedContent) {
   if (audience !== null && type !== 'nps') {
     throw new Refusal('invalid', 'audience: only an nps survey asks employees');
   }

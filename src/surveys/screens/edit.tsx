@@ -16,6 +16,7 @@ import {
   readForm,
   Select,
   SubmitOrCancel,
+  statusOf,
   Tick,
 } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -39,33 +40,11 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
     .get('/new', (c) => {
       requireRole(c, 'editor');
       const { name } = c.var.organization;
-      const typed = { type: 'nps', language: 'en', from_name: name };
-      return showForm(c, { form: emptyForm(typed), survey: null, hasAnswers: false });
+      const form = emptyForm({ type: 'nps', language: 'en', from_name: name });
+      return showForm(c, { form, survey: null, hasAnswers: false });
     })
 
-    .post('/', async (c) => {
-      const editor = requireRole(c, 'editor');
-      const fields = await typedIn(c);
-      const shown = { survey: null, hasAnswers: false };
-      if (fields['act'] === 'add-language')
-        return showForm(c, { ...shown, form: addLanguage(fields) });
-      const status = fields['draft'] === undefined ? 'active' : 'draft';
-      const result = v.safeParse(NewSurveyInput, { ...wishOf(fields), status });
-      if (!result.success) {
-        const form = { typed: fields, errors: mistakesOf(result.issues) };
-        return showForm(c, { ...shown, form }, 422);
-      }
-      const saved = await orMistake(() => createSurvey(tools, editor, result.output));
-      if ('mistake' in saved) {
-        const form = { typed: fields, errors: { '': saved.mistake } };
-        return showForm(c, { ...shown, form }, 422);
-      }
-      return redirectWith(
-        c,
-        `${surveysPath(c.var.organization)}/${saved.id}`,
-        `“${saved.name}” is made. Its link is under Share.`,
-      );
-    })
+    .post('/', (c) => saveForm(c, tools, null))
 
     .get('/:id/edit', async (c) => {
       requireRole(c, 'editor');
@@ -75,73 +54,95 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
     })
 
     .post('/:id/edit', async (c) => {
-      const editor = requireRole(c, 'editor');
-      const survey = await surveyOf(c, tools.db);
-      const fields = await typedIn(c);
-      const shown = { survey, hasAnswers: await hasAnswers(tools, survey) };
-      if (fields['act'] === 'add-language')
-        return showForm(c, { ...shown, form: addLanguage(fields) });
-      const { type, audience, ...wish } = wishOf(fields);
-      const scale = shown.hasAnswers ? {} : { type, audience };
-      const reply_to = wish.reply_to ?? wish.from_email;
-      const result = v.safeParse(SurveyChangeInput, { ...wish, ...scale, reply_to });
-      const typed = { ...fields, ...(shown.hasAnswers && { type: survey.type }) };
-      if (!result.success) {
-        return showForm(c, { ...shown, form: { typed, errors: mistakesOf(result.issues) } }, 422);
-      }
-      const which = { id: survey.id, change: result.output };
-      const saved = await orMistake(() => changeSurvey(tools, editor, which));
-      if ('mistake' in saved) {
-        return showForm(c, { ...shown, form: { typed, errors: { '': saved.mistake } } }, 422);
-      }
-      return redirectWith(
-        c,
-        `${surveysPath(c.var.organization)}/${survey.id}`,
-        `“${saved.name}” is saved.`,
-      );
+      requireRole(c, 'editor');
+      return await saveForm(c, tools, await surveyOf(c, tools.db));
     });
-}
-
-async function typedIn(c: Context<ScreenEnv>): Promise<Record<string, string | string[]>> {
-  const form = await readForm(c, SurveyFields);
-  return form.errors ? { ...form.typed } : form.values;
 }
 
 const hasAnswers = async ({ db }: EditTools, { org_id, id }: ManagedSurvey) =>
   (await findUse(db, org_id, id)).answered;
 
+/** Makes a survey, or changes one; with answers its scale stays. */
+async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: ManagedSurvey | null) {
+  const editor = requireRole(c, 'editor');
+  const { values, typed } = await readForm(c, SurveyFields).then((form) => ({
+    typed: {},
+    ...form,
+  }));
+  const fields = values ?? typed;
+  const answered = survey !== null && (await hasAnswers(tools, survey));
+  if (fields['act'] === 'add-language') {
+    return showForm(c, { survey, hasAnswers: answered, form: addLanguage(fields) });
+  }
+  const wish = wishOf(fields);
+  const outcome = survey
+    ? await trySave(
+        SurveyChangeInput,
+        {
+          ...wish,
+          reply_to: wish.reply_to ?? wish.from_email,
+          ...(answered && { type: undefined, audience: undefined }),
+        },
+        (change) => changeSurvey(tools, editor, { id: survey.id, change }),
+      )
+    : await trySave(
+        NewSurveyInput,
+        { ...wish, status: fields['draft'] === undefined ? 'active' : 'draft' },
+        (input) => createSurvey(tools, editor, input),
+      );
+  if (outcome.errors) {
+    const form = {
+      typed: { ...fields, ...(survey && answered && { type: survey.type }) },
+      errors: outcome.errors,
+    };
+    return showForm(c, { survey, hasAnswers: answered, form });
+  }
+  const { id, name } = outcome.saved;
+  return redirectWith(
+    c,
+    `${surveysPath(c.var.organization)}/${id}`,
+    survey ? `“${name}” is saved.` : `“${name}” is made. Its link is under Share.`,
+  );
+}
+
+type SaveOutcome =
+  | { saved: ManagedSurvey; errors?: never }
+  | { errors: FormState['errors']; saved?: never };
+
+/** Shows above the form what only all fields together get wrong. */
+async function trySave<const S extends v.GenericSchema>(
+  schema: S,
+  wish: unknown,
+  save: (input: v.InferOutput<S>) => Promise<ManagedSurvey>,
+): Promise<SaveOutcome> {
+  const result = v.safeParse(schema, wish);
+  if (!result.success) return { errors: mistakesOf(result.issues) };
+  try {
+    return { saved: await save(result.output) };
+  } catch (error) {
+    const refusal = refusalIn(error);
+    if (refusal?.kind !== 'invalid' && refusal?.kind !== 'conflict') throw error;
+    return { errors: { '': toSentence(refusal.message) } };
+  }
+}
+
 /** The form with room for the texts of one more language; nothing is saved. */
-function addLanguage(fields: Record<string, string | string[]>): FormState {
+function addLanguage(fields: FormState['typed']): FormState {
   const languages = [fields['languages'] ?? [], fields['add_language'] ?? []].flat();
   const { act: _act, ...typed } = fields;
   return emptyForm({ ...typed, languages: [...new Set(languages)] });
 }
 
-/** Shows above the form what only all fields together get wrong. */
-async function orMistake(save: () => Promise<ManagedSurvey>) {
-  try {
-    return await save();
-  } catch (error) {
-    const refusal = refusalIn(error);
-    if (refusal?.kind !== 'invalid' && refusal?.kind !== 'conflict') throw error;
-    return { mistake: toSentence(refusal.message) };
-  }
-}
-
 type ShownForm = { form: FormState; survey: ManagedSurvey | null; hasAnswers: boolean };
 
-function showForm(
-  c: Context<ScreenEnv>,
-  { form, survey, hasAnswers }: ShownForm,
-  status: 200 | 422 = 200,
-) {
+function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers }: ShownForm) {
   const surveys = surveysPath(c.var.organization);
   const here = survey ? `${surveys}/${survey.id}` : surveys;
   const list = { text: 'Surveys', href: surveys };
   return renderScreen(c, {
     title: survey ? `Edit “${survey.name}”` : 'New survey',
     section: 'surveys',
-    status,
+    status: statusOf(form),
     trail: survey ? [list, { text: survey.name, href: here }] : [list],
     body: (
       <SurveyForm
@@ -166,6 +167,7 @@ type SurveyFormProps = {
 
 export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFormProps) {
   const languages = [form.typed['languages'] ?? []].flat();
+  const taken = [form.typed['language'] ?? 'en', ...languages].flat();
   return (
     <form method="post" action={action} class="columns split" data-preview>
       <div class="fields">
@@ -175,9 +177,15 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
           <TextFields form={form} prefix="" />
         </Reveal>
         <Reveal title="Languages" isOpen={languages.length > 0 || hasMistake(form, /^texts/)}>
-          <Languages form={form} languages={languages} />
+          <Languages form={form} languages={languages} taken={taken} />
         </Reveal>
-        <Reveal title="When it asks" isOpen={saysWhen(form)}>
+        <Reveal
+          title="When it asks"
+          isOpen={
+            hasAny(form, /^(reminders|ask_after|send_window\.days)/) ||
+            hasMistake(form, /^send_window/)
+          }
+        >
           <AskingFields form={form} />
         </Reveal>
         <Reveal title="On a website" isOpen={hasAny(form, /^embed\.origins/)}>
@@ -185,16 +193,153 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
         </Reveal>
         <SubmitOrCancel button="Save" cancel={cancel} />
       </div>
-      <Preview
-        surveys={surveys}
-        languages={[form.typed['language'] ?? 'en', ...languages].flat()}
-      />
+      <Preview surveys={surveys} languages={taken} />
     </form>
   );
 }
 
-function Languages({ form, languages }: { form: FormState; languages: readonly string[] }) {
-  const taken = [form.typed['language'] ?? 'en', ...languages].flat();
+type RevealProps = { title: string; isOpen: boolean; children: Child };
+
+const Reveal = ({ title, isOpen, children }: RevealProps) => (
+  <details class="reveal" open={isOpen}>
+    <summary>{title}</summary>
+    <div class="fields">{children}</div>
+  </details>
+);
+
+const hasAny = (form: FormState, names: RegExp) =>
+  hasMistake(form, names) ||
+  Object.entries(form.typed).some(([name, typed]) => names.test(name) && typed.length > 0);
+
+const hasMistake = (form: FormState, names: RegExp) =>
+  Object.keys(form.errors).some((name) => names.test(name));
+
+type FieldsProps = { form: FormState; fields: readonly Parameters<typeof Field>[0][] };
+
+const Fields = ({ form, fields }: FieldsProps) => (
+  <>
+    {fields.map((field) => (
+      <Field {...field} form={form} />
+    ))}
+  </>
+);
+
+const senderFields = [
+  { name: 'from_name', label: 'From name', autocomplete: 'off', required: true },
+  { name: 'from_email', label: 'From email', type: 'email', autocomplete: 'off', required: true },
+  {
+    name: 'reply_to',
+    label: 'Reply to',
+    type: 'email',
+    autocomplete: 'off',
+    help: 'Where replies go. From email when it is empty.',
+  },
+] as const;
+
+function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) {
+  const type = surveyTypes.find((each) => each === form.typed['type']) ?? 'nps';
+  return (
+    <>
+      <Field
+        name="name"
+        label="Name"
+        form={form}
+        help="What you call it. Contacts do not see it."
+        required
+      />
+      <Field name="question_text" label="Question" form={form} rows={2} required />
+      {existing?.hasAnswers ? (
+        <p class="small soft">Its scale stays, because it has answers: {typeFacts(type).name}.</p>
+      ) : (
+        <>
+          <Select
+            name="type"
+            label="Scale"
+            form={form}
+            options={surveyTypes.map((value) => ({ value, text: typeFacts(value).name }))}
+          />
+          <Tick
+            name="audience"
+            value="employee"
+            label="It asks employees (0 to 10 only)"
+            form={form}
+            checked={form.typed['audience'] === 'employee'}
+          />
+        </>
+      )}
+      <Fields form={form} fields={senderFields} />
+      <Select
+        name="language"
+        label="Language"
+        form={form}
+        options={languageChoices(form.typed['language'])}
+      />
+      {existing ? null : (
+        <Tick
+          name="draft"
+          label="Draft: it is not sent and takes no answers until it is opened"
+          form={form}
+        />
+      )}
+    </>
+  );
+}
+
+const categoryNames = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' };
+
+const textFields = [
+  { name: 'subject', label: 'Subject of the mail', help: 'The question when it is empty.' },
+  {
+    name: 'intro',
+    label: 'Before the question, in the mail',
+    rows: 3,
+    help: 'Texts may address the contact: {{name}}, {{first_name|there}}, {{properties.plan|your plan}}.',
+  },
+  { name: 'follow_up', label: 'Question above the comment' },
+  { name: 'thanks', label: 'Thanks after the answer', rows: 2 },
+];
+
+const categoryFields = categories.flatMap((category) => {
+  const people = categoryNames[category];
+  const thanks = `thanks.${category}`;
+  return [
+    { name: `follow_up.${category}`, label: `Question above the comment, for ${people}` },
+    { name: thanks, label: `Thanks to ${people}`, rows: 2 },
+    {
+      name: `${thanks}.link_url`,
+      label: `Link for ${people}`,
+      type: 'url' as const,
+      help: 'An https address.',
+    },
+    { name: `${thanks}.link_text`, label: `Words of the link for ${people}` },
+  ];
+});
+
+function TextFields({ form, prefix }: { form: FormState; prefix: string }) {
+  const filled = { ...form.typed, ...form.errors };
+  const prefixed = <F extends { name: string }>(fields: readonly F[]) =>
+    fields.map((field) => ({ ...field, name: `${prefix}${field.name}` }));
+  const ofCategories = prefixed(categoryFields);
+  return (
+    <>
+      <Fields form={form} fields={prefixed(textFields)} />
+      <details class="reveal" open={ofCategories.some(({ name }) => filled[name]?.length)}>
+        <summary>Other words for each category</summary>
+        <div class="fields">
+          <Fields form={form} fields={ofCategories} />
+        </div>
+      </details>
+    </>
+  );
+}
+
+type LanguagesProps = {
+  form: FormState;
+  languages: readonly string[];
+  taken: readonly string[];
+};
+
+function Languages({ form, languages, taken }: LanguagesProps) {
   const rest = languageChoices(undefined).filter(({ value }) => !taken.includes(value));
   return (
     <>
@@ -222,24 +367,8 @@ function Languages({ form, languages }: { form: FormState; languages: readonly s
   );
 }
 
-type RevealProps = { title: string; isOpen: boolean; children: Child };
-
-const Reveal = ({ title, isOpen, children }: RevealProps) => (
-  <details class="reveal" open={isOpen}>
-    <summary>{title}</summary>
-    <div class="fields">{children}</div>
-  </details>
-);
-
-const hasAny = (form: FormState, names: RegExp) =>
-  hasMistake(form, names) ||
-  Object.entries(form.typed).some(([name, typed]) => names.test(name) && typed.length > 0);
-
-const saysWhen = (form: FormState) =>
-  hasAny(form, /^(reminders|ask_after|send_window\.days)/) || hasMistake(form, /^send_window/);
-
-const hasMistake = (form: FormState, names: RegExp) =>
-  Object.keys(form.errors).some((name) => names.test(name));
+/** A number of days or seconds. */
+const inNumber = { inputmode: 'numeric', size: 'day' } as const;
 
 const days = {
   mon: 'Monday',
@@ -251,25 +380,37 @@ const days = {
   sun: 'Sunday',
 };
 
+const optionsOf = (texts: Readonly<Record<string, string>>) =>
+  Object.entries(texts).map(([value, text]) => ({ value, text }));
+
+const hourFields = [
+  { name: 'send_window.from', label: 'From', value: '09:00', size: 'day' },
+  { name: 'send_window.to', label: 'To', value: '17:00', size: 'day' },
+  {
+    name: 'send_window.time_zone',
+    label: 'Time zone',
+    value: 'UTC',
+    help: 'Such as Europe/Berlin.',
+  },
+] as const;
+
 function AskingFields({ form }: { form: FormState }) {
   return (
     <>
       <Field
+        {...inNumber}
         name="ask_after_days"
         label="Ask by itself, so many days after a contact is added"
         form={form}
-        inputmode="numeric"
-        size="day"
         help="0 to 365. Empty: only when you send it."
       />
       {reminderNumbers.map((at) => (
         <div class="inline">
           <Field
+            {...inNumber}
             name={`reminders.${at}.after_days`}
             label={`Reminder ${at} after days`}
             form={form}
-            inputmode="numeric"
-            size="day"
           />
           <Field name={`reminders.${at}.subject`} label={`Subject of reminder ${at}`} form={form} />
         </div>
@@ -280,31 +421,53 @@ function AskingFields({ form }: { form: FormState }) {
         form={form}
         value={form.typed['send_window.days']}
         several
-        options={Object.entries(days).map(([value, text]) => ({ value, text }))}
+        options={optionsOf(days)}
         help="For campaigns, reminders and mails by itself. Without a day: at any time."
       />
       <div class="inline">
-        <Field name="send_window.from" label="From" form={form} value="09:00" size="day" />
-        <Field name="send_window.to" label="To" form={form} value="17:00" size="day" />
-        <Field
-          name="send_window.time_zone"
-          label="Time zone"
-          form={form}
-          value="UTC"
-          help="Such as Europe/Berlin."
-        />
+        <Fields form={form} fields={hourFields} />
       </div>
     </>
   );
 }
 
-const shown = [
-  { value: 'page', text: 'Page' },
-  { value: 'mail', text: 'Mail' },
-  { value: 'promoter', text: 'Thanks to promoters' },
-  { value: 'passive', text: 'Thanks to passives' },
-  { value: 'detractor', text: 'Thanks to detractors' },
+const shownParts = {
+  page: 'Page',
+  mail: 'Mail',
+  promoter: 'Thanks to promoters',
+  passive: 'Thanks to passives',
+  detractor: 'Thanks to detractors',
+};
+
+const timingFields = [
+  { ...inNumber, name: 'embed.delay_seconds', label: 'Shows after so many seconds', value: 5 },
+  { ...inNumber, name: 'embed.every_days', label: 'Again after so many days', value: 30 },
 ];
+
+function EmbedFields({ form }: { form: FormState }) {
+  return (
+    <>
+      <Field
+        name="embed.origins"
+        label="Websites"
+        form={form}
+        rows={2}
+        help="The origins that may show it, such as https://www.example.com, one a line. The lines to put there are under Share."
+      />
+      <Choice
+        name="embed.position"
+        label="Where"
+        form={form}
+        value={form.typed['embed.position'] ?? 'corner'}
+        options={optionsOf({
+          corner: 'In a corner',
+          inline: 'In the page, where its line stands',
+        })}
+      />
+      <Fields form={form} fields={timingFields} />
+    </>
+  );
+}
 
 type PreviewProps = { surveys: string; languages: readonly string[] };
 
@@ -325,7 +488,7 @@ function Preview({ surveys, languages }: PreviewProps) {
         </button>
       </div>
       <div class="inline">
-        <Select name="preview.show" label="Of" options={shown} />
+        <Select name="preview.show" label="Of" options={optionsOf(shownParts)} />
         <Select
           name="preview.language"
           label="In"
@@ -335,202 +498,18 @@ function Preview({ surveys, languages }: PreviewProps) {
           name="preview.device"
           label="On a"
           value="phone"
-          options={[
-            { value: 'phone', text: 'Phone' },
-            { value: 'desktop', text: 'Desktop' },
-          ]}
+          options={optionsOf({ phone: 'Phone', desktop: 'Desktop' })}
         />
         <Choice
           name="preview.scheme"
           label="When it is"
           value="light"
-          options={[
-            { value: 'light', text: 'Light' },
-            { value: 'dark', text: 'Dark' },
-          ]}
+          options={optionsOf({ light: 'Light', dark: 'Dark' })}
         />
       </div>
       <div class="screen">
         <iframe name="preview-frame" title="Preview of the survey" />
       </div>
     </section>
-  );
-}
-
-type BasicsProps = {
-  form: FormState;
-  /** A survey that exists: with answers its scale stays. */
-  existing: { hasAnswers: boolean } | null;
-};
-
-function Basics({ form, existing }: BasicsProps) {
-  return (
-    <>
-      <Field
-        name="name"
-        label="Name"
-        form={form}
-        help="What you call it. Contacts do not see it."
-        required
-      />
-      <Field name="question_text" label="Question" form={form} rows={2} required />
-      {existing?.hasAnswers ? (
-        <p class="small soft">
-          Its scale stays, because it has answers: {typeFacts(typeOf(form)).name}.
-        </p>
-      ) : (
-        <>
-          <Select
-            name="type"
-            label="Scale"
-            form={form}
-            options={surveyTypes.map((value) => ({ value, text: typeFacts(value).name }))}
-          />
-          <Tick
-            name="audience"
-            value="employee"
-            label="It asks employees (0 to 10 only)"
-            form={form}
-            checked={form.typed['audience'] === 'employee'}
-          />
-        </>
-      )}
-      <Field name="from_name" label="From name" form={form} autocomplete="off" required />
-      <Field
-        name="from_email"
-        label="From email"
-        type="email"
-        form={form}
-        autocomplete="off"
-        required
-      />
-      <Field
-        name="reply_to"
-        label="Reply to"
-        type="email"
-        form={form}
-        autocomplete="off"
-        help="Where replies go. From email when it is empty."
-      />
-      <Select
-        name="language"
-        label="Language"
-        form={form}
-        options={languageChoices(form.typed['language'])}
-      />
-      {existing ? null : (
-        <Tick
-          name="draft"
-          label="Draft: it is not sent and takes no answers until it is opened"
-          form={form}
-        />
-      )}
-    </>
-  );
-}
-
-const typeOf = (form: FormState) =>
-  surveyTypes.find((type) => type === form.typed['type']) ?? 'nps';
-
-const names = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' } as const;
-
-type TextFieldsProps = { form: FormState; prefix: string };
-
-function TextFields({ form, prefix }: TextFieldsProps) {
-  const linked = /^(?:follow_up|thanks)\.(?:promoter|passive|detractor)/;
-  const isOpen = Object.entries({ ...form.typed, ...form.errors }).some(
-    ([name, typed]) =>
-      name.startsWith(prefix) && linked.test(name.slice(prefix.length)) && typed.length > 0,
-  );
-  return (
-    <>
-      <Field
-        name={`${prefix}subject`}
-        label="Subject of the mail"
-        form={form}
-        help="The question when it is empty."
-      />
-      <Field
-        name={`${prefix}intro`}
-        label="Before the question, in the mail"
-        form={form}
-        rows={3}
-        help="Texts may address the contact: {{name}}, {{first_name|there}}, {{properties.plan|your plan}}."
-      />
-      <Field name={`${prefix}follow_up`} label="Question above the comment" form={form} />
-      <Field name={`${prefix}thanks`} label="Thanks after the answer" form={form} rows={2} />
-      <details class="reveal" open={isOpen}>
-        <summary>Other words for each category</summary>
-        <div class="fields">
-          {categories.map((category) => (
-            <>
-              <Field
-                name={`${prefix}follow_up.${category}`}
-                label={`Question above the comment, for ${names[category]}`}
-                form={form}
-              />
-              <Field
-                name={`${prefix}thanks.${category}`}
-                label={`Thanks to ${names[category]}`}
-                form={form}
-                rows={2}
-              />
-              <Field
-                name={`${prefix}thanks.${category}.link_url`}
-                label={`Link for ${names[category]}`}
-                type="url"
-                form={form}
-                help="An https address."
-              />
-              <Field
-                name={`${prefix}thanks.${category}.link_text`}
-                label={`Words of the link for ${names[category]}`}
-                form={form}
-              />
-            </>
-          ))}
-        </div>
-      </details>
-    </>
-  );
-}
-
-function EmbedFields({ form }: { form: FormState }) {
-  return (
-    <>
-      <Field
-        name="embed.origins"
-        label="Websites"
-        form={form}
-        rows={2}
-        help="The origins that may show it, such as https://www.example.com, one a line. The lines to put there are under Share."
-      />
-      <Choice
-        name="embed.position"
-        label="Where"
-        form={form}
-        value={form.typed['embed.position'] ?? 'corner'}
-        options={[
-          { value: 'corner', text: 'In a corner' },
-          { value: 'inline', text: 'In the page, where its line stands' },
-        ]}
-      />
-      <Field
-        name="embed.delay_seconds"
-        label="Shows after so many seconds"
-        form={form}
-        inputmode="numeric"
-        value={5}
-        size="day"
-      />
-      <Field
-        name="embed.every_days"
-        label="Again after so many days"
-        form={form}
-        inputmode="numeric"
-        value={30}
-        size="day"
-      />
-    </>
   );
 }
