@@ -3,20 +3,11 @@ import { noOwner } from '../responses/filter.queries.ts';
 import { State, type StateKind, Time } from '../web/app/badges.tsx';
 import { count, counted } from '../web/app/lists.tsx';
 import type { ShownOrganization } from '../web/app/screen.tsx';
-import { type AttentionCounts, mostCounted } from './queries.ts';
+import { type AttentionCounts, maxCounted } from './queries.ts';
 
-type AttentionItem = {
-  kind: StateKind;
-  title: string;
-  text: Child;
-  href: string;
-  act: string;
-  about: string;
-};
-
-const manyMailsUsed = 80;
-const troubledShare = 0.05;
-const fewestFailures = 5;
+const nearLimitPercent = 80;
+const maxFailedShare = 0.05;
+const minFailures = 5;
 
 type AttentionProps = { found: AttentionCounts; organization: ShownOrganization };
 
@@ -48,38 +39,35 @@ export function AttentionPart({ found, organization }: AttentionProps) {
   );
 }
 
-function attentionItems(
-  found: AttentionCounts,
-  { slug, role }: ShownOrganization,
-): AttentionItem[] {
+type AttentionItem = {
+  kind: StateKind;
+  title: string;
+  text: Child;
+  href: string;
+  act: string;
+  about: string;
+};
+
+function attentionItems(found: AttentionCounts, { slug, role }: ShownOrganization) {
   const base = `/o/${slug}`;
-  return [
-    ...webhookItems(found, base),
-    ...responseItems(found, base, role),
-    ...mailItems(found, base),
-  ];
-}
-
-const webhookItems = ({ webhooks }: AttentionCounts, base: string): AttentionItem[] =>
-  webhooks.map(({ id, url, active, failure_count }) => ({
-    kind: active ? 'warning' : 'failed',
-    title: active ? 'Webhook fails' : 'Webhook switched off',
-    text: `${hostOf(url)} failed ${failure_count === 1 ? 'once' : `${failure_count} times in a row`}.`,
-    href: `${base}/webhooks/${id}`,
-    act: 'View',
-    about: hostOf(url),
-  }));
-
-type ReaderRole = ShownOrganization['role'];
-
-function responseItems(found: AttentionCounts, base: string, role: ReaderRole): AttentionItem[] {
+  const items = found.webhooks.map(({ id, url, active, failure_count }): AttentionItem => {
+    const host = URL.canParse(url) ? new URL(url).host : url;
+    const times = failure_count === 1 ? 'once' : `${failure_count} times in a row`;
+    return {
+      kind: active ? 'warning' : 'failed',
+      title: active ? 'Webhook fails' : 'Webhook switched off',
+      text: `${host} failed ${times}.`,
+      href: `${base}/webhooks/${id}`,
+      act: 'View',
+      about: host,
+    };
+  });
   const { held, open_detractors, oldest_open, open_since } = found;
-  const items: AttentionItem[] = [];
   if (open_detractors > 0 && oldest_open) {
-    const many = open_detractors >= mostCounted;
-    const detractors = many
-      ? `Over ${count(mostCounted - 1)} detractors`
-      : counted(open_detractors, 'detractor');
+    const detractors =
+      open_detractors >= maxCounted
+        ? `Over ${count(maxCounted - 1)} detractors`
+        : counted(open_detractors, 'detractor');
     items.push({
       kind: 'waiting',
       title: `${detractors} without an owner`,
@@ -103,14 +91,9 @@ function responseItems(found: AttentionCounts, base: string, role: ReaderRole): 
       about: 'what is on hold',
     });
   }
-  return items;
-}
-
-function mailItems(found: AttentionCounts, base: string): AttentionItem[] {
   const { mails_used, monthly_send_limit, mails_sent, mails_failed, bounced } = found;
-  const items: AttentionItem[] = [];
   const used = monthly_send_limit === 0 ? 0 : Math.floor((100 * mails_used) / monthly_send_limit);
-  if (used >= manyMailsUsed) {
+  if (used >= nearLimitPercent) {
     items.push({
       kind: used >= 100 ? 'failed' : 'warning',
       title: `${used}% of this month’s mails used`,
@@ -120,8 +103,7 @@ function mailItems(found: AttentionCounts, base: string): AttentionItem[] {
       about: 'of this month',
     });
   }
-  const isTroubled = mails_failed > troubledShare * (mails_sent + mails_failed);
-  if (mails_failed >= fewestFailures && isTroubled) {
+  if (mails_failed >= minFailures && mails_failed > maxFailedShare * (mails_sent + mails_failed)) {
     items.push({
       kind: 'failed',
       title: `${counted(mails_failed, 'mail')} failed in the last 7 days`,
@@ -131,7 +113,7 @@ function mailItems(found: AttentionCounts, base: string): AttentionItem[] {
       about: 'settings',
     });
   }
-  if (bounced >= fewestFailures && bounced > troubledShare * mails_sent) {
+  if (bounced >= minFailures && bounced > maxFailedShare * mails_sent) {
     items.push({
       kind: 'warning',
       title: `${counted(bounced, 'address', 'addresses')} bounced in the last 7 days`,
@@ -144,8 +126,6 @@ function mailItems(found: AttentionCounts, base: string): AttentionItem[] {
   return items;
 }
 
-const hostOf = (url: string) => (URL.canParse(url) ? new URL(url).host : url);
-
 type FirstStepsProps = {
   organization: ShownOrganization;
   survey: { id: string; name: string } | undefined;
@@ -153,8 +133,9 @@ type FirstStepsProps = {
 };
 
 export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsProps) {
-  const base = `/o/${organization.slug}`;
-  const mayEdit = organization.role !== 'viewer';
+  const { name, role, slug } = organization;
+  const base = `/o/${slug}`;
+  const mayEdit = role !== 'viewer';
   return (
     <>
       <section aria-labelledby="first">
@@ -162,16 +143,12 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
         <p class="soft">Your score appears here with the first response.</p>
         <ol class="steps">
           <Step title="Create the organization" done>
-            <bdi>{organization.name}</bdi>; you are its {organization.role}.
+            <bdi>{name}</bdi>; you are its {role}.
           </Step>
           <Step
             title="Write a survey"
             done={survey !== undefined}
-            act={
-              mayEdit && !survey
-                ? { href: `${base}/surveys/new`, text: 'New survey', primary: true }
-                : undefined
-            }
+            act={mayEdit && { href: `${base}/surveys/new`, text: 'New survey', primary: true }}
           >
             {survey ? (
               <a href={`${base}/surveys/${survey.id}`}>{survey.name}</a>
@@ -182,9 +159,7 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
           <Step
             title="Set up mail"
             done={hasMailServer}
-            act={
-              hasMailServer ? undefined : { href: `${base}/settings/mail`, text: 'Mail settings' }
-            }
+            act={{ href: `${base}/settings/mail`, text: 'Mail settings' }}
           >
             {hasMailServer
               ? 'Mails go out through the mail server of this deployment.'
@@ -193,9 +168,8 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
           <Step
             title="Ask people"
             act={
-              mayEdit && survey
-                ? { href: `${base}/surveys/${survey.id}/send`, text: 'Send', primary: true }
-                : undefined
+              mayEdit &&
+              survey && { href: `${base}/surveys/${survey.id}/send`, text: 'Send', primary: true }
             }
           >
             Upload a list or share a link. Before anything is sent you see which addresses will be
@@ -203,7 +177,37 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
           </Step>
         </ol>
       </section>
-      {organization.role === 'viewer' ? null : <Later base={base} role={organization.role} />}
+      {mayEdit ? (
+        <section aria-labelledby="later">
+          <h2 id="later">Later</h2>
+          <ul class="rows look measure">
+            {role === 'owner' ? (
+              <Later
+                title="Invite your team"
+                href={`${base}/settings/members`}
+                act="Invite"
+                about="members"
+              >
+                Viewers read everything; editors also send surveys and tag responses.
+              </Later>
+            ) : null}
+            <Later
+              title="Connect your other systems"
+              href={`${base}/webhooks/new`}
+              act="New webhook"
+            >
+              A webhook receives each response within seconds, signed.
+            </Later>
+            <Later title="Import earlier responses">
+              So that the trend starts in the past: the operator of this server imports a CSV file
+              with scores and times by <code>askback import responses</code>.
+            </Later>
+            <Later title="Write programs of your own" href="/docs" act="API" about="documentation">
+              The API reads and changes what you see here.
+            </Later>
+          </ul>
+        </section>
+      ) : null}
     </>
   );
 }
@@ -211,7 +215,8 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
 type StepProps = {
   title: string;
   done?: boolean;
-  act?: { href: string; text: string; primary?: boolean } | undefined;
+  /** Offered until the step is done. */
+  act?: { href: string; text: string; primary?: boolean } | false | undefined;
   children?: Child;
 };
 
@@ -223,7 +228,7 @@ function Step({ title, done = false, act, children }: StepProps) {
         {done ? <span class="hidden"> (done)</span> : null}
       </h3>
       <p class="soft">{children}</p>
-      {act ? (
+      {act && !done ? (
         <div class="actions">
           <a class={act.primary ? 'button primary' : 'button'} href={act.href}>
             {act.text}
@@ -234,52 +239,19 @@ function Step({ title, done = false, act, children }: StepProps) {
   );
 }
 
-function Later({ base, role }: { base: string; role: ShownOrganization['role'] }) {
-  return (
-    <section aria-labelledby="later">
-      <h2 id="later">Later</h2>
-      <ul class="rows look measure">
-        {role === 'owner' ? (
-          <li>
-            <div>
-              <p>Invite your team</p>
-              <p class="meta">
-                Viewers read everything; editors also send surveys and tag responses.
-              </p>
-            </div>
-            <a class="more" href={`${base}/settings/members`}>
-              Invite<span class="hidden"> members</span>
-            </a>
-          </li>
-        ) : null}
-        <li>
-          <div>
-            <p>Connect your other systems</p>
-            <p class="meta">A webhook receives each response within seconds, signed.</p>
-          </div>
-          <a class="more" href={`${base}/webhooks/new`}>
-            New webhook
-          </a>
-        </li>
-        <li>
-          <div>
-            <p>Import earlier responses</p>
-            <p class="meta">
-              So that the trend starts in the past: the operator of this server imports a CSV file
-              with scores and times by <code>askback import responses</code>.
-            </p>
-          </div>
-        </li>
-        <li>
-          <div>
-            <p>Write programs of your own</p>
-            <p class="meta">The API reads and changes what you see here.</p>
-          </div>
-          <a class="more" href="/docs">
-            API<span class="hidden"> documentation</span>
-          </a>
-        </li>
-      </ul>
-    </section>
-  );
-}
+type LaterProps = { title: string; href?: string; act?: string; about?: string; children: Child };
+
+const Later = ({ title, href, act, about, children }: LaterProps) => (
+  <li>
+    <div>
+      <p>{title}</p>
+      <p class="meta">{children}</p>
+    </div>
+    {href ? (
+      <a class="more" href={href}>
+        {act}
+        {about ? <span class="hidden"> {about}</span> : null}
+      </a>
+    ) : null}
+  </li>
+);

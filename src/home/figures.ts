@@ -8,57 +8,21 @@ import {
 import { readInstants } from '../responses/period.ts';
 import {
   countTrend,
-  type NpsTrendRow,
   sampleVariance,
   type TrendRows,
   type TrendTally,
   trendOf,
   trendRows,
 } from '../responses/trend.ts';
-import {
-  type Category,
-  type Counted,
-  type Measured,
-  measure,
-  type SurveyType,
-  typeFacts,
-} from '../survey-types.ts';
-import { type AttentionCounts, findAttention } from './queries.ts';
-import { type Change, compare, facetsOf, type HomePeriod, type HomeScope, sumOf } from './rules.ts';
-
-type TrendFigures = {
-  now: Measured;
-  before: Measured;
-  change: Change | null;
-  tally: Counted;
-  steps: (NpsTrendRow & { measured: Measured })[];
-  /** Null where a property is asked for: mails are not counted by it. */
-  asked: AskedCounts | null;
-};
-
-export type HomeFigures = TrendFigures & { comments: NewestComment[]; attention: AttentionCounts };
+import { type Category, measure, type SurveyType, typeFacts } from '../survey-types.ts';
+import { compare, facetsOf, type HomePeriod, type HomeScope, sumOf } from './rules.ts';
 
 export type LookedAt = { scope: HomeScope; period: HomePeriod; timeZone: string };
 
-export async function readHomeFigures(
-  db: Db,
-  orgId: string,
-  looked: LookedAt,
-): Promise<HomeFigures> {
-  const [figures, comments, attention] = await Promise.all([
-    readTrendFigures(db, orgId, looked),
-    listNewestComments(db, orgId, ofDays(looked)),
-    findAttention(db, orgId),
-  ]);
-  return { ...figures, comments, attention };
-}
+export type TrendFigures = Awaited<ReturnType<typeof readTrendFigures>>;
 
-/** The part of it that the page of a survey shows. The totals are the sums of the trend, as the API answers it. */
-export async function readTrendFigures(
-  db: Db,
-  orgId: string,
-  looked: LookedAt,
-): Promise<TrendFigures> {
+/** The totals are the sums of the trend, so that they agree with the API. */
+export async function readTrendFigures(db: Db, orgId: string, looked: LookedAt) {
   const { type } = looked.scope;
   const rows = rowsWithBefore(looked);
   const { trend, variance, variance_before, asked } = await findTrendFigures(db, orgId, {
@@ -78,6 +42,7 @@ export async function readTrendFigures(
     now,
     before,
     tally,
+    /** Null where a property is asked for: mails are not counted by it. */
     asked,
     change: compare(type, now, before),
     steps: steps.map((step) => ({ ...step, measured: measure(type, step, variance) })),
@@ -93,11 +58,11 @@ export function ofDays({ scope, period: { from, to }, timeZone }: LookedAt) {
   };
 }
 
-/** The steps of the period, and in front of them the period before as one: it ends where the first step begins. */
+/** The steps of the period, after the whole period before as the first row. */
 function rowsWithBefore({ period, timeZone }: LookedAt): TrendRows {
-  const { interval, from, to, before } = period;
-  const days = { from: readInstants(from) ?? null, to: readInstants(to) ?? null };
-  const rows = trendRows({ interval, timeZone, ...days }, new Date());
+  const { interval, before } = period;
+  const [from, to] = [readInstants(period.from)!, readInstants(period.to)!];
+  const rows = trendRows({ interval, timeZone, from, to }, new Date());
   return {
     ...rows,
     starts: [before.from, ...rows.starts],
@@ -134,14 +99,9 @@ type TrendFound = {
 export async function findTrendFigures(
   sql: Sql,
   orgId: string,
-  {
-    scope,
-    days,
-    before,
-    rows,
-    isMean,
-  }: OfDays & { before: Days; rows: TrendRows; isMean: boolean },
-): Promise<TrendFound> {
+  of: OfDays & { before: Days; rows: TrendRows; isMean: boolean },
+) {
+  const { scope, days, before, rows, isMean } = of;
   const variance = ({ from, to, timeZone }: Days) =>
     isMean ? sampleVariance(sql, orgId, { scope, from, to, timeZone }) : sql`null::float8`;
   return one(
@@ -160,7 +120,7 @@ const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
   where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}
 )`;
 
-const mostComments = 8;
+const maxComments = 8;
 
 export async function listNewestComments(sql: Sql, orgId: string, of: OfDays) {
   const newest = of.scope.facets.length > 0 ? facetComments : comments;
@@ -179,7 +139,7 @@ const comments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   where org_id = ${orgId} and held_reason is null and comment is not null
     ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
   order by created_at desc, id desc
-  limit ${mostComments}`;
+  limit ${maxComments}`;
 
 /** In the order of the index of properties. */
 const facetComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
@@ -191,7 +151,7 @@ const facetComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   join responses o on o.org_id = ${orgId} and o.created_at = f.created_at and o.id = f.id
   where o.held_reason is null and o.comment is not null
   order by f.created_at desc, f.id desc
-  limit ${mostComments}`;
+  limit ${maxComments}`;
 
 export const onDays = (sql: Sql, column: Part, { from, to, timeZone }: Days) => sql`
   ${column} >= ${from}::timestamp at time zone ${timeZone}

@@ -17,7 +17,7 @@ export type HomeSetting = {
   kinds: { type: SurveyType; audience: 'employee' | 'customer'; responses: number }[];
 };
 
-const mostSurveys = 12;
+const maxSurveys = 12;
 
 /** The surveys with the most responses, and the kinds of surveys. */
 export async function findHomeSetting(sql: Sql, orgId: string): Promise<HomeSetting> {
@@ -36,7 +36,7 @@ export async function findHomeSetting(sql: Sql, orgId: string): Promise<HomeSett
              (select coalesce(json_agg(json_build_object(
                        'id', id, 'name', name, 'type', type, 'audience', audience, 'responses', responses)
                      order by responses desc, created_at desc, id desc), '[]')
-              from (select * from counted order by responses desc, created_at desc, id desc limit ${mostSurveys}) first) as surveys,
+              from (select * from counted order by responses desc, created_at desc, id desc limit ${maxSurveys}) first) as surveys,
              (select coalesce(json_agg(kind order by responses desc, type, audience), '[]')
               from (
                 select type, coalesce(audience, 'customer') as audience, sum(responses)::int as responses
@@ -80,10 +80,10 @@ export type AttentionCounts = {
   }[];
 };
 
-const mostWebhooks = 5;
+const maxWebhooks = 5;
 const openSince = (sql: Sql) => sql`((now() at time zone o.time_zone)::date - 30)`;
 
-export const mostCounted = 1_000;
+export const maxCounted = 1_000;
 
 export async function findAttention(sql: Sql, orgId: string) {
   return one(
@@ -104,7 +104,7 @@ export async function findAttention(sql: Sql, orgId: string) {
             from webhooks
             where org_id = ${orgId} and (failure_count > 0 or (not active and deactivated_reason is not null))
             order by active, created_at desc
-            limit ${mostWebhooks}
+            limit ${maxWebhooks}
           ) troubled) as webhooks
   from organizations o
   cross join lateral (
@@ -121,7 +121,7 @@ export async function findAttention(sql: Sql, orgId: string) {
       from responses
       where org_id = ${orgId} and held_reason is null and state = 'open' and category = 'detractor'
         and owner_id is null and created_at >= ${openSince(sql)}::timestamp at time zone o.time_zone
-      limit ${mostCounted}
+      limit ${maxCounted}
     ) newest
   ) unowned
   where o.id = ${orgId}`,

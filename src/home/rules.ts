@@ -92,16 +92,10 @@ export function chooseKind(scopes: readonly HomeScope[], asked: Asked): HomeScop
 type AskedProperties = { [parameter: `property.${string}`]: string };
 
 const prefix = 'property.';
-const mostProperties = 10;
-
-type PropertiesRead = {
-  properties: AskedProperties;
-  typed: Record<string, string>;
-  errors: Record<string, string>;
-};
+const maxProperties = 10;
 
 /** Reads properties from the address and from the field where they are typed as `plan=pro`. */
-export function readProperties(queries: Readonly<Record<string, string[]>>): PropertiesRead {
+export function readProperties(queries: Readonly<Record<string, string[]>>) {
   const { property: typed = [], ...named } = queries;
   const properties: AskedProperties = {};
   for (const [parameter, values] of Object.entries(named)) {
@@ -111,19 +105,16 @@ export function readProperties(queries: Readonly<Record<string, string[]>>): Pro
   const text = typed.at(-1) ?? '';
   const pair = readPair(text);
   if (pair) properties[propertyParameter(pair.name)] = pair.value;
-  else if (text !== '') return mistaken(properties, text, typedWrongly);
-  const isTooMuch = Object.keys(properties).length > mostProperties;
-  return isTooMuch ? mistaken({}, text, tooMany) : { properties, typed: {}, errors: {} };
+  const mistaken = (property: string) => ({ typed: { property: text }, errors: { property } });
+  if (!pair && text !== '') {
+    return { properties, ...mistaken('Write it as name=value, such as plan=pro.') };
+  }
+  if (Object.keys(properties).length > maxProperties) {
+    const tooMany = `At most ${maxProperties} properties can be asked for.`;
+    return { properties: {}, ...mistaken(tooMany) };
+  }
+  return { properties, typed: {}, errors: {} };
 }
-
-const mistaken = (properties: AskedProperties, text: string, why: string): PropertiesRead => ({
-  properties,
-  typed: { property: text },
-  errors: { property: why },
-});
-
-const typedWrongly = 'Write it as name=value, such as plan=pro.';
-const tooMany = `At most ${mostProperties} properties can be asked for.`;
 
 const isProperty = (parameter: string): parameter is `property.${string}` =>
   parameter.startsWith(prefix) && parameter.length > prefix.length;
@@ -150,11 +141,7 @@ export type HomePeriod = {
   interval: TrendInterval;
 };
 
-export type AskedPeriod = {
-  period?: string | undefined;
-  date_from?: string | undefined;
-  date_to?: string | undefined;
-};
+export type AskedPeriod = Partial<Record<'period' | 'date_from' | 'date_to', string | undefined>>;
 
 /** Dates win over a period; without either it is the usual one. What cannot be read is a mistake at its field. */
 export function choosePeriod(asked: AskedPeriod, today: string): HomePeriod | PeriodMistakes {
@@ -165,7 +152,7 @@ export function choosePeriod(asked: AskedPeriod, today: string): HomePeriod | Pe
 }
 
 const usual = '90d';
-export const mostDays = 1_095;
+export const maxDays = 1_095;
 
 type PeriodMistakes = { errors: Record<string, string> };
 
@@ -174,30 +161,18 @@ function customPeriod(from: string, to: string): HomePeriod | PeriodMistakes {
   if (!isDay(to)) return { errors: { date_to: 'Enter a day, such as 2026-04-01.' } };
   if (to < from) return { errors: { date_to: 'This day is before the first one.' } };
   const period = periodOf('custom', from, to);
-  return period.days > mostDays
-    ? { errors: { date_from: 'A period has three years at most.' } }
-    : period;
+  if (period.days <= maxDays) return period;
+  return { errors: { date_from: 'A period has three years at most.' } };
 }
 
 function periodOf(name: HomePeriod['name'], from: string, to: string): HomePeriod {
-  const days = daysBetween(from, to) + 1;
+  const days = Temporal.PlainDate.from(from).until(to).days + 1;
   const before = { from: addDays(from, -days), to: addDays(from, -1) };
-  return { name, from, to, days, before, interval: intervalFor(days) };
+  const interval = days <= 31 ? 'day' : days <= 200 ? 'week' : 'month';
+  return { name, from, to, days, before, interval };
 }
-
-function intervalFor(days: number): TrendInterval {
-  if (days <= 31) return 'day';
-  return days <= 200 ? 'week' : 'month';
-}
-
-const earliest = '1990-01-01';
 
 export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text) || text < earliest || text > '2999') return false;
-  return isInCalendar(text);
+  const isIso = /^\d{4}-\d\d-\d\d$/.test(text);
+  return isIso && text >= '1990' && text < '2999' && isInCalendar(text);
 }
-
-const daysBetween = (from: string, to: string) =>
-  Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMs);
-
-const dayMs = 86_400_000;

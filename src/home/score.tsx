@@ -2,20 +2,18 @@ import type { Child } from 'hono/jsx';
 import { lazily } from '../lib/async/memoize.ts';
 import type { Db } from '../lib/db/db.ts';
 import { addDays } from '../responses/period.ts';
-import type { NpsTrendRow } from '../responses/trend.ts';
 import {
   formatMargin,
   formatValue,
   type Measured,
   percentage,
   type SurveyType,
-  type Tally,
   typeFacts,
 } from '../survey-types.ts';
 import type { FormState } from '../web/app/forms.tsx';
 import { count, counted, DataTable } from '../web/app/lists.tsx';
 import { PartsBar, TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
-import { readTrendFigures } from './figures.ts';
+import { readTrendFigures, type TrendFigures } from './figures.ts';
 import { AskedPart, PropertyChoice, withQuery } from './parts.tsx';
 import { findAnsweredDays } from './queries.ts';
 import {
@@ -24,19 +22,18 @@ import {
   choosePeriod,
   type HomePeriod,
   type HomeScope,
-  mostDays,
+  maxDays,
   propertyParameter,
   type ScopeQuery,
   scopeQuery,
 } from './rules.ts';
-import { type Comparison, type MeasuredSegment, sampledResponses } from './segments.ts';
-
-const means = 'The score of each value of a property of contacts: by plan, by country.';
+import { type Comparison, sampledResponses } from './segments.ts';
 
 type SegmentsProps = {
   path: string;
   scope: HomeScope;
   period: Readonly<Record<string, string>>;
+  /** Null until it is asked for. */
   comparison: Comparison | null;
   form: FormState;
 };
@@ -46,38 +43,14 @@ export function SegmentsPart({ path, scope, period, comparison, form }: Segments
   const asked = { ...scopeQuery(scope), ...period };
   const here = withQuery(path, asked);
   const linkTo = (name: string) => `${here}&compare=${encodeURIComponent(name)}#compare`;
+  const { names = [], by = null, segments = [] } = comparison ?? {};
+  const offered = names.filter((name) => !(propertyParameter(name) in scope.properties));
   return (
     <section class="part" id="compare" aria-labelledby="compare-heading">
       <div class="title">
         <h2 id="compare-heading">By property</h2>
         <PropertyChoice path={path} stays={asked} form={form} />
       </div>
-      {comparison === null ? (
-        <p class="soft">
-          {means} <a href={linkTo('')}>Choose a property</a>
-        </p>
-      ) : (
-        <Compared {...{ path, asked, linkTo, scope, comparison }} />
-      )}
-    </section>
-  );
-}
-
-type Asked = Readonly<Record<string, string | undefined>>;
-
-type ComparedProps = {
-  path: string;
-  asked: Asked;
-  linkTo: (name: string) => string;
-  scope: HomeScope;
-  comparison: Comparison;
-};
-
-function Compared({ path, asked, linkTo, scope, comparison }: ComparedProps) {
-  const { names, by, segments } = comparison;
-  const offered = names.filter((name) => !(propertyParameter(name) in scope.properties));
-  return (
-    <>
       {offered.length === 0 ? null : (
         <nav aria-label="Choose a property">
           <ul class="actions">
@@ -97,23 +70,26 @@ function Compared({ path, asked, linkTo, scope, comparison }: ComparedProps) {
           </ul>
         </nav>
       )}
-      {by === null ? (
-        <p class="soft">
-          {offered.length === 0 ? 'No contact of these responses has a property.' : means}
-        </p>
-      ) : (
+      {by !== null ? (
         <Segments {...{ path, asked, by, segments }} type={scope.type} />
+      ) : (
+        <p class="soft">
+          {comparison && offered.length === 0
+            ? 'No contact of these responses has a property.'
+            : 'The score of each value of a property of contacts: by plan, by country.'}{' '}
+          {comparison ? null : <a href={linkTo('')}>Choose a property</a>}
+        </p>
       )}
-    </>
+    </section>
   );
 }
 
 type TableProps = {
   path: string;
-  asked: Asked;
+  asked: Readonly<Record<string, string | undefined>>;
   type: SurveyType;
   by: string;
-  segments: readonly MeasuredSegment[];
+  segments: Comparison['segments'];
 };
 
 function Segments({ path, asked, type, by, segments }: TableProps) {
@@ -126,13 +102,23 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
         nowrap
         columns={[
           { head: by },
-          { head: 'Score', number: true },
-          { head: 'Margin', number: true },
-          { head: 'Promoters', number: true },
-          { head: 'Detractors', number: true },
-          { head: 'Responses', number: true },
+          ...numberColumns('Score', 'Margin', 'Promoters', 'Detractors', 'Responses'),
         ]}
-        rows={segments.map((segment) => ({ cells: cellsOf(segment, { path, asked, type, by }) }))}
+        rows={segments.map(({ value, measured, counted }) => {
+          const { total } = measured;
+          const share = (part: number) => (total === 0 ? '–' : `${percentage(part, total)}%`);
+          return {
+            cells: [
+              <a href={withQuery(path, { ...asked, [propertyParameter(by)]: value })}>
+                <bdi>{value}</bdi>
+              </a>,
+              ...textsOf(type, measured),
+              share(counted.promoters),
+              share(counted.detractors),
+              count(total),
+            ],
+          };
+        })}
       />
       <p class="small soft">
         The most frequent values among the newest {count(sampledResponses)} responses.
@@ -141,23 +127,13 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
   );
 }
 
-function cellsOf(
-  { value, measured, counted }: MeasuredSegment,
-  { path, asked, type, by }: Omit<TableProps, 'segments'>,
-) {
-  const share = (part: number) =>
-    measured.total === 0 ? '–' : `${percentage(part, measured.total)}%`;
-  return [
-    <a href={withQuery(path, { ...asked, [propertyParameter(by)]: value })}>
-      <bdi>{value}</bdi>
-    </a>,
-    measured.value === null ? '–' : formatValue(type, measured.value),
-    measured.margin === null ? '–' : formatMargin(type, measured.margin),
-    share(counted.promoters),
-    share(counted.detractors),
-    count(measured.total),
-  ];
-}
+const numberColumns = (...heads: string[]) => heads.map((head) => ({ head, number: true }));
+
+/** The value and its margin. */
+const textsOf = (type: SurveyType, { value, margin }: Measured) => [
+  value === null ? '–' : formatValue(type, value),
+  margin === null ? '–' : formatMargin(type, margin),
+];
 
 type TrendOfSurvey = {
   orgId: string;
@@ -173,7 +149,7 @@ export async function surveyTrend(
   const days = await findAnsweredDays(db, orgId, survey.id);
   if (!days?.first_day) return null;
   const { today, time_zone: timeZone, first_day } = days;
-  const earliest = addDays(today, 1 - mostDays);
+  const earliest = addDays(today, 1 - maxDays);
   const date_from = first_day > earliest ? first_day : earliest;
   const asked = name ? { period: name } : { date_from, date_to: today };
   const period = choosePeriod(asked, today);
@@ -196,19 +172,12 @@ export async function surveyTrend(
 
 const stepsTexts = { day: 'by day', week: 'by week', month: 'by month' } as const;
 
-const bandCaption = 'The band is the margin of error (95%).';
-
 const stepNameTexts = { day: '', week: 'Week of ', month: '' } as const;
 
-type ScoreProps = {
+type ScoreProps = Omit<TrendFigures, 'asked'> & {
   type: SurveyType;
   period: HomePeriod;
   timeZone: string;
-  now: Measured;
-  before: Measured;
-  change: Change | null;
-  tally: Tally;
-  steps: readonly (NpsTrendRow & { measured: Measured })[];
   responses: ResponsesPlace;
 };
 
@@ -233,7 +202,10 @@ export function ScorePart(props: ScoreProps) {
         </p>
         {now.value === null ? (
           <p class="now">
-            <span>{noAnswers(period)}</span>
+            <span>
+              No responses{' '}
+              {period.name === 'custom' ? 'on these days' : `in the last ${period.days} days`}
+            </span>
           </p>
         ) : (
           <>
@@ -299,9 +271,9 @@ function Trend({ type, period, timeZone, steps }: TrendProps) {
   const first = known[0]!;
   const last = known.at(-1)!;
   const hasOne = known.some(({ measured }) => measured.margin === null);
-  const band = hasOne
-    ? `${bandCaption} One response has none: there the band is as high as the drawing.`
-    : bandCaption;
+  const band = `The band is the margin of error (95%).${
+    hasOne ? ' One response has none: there the band is as high as the drawing.' : ''
+  }`;
   const values = known.map(({ measured }) => measured.value!);
   const description =
     `From ${formatValue(type, first.measured.value!)} (${stepName(first.start, period)}) to ` +
@@ -315,29 +287,22 @@ function Trend({ type, period, timeZone, steps }: TrendProps) {
       caption={`${name} ${stepsTexts[period.interval]}. ${band} Days in ${timeZone}.`}
       bounds={boundsOf(type)}
       formatTick={(value) => tick(type, value)}
-      steps={steps.map((step) => shownStep(step, { type, period }))}
+      steps={steps.map((step) => shownStep(step, type, period))}
       columns={[
-        {
-          head:
-            period.interval === 'week' ? 'Week of' : period.interval === 'day' ? 'Day' : 'Month',
-        },
-        { head: 'Score', number: true },
-        { head: 'Margin', number: true },
-        { head: 'Promoters', number: true },
-        { head: 'Passives', number: true },
-        { head: 'Detractors', number: true },
-        { head: 'Responses', number: true },
+        { head: { day: 'Day', week: 'Week of', month: 'Month' }[period.interval] },
+        ...numberColumns('Score', 'Margin', 'Promoters', 'Passives', 'Detractors', 'Responses'),
       ]}
     />
   );
 }
 
-type Shown = Pick<ScoreProps, 'type' | 'period'>;
-
-function shownStep(step: ScoreProps['steps'][number], { type, period }: Shown): TrendStep {
+function shownStep(
+  step: ScoreProps['steps'][number],
+  type: SurveyType,
+  period: HomePeriod,
+): TrendStep {
   const { value, margin, total } = step.measured;
-  const score = value === null ? '–' : formatValue(type, value);
-  const sure = margin === null ? '–' : formatMargin(type, margin);
+  const [score, sure] = textsOf(type, step.measured);
   const name = stepName(step.start, period);
   return {
     value,
@@ -347,10 +312,7 @@ function shownStep(step: ScoreProps['steps'][number], { type, period }: Shown): 
     cells: [
       score,
       sure,
-      count(step.promoters),
-      count(step.passives),
-      count(step.detractors),
-      count(total),
+      ...[step.promoters, step.passives, step.detractors, total].map((number) => count(number)),
     ],
     words:
       value === null
@@ -377,22 +339,9 @@ function longDay(day: string) {
   return <time datetime={day}>{whole().format(new Date(`${day}T00:00:00Z`))}</time>;
 }
 
-function inPeriod({ name, days }: HomePeriod): string {
-  return name === 'custom' ? 'on these days' : `in the last ${days} days`;
-}
+type Meaning = Pick<ScoreProps, 'type' | 'change' | 'now' | 'before' | 'period'>;
 
-type Meaning = {
-  type: SurveyType;
-  change: Change | null;
-  now: Measured;
-  before: Measured;
-  period: HomePeriod;
-};
-
-export function meaning({ type, change, now, before, period }: Meaning): {
-  lead: string;
-  rest: string;
-} {
+export function meaning({ type, change, now, before, period }: Meaning) {
   const earlier = `the ${counted(period.days, 'day')} before`;
   if (change === null || before.value === null) {
     return { lead: '', rest: `There are no responses in ${earlier} to compare with.` };
@@ -416,8 +365,6 @@ function points(type: SurveyType, by: number): string {
   if (typeFacts(type).measure === 'mean') return by.toFixed(2);
   return `${by} ${by === 1 ? 'point' : 'points'}`;
 }
-
-const noAnswers = (period: HomePeriod) => `No responses ${inPeriod(period)}`;
 
 export const kindOf = (type: SurveyType, audience: 'employee' | 'customer' | null) =>
   audience === null

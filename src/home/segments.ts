@@ -51,8 +51,8 @@ type PropertyValue = { name: string; value: string };
 
 /** The newest responses say which properties and values there are: many more would take long to read. */
 export const sampledResponses = 1_000;
-const mostValues = 12;
-const longestValue = 100;
+const maxValues = 12;
+const maxValueLength = 100;
 
 export async function findPropertyValues(
   sql: Sql,
@@ -73,8 +73,8 @@ export async function findPropertyValues(
       join responses r on r.org_id = ${orgId} and r.id = sampled.id
       left join contacts c on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
       cross join lateral jsonb_each_text(coalesce(c.properties, r.properties)) property
-      where property.value <> '' and length(property.value) <= ${longestValue}
+      where property.value <> '' and length(property.value) <= ${maxValueLength}
       group by 1, 2
     )
-    select name, value from counted where place <= ${mostValues} order by name, place`;
+    select name, value from counted where place <= ${maxValues} order by name, place`;
 }
