@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { packedAsset, readWebAsset, webAssetNames } from '../../src/web/app/assets.ts';
 
 /** What browsers load, plain and compressed as far as it goes: files for the executable, by their names in it. */
@@ -9,7 +9,6 @@ export function packWebAssets(work: string): Record<string, string> {
     const bytes = readWebAsset(name);
     return [
       [packedAsset(name), bytes],
-      [`${packedAsset(name)}.br`, brotliCompressSync(bytes)],
       [`${packedAsset(name)}.gz`, gzipSync(bytes, { level: 9 })],
     ] as const;
   });

@@ -1,5 +1,5 @@
 /** The same function, with its results for the latest distinct arguments kept. It must be pure. */
-export function memoize<In extends object, Out>(most: number, make: (argument: In) => Out) {
+export function memoize<In, Out>(most: number, make: (argument: In) => Out) {
   const results = new Map<string, Out>();
   return (argument: In): Out => {
     const key = JSON.stringify(argument);

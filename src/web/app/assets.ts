@@ -1,19 +1,11 @@
 import { createHash } from 'node:crypto';
 import { basename, extname } from 'node:path';
-import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
-import { type Context, Hono } from 'hono';
+import { gzipSync } from 'node:zlib';
+import { Hono } from 'hono';
+import { getMimeType } from 'hono/utils/mime';
 import { notFound } from '../../errors.ts';
 import { memoize } from '../../lib/async/memoize.ts';
 import { assetBytes, hasAsset } from '../../lib/process/lifecycle.ts';
-
-/** How an asset may be sent, the smallest first. */
-const codings = [
-  { name: 'br', ending: '.br', compress: promisify(brotliCompress) },
-  { name: 'gzip', ending: '.gz', compress: promisify(gzip) },
-] as const;
-
-type Coding = (typeof codings)[number];
 
 /** `/assets/NAME.HASH.ext`, for a year: another content has another address. */
 export const assetRoutes = () =>
@@ -21,18 +13,19 @@ export const assetRoutes = () =>
     const url = `/assets/${c.req.param('file')}`;
     const name = webAssetNames.find((asset) => assetUrl(asset) === url);
     if (!name) throw notFound('file');
-    const coding = codings.find((one) => accepts(c, one.name));
     c.header('Vary', 'Accept-Encoding');
     c.header('Cache-Control', 'public, max-age=31536000, immutable');
-    c.header('Content-Type', assetType(name));
+    c.header('Content-Type', getMimeType(name)!);
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cross-Origin-Resource-Policy', 'same-origin');
-    if (!coding) return c.body(new Uint8Array(readWebAsset(name)));
-    c.header('Content-Encoding', coding.name);
-    return c.body(await compressed({ name, coding }));
+    if (!acceptsGzip.test(c.req.header('Accept-Encoding') ?? '')) {
+      return c.body(new Uint8Array(readWebAsset(name)));
+    }
+    c.header('Content-Encoding', 'gzip');
+    return c.body(compressed(name));
   });
 
-type CompressedAsset = { name: WebAssetName; coding: Coding };
+const acceptsGzip = /(^|,)\s*gzip\s*(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
 
 /** What browsers load besides pages, by its name in the address: the files it is made of, in their order. */
 const sources = {
@@ -51,32 +44,14 @@ const sources = {
 export const packedAsset = (name: WebAssetName) => `web/${name}`;
 
 /** From the executable as the build compressed it; from a checkout compressed when it is first asked for. */
-const compressed = memoize(100, async ({ name, coding }: CompressedAsset) => {
-  const packed = `${packedAsset(name)}${coding.ending}`;
-  const bytes = hasAsset(packed) ? assetBytes(packed) : await coding.compress(readWebAsset(name));
-  return new Uint8Array(bytes);
+const compressed = memoize(100, (name: WebAssetName) => {
+  const packed = `${packedAsset(name)}.gz`;
+  return new Uint8Array(hasAsset(packed) ? assetBytes(packed) : gzipSync(readWebAsset(name)));
 });
-
-function accepts(c: Context, coding: string): boolean {
-  const given = (c.req.header('Accept-Encoding') ?? '').split(',');
-  return given.some((one) => {
-    const [name = '', ...parameters] = one.split(';').map((part) => part.trim().toLowerCase());
-    const isRefused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-    return name === coding && !isRefused;
-  });
-}
 
 type WebAssetName = keyof typeof sources;
 
 export const webAssetNames = Object.keys(sources) as WebAssetName[];
-
-const types: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.svg': 'image/svg+xml',
-};
-
-const assetType = (name: string) => types[extname(name)] ?? 'application/octet-stream';
 
 /** The asset as it is served: whole from the executable, or put together from the checkout. */
 export function readWebAsset(name: WebAssetName): Buffer {
@@ -85,15 +60,9 @@ export function readWebAsset(name: WebAssetName): Buffer {
   return Buffer.concat(sources[name].map(assetBytes));
 }
 
-const urls = new Map<WebAssetName, string>();
-
 /** The address of an asset. Its content names it, so that browsers may keep it as long as they like. */
-export function assetUrl(name: WebAssetName): string {
-  const known = urls.get(name);
-  if (known) return known;
+export const assetUrl = memoize(100, (name: WebAssetName) => {
   const hash = createHash('sha256').update(readWebAsset(name)).digest('base64url').slice(0, 12);
   const kind = extname(name);
-  const url = `/assets/${basename(name, kind)}.${hash}${kind}`;
-  urls.set(name, url);
-  return url;
-}
+  return `/assets/${basename(name, kind)}.${hash}${kind}`;
+});

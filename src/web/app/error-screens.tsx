@@ -5,12 +5,12 @@ import { postedAgain } from './forms.tsx';
 import { readerOf, renderAlone, renderScreen } from './screen.tsx';
 
 /**
- * A failed request as a screen, with the sentence of its refusal where that was written for the reader. Else a wrong
- * address shows which parameter is wrong: there is no field to show it at. In the frame of the organization where one
- * is open, so that every other place is one press away.
+ * A failed request as a screen. A refusal that ends with a full stop was written for the reader; any other names the
+ * parameter of the address that is wrong.
  */
 export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusal?: Refusal) {
-  const { title, text, way } = textFor(status, refusal?.code);
+  const { title, text, way } =
+    byCode[refusal?.code ?? ''] ?? byStatus[status] ?? byStatus[status < 500 ? 400 : 500]!;
   const reader = readerOf(c);
   const isSentence = refusal !== undefined && /[.]$/.test(refusal.message);
   const home = reader.organization ? `/o/${reader.organization.slug}` : '/';
@@ -37,10 +37,6 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
   );
   if (!reader.member) return renderAlone(c, { title, body, status });
   return renderScreen(c, { title, section: null, body, status });
-}
-
-function textFor(status: number, code = ''): ErrorText {
-  return byCode[code] ?? byStatus[status] ?? byStatus[status < 500 ? 400 : 500]!;
 }
 
 type ErrorText = {
@@ -136,31 +132,15 @@ function inWords(seconds: number): string {
 
 export const tryAgain = (seconds: number) => `Try again in ${inWords(seconds)}.`;
 
-/** What comes before sending a form again. */
+/** What a reader does before sending a form again. */
 const firstBefore = {
-  signed_out: {
-    path: '/sign-in',
-    text: 'Sign in',
-    stillHere:
-      'This page still has what you entered. Sign in, which opens a new tab, then come back to this one and send it again.',
-  },
-  proof_old: {
-    path: '/account/prove',
-    text: 'Confirm that it is you',
-    stillHere:
-      'This page still has what you entered. Confirm that it is you, which opens a new tab, then come back to this one and send it again.',
-  },
+  signed_out: { path: '/sign-in', text: 'Sign in' },
+  proof_old: { path: '/account/prove', text: 'Confirm that it is you' },
 } as const;
-
-/** Where a page leads that asks a reader to sign in; set by what refuses the reader. */
-const signInPathOf = (c: Context): string => c.get('signInPath') ?? '/sign-in';
 
 type SendAgainProps = { c: Context; after: 'signed_out' | 'proof_old' };
 
-/**
- * The ways on from a form that was posted after the session had ended, or too long after the last proof: sign in or prove
- * it on a page of its own, then send the same form again from this one.
- */
+/** A form is sent again from this page, after the reader has signed in or proved it on another. */
 function SendAgain({ c, after }: SendAgainProps) {
   const fields = postedAgain(c);
   const { pathname, search } = new URL(c.req.url);
@@ -169,7 +149,7 @@ function SendAgain({ c, after }: SendAgainProps) {
   if (fields.length === 0) {
     return (
       <p class="actions">
-        <a class="button" href={signInPathOf(c)}>
+        <a class="button" href={c.get('signInPath') ?? '/sign-in'}>
           Sign in
         </a>
       </p>
@@ -177,7 +157,10 @@ function SendAgain({ c, after }: SendAgainProps) {
   }
   return (
     <>
-      <p>{first.stillHere}</p>
+      <p>
+        This page still has what you entered. {first.text}, which opens a new tab, then come back to
+        this one and send it again.
+      </p>
       {texts.map(([, value]) => (
         <blockquote class="typed" dir="auto">
           {value}

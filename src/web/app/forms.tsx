@@ -325,16 +325,11 @@ async function readFields(
 /** Browsers send line ends as CRLF; Postgres stores no NUL. */
 function gather(form: FormData): FormFields {
   const fields: FormFields = Object.create(null);
-  for (const [name, given] of form) {
-    if (typeof given !== 'string') {
-      fields[name] = given;
-      continue;
-    }
-    const value = plain(given);
-    const before = fields[name];
-    if (typeof before === 'string') fields[name] = [before, value];
-    else if (Array.isArray(before)) before.push(value);
-    else fields[name] = value;
+  for (const name of new Set(form.keys())) {
+    const values = form.getAll(name);
+    const texts = values.filter((value) => typeof value === 'string').map(plain);
+    const file = values.findLast((value) => value instanceof File);
+    fields[name] = file ?? (texts.length === 1 ? texts[0]! : texts);
   }
   return fields;
 }

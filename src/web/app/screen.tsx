@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { themeOf } from '../color.ts';
+import { securityHeaders } from '../headers.ts';
 import { monogram } from '../layout.tsx';
 import { assetUrl } from './assets.ts';
 import { Notice } from './badges.tsx';
@@ -57,15 +58,24 @@ export function renderScreen(c: Context, screen: Screen): Response {
   const { title, heading = title, section, body, actions, trail = [], status = 200 } = screen;
   const reader = readerOf(c);
   const notice = takeFlash(c);
-  return show(
-    c,
+  const document = (
     <Document title={[title, reader.organization?.name]}>
       <a class="skip" href="#main">
         Skip to the page
       </a>
       <Rail reader={reader} section={section} />
       <main id="main" tabindex={-1}>
-        <Trail steps={trail} />
+        {trail.length === 0 ? null : (
+          <nav aria-label="Where you are">
+            <ol class="trail">
+              {trail.map(({ text, href }) => (
+                <li>
+                  <a href={href}>{text}</a>
+                </li>
+              ))}
+            </ol>
+          </nav>
+        )}
         {reader.organization ? <p class="on-paper brand">{reader.organization.name}</p> : null}
         <div class="head">
           <h1>{heading}</h1>
@@ -74,9 +84,9 @@ export function renderScreen(c: Context, screen: Screen): Response {
         {notice ? <Notice {...notice} /> : null}
         {body}
       </main>
-    </Document>,
-    { status },
+    </Document>
   );
+  return c.html(`<!doctype html>${document}`, status, screenHeaders());
 }
 
 type LoneScreen = {
@@ -90,8 +100,7 @@ type LoneScreen = {
 /** A page for readers who are not signed in yet, or whose page has no place in the navigation. */
 export function renderAlone(c: Context, { title, body, status = 200, leadsTo }: LoneScreen) {
   const notice = takeFlash(c);
-  return show(
-    c,
+  const document = (
     <Document title={[title]} alone>
       <main id="main">
         <p class="brand">askback</p>
@@ -99,30 +108,9 @@ export function renderAlone(c: Context, { title, body, status = 200, leadsTo }: 
         {notice ? <Notice {...notice} /> : null}
         {body}
       </main>
-    </Document>,
-    { status, leadsTo },
+    </Document>
   );
-}
-
-type Sent = { status: ContentfulStatusCode; leadsTo?: string | undefined };
-
-function show(c: Context, document: Child, { status, leadsTo }: Sent): Response {
-  return c.html(`<!doctype html>${document}`, status, screenHeaders({ leadsTo }));
-}
-
-function Trail({ steps }: { steps: readonly TrailStep[] }) {
-  if (steps.length === 0) return null;
-  return (
-    <nav aria-label="Where you are">
-      <ol class="trail">
-        {steps.map(({ text, href }) => (
-          <li>
-            <a href={href}>{text}</a>
-          </li>
-        ))}
-      </ol>
-    </nav>
-  );
+  return c.html(`<!doctype html>${document}`, status, screenHeaders(leadsTo));
 }
 
 type DocumentProps = {
@@ -142,7 +130,18 @@ const htmxConfig = JSON.stringify({
 function Document({ title, alone = false, children }: DocumentProps) {
   return (
     <html lang="en">
-      <Head title={[...title.filter((part) => part), 'askback'].join(' · ')} />
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="format-detection" content="telephone=no" />
+        <meta name="htmx-config" content={htmxConfig} />
+        <title>{[...title.filter((part) => part), 'askback'].join(' · ')}</title>
+        <link rel="icon" href={assetUrl('icon.svg')} type="image/svg+xml" />
+        <link rel="stylesheet" href={assetUrl('app.css')} />
+        <script src={assetUrl('htmx.js')} defer />
+        <script src={assetUrl('app.js')} defer />
+      </head>
       <body class={alone ? 'alone' : undefined}>
         {children}
         <p class="hidden" role="status" id="says" />
@@ -151,49 +150,18 @@ function Document({ title, alone = false, children }: DocumentProps) {
   );
 }
 
-function Head({ title }: { title: string }) {
-  return (
-    <head>
-      <meta charset="utf-8" />
-      <meta name="viewport" content="width=device-width, initial-scale=1" />
-      <meta name="color-scheme" content="light dark" />
-      <meta name="format-detection" content="telephone=no" />
-      <meta name="htmx-config" content={htmxConfig} />
-      <title>{title}</title>
-      <link rel="icon" href={assetUrl('icon.svg')} type="image/svg+xml" />
-      <link rel="stylesheet" href={assetUrl('app.css')} />
-      <script src={assetUrl('htmx.js')} defer />
-      <script src={assetUrl('app.js')} defer />
-    </head>
-  );
-}
-
-/**
- * The headers of a screen: scripts and styles from our own files alone, no frame around it. `same-origin`
- * keeps paths from other sites, and lets browsers say where a form of ours comes from.
- */
-function screenHeaders({ leadsTo }: { leadsTo?: string | undefined } = {}) {
-  return {
-    'Content-Security-Policy': [
-      "default-src 'none'",
-      "style-src 'self'",
-      "script-src 'self'",
-      "img-src 'self' data:",
-      "connect-src 'self'",
-      "frame-src 'self'",
-      `form-action 'self'${leadsTo ? ` ${leadsTo}` : ''}`,
-      "frame-ancestors 'none'",
-      "base-uri 'none'",
-    ].join('; '),
-    'Referrer-Policy': 'same-origin',
-    'X-Robots-Tag': 'noindex, nofollow',
-    'X-Content-Type-Options': 'nosniff',
-    'Cross-Origin-Opener-Policy': 'same-origin',
-    'Cross-Origin-Resource-Policy': 'same-origin',
-    'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=()',
-    'Cache-Control': 'no-store',
-  };
-}
+/** `same-origin` keeps paths from other sites, and lets browsers say where a form of ours comes from. */
+const screenHeaders = (leadsTo?: string) => ({
+  ...securityHeaders([
+    "style-src 'self'",
+    "script-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "frame-src 'self'",
+    `form-action 'self'${leadsTo ? ` ${leadsTo}` : ''}`,
+  ]),
+  'Referrer-Policy': 'same-origin',
+});
 
 /** The places of the navigation, by the last part of their path; the others are in the menu of the account. */
 const places = {
@@ -212,20 +180,26 @@ type RailProps = { reader: ScreenReader; section: Section };
 
 /** The navigation: a rail on wide screens, else a bar with a menu. */
 export function Rail({ reader, section }: RailProps) {
-  const { member, organization } = reader;
+  const { member, organization, otherOrganizations } = reader;
   return (
     <header class="rail">
       <div class="mast">
-        {organization ? <Switch reader={reader} /> : <p class="brand">askback</p>}
+        {organization ? (
+          <Switch {...{ organization, otherOrganizations }} />
+        ) : (
+          <p class="brand">askback</p>
+        )}
         <details class="fold">
           <summary class="button">Menu</summary>
           <div class="pages">
             <nav aria-label="Main">
-              {organization ? (
-                <Places organization={organization} section={section} />
-              ) : (
-                <Organizations reader={reader} />
-              )}
+              <ul>
+                {organization ? (
+                  <Places organization={organization} section={section} />
+                ) : (
+                  otherOrganizations.map((other) => <OrganizationItem {...other} />)
+                )}
+              </ul>
             </nav>
             {member ? <Account member={member} section={section} /> : null}
           </div>
@@ -235,8 +209,9 @@ export function Rail({ reader, section }: RailProps) {
   );
 }
 
-function Switch({ reader: { organization, otherOrganizations } }: { reader: ScreenReader }) {
-  if (!organization) return null;
+type SwitchProps = Pick<ScreenReader, 'otherOrganizations'> & { organization: ShownOrganization };
+
+function Switch({ organization, otherOrganizations }: SwitchProps) {
   const { name, slug } = organization;
   if (otherOrganizations.length === 0) {
     return (
@@ -254,22 +229,24 @@ function Switch({ reader: { organization, otherOrganizations } }: { reader: Scre
         <span class="hidden">, change organization</span>
       </summary>
       <ul class="list">
-        <li>
-          <a href={`/o/${slug}`} aria-current="true">
-            <bdi>{name}</bdi>
-          </a>
-        </li>
+        <OrganizationItem {...{ name, slug }} current />
         {otherOrganizations.map((other) => (
-          <li>
-            <a href={`/o/${other.slug}`}>
-              <bdi>{other.name}</bdi>
-            </a>
-          </li>
+          <OrganizationItem {...other} />
         ))}
       </ul>
     </details>
   );
 }
+
+type OrganizationItemProps = { name: string; slug: string; current?: boolean };
+
+const OrganizationItem = ({ name, slug, current = false }: OrganizationItemProps) => (
+  <li>
+    <a href={`/o/${slug}`} aria-current={current ? 'true' : undefined}>
+      <bdi>{name}</bdi>
+    </a>
+  </li>
+);
 
 type PlacesProps = { organization: ShownOrganization; section: Section };
 
@@ -282,51 +259,31 @@ function Places({ organization, section }: PlacesProps) {
     ],
     webhooks: [failingWebhooks, `failing webhook${failingWebhooks === 1 ? '' : 's'}`],
   };
-  return (
-    <ul>
-      {Object.entries(places).map(([place, [text, path]]) => (
-        <li>
-          <a href={`/o/${slug}${path}`} aria-current={place === section ? 'page' : undefined}>
-            {text}
-            <Count counted={counts[place]} />
-          </a>
-        </li>
-      ))}
-    </ul>
-  );
+  return Object.entries(places).map(([place, [text, path]]) => {
+    const [count, things] = counts[place] ?? [0];
+    return (
+      <li>
+        <a href={`/o/${slug}${path}`} aria-current={place === section ? 'page' : undefined}>
+          {text}
+          {count > 0 ? (
+            <span class="count" title={things}>
+              <span class="hidden">, </span>
+              {count > maxShown ? `${maxShown}+` : count}
+              <span class="hidden"> {things}</span>
+            </span>
+          ) : null}
+        </a>
+      </li>
+    );
+  });
 }
 
-const mostShown = 99;
+const maxShown = 99;
 
-/** How many things of a place need a look, as read aloud too. */
-function Count({ counted }: { counted: [number, string] | undefined }) {
-  if (!counted || counted[0] === 0) return null;
-  const [number, things] = counted;
-  return (
-    <span class="count" title={things}>
-      <span class="hidden">, </span>
-      {number > mostShown ? `${mostShown}+` : number}
-      <span class="hidden"> {things}</span>
-    </span>
-  );
-}
+type AccountProps = { member: ShownMember; section: Section };
 
-/** Account and Operator belong to no organization: from there the way leads to each. */
-function Organizations({ reader }: { reader: ScreenReader }) {
-  return (
-    <ul>
-      {reader.otherOrganizations.map(({ name, slug }) => (
-        <li>
-          <a href={`/o/${slug}`}>
-            <bdi>{name}</bdi>
-          </a>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-function Account({ member, section }: { member: ShownMember; section: Section }) {
+function Account({ member, section }: AccountProps) {
+  const current = (place: Section) => (section === place ? 'page' : undefined);
   return (
     <details class="menu" name="rail">
       <summary>
@@ -335,13 +292,13 @@ function Account({ member, section }: { member: ShownMember; section: Section })
       </summary>
       <ul class="list up">
         <li>
-          <a href="/account" aria-current={section === 'account' ? 'page' : undefined}>
+          <a href="/account" aria-current={current('account')}>
             Account
           </a>
         </li>
         {member.isOperator ? (
           <li>
-            <a href="/operator" aria-current={section === 'operator' ? 'page' : undefined}>
+            <a href="/operator" aria-current={current('operator')}>
               Operator
             </a>
           </li>
