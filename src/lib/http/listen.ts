@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import { type AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
@@ -13,107 +13,67 @@ type Fetch = Parameters<typeof getRequestListener>[0];
 
 export type ListenAddress = { host: string; port: number } | { descriptors: readonly number[] };
 
-export type Listener = {
-  host: string;
-  port: number;
-  open: (fetch: Fetch) => Promise<void>;
-  drain: (limitMs?: number) => Promise<void>;
-  close: () => void;
-};
+export type Listener = Awaited<ReturnType<typeof listen>>;
 
-/** How many connections may wait to be accepted; the kernel has a limit of its own, often this one. */
+/** Connections that may wait to be accepted; the kernel has a limit of its own, often this one. */
 const backlog = 4096;
 
-/** What one client can hold, and how many of them. */
-export type ListenLimits = { headMs: number; requestMs: number; connections: number };
+const usualLimits = { headMs: 10_000, requestMs: 30_000, connections: 4000 };
 
-const usualLimits: ListenLimits = { headMs: 10_000, requestMs: 30_000, connections: 4000 };
+type ListenOptions = {
+  limits?: typeof usualLimits;
+  /** The page for a browser while the service starts; programs get JSON. */
+  showStarting?: (request: Request) => Response | undefined;
+};
 
-/** What a person's browser is shown meanwhile; a program gets nothing from it, and so JSON. */
-type ShowStarting = (request: Request) => Response | undefined;
-
-type ListenOptions = { limits?: ListenLimits; showStarting?: ShowStarting };
-
-export const listen = (
+/**
+ * Takes a port at once, before anything slow: a port in use is reported first, and a supervisor learns that the process
+ * is alive and not ready. Passed sockets are listened on with `open`: until then clients wait in their queue.
+ */
+export async function listen(
   where: ListenAddress,
   { limits = usualLimits, showStarting = () => undefined }: ListenOptions = {},
-): Promise<Listener> =>
-  'descriptors' in where
-    ? takeOver(where.descriptors, limits)
-    : takePort(where, limits, showStarting);
-
-function serverFor(answer: RequestListener, { headMs, requestMs, connections }: ListenLimits) {
-  const options: ServerOptions = {
-    headersTimeout: headMs,
-    requestTimeout: requestMs,
-    connectionsCheckingInterval: Math.min(headMs, 1000),
-  };
-  const server = createServer(options, answer);
-  server.maxConnections = connections;
-  server.on('clientError', answerBrokenRequest);
-  return server;
-}
-
-/**
- * Takes the port at once, before anything slow: one that is in use is known first, and a supervisor
- * that asks meanwhile learns that we are alive and not ready.
- */
-async function takePort(
-  { host, port }: { host: string; port: number },
-  limits: ListenLimits,
-  showStarting: ShowStarting,
-): Promise<Listener> {
+) {
   let answer = getRequestListener((request) => showStarting(request) ?? starting(request));
-  const server = serverFor((request, response) => void answer(request, response), limits);
-  const drain = createDrain([server]);
-  server.listen({ port, host, backlog });
-  await once(server, 'listening');
-
-  return {
-    host,
-    port: (server.address() as AddressInfo).port,
-    async open(fetch) {
-      answer = getRequestListener(fetch);
-    },
-    drain,
-    close: () => shut(server),
+  const options: ServerOptions = {
+    headersTimeout: limits.headMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: Math.min(limits.headMs, 1000),
   };
-}
-
-/**
- * Leaves the sockets alone until requests can be answered. A client that connects before that waits, as between
- * the end of one process and the start of the next, and no client is refused.
- */
-async function takeOver(descriptors: readonly number[], limits: ListenLimits): Promise<Listener> {
-  let answer: RequestListener;
-  const held = descriptors.map(holdSocket);
-  const servers = held.map(() =>
-    serverFor((request, response) => answer(request, response), limits),
-  );
-  const { host, port } = held[0]!;
-
+  const passed = 'descriptors' in where ? where.descriptors.map(holdSocket) : [];
+  const servers = Array.from({ length: passed.length || 1 }, () => {
+    const server = createServer(options, (request, response) => void answer(request, response));
+    server.maxConnections = limits.connections;
+    server.on('clientError', answerBrokenRequest);
+    return server;
+  });
+  const drain = createDrain(servers);
+  if ('port' in where) await listenOn(servers[0]!, { port: where.port, host: where.host });
+  const { host, port } =
+    'host' in where
+      ? { host: where.host, port: (servers[0]!.address() as AddressInfo).port }
+      : passed[0]!;
   return {
     host,
     port,
-    async open(fetch) {
+    async open(fetch: Fetch) {
       answer = getRequestListener(fetch);
-      await Promise.all(servers.map((server, place) => listenOn(server, held[place]!)));
+      await Promise.all(passed.map(({ socket }, at) => listenOn(servers[at]!, socket)));
     },
-    drain: createDrain(servers),
-    close: () => {
-      for (const server of servers) shut(server);
+    drain,
+    close() {
+      for (const server of servers) {
+        server.close();
+        server.closeAllConnections();
+      }
     },
   };
 }
 
-async function listenOn(server: Server, { socket }: HeldSocket) {
-  server.listen(socket, backlog);
+async function listenOn(server: Server, where: Socket | { host: string; port: number }) {
+  if (where instanceof Socket) server.listen(where, backlog);
+  else server.listen({ ...where, backlog });
   await once(server, 'listening');
-}
-
-function shut(server: Server) {
-  server.close();
-  server.closeAllConnections();
 }
 
 function starting(request: Request): Response {
@@ -127,17 +87,12 @@ function starting(request: Request): Response {
   return Response.json(body, { status: 503, headers: { ...headers, 'Retry-After': '1' } });
 }
 
-type PassedSockets = Readonly<{
-  count: number;
-  pid: number | null;
-  names: readonly string[];
-}>;
+type PassedSockets = Readonly<{ count: number; pid: number | null; names: readonly string[] }>;
 
-/** Where the passed descriptors begin, by convention. */
+/** The number of the first passed descriptor, by convention. */
 const firstDescriptor = 3;
-/** The name of a socket that is for metrics; every other one is for requests. */
-const metricsName = 'metrics';
 
+/** The sockets named `metrics` are for metrics, every other one is for requests. */
 export function sortPassedSockets(
   { count, pid, names }: PassedSockets,
   ownPid: number,
@@ -146,40 +101,30 @@ export function sortPassedSockets(
     return `LISTEN_PID: the sockets are for the process ${pid} and this is ${ownPid}: start this program itself there, with \`exec\` if a shell starts it`;
   }
   const descriptors = Array.from({ length: count }, (_, place) => firstDescriptor + place);
-  const isForMetrics = (_: number, place: number) => names[place] === metricsName;
+  const isForMetrics = (_: number, place: number) => names[place] === 'metrics';
   return {
     requests: descriptors.filter((it, place) => !isForMetrics(it, place)),
     metrics: descriptors.filter(isForMetrics),
   };
 }
 
-type HeldSocket = { socket: Socket; host: string; port: number };
-
-/**
- * A passed socket, known and not yet listened on: connections wait in its queue until somebody takes them,
- * this process or, if it never gets that far, the next one.
- */
-function holdSocket(descriptor: number): HeldSocket {
-  const socket = open(descriptor);
-  const { address: host, port } = socket.address() as { address?: string; port?: number };
-  if (host && port && socket.remotePort === undefined) return { socket, host, port };
-  socket.destroy();
-  throw notListening(descriptor);
-}
-
-function open(descriptor: number): Socket {
-  try {
-    return new Socket({ fd: descriptor, readable: false, writable: false });
-  } catch {
-    throw notListening(descriptor);
-  }
-}
-
-const notListening = (descriptor: number) =>
-  new Refusal(
+/** A passed socket that is not listened on yet: connections wait in its queue for this process or the next. */
+function holdSocket(descriptor: number): { socket: Socket; host: string; port: number } {
+  const refusal = new Refusal(
     'unavailable',
     `LISTEN_FDS: the descriptor ${descriptor} is no TCP socket to listen on`,
   );
+  let socket: Socket;
+  try {
+    socket = new Socket({ fd: descriptor, readable: false, writable: false });
+  } catch {
+    throw refusal;
+  }
+  const { address: host, port } = socket.address() as { address?: string; port?: number };
+  if (host && port && socket.remotePort === undefined) return { socket, host, port };
+  socket.destroy();
+  throw refusal;
+}
 
 /** Headers that proxies and tunnels add: with one of them the peer of the socket is not the client. */
 const proxyHeader = /^(forwarded|via|x-real-ip|x-forwarded.*|x-original-.*|.*-client-ip|cf-.*)$/;
@@ -188,9 +133,9 @@ const proxyHeader = /^(forwarded|via|x-real-ip|x-forwarded.*|x-original-.*|.*-cl
 const oldestVersion = '1.0';
 
 /**
- * Whether a client on this machine asks for this machine. The socket's peer alone is not enough: a web page
- * from anywhere can have its reader's browser ask here, under a name of its own that resolves to 127.0.0.1.
- * A proxy that adds nothing still looks local: access that matters asks for a secret as well.
+ * True when a client on this machine asks for this machine. The peer alone is not enough: a web page from anywhere can
+ * have its reader's browser ask here, under a name that resolves to 127.0.0.1. A proxy that adds no header still looks
+ * local, so access that matters needs a secret as well.
  */
 export function isLocalRequest(c: Context): boolean {
   const peer = c.env?.incoming ? getConnInfo(c).remote.address : undefined;

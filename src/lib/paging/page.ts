@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
 import { one, opaque, type Part, type Sql } from '../db/db.ts';
-import { parseQuery } from '../validation/parse.ts';
+import { isInCalendar, parseQuery } from '../validation/parse.ts';
 
 type PagedList = {
   /** The rows of the page and one more: see `newest`. */
@@ -98,18 +98,16 @@ export async function readText(sql: Sql, text: Part): Promise<string> {
   return one(await sql<{ json: string }[]>`select ${text} as json`).json;
 }
 
-// Lists by page or cursor: parameters, and the SQL that makes one page with its totals.
-
 const defaultLimit = 50;
-const maximumLimit = 200;
+const maxLimit = 200;
 
-/** No list is as long as this many pages: what is larger counts as this, and an offset still fits a bigint. */
-const maximumPage = 999_999_999_999_999;
+/** Larger page numbers count as this one, so that the offset fits a bigint. */
+const maxPage = 999_999_999_999_999;
 
 const whole = v.pipe(
   v.string(),
   v.regex(/^0*[1-9][0-9]*$/, 'must be a positive whole number'),
-  v.transform((digits) => Math.min(Number(digits), maximumPage)),
+  v.transform((digits) => Math.min(Number(digits), maxPage)),
 );
 
 const cursorForm =
@@ -121,7 +119,7 @@ export const Page = v.object({
   limit: v.optional(
     v.pipe(
       whole,
-      v.transform((limit) => Math.min(limit, maximumLimit)),
+      v.transform((limit) => Math.min(limit, maxLimit)),
     ),
     String(defaultLimit),
   ),
@@ -141,20 +139,12 @@ export const Page = v.object({
 /** `ignored` names the parameters that the list does not know. */
 export type Page = v.InferOutput<typeof Page> & { ignored: readonly string[] };
 
-/** Where a list goes on: after the row with this time and id. The time keeps its microseconds, as text. */
+/** The last row of a page. The time is text, so that it keeps its microseconds. */
 export type Position = { at: string; id: string };
 
 function decodeCursor(cursor: string): Position | undefined {
   const [, at, id] = cursorForm.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
-  return at && id && isReal(at) ? { at, id } : undefined;
-}
-
-/** The 30th of February has the form of a time too. */
-function isReal(at: string): boolean {
-  const time = new Date(at);
-  return (
-    at > '0001' && !Number.isNaN(time.getTime()) && time.toISOString().startsWith(at.slice(0, 23))
-  );
+  return at && id && isInCalendar(at) ? { at, id } : undefined;
 }
 
 type Queries = Record<string, string[]>;

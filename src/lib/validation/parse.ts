@@ -3,8 +3,7 @@ import * as v from 'valibot';
 import { notFound, Refusal } from '../../errors.ts';
 import { lazily } from '../async/memoize.ts';
 
-/** So many mistakes are named at once; a list of a thousand bad items needs no thousand sentences. */
-const mostComplaints = 5;
+const maxComplaints = 5;
 
 /** Checks input from outside. The caller sees every mistake in one sentence, the first of each field. */
 export function parse<const S extends v.GenericSchema>(
@@ -22,8 +21,8 @@ type NameOf = (issue: v.BaseIssue<unknown>) => string | null;
 function complaints(issues: readonly v.BaseIssue<unknown>[], nameOf: NameOf): string {
   const firsts = Map.groupBy(issues, (issue) => nameOf(issue) ?? '').values();
   const sentences = [...firsts].map(([first]) => named(first!, nameOf));
-  const more = sentences.length - mostComplaints;
-  return sentences.slice(0, mostComplaints).join('; ') + (more > 0 ? `; and ${more} more` : '');
+  const more = sentences.length - maxComplaints;
+  return sentences.slice(0, maxComplaints).join('; ') + (more > 0 ? `; and ${more} more` : '');
 }
 
 const TrueOrFalse = v.picklist(['true', 'false'], 'must be true or false');
@@ -58,15 +57,16 @@ export function parseQuery<const E extends v.ObjectEntries>(
 const parameterOf: NameOf = ({ path }) => String(path?.[0]?.key);
 
 /**
- * Checks the parameters of a request that writes. Unknown ones are ignored, but for one that is all but the name of a
- * parameter: of `?dryrun=true` mails must not go out.
+ * Checks the parameters of a request that writes. Unknown ones are ignored, but a near miss of a parameter is refused:
+ * `?dryrun=true` must not send mails.
  */
 export function parseWriteQuery<const E extends v.ObjectEntries>(
   schema: v.ObjectSchema<E, undefined>,
   queries: Record<string, string[]>,
 ): v.InferOutput<v.ObjectSchema<E, undefined>> {
-  for (const [given, name] of parametersIn(schema, Object.keys(queries))) {
-    if (name === given) continue;
+  for (const given of Object.keys(queries)) {
+    const name = parameterLike(schema, given);
+    if (name === undefined || name === given) continue;
     throw new Refusal('invalid', `${oneLine(given)} is no parameter here: write ${name}`);
   }
   return parseQuery(schema, queries);
@@ -74,27 +74,18 @@ export function parseWriteQuery<const E extends v.ObjectEntries>(
 
 export type QuerySchema = v.ObjectSchema<v.ObjectEntries, undefined>;
 
-/** Refuses fields of a body that are parameters of its address: of `{"dry_run": true}` mails must not go out either. */
+/** Refuses fields of a body that are parameters of its address: `{"dry_run": true}` must not send mails. */
 export function refuseParameters(schema: QuerySchema, fields: readonly string[]) {
-  for (const [given, name] of parametersIn(schema, fields)) {
-    throw new Refusal(
-      'invalid',
-      `${oneLine(given)} is no field here: write it in the address, as ?${name}=`,
-    );
+  for (const given of fields) {
+    const name = parameterLike(schema, given);
+    if (name === undefined) continue;
+    const instead = `write it in the address, as ?${name}=`;
+    throw new Refusal('invalid', `${oneLine(given)} is no field here: ${instead}`);
   }
 }
 
-/** The names that are, or all but are, those of parameters, each with the parameter. */
-function parametersIn(
-  schema: QuerySchema,
-  names: readonly string[],
-): [given: string, name: string][] {
-  const known = new Map(Object.keys(schema.entries).map((name) => [lettersOf(name), name]));
-  return names.flatMap((given) => {
-    const name = known.get(lettersOf(given));
-    return name === undefined ? [] : [[given, name]];
-  });
-}
+const parameterLike = (schema: QuerySchema, given: string) =>
+  Object.keys(schema.entries).find((name) => lettersOf(name) === lettersOf(given));
 
 const lettersOf = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
@@ -141,14 +132,17 @@ const everyUnwanted = new RegExp(unwanted.source, 'gu');
 export const oneLine = (text: string) =>
   text.toWellFormed().replace(everyUnwanted, ' ').replace(/\s+/g, ' ').trim();
 
-const deepestNesting = 64;
+const maxNesting = 64;
 
 /**
  * JSON from outside, as a value that can be handled and stored without surprise: strings that are text
  * (Postgres refuses NUL, and half a surrogate pair would be stored as something else), no key that means
  * more than itself to JavaScript, and not nested deeper than anybody means.
  */
-export function parseJson(text: string, complaint = theBody): unknown {
+export function parseJson(
+  text: string,
+  complaint = (where: string) => `the body is not JSON${where}`,
+): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -160,8 +154,6 @@ export function parseJson(text: string, complaint = theBody): unknown {
   return value;
 }
 
-const theBody = (where: string) => `the body is not JSON${where}`;
-
 /** The engine's complaint may quote what was sent, such as an address: only its place is taken. */
 function whereIn({ message }: Error): string {
   if (message.startsWith('Unexpected end')) return ', it ends too early';
@@ -172,7 +164,7 @@ function whereIn({ message }: Error): string {
 function checkValue(value: unknown, depth: number) {
   if (typeof value === 'string') return checkText(value);
   if (typeof value !== 'object' || value === null) return;
-  if (depth >= deepestNesting) throw refuse(`is nested deeper than ${deepestNesting} levels`);
+  if (depth >= maxNesting) throw refuse(`is nested deeper than ${maxNesting} levels`);
   if (Array.isArray(value)) {
     for (const item of value) checkValue(item, depth + 1);
     return;
@@ -193,22 +185,16 @@ const refuse = (what: string) =>
   new Refusal('invalid', `the body ${what}`, { code: 'invalid_text' });
 
 const names = lazily(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }));
-/** ISO 639-1 has names for all of its two letters; of the 8,000 codes of three letters not all have one here. */
-const lettersOfNamed = 2;
-const mostLetters = 3;
 
 /**
- * Whether a tag such as `en` or `pt-BR` names a language. `english` is well-formed, and no language has such a code;
- * `en-u-ca-buddhist` says more than a language, and has no name that could be shown.
+ * True for a tag such as `en` or `pt-BR`. `english` is well-formed, but no language has this code; `en-u-ca-buddhist`
+ * has no name that could be shown. All codes of two letters have names, of three letters some.
  */
 export function isLanguage(tag: string): boolean {
   try {
     const { language } = new Intl.Locale(tag);
-    if (language.length > mostLetters || language === 'und') return false;
-    const name = names().of(tag);
-    return (
-      name !== undefined || language.length > lettersOfNamed || names().of(language) !== undefined
-    );
+    if (language.length > 3 || language === 'und') return false;
+    return (names().of(tag) ?? names().of(language)) !== undefined || language.length === 3;
   } catch {
     return false;
   }
@@ -220,8 +206,8 @@ const firstMs = Date.parse('0001-01-01T00:00:00Z') + dayMs;
 const lastMs = Date.parse('9999-12-31T00:00:00Z') - dayMs;
 
 /**
- * Whether an ISO 8601 day, or time with its zone, exists: the 30th of February is not the 2nd of March. Postgres knows no
- * year 0, and `Date` writes none of five digits that it could read; a day more or less stays within, too.
+ * True for an ISO 8601 day, or time with its zone, that exists: the 30th of February does not. Postgres knows no year 0
+ * and `Date` no year 10000, also after a day is added or taken away.
  */
 export function isInCalendar(text: string): boolean {
   const day = dayForm.exec(text)?.[0];
@@ -230,9 +216,9 @@ export function isInCalendar(text: string): boolean {
   return new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) ?? false;
 }
 
-/** Whether JavaScript knows the time zone. It also knows offsets such as `+02:00`, which to Postgres lie in the west. */
+/** True for a time zone of JavaScript, which includes offsets: to Postgres `+02:00` is in the west. */
 export function isTimeZone(name: string): boolean {
-  // To make a format takes longer than all other checks of a request, and most requests name no zone.
+  // A format takes longer to make than all other checks of a request.
   if (name === 'UTC') return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });

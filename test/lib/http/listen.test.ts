@@ -6,12 +6,12 @@ import { type TestContext, test } from 'node:test';
 import { Hono } from 'hono';
 import { readBody } from '../../../src/lib/http/body.ts';
 import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
-import { type ListenLimits, listen } from '../../../src/lib/http/listen.ts';
+import { listen } from '../../../src/lib/http/listen.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 
 const generous = { headMs: 60_000, requestMs: 60_000, connections: 10 };
 
-async function opened(t: TestContext, limits: Partial<ListenLimits>) {
+async function opened(t: TestContext, limits: Partial<typeof generous>) {
   const log = createLog({ level: 'silent' });
   let ended: (status: number) => void = () => {};
   const app = new Hono<RequestEnv>()
