@@ -41,17 +41,17 @@ export async function signInByIdentity(
   if ('refused' in judged) return judged.refused;
   const { email, groupRole } = judged;
   return await inTransaction(db, async (tx) => {
-    const found = await findMember(tx, c, { identity, email });
-    if (found === 'other_account') return found;
+    const existing = await findMember(tx, c, { identity, email });
+    if (existing === 'other_account') return existing;
     const orgId = await findOrganizationToJoin(tx, rules.organization);
     const invitations = await takeInvitationsOf(tx, email);
     const hasWayIn = invitations.length > 0 || (orgId && (groupRole ?? rules.role));
-    if (!found && !hasWayIn) return 'no_access';
-    const member = found ?? (await addMember(tx, { identity, email }));
+    if (!existing && !hasWayIn) return 'no_access';
+    const member = existing ?? (await addMember(tx, { identity, email }));
     const actor = memberActor(member, c.get('requestId'));
     for (const link of invitations) await joinByInvitation(tx, { link, member, actor });
     if (orgId && !invitations.some((link) => link.orgId === orgId)) {
-      const isNewcomer = found === undefined;
+      const isNewcomer = existing === undefined;
       await followGroups(tx, { orgId, member, actor, groupRole, isNewcomer, rules });
     }
     await beginMemberSession(tx, c, { publicUrl, member, by: 'sso' });
@@ -60,17 +60,15 @@ export async function signInByIdentity(
 }
 
 export async function proveByIdentity(db: Db, member: SignedInMember, identity: OidcIdentity) {
-  const found = await findMemberBySubject(db, identity);
-  if (found?.id !== member.id || !isFresh(identity)) return false;
+  const linked = await findMemberBySubject(db, identity);
+  // A provider that does not say when it asked is trusted to have done so, as the request demanded.
+  const askedAt = identity.authenticatedAt?.getTime() ?? Date.now();
+  if (linked?.id !== member.id || Date.now() - askedAt >= freshMs) return false;
   await renewProof(db, member.sessionId);
   return true;
 }
 
 const freshMs = 5 * 60 * 1000;
-
-/** A provider that does not say when it asked is trusted to have done so, as the request said. */
-const isFresh = ({ authenticatedAt }: OidcIdentity) =>
-  authenticatedAt === null || Date.now() - authenticatedAt.getTime() < freshMs;
 
 type Vouched = { identity: OidcIdentity; email: string };
 
@@ -120,30 +118,28 @@ async function addMember(tx: Sql, { identity, email }: Vouched): Promise<MemberN
   return member;
 }
 
-type FollowGroups = {
+type FollowGroups = Omit<RoleOfGroups, 'current'> & {
   orgId: string;
   member: { id: string };
   actor: Actor;
-  groupRole: Role | null;
-  isNewcomer: boolean;
   rules: IdentityRules;
 };
 
 /** Gives a member the role that the groups of the provider mean today. The last owner keeps its own. */
 export async function followGroups(
   tx: Sql,
-  { orgId, member, actor, rules, ...given }: FollowGroups,
+  { orgId, member, actor, rules, ...groups }: FollowGroups,
 ) {
   await lockRoles(tx, orgId);
   const [current = null] = await tx<GroupMembership[]>`
     select role, group_role as "groupRole"
     from memberships
     where org_id = ${orgId} and member_id = ${member.id}`;
-  const change = roleChange({ current, ...given }, rules);
-  if (change.change === 'none') return;
+  const change = roleChange({ current, ...groups }, rules);
+  if (!change) return;
   if (current?.role === 'owner' && (await countOwners(tx, orgId)) === 1) return;
   const act = { orgId, actor, target: { kind: 'member', id: member.id } };
-  if (change.change === 'leave') {
+  if (change === 'leave') {
     await deleteRole(tx, orgId, member.id);
     await recordAct(tx, { ...act, act: 'member.removed', details: { by: 'groups' } });
     return;
@@ -170,9 +166,7 @@ const fields = (sql: Sql) => sql`
   id, name, email, sso_issuer as "ssoIssuer",
   email_proved_at is not null as "isProved"`;
 
-type Subject = { issuer: string; subject: string };
-
-async function findMemberBySubject(sql: Sql, { issuer, subject }: Subject) {
+async function findMemberBySubject(sql: Sql, { issuer, subject }: OidcIdentity) {
   const [row] = await sql<LinkedMember[]>`
     select ${fields(sql)} from members where sso_issuer = ${issuer} and sso_subject = ${subject}`;
   return row;
@@ -185,7 +179,7 @@ async function lockMemberByEmail(sql: Sql, email: string): Promise<LinkedMember 
   return row;
 }
 
-async function saveSubject(sql: Sql, memberId: string, { issuer, subject }: Subject) {
+async function saveSubject(sql: Sql, memberId: string, { issuer, subject }: OidcIdentity) {
   await sql`
     update members
     set sso_issuer = ${issuer}, sso_subject = ${subject}
@@ -220,20 +214,12 @@ export function judgeIdentity(
   if (!isEmailVerified) return { refused: 'unverified' };
   const domain = address.slice(address.lastIndexOf('@') + 1);
   if (rules.domains.length > 0 && !rules.domains.includes(domain)) return { refused: 'domain' };
-  return { email: normalizeEmail(email) ?? address, groupRole: highestRole(groups, rules.groups) };
-}
-
-function highestRole(groups: readonly string[], mapped: readonly OidcGroup[]): Role | null {
-  const roles = mapped.filter(({ group }) => groups.includes(group)).map(({ role }) => role);
-  return roles.sort((a, b) => ranks[b] - ranks[a])[0] ?? null;
+  const roles = rules.groups.filter(({ group }) => groups.includes(group)).map(({ role }) => role);
+  const [groupRole = null] = roles.sort((a, b) => ranks[b] - ranks[a]);
+  return { email: normalizeEmail(email) ?? address, groupRole };
 }
 
 export type GroupMembership = { role: Role; groupRole: Role | null };
-
-export type RoleChange =
-  | { change: 'none' }
-  | { change: 'join' | 'set'; role: Role; groupRole: Role | null }
-  | { change: 'leave' };
 
 type RoleOfGroups = {
   current: GroupMembership | null;
@@ -248,15 +234,14 @@ type RoleOfGroups = {
 export function roleChange(
   { current, groupRole, isNewcomer }: RoleOfGroups,
   rules: IdentityRules,
-): RoleChange {
+): GroupMembership | 'leave' | undefined {
   if (!current) {
-    if (groupRole) return { change: 'join', role: groupRole, groupRole };
-    if (isNewcomer && rules.role) return { change: 'join', role: rules.role, groupRole: null };
-    return { change: 'none' };
+    if (groupRole) return { role: groupRole, groupRole };
+    return isNewcomer && rules.role ? { role: rules.role, groupRole: null } : undefined;
   }
   const follows = rules.groups.length > 0 && current.groupRole === current.role;
-  if (!follows) return { change: 'none' };
+  if (!follows) return undefined;
   const role = groupRole ?? rules.role;
-  if (!role) return { change: 'leave' };
-  return role === current.role ? { change: 'none' } : { change: 'set', role, groupRole: role };
+  if (!role) return 'leave';
+  return role === current.role ? undefined : { role, groupRole: role };
 }

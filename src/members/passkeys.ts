@@ -11,23 +11,13 @@ import { type AccountProofs, findProofs } from './account.ts';
 import { recordAccountAct } from './account-acts.ts';
 import type { OwnAccount } from './codes.ts';
 import { lockMember } from './queries.ts';
-import { beginMemberSession, type HandshakeTools } from './sign-in.ts';
-
-type GivenPasskeyAnswer = {
-  answer: PasskeyAnswer;
-  challenge: string;
-  place: PasskeyPlace;
-  /** Takes back that the answer counts as a wrong one for its network address. A key cannot be guessed. */
-  giveBack: () => Promise<void>;
-};
+import { beginMemberSession, type SignInTools } from './sign-in.ts';
 
 export async function signInByPasskey(
-  { db, publicUrl }: HandshakeTools,
+  { db, publicUrl }: SignInTools,
   c: Context,
-  given: GivenPasskeyAnswer,
+  proved: ProvedPasskey,
 ): Promise<boolean> {
-  const proved = await checkCounted(db, given);
-  if (!proved) return false;
   return await inTransaction(db, async (tx) => {
     if (!(await notePasskeyUse(tx, proved))) return false;
     const { member_id: id, member_name: name } = proved.passkey;
@@ -36,24 +26,18 @@ export async function signInByPasskey(
   });
 }
 
-/** Takes the passkey of a member who is signed in as a proof once more. Returns false when it is not the member's. */
+/** Takes the passkey of a member who is signed in as a new proof. Returns false when it belongs to another member. */
 export async function proveByPasskey(
   db: Db,
-  { member, given }: { member: SignedInMember; given: GivenPasskeyAnswer },
+  member: SignedInMember,
+  proved: ProvedPasskey,
 ): Promise<boolean> {
-  const proved = await checkCounted(db, given);
-  if (proved?.passkey.member_id !== member.id) return false;
+  if (proved.passkey.member_id !== member.id) return false;
   return await inTransaction(db, async (tx) => {
     if (!(await notePasskeyUse(tx, proved))) return false;
     await renewProof(tx, member.sessionId);
     return true;
   });
-}
-
-async function checkCounted(db: Db, { place, giveBack, ...given }: GivenPasskeyAnswer) {
-  const proved = await checkPasskey({ db, place }, given);
-  if (proved) await giveBack();
-  return proved;
 }
 
 /** Loaded with the first passkey: it takes as long to load as a tenth of the whole service. */
@@ -86,14 +70,14 @@ export async function offerPasskey(
   });
 }
 
-type NewPasskeyAnswer = { answer: PasskeyAttestation; challenge: string; name: string };
-
 /** Adds the passkey that the browser made. Returns false unless it is new and answers our challenge. */
 export async function addPasskey(
   { db, place }: PasskeyTools,
   { memberId, actor }: OwnAccount,
-  { answer, challenge, name }: NewPasskeyAnswer,
+  { credential, challenge, name }: { credential: string; challenge: string; name: string },
 ): Promise<boolean> {
+  const answer = readCredential<RegistrationResponseJSON>(credential);
+  if (!answer) return false;
   const { verifyRegistrationResponse } = await library();
   const verified = await verifyRegistrationResponse({
     response: answer,
@@ -155,16 +139,15 @@ export async function askForPasskey({ rpId }: PasskeyPlace) {
   return await generateAuthenticationOptions({ rpID: rpId, userVerification: 'required' });
 }
 
-type GivenPasskey = { answer: PasskeyAnswer; challenge: string };
-
 type ProvedPasskey = { passkey: StoredPasskey; counter: number };
 
 /** The passkey that answered our challenge with its key; undefined for any other answer. */
 export async function checkPasskey(
   { db, place }: PasskeyTools,
-  { answer, challenge }: GivenPasskey,
+  { credential, challenge }: { credential: string; challenge: string },
 ): Promise<ProvedPasskey | undefined> {
-  const passkey = await findPasskey(db, answer.id);
+  const answer = readCredential<AuthenticationResponseJSON>(credential);
+  const passkey = answer && (await findPasskey(db, answer.id));
   if (!passkey || !isOf(passkey, answer.response.userHandle)) return undefined;
   const { id, counter, transports } = passkey;
   const publicKey = new Uint8Array(passkey.public_key);
@@ -219,66 +202,22 @@ const tooMany = () =>
     code: 'too_many_passkeys',
   });
 
-// The answers of a browser, as `PublicKeyCredential.toJSON()` writes them.
-
-const longest = 20_000;
-
-const Base64Url = v.pipe(v.string(), v.regex(/^[\w-]*$/), v.maxLength(longest));
-
-const credential = {
-  id: Base64Url,
-  rawId: Base64Url,
-  type: v.literal('public-key'),
-};
-
-const Attestation = v.object({
-  ...credential,
-  response: v.object({
-    clientDataJSON: Base64Url,
-    attestationObject: Base64Url,
-    transports: v.optional(v.array(v.pipe(v.string(), v.regex(/^[a-z-]{1,30}$/))), []),
+/** `PublicKeyCredential.toJSON()`. Only what reaches the database is checked here; the library checks the rest. */
+const Credential = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.looseObject({
+    id: v.pipe(v.string(), v.regex(/^[\w-]{1,2000}$/)),
+    response: v.looseObject({
+      userHandle: v.nullish(v.string()),
+      transports: v.optional(v.array(v.pipe(v.string(), v.regex(/^[a-z-]{1,30}$/))), []),
+    }),
   }),
-});
+);
 
-const Answer = v.object({
-  ...credential,
-  response: v.object({
-    clientDataJSON: Base64Url,
-    authenticatorData: Base64Url,
-    signature: Base64Url,
-    userHandle: v.nullish(Base64Url),
-  }),
-});
-
-type PasskeyAttestation = RegistrationResponseJSON;
-type PasskeyAnswer = AuthenticationResponseJSON;
-
-export function readAttestation(text: string): PasskeyAttestation | undefined {
-  const read = readJson(Attestation, text);
-  return read && { ...read, clientExtensionResults: {} };
-}
-
-export function readAnswer(text: string): PasskeyAnswer | undefined {
-  const read = readJson(Answer, text);
-  if (!read) return undefined;
-  const { userHandle, ...response } = read.response;
-  return {
-    ...read,
-    response: { ...response, ...(userHandle ? { userHandle } : {}) },
-    clientExtensionResults: {},
-  };
-}
-
-function readJson<const S extends v.GenericSchema>(
-  schema: S,
-  text: string,
-): v.InferOutput<S> | undefined {
-  try {
-    const read = v.safeParse(schema, JSON.parse(text));
-    return read.success ? read.output : undefined;
-  } catch {
-    return undefined;
-  }
+function readCredential<Answer>(text: string): Answer | undefined {
+  const read = v.safeParse(Credential, text);
+  return read.success ? (read.output as Answer) : undefined;
 }
 
 export type ListedPasskey = {

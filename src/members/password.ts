@@ -34,10 +34,7 @@ export async function hashPassword(password: string, { address }: OnBehalfOf): P
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${text(nonce)}$${text(hash)}`;
 }
 
-/**
- * Whether the password is the stored one. Without a stored one it takes the same time, so that the time does not show
- * whether there is an account.
- */
+/** True for the stored password. Without one it takes the same time, so that the time does not reveal accounts. */
 export async function checkPassword(
   stored: string | null,
   password: string,
@@ -54,12 +51,13 @@ export async function checkPassword(
 function readHash(stored: string | null) {
   const [, memory, passes, parallelism, salt, hash] = hashForm.exec(stored ?? '') ?? [];
   if (!salt || !hash) return undefined;
-  const costs = {
+  return {
     memory: Number(memory),
     passes: Number(passes),
     parallelism: Number(parallelism),
+    nonce: Buffer.from(salt, 'base64'),
+    expected: Buffer.from(hash, 'base64'),
   };
-  return { ...costs, nonce: Buffer.from(salt, 'base64'), expected: Buffer.from(hash, 'base64') };
 }
 
 /** Compared with where there is no password. */
@@ -74,17 +72,18 @@ async function inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-const message = (password: string) => ({ message: normalizePassword(password) });
+/** Two spellings of the same characters are the same password, whatever keyboard they were typed on. */
+const message = (password: string) => ({ message: password.normalize('NFKC') });
 
 const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
 
-export const shortestPassword = 12;
+export const minPassword = 12;
 /** Hashing takes longer the longer it is; nothing that a person or their program makes up is longer. */
-const longestPassword = 500;
+const maxPassword = 500;
 
-const fewestCharacters = 5;
-const shortestCommonWord = 4;
-const mostAroundOwnWord = 6;
+const minDistinct = 5;
+const minCommonWord = 4;
+const maxAroundOwnWord = 6;
 
 /** Keys next to each other, forwards and backwards: what is taken from them is no secret. */
 const rows = '01234567890 abcdefghijklmnopqrstuvwxyz qwertyuiop qwertzuiop asdfghjkl zxcvbnm'.split(
@@ -94,8 +93,8 @@ const rows = '01234567890 abcdefghijklmnopqrstuvwxyz qwertyuiop qwertzuiop asdfg
 /** The complaint about a new password, as a sentence; undefined for one that will do. */
 export function refusePassword(password: string, about: { email: string; name: string }) {
   const length = [...password].length;
-  if (length < shortestPassword) return `Use ${shortestPassword} characters or more.`;
-  if (length > longestPassword) return `Use at most ${longestPassword} characters.`;
+  if (length < minPassword) return `Use ${minPassword} characters or more.`;
+  if (length > maxPassword) return `Use at most ${maxPassword} characters.`;
   if (isCommon(password))
     return 'This password is among the first that others would try. Choose another.';
   if (isAbout(password, about))
@@ -103,12 +102,9 @@ export function refusePassword(password: string, about: { email: string; name: s
   return undefined;
 }
 
-/** Two spellings of the same characters are the same password, whatever keyboard they were typed on. */
-const normalizePassword = (password: string) => password.normalize('NFKC');
-
 function isCommon(password: string): boolean {
   const lower = password.toLowerCase();
-  if (commonPasswords.has(lower) || new Set(lower).size < fewestCharacters) return true;
+  if (commonPasswords.has(lower) || new Set(lower).size < minDistinct) return true;
   if (isRun(lower)) return true;
   const word = unleet(lower).replace(/[^a-z]/g, '');
   return isRepeated(word) || isRepeated(lower.replace(/[^a-z]/g, ''));
@@ -116,7 +112,7 @@ function isCommon(password: string): boolean {
 
 /** One common word, once or several times; what is around it are digits and signs. */
 function isRepeated(letters: string): boolean {
-  for (let length = shortestCommonWord; length <= letters.length; length++) {
+  for (let length = minCommonWord; length <= letters.length; length++) {
     if (letters.length % length !== 0) continue;
     const word = letters.slice(0, length);
     if (commonWords.has(word) && word.repeat(letters.length / length) === letters) return true;
@@ -128,10 +124,9 @@ function isRepeated(letters: string): boolean {
 function isRun(text: string): boolean {
   let jumps = 0;
   for (let at = 1; at < text.length; at++) {
-    const pair = text.slice(at - 1, at + 1);
-    const back = pair.split('').reverse().join('');
+    const [one, next] = [text[at - 1]!, text[at]!];
     const isNeighbour =
-      pair[0] === pair[1] || rows.some((row) => row.includes(pair) || row.includes(back));
+      one === next || rows.some((row) => row.includes(one + next) || row.includes(next + one));
     if (!isNeighbour) jumps += 1;
   }
   return jumps <= text.length / 6;
@@ -144,9 +139,7 @@ function isAbout(password: string, { email, name }: { email: string; name: strin
     ...email.toLowerCase().split(/[@.]/),
     email.toLowerCase(),
   ];
-  return own.some(
-    (word) => lower.includes(word) && lower.length - word.length <= mostAroundOwnWord,
-  );
+  return own.some((word) => lower.includes(word) && lower.length - word.length <= maxAroundOwnWord);
 }
 
 const unleet = (text: string) =>
@@ -159,38 +152,29 @@ const unleet = (text: string) =>
     .replace(/7/g, 't');
 
 /**
- * Those of the 20,000 most used passwords that are long enough to be taken here, from the list that Django ships, which
+ * The 20,000 most used passwords that are long enough and break no rule above, from the list that Django ships, which
  * Royce Williams made of passwords that have leaked.
  */
 const commonPasswords: ReadonlySet<string> = wordsOf(`
-  q1w2e3r4t5y6 1qaz2wsx3edc sojdlg123aljg pe#5gz29ptzmse 111222tianya 1q2w3e4r5t6y startfinding
-  qwerty123456 123qweasdzxc 123456qwerty n8zgt5p0shw= megaparol12345 123456654321 megaparol12345
-  telechargement 123456123456 yfdbufnjh10305070 qazwsxedcrfv g13916055158 1q2w3e4r5t6y7u8i9o0p
-  123456789123 qwertyqwerty 112233445566 justinbieber 123456789987654321 qweasdzxc123
-  123456789123456789 maprchem56458 5532361cnjqrf qwertyuiop[] qazwsxedc123 password1234
-  international temppassword 1q2w3e4r5t6y7u professional 0r968ji9ufj6 jundian2011xr qwertyuiop123
-  qwerasdfzxcv leavemealone finalfantasy 123456789abc administrator 123qwe123qwe zxcasdqwe123
-  demon1q2w3e4r jamesbond007 asdfghjkl123 demon1q2w3e4r5t projectsadminx ichliebedich
-  playstation3 123456789qwe sonyericsson 1qazxsw23edc john!20130605at1753 linkedin2011
-  1q2w3e4r5t6y7u8i ihatethisgame s8ylpe9jdpvym 123123123123 123321123321 111111111111
-  qwegta13091990 123456789asd doomsayer.2.7mords.v seniseviyorum 010203040506 onedirection
-  transformers 1q2w3e4r5t6y7u8i9o doomsayer.2.7mords.vv supernatural gfhjkmgfhjkm sonnenschein
-  password12345 peanutbutter 12345678900987654321 1qaz2wsx3edc4rfv qwertyuiop12 needforspeed
-  1234567890-= migrationschool 1234567891011 lovelovelove liverpool123 xtseo2011tdx playstation2
-  gettherefast ??????@mail.ru internazionale 123456789123456 102030405060 combat123654
-  abc123456789 ingodwetrust 12345678901234567890 qwertyasdfgh christopher1 sdf7asdf6asdg8df
-  ghhh47hj7649 1234567890qwertyuiop zmx870919123 inactive1996aug lydcc20091314 jesuslovesme
-  avrillavigne ilovemyfamily counterstrike 159753159753 stratocaster qwertyytrewq dfg5fhg5vgfh1
-  1234567891234567 123admin321a 123456789qwerty googletester temppassword hawkesbury93
-  qazwsxedcrfvtgb q1w2e3r4t5y6u7i8o9p0 imyaimyaimya qazxswedcvfr yemi19900911 password123456
-  123456789qaz jkiuztdftl57 xantria10315 starwarsfan10 hannahmontana familiyafamiliya
-  vitor1268123 m01759766727 123456789101112 weronika1992 1234567890123 12345678987654321
-  neworleans12345 cookiemonster qwerty123456789 natiichen999 000000000000 ghbdtnrfrltkf
-  520love101182 111111111111111 kartoffelpuffer lightpower12345 stefangreil1983 total12scherz
-  edwardcullen qwe123qwe123 cosmopolitan somanypickles27 michaeljackson zaq1xsw2cde3 minecraft123
-  leliane50934 moderncombat marek14michal przyjaciolki laurel12creek residentevil yandi20080527
-  ezekiel11991 123456789000 arabella24630 heterosexual manchesterunited sebastian106
-  knackwurst8853 1234567890987654321 fallen_angel
+  1qaz2wsx3edc sojdlg123aljg pe#5gz29ptzmse 111222tianya startfinding 123qweasdzxc n8zgt5p0shw=
+  megaparol12345 telechargement yfdbufnjh10305070 qazwsxedcrfv g13916055158 justinbieber
+  qweasdzxc123 maprchem56458 5532361cnjqrf qazwsxedc123 international 1q2w3e4r5t6y7u professional
+  0r968ji9ufj6 jundian2011xr leavemealone finalfantasy 123qwe123qwe zxcasdqwe123 demon1q2w3e4r
+  jamesbond007 demon1q2w3e4r5t projectsadminx ichliebedich playstation3 sonyericsson 1qazxsw23edc
+  john!20130605at1753 1q2w3e4r5t6y7u8i ihatethisgame s8ylpe9jdpvym qwegta13091990
+  doomsayer.2.7mords.v seniseviyorum 010203040506 onedirection transformers 1q2w3e4r5t6y7u8i9o
+  doomsayer.2.7mords.vv supernatural gfhjkmgfhjkm sonnenschein peanutbutter 1qaz2wsx3edc4rfv
+  needforspeed migrationschool liverpool123 xtseo2011tdx playstation2 gettherefast ??????@mail.ru
+  internazionale 102030405060 combat123654 ingodwetrust christopher1 sdf7asdf6asdg8df ghhh47hj7649
+  zmx870919123 inactive1996aug lydcc20091314 jesuslovesme avrillavigne ilovemyfamily counterstrike
+  159753159753 stratocaster dfg5fhg5vgfh1 123admin321a googletester hawkesbury93 qazwsxedcrfvtgb
+  qazxswedcvfr yemi19900911 123456789qaz jkiuztdftl57 xantria10315 starwarsfan10 hannahmontana
+  familiyafamiliya vitor1268123 m01759766727 weronika1992 neworleans12345 cookiemonster
+  natiichen999 ghbdtnrfrltkf 520love101182 kartoffelpuffer lightpower12345 stefangreil1983
+  total12scherz edwardcullen qwe123qwe123 cosmopolitan somanypickles27 michaeljackson zaq1xsw2cde3
+  minecraft123 leliane50934 moderncombat marek14michal przyjaciolki laurel12creek residentevil
+  yandi20080527 ezekiel11991 arabella24630 heterosexual manchesterunited sebastian106
+  knackwurst8853 fallen_angel
 `);
 
 /** Words that stay weak with digits and signs around them, or repeated. */

@@ -14,13 +14,20 @@ import {
   readSessionHash,
   type SignedInMember,
 } from '../sessions/session.ts';
+import type { SignInSettings } from '../settings.ts';
 import { recordAccountAct } from './account-acts.ts';
 import { countProof } from './attempts.ts';
 import { checkSecondStep } from './codes.ts';
 import { checkPassword } from './password.ts';
 import { findCredentials, findCredentialsById, lockPassword, type MemberName } from './queries.ts';
 
-export type SecondStepTools = SignInTools & { secrets: Secrets };
+export type SignInTools = { db: Db; secrets: Secrets; publicUrl: string };
+
+export type MemberTools = SignInTools & {
+  settings: { signIn: SignInSettings };
+  /** No mail server is set: mails reach the built-in mailbox only. */
+  mailbox: boolean;
+};
 
 /** The member whose password was right in this browser, and who has yet to give a code. */
 export async function awaitedMember({ db, publicUrl }: SignInTools, c: Context) {
@@ -30,7 +37,7 @@ export async function awaitedMember({ db, publicUrl }: SignInTools, c: Context) 
 
 /** Takes the second step; a wrong one counts like a wrong password. */
 export async function signInByCode(
-  tools: SecondStepTools,
+  tools: SignInTools,
   c: Context,
   { memberId, typed }: { memberId: string; typed: string },
 ): Promise<boolean> {
@@ -45,8 +52,6 @@ export async function signInByCode(
     return true;
   });
 }
-
-export type SignInTools = { db: Db; publicUrl: string };
 
 /**
  * Signs in by password. An address without an account takes as long and counts as much as a wrong password. A member
@@ -128,32 +133,28 @@ export async function checkOwnPassword(
   return isRight;
 }
 
-export type HandshakeTools = { db: Db; secrets: Secrets; publicUrl: string };
-
 type Handshake = 'oidc' | 'passkey';
 
 type Pending = { expires: number; data: unknown };
 
-const seconds = 600;
+const handshakeSeconds = 600;
 
-/**
- * Some proofs have two halves: a question goes out with a cookie, and the answer comes back with it. The data is
- * sealed, so that it can neither be read nor changed.
- */
+/** Keeps the data of a proof in a sealed cookie until the browser comes back with the answer. */
 export function keepHandshake(
   c: Context,
-  { secrets, publicUrl }: HandshakeTools,
+  { secrets, publicUrl }: SignInTools,
   { kind, data }: { kind: Handshake; data: object },
 ) {
-  const pending: Pending = { expires: Date.now() + seconds * 1000, data };
+  const pending: Pending = { expires: Date.now() + handshakeSeconds * 1000, data };
   const value = secrets.seal(ownerOf(kind), JSON.stringify(pending)).toString('base64url');
-  setCookie(c, nameOf(kind, publicUrl), value, { ...cookieAttributes(publicUrl), maxAge: seconds });
+  const attributes = { ...cookieAttributes(publicUrl), maxAge: handshakeSeconds };
+  setCookie(c, nameOf(kind, publicUrl), value, attributes);
 }
 
 /** The data for this browser, once: also a copy of the cookie does not bring it back. */
 export async function takeHandshake<const S extends v.GenericSchema>(
   c: Context,
-  { db, secrets, publicUrl }: HandshakeTools,
+  { db, secrets, publicUrl }: SignInTools,
   { kind, data }: { kind: Handshake; data: S },
 ): Promise<v.InferOutput<S> | undefined> {
   const name = nameOf(kind, publicUrl);

@@ -1,6 +1,6 @@
 import { deleteInBatches, one, type Sql } from '../lib/db/db.ts';
 
-export type FoundMember = {
+export type SignedInMember = {
   id: string;
   name: string;
   email: string;
@@ -10,42 +10,44 @@ export type FoundMember = {
   provedAt: Date;
 };
 
-export type FoundOrganization = {
+export type CurrentOrganization = {
   id: string;
   name: string;
   slug: string;
   color: string;
   timeZone: string;
   role: 'viewer' | 'editor' | 'owner';
-} & NavigationCounts;
+  openDetractors: number;
+  failingWebhooks: number;
+};
 
 export type OtherOrganization = { name: string; slug: string };
 
-type Others = { otherOrganizations: OtherOrganization[] };
-/** The member that a session belongs to, while it lasts, and the member's organizations; notes that it was used. */
-export async function findSession(sql: Sql, tokenHash: Buffer) {
-  const [row] = await sql<(FoundMember & Others)[]>`
-    -- all organizations
-    with ${liveSession(sql, tokenHash)}
-    select live.*,
-           (select coalesce(json_agg(json_build_object('name', o.name, 'slug', o.slug)
-                                     order by lower(o.name), o.slug), '[]'::json)
-            from memberships m join organizations o on o.id = m.org_id
-            where m.member_id = live.id) as "otherOrganizations"
-    from live`;
-  if (!row) return undefined;
-  const { otherOrganizations, ...member } = row;
-  return { member, otherOrganizations };
-}
+type SessionRow = SignedInMember & {
+  organization: CurrentOrganization | null;
+  otherOrganizations: OtherOrganization[];
+};
 
-/** The same, and the organization of this slug, also of an earlier one, if the member belongs to it. */
-export async function findMembership(sql: Sql, tokenHash: Buffer, slug: string) {
-  const [row] = await sql<(FoundMember & Others & { organization: FoundOrganization | null })[]>`
+/**
+ * The member of a live session, whose use it notes; the member's organization with this slug, also an earlier one; and
+ * the other organizations.
+ */
+export async function findSession(sql: Sql, tokenHash: Buffer, slug = '') {
+  const [row] = await sql<SessionRow[]>`
     -- all organizations
-    with ${liveSession(sql, tokenHash)}, own as (
+    with live as materialized (
+      select m.id, m.name, m.email, m.is_operator as "isOperator", s.id as "sessionId", s.proved_at as "provedAt"
+      from sessions s
+      join members m on m.id = s.member_id
+      where s.token_hash = ${tokenHash} and not s.awaits_code and ${isLive(sql, 's.')}
+    ), used as (
+      update sessions
+      set used_at = now()
+      where id = (select "sessionId" from live) and used_at < now() - interval '1 minute'
+    ), own as (
       select o.id, o.name, o.slug, o.color, o.time_zone, m.role,
              o.slug = ${slug} or (
-               o.id = (select org_id from former_slugs where slug = ${slug})
+               o.id is not distinct from (select org_id from former_slugs where slug = ${slug})
                and not exists (select from organizations where slug = ${slug})
              ) as is_current
       from live
@@ -65,36 +67,7 @@ export async function findMembership(sql: Sql, tokenHash: Buffer, slug: string) 
   return { member, organization, otherOrganizations };
 }
 
-/** The first organization of a session's member by name; null for a member without one. */
-export async function findHome(sql: Sql, tokenHash: Buffer) {
-  const [home] = await sql<{ isOperator: boolean; slug: string | null }[]>`
-    -- all organizations
-    with ${liveSession(sql, tokenHash)}
-    select "isOperator",
-           (select o.slug
-            from memberships m
-            join organizations o on o.id = m.org_id
-            where m.member_id = live.id
-            order by lower(o.name), o.slug
-            limit 1) as slug
-    from live`;
-  return home;
-}
-
-/** Unless it awaits a code; 30 days after the last use it is over, and 90 days after it began. */
-const liveSession = (sql: Sql, tokenHash: Buffer) => sql`
-  live as materialized (
-    select m.id, m.name, m.email, m.is_operator as "isOperator", s.id as "sessionId", s.proved_at as "provedAt"
-    from sessions s
-    join members m on m.id = s.member_id
-    where s.token_hash = ${tokenHash} and not s.awaits_code and ${isLive(sql, 's.')}
-  ), used as (
-    update sessions
-    set used_at = now()
-    where id = (select "sessionId" from live) and used_at < now() - interval '1 minute'
-  )`;
-
-/** `alias` distinguishes the columns where another table is joined. */
+/** A session ends 30 days after the last use and 90 days after it began. */
 const isLive = (sql: Sql, alias = '') => sql`
   ${sql(`${alias}used_at`)} > now() - interval '30 days'
   and ${sql(`${alias}created_at`)} > now() - interval '90 days'`;
@@ -168,8 +141,6 @@ export const deleteOldSessions = (sql: Sql) =>
     'sessions',
     sql`not (${isLive(sql)}) or (awaits_code and created_at < now() - interval '1 hour')`,
   );
-
-type NavigationCounts = { openDetractors: number; failingWebhooks: number };
 
 /** More than these read as many: every page asks. */
 const maxOpenCounted = 100;

@@ -12,28 +12,23 @@ import { oneLine } from '../lib/validation/parse.ts';
 import { flash } from '../web/app/flash.ts';
 import { keepPosted } from '../web/app/forms.tsx';
 import {
+  type CurrentOrganization,
   deleteSessionOf,
-  type FoundMember,
-  type FoundOrganization,
-  findHome,
-  findMembership,
   findSession,
   insertSession,
   type OtherOrganization,
+  type SignedInMember,
 } from './queries.ts';
+
+export type { CurrentOrganization, SignedInMember };
 
 const maxUserAgent = 300;
 
-type BeginOptions = {
-  publicUrl: string;
-  memberId: string;
-  /** Set until the member has given a second step: the session opens nothing else. */
-  awaitsCode?: boolean;
-};
+type BeginOptions = { publicUrl: string; memberId: string; awaitsCode?: boolean };
 
 /**
- * Signs a member in with a session of its own, whatever cookie the browser had before: that session ends. The cookie is
- * part of the answer, so the caller's transaction must commit before the answer goes out.
+ * Starts a new session and ends the one that the browser had. With `awaitsCode` it opens nothing before the second step.
+ * The cookie is part of the answer, so the caller's transaction must commit before the answer goes out.
  */
 export async function beginSession(
   tx: Sql,
@@ -51,28 +46,26 @@ export async function beginSession(
     user_agent: userAgent || null,
     address: clientAddress(c),
   });
-  setSessionCookie(c, publicUrl, token);
+  setSessionCookie(c, publicUrl, token, 90 * 24 * 60 * 60);
 }
 
 export async function endSession(sql: Sql, c: Context, publicUrl: string) {
   const hash = readSessionHash(c, publicUrl);
-  clearSessionCookie(c, publicUrl);
+  setSessionCookie(c, publicUrl, '', 0);
   return hash && (await deleteSessionOf(sql, hash));
 }
 
 export async function homePath(c: Context, { db, publicUrl }: SessionTools): Promise<string> {
   const hash = readSessionHash(c, publicUrl);
-  const home = hash && (await findHome(db, hash));
-  if (!home) return '/sign-in';
-  if (home.slug !== null) return `/o/${home.slug}`;
-  return home.isOperator ? '/operator' : '/account';
+  const session = hash && (await findSession(db, hash));
+  if (!session) return '/sign-in';
+  const [first] = session.otherOrganizations;
+  if (first) return `/o/${first.slug}`;
+  return session.member.isOperator ? '/operator' : '/account';
 }
 
-export type SignedInMember = FoundMember;
-export type CurrentOrganization = FoundOrganization;
 export type Role = CurrentOrganization['role'];
 
-/** What a request of a member carries, outside and inside of an organization. */
 export type MemberEnv = RequestEnv & {
   Variables: {
     member: SignedInMember;
@@ -96,12 +89,9 @@ const recentProofMs = 60 * 60 * 1000;
 export const signedIn = ({ db, publicUrl }: SessionTools) =>
   createMiddleware<MemberEnv>(async (c, next) => {
     const hash = readSessionHash(c, publicUrl);
-    const found = hash && (await findSession(db, hash));
-    if (!found) return refuseVisitor(c, hash !== undefined);
-    const { member, otherOrganizations } = found;
-    c.set('member', member);
-    c.set('actor', memberActor(member, c.var.requestId));
-    c.set('otherOrganizations', otherOrganizations);
+    const session = hash && (await findSession(db, hash));
+    if (!session) return refuseVisitor(c, hash !== undefined);
+    setMember(c, session);
     await next();
   });
 
@@ -113,21 +103,31 @@ export const inOrganization = ({ db, publicUrl }: SessionTools) =>
   createMiddleware<ScreenEnv>(async (c, next) => {
     const slug = c.req.param('slug') ?? '';
     const hash = readSessionHash(c, publicUrl);
-    const found = hash && (await findMembership(db, hash, slug));
-    if (!found) return refuseVisitor(c, hash !== undefined);
-    const { member, organization, otherOrganizations } = found;
+    const session = hash && (await findSession(db, hash, slug));
+    if (!session) return refuseVisitor(c, hash !== undefined);
+    const { organization } = session;
     if (!organization) throw notFound('page');
     if (organization.slug !== slug && isRead(c)) {
       const path = pathOf(c).replace(`/o/${slug}`, `/o/${organization.slug}`);
       return c.redirect(path, 303);
     }
-    c.set('member', member);
-    c.set('actor', memberActor(member, c.var.requestId));
+    setMember(c, session);
     c.set('organization', organization);
-    c.set('otherOrganizations', otherOrganizations);
     c.set('tenant', organization.id);
     await inGroup(organization.id, next, { waitMs: requestWaitMs });
   });
+
+function setMember(
+  c: Context,
+  {
+    member,
+    otherOrganizations,
+  }: Omit<MemberEnv['Variables'], 'actor' | keyof RequestEnv['Variables']>,
+) {
+  c.set('member', member);
+  c.set('actor', memberActor(member, c.get('requestId')));
+  c.set('otherOrganizations', otherOrganizations);
+}
 
 /** After `signedIn`: 404 unless the member is an operator. */
 export const requireOperator = createMiddleware<MemberEnv>(async (c, next) => {
@@ -165,7 +165,7 @@ export function requireProvedOwner(c: InOrganization): OwnerOf {
   return owner;
 }
 
-/** Leads to a page that asks for a proof, and back, when the last one is over an hour old. What was posted is offered again. */
+/** Redirects to the page that asks for a proof when the last one is over an hour old. A posted form is offered again. */
 export function requireRecentProof(c: OfMember) {
   if (Date.now() - c.var.member.provedAt.getTime() < recentProofMs) return;
   const next = isRead(c) ? pathOf(c) : pageOf(c);
@@ -210,8 +210,6 @@ function pageOf(c: Pick<Context, 'req'>): string {
 
 const tokenBytes = 32;
 const tokenForm = /^[\w-]{43}$/;
-const maxDays = 90;
-const daySeconds = 86_400;
 
 /** Browsers take a `__Host-` cookie only over https, and from no sibling of this host. */
 const nameOf = (publicUrl: string) =>
@@ -227,13 +225,8 @@ export function readSessionHash(c: Context, publicUrl: string): Buffer | undefin
   return token && tokenForm.test(token) ? hashToken(token) : undefined;
 }
 
-function setSessionCookie(c: Context, publicUrl: string, token: string) {
-  const maxAge = maxDays * daySeconds;
+function setSessionCookie(c: Context, publicUrl: string, token: string, maxAge: number) {
   setCookie(c, nameOf(publicUrl), token, { ...cookieAttributes(publicUrl), maxAge });
-}
-
-function clearSessionCookie(c: Context, publicUrl: string) {
-  setCookie(c, nameOf(publicUrl), '', { ...cookieAttributes(publicUrl), maxAge: 0 });
 }
 
 /** `Lax` lets the cookie come along when an OpenID provider sends the browser back here. */
@@ -248,10 +241,7 @@ export const cookieAttributes = (publicUrl: string) =>
 const anyBase = 'http://askback.invalid';
 const maxPath = 2000;
 
-/**
- * The path that a form or link asks to go on to, if it is one of ours: nothing of it may lead to another host, also
- * not `//host`, `/\host` or a path in which browsers drop a character.
- */
+/** The path to go on to. It must not lead to another host, as `//host`, `/\host` and control characters can. */
 export function ownPath(given: string | undefined, otherwise = '/'): string {
   if (!given?.startsWith('/') || given.length > maxPath) return otherwise;
   if (/^\/[/\\]|[\\\p{Cc}]/u.test(given) || !URL.canParse(given, anyBase)) return otherwise;

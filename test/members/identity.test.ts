@@ -4,7 +4,6 @@ import {
   type GroupMembership,
   type IdentityRules,
   judgeIdentity,
-  type RoleChange,
   roleChange,
 } from '../../src/members/oidc.ts';
 import type { Role } from '../../src/sessions/session.ts';
@@ -67,46 +66,29 @@ const member = (role: Role, groupRole: Role | null) => ({
   current: given(role, groupRole),
   isNewcomer: false,
 });
-const none: RoleChange = { change: 'none' };
-const change = (what: 'join' | 'set', role: Role, groupRole: Role | null = role): RoleChange => ({
-  change: what,
-  role,
-  groupRole,
-});
+const to = (role: Role, groupRole: Role | null = role) => ({ role, groupRole });
 
 type State = typeof newcomer | ReturnType<typeof member>;
-const cases: [what: string, State, groupRole: Role | null, IdentityRules, RoleChange][] = [
-  ['lets a newcomer join by a group', newcomer, 'editor', withRole, change('join', 'editor')],
-  ['lets a newcomer join', newcomer, null, withRole, change('join', 'viewer', null)],
-  ['lets nobody join without a rule', newcomer, null, grouped, none],
-  ['keeps a removed member out', removed, null, withRole, none],
-  [
-    'lets a removed member return by a group',
-    removed,
-    'viewer',
-    withRole,
-    change('join', 'viewer'),
-  ],
-  [
-    'follows the group upwards',
-    member('viewer', 'viewer'),
-    'owner',
-    grouped,
-    change('set', 'owner'),
-  ],
-  [
-    'follows the group downwards',
-    member('owner', 'owner'),
-    'viewer',
-    grouped,
-    change('set', 'viewer'),
-  ],
-  ['writes no role that stays the same', member('viewer', 'viewer'), 'viewer', grouped, none],
-  ['removes who left all groups', member('editor', 'editor'), null, grouped, { change: 'leave' }],
-  ['falls back to newcomers', member('editor', 'editor'), null, withRole, change('set', 'viewer')],
-  ['keeps a role that an owner changed', member('editor', 'viewer'), 'viewer', grouped, none],
-  ['keeps a role of an invitation', member('owner', null), 'viewer', grouped, none],
-  ['keeps roles when groups no longer count', member('editor', 'editor'), null, open, none],
+const cases: [
+  what: string,
+  State,
+  groupRole: Role | null,
+  IdentityRules,
+  ReturnType<typeof roleChange>,
+][] = [
+  ['lets a newcomer join by a group', newcomer, 'editor', withRole, to('editor')],
+  ['lets a newcomer join', newcomer, null, withRole, to('viewer', null)],
+  ['lets nobody join without a rule', newcomer, null, grouped, undefined],
+  ['keeps a removed member out', removed, null, withRole, undefined],
+  ['lets a removed member return by a group', removed, 'viewer', withRole, to('viewer')],
+  ['follows the group upwards', member('viewer', 'viewer'), 'owner', grouped, to('owner')],
+  ['follows the group downwards', member('owner', 'owner'), 'viewer', grouped, to('viewer')],
+  ['writes no role that stays the same', member('viewer', 'viewer'), 'viewer', grouped, undefined],
+  ['removes who left all groups', member('editor', 'editor'), null, grouped, 'leave'],
+  ['falls back to newcomers', member('editor', 'editor'), null, withRole, to('viewer')],
+  ['keeps a role that an owner changed', member('editor', 'viewer'), 'viewer', grouped, undefined],
+  ['keeps a role of an invitation', member('owner', null), 'viewer', grouped, undefined],
+  ['keeps roles when groups no longer count', member('editor', 'editor'), null, open, undefined],
 ];
 for (const [what, state, groupRole, rules, expected] of cases) {
   test(`roleChange ${what}`, () => {

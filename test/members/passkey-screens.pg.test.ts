@@ -2,12 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandActor } from '../../src/audit/acts.ts';
-import {
-  addPasskey,
-  offerPasskey,
-  passkeyPlace,
-  readAttestation,
-} from '../../src/members/passkeys.ts';
+import { addPasskey, offerPasskey, passkeyPlace } from '../../src/members/passkeys.ts';
 import { createAuthenticator } from '../support/fakes/authenticator.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
@@ -26,10 +21,10 @@ async function memberWithPasskey({ counter }: { counter?: number } = {}) {
   await joinOrganization(db, { org, member: id, role: 'owner' });
   const key = createAuthenticator(place.origin);
   const options = await offerPasskey({ db, place }, { id, email: 'a@people.test', name: 'Ann' });
-  const answer = readAttestation(key.create(options, counter === undefined ? {} : { counter }))!;
+  const credential = key.create(options, counter === undefined ? {} : { counter });
   const own = { memberId: id, actor: commandActor() };
   const { challenge } = options;
-  assert.ok(await addPasskey({ db, place }, own, { answer, challenge, name: 'Key' }));
+  assert.ok(await addPasskey({ db, place }, own, { credential, challenge, name: 'Key' }));
   const home = `/o/${await slugOfOrganization(db, org)}/settings/api-keys`;
   return { id, key, home, browser: visitorBrowser(app) };
 }

@@ -11,8 +11,6 @@ import {
   notePasskeyUse,
   offerPasskey,
   passkeyPlace,
-  readAnswer,
-  readAttestation,
   removePasskey,
 } from '../../src/members/passkeys.ts';
 import type { OidcSettings, SignInSettings } from '../../src/settings.ts';
@@ -33,17 +31,17 @@ async function memberWithPasskey(over: Record<string, unknown> = {}) {
   const own = { memberId: id, actor: commandActor() };
   const key = createAuthenticator(place.origin);
   const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
-  const answer = readAttestation(key.create(options))!;
+  const credential = key.create(options);
   const { challenge } = options;
-  assert.ok(await addPasskey(tools, own, { answer, challenge, name: 'Laptop' }));
+  assert.ok(await addPasskey(tools, own, { credential, challenge, name: 'Laptop' }));
   return { id, own, key };
 }
 
 /** Answers a new challenge; returns the member whose passkey was taken, if it was. */
 async function prove(key: ReturnType<typeof createAuthenticator>, spoil: Spoil = {}) {
   const options = await askForPasskey(place);
-  const answer = readAnswer(key.get(options, spoil))!;
-  const proved = await checkPasskey(tools, { answer, challenge: options.challenge });
+  const credential = key.get(options, spoil);
+  const proved = await checkPasskey(tools, { credential, challenge: options.challenge });
   return proved && (await notePasskeyUse(db, proved)) ? proved.passkey.member_id : undefined;
 }
 
@@ -72,8 +70,8 @@ for (const [what, spoil] of spoiled) {
 test('an answer to another challenge proves nothing', async () => {
   const { key } = await memberWithPasskey();
   const [asked, other] = [await askForPasskey(place), await askForPasskey(place)];
-  const answer = readAnswer(key.get(asked))!;
-  assert.equal(await checkPasskey(tools, { answer, challenge: other.challenge }), undefined);
+  const credential = key.get(asked);
+  assert.equal(await checkPasskey(tools, { credential, challenge: other.challenge }), undefined);
 });
 
 test('a copy of an authenticator is refused by its counter', async () => {
@@ -87,8 +85,8 @@ test('a copy of an authenticator is refused by its counter', async () => {
 test('of two uses with the same counter at the same moment one counts', async () => {
   const { key } = await memberWithPasskey();
   const options = await askForPasskey(place);
-  const answer = readAnswer(key.get(options, { counter: 5 }))!;
-  const given = { answer, challenge: options.challenge };
+  const credential = key.get(options, { counter: 5 });
+  const given = { credential, challenge: options.challenge };
   const proofs = await Promise.all([1, 2, 3, 4].map(() => checkPasskey(tools, given)));
   const noted = await Promise.all(proofs.map((proof) => notePasskeyUse(db, proof!)));
   assert.deepEqual(noted.filter(Boolean), [true]);
@@ -98,9 +96,13 @@ test('a passkey of one member cannot be added by another', async () => {
   const { key } = await memberWithPasskey();
   const other = await makeMember(db);
   const options = await offerPasskey(tools, { id: other, email: 'bob@acme.test', name: 'Bob' });
-  const answer = readAttestation(key.create(options))!;
+  const credential = key.create(options);
   const own = { memberId: other, actor: commandActor() };
-  const added = await addPasskey(tools, own, { answer, challenge: options.challenge, name: 'X' });
+  const added = await addPasskey(tools, own, {
+    credential,
+    challenge: options.challenge,
+    name: 'X',
+  });
   assert.equal(added, false);
   assert.equal((await listPasskeys(db, other)).length, 0);
 });
@@ -113,10 +115,10 @@ for (const spoil of [
   test(`a passkey made with ${JSON.stringify(spoil)} is not added`, async () => {
     const id = await makeMember(db);
     const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
-    const answer = readAttestation(createAuthenticator(place.origin).create(options, spoil))!;
+    const credential = createAuthenticator(place.origin).create(options, spoil);
     const own = { memberId: id, actor: commandActor() };
     const { challenge } = options;
-    assert.equal(await addPasskey(tools, own, { answer, challenge, name: 'X' }), false);
+    assert.equal(await addPasskey(tools, own, { credential, challenge, name: 'X' }), false);
   });
 }
 
@@ -125,8 +127,12 @@ test('an account has at most twenty passkeys', async () => {
   const add = async () => {
     const key = createAuthenticator(place.origin);
     const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
-    const answer = readAttestation(key.create(options))!;
-    return await addPasskey(tools, own, { answer, challenge: options.challenge, name: 'Phone' });
+    const credential = key.create(options);
+    return await addPasskey(tools, own, {
+      credential,
+      challenge: options.challenge,
+      name: 'Phone',
+    });
   };
   await db`
     insert into passkeys (id, member_id, name, public_key)

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   findAwaitingCode,
-  findHome,
-  findMembership,
   findSession,
   insertSession,
   renewProof,
@@ -48,8 +46,7 @@ test('organizations of a member are listed by name, then slug, and the first is 
   const { inOrder, tokenHash } = await inThreeOrganizations();
   const [first, second, last] = inOrder;
   assert.deepEqual((await findSession(db, tokenHash))?.otherOrganizations, inOrder);
-  assert.equal((await findHome(db, tokenHash))?.slug, first!.slug);
-  const found = await findMembership(db, tokenHash, second!.slug);
+  const found = await findSession(db, tokenHash, second!.slug);
   assert.equal(found?.organization?.role, 'viewer');
   assert.deepEqual(found?.otherOrganizations, [first, last]);
 });
@@ -79,7 +76,7 @@ test('the navigation counts what is open and failing in this organization alone'
   await makeWebhook(db, other, { failure_count: 3 });
 
   const { tokenHash } = await beginSession(member);
-  const found = await findMembership(db, tokenHash, await slugOfOrganization(db, org));
+  const found = await findSession(db, tokenHash, await slugOfOrganization(db, org));
   assert.equal(found?.organization?.openDetractors, 1);
   assert.equal(found?.organization?.failingWebhooks, 2);
 });

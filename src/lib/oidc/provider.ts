@@ -26,14 +26,41 @@ const retryAfterMs = 2000;
 
 type Discovered = { configuration: client.Configuration; until: number };
 
-/** Reads the discovery document at the first sign-in, and caches it for an hour. */
-export function createOidcProvider(options: OidcProviderOptions) {
+/**
+ * Reads the discovery document at the first sign-in, and caches it for an hour. Tries client_secret_basic and
+ * client_secret_post: providers name both and expect one of them.
+ */
+export function createOidcProvider({
+  issuer,
+  clientId,
+  clientSecret,
+  redirectUri,
+}: OidcProviderOptions) {
   let discovered: Discovered | undefined;
   let asking: Promise<client.Configuration> | undefined;
+  let usesOtherWay = false;
+  const [basic, post] = [
+    client.ClientSecretBasic(clientSecret),
+    client.ClientSecretPost(clientSecret),
+  ];
+
+  const authenticate: client.ClientAuth = (server, ...rest) => {
+    const methods = server.token_endpoint_auth_methods_supported;
+    const isBasic = !methods || methods.includes('client_secret_basic');
+    return (isBasic !== usesOtherWay ? basic : post)(server, ...rest);
+  };
+
+  async function discover() {
+    const server = new URL(issuer);
+    const execute = [client.enableNonRepudiationChecks];
+    if (server.protocol === 'http:') execute.push(client.allowInsecureRequests);
+    const options = { timeout: answerLimitSeconds, execute };
+    return await client.discovery(server, clientId, clientSecret, authenticate, options);
+  }
 
   async function configuration(): Promise<client.Configuration> {
     if (discovered && performance.now() < discovered.until) return discovered.configuration;
-    asking ??= discover(options).finally(() => {
+    asking ??= discover().finally(() => {
       asking = undefined;
     });
     try {
@@ -51,15 +78,17 @@ export function createOidcProvider(options: OidcProviderOptions) {
     groups = false,
   } = {}): Promise<{ url: string; flow: OidcFlow } | OidcFailure> {
     try {
-      const found = await configuration();
+      const provider = await configuration();
       const flow = {
         state: client.randomState(),
         nonce: client.randomNonce(),
         verifier: client.randomPKCECodeVerifier(),
       };
-      const url = client.buildAuthorizationUrl(found, {
-        redirect_uri: options.redirectUri,
-        scope: scopeFor(found, groups),
+      // Some providers give groups only when asked, others refuse to be asked for what they do not have.
+      const hasGroups = provider.serverMetadata().scopes_supported?.includes('groups');
+      const url = client.buildAuthorizationUrl(provider, {
+        redirect_uri: redirectUri,
+        scope: groups && hasGroups ? 'openid email profile groups' : 'openid email profile',
         state: flow.state,
         nonce: flow.nonce,
         code_challenge: await client.calculatePKCECodeChallenge(flow.verifier),
@@ -78,12 +107,28 @@ export function createOidcProvider(options: OidcProviderOptions) {
     flow: OidcFlow,
   ): Promise<{ identity: OidcIdentity } | OidcFailure> {
     try {
-      const found = await configuration();
-      const returned = new URL(options.redirectUri);
+      const provider = await configuration();
+      const returned = new URL(redirectUri);
       returned.search = query.toString();
-      const tokens = await exchange(found, returned, flow);
+      const exchange = () =>
+        client.authorizationCodeGrant(provider, returned, {
+          expectedState: flow.state,
+          expectedNonce: flow.nonce,
+          pkceCodeVerifier: flow.verifier,
+          idTokenExpected: true,
+        });
+      const tokens = await exchange().catch((error: unknown) => {
+        if (whyRefused(error) !== 'invalid_client') throw error;
+        usesOtherWay = !usesOtherWay;
+        return exchange();
+      });
       const claims = tokens.claims()!;
-      const more = await furtherClaims(found, tokens.access_token, claims);
+      // Some providers put little into the token and the rest behind an address of its own.
+      const isWhole = claims['email'] !== undefined && claims['groups'] !== undefined;
+      const more =
+        isWhole || !provider.serverMetadata().userinfo_endpoint
+          ? {}
+          : await client.fetchUserInfo(provider, tokens.access_token, claims.sub);
       return { identity: readIdentity({ ...more, ...claims }) };
     } catch (error) {
       return failureOf(error);
@@ -93,68 +138,11 @@ export function createOidcProvider(options: OidcProviderOptions) {
   return { start, finish };
 }
 
-async function exchange(configuration: client.Configuration, returned: URL, flow: OidcFlow) {
-  const checks = {
-    expectedState: flow.state,
-    expectedNonce: flow.nonce,
-    pkceCodeVerifier: flow.verifier,
-    idTokenExpected: true,
-  };
-  try {
-    return await client.authorizationCodeGrant(configuration, returned, checks);
-  } catch (error) {
-    if (whyRefused(error) !== 'invalid_client') throw error;
-    otherWay.get(configuration)!();
-    return await client.authorizationCodeGrant(configuration, returned, checks);
-  }
-}
-
-async function discover({ issuer, clientId, clientSecret }: OidcProviderOptions) {
-  const server = new URL(issuer);
-  const execute = [client.enableNonRepudiationChecks];
-  if (server.protocol === 'http:') execute.push(client.allowInsecureRequests);
-  const { authenticate, change } = twoWays(clientSecret);
-  const found = await client.discovery(server, clientId, clientSecret, authenticate, {
-    timeout: answerLimitSeconds,
-    execute,
-  });
-  otherWay.set(found, change);
-  return found;
-}
-
-const otherWay = new WeakMap<client.Configuration, () => void>();
-
-/** Tries client_secret_basic and client_secret_post: `change` switches after `invalid_client`. */
-function twoWays(secret: string) {
-  const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)];
-  let isChanged = false;
-  const authenticate: client.ClientAuth = (server, ...rest) => {
-    const known = server.token_endpoint_auth_methods_supported;
-    const isBasic = !known || known.includes('client_secret_basic');
-    return (isBasic !== isChanged ? basic : post)(server, ...rest);
-  };
-  const change = () => {
-    isChanged = !isChanged;
-  };
-  return { authenticate, change };
-}
-
-/** Some providers give groups only when asked, others refuse to be asked for what they do not have. */
-function scopeFor(configuration: client.Configuration, groups: boolean): string {
-  const has = configuration.serverMetadata().scopes_supported?.includes('groups');
-  return groups && has ? 'openid email profile groups' : 'openid email profile';
-}
-
-/** Some providers put little into the token and the rest behind an address of its own. */
-async function furtherClaims(
-  configuration: client.Configuration,
-  accessToken: string,
-  claims: client.IDToken,
-): Promise<Record<string, unknown>> {
-  const isWhole = claims['email'] !== undefined && claims['groups'] !== undefined;
-  if (isWhole || !configuration.serverMetadata().userinfo_endpoint) return {};
-  return await client.fetchUserInfo(configuration, accessToken, claims.sub);
-}
+const awayCodes = new Set([
+  'OAUTH_TIMEOUT',
+  'OAUTH_RESPONSE_IS_NOT_CONFORM',
+  'OAUTH_RESPONSE_IS_NOT_JSON',
+]);
 
 function failureOf(error: unknown): OidcFailure {
   if (error instanceof client.AuthorizationResponseError) {
@@ -163,13 +151,13 @@ function failureOf(error: unknown): OidcFailure {
   }
   const refused = whyRefused(error);
   if (refused !== undefined) return { failed: 'refused', why: wordOf(refused) };
-  const { code, message, cause } = error as { code?: unknown; message?: unknown; cause?: unknown };
-  const isAway = message === 'fetch failed' || code === 'OAUTH_TIMEOUT';
-  const isBroken =
-    code === 'OAUTH_RESPONSE_IS_NOT_CONFORM' || code === 'OAUTH_RESPONSE_IS_NOT_JSON';
-  const inner = (cause as { code?: unknown } | undefined)?.code;
-  const why = [code, inner].find((word) => typeof word === 'string') ?? 'unknown';
-  return { failed: isAway || isBroken ? 'unreachable' : 'refused', why: wordOf(String(why)) };
+  const { code, message, cause } = error as {
+    code?: string;
+    message?: string;
+    cause?: { code?: string };
+  };
+  const isAway = message === 'fetch failed' || awayCodes.has(code ?? '');
+  return { failed: isAway ? 'unreachable' : 'refused', why: wordOf(code ?? cause?.code ?? '') };
 }
 
 /** What the provider answered, in the body or, with a 401, in the header. */
@@ -182,8 +170,8 @@ function whyRefused(error: unknown): string | undefined {
   );
 }
 
-/** A code of the protocol; anything else that stands in its place is not repeated. */
-const wordOf = (code: string) => (/^\w{1,64}$/.test(code) ? code : 'unknown');
+/** A code of the protocol; other text may hold a secret and is not logged. */
+const wordOf = (code: unknown) => (/^\w{1,64}$/.test(String(code)) ? String(code) : 'unknown');
 
 export type OidcIdentity = {
   issuer: string;

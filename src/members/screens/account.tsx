@@ -10,14 +10,12 @@ import {
   type SignedInMember,
   signedIn,
 } from '../../sessions/session.ts';
-import type { SignInSettings } from '../../settings.ts';
 import { Mistakes, Time } from '../../web/app/badges.tsx';
 import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
 import { DataTable, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
 import {
-  type AccountProofs,
   changeName,
   changePassword,
   deviceName,
@@ -27,11 +25,11 @@ import {
   unlinkSso,
 } from '../account.ts';
 import { NameField, NewPasswordField, PasswordField } from '../invite.ts';
-import { type ListedPasskey, listPasskeys, passkeyPlace } from '../passkeys.ts';
+import { listPasskeys, passkeyPlace } from '../passkeys.ts';
 import { refusePassword } from '../password.ts';
+import type { MemberTools } from '../sign-in.ts';
 import { AccountName, CurrentPassword, NewPassword } from './reset.tsx';
 import {
-  type AccountScreenTools,
   accountCodeScreens,
   accountPasskeyScreens,
   CodesPart,
@@ -43,14 +41,8 @@ import {
 } from './second-factors.tsx';
 
 const NameForm = v.object({ name: NameField });
-const passwordForm = (hasPassword: boolean) =>
-  v.object({
-    current_password: hasPassword ? PasswordField : v.optional(v.undefined()),
-    new_password: NewPasswordField,
-  });
-
 /** `/account`: name, proofs and sessions of the member. */
-export const accountScreens = (tools: AccountScreenTools) =>
+export const accountScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .use(signedIn(tools))
     .get('/', (c) => showAccount(c, tools))
@@ -90,12 +82,16 @@ export const accountScreens = (tools: AccountScreenTools) =>
     .route('/codes', accountCodeScreens(tools));
 
 /** An account without a password gets its first one by another proof, which must be recent. */
-async function setPassword(c: Context<MemberEnv>, tools: AccountScreenTools) {
+async function setPassword(c: Context<MemberEnv>, tools: MemberTools) {
   if (!tools.settings.signIn.byPassword) throw notFound('page');
   const { member } = c.var;
   const { hasPassword = false } = (await findProofs(tools.db, member.id)) ?? {};
   if (!hasPassword) requireRecentProof(c);
-  const form = await readForm(c, passwordForm(hasPassword));
+  const PasswordForm = v.object({
+    current_password: hasPassword ? PasswordField : v.optional(v.undefined()),
+    new_password: NewPasswordField,
+  });
+  const form = await readForm(c, PasswordForm);
   if (form.errors) return await showAccount(c, tools, { password: form });
   const { new_password: password, current_password: current } = form.values;
   const refused = refusePassword(password, member);
@@ -110,8 +106,9 @@ async function setPassword(c: Context<MemberEnv>, tools: AccountScreenTools) {
 
 type SentForms = { name?: FormState; password?: FormState };
 
-async function showAccount(c: Context<MemberEnv>, tools: AccountScreenTools, sent: SentForms = {}) {
+async function showAccount(c: Context<MemberEnv>, tools: MemberTools, sent: SentForms = {}) {
   const { member } = c.var;
+  const { byPassword, oidc } = tools.settings.signIn;
   const [proofs, passkeys, sessions] = await Promise.all([
     findProofs(tools.db, member.id),
     listPasskeys(tools.db, member.id),
@@ -119,41 +116,23 @@ async function showAccount(c: Context<MemberEnv>, tools: AccountScreenTools, sen
   ]);
   if (!proofs) throw notFound('account');
   const body = (
-    <AccountPage
-      {...{ member, proofs, passkeys, sessions, signIn: tools.settings.signIn }}
-      hasPasskeys={passkeyPlace(tools.publicUrl) !== undefined}
-      name={sent.name ?? emptyForm()}
-      password={sent.password ?? emptyForm()}
-    />
-  );
-  const status = sent.name || sent.password ? 422 : 200;
-  return renderScreen(c, { title: 'Account', section: 'account', body, status });
-}
-
-type AccountPageProps = {
-  member: SignedInMember;
-  proofs: AccountProofs;
-  passkeys: readonly ListedPasskey[];
-  sessions: readonly ListedSession[];
-  signIn: SignInSettings;
-  /** Browsers have passkeys at the address of this service. */
-  hasPasskeys: boolean;
-  name: FormState;
-  password: FormState;
-};
-
-function AccountPage(props: AccountPageProps) {
-  const { member, proofs, passkeys, sessions, signIn, hasPasskeys } = props;
-  return (
     <div class="parts">
-      <NamePart member={member} form={props.name} />
-      {signIn.byPassword ? <PasswordPart {...{ member, proofs }} form={props.password} /> : null}
-      <PasskeysPart passkeys={passkeys} isPossible={hasPasskeys} />
-      {signIn.byPassword ? <CodesPart proofs={proofs} /> : null}
-      <SsoPart proofs={proofs} oidc={signIn.oidc} />
+      <NamePart member={member} form={sent.name ?? emptyForm()} />
+      {byPassword ? (
+        <PasswordPart
+          email={member.email}
+          hasPassword={proofs.hasPassword}
+          form={sent.password ?? emptyForm()}
+        />
+      ) : null}
+      <PasskeysPart passkeys={passkeys} isPossible={passkeyPlace(tools.publicUrl) !== undefined} />
+      {byPassword ? <CodesPart proofs={proofs} /> : null}
+      <SsoPart proofs={proofs} oidc={oidc} />
       <SessionsPart sessions={sessions} current={member.sessionId} />
     </div>
   );
+  const status = sent.name || sent.password ? 422 : 200;
+  return renderScreen(c, { title: 'Account', section: 'account', body, status });
 }
 
 function NamePart({ member, form }: { member: SignedInMember; form: FormState }) {
@@ -180,25 +159,25 @@ function NamePart({ member, form }: { member: SignedInMember; form: FormState })
   );
 }
 
-type PasswordPartProps = { member: SignedInMember; proofs: AccountProofs; form: FormState };
+type PasswordPartProps = { email: string; hasPassword: boolean; form: FormState };
 
-function PasswordPart({ member, proofs, form }: PasswordPartProps) {
+function PasswordPart({ email, hasPassword, form }: PasswordPartProps) {
   return (
     <Part id="password" title="Password">
       <p class="small soft">
-        {proofs.hasPassword
+        {hasPassword
           ? 'A new password ends your other sessions.'
           : 'Your account has no password. With one you can sign in by email as well.'}
       </p>
       <form method="post" action="/account/password" class="fields narrow">
         <Mistakes form={form} />
-        <AccountName email={member.email} />
-        {proofs.hasPassword ? (
+        <AccountName email={email} />
+        {hasPassword ? (
           <CurrentPassword name="current_password" label="Current password" form={form} />
         ) : null}
         <NewPassword name="new_password" label="New password" form={form} />
         <div class="actions">
-          <button type="submit">{proofs.hasPassword ? 'Save' : 'Set a password'}</button>
+          <button type="submit">{hasPassword ? 'Save' : 'Set a password'}</button>
         </div>
       </form>
     </Part>
@@ -225,31 +204,26 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
           { head: 'Network' },
           { head: 'Acts', hidden: true, number: true },
         ]}
-        rows={sessions.map((session) => ({
-          current: session.id === current,
-          cells: cellsOf(session, session.id === current),
+        rows={sessions.map(({ id, user_agent, used_at, created_at, address }) => ({
+          current: id === current,
+          cells: [
+            <span title={user_agent ?? undefined}>
+              {deviceName(user_agent)}
+              {id === current ? <span class="soft">, this browser</span> : null}
+            </span>,
+            <Time at={used_at} show="ago" />,
+            <Time at={created_at} show="day" />,
+            address ?? '',
+            id === current ? null : (
+              <form method="post" action={`/account/sessions/${id}/end`}>
+                <button type="submit" aria-label={`End ${deviceName(user_agent)}`}>
+                  End
+                </button>
+              </form>
+            ),
+          ],
         }))}
       />
     </Part>
   );
-}
-
-function cellsOf({ id, user_agent, used_at, created_at, address }: ListedSession, isThis: boolean) {
-  const device = deviceName(user_agent);
-  return [
-    <span title={user_agent ?? undefined}>
-      {device}
-      {isThis ? <span class="soft">, this browser</span> : null}
-    </span>,
-    <Time at={used_at} show="ago" />,
-    <Time at={created_at} show="day" />,
-    address ?? '',
-    isThis ? null : (
-      <form method="post" action={`/account/sessions/${id}/end`}>
-        <button type="submit" aria-label={`End ${device}`}>
-          End
-        </button>
-      </form>
-    ),
-  ];
 }

@@ -3,8 +3,6 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { notFound, Refusal, whenRefused } from '../../errors.ts';
 import { OneOf } from '../../lib/cli/command.ts';
-import type { Secrets } from '../../lib/crypto/secrets.ts';
-import type { Db } from '../../lib/db/db.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { findSession } from '../../sessions/queries.ts';
@@ -15,7 +13,6 @@ import {
   requireProvedOwner,
   requireRole,
   type ScreenEnv,
-  type SignedInMember,
   withNext,
 } from '../../sessions/session.ts';
 import { Actions, Confirm, Mistakes, Secret, State, Time } from '../../web/app/badges.tsx';
@@ -28,6 +25,7 @@ import {
   readForm,
   Select,
   Submit,
+  SubmitOrCancel,
   statusOf,
   withMistake,
 } from '../../web/app/forms.tsx';
@@ -55,29 +53,25 @@ import {
   listInvitations,
   listMembers,
   type MemberRole,
-  type PendingInvitation,
 } from '../queries.ts';
 import { changeRole, removeMember } from '../roles.ts';
-import type { SignInTools } from '../sign-in.ts';
-import { NewPassword } from './reset.tsx';
+import type { MemberTools } from '../sign-in.ts';
+import { Email, NewPassword } from './reset.tsx';
 
-const lastOwner = 'This is the last owner. Make another member an owner first.';
-
-type MemberScreenTools = {
-  db: Db;
-  secrets: Secrets;
-  publicUrl: string;
-  /** No mail server is set: mails reach the built-in mailbox only. */
-  mailbox: boolean;
-};
-
+const roleMeanings = {
+  viewer: 'Sees answers, contacts, surveys, summaries and deliveries.',
+  editor: 'Also makes and sends surveys, releases answers, and runs webhooks.',
+  owner: 'Also has API keys, members, settings, erasing and the audit log.',
+} as const;
 const roles = ['viewer', 'editor', 'owner'] as const;
-const InviteForm = v.object({ email: EmailField, role: OneOf(roles) });
+const roleOptions = roles.map((role) => ({ value: role, text: role, help: roleMeanings[role] }));
+
 const RoleForm = v.object({ role: OneOf(roles) });
+const InviteForm = v.object({ email: EmailField, role: OneOf(roles) });
 const MadeLink = v.object({ url: v.string() });
 
 /** Settings, Members: below `/o/:slug/settings/members`, for owners. */
-export const memberScreens = (tools: MemberScreenTools) =>
+export const memberScreens = (tools: MemberTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showList(c, tools))
 
@@ -113,8 +107,7 @@ export const memberScreens = (tools: MemberScreenTools) =>
       const change = { memberId: member.id, role: form.values.role };
       const changed = await changeRole(tools.db, owner, change).catch(whenRefused('last_owner'));
       if (!changed) return showRole(c, member, await withMistake(c, { role: lastOwner }));
-      const path = member.id === owner.memberId ? '/' : listPath(c);
-      return redirectWith(c, path, 'The role was changed.');
+      return leave(c, member, 'The role was changed.');
     })
 
     .get('/:id/remove', async (c) => showRemove(c, await getMember(c, tools)))
@@ -124,15 +117,23 @@ export const memberScreens = (tools: MemberScreenTools) =>
       const removal = removeMember(tools.db, owner, member.id);
       if (!(await removal.catch(whenRefused('last_owner'))))
         return showRemove(c, member, { typed: {}, errors: { '': lastOwner } });
-      const path = member.id === owner.memberId ? '/' : listPath(c);
-      return redirectWith(c, path, 'The member was removed.');
+      return leave(c, member, 'The member was removed.');
     })
 
     .get('/invitations/:id/withdraw', async (c) => {
       const { orgId } = requireProvedOwner(c);
       const invitation = await findInvitation(tools.db, orgId, idParam(c, 'member'));
       if (!invitation) throw notFound('invitation');
-      return showWithdraw(c, invitation);
+      const body = (
+        <Confirm
+          action={`${listPath(c)}/invitations/${invitation.id}/withdraw`}
+          button="Withdraw"
+          cancel={listPath(c)}
+        >
+          <p>The link that {invitation.email} got stops working.</p>
+        </Confirm>
+      );
+      return showBelow(c, { title: 'Withdraw the invitation', body });
     })
     .post('/invitations/:id/withdraw', async (c) => {
       const owner = requireProvedOwner(c);
@@ -140,111 +141,84 @@ export const memberScreens = (tools: MemberScreenTools) =>
       return redirectWith(c, listPath(c), 'The invitation was withdrawn.');
     });
 
+const lastOwner = 'This is the last owner. Make another member an owner first.';
+
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'members');
 
-/** The proof is asked for at the page before the act already, so that nothing typed is lost. */
-async function getMember(c: Context<ScreenEnv>, { db }: MemberScreenTools): Promise<MemberRole> {
+/** Owners who changed themselves may not see the list any more. */
+const leave = (c: Context<ScreenEnv>, { id }: MemberRole, text: string) =>
+  redirectWith(c, id === c.var.member.id ? '/' : listPath(c), text);
+
+/** Asks for the proof on the page before the act, so that no input is lost. */
+async function getMember(c: Context<ScreenEnv>, { db }: MemberTools): Promise<MemberRole> {
   const { orgId } = requireProvedOwner(c);
   const member = await findMemberRole(db, orgId, idParam(c, 'member'));
   if (!member) throw notFound('member');
   return member;
 }
 
-async function showList(
-  c: Context<ScreenEnv>,
-  { db, secrets, mailbox }: MemberScreenTools,
-  form: FormState = emptyForm(),
-) {
-  const owner = requireRole(c, 'owner');
-  const { orgId, memberId } = owner;
-  const made = v.safeParse(MadeLink, takeOnce(c, secrets, owner));
-  const lists = {
-    members: await listMembers(db, orgId),
-    invitations: await listInvitations(db, orgId),
-    made: made.success ? made.output.url : null,
-    mailbox,
-  };
-  const body = <MemberList path={listPath(c)} reader={memberId} form={form} {...lists} />;
-  return await renderSettings(c, { setting: 'members', body, status: statusOf(form) });
+function showRole(c: Context<ScreenEnv>, { name, role }: MemberRole, form = emptyForm()) {
+  const body = (
+    <form method="post" class="fields measure">
+      <Mistakes form={form} />
+      <p>The new role holds from the very next page.</p>
+      <Choice name="role" label="Role" form={form} value={role} options={roleOptions} />
+      <SubmitOrCancel button="Change role" cancel={listPath(c)} />
+    </form>
+  );
+  return showBelow(c, { title: `Change the role of ${name}`, body, form });
 }
 
-function showRole(c: Context<ScreenEnv>, member: MemberRole, form = emptyForm()) {
-  const title = `Change the role of ${member.name}`;
+function showRemove(c: Context<ScreenEnv>, { id, name }: MemberRole, form = emptyForm()) {
+  const action = `${listPath(c)}/${id}/remove`;
   const body = (
-    <Part id="role" title={title}>
-      <form method="post" class="fields measure">
-        <Mistakes form={form} />
-        <p>The new role holds from the very next page.</p>
-        <Choice name="role" label="Role" form={form} value={member.role} options={roleOptions} />
-        <div class="actions">
-          <Submit>Change role</Submit>
-          <a class="more" href={listPath(c)}>
-            Cancel
-          </a>
-        </div>
-      </form>
-    </Part>
+    <Confirm action={action} button="Remove" cancel={listPath(c)} form={form}>
+      <p>
+        {name} loses access to this organization at once. What {name} has made stays, and so does
+        the account with its other organizations.
+      </p>
+    </Confirm>
   );
-  return showBelow(c, { title, body, form });
-}
-
-function showRemove(c: Context<ScreenEnv>, member: MemberRole, form = emptyForm()) {
-  const title = `Remove ${member.name}`;
-  const action = `${listPath(c)}/${member.id}/remove`;
-  const body = (
-    <Part id="remove" title={title}>
-      <Confirm action={action} button="Remove" cancel={listPath(c)} form={form}>
-        <p>
-          {member.name} loses access to this organization at once. What {member.name} has made
-          stays, and so does the account with its other organizations.
-        </p>
-      </Confirm>
-    </Part>
-  );
-  return showBelow(c, { title, body, form });
+  return showBelow(c, { title: `Remove ${name}`, body, form });
 }
 
 type BelowMembers = { title: string; body: Child; form?: FormState };
 
-function showBelow(c: Context<ScreenEnv>, { form = emptyForm(), ...page }: BelowMembers) {
-  const trail = [{ text: 'Members', href: listPath(c) }];
-  return renderSettings(c, { ...page, setting: 'members', trail, status: statusOf(form) });
+function showBelow(c: Context<ScreenEnv>, { title, body, form = emptyForm() }: BelowMembers) {
+  return renderSettings(c, {
+    setting: 'members',
+    title,
+    body: (
+      <Part id="act" title={title}>
+        {body}
+      </Part>
+    ),
+    trail: [{ text: 'Members', href: listPath(c) }],
+    status: statusOf(form),
+  });
 }
 
-function showWithdraw(c: Context<ScreenEnv>, { id, email }: { id: string; email: string }) {
-  const action = `${listPath(c)}/invitations/${id}/withdraw`;
+async function showList(
+  c: Context<ScreenEnv>,
+  { db, secrets, mailbox }: MemberTools,
+  form = emptyForm(),
+) {
+  const owner = requireRole(c, 'owner');
+  const made = v.safeParse(MadeLink, takeOnce(c, secrets, owner));
+  const members = await listMembers(db, owner.orgId);
+  const invitations = await listInvitations(db, owner.orgId);
+  const path = listPath(c);
+  const change = { head: 'Change', hidden: true };
+  const columns = (...heads: string[]) => [...heads.map((head) => ({ head })), change];
   const body = (
-    <Part id="withdraw" title="Withdraw the invitation">
-      <Confirm action={action} button="Withdraw" cancel={listPath(c)}>
-        <p>The link that {email} got stops working.</p>
-      </Confirm>
-    </Part>
-  );
-  return showBelow(c, { title: 'Withdraw the invitation', body });
-}
-
-const roleMeanings = {
-  viewer: 'Sees answers, contacts, surveys, summaries and deliveries.',
-  editor: 'Also makes and sends surveys, releases answers, and runs webhooks.',
-  owner: 'Also has API keys, members, settings, erasing and the audit log.',
-} as const;
-
-type MemberListProps = {
-  path: string;
-  reader: string;
-  members: readonly ListedMember[];
-  invitations: readonly PendingInvitation[];
-  made: string | null;
-  mailbox: boolean;
-  form: FormState;
-};
-
-function MemberList(props: MemberListProps) {
-  const { path, made, mailbox, form, invitations } = props;
-  return (
     <>
-      {made ? (
-        <Secret title="The link of the invitation" label="Invitation link" value={made} done={path}>
+      {made.success ? (
+        <Secret
+          title="The link of the invitation"
+          label="Invitation link"
+          value={made.output.url}
+          done={path}
+        >
           <p>
             {mailbox
               ? 'It is shown only this once. No mail server is set, so hand it over yourself: it lets its reader join in the name of the invited address.'
@@ -253,139 +227,109 @@ function MemberList(props: MemberListProps) {
         </Secret>
       ) : null}
       <Part id="members" title="Members">
-        <Members {...props} />
+        <DataTable
+          caption="Members of the organization"
+          columns={columns('Name', 'Email', 'Role', 'Second step', 'Last seen')}
+          rows={members.map((member) => ({
+            cells: memberCells(member, { path, isReader: member.id === owner.memberId }),
+          }))}
+        />
+        <Pager summary={counted(members.length, 'member')} />
       </Part>
       <Part id="pending" title="Invitations that wait">
-        {invitations.length > 0 ? (
-          <Invitations path={path} invitations={invitations} />
-        ) : (
+        {invitations.length === 0 ? (
           <EmptyState title="No invitation waits for an answer." />
+        ) : (
+          <DataTable
+            caption="Invitations that wait"
+            columns={columns('Email', 'Role', 'Works until')}
+            rows={invitations.map(({ id, email, role, expires_at }) => ({
+              cells: [
+                <bdi>{email}</bdi>,
+                role,
+                <Time at={expires_at} />,
+                <a class="button" href={`${path}/invitations/${id}/withdraw`}>
+                  Withdraw
+                  <span class="hidden"> the invitation of {email}</span>
+                </a>,
+              ],
+            }))}
+          />
         )}
       </Part>
       <Part id="invite" title="Invite a member">
-        <NewMemberForm action={path} form={form} />
+        <form method="post" action={path} class="fields measure">
+          <Mistakes form={form} />
+          <p class="soft">A mail with a link goes to the address. It works once, within 7 days.</p>
+          <Email form={form} autocomplete="off" />
+          <Select
+            name="role"
+            label="Role"
+            form={form}
+            value="viewer"
+            options={roleOptions}
+            help={roleOptions.map(({ text, help }) => (
+              <span class="block">
+                {text}: {help}
+              </span>
+            ))}
+          />
+          <Submit>Invite</Submit>
+        </form>
       </Part>
     </>
   );
+  return await renderSettings(c, { setting: 'members', body, status: statusOf(form) });
 }
 
-const change = { head: 'Change', hidden: true };
-const memberColumns = [
-  ...['Name', 'Email', 'Role', 'Second step', 'Last seen'].map((head) => ({ head })),
-  change,
-];
-
-function Members({ path, reader, members }: MemberListProps) {
-  const rows = members.map((member) => ({
-    cells: [
-      <>
-        <bdi>{member.name}</bdi>
-        {member.id === reader ? <span class="soft"> (you)</span> : null}
-      </>,
-      <bdi>{member.email}</bdi>,
-      member.role,
-      member.has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
-      member.last_used_at ? (
-        <Time at={member.last_used_at} show="ago" />
-      ) : (
-        <span class="soft">never</span>
-      ),
-      <Acts path={`${path}/${member.id}`} name={member.name} />,
-    ],
-  }));
-  return (
+function memberCells(
+  { id, name, email, role, has_second_step, last_used_at }: ListedMember,
+  { path, isReader }: { path: string; isReader: boolean },
+) {
+  return [
     <>
-      <DataTable caption="Members of the organization" columns={memberColumns} rows={rows} />
-      <Pager summary={counted(members.length, 'member')} />
-    </>
-  );
-}
-
-function Acts({ path, name }: { path: string; name: string }) {
-  return (
+      <bdi>{name}</bdi>
+      {isReader ? <span class="soft"> (you)</span> : null}
+    </>,
+    <bdi>{email}</bdi>,
+    role,
+    has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
+    last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft">never</span>,
     <Actions>
-      <a class="more" href={`${path}/role`}>
+      <a class="more" href={`${path}/${id}/role`}>
         Change role
         <span class="hidden"> of {name}</span>
       </a>
-      <a class="more" href={`${path}/remove`}>
+      <a class="more" href={`${path}/${id}/remove`}>
         Remove
         <span class="hidden"> {name}</span>
       </a>
-    </Actions>
-  );
-}
-
-const invitationColumns = [...['Email', 'Role', 'Works until'].map((head) => ({ head })), change];
-
-function Invitations({ path, invitations }: Pick<MemberListProps, 'path' | 'invitations'>) {
-  const rows = invitations.map(({ id, email, role, expires_at }) => ({
-    cells: [
-      <bdi>{email}</bdi>,
-      role,
-      <Time at={expires_at} />,
-      <a class="button" href={`${path}/invitations/${id}/withdraw`}>
-        Withdraw
-        <span class="hidden"> the invitation of {email}</span>
-      </a>,
-    ],
-  }));
-  return <DataTable caption="Invitations that wait" columns={invitationColumns} rows={rows} />;
-}
-
-const roleOptions = roles.map((role) => ({
-  value: role,
-  text: role,
-  help: roleMeanings[role],
-}));
-
-function NewMemberForm({ action, form }: { action: string; form: FormState }) {
-  return (
-    <form method="post" action={action} class="fields measure">
-      <Mistakes form={form} />
-      <p class="soft">A mail with a link goes to the address. It works once, within 7 days.</p>
-      <Field name="email" label="Email" form={form} type="email" autocomplete="off" required />
-      <Select
-        name="role"
-        label="Role"
-        form={form}
-        value="viewer"
-        options={roleOptions}
-        help={roleOptions.map(({ text, help }) => (
-          <span class="block">
-            {text}: {help}
-          </span>
-        ))}
-      />
-      <Submit>Invite</Submit>
-    </form>
-  );
+    </Actions>,
+  ];
 }
 
 const hasAccountText = (email: string) =>
   `There is an account for ${email}. Sign in with it to join.`;
 
-type InvitationTools = SignInTools & { settings: { signIn: { byPassword: boolean } } };
-
 const JoinForm = v.object({ name: NameField, password: NewPasswordField });
 
 /** `/invitations/:token`: a new account, or a member who is signed in, joins. */
-export const invitationScreens = (tools: InvitationTools) =>
+export const invitationScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
     .get('/invitations/:token', async (c) => showInvitation(c, await openInvitation(tools, c)))
     .post('/invitations/:token', async (c) => {
       const token = c.req.param('token');
       const opened = await openInvitation(tools, c);
-      const { link, member, way } = opened;
+      const { email, member, way } = opened;
       if (way === 'join' && member) {
         const actor = memberActor(member, c.var.requestId);
         return joined(c, await joinAsMember(tools.db, { token, member, actor }));
       }
-      if (way !== 'new') throw new Refusal('forbidden', hasAccountText(link.email ?? ''));
+      if (way !== 'new') throw new Refusal('forbidden', hasAccountText(email));
       const form = await readForm(c, JoinForm);
       if (form.errors) return showInvitation(c, opened, form);
       const { name, password } = form.values;
-      const refused = refusePassword(password, { name, email: link.email ?? '' });
+      const refused = refusePassword(password, { name, email });
       if (refused) return showInvitation(c, opened, await withMistake(c, { password: refused }));
       return joined(c, await joinAsNewMember(tools, c, { token, name, password }));
     });
@@ -403,34 +347,27 @@ const gone = () =>
     { code: 'first_link_over' },
   );
 
-type OpenedInvitation = {
-  link: LiveLink;
-  member: SignedInMember | undefined;
-  way: 'new' | 'join' | 'sign_in';
-};
+type OpenedInvitation = Awaited<ReturnType<typeof openInvitation>>;
 
-async function openInvitation(tools: InvitationTools, c: Context): Promise<OpenedInvitation> {
-  const { db, publicUrl, settings } = tools;
+async function openInvitation({ db, publicUrl, settings }: MemberTools, c: Context) {
   const link = await findLink(db, 'invitation', hashToken(c.req.param('token') ?? ''));
   if (!link) throw gone();
+  const email = link.email ?? '';
   const hash = readSessionHash(c, publicUrl);
   const member = hash && (await findSession(db, hash))?.member;
-  if (member && member.email.toLowerCase() === link.email?.toLowerCase()) {
-    return { link, member, way: 'join' };
+  if (member?.email.toLowerCase() === email.toLowerCase()) {
+    return { link, email, member, way: 'join' } as const;
   }
-  const hasAccount = (await findCredentials(db, link.email ?? '')) !== undefined;
-  const way = hasAccount || !settings.signIn.byPassword ? 'sign_in' : 'new';
-  return { link, member, way };
+  const canJoin = settings.signIn.byPassword && !(await findCredentials(db, email));
+  return { link, email, member, way: canJoin ? 'new' : 'sign_in' } as const;
 }
 
 function showInvitation(
   c: Context,
-  { link, member, way }: OpenedInvitation,
-  form: FormState = emptyForm(),
+  { link, email, member, way }: OpenedInvitation,
+  form = emptyForm(),
 ) {
-  const email = link.email ?? '';
   const place = link.organization ?? 'askback';
-  const signIn = withNext('/sign-in', new URL(c.req.url).pathname);
   const body = (
     <>
       <p>
@@ -438,42 +375,39 @@ function showInvitation(
           ? `You are invited to ${place} as ${link.role}.`
           : 'You are invited to run this server as an operator.'}
       </p>
-      {way === 'new' ? null : (
-        <p class="soft">
-          {way === 'join' ? `The invitation is for ${email}.` : hasAccountText(email)}
-        </p>
-      )}
-      {way === 'new' ? <NewAccount form={form} email={email} /> : null}
-      {way === 'join' ? (
+      {way === 'new' ? (
         <form method="post" class="fields">
-          <Submit>Join</Submit>
+          <Mistakes form={form} />
+          <Field name="username" label="Email" value={email} autocomplete="username" readonly />
+          <Field name="name" label="Name" form={form} autocomplete="name" required />
+          <NewPassword name="password" label="Password" form={form} />
+          <Submit>Create account</Submit>
         </form>
       ) : null}
-      {way === 'sign_in' && member ? (
-        <p class="soft">
-          You are signed in as {member.email}, and the invitation is for another address.
-        </p>
+      {way === 'join' ? (
+        <>
+          <p class="soft">The invitation is for {email}.</p>
+          <form method="post" class="fields">
+            <Submit>Join</Submit>
+          </form>
+        </>
       ) : null}
       {way === 'sign_in' ? (
-        <p>
-          <a class="button primary" href={signIn}>
-            Sign in
-          </a>
-        </p>
+        <>
+          <p class="soft">{hasAccountText(email)}</p>
+          {member ? (
+            <p class="soft">
+              You are signed in as {member.email}, and the invitation is for another address.
+            </p>
+          ) : null}
+          <p>
+            <a class="button primary" href={withNext('/sign-in', new URL(c.req.url).pathname)}>
+              Sign in
+            </a>
+          </p>
+        </>
       ) : null}
     </>
   );
   return renderAlone(c, { title: `Join ${place}`, body, status: statusOf(form) });
-}
-
-function NewAccount({ form, email }: { form: FormState; email: string }) {
-  return (
-    <form method="post" class="fields">
-      <Mistakes form={form} />
-      <Field name="username" label="Email" value={email} autocomplete="username" readonly />
-      <Field name="name" label="Name" form={form} autocomplete="name" required />
-      <NewPassword name="password" label="Password" form={form} />
-      <Submit>Create account</Submit>
-    </form>
-  );
 }

@@ -1,9 +1,8 @@
 import { type Context, Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
-import type { Db } from '../../lib/db/db.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
-import type { SignInSettings } from '../../settings.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
@@ -17,23 +16,16 @@ import {
 } from '../../web/app/forms.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
 import { EmailField, NameField, NewPasswordField } from '../invite.ts';
-import { refusePassword, shortestPassword } from '../password.ts';
+import { minPassword, refusePassword } from '../password.ts';
 import type { MemberName } from '../queries.ts';
 import { findMemberOfReset, isWelcome, joinFirst, requestReset, resetPassword } from '../reset.ts';
-import type { SignInTools } from '../sign-in.ts';
-
-type ResetScreenTools = {
-  db: Db;
-  settings: { signIn: { byPassword: boolean } };
-  /** No mail server is set: mails reach the built-in mailbox only. */
-  mailbox: boolean;
-};
+import type { MemberTools } from '../sign-in.ts';
 
 const AddressForm = v.object({ email: EmailField });
 const ResetForm = v.object({ password: NewPasswordField });
 
 /** `/forgot` and `/reset/:token`. */
-export const resetScreens = (tools: ResetScreenTools) =>
+export const resetScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
     .use('/forgot', requirePasswords(tools))
     .get('/forgot', (c) => showRequest(c))
@@ -55,58 +47,43 @@ export const resetScreens = (tools: ResetScreenTools) =>
       const { password } = form.values;
       const refused = refusePassword(password, member);
       if (refused) return showReset(c, member, await withMistake(c, { password: refused }));
-      if (!(await resetPassword(tools.db, c, { token, password }))) throw gone();
+      if (!(await resetPassword(tools.db, c, { token, password }))) throw resetGone();
       return redirectWith(c, '/sign-in', 'Your password was changed. Sign in with it.');
     });
 
-const requirePasswords =
-  ({ settings }: ResetScreenTools) =>
+export const requirePasswords =
+  ({ settings }: MemberTools) =>
   async (_: Context, next: () => Promise<void>) => {
     if (!settings.signIn.byPassword)
       throw new Refusal('forbidden', 'This server takes no passwords.');
     await next();
   };
 
-async function getMember({ db }: ResetScreenTools, token: string) {
+async function getMember({ db }: MemberTools, token: string) {
   const member = await findMemberOfReset(db, token);
-  if (!member) throw gone();
+  if (!member) throw resetGone();
   return member;
 }
 
-const gone = () =>
+const resetGone = () =>
   new Refusal(
     'gone',
     'This link to set a password no longer works: it was used, a newer password was set, or an hour has passed. Ask for a new link.',
   );
 
-function showRequest(c: Context, form: FormState = emptyForm()) {
-  const body = (
-    <>
-      <p class="soft">
-        Enter the address that you sign in with. If it has an account, a link to set a new password
-        is on its way within a minute.
-      </p>
-      <form method="post" action="/forgot" class="fields">
-        <Mistakes form={form} />
-        <Field
-          name="email"
-          label="Email"
-          form={form}
-          type="email"
-          autocomplete="username"
-          required
-        />
-        <Submit>Send the link</Submit>
-        <a class="more" href="/sign-in">
-          Back to sign in
-        </a>
-      </form>
-    </>
-  );
-  return renderAlone(c, { title: 'Forgot password?', body, status: statusOf(form) });
+function showRequest(c: Context, form = emptyForm()) {
+  return showForm(c, {
+    title: 'Forgot password?',
+    about:
+      'Enter the address that you sign in with. If it has an account, a link to set a new password is on its way within a minute.',
+    form,
+    fields: <Email form={form} />,
+    button: 'Send the link',
+    more: { href: '/sign-in', text: 'Back to sign in' },
+  });
 }
 
-function showSent(c: Context, { mailbox }: ResetScreenTools) {
+function showSent(c: Context, { mailbox }: MemberTools) {
   const body = (
     <>
       <p>
@@ -130,58 +107,46 @@ function showSent(c: Context, { mailbox }: ResetScreenTools) {
   return renderAlone(c, { title: mailbox ? 'Forgot password?' : 'Look into your mail', body });
 }
 
-function showReset(c: Context, member: MemberName, form: FormState = emptyForm()) {
-  const body = (
-    <>
-      <p class="soft">A new password signs you out everywhere.</p>
-      <form method="post" class="fields">
-        <Mistakes form={form} />
-        <Field
-          name="username"
-          label="Email"
-          value={member.email}
-          autocomplete="username"
-          readonly
-        />
+const showReset = (c: Context, { email }: MemberName, form = emptyForm()) =>
+  showForm(c, {
+    title: 'Set a new password',
+    about: 'A new password signs you out everywhere.',
+    form,
+    fields: (
+      <>
+        <Field name="username" label="Email" value={email} autocomplete="username" readonly />
         <NewPassword name="password" label="New password" form={form} />
-        <Submit>Save</Submit>
-      </form>
-    </>
-  );
-  return renderAlone(c, { title: 'Set a new password', body, status: statusOf(form) });
-}
-
-type WelcomeTools = SignInTools & { settings: { signIn: SignInSettings } };
+      </>
+    ),
+    button: 'Save',
+  });
 
 const noPassword = v.pipe(
   v.optional(v.unknown()),
   v.transform(() => null),
 );
 
-const welcomeForm = ({ byPassword }: SignInSettings) =>
-  v.object({
-    name: NameField,
-    email: EmailField,
-    password: byPassword ? NewPasswordField : noPassword,
-    organization: NameField,
-  });
-
 /** `/welcome/:token`: the first run. */
-export const welcomeScreens = (tools: WelcomeTools) =>
+export const welcomeScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
-    .get('/welcome/:token', async (c) => {
+    .use('/welcome/:token', async (c, next) => {
       if (!(await isWelcome(tools.db, c.req.param('token')))) throw welcomeGone();
-      return showWelcome(c, tools);
+      await next();
     })
+    .get('/welcome/:token', (c) => showWelcome(c, tools))
     .post('/welcome/:token', async (c) => {
-      const token = c.req.param('token');
-      if (!(await isWelcome(tools.db, token))) throw welcomeGone();
-      const form = await readForm(c, welcomeForm(tools.settings.signIn));
+      const WelcomeForm = v.object({
+        name: NameField,
+        email: EmailField,
+        password: tools.settings.signIn.byPassword ? NewPasswordField : noPassword,
+        organization: NameField,
+      });
+      const form = await readForm(c, WelcomeForm);
       if (form.errors) return showWelcome(c, tools, form);
-      const { password, ...person } = form.values;
-      const refused = password === null ? undefined : refusePassword(password, person);
+      const { password } = form.values;
+      const refused = password === null ? undefined : refusePassword(password, form.values);
       if (refused) return showWelcome(c, tools, await withMistake(c, { password: refused }));
-      const slug = await joinFirst(tools, c, { ...person, token, password });
+      const slug = await joinFirst(tools, c, { ...form.values, token: c.req.param('token') });
       if (!slug) throw welcomeGone();
       return c.redirect(`/o/${slug}`, 303);
     });
@@ -193,29 +158,20 @@ const welcomeGone = () =>
     { code: 'first_link_over' },
   );
 
-function showWelcome(c: Context, { settings }: WelcomeTools, form: FormState = emptyForm()) {
+function showWelcome(c: Context, { settings }: MemberTools, form = emptyForm()) {
   const { byPassword, oidc } = settings.signIn;
-  const body = (
-    <>
-      <p class="soft">
-        You are the first here. Your account will own the organization and run this server.
-      </p>
-      <form method="post" class="fields">
-        <Mistakes form={form} />
+  const emailHelp =
+    byPassword || !oidc
+      ? undefined
+      : `The address that ${oidc.name} has for you. This server takes no passwords: you sign in there from now on.`;
+  return showForm(c, {
+    title: 'Welcome to askback',
+    about: 'You are the first here. Your account will own the organization and run this server.',
+    form,
+    fields: (
+      <>
         <Field name="name" label="Name" form={form} autocomplete="name" required />
-        <Field
-          name="email"
-          label="Email"
-          form={form}
-          type="email"
-          help={
-            byPassword || !oidc
-              ? undefined
-              : `The address that ${oidc.name} has for you. This server takes no passwords: you sign in there from now on.`
-          }
-          autocomplete="username"
-          required
-        />
+        <Email form={form} help={emailHelp} />
         {byPassword ? <NewPassword name="password" label="Password" form={form} /> : null}
         <Field
           name="organization"
@@ -225,16 +181,54 @@ function showWelcome(c: Context, { settings }: WelcomeTools, form: FormState = e
           autocomplete="organization"
           required
         />
-        <Submit>Create account</Submit>
+      </>
+    ),
+    button: 'Create account',
+  });
+}
+
+type FormPage = {
+  title: string;
+  about: string;
+  form: FormState;
+  action?: string;
+  fields: Child;
+  button: string;
+  more?: { href: string; text: string };
+};
+
+/** A page with one form, for readers who are not signed in. */
+export function showForm(
+  c: Context,
+  { title, about, form, action, fields, button, more }: FormPage,
+) {
+  const body = (
+    <>
+      <p class="soft">{about}</p>
+      <form method="post" action={action} class="fields">
+        <Mistakes form={form} />
+        {fields}
+        <Submit>{button}</Submit>
+        {more ? (
+          <a class="more" href={more.href}>
+            {more.text}
+          </a>
+        ) : null}
       </form>
     </>
   );
-  return renderAlone(c, { title: 'Welcome to askback', body, status: statusOf(form) });
+  return renderAlone(c, { title, body, status: statusOf(form) });
 }
 
-const passwordHelp = `${shortestPassword} characters or more. A few words that do not belong together are good.`;
+type EmailProps = { form: FormState; help?: Child; autocomplete?: string };
+
+export const Email = ({ autocomplete = 'username', ...props }: EmailProps) => (
+  <Field {...props} name="email" label="Email" type="email" autocomplete={autocomplete} required />
+);
 
 type PasswordProps = { name: string; label: string; form: FormState };
+
+const passwordHelp = `${minPassword} characters or more. A few words that do not belong together are good.`;
 
 export const NewPassword = (props: PasswordProps) => (
   <Field {...props} type="password" help={passwordHelp} autocomplete="new-password" required />
@@ -244,7 +238,7 @@ export const CurrentPassword = (props: PasswordProps) => (
   <Field {...props} type="password" autocomplete="current-password" required />
 );
 
-/** Lets a password manager know whose password a form is about. */
+/** Tells a password manager whose password the form is about. */
 export const AccountName = ({ email }: { email: string }) => (
   <input type="text" name="username" value={email} autocomplete="username" readonly hidden />
 );

@@ -40,14 +40,14 @@ import {
   type ListedPasskey,
   listPasskeys,
   offerPasskey,
-  readAttestation,
   removePasskey,
 } from '../passkeys.ts';
-import { type HandshakeTools, keepHandshake, takeHandshake } from '../sign-in.ts';
+import { keepHandshake, type MemberTools, takeHandshake } from '../sign-in.ts';
 import { CodeForm, getPasskeyPlace, PasskeyForm } from './sign-in.tsx';
 
 type PasskeysPartProps = { passkeys: readonly ListedPasskey[]; isPossible: boolean };
 
+/** `isPossible`: browsers have passkeys at the address of this service. */
 export function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
   const add = (
     <a class="button" href="/account/passkeys/new">
@@ -161,7 +161,7 @@ const RenameForm = v.object({ name: NameField });
 const NewChallenge = v.object({ challenge: v.string(), adds: v.string() });
 
 /** `/account/passkeys`: add, name and remove. */
-export const accountPasskeyScreens = (tools: AccountScreenTools) =>
+export const accountPasskeyScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .get('/new', (c) => {
       getPasskeyPlace(tools);
@@ -211,24 +211,20 @@ export const accountPasskeyScreens = (tools: AccountScreenTools) =>
     });
 
 /** The browser's answer counts for the session that asked for it. */
-async function add(c: Context<MemberEnv>, tools: AccountScreenTools) {
+async function add(c: Context<MemberEnv>, tools: MemberTools) {
   requireRecentProof(c);
   const place = getPasskeyPlace(tools);
-  const kept = await takeHandshake(c, tools, { kind: 'passkey', data: NewChallenge });
+  const pending = await takeHandshake(c, tools, { kind: 'passkey', data: NewChallenge });
   const form = await readForm(c, NewPasskeyForm);
   if (form.errors) return showNewPasskey(c, form);
-  const answer = readAttestation(form.values.credential);
-  const isOurs = kept?.adds === c.var.member.sessionId;
-  const given = answer && isOurs && { answer, challenge: kept.challenge, name: form.values.name };
-  if (given && (await addPasskey({ db: tools.db, place }, ownOf(c), given))) {
-    return done(c, 'The passkey is added. You can sign in with it from now on.');
+  const { name, credential } = form.values;
+  if (pending?.adds === c.var.member.sessionId) {
+    const answer = { credential, challenge: pending.challenge, name };
+    if (await addPasskey({ db: tools.db, place }, ownOf(c), answer))
+      return done(c, 'The passkey is added. You can sign in with it from now on.');
   }
-  return redirectWith(
-    c,
-    '/account/passkeys/new',
-    'The passkey was not accepted. Try again.',
-    'failed',
-  );
+  const text = 'The passkey was not accepted. Try again.';
+  return redirectWith(c, '/account/passkeys/new', text, 'failed');
 }
 
 function showNewPasskey(c: Context, form: FormState = emptyForm()) {
@@ -270,7 +266,7 @@ function showName(c: Context, { id, name }: ListedPasskey, form = emptyForm()) {
   return renderAccount(c, { title: 'Rename', body, form });
 }
 
-async function getPasskey(c: Context<MemberEnv>, { db }: AccountScreenTools) {
+async function getPasskey(c: Context<MemberEnv>, { db }: MemberTools) {
   const passkeys = await listPasskeys(db, c.var.member.id);
   const passkey = passkeys.find(({ id }) => id === c.req.param('id'));
   if (!passkey) throw notFound('passkey');
@@ -280,7 +276,7 @@ async function getPasskey(c: Context<MemberEnv>, { db }: AccountScreenTools) {
 const RecoveryShown = v.object({ codes: v.array(v.string()) });
 
 /** `/account/codes`: switch one-time codes on and off. They are the second step of passwords. */
-export const accountCodeScreens = (tools: AccountScreenTools) =>
+export const accountCodeScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .use(async (_, next) => {
       if (!tools.settings.signIn.byPassword) throw notFound('page');
@@ -321,7 +317,7 @@ export const accountCodeScreens = (tools: AccountScreenTools) =>
       return done(c, 'One-time codes are off.');
     });
 
-async function switchOn(c: Context<MemberEnv>, tools: AccountScreenTools) {
+async function switchOn(c: Context<MemberEnv>, tools: MemberTools) {
   const form = await readForm(c, CodeForm);
   if (form.errors) return await showNew(c, tools, form);
   const proof = { account: `code ${c.var.member.id}`, address: clientAddress(c) };
@@ -337,7 +333,7 @@ async function switchOn(c: Context<MemberEnv>, tools: AccountScreenTools) {
 }
 
 /** The codes are on one page, once: the cookie that carries them there is sealed for this member. */
-function leadToRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools, codes: string[]) {
+function leadToRecovery(c: Context<MemberEnv>, { secrets }: MemberTools, codes: string[]) {
   keepOnce(c, secrets, shownFor(c), { codes });
   return c.redirect('/account/codes/recovery', 303);
 }
@@ -345,7 +341,7 @@ function leadToRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools, 
 const shownFor = (c: Context<MemberEnv>) => ({ orgId: 'account', memberId: c.var.member.id });
 
 /** Without a key that waits for its first code there is nothing to prove. */
-async function showNew(c: Context<MemberEnv>, tools: AccountScreenTools, form = emptyForm()) {
+async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyForm()) {
   const { id, email } = c.var.member;
   const secret = await pendingSecret(tools, id);
   if (!secret) return c.redirect('/account', 303);
@@ -385,7 +381,7 @@ async function showNew(c: Context<MemberEnv>, tools: AccountScreenTools, form = 
   return renderAccount(c, { title: 'One-time codes', body, form });
 }
 
-function showRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools) {
+function showRecovery(c: Context<MemberEnv>, { secrets }: MemberTools) {
   const shown = v.safeParse(RecoveryShown, takeOnce(c, secrets, shownFor(c)));
   if (!shown.success) return c.redirect('/account', 303);
   const body = (
@@ -406,8 +402,6 @@ function showRecovery(c: Context<MemberEnv>, { secrets }: AccountScreenTools) {
   );
   return renderAccount(c, { title: 'One-time codes are on', body });
 }
-
-export type AccountScreenTools = HandshakeTools & { settings: { signIn: SignInSettings } };
 
 export const ownOf = (c: Context<MemberEnv>): OwnAccount => ({
   memberId: c.var.member.id,

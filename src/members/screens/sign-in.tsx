@@ -5,7 +5,7 @@ import { notFound, Refusal } from '../../errors.ts';
 import { clientAddress } from '../../lib/http/client-address.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import type { Log } from '../../lib/log/log.ts';
-import type { OidcFailure, OidcIdentity, OidcProvider } from '../../lib/oidc/provider.ts';
+import type { OidcFailure, OidcProvider } from '../../lib/oidc/provider.ts';
 import {
   type MemberEnv,
   ownPath,
@@ -13,19 +13,11 @@ import {
   signedIn,
   withNext,
 } from '../../sessions/session.ts';
-import type { OidcSettings, SignInSettings } from '../../settings.ts';
+import type { OidcSettings } from '../../settings.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
-import {
-  emptyForm,
-  Field,
-  type FormState,
-  readForm,
-  Submit,
-  statusOf,
-  withMistake,
-} from '../../web/app/forms.tsx';
+import { emptyForm, Field, readForm, Submit, statusOf, withMistake } from '../../web/app/forms.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
 import { findProofs } from '../account.ts';
 import { countProof } from '../attempts.ts';
@@ -33,41 +25,35 @@ import { PasswordField } from '../invite.ts';
 import { proveByIdentity, type SsoRefusal, signInByIdentity } from '../oidc.ts';
 import {
   askForPasskey,
+  checkPasskey,
   passkeyPlace,
   proveByPasskey,
-  readAnswer,
   signInByPasskey,
 } from '../passkeys.ts';
 import {
   awaitedMember,
-  type HandshakeTools,
   keepHandshake,
+  type MemberTools,
   proveByPassword,
-  type SecondStepTools,
-  type SignInTools,
   signInByCode,
   signInByPassword,
   signOut,
   takeHandshake,
 } from '../sign-in.ts';
-import { AccountName, CurrentPassword } from './reset.tsx';
+import { AccountName, CurrentPassword, Email, requirePasswords, showForm } from './reset.tsx';
 
-type SignInScreenTools = SignInTools & { settings: { signIn: SignInSettings } };
-
-/** An address is not judged here: one that cannot be is wrong like any other. */
+/** The address is not validated: one that is none is wrong like any other. */
 const SignInForm = v.object({
   email: v.pipe(v.string(), v.trim(), v.nonEmpty('Enter your email address.'), v.maxLength(500)),
   password: PasswordField,
 });
 
 /** `/sign-in` and `/sign-out`. */
-export const signInScreens = (tools: SignInScreenTools) =>
+export const signInScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
     .get('/sign-in', (c) => showSignIn(c, tools))
 
-    .post('/sign-in', async (c) => {
-      if (!tools.settings.signIn.byPassword)
-        throw new Refusal('forbidden', 'This server takes no passwords.');
+    .post('/sign-in', requirePasswords(tools), async (c) => {
       const form = await readForm(c, SignInForm);
       if (form.errors) return showSignIn(c, tools, form);
       const result = await signInByPassword(tools, c, form.values);
@@ -86,7 +72,7 @@ export const signInScreens = (tools: SignInScreenTools) =>
 
 const nextOf = (c: Context) => ownPath(c.req.query('next'));
 
-function showSignIn(c: Context, tools: SignInScreenTools, form: FormState = emptyForm()) {
+function showSignIn(c: Context, tools: MemberTools, form = emptyForm()) {
   const next = nextOf(c);
   const body = (
     <>
@@ -94,33 +80,22 @@ function showSignIn(c: Context, tools: SignInScreenTools, form: FormState = empt
         Survey feedback, hosted by your own team. <a href="/docs">API documentation</a>
       </p>
       <div class="fields">
-        {tools.settings.signIn.byPassword ? <PasswordForm form={form} next={next} /> : null}
+        {tools.settings.signIn.byPassword ? (
+          <form method="post" action={withNext('/sign-in', next)} class="fields">
+            <Mistakes form={form} />
+            <Email form={form} autocomplete="username webauthn" />
+            <CurrentPassword name="password" label="Password" form={form} />
+            <Submit>Sign in</Submit>
+            <a class="more" href="/forgot">
+              Forgot password?
+            </a>
+          </form>
+        ) : null}
         <OtherWaysToSignIn tools={tools} next={next} />
       </div>
     </>
   );
   return renderAlone(c, { title: 'Sign in', body, status: statusOf(form) });
-}
-
-function PasswordForm({ form, next }: { form: FormState; next: string }) {
-  return (
-    <form method="post" action={withNext('/sign-in', next)} class="fields">
-      <Mistakes form={form} />
-      <Field
-        name="email"
-        label="Email"
-        form={form}
-        type="email"
-        autocomplete="username webauthn"
-        required
-      />
-      <CurrentPassword name="password" label="Password" form={form} />
-      <Submit>Sign in</Submit>
-      <a class="more" href="/forgot">
-        Forgot password?
-      </a>
-    </form>
-  );
 }
 
 const wrongText = 'The code is wrong, or it was used already. Wait for the next one.';
@@ -130,7 +105,7 @@ export const CodeForm = v.object({
 });
 
 /** `/sign-in/code`: the second step of members who have switched one-time codes on. */
-export const codeScreens = (tools: SecondStepTools) =>
+export const codeScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
     .get('/sign-in/code', async (c) => {
       if (!(await awaitedMember(tools, c))) return c.redirect(withNext('/sign-in', nextOf(c)), 303);
@@ -149,43 +124,38 @@ export const codeScreens = (tools: SecondStepTools) =>
     });
 
 /** Recovery codes have letters, which a phone's keys for numbers do not. */
-function showCode(c: Context, form: FormState = emptyForm()) {
-  const isRecovery = c.req.query('recovery') !== undefined;
+function showCode(c: Context, form = emptyForm()) {
   const here = withNext('/sign-in/code', nextOf(c));
   const other = `${here}${here.includes('?') ? '&' : '?'}recovery`;
-  const body = (
-    <>
-      <p class="soft">
-        {isRecovery
-          ? 'Enter one of the recovery codes that you stored. Each works once.'
-          : 'Your password is right. Enter the code that your authenticator app shows now.'}
-      </p>
-      <form method="post" action={isRecovery ? other : here} class="fields">
-        <Mistakes form={form} />
-        <Field
-          name="code"
-          label={isRecovery ? 'Recovery code' : 'Code'}
-          form={form}
-          inputmode={isRecovery ? 'text' : 'numeric'}
-          autocomplete={isRecovery ? 'off' : 'one-time-code'}
-          required
-        />
-        <Submit>Sign in</Submit>
-        <a class="more" href={isRecovery ? here : other}>
-          {isRecovery ? 'Use the authenticator app' : 'Use a recovery code'}
-        </a>
-      </form>
-    </>
-  );
-  return renderAlone(c, { title: 'One-time code', body, status: statusOf(form) });
+  const code = { name: 'code', form, required: true };
+  if (c.req.query('recovery') !== undefined) {
+    return showForm(c, {
+      title: 'One-time code',
+      about: 'Enter one of the recovery codes that you stored. Each works once.',
+      form,
+      action: other,
+      fields: <Field {...code} label="Recovery code" inputmode="text" autocomplete="off" />,
+      button: 'Sign in',
+      more: { href: here, text: 'Use the authenticator app' },
+    });
+  }
+  return showForm(c, {
+    title: 'One-time code',
+    about: 'Your password is right. Enter the code that your authenticator app shows now.',
+    form,
+    action: here,
+    fields: <Field {...code} label="Code" inputmode="numeric" autocomplete="one-time-code" />,
+    button: 'Sign in',
+    more: { href: other, text: 'Use a recovery code' },
+  });
 }
 
 const CredentialForm = v.object({ credential: v.string() });
-const PasskeyChallenge = v.object({ challenge: v.string(), use: v.string() });
+const PasskeyChallenge = v.object({ challenge: v.string(), use: v.literal('prove') });
 
-/** Signing in with a passkey, and proving by one. The script of the pages asks here for a question first. */
-export const passkeyScreens = (tools: HandshakeTools) =>
-  new Hono<RequestEnv>()
+/** Signing in with a passkey, and proving by one. The script of the pages first asks here for the options. */
+export const passkeyScreens = (tools: MemberTools) =>
+  new Hono<MemberEnv>()
     .post('/sign-in/passkey/options', async (c) => {
       const options = await askForPasskey(getPasskeyPlace(tools));
       const data = { challenge: options.challenge, use: 'prove' };
@@ -195,60 +165,58 @@ export const passkeyScreens = (tools: HandshakeTools) =>
     })
 
     .post('/sign-in/passkey', async (c) => {
-      const given = await readPasskey(c, tools);
-      if (given && (await signInByPasskey(tools, c, given))) return c.redirect(nextOf(c), 303);
-      return refuse(c, given, '/sign-in');
+      const proved = await readPasskey(c, tools);
+      if (typeof proved === 'object' && (await signInByPasskey(tools, c, proved)))
+        return c.redirect(nextOf(c), 303);
+      return refuse(c, proved, '/sign-in');
     })
 
-    .route('/account/prove/passkey', proveByPasskeyScreen(tools));
-
-const proveByPasskeyScreen = (tools: HandshakeTools) =>
-  new Hono<MemberEnv>().use(signedIn(tools)).post('/', async (c) => {
-    const given = await readPasskey(c, tools);
-    const { member } = c.var;
-    if (given && (await proveByPasskey(tools.db, { member, given })))
-      return c.redirect(nextOf(c), 303);
-    return refuse(c, given, '/account/prove');
-  });
+    .post('/account/prove/passkey', signedIn(tools), async (c) => {
+      const proved = await readPasskey(c, tools);
+      if (typeof proved === 'object' && (await proveByPasskey(tools.db, c.var.member, proved)))
+        return c.redirect(nextOf(c), 303);
+      return refuse(c, proved, '/account/prove');
+    });
 
 /**
- * The browser's answer with the challenge that was sealed for it; undefined when that is gone. The answer counts
- * before the challenge is spent, so that strangers cannot fill its table.
+ * The passkey that answered the challenge sealed for this browser. The answer counts before the challenge is spent, so
+ * that strangers cannot fill its table.
  */
-async function readPasskey(c: Context, tools: HandshakeTools) {
-  const proof = { account: null, address: clientAddress(c) };
-  const giveBack = await countProof(tools.db, proof);
-  const kept = await takeHandshake(c, tools, { kind: 'passkey', data: PasskeyChallenge });
+async function readPasskey(c: Context, tools: MemberTools) {
+  const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
+  const pending = await takeHandshake(c, tools, { kind: 'passkey', data: PasskeyChallenge });
   const form = await readForm(c, CredentialForm);
-  if (kept?.use !== 'prove' || form.errors) return undefined;
-  const answer = readAnswer(form.values.credential);
+  if (!pending || form.errors) return 'late';
+  const { challenge } = pending;
+  const { credential } = form.values;
   const place = getPasskeyPlace(tools);
-  return answer && { answer, challenge: kept.challenge, place, giveBack };
+  const proved = await checkPasskey({ db: tools.db, place }, { credential, challenge });
+  if (proved) await giveBack();
+  return proved ?? 'refused';
 }
 
-function refuse(c: Context, given: object | undefined, back: string) {
-  const text = given
-    ? 'This passkey is not known here, or it was refused. Sign in another way.'
-    : 'The request for the passkey was too old. Try again.';
+function refuse(c: Context, result: object | 'late' | 'refused', back: string) {
+  const text =
+    result === 'late'
+      ? 'The request for the passkey was too old. Try again.'
+      : 'This passkey is not known here, or it was refused. Sign in another way.';
   return redirectWith(c, withNext(back, nextOf(c)), text, 'failed');
 }
 
-export function getPasskeyPlace({ publicUrl }: HandshakeTools) {
+export function getPasskeyPlace({ publicUrl }: MemberTools) {
   const place = passkeyPlace(publicUrl);
   if (!place) throw notFound('page');
   return place;
 }
 
-const failedTitle = (name: string) => `The sign-in with ${name} was not finished`;
-
 const failedTexts = (name: string) => ({
+  late: 'It was begun in another browser, was used already, or took longer than ten minutes.',
   unreachable: `${name} does not answer now. Try again in a moment, or sign in another way.`,
   cancelled: `You turned back at ${name}. Nothing has changed.`,
   refused: `${name} and this server did not agree. Try again; if it stays so, the reason is in the log of this server.`,
 });
 
 const refusedTexts = (name: string) => ({
-  late: 'It was begun in another browser, was used already, or took longer than ten minutes.',
   no_email: `${name} passed on no email address for you.`,
   unverified: `${name} does not confirm that your email address is yours. Confirm it there, and sign in again.`,
   domain: 'Addresses of your domain are not allowed to sign in.',
@@ -256,99 +224,95 @@ const refusedTexts = (name: string) => ({
   no_access: 'Your address has no invitation yet. Ask an owner of the organization for one.',
 });
 
-type SingleSignOn = { provider: OidcProvider; rules: OidcSettings };
-
-type OidcScreenTools = HandshakeTools & { log: Log; sso: SingleSignOn | null };
+type OidcTools = MemberTools & {
+  log: Log;
+  sso: { provider: OidcProvider; rules: OidcSettings } | null;
+};
 
 const KeptFlow = v.object({
   flow: v.object({ state: v.string(), nonce: v.string(), verifier: v.string() }),
   next: v.string(),
-  /** The session that is to be proved once more; without one it is a sign-in. */
+  /** The session to prove once more; null at a sign-in. */
   session: v.nullable(v.string()),
 });
 
-/** Where the provider sends the browser back to: the same address for every sign-in, to be registered there. */
+/** The redirect URI to register at the provider. */
 export const oidcCallbackPath = '/sign-in/oidc/callback';
 
-export const oidcScreens = (tools: OidcScreenTools) =>
-  new Hono<RequestEnv>()
-    .get('/sign-in/oidc', (c) => begin(c, tools, { session: null }))
-    .get(oidcCallbackPath, (c) => finish(c, tools))
-    .route('/account/prove/oidc', proveByOidcScreen(tools));
+export const oidcScreens = (tools: OidcTools) =>
+  new Hono<MemberEnv>()
+    .get('/sign-in/oidc', (c) => begin(c, tools, null))
+    .get('/account/prove/oidc', signedIn(tools), async (c) => {
+      // The settings may have changed since the page with this link.
+      if (!tools.sso) return c.redirect(withNext('/account/prove', nextOf(c)), 303);
+      return await begin(c, tools, c.var.member.sessionId);
+    })
+    .get(oidcCallbackPath, (c) => finish(c, tools));
 
-const proveByOidcScreen = (tools: OidcScreenTools) =>
-  new Hono<MemberEnv>().use(signedIn(tools)).get('/', async (c) => {
-    // Settings may have changed since the page that led here.
-    if (!tools.sso) return c.redirect(withNext('/account/prove', nextOf(c)), 303);
-    return await begin(c, tools, { session: c.var.member.sessionId });
-  });
-
-async function begin(c: Context, tools: OidcScreenTools, { session }: { session: string | null }) {
-  const { provider, rules } = configured(tools);
-  const begun = await provider.start({
+async function begin(c: Context, tools: OidcTools, session: string | null) {
+  const { provider, rules } = getSso(tools);
+  const started = await provider.start({
     fresh: session !== null,
     groups: rules.groups.length > 0,
   });
-  if ('failed' in begun) return showFailure(c, tools, begun);
-  const data = { flow: begun.flow, next: nextOf(c), session };
+  if ('failed' in started) return showFailure(c, tools, started);
+  const data = { flow: started.flow, next: nextOf(c), session };
   keepHandshake(c, tools, { kind: 'oidc', data });
-  return c.redirect(begun.url, 303);
+  return c.redirect(started.url, 303);
 }
 
-async function finish(c: Context, tools: OidcScreenTools) {
-  const { provider, rules } = configured(tools);
-  // It counts before the handshake is spent, so that strangers cannot fill its table.
+async function finish(c: Context, tools: OidcTools) {
+  const { provider, rules } = getSso(tools);
+  // Counts before the handshake is spent, so that strangers cannot fill its table.
   const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
-  const kept = await takeHandshake(c, tools, { kind: 'oidc', data: KeptFlow });
-  if (!kept) return showRefusal(c, tools, 'late');
-  const finished = await provider.finish(new URL(c.req.url).searchParams, kept.flow);
+  const pending = await takeHandshake(c, tools, { kind: 'oidc', data: KeptFlow });
+  if (!pending) return showFailure(c, tools, 'late');
+  const finished = await provider.finish(new URL(c.req.url).searchParams, pending.flow);
   if ('failed' in finished) return showFailure(c, tools, finished);
   await giveBack();
   const { identity } = finished;
-  if (kept.session !== null) return await prove(c, tools, { kept, identity });
-  const refused = await signInByIdentity({ ...tools, rules }, c, identity);
-  if (refused) return showRefusal(c, tools, refused);
-  return c.redirect(ownPath(kept.next), 303);
-}
-
-type Returned = { kept: v.InferOutput<typeof KeptFlow>; identity: OidcIdentity };
-
-/** A proof counts for the session that asked for it, and for the person it belongs to. */
-async function prove(c: Context, tools: OidcScreenTools, { kept, identity }: Returned) {
-  const next = ownPath(kept.next);
+  const next = ownPath(pending.next);
+  if (pending.session === null) {
+    const refused = await signInByIdentity({ ...tools, rules }, c, identity);
+    return refused ? showRefusal(c, tools, refused) : c.redirect(next, 303);
+  }
+  // A proof counts for the session that asked for it, and for the person it belongs to.
   let isProved = false;
-  const refused = await signedIn(tools)(c, async () => {
+  const visitor = await signedIn(tools)(c, async () => {
     const member: SignedInMember = c.get('member');
-    if (member.sessionId !== kept.session) return;
-    isProved = await proveByIdentity(tools.db, member, identity);
+    if (member.sessionId === pending.session)
+      isProved = await proveByIdentity(tools.db, member, identity);
   });
-  if (refused) return refused;
+  if (visitor) return visitor;
   if (isProved) return c.redirect(next, 303);
-  return redirectWith(
-    c,
-    withNext('/account/prove', next),
-    `${configured(tools).rules.name} did not confirm the account that you are signed in with here. Try again.`,
-    'failed',
-  );
+  const text = `${rules.name} did not confirm the account that you are signed in with here. Try again.`;
+  return redirectWith(c, withNext('/account/prove', next), text, 'failed');
 }
 
-/** The log has the word of the protocol; the reader a sentence. */
-function showFailure(c: Context, tools: OidcScreenTools, { failed, why }: OidcFailure) {
-  const { name } = configured(tools).rules;
-  const fields = { outcome: failed, why, request_id: c.get('requestId') };
-  tools.log.warn(fields, 'sign-in with the OpenID provider failed');
-  const status = failed === 'unreachable' ? 503 : 403;
-  return showWay(c, failedTitle(name), failedTexts(name)[failed], status);
+/** The log has the word of the protocol, the page a sentence. */
+function showFailure(c: Context, tools: OidcTools, failure: OidcFailure | 'late') {
+  const { name } = getSso(tools).rules;
+  const failed = failure === 'late' ? failure : failure.failed;
+  if (failure !== 'late') {
+    const fields = { outcome: failed, why: failure.why, request_id: c.get('requestId') };
+    tools.log.warn(fields, 'sign-in with the OpenID provider failed');
+  }
+  return showBackToSignIn(c, {
+    title: `The sign-in with ${name} was not finished`,
+    text: failedTexts(name)[failed],
+    status: failed === 'unreachable' ? 503 : 403,
+  });
 }
 
-function showRefusal(c: Context, tools: OidcScreenTools, refused: SsoRefusal | 'late') {
-  const { name } = configured(tools).rules;
-  const title =
-    refused === 'late' ? failedTitle(name) : `Your account at ${name} cannot sign in here`;
-  return showWay(c, title, refusedTexts(name)[refused]);
+function showRefusal(c: Context, tools: OidcTools, refused: SsoRefusal) {
+  const { name } = getSso(tools).rules;
+  const title = `Your account at ${name} cannot sign in here`;
+  return showBackToSignIn(c, { title, text: refusedTexts(name)[refused], status: 403 });
 }
 
-function showWay(c: Context, title: string, text: string, status: 403 | 503 = 403) {
+type BackToSignIn = { title: string; text: string; status: 403 | 503 };
+
+function showBackToSignIn(c: Context, { title, text, status }: BackToSignIn) {
   const body = (
     <>
       <p>{text}</p>
@@ -362,36 +326,36 @@ function showWay(c: Context, title: string, text: string, status: 403 | 503 = 40
   return renderAlone(c, { title, body, status });
 }
 
-function configured({ sso }: OidcScreenTools): SingleSignOn {
+function getSso({ sso }: OidcTools) {
   if (!sso) throw notFound('page');
   return sso;
 }
 
-const passwordsAreOff = 'Passwords are switched off here: confirm by passkey or single sign-on.';
-
 const ProveForm = v.object({ password: PasswordField });
 
 /** `/account/prove`: asks a member who is signed in for a proof once more, and goes on to where it was needed. */
-export const proveScreens = (tools: SignInScreenTools) =>
+export const proveScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .use('/account/prove', signedIn(tools))
     .get('/account/prove', (c) => showProve(c, tools))
     .post('/account/prove', async (c) => {
-      if (!tools.settings.signIn.byPassword) throw new Refusal('forbidden', passwordsAreOff);
+      if (!tools.settings.signIn.byPassword) {
+        throw new Refusal(
+          'forbidden',
+          'Passwords are switched off here: confirm by passkey or single sign-on.',
+        );
+      }
       const form = await readForm(c, ProveForm);
       if (form.errors) return await showProve(c, tools, form);
       const { password } = form.values;
       if (await proveByPassword(tools, c, { member: c.var.member, password })) {
         return c.redirect(nextOf(c), 303);
       }
-      return await showProve(
-        c,
-        tools,
-        await withMistake(c, { password: 'The password is wrong.' }),
-      );
+      const wrong = await withMistake(c, { password: 'The password is wrong.' });
+      return await showProve(c, tools, wrong);
     });
 
-async function showProve(c: Context<MemberEnv>, tools: SignInScreenTools, form = emptyForm()) {
+async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = emptyForm()) {
   const next = nextOf(c);
   const { id, email } = c.var.member;
   const proofs = await findProofs(tools.db, id);
@@ -430,7 +394,7 @@ async function showProve(c: Context<MemberEnv>, tools: SignInScreenTools, form =
 }
 
 type OtherWaysProps = {
-  tools: SignInScreenTools;
+  tools: MemberTools;
   next: string;
   /** The account's proofs, where a member who is signed in proves it once more. */
   prove?: { passkeys: boolean; sso: boolean };
