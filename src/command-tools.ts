@@ -82,10 +82,10 @@ export async function organizationOf(
 }
 
 /** Reads a list that a person exported, and says so when its encoding is a guess. */
-export async function readCsvFile(tools: CommandTools, path: string): Promise<string> {
-  const { text, encoding, name } = await readTextFile(path);
-  if (encoding !== 'UTF-8') tools.say(`${name} is read as ${encoding}`);
-  return text;
+export async function readCsvFile(tools: CommandTools, path: string) {
+  const file = await readTextFile(path);
+  if (file.encoding !== 'UTF-8') tools.say(`${file.name} is read as ${file.encoding}`);
+  return file;
 }
 
 const commandConnections = 2;

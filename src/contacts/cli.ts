@@ -18,7 +18,7 @@ export const importContactsCommand = databaseCommand({
   },
   operands: ['file'],
   async run(db, { survey, file }, { tools }) {
-    const text = await readCsvFile(tools, file);
+    const { text } = await readCsvFile(tools, file);
     const { org_id: orgId } = await getSurvey(db, survey);
     const writer = { ...commandWriter(orgId), surveyId: survey };
     const data = await importContacts({ db, onProgress: createProgress('contacts') }, writer, text);

@@ -39,7 +39,7 @@ export async function importContacts(
   where: Writer & { surveyId: string },
   text: string,
 ) {
-  const read = readContacts(text);
+  const read = await readContacts(text);
   return await inTransaction(tools.db, async (tx) => {
     await lockForContacts(tx, where);
     const gone = await listErased(
@@ -72,8 +72,8 @@ async function refuseOverfull(tx: Sql, where: OrgSurvey, contacts: readonly Chec
 }
 
 /** Of several lines with one address the later ones add to the first, as posting them would. */
-export function readContacts(text: string): CheckedContact[] {
-  const { columns, records } = readCsv(text);
+export async function readContacts(text: string): Promise<CheckedContact[]> {
+  const { columns, records } = await readCsv(text);
   const bad: BadLine[] = [];
   if (!columns.some(({ key }) => contactFieldOf(key) === 'email')) {
     bad.push({ line: 1, complaint: missingColumn(columns, 'email') });

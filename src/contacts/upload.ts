@@ -1,7 +1,7 @@
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
 import { createSemaphore, TooManyWaiting } from '../lib/async/semaphore.ts';
-import { type CsvRow, csvRowsInParts, headerKey, separate } from '../lib/cli/csv.ts';
+import { type CsvRow, csvRowsInParts, cutText, detectForm, headerKey } from '../lib/cli/csv.ts';
 import { decode } from '../lib/cli/files.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isMailable } from '../lib/smtp/address.ts';
@@ -193,8 +193,8 @@ export async function takeUpload(
   survey: OrgSurvey,
   given: { name: string; bytes: Uint8Array },
 ) {
-  const text = textOf(given.bytes).replace(/\r\n?/g, '\n');
-  const { delimiter, firstLine, body } = separate(text);
+  const text = textOf(given.bytes);
+  const { delimiter, firstLine, body } = detectForm(text);
   const { rows, hasHeader } = await lookThrough(body, { delimiter, firstLine });
   return await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
@@ -207,7 +207,8 @@ export async function takeUpload(
     });
     const upload = { orgId: survey.orgId, uploadId };
     let place = 0;
-    for (const chunk of chunksOf(body)) await insertChunk(tx, upload, { place: place++, chunk });
+    for (const chunk of cutText(body, chunkLength))
+      await insertChunk(tx, upload, { place: place++, chunk });
     return uploadId;
   });
 }
@@ -220,19 +221,10 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-function* chunksOf(text: string) {
-  for (let from = 0; from < text.length; ) {
-    const cut = text.charCodeAt(from + chunkLength - 1);
-    const end = from + chunkLength + (cut >= 0xd800 && cut < 0xdc00 ? 1 : 0);
-    yield text.slice(from, end);
-    from = end;
-  }
-}
-
 async function lookThrough(body: string, form: { delimiter: string; firstLine: number }) {
   let [rows, headers, addresses] = [0, 0, 0];
   let first: CsvRow | undefined;
-  for await (const some of csvRowsInParts(chunksOf(body), form)) {
+  for await (const some of csvRowsInParts([body], form)) {
     for (const row of some) {
       first ??= row;
       if (row.cells.length > mostUploadColumns) {

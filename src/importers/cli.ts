@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { commandWriter } from '../audit/acts.ts';
-import { databaseCommand } from '../command-tools.ts';
+import { databaseCommand, readCsvFile } from '../command-tools.ts';
 import { createProgress, flag, id, OneOf, option, optional } from '../lib/cli/command.ts';
-import { openText } from '../lib/cli/files.ts';
 import { TimeZone } from '../organizations/manage.ts';
 import { getSurvey } from '../surveys/queries.ts';
 import { importExport, openExport } from './import.ts';
@@ -24,9 +23,7 @@ const importOf = (service: FormerService) =>
     async run(db, { survey, file: path, as, ...options }, { tools }) {
       const { 'dry-run': dryRun, 'time-zone': zone = 'UTC' } = options;
       const { org_id: orgId, type } = await getSurvey(db, survey);
-      const source = await openText(path);
-      if (source.encoding !== 'UTF-8') tools.say(`${source.name} is read as ${source.encoding}`);
-      const opened = await openExport(service, source, as);
+      const opened = await openExport(service, await readCsvFile(tools, path), as);
       const writer = { ...commandWriter(orgId), surveyId: survey, author: service.name };
       const report = await importExport({ db, onProgress: createProgress('rows') }, writer, {
         export: opened,

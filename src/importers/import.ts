@@ -6,8 +6,7 @@ import { saveContacts } from '../contacts/queries.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
 import { complainOfMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
-import { type CsvRow, csvRows, separate } from '../lib/cli/csv.ts';
-import type { TextSource } from '../lib/cli/files.ts';
+import { type CsvRow, csvRows, detectForm } from '../lib/cli/csv.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { everything } from '../responses/filter.queries.ts';
 import { type ImportWriter, importBatch } from '../responses/import.ts';
@@ -165,45 +164,28 @@ type ScoredTally = ReturnType<typeof scored>;
 
 export type Export = { name: string; plan: FilePlan; rows: () => AsyncGenerator<CsvRow> };
 
-const longestHead = 1024 * 1024;
-
-/** An export of a former service, as it is: its plan by the header row, and its rows as often as they are asked for. */
+/** Opens an export of a former service as it is: its plan by the header row, and its rows as often as they are asked for. */
 export async function openExport(
   service: FormerService,
-  source: TextSource,
+  { name, text }: { name: string; text: string },
   as: FileKind | undefined,
 ): Promise<Export> {
-  const form = separate(await headOf(source));
-  const allRows = () => csvRows(withoutStart(source, form.skipped), form);
+  const { body, ...form } = detectForm(text);
+  const allRows = () => csvRows([body], form);
   const first = await allRows().next();
-  if (first.done) throw new Refusal('invalid', `${source.name} is empty. ${untouched}`);
+  if (first.done) throw new Refusal('invalid', `${name} is empty. ${untouched}`);
   const { cells: header, line } = first.value;
   const plan = planFile(service, { header, line, as });
-  refuseMistaken(source.name, plan, as);
-  return { name: source.name, plan, rows: () => after(allRows()) };
-}
-
-async function headOf(source: TextSource): Promise<string> {
-  let head = '';
-  for await (const piece of source.pieces()) {
-    head += piece;
-    if (head.length > longestHead || head.trimStart().includes('\n')) break;
-  }
-  return head;
-}
-
-/** Without what `sep=;` before the header row takes. */
-async function* withoutStart(source: TextSource, length: number) {
-  let left = length;
-  for await (const piece of source.pieces()) {
-    yield piece.slice(left);
-    left = Math.max(0, left - piece.length);
-  }
-}
-
-async function* after(rows: AsyncGenerator<CsvRow>) {
-  await rows.next();
-  yield* rows;
+  refuseMistaken(name, plan, as);
+  return {
+    name,
+    plan,
+    async *rows() {
+      const rows = allRows();
+      await rows.next();
+      yield* rows;
+    },
+  };
 }
 
 /** People who are not to be mailed must not be taken for people to ask because their column has another name. */

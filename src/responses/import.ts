@@ -39,7 +39,7 @@ export async function importResponses(
 ) {
   const type = await findSurveyType(tools.db, survey.orgId, survey.surveyId);
   if (!type) throw notFound('survey');
-  const answers = numberEqual(readResponses(text, type));
+  const answers = numberEqual(await readResponses(text, type));
   return await inTransaction(tools.db, async (tx) => {
     await holdOffErasures(tx, survey.orgId);
     let [imported, erased] = [0, 0];
@@ -86,9 +86,9 @@ async function importSome(tx: Sql, survey: OrgSurvey, responses: readonly Person
   return inserted;
 }
 
-function readResponses(text: string, type: SurveyType) {
+async function readResponses(text: string, type: SurveyType) {
   const bad: BadLine[] = [];
-  const answers = readCsv(text).records.flatMap((record) => {
+  const answers = (await readCsv(text)).records.flatMap((record) => {
     const answer = readResponse(record, type);
     if (typeof answer !== 'string') return [answer];
     bad.push({ line: record.line, complaint: answer });

@@ -43,8 +43,8 @@ for (const [emails, status] of [
   });
 }
 
-test('lines that are not usable are named in the order of the file', () => {
-  assert.throws(() => readContacts('email\nann\nbob@people.test\ncid\n'), {
+test('lines that are not usable are named in the order of the file', async () => {
+  await assert.rejects(readContacts('email\nann\nbob@people.test\ncid\n'), {
     message: /:\n {2}line 2: "ann" is not an email address\n {2}line 4: "cid" is not/,
   });
 });

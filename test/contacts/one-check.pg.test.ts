@@ -65,7 +65,7 @@ test('a contact is taken or refused alike wherever it comes in', async () => {
       if (email === '') return;
       // A file is bytes, which cannot hold half a surrogate pair.
       if (![name ?? '', plan].every((text) => text.isWellFormed())) return;
-      assert.equal(imports({ email, name, plan }), expected, 'contact import');
+      assert.equal(await imports({ email, name, plan }), expected, 'contact import');
       assert.equal(
         await importsResponse(surveyId, { email, name, plan }),
         takes({ email, name }),
@@ -97,11 +97,11 @@ test('properties that would grow too large together are refused wherever they co
   assert.ok(await sends(surveyId, fits));
 });
 
-test('lines of one address that grow too large together are refused by the last of them', () => {
+test('lines of one address that grow too large together are refused by the last of them', async () => {
   const line = (one: string, two: string) => `ann@people.test,${one},${two}`;
   const file = ['email,one,two', line('a'.repeat(10_000), ''), line('', 'b'.repeat(10_000))];
-  assert.throws(
-    () => readContacts(file.join('\n')),
+  await assert.rejects(
+    readContacts(file.join('\n')),
     /line 3: the properties of all lines of ann@people.test must be at most 16384 bytes as JSON/,
   );
 });
@@ -140,16 +140,13 @@ async function importsResponse(surveyId: string, { email, name }: Given) {
 }
 
 /** A refusal is an answer; anything else that is thrown fails the test. */
-function succeeds(work: () => unknown): boolean | Promise<boolean> {
-  const refused = (error: unknown) => {
+async function succeeds(work: () => Promise<unknown>) {
+  try {
+    await work();
+    return true;
+  } catch (error) {
     assert.equal((error as Error).name, 'Refusal', String(error));
     return false;
-  };
-  try {
-    const done = work();
-    return done instanceof Promise ? done.then(() => true, refused) : true;
-  } catch (error) {
-    return refused(error);
   }
 }
 

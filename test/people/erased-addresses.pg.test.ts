@@ -70,11 +70,7 @@ const encoded = (text: string) => new TextEncoder().encode(text);
 
 /** Takes over an export, and returns how many of its rows were of people who were erased. */
 async function moves({ where }: Scene, service: FormerService, text: string) {
-  const pieces = async function* () {
-    yield text;
-  };
-  const file = { name: 'export.csv', encoding: 'UTF-8', pieces } as const;
-  const opened = await openExport(service, file, undefined);
+  const opened = await openExport(service, { name: 'export.csv', text }, undefined);
   const options = { export: opened, type: 'nps', zone: 'UTC', dryRun: false } as const;
   const report = await importExport(tools, { ...where, author: service.name }, options);
   return report.taken.erased;

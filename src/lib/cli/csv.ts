@@ -1,28 +1,67 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Parser, parse } from 'csv-parse';
-import { parse as parseCsv } from 'csv-parse/sync';
+import { CsvError, type Parser, parse } from 'csv-parse';
 import { Refusal } from '../../errors.ts';
 
 export type CsvRow = { line: number; cells: string[] };
+export type CsvRecord = { line: number; fields: Record<string, string> };
+export type CsvColumn = { name: string; key: string };
+export type BadLine = { line: number; complaint: string };
 
-type RowOptions = {
-  delimiter: string;
-  firstLine: number;
-};
+/** Reads a CSV text with a header row, which names the fields of each record. */
+export async function readCsv(text: string) {
+  if (text.trim() === '') throw new Refusal('invalid', 'the file is empty', { code: 'not_csv' });
+  const { body, ...form } = detectForm(text);
+  const rows: CsvRow[] = [];
+  for await (const row of csvRows([body], form)) rows.push(row);
+  const [header, ...others] = rows;
+  const columns = (header?.cells ?? []).map((name, place) => ({
+    name: name.trim(),
+    key: headerKey(name) || `column ${place + 1}`,
+  }));
+  refuseUnclearColumns(columns, form.firstLine);
+  const records: CsvRecord[] = others.map(({ line, cells }) => ({
+    line,
+    fields: Object.fromEntries(columns.map(({ key }, place) => [key, cells[place] ?? ''])),
+  }));
+  refuseUnnamedValues(columns, records);
+  return { columns: columns.filter(({ name }) => name !== ''), records };
+}
+
+type CsvForm = { delimiter: string; firstLine: number };
+
+/** In characters: more of a header row is not looked at, a longer one is no list. */
+const headLength = 64 * 1024;
+
+/** Detects the delimiter that a spreadsheet wrote, and replaces its line ends. */
+export function detectForm(text: string): CsvForm & { body: string } {
+  const body = text.replace(/\r\n?/g, '\n');
+  const named = /^\ufeff?sep=(.)\n/i.exec(body);
+  if (named) return { delimiter: named[1]!, firstLine: 2, body: body.slice(named[0].length) };
+  const header = (/^\s*(.*)/.exec(body.slice(0, headLength))?.[1] ?? '').replace(/"[^"]*"/g, '');
+  const count = (mark: string) => header.split(mark).length;
+  const [delimiter = ','] = [',', ';', '\t'].sort((one, other) => count(other) - count(one));
+  return { delimiter, firstLine: 1, body };
+}
+
+export async function* csvRows(
+  pieces: AsyncIterable<string> | Iterable<string>,
+  form: CsvForm,
+): AsyncGenerator<CsvRow> {
+  for await (const rows of csvRowsInParts(pieces, form)) yield* rows;
+}
 
 /** In characters; what is longer is no list. */
-const longestRow = 1024 * 1024;
+const maxRowLength = 1024 * 1024;
 /** In characters; the process does nothing else while so much is read. */
-const readAtOnce = 16 * 1024;
+const partLength = 16 * 1024;
 
 /**
- * The rows of a CSV text that comes in pieces, without empty ones, so many as are in each part of it: in flat memory,
- * and other work goes on between two parts. A row longer than the first one is refused, as are quotes out of place,
- * with the line.
+ * Yields the rows of a text in batches and without empty ones, with a pause for other work between two batches. Refuses
+ * a row that is longer than the first one, and misplaced quotes.
  */
 export async function* csvRowsInParts(
   pieces: AsyncIterable<string> | Iterable<string>,
-  { delimiter, firstLine }: RowOptions,
+  { delimiter, firstLine }: CsvForm,
 ): AsyncGenerator<CsvRow[]> {
   let rows: CsvRow[] = [];
   const parser = parse({
@@ -31,8 +70,8 @@ export async function* csvRowsInParts(
     skip_empty_lines: true,
     skip_records_with_empty_values: true,
     relax_column_count_less: true,
-    max_record_size: longestRow,
-    // Taken here: as items of a stream rows cost more than reading them.
+    max_record_size: maxRowLength,
+    // Rows as items of a stream would cost more than reading them.
     on_record(cells: string[], { lines }) {
       rows.push({ line: firstLine + lines - 1 - countLineBreaks(cells), cells });
       return null;
@@ -40,46 +79,44 @@ export async function* csvRowsInParts(
   });
   try {
     let lineLength = 0;
-    let lineEnd = '';
     for await (const part of partsOf(pieces)) {
       await feed(parser, part);
-      lineEnd ||= /\r?\n|\r/.exec(part)?.[0] ?? ''; // of a list from an old Mac it is \r alone
-      const lastBreak = lineEnd === '' ? -1 : part.lastIndexOf(lineEnd);
-      const before = lastBreak === -1 ? lineLength : -lastBreak - lineEnd.length;
-      lineLength = before + part.length;
-      if (lineLength > longestRow) throw tooLong(parser);
+      const lastBreak = part.lastIndexOf('\n');
+      lineLength = lastBreak === -1 ? lineLength + part.length : part.length - lastBreak - 1;
+      // The parser measures a row by its values alone: a line of nothing but commas would have no end.
+      if (lineLength > maxRowLength) {
+        throw notCsv(firstLine + parser.info.lines - 1, tooLong);
+      }
       if (rows.length > 0) yield rows;
       rows = [];
     }
     await feed(parser, null);
     if (rows.length > 0) yield rows;
   } catch (error) {
-    throw (error as { code?: string }).code?.startsWith('CSV_') ? notCsv(error, firstLine) : error;
+    if (!(error instanceof CsvError)) throw error;
+    const line = firstLine + Number(error['lines'] ?? 1) - 1;
+    throw notCsv(line, complaints[error.code] ?? error.message);
   } finally {
     parser.destroy();
   }
 }
 
-/** The parser measures a row by its values alone: a line of nothing but commas would have no end. */
-const tooLong = ({ info: { lines } }: Parser) =>
-  Object.assign(new Error('a line is too long'), { code: 'CSV_MAX_RECORD_SIZE', lines });
-
-export async function* csvRows(
-  pieces: AsyncIterable<string> | Iterable<string>,
-  options: RowOptions,
-): AsyncGenerator<CsvRow> {
-  for await (const rows of csvRowsInParts(pieces, options)) yield* rows;
-}
-
 async function* partsOf(pieces: AsyncIterable<string> | Iterable<string>) {
   for await (const piece of pieces) {
-    for (let from = 0; from < piece.length; ) {
-      const cut = piece.charCodeAt(from + readAtOnce - 1);
-      const end = from + readAtOnce + (cut >= 0xd800 && cut < 0xdc00 ? 1 : 0);
-      yield piece.slice(from, end);
-      from = end;
+    for (const part of cutText(piece, partLength)) {
+      yield part;
       await nextTurn();
     }
+  }
+}
+
+/** Cuts a text into parts of about a length, never within a surrogate pair. */
+export function* cutText(text: string, length: number) {
+  for (let from = 0; from < text.length; ) {
+    const cut = text.charCodeAt(from + length - 1);
+    const end = from + length + (cut >= 0xd800 && cut < 0xdc00 ? 1 : 0);
+    yield text.slice(from, end);
+    from = end;
   }
 }
 
@@ -96,86 +133,18 @@ async function feed(parser: Parser, part: string | null) {
 const countLineBreaks = (cells: readonly string[]) =>
   cells.reduce((sum, cell) => (cell.includes('\n') ? sum + cell.split('\n').length - 1 : sum), 0);
 
-export type CsvRecord = { line: number; fields: Record<string, string> };
-
-export type CsvColumn = { name: string; key: string };
-
-export type BadLine = { line: number; complaint: string };
-
-/**
- * Reads a CSV file with a header row as spreadsheets write it: separated by commas, semicolons or tabs,
- * with any line end, with rows and columns that are empty.
- */
-export function readCsv(text: string): { columns: CsvColumn[]; records: CsvRecord[] } {
-  if (text.trim() === '') throw new Refusal('invalid', 'the file is empty', { code: 'not_csv' });
-  const { delimiter, firstLine, body } = separate(text.replace(/\r\n?/g, '\n'));
-  let columns: CsvColumn[] = [];
-  type Row = { info: { lines: number }; record: Record<string, string> };
-  let rows: Row[];
-  try {
-    rows = parseCsv(body, {
-      bom: true,
-      info: true,
-      delimiter,
-      skip_empty_lines: true,
-      skip_records_with_empty_values: true,
-      relax_column_count_less: true,
-      columns: (names: string[]) => {
-        columns = names.map((name, place) => ({
-          name: name.trim(),
-          key: headerKey(name) || `column ${place + 1}`,
-        }));
-        return columns.map(({ key }) => key);
-      },
-    }) as unknown as Row[];
-  } catch (error) {
-    throw notCsv(error, firstLine);
-  }
-  refuseUnclearColumns(columns, firstLine);
-  const records = rows.map(({ info: { lines }, record }) => ({
-    line: firstLine + lines - 1 - countLineBreaks(Object.values(record)),
-    fields: record,
-  }));
-  refuseUnnamedValues(columns, records);
-  return { columns: columns.filter(({ name }) => name !== ''), records };
-}
-
-/** In characters: more of a header row is not looked at, a longer one is no list. */
-const headLength = 64 * 1024;
-
-export function separate(text: string) {
-  const said = /^\ufeff?sep=(.)\n/i.exec(text);
-  if (said) {
-    const skipped = said[0].length;
-    return { delimiter: said[1]!, firstLine: 2, skipped, body: text.slice(skipped) };
-  }
-  const head = text.slice(0, headLength);
-  const header = (/^\s*(.*)/.exec(head)?.[1] ?? '').replace(/"[^"]*"/g, '');
-  const count = (mark: string) => header.split(mark).length;
-  const [delimiter = ','] = [',', ';', '\t'].sort((one, other) => count(other) - count(one));
-  return { delimiter, firstLine: 1, skipped: 0, body: text };
-}
-
-function notCsv(error: unknown, firstLine: number): Refusal {
-  const { code, lines, record, message } = error as CsvFault;
-  const line = `line ${firstLine + (lines ?? 1) - 1}`;
-  const complaint = sentences[code ?? '']?.(record?.length ?? 0) ?? message;
-  return new Refusal('invalid', `the file is not CSV: ${line}: ${complaint}`, { code: 'not_csv' });
-}
-
-type CsvFault = Error & { code?: string; lines?: number; record?: string[] };
-
-const misplacedQuote = () => 'a quote stands inside of a value that is not quoted as a whole';
-
-const sentences: Record<string, (found: number) => string> = {
-  CSV_MAX_RECORD_SIZE: () => 'it is longer than a row can be; a quote may be missing its end',
-  CSV_RECORD_INCONSISTENT_COLUMNS: (found) => `it has ${found} values, more than the header row`,
-  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: (found) =>
-    `it has ${found} values, more than the first row`,
-  CSV_QUOTE_NOT_CLOSED: () => 'a quote that is opened before is never closed',
+const tooLong = 'it is longer than a row can be; a quote may be missing its end';
+const misplacedQuote = 'a quote stands inside of a value that is not quoted as a whole';
+const complaints: Record<string, string> = {
+  CSV_MAX_RECORD_SIZE: tooLong,
+  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: 'it has more values than the first row',
+  CSV_QUOTE_NOT_CLOSED: 'a quote that is opened before is never closed',
   CSV_INVALID_CLOSING_QUOTE: misplacedQuote,
   INVALID_OPENING_QUOTE: misplacedQuote,
 };
+
+const notCsv = (line: number, complaint: string) =>
+  new Refusal('invalid', `the file is not CSV: line ${line}: ${complaint}`, { code: 'not_csv' });
 
 function refuseUnclearColumns(columns: readonly CsvColumn[], line: number) {
   const seen = new Map<string, string>();

@@ -19,10 +19,10 @@ const encoded: [encoding: string, bytes: Buffer][] = [
   ['Windows-1252', Buffer.from('name\nZo\xeb \x80\n', 'latin1')],
 ];
 for (const [expected, bytes] of encoded) {
-  test(`a file that begins with ${bytes.subarray(0, 4).toString('hex')} is read as ${expected}`, () => {
+  test(`a file that begins with ${bytes.subarray(0, 4).toString('hex')} is read as ${expected}`, async () => {
     const { text, encoding } = decode(bytes);
     assert.equal(encoding, expected);
-    assert.equal(readCsv(text).records[0]!.fields['name'], 'Zoë €');
+    assert.equal((await readCsv(text)).records[0]!.fields['name'], 'Zoë €');
   });
 }
 
