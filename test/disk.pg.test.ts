@@ -9,7 +9,7 @@ import { testDatabase } from './support/probe/database.ts';
 const { db } = await testDatabase();
 const app = testApp(db);
 const repeats = 30;
-/** Of an audit event, which every act leaves; ops/operations.md says how long they are kept. */
+/** Of an audit event, which every act leaves; ops/limits.md says how long they are kept. */
 const eventBytes = 600;
 
 async function scene() {

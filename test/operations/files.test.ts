@@ -15,6 +15,7 @@ test('askback files writes the manual and every file that it links to', async ()
   assert.equal(code, 0);
   const needed = [
     'operations.md',
+    'runbook.md',
     'proxy.md',
     'prometheus/rules.yml',
     'prometheus/prometheus.yml',

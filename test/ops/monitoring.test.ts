@@ -46,14 +46,14 @@ for (const { record, alert, expr } of rules) {
     assert.deepEqual(complaintsAbout(expr, known), []));
 }
 
-const sections = headingsOf(readFileSync('ops/operations.md', 'utf8'));
+const sections = headingsOf(readFileSync('ops/runbook.md', 'utf8'));
 
 for (const { alert, labels, annotations } of alerts) {
   test(`${alert} says how bad it is, what it means and where to read on`, () => {
     assert.match(labels?.['severity'] ?? '', /^(critical|warning|info)$/);
     assert.ok(annotations?.['summary'] && annotations['description']);
     const [page, anchor = ''] = annotations['runbook']!.split('#');
-    assert.equal(page, 'ops/operations.md');
+    assert.equal(page, 'ops/runbook.md');
     const section = sections.get(anchor);
     assert.ok(section && section.length > 100, `${anchor} says nothing`);
   });

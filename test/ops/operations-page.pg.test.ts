@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import { commandLine } from '../../src/cli.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-const file = 'ops/operations.md';
-const page = readFileSync(file, 'utf8');
+const page = ['operations', 'runbook']
+  .map((name) => readFileSync(`ops/${name}.md`, 'utf8'))
+  .join('\n');
 const { db } = await testDatabase();
 
 /** In blocks of their own and within sentences; what stands for an id is any number. */
@@ -36,7 +37,7 @@ const calls = [...page.matchAll(/(?:^|[`(| ])askback ([a-z][^`\n#|]*)/gm)]
     commandLine.commands.some(({ name }) => name.split(' ')[0] === words.split(' ')[0]),
   );
 
-test('the operations page has commands', () => assert.ok(calls.length > 20));
+test('operations and runbook have commands', () => assert.ok(calls.length > 20));
 
 for (const call of new Set(calls)) {
   test(`can be called: askback ${call}`, () => {
