@@ -3,14 +3,15 @@ import type { Reading, Readings } from '../lib/metrics/recorder.ts';
 import { analyzeTask } from '../summaries/comment-reader.ts';
 import { tasks } from './instruments.ts';
 
-const longestStatementMs = 1000;
+/** No statement here may keep a connection for long, however large the tables are. */
+const maxStatementMs = 1000;
 
 /** What waits in the database, the same for all processes. One round trip. */
 export async function readDatabase(db: Db): Promise<Readings> {
   return await inReadTransaction(db, async (tx) => {
     const [, waiting, webhooks, mails, deliveries] = await Promise.all([
-      limitTime(tx, longestStatementMs),
-      listWaiting(tx, analyzeTask),
+      tx`select set_config('statement_timeout', ${`${maxStatementMs}ms`}, true)`,
+      listWaiting(tx),
       countWebhooks(tx),
       countPendingMails(tx),
       countPendingDeliveries(tx),
@@ -37,18 +38,13 @@ function byTask(waiting: readonly WaitingJobs[], value: (row: WaitingJobs) => nu
 export const by = (label: string, values: Readonly<Record<string, number>>): Reading[] =>
   Object.entries(values).map(([name, value]) => ({ labels: { [label]: name }, value }));
 
-/** No statement here may keep a connection for long, however large the tables are. */
-async function limitTime(sql: Sql, ms: number) {
-  await sql`select set_config('statement_timeout', ${`${ms}ms`}, true)`;
-}
-
 type WaitingJobs = { task: string; jobs: number; oldest_seconds: number };
 
 /**
  * Reads the table behind the queue's view: only there the queue's own index of what waits serves. Comments that
  * wait for the analyst are listed under a task of their own.
  */
-async function listWaiting(sql: Sql, analyzeTask: string) {
+async function listWaiting(sql: Sql) {
   return await sql<WaitingJobs[]>`
     -- all organizations
     select t.identifier as task, j.jobs, j.oldest_seconds

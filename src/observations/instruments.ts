@@ -3,145 +3,125 @@ import type { Instrument } from '../lib/metrics/recorder.ts';
 import type { HeldReason } from '../responses/rules.ts';
 import type { ReasonCode } from '../sends/rules.ts';
 import { analyzeTask } from '../summaries/comment-reader.ts';
-import { type Category, surveyTypes } from '../survey-types.ts';
+import { categories, surveyTypes } from '../survey-types.ts';
 import { eventTypes } from '../webhooks/events.ts';
 
-const channels = ['webhook', 'mail'];
-const categories = names<Category>({ promoter: 1, passive: 1, detractor: 1 });
-const events = eventTypes.map(({ type }) => type);
-const heldReasons = names<HeldReason>({
-  hidden_field: 1,
-  hidden_link: 1,
-  scores_opened: 1,
-  scores_posted: 1,
-});
+const channel = ['webhook', 'mail'];
+const event = eventTypes.map(({ type }) => type);
+const heldReasons = [
+  'hidden_field',
+  'hidden_link',
+  'scores_opened',
+  'scores_posted',
+] satisfies HeldReason[];
 export const tasks = [...Object.keys(payloads), analyzeTask];
-const mailReasons = names<ReasonCode | 'refused' | 'deadline' | ''>({
-  '': 1,
-  invalid_email: 1,
-  invalid_contact: 1,
-  repeated: 1,
-  already_sent: 1,
-  in_flight: 1,
-  unknown_outcome: 1,
-  unsubscribed: 1,
-  bounced: 1,
-  erased: 1,
-  frequency: 1,
-  refused: 1,
-  deadline: 1,
-});
+const mailReasons = [
+  '',
+  'invalid_email',
+  'invalid_contact',
+  'repeated',
+  'already_sent',
+  'in_flight',
+  'unknown_outcome',
+  'unsubscribed',
+  'bounced',
+  'erased',
+  'frequency',
+  'refused',
+  'deadline',
+] satisfies (ReasonCode | 'refused' | 'deadline' | '')[];
 /** What OpenTelemetry calls a method that HTTP does not know. */
 export const otherMethod = '_OTHER';
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', otherMethod];
 
-function names<Name extends string>(all: Readonly<Record<Name, 1>>): readonly string[] {
-  return Object.keys(all);
-}
-
 /** Seconds of what a person or a subscriber waits for. */
 const quick = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+type Labels = Instrument['labels'];
+
+const counter = <Name extends string>(name: Name, help: string, labels: Labels = {}) =>
+  ({ name, kind: 'counter', how: 'recorded', help, labels, fromZero: true }) as const;
+
+const histogram = <Name extends string>(
+  name: Name,
+  help: string,
+  { labels, buckets }: Pick<Required<Instrument>, 'labels' | 'buckets'>,
+) => ({ name, kind: 'histogram', how: 'recorded', help, labels, buckets }) as const;
+
+const gauge = (name: string, help: string, labels: Labels = {}) =>
+  ({ name, kind: 'gauge', how: 'observed', help, labels }) as const;
+
 const recorded = [
+  counter(
+    'askback_delivery_attempts_total',
+    'Attempts to deliver an event to a webhook, or a mail to the mail server.',
+    { channel, outcome: ['delivered', 'retry', 'failed', 'bounced', 'unknown'] },
+  ),
+  counter(
+    'askback_deliveries_total',
+    'Deliveries and mails that are over, by what became of them. Test events are not among them.',
+    { channel, outcome: ['delivered', 'failed', 'bounced', 'unknown', 'skipped'] },
+  ),
   {
-    name: 'askback_delivery_attempts_total',
-    kind: 'counter',
-    help: 'Attempts to deliver an event to a webhook, or a mail to the mail server.',
-    labels: {
-      channel: channels,
-      outcome: ['delivered', 'retry', 'failed', 'bounced', 'unknown'],
-    },
-    fromZero: true,
+    ...counter(
+      'askback_mails_total',
+      'Contacts in send requests, by what the answer said of them, and why it was not sent.',
+      { status: ['sent', 'duplicate', 'failed', 'invalid'], reason: mailReasons },
+    ),
+    fromZero: false,
   },
-  {
-    name: 'askback_deliveries_total',
-    kind: 'counter',
-    help: 'Deliveries and mails that are over, by what became of them. Test events are not among them.',
-    labels: {
-      channel: channels,
-      outcome: ['delivered', 'failed', 'bounced', 'unknown', 'skipped'],
-    },
-    fromZero: true,
-  },
-  {
-    name: 'askback_mails_total',
-    kind: 'counter',
-    help: 'Contacts in send requests, by what the answer said of them, and why it was not sent.',
-    labels: { status: ['sent', 'duplicate', 'failed', 'invalid'], reason: mailReasons },
-  },
-  {
-    name: 'askback_answers_total',
-    kind: 'counter',
-    help: 'Answers to surveys that count.',
-    labels: { type: surveyTypes, category: categories },
-    fromZero: true,
-  },
-  {
-    name: 'askback_answers_held_total',
-    kind: 'counter',
-    help: 'Answers that were held because a machine may have given them.',
-    labels: { reason: heldReasons },
-    fromZero: true,
-  },
-  {
-    name: 'askback_events_total',
-    kind: 'counter',
-    help: 'Events that answers, surveys and summaries caused, published to every subscribed webhook.',
-    labels: { event: events },
-    fromZero: true,
-  },
-  {
-    name: 'askback_webhook_deactivations_total',
-    kind: 'counter',
-    help: 'Webhooks that were switched off because their subscriber did not take its deliveries.',
-    labels: {},
-    fromZero: true,
-  },
-  {
-    name: 'askback_rate_limited_total',
-    kind: 'counter',
-    help: 'Requests that were refused because a key, an address or a shared link had too many.',
-    labels: { by: ['key', 'address', 'share'] },
-    fromZero: true,
-  },
-  {
-    name: 'askback_job_failures_total',
-    kind: 'counter',
-    help: 'Runs of jobs that failed by an error of our own or an outage; the queue runs them again.',
-    labels: { task: tasks },
-    fromZero: true,
-  },
-  {
-    name: 'askback_delivery_attempt_duration_seconds',
-    kind: 'histogram',
-    help: 'How long an attempt took.',
-    unit: 'seconds',
-    labels: { channel: channels },
+  counter('askback_answers_total', 'Answers to surveys that count.', {
+    type: surveyTypes,
+    category: categories,
+  }),
+  counter(
+    'askback_answers_held_total',
+    'Answers that were held because a machine may have given them.',
+    { reason: heldReasons },
+  ),
+  counter(
+    'askback_events_total',
+    'Events that answers, surveys and summaries caused, published to every subscribed webhook.',
+    { event },
+  ),
+  counter(
+    'askback_webhook_deactivations_total',
+    'Webhooks that were switched off because their subscriber did not take its deliveries.',
+  ),
+  counter(
+    'askback_rate_limited_total',
+    'Requests that were refused because a key, an address or a shared link had too many.',
+    { by: ['key', 'address', 'share'] },
+  ),
+  counter(
+    'askback_job_failures_total',
+    'Runs of jobs that failed by an error of our own or an outage; the queue runs them again.',
+    { task: tasks },
+  ),
+  histogram('askback_delivery_attempt_duration_seconds', 'How long an attempt took.', {
+    labels: { channel },
     buckets: quick,
-  },
-  {
-    name: 'askback_delivery_duration_seconds',
-    kind: 'histogram',
-    help: 'From what caused a delivery or a mail until it was over, waiting and retries included.',
-    unit: 'seconds',
-    labels: { channel: channels },
-    buckets: [...quick, 60, 300, 1800, 3600],
-  },
-  {
-    name: 'askback_job_duration_seconds',
-    kind: 'histogram',
-    help: 'How long a run of a job took.',
-    unit: 'seconds',
+  }),
+  histogram(
+    'askback_delivery_duration_seconds',
+    'From what caused a delivery or a mail until it was over, waiting and retries included.',
+    { labels: { channel }, buckets: [...quick, 60, 300, 1800, 3600] },
+  ),
+  histogram('askback_job_duration_seconds', 'How long a run of a job took.', {
     labels: { task: tasks },
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300],
-  },
+  }),
   {
-    name: 'http_server_request_duration_seconds',
-    kind: 'histogram',
-    help: 'How long a request took, by the route as it is written in the documentation.',
-    unit: 'seconds',
-    labels: { http_request_method: methods, http_route: null, http_response_status_code: null },
-    buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60],
+    ...histogram(
+      'http_server_request_duration_seconds',
+      'How long a request took, by the route as it is written in the documentation.',
+      {
+        labels: { http_request_method: methods, http_route: null, http_response_status_code: null },
+        buckets: [
+          0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60,
+        ],
+      },
+    ),
     convention: {
       name: 'http.server.request.duration',
       labels: {
@@ -151,102 +131,59 @@ const recorded = [
       },
     },
   },
-] as const satisfies readonly Omit<Instrument, 'how'>[];
+];
 
 export type RecordedName = (typeof recorded)[number]['name'];
 
-const observed = [
-  {
-    name: 'askback_queue_jobs',
-    kind: 'gauge',
-    help: 'Jobs that wait in the queue, due or not.',
-    labels: { task: tasks },
-  },
-  {
-    name: 'askback_queue_oldest_seconds',
-    kind: 'gauge',
-    help: 'For how long the oldest waiting job has been due.',
-    unit: 'seconds',
-    labels: { task: tasks },
-  },
-  {
-    name: 'askback_pending_deliveries',
-    kind: 'gauge',
-    help: 'Deliveries that are not over, and mails of jobs that are not over.',
-    labels: { channel: channels },
-  },
-  {
-    name: 'askback_pending_oldest_seconds',
-    kind: 'gauge',
-    help: 'The age of the oldest of those; a retry ages from when it is due.',
-    unit: 'seconds',
-    labels: { channel: channels },
-  },
-  {
-    name: 'askback_webhooks',
-    kind: 'gauge',
-    help: 'Webhooks, by whether they are switched on.',
-    labels: { state: ['active', 'inactive'] },
-  },
-  {
-    name: 'askback_runner_up',
-    kind: 'gauge',
-    help: 'Whether the runner of jobs is running in this process.',
-    labels: {},
-  },
-  {
-    name: 'askback_runner_restarts_total',
-    kind: 'counter',
-    help: 'How often the runner of jobs ended unexpectedly and was started again.',
-    labels: {},
-  },
-  {
-    name: 'askback_db_pool_connections',
-    kind: 'gauge',
-    help: 'Connections of the pool that a query or transaction has (busy), or could have at once (idle).',
-    labels: { state: ['busy', 'idle'] },
-  },
-  {
-    name: 'askback_db_pool_limit',
-    kind: 'gauge',
-    help: 'Connections that the pool may have.',
-    labels: {},
-  },
-  {
-    name: 'askback_db_pool_waiting',
-    kind: 'gauge',
-    help: 'Queries and transactions that wait for a connection, for the turn of their organization, or behind another query on one.',
-    labels: {},
-  },
-  {
-    name: 'askback_read_replica_up',
-    kind: 'gauge',
-    help: 'Whether reads go to the replica; 0 while it is passed over, or where there is none.',
-    labels: {},
-  },
-  {
-    name: 'askback_read_replica_lag_seconds',
-    kind: 'gauge',
-    help: 'How far the replica is behind the primary; 0 where there is none.',
-    unit: 'seconds',
-    labels: {},
-  },
-  {
-    name: 'askback_build_info',
-    kind: 'gauge',
-    help: 'Always 1; the labels say what is running.',
-    labels: { version: null, node: null },
-  },
-  {
-    name: 'askback_ready',
-    kind: 'gauge',
-    help: 'Whether this process is ready to serve, as /readyz says.',
-    labels: {},
-  },
-] as const satisfies readonly Omit<Instrument, 'how'>[];
-
 /** Everything that `/metrics` and OTLP show. ops/metrics.md describes it, and a test compares the two. */
 export const instruments: readonly Instrument[] = [
-  ...recorded.map((each) => ({ ...each, how: 'recorded' as const })),
-  ...observed.map((each) => ({ ...each, how: 'observed' as const })),
+  ...recorded,
+  gauge('askback_queue_jobs', 'Jobs that wait in the queue, due or not.', { task: tasks }),
+  gauge('askback_queue_oldest_seconds', 'For how long the oldest waiting job has been due.', {
+    task: tasks,
+  }),
+  gauge(
+    'askback_pending_deliveries',
+    'Deliveries that are not over, and mails of jobs that are not over.',
+    { channel },
+  ),
+  gauge(
+    'askback_pending_oldest_seconds',
+    'The age of the oldest of those; a retry ages from when it is due.',
+    { channel },
+  ),
+  gauge('askback_webhooks', 'Webhooks, by whether they are switched on.', {
+    state: ['active', 'inactive'],
+  }),
+  gauge('askback_runner_up', 'Whether the runner of jobs is running in this process.'),
+  {
+    ...gauge(
+      'askback_runner_restarts_total',
+      'How often the runner of jobs ended unexpectedly and was started again.',
+    ),
+    kind: 'counter',
+  },
+  gauge(
+    'askback_db_pool_connections',
+    'Connections of the pool that a query or transaction has (busy), or could have at once (idle).',
+    { state: ['busy', 'idle'] },
+  ),
+  gauge('askback_db_pool_limit', 'Connections that the pool may have.'),
+  gauge(
+    'askback_db_pool_waiting',
+    'Queries and transactions that wait for a connection, for the turn of their organization, or behind another query on one.',
+  ),
+  gauge(
+    'askback_read_replica_up',
+    'Whether reads go to the replica; 0 while it is passed over, or where there is none.',
+  ),
+  gauge(
+    'askback_read_replica_lag_seconds',
+    'How far the replica is behind the primary; 0 where there is none.',
+  ),
+  gauge('askback_build_info', 'Always 1; the labels say what is running.', {
+    version: null,
+    node: null,
+  }),
+  gauge('askback_ready', 'Whether this process is ready to serve, as /readyz says.'),
 ];

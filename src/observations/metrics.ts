@@ -64,13 +64,10 @@ type Observed = {
   replica?: Replica | undefined;
   jobs: Jobs | undefined;
   checks: Checks;
-  build: { version: string; node: string };
 };
 
-type Metrics = { families: () => Promise<Family[]>; stop: () => void };
-
 /** All instruments, as of now: what was counted, and what is read from the database and the process. */
-function startMetrics({ recorder, meter }: Counting, observed: Observed): Metrics {
+function startMetrics({ recorder, meter }: Counting, observed: Observed) {
   const database = cachedFor(() => readDatabase(observed.db), {
     everyMs: lookEveryMs,
     patienceMs,
@@ -78,13 +75,12 @@ function startMetrics({ recorder, meter }: Counting, observed: Observed): Metric
   const failing = cachedFor(() => failedChecks(observed.checks), { everyMs: 0, patienceMs });
   const readings = async (): Promise<Readings> => {
     const [waiting, found] = await Promise.all([database(), failing()]);
-    const ready = found !== undefined && Object.keys(found).length === 0;
-    const askback_ready = [{ labels: {}, value: ready ? 1 : 0 }];
-    return { ...waiting, ...readProcess(observed), askback_ready };
+    const isReady = found !== undefined && Object.keys(found).length === 0;
+    return { ...waiting, ...readProcess(observed), askback_ready: single(Number(isReady)) };
   };
   const processFamilies = watchProcess();
   return {
-    async families() {
+    async families(): Promise<Family[]> {
       const [recorded, read, ofProcess] = await Promise.all([
         recorder.families(),
         readings(),
@@ -97,24 +93,25 @@ function startMetrics({ recorder, meter }: Counting, observed: Observed): Metric
 }
 
 /** Shown for a replica that has never been seen to follow. */
-const longestLagSeconds = 86_400;
+const maxLagSeconds = 86_400;
 
-function readProcess({ pool, replica, jobs, build }: Observed): Readings {
+function readProcess({ pool, replica, jobs }: Observed): Readings {
   const { limit, busy, waiting } = pool();
   const runner = jobs?.state();
+  const build = { version: manifest.version, node: process.versions.node };
   return {
-    askback_runner_up: runner ? [{ labels: {}, value: runner.state === 'running' ? 1 : 0 }] : [],
-    askback_runner_restarts_total: runner ? [{ labels: {}, value: runner.restarts }] : [],
+    askback_runner_up: runner ? single(Number(runner.state === 'running')) : [],
+    askback_runner_restarts_total: runner ? single(runner.restarts) : [],
     askback_db_pool_connections: by('state', { busy, idle: Math.max(limit - busy, 0) }),
-    askback_db_pool_limit: [{ labels: {}, value: limit }],
-    askback_db_pool_waiting: [{ labels: {}, value: waiting }],
-    askback_read_replica_up: [{ labels: {}, value: replica?.isUsable() ? 1 : 0 }],
-    askback_read_replica_lag_seconds: [
-      { labels: {}, value: Math.min(replica?.lagSeconds() ?? 0, longestLagSeconds) },
-    ],
+    askback_db_pool_limit: single(limit),
+    askback_db_pool_waiting: single(waiting),
+    askback_read_replica_up: single(Number(replica?.isUsable() ?? false)),
+    askback_read_replica_lag_seconds: single(Math.min(replica?.lagSeconds() ?? 0, maxLagSeconds)),
     askback_build_info: [{ labels: build, value: 1 }],
   };
 }
+
+const single = (value: number) => [{ labels: {}, value }];
 
 /** Listens on the address of metrics alone, if there is one; until it is opened it answers "starting". */
 export async function takeMetricsAddress(
@@ -145,12 +142,9 @@ type ShowMetrics = {
 
 export async function showMetrics(
   { config, parts, log, counting, listener, trustsLocal }: ShowMetrics,
-  observed: Omit<Observed, 'build'>,
+  observed: Observed,
 ): Promise<MetricsTools | undefined> {
-  const build = { version: manifest.version, node: process.versions.node };
-  const { families } = await parts.start('metrics', () =>
-    startMetrics(counting, { ...observed, build }),
-  );
+  const { families } = await parts.start('metrics', () => startMetrics(counting, observed));
   const { token } = config.metrics;
   const settings = 'ASKBACK_METRICS_TOKEN or ASKBACK_METRICS_LISTEN';
   const access = { token, ownAddress: listener !== undefined, trustsLocal, settings };
@@ -227,13 +221,14 @@ export const counts = {
   ],
 } satisfies { [Name in keyof typeof sources]: (facts: Facts<(typeof sources)[Name]>) => Count[] };
 
-type Attempt = { outcome: string; ms: number | null; sinceMs: number | null };
-
 /**
  * An attempt that is not followed by another ends its delivery. One of a test event ends none. What ended
  * without an attempt is counted among the ends alone.
  */
-function attempt(channel: 'webhook' | 'mail', { outcome, ms, sinceMs }: Attempt): Count[] {
+function attempt(
+  channel: 'webhook' | 'mail',
+  { outcome, ms, sinceMs }: { outcome: string; ms: number | null; sinceMs: number | null },
+): Count[] {
   const tried =
     ms === null
       ? []
@@ -261,8 +256,10 @@ const probes = new Set(['/healthz', '/readyz', '/metrics']);
 
 export function writeLines(log: Log): () => void {
   const ends = [
-    requestEnded.subscribe((request) => {
-      log[probes.has(request.route) ? 'debug' : 'info'](requestFields(request), 'request');
+    requestEnded.subscribe(({ method, route, status, ms, requestId, tenant, traceparent }) => {
+      const result = { method, route, status, ms: Math.round(ms) };
+      const ids = { request_id: requestId, org_id: tenant, trace_id: traceIdOf(traceparent) };
+      log[probes.has(route) ? 'debug' : 'info']({ ...result, ...ids }, 'request');
     }),
     attempted.subscribe(({ statusCode, deliveryId, ms, traceparent, ...signal }) => {
       const { event, attempt, outcome, error } = signal;
@@ -291,13 +288,3 @@ export function writeLines(log: Log): () => void {
     for (const end of ends) end();
   };
 }
-
-const requestFields = ({ method, route, status, ms, requestId, ...rest }: EndedRequest) => ({
-  method,
-  route,
-  status,
-  ms: Math.round(ms),
-  request_id: requestId,
-  org_id: rest.tenant,
-  trace_id: traceIdOf(rest.traceparent),
-});

@@ -59,9 +59,9 @@ export function observeFor(
 }
 
 /** Spelled so that what makes Prometheus metrics of it again comes to the names of the table. */
-function describe({ name, help, unit, convention }: Instrument) {
+function describe({ name, help, convention }: Instrument) {
   const bare = name.replace(/_total$/, '').replace(/_seconds$/, '');
-  const options = { description: help, ...(unit === 'seconds' ? { unit: 's' } : {}) };
+  const options = { description: help, ...(name.endsWith('_seconds') ? { unit: 's' } : {}) };
   return { name: convention?.name ?? bare.replace('_', '.'), options };
 }
 

@@ -6,7 +6,6 @@ export type Instrument = {
   name: string;
   kind: 'counter' | 'histogram' | 'gauge';
   help: string;
-  unit?: 'seconds';
   /** `recorded` when something happens, or `observed` when somebody asks. */
   how: 'recorded' | 'observed';
   /**

@@ -24,7 +24,6 @@ const steeping = {
   kind: 'histogram',
   help: 'How long.',
   how: 'recorded',
-  unit: 'seconds',
   labels: {},
   buckets: [1, 60],
 } as const satisfies Instrument;
