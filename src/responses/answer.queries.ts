@@ -11,7 +11,7 @@ import {
   skippedDeliveries,
 } from '../webhooks/emit.ts';
 import type { LinkVisit } from './rules.ts';
-import { insertWaiting, insertWaitingTraced } from './waiting-analyses.ts';
+import { insertWaiting } from './waiting-analyses.ts';
 
 export type NewResponse = {
   id: string;
@@ -56,7 +56,7 @@ export async function recordAnswers(sql: Sql, group: readonly NewAnswer[], lockM
              )) as id
       from patience
     ), analyzed as (
-      ${insertWaitingTraced(
+      ${insertWaiting(
         sql,
         sql`
         select a.org_id, a.id, a.traceparent
@@ -86,7 +86,7 @@ export async function recordPerhapsLast(sql: Sql, { response, effects: { added }
       select s.org_id, s.id, ${response.contact_id}::uuid, ${response.id}::uuid, ${response.source},
              ${response.score}::smallint, ${response.category}, ${response.comment}, ${response.held_reason},
              ${traceparent}, ${response.created_at}::timestamptz, ${response.language},
-             ${propertiesOf(sql, response)}::jsonb
+             ${response.properties && json(sql, response.properties)}::jsonb
       from surveys s
       where s.org_id = ${orgId} and s.id = ${response.survey_id} and s.type = ${response.type}
         and (s.status = 'active' or s.completed_by = 'answers')
@@ -102,8 +102,10 @@ export async function recordPerhapsLast(sql: Sql, { response, effects: { added }
     ), analyzed as (
       ${insertWaiting(
         sql,
-        { traceparent },
-        sql`select ${orgId}::uuid, id from answered where ${counted} and ${response.comment}::text is not null`,
+        sql`
+        select ${orgId}::uuid, id, ${traceparent}::text
+        from answered
+        where ${counted} and ${response.comment}::text is not null`,
       )}
     ), ${emission(sql, [added], sql`exists (select from answered)`)}
     select ${skippedDeliveries(sql)} as skipped,
@@ -111,9 +113,6 @@ export async function recordPerhapsLast(sql: Sql, { response, effects: { added }
     from answered`;
   return row;
 }
-
-const propertiesOf = (sql: Sql, { properties }: NewResponse) =>
-  properties === null ? null : json(sql, properties);
 
 export type SurveyLink = KnownPeople & {
   survey_id: string;

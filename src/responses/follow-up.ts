@@ -1,6 +1,6 @@
-import { type Actor, recordAct, type Writer } from '../audit/acts.ts';
+import { recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
-import { enqueue, type NewJob } from '../jobs.ts';
+import { enqueue } from '../jobs.ts';
 import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts';
 import { mostNotes } from '../limits.ts';
 import { memberOf } from './filter.queries.ts';
@@ -9,6 +9,7 @@ type FollowUpTools = { db: Db };
 
 /** Undefined leaves a field as it is, null clears it. The owner is the address of a member. */
 type FollowUpWish = {
+  id: string;
   state?: 'open' | 'done' | null | undefined;
   owner?: string | null | undefined;
   /** The owner that the writer saw: once the response has another one, nothing is changed. */
@@ -20,35 +21,51 @@ type FollowUpOutcome = 'saved' | 'owner_changed';
 export async function followUp(
   { db }: FollowUpTools,
   { orgId, actor }: Writer,
-  { id, state, owner, fromOwner }: FollowUpWish & { id: string },
+  { id, state, owner, fromOwner }: FollowUpWish,
 ): Promise<FollowUpOutcome> {
-  const change: FollowUpChange = {
-    chosen_state: state === null ? 'none' : state,
-    owner_id: typeof owner === 'string' ? await memberWith(db, orgId, owner) : owner,
-  };
-  const fields = [state !== undefined && 'state', owner !== undefined && 'owner'];
-  const from_owner_id = fromOwner ? await findOwner(db, orgId, fromOwner) : fromOwner;
-  if (fromOwner && !from_owner_id) return 'owner_changed';
+  const ownerId = typeof owner === 'string' ? await findMember(db, orgId, owner) : null;
+  if (ownerId === undefined) throw unknownMember();
+  const seenOwnerId = fromOwner ? await findMember(db, orgId, fromOwner) : null;
+  if (seenOwnerId === undefined) return 'owner_changed';
+  const isStillOwned =
+    fromOwner === undefined ? db`` : db`and owner_id is not distinct from ${seenOwnerId}::uuid`;
   return await inTransaction(db, async (tx): Promise<FollowUpOutcome> => {
-    if (!(await updateFollowUp(tx, orgId, { id, ...change, from_owner_id }))) {
-      const [known] = await lockResponses(tx, orgId, [id]);
-      if (!known) throw notFound('response');
+    const changed = await tx`
+      update responses
+      set chosen_state = ${state === undefined ? tx`chosen_state` : (state ?? 'none')},
+          owner_id = ${owner === undefined ? tx`owner_id` : ownerId}
+      where org_id = ${orgId} and id = ${id} ${isStillOwned}`;
+    if (changed.count === 0) {
+      await lockResponse(tx, orgId, id);
       return 'owner_changed';
     }
+    const fields = Object.entries({ state, owner }).filter(([, value]) => value !== undefined);
     await recordAct(tx, {
       orgId,
       actor,
       act: 'response.changed',
       target: { kind: 'response', id },
-      details: { fields: fields.filter((field) => field !== false), state: state ?? null },
+      details: { fields: fields.map(([name]) => name), state: state ?? null },
     });
-    const memberId = change.owner_id;
-    if (memberId && memberId !== actor.id) await enqueue(tx, [assigned(orgId, memberId, id)]);
+    if (ownerId && ownerId !== actor.id) {
+      const payload = { org_id: orgId, member_id: ownerId, response_id: id };
+      await enqueue(tx, [{ task: 'notifications.assigned', payload }]);
+    }
     return 'saved';
   }).catch((error: unknown) => {
-    throw violates(error, 'responses_have_members_as_owners') ? noMember() : error;
+    throw violates(error, 'responses_have_members_as_owners') ? unknownMember() : error;
   });
 }
+
+async function findMember(sql: Sql, orgId: string, email: string) {
+  const [member] = await sql<{ id: string }[]>`${memberOf(sql, orgId, email)}`;
+  return member?.id;
+}
+
+const unknownMember = () =>
+  new Refusal('invalid', 'owner: no member of the organization has this address', {
+    code: 'unknown_member',
+  });
 
 type ManyFollowed = { responseIds: readonly string[]; act: 'done' | 'open' | 'take' };
 
@@ -56,32 +73,21 @@ type ManyFollowed = { responseIds: readonly string[]; act: 'done' | 'open' | 'ta
 export async function followUpMany(
   { db }: FollowUpTools,
   { orgId, actor, memberId }: Writer & { memberId: string },
-  { responseIds: ids, act }: ManyFollowed,
+  { responseIds, act }: ManyFollowed,
 ): Promise<number> {
-  const change: FollowUpChange = act === 'take' ? { owner_id: memberId } : { chosen_state: act };
   return await inTransaction(db, async (tx) => {
-    const responses = await updateFollowUps(tx, orgId, { ids, ...change });
-    const details = { responses, act };
+    const ids = await lockResponses(tx, orgId, responseIds);
+    await tx`
+      update responses
+      set ${act === 'take' ? tx`owner_id = ${memberId}` : tx`chosen_state = ${act}`}
+      where org_id = ${orgId} and id = any(${ids}::uuid[])`;
+    const details = { responses: ids.length, act };
     await recordAct(tx, { orgId, actor, act: 'responses.changed', details });
-    return responses;
+    return ids.length;
   });
 }
 
-const assigned = (org_id: string, member_id: string, response_id: string): NewJob => ({
-  task: 'notifications.assigned',
-  payload: { org_id, member_id, response_id },
-});
-
-async function memberWith(db: Db, orgId: string, email: string): Promise<string> {
-  const found = await findOwner(db, orgId, email);
-  if (!found) throw noMember();
-  return found;
-}
-
-const noMember = () =>
-  new Refusal('invalid', 'owner: no member of the organization has this address', {
-    code: 'unknown_member',
-  });
+type NoteRow = { id: string; text: string; author: string; created_at: Date };
 
 export async function addNote(
   { db }: FollowUpTools,
@@ -89,45 +95,55 @@ export async function addNote(
   { id, text }: { id: string; text: string },
 ): Promise<NoteRow> {
   return await inTransaction(db, async (tx) => {
-    if ((await lockAndCountNotes(tx, orgId, id)) >= mostNotes) throw tooManyNotes();
-    const note = await insertNote(tx, orgId, { responseId: id, text, actor });
+    // Notes of a response are counted one at a time.
+    await lockResponse(tx, orgId, id);
+    const [{ count }] = await tx<[{ count: number }]>`
+      select count(*)::int as count from response_notes where org_id = ${orgId} and response_id = ${id}`;
+    if (count >= mostNotes) {
+      throw new Refusal('invalid', `a response has at most ${mostNotes} notes`, {
+        code: 'too_many_notes',
+      });
+    }
+    const note = one(
+      await tx<NoteRow[]>`
+        insert into response_notes (org_id, response_id, text, author, author_kind)
+        values (${orgId}, ${id}, ${text}, ${actor.name}, ${actor.kind})
+        returning id, text, author, created_at`,
+    );
     const target = { kind: 'response', id };
     await recordAct(tx, { orgId, actor, act: 'response.noted', target });
     return note;
   });
 }
 
-const tooManyNotes = () =>
-  new Refusal('invalid', `a response has at most ${mostNotes} notes`, { code: 'too_many_notes' });
-
 /** Deletes a response for good. Its contact stays one that has answered, and is not asked again. */
 export async function deleteResponse({ db }: FollowUpTools, { orgId, actor }: Writer, id: string) {
   await inTransaction(db, async (tx) => {
-    const deleted = await deleteResponseRow(tx, orgId, id);
+    const [deleted] = await tx<{ survey_id: string; held: boolean }[]>`
+      delete from responses
+      where org_id = ${orgId} and id = ${id}
+      returning survey_id, held_reason is not null as held`;
     if (!deleted) throw notFound('response');
     const target = { kind: 'response', id };
     await recordAct(tx, { orgId, actor, act: 'response.deleted', target, details: deleted });
   });
 }
 
+/** Gives a response these tags, and takes all others away. */
 export async function setTags(
   { db }: FollowUpTools,
   { orgId, actor }: Writer,
   { id, tagIds }: { id: string; tagIds: readonly string[] },
 ) {
   await changingTags(db, async (tx) => {
-    const [locked] = await lockResponses(tx, orgId, [id]);
-    if (!locked) throw notFound('response');
-    await deleteResponseTags(tx, orgId, { responseIds: [id], tagIds, except: true });
+    await lockResponse(tx, orgId, id);
+    await tx`
+      delete from response_tags
+      where org_id = ${orgId} and response_id = ${id} and tag_id <> all(${[...tagIds]}::uuid[])`;
     await insertResponseTags(tx, orgId, { responseIds: [id], tagIds });
     const target = { kind: 'response', id };
-    await recordAct(tx, {
-      orgId,
-      actor,
-      act: 'response.tagged',
-      target,
-      details: { tags: tagIds },
-    });
+    const details = { tags: tagIds };
+    await recordAct(tx, { orgId, actor, act: 'response.tagged', target, details });
   });
 }
 
@@ -137,17 +153,20 @@ type ManyTagged = { responseIds: readonly string[]; tagId: string; put: boolean 
 export async function tagMany(
   { db }: FollowUpTools,
   { orgId, actor }: Writer,
-  { responseIds, tagId, put }: ManyTagged,
+  { responseIds: chosenIds, tagId, put }: ManyTagged,
 ): Promise<number> {
   return await changingTags(db, async (tx) => {
-    const found = await lockResponses(tx, orgId, responseIds);
-    const change = { responseIds: found, tagIds: [tagId] };
-    if (put) await insertResponseTags(tx, orgId, change);
-    else await deleteResponseTags(tx, orgId, { ...change, except: false });
-    const details = { responses: found.length, put };
+    const responseIds = await lockResponses(tx, orgId, chosenIds);
+    if (put) await insertResponseTags(tx, orgId, { responseIds, tagIds: [tagId] });
+    else {
+      await tx`
+        delete from response_tags
+        where org_id = ${orgId} and response_id = any(${responseIds}::uuid[]) and tag_id = ${tagId}`;
+    }
+    const details = { responses: responseIds.length, put };
     const target = { kind: 'tag', id: tagId };
     await recordAct(tx, { orgId, actor, act: 'responses.tagged', target, details });
-    return found.length;
+    return responseIds.length;
   });
 }
 
@@ -159,123 +178,29 @@ const changingTags = <T>(db: Db, work: (tx: Sql) => Promise<T>): Promise<T> =>
     });
   });
 
-/** `undefined` leaves a field as it is. */
-type FollowUpChange = {
-  chosen_state?: 'open' | 'done' | 'none' | undefined;
-  owner_id?: string | null | undefined;
-};
+type ResponseTags = { responseIds: readonly string[]; tagIds: readonly string[] };
 
-/** With `from_owner_id` only while the response still has this owner, or none. */
-async function updateFollowUp(
-  sql: Sql,
-  orgId: string,
-  change: FollowUpChange & { id: string; from_owner_id?: string | null | undefined },
-): Promise<boolean> {
-  const { id, chosen_state, owner_id, from_owner_id } = change;
-  const stillOwned =
-    from_owner_id === undefined ? sql`` : sql`and owner_id is not distinct from ${from_owner_id}`;
-  const rows = await sql`
-    update responses
-    set chosen_state = ${chosen_state === undefined ? sql`chosen_state` : chosen_state},
-        owner_id = ${owner_id === undefined ? sql`owner_id` : owner_id}
-    where org_id = ${orgId} and id = ${id} ${stillOwned}
-    returning id`;
-  return rows.length > 0;
-}
-
-/** Locks the rows in the order of their ids; returns how many there were. */
-export async function updateFollowUps(
-  sql: Sql,
-  orgId: string,
-  { ids, chosen_state, owner_id }: FollowUpChange & { ids: readonly string[] },
-): Promise<number> {
-  const { count } = await sql`
-    with chosen as (
-      select id
-      from responses
-      where org_id = ${orgId} and id = any(${ids as string[]}::uuid[])
-      order by id
-      for no key update
-    )
-    update responses r
-    set chosen_state = ${chosen_state === undefined ? sql`r.chosen_state` : chosen_state},
-        owner_id = ${owner_id === undefined ? sql`r.owner_id` : owner_id}
-    from chosen
-    where r.org_id = ${orgId} and r.id = chosen.id`;
-  return count;
-}
-
-async function findOwner(sql: Sql, orgId: string, email: string) {
-  const [member] = await sql<{ id: string }[]>`${memberOf(sql, orgId, email)}`;
-  return member?.id;
-}
-
-/** Locks the response, so that its notes are counted one at a time. */
-async function lockAndCountNotes(sql: Sql, orgId: string, responseId: string) {
-  const locked = await sql`
-    select from responses where org_id = ${orgId} and id = ${responseId} for no key update`;
-  if (locked.length === 0) throw notFound('response');
-  return one(
-    await sql<{ count: number }[]>`
-      select count(*)::int as count
-      from response_notes
-      where org_id = ${orgId} and response_id = ${responseId}`,
-  ).count;
-}
-
-type NoteRow = { id: string; text: string; author: string; created_at: Date };
-
-async function insertNote(
-  sql: Sql,
-  orgId: string,
-  { responseId, text, actor }: { responseId: string; text: string; actor: Actor },
-): Promise<NoteRow> {
-  return one(
-    await sql<NoteRow[]>`
-      insert into response_notes (org_id, response_id, text, author, author_kind)
-      values (${orgId}, ${responseId}, ${text}, ${actor.name}, ${actor.kind})
-      returning id, text, author, created_at`,
-  );
-}
-
-/** Locks the organization's responses against being deleted or tagged meanwhile. */
-export async function lockResponses(sql: Sql, orgId: string, ids: readonly string[]) {
-  const rows = await sql<{ id: string }[]>`
-    select id
-    from responses
-    where org_id = ${orgId} and id = any(${ids as string[]}::uuid[])
-    order by id
-    for no key update`;
-  return rows.map(({ id }) => id);
-}
-
-type TagChange = { responseIds: readonly string[]; tagIds: readonly string[] };
-
-async function insertResponseTags(sql: Sql, orgId: string, { responseIds, tagIds }: TagChange) {
+async function insertResponseTags(sql: Sql, orgId: string, { responseIds, tagIds }: ResponseTags) {
   await sql`
     insert into response_tags (org_id, response_id, tag_id)
     select ${orgId}, response_id, tag_id
-    from unnest(${responseIds as string[]}::uuid[]) response_id, unnest(${tagIds as string[]}::uuid[]) tag_id
+    from unnest(${[...responseIds]}::uuid[]) response_id, unnest(${[...tagIds]}::uuid[]) tag_id
     order by response_id, tag_id
     on conflict do nothing`;
 }
 
-/** Takes tags away: these, or with `except` all others. */
-async function deleteResponseTags(
-  sql: Sql,
-  orgId: string,
-  { responseIds, tagIds, except }: TagChange & { except: boolean },
-) {
-  await sql`
-    delete from response_tags
-    where org_id = ${orgId} and response_id = any(${responseIds as string[]}::uuid[])
-      and (tag_id = any(${tagIds as string[]}::uuid[])) is ${except ? sql`false` : sql`true`}`;
+async function lockResponse(sql: Sql, orgId: string, id: string) {
+  const [locked] = await lockResponses(sql, orgId, [id]);
+  if (!locked) throw notFound('response');
 }
 
-async function deleteResponseRow(sql: Sql, orgId: string, id: string) {
-  const [row] = await sql<{ survey_id: string; held: boolean }[]>`
-    delete from responses
-    where org_id = ${orgId} and id = ${id}
-    returning survey_id, held_reason is not null as held`;
-  return row;
+/** Locks the organization's responses, in the order of their ids, against being deleted or tagged meanwhile. */
+export async function lockResponses(sql: Sql, orgId: string, ids: readonly string[]) {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from responses
+    where org_id = ${orgId} and id = any(${[...ids]}::uuid[])
+    order by id
+    for no key update`;
+  return rows.map(({ id }) => id);
 }

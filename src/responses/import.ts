@@ -16,7 +16,7 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isInCalendar } from '../lib/validation/parse.ts';
 import { isLongerThan, longestComment } from '../limits.ts';
 import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
-import { holdOffErasures, lockSurvey, type OrgSurvey } from '../surveys/queries.ts';
+import { getOrgSurvey, holdOffErasures, lockSurvey, type OrgSurvey } from '../surveys/queries.ts';
 import { ensureTags } from '../tags/tags.ts';
 import { insertWaiting } from './waiting-analyses.ts';
 
@@ -37,18 +37,19 @@ export async function importResponses(
   survey: Writer & { surveyId: string },
   text: string,
 ) {
-  const type = await findSurveyType(tools.db, survey.orgId, survey.surveyId);
-  if (!type) throw notFound('survey');
+  const { type } = await getOrgSurvey(tools.db, survey.orgId, survey.surveyId);
   const answers = numberEqual(await readResponses(text, type));
   return await inTransaction(tools.db, async (tx) => {
     await holdOffErasures(tx, survey.orgId);
     let [imported, erased] = [0, 0];
     for (let done = 0; done < answers.length; done += batchSize) {
-      const some = answers.slice(done, done + batchSize);
-      const kept = await leaveErasedOut(tx, survey.orgId, some);
-      erased += some.length - kept.length;
-      imported += (await importSome(tx, survey, kept)).length;
-      tools.onProgress(done + some.length, answers.length);
+      const batch = answers.slice(done, done + batchSize);
+      const keys = batch.flatMap(({ person }) => person?.key ?? []);
+      const erasedKeys = await listErased(tx, survey.orgId, keys);
+      const rest = batch.filter(({ person }) => !person || !erasedKeys.has(person.key));
+      erased += batch.length - rest.length;
+      imported += (await importSome(tx, survey, rest)).length;
+      tools.onProgress(done + batch.length, answers.length);
     }
     const target = { kind: 'survey', id: survey.surveyId };
     await recordAct(tx, { ...survey, act: 'responses.imported', target, details: { imported } });
@@ -66,12 +67,6 @@ function numberEqual(answers: readonly PersonsResponse[]): PersonsResponse[] {
     counts.set(key, occurrence);
     return { ...answer, occurrence };
   });
-}
-
-async function leaveErasedOut(tx: Sql, orgId: string, answers: readonly PersonsResponse[]) {
-  const keys = answers.flatMap(({ person }) => person?.key ?? []);
-  const erased = await listErased(tx, orgId, keys);
-  return answers.filter(({ person }) => !person || !erased.has(person.key));
 }
 
 /** Saves the people first; returns the ids of the responses that are new. */
@@ -160,18 +155,16 @@ export async function importBatch(
   const rows = responses.map((response) => ({ ...response, id: randomUUID() }));
   const persons = rows.map(({ tags: _tags, note: _note, ...row }) => row);
   const added = new Set(await importSome(tx, survey, persons));
-  await saveExtras(
-    tx,
-    writer,
-    rows.filter(({ id }) => added.has(id)),
-  );
+  const newRows = rows.filter(({ id }) => added.has(id));
+  await saveTags(tx, writer, newRows);
+  await saveNotes(tx, writer, newRows);
   return added.size;
 }
 
 async function savePeople(tx: Sql, survey: OrgSurvey, responses: readonly PersonsResponse[]) {
-  const people = peopleOf(responses);
-  const overfull = await complainOfMerges(tx, survey, [...people.values()]);
-  const contacts = [...people.values()].map(({ key, ...person }) =>
+  const people = [...peopleOf(responses).values()];
+  const overfull = await complainOfMerges(tx, survey, people);
+  const contacts = people.map(({ key, ...person }) =>
     overfull.has(key) ? { ...person, properties: {} } : person,
   );
   const saved = await saveContacts(tx, survey, contacts);
@@ -202,23 +195,29 @@ function peopleOf(responses: readonly PersonsResponse[]) {
 
 type NewRow = { id: string; tags: readonly string[]; note: string | null };
 
-async function saveExtras(tx: Sql, writer: ImportWriter, rows: readonly NewRow[]) {
-  const names = [...new Set(rows.flatMap(({ tags }) => tags))];
-  if (names.length > 0) {
-    const idOf = await ensureTags(tx, writer, names);
-    const tagged = rows.flatMap(({ id, tags }) =>
-      tags.map((name) => ({ response_id: id, tag_id: idOf.get(name)! })),
-    );
-    await insertImportedTags(tx, writer.orgId, tagged);
-  }
-  const notes = rows.flatMap(({ id, note: text }) => (text ? [{ response_id: id, text }] : []));
-  if (notes.length > 0) await insertImportedNotes(tx, writer, notes);
+async function saveTags(tx: Sql, writer: ImportWriter, rows: readonly NewRow[]) {
+  const names = new Set(rows.flatMap(({ tags }) => tags));
+  if (names.size === 0) return;
+  const idOf = await ensureTags(tx, writer, [...names]);
+  const tags = rows.flatMap(({ id, tags }) => tags.map((name) => [id, idOf.get(name)!] as const));
+  await tx`
+    insert into response_tags (org_id, response_id, tag_id)
+    select ${writer.orgId}, response_id, tag_id
+    from unnest(${tags.map(([id]) => id)}::uuid[], ${tags.map(([, tagId]) => tagId)}::uuid[])
+      as t (response_id, tag_id)
+    on conflict do nothing`;
 }
 
-async function findSurveyType(sql: Sql, orgId: string, surveyId: string) {
-  const [survey] = await sql<{ type: SurveyType }[]>`
-    select type from surveys where org_id = ${orgId} and id = ${surveyId}`;
-  return survey?.type;
+/** Notes that were written elsewhere have the time of their responses: their own is unknown. */
+async function saveNotes(tx: Sql, { orgId, author }: ImportWriter, rows: readonly NewRow[]) {
+  const noted = rows.filter(({ note }) => note);
+  if (noted.length === 0) return;
+  await tx`
+    insert into response_notes (org_id, response_id, text, author, author_kind, created_at)
+    select ${orgId}, r.id, n.text, ${author}, 'command', r.created_at
+    from unnest(${noted.map(({ id }) => id)}::uuid[], ${noted.map(({ note }) => note)}::text[])
+      as n (response_id, text)
+    join responses r on r.org_id = ${orgId} and r.id = n.response_id`;
 }
 
 type ImportedResponse = {
@@ -273,38 +272,11 @@ export async function insertImported(
 export async function insertWaitingImported(sql: Sql, orgId: string, ids: readonly string[]) {
   await insertWaiting(
     sql,
-    { isHistory: true },
     sql`
-    select org_id, id
+    select org_id, id, null::text
     from responses
     where org_id = ${orgId} and id = any (${[...ids]}::uuid[]) and comment is not null
     order by created_at`,
+    { isHistory: true },
   );
-}
-
-type ImportedTag = { response_id: string; tag_id: string };
-
-async function insertImportedTags(sql: Sql, orgId: string, tags: readonly ImportedTag[]) {
-  await sql`
-    insert into response_tags (org_id, response_id, tag_id)
-    select ${orgId}, response_id, tag_id
-    from unnest(${tags.map((tag) => tag.response_id)}::uuid[], ${tags.map((tag) => tag.tag_id)}::uuid[])
-      as t (response_id, tag_id)
-    on conflict do nothing`;
-}
-
-type ImportedNote = { response_id: string; text: string };
-
-/** Notes that were written elsewhere, at the time of their responses: their own time is not known. */
-async function insertImportedNotes(
-  sql: Sql,
-  { orgId, author }: { orgId: string; author: string },
-  notes: readonly ImportedNote[],
-) {
-  await sql`
-    insert into response_notes (org_id, response_id, text, author, author_kind, created_at)
-    select ${orgId}, r.id, n.text, ${author}, 'command', r.created_at
-    from unnest(${notes.map((note) => note.response_id)}::uuid[], ${notes.map((note) => note.text)}::text[])
-      as n (response_id, text)
-    join responses r on r.org_id = ${orgId} and r.id = n.response_id`;
 }

@@ -93,7 +93,7 @@ async function releaseHeld(sql: Sql, held: HeldResponse) {
     ), marked as (
       ${markAnswered(sql, held, sql`exists (select from released)`)}
     ), analyzed as (
-      ${insertWaiting(sql, {}, sql`select org_id, id from released where comment is not null`)}
+      ${insertWaiting(sql, sql`select org_id, id, null::text from released where comment is not null`)}
     )
     select id from released`;
   return released;

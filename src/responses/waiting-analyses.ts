@@ -136,30 +136,13 @@ export async function insertWaitingSince(sql: Sql, orgId: string, since: Date) {
   );
 }
 
-type AnalysisCause = {
-  traceparent?: string | null;
-  /** Imported answers come after the new ones of their organization. */
-  isHistory?: boolean;
-};
-
 /**
- * The insert that asks for analyses of answers, where the organization wants them, from a select of
- * their org_id and id.
+ * The insert that asks for analyses of answers, where the organization wants them, from a select of their org_id, id and
+ * traceparent. Imported answers, the history, come after the new ones of their organization.
  */
-export const insertWaiting = (
-  sql: Sql,
-  { traceparent = null, isHistory = false }: AnalysisCause,
-  answers: ReturnType<typeof sql>,
-) => sql`
-  insert into waiting_analyses (org_id, response_id, is_history, traceparent)
-  select a.org_id, a.id, ${isHistory}::boolean, ${traceparent}::text
-  from (${answers}) as a (org_id, id)
-  join organizations o on o.id = a.org_id and o.ai_enabled
-  on conflict do nothing`;
-
-export const insertWaitingTraced = (sql: Sql, answers: ReturnType<typeof sql>) => sql`
-  insert into waiting_analyses (org_id, response_id, traceparent)
-  select a.org_id, a.id, a.traceparent
+export const insertWaiting = (sql: Sql, answers: Part, { isHistory = false } = {}) => sql`
+  insert into waiting_analyses (org_id, response_id, traceparent, is_history)
+  select a.org_id, a.id, a.traceparent, ${isHistory}::boolean
   from (${answers}) as a (org_id, id, traceparent)
   join organizations o on o.id = a.org_id and o.ai_enabled
   on conflict do nothing`;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { json, type Sql } from '../../src/lib/db/db.ts';
 import { lockOldComments, lockResponsesOf } from '../../src/responses/erase.ts';
-import { lockResponses, updateFollowUps } from '../../src/responses/follow-up.ts';
+import { lockResponses } from '../../src/responses/follow-up.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
@@ -80,7 +80,6 @@ const locking: Record<string, (locked: Locked) => Promise<unknown>> = {
   'erasing contacts': ({ org, contactIds }) => lockResponsesOf(db, org, { contactIds }),
   'emptying old comments': ({ org }) => lockOldComments(db, org, { days, atMost: 9 }),
   tagging: ({ org, ids }) => lockResponses(db, org, ids),
-  'following up': ({ org, ids }) => updateFollowUps(db, org, { ids, chosen_state: 'done' }),
 };
 
 for (const [name, act] of Object.entries(locking)) {
