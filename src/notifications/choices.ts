@@ -1,26 +1,88 @@
 import { type Actor, type AuditedAct, recordAct } from '../audit/acts.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
-import type { NotificationContents, StopWish } from './mail.ts';
 
-type ChoosingMember = { orgId: string; memberId: string; actor: Actor };
+export const notificationKinds = [
+  'detractor',
+  'held',
+  'webhook_off',
+  'limit_near',
+  'limit_reached',
+  'campaign_finished',
+  'assigned',
+] as const;
+export type NotificationKind = (typeof notificationKinds)[number];
+
+/** Kinds that an organization can have posted to a channel. An assignment concerns one member alone. */
+export const slackKinds = notificationKinds.filter((kind) => kind !== 'assigned');
+
+export const digests = ['none', 'day', 'week'] as const;
+export type Digest = (typeof digests)[number];
+
+export type NotificationChoices = {
+  events: NotificationKind[];
+  digest: Digest;
+  time_zone: string;
+};
+
+type MemberOf = { orgId: string; memberId: string };
+
+/** The member's choices; before the first one nothing, in the time zone of the organization. */
+export async function findChoices(sql: Sql, { orgId, memberId }: MemberOf) {
+  const [row] = await sql<NotificationChoices[]>`
+    select coalesce(n.events, '{}') as events, coalesce(n.digest, 'none') as digest,
+           coalesce(n.time_zone, o.time_zone) as time_zone
+    from organizations o
+    left join notification_choices n on n.org_id = o.id and n.member_id = ${memberId}
+    where o.id = ${orgId}`;
+  return row;
+}
 
 export async function chooseNotifications(
   db: Db,
-  member: ChoosingMember,
-  choices: NotificationChoices,
+  member: MemberOf & { actor: Actor },
+  { events, digest, time_zone }: NotificationChoices,
 ) {
   await inTransaction(db, async (tx) => {
-    await saveChoices(tx, member, choices);
-    const { events, digest } = choices;
+    await tx`
+      insert into notification_choices (org_id, member_id, events, digest, time_zone)
+      values (${member.orgId}, ${member.memberId}, ${events}, ${digest}, ${time_zone})
+      on conflict (org_id, member_id) do update
+        set events = excluded.events, digest = excluded.digest, time_zone = excluded.time_zone,
+            changed_at = now()`;
     await recordChange(tx, member, { events, digest });
   });
 }
+
+type StopFacts = Pick<NotificationChoices, 'events' | 'digest'> & {
+  name: string;
+  email: string;
+  organization: string;
+};
+
+/** Finds the choices of a member who still belongs to the organization and has chosen once. */
+export async function findStop(sql: Sql, { orgId, memberId }: MemberOf) {
+  const [row] = await sql<StopFacts[]>`
+    select n.events, n.digest, m.name, m.email, o.name as organization
+    from notification_choices n
+    join members m on m.id = n.member_id
+    join organizations o on o.id = n.org_id
+    where n.org_id = ${orgId} and n.member_id = ${memberId}`;
+  return row;
+}
+
+export type StopWish = MemberOf & { kind: NotificationKind | 'digest' };
 
 /** Stops one kind for a member, by the link in its mails. A second time changes nothing. */
 export async function stopNotification(db: Db, wish: StopWish, name: string) {
   const { orgId, memberId, kind } = wish;
   await inTransaction(db, async (tx) => {
-    const choices = await removeChoice(tx, wish);
+    const [choices] = await tx<Pick<NotificationChoices, 'events' | 'digest'>[]>`
+      update notification_choices
+      set events = array_remove(events, ${kind}),
+          digest = case when ${kind} = 'digest' then 'none' else digest end
+      where org_id = ${orgId} and member_id = ${memberId}
+        and (${kind} = any(events) or (${kind} = 'digest' and digest <> 'none'))
+      returning events, digest`;
     if (!choices) return;
     const actor: Actor = { kind: 'member', id: memberId, name };
     await recordChange(tx, { orgId, memberId, actor }, { ...choices, stopped: kind });
@@ -39,97 +101,13 @@ export async function recordChange(
   await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
 }
 
-export type NotificationChoices = {
-  events: NotificationKind[];
-  digest: Digest;
-  time_zone: string;
-};
-
-type MemberOf = { orgId: string; memberId: string };
-
-/** What the member has chosen; before that nothing, in the time zone of the organization. */
-export async function findChoices(sql: Sql, { orgId, memberId }: MemberOf) {
-  const [row] = await sql<NotificationChoices[]>`
-    select coalesce(n.events, '{}') as events, coalesce(n.digest, 'none') as digest,
-           coalesce(n.time_zone, o.time_zone) as time_zone
-    from organizations o
-    left join notification_choices n on n.org_id = o.id and n.member_id = ${memberId}
-    where o.id = ${orgId}`;
-  return row;
-}
-
-export async function saveChoices(
-  sql: Sql,
-  { orgId, memberId }: MemberOf,
-  { events, digest, time_zone }: NotificationChoices,
-) {
-  await sql`
-    insert into notification_choices (org_id, member_id, events, digest, time_zone)
-    values (${orgId}, ${memberId}, ${[...events]}, ${digest}, ${time_zone})
-    on conflict (org_id, member_id) do update
-      set events = excluded.events, digest = excluded.digest, time_zone = excluded.time_zone,
-          changed_at = now()`;
-}
-
-type StoppedKind = MemberOf & { kind: NotificationKind | 'digest' };
-
-type StopFacts = Pick<NotificationChoices, 'events' | 'digest'> & {
-  name: string;
-  email: string;
-  organization: string;
-};
-
-/** Of a member that still belongs to the organization and has chosen once. */
-export async function findStop(sql: Sql, { orgId, memberId }: MemberOf) {
-  const [found] = await sql<StopFacts[]>`
-    select n.events, n.digest, m.name, m.email, o.name as organization
-    from notification_choices n
-    join members m on m.id = n.member_id
-    join organizations o on o.id = n.org_id
-    where n.org_id = ${orgId} and n.member_id = ${memberId}`;
-  return found;
-}
-
-/** Nothing comes back when it was not chosen. */
-export async function removeChoice(sql: Sql, { orgId, memberId, kind }: StoppedKind) {
-  const [changed] = await sql<Pick<NotificationChoices, 'events' | 'digest'>[]>`
-    update notification_choices
-    set events = array_remove(events, ${kind}),
-        digest = case when ${kind} = 'digest' then 'none' else digest end
-    where org_id = ${orgId} and member_id = ${memberId}
-      and (${kind} = any(events) or (${kind} = 'digest' and digest <> 'none'))
-    returning events, digest`;
-  return changed;
-}
-
-export const notificationKinds = [
-  'detractor',
-  'held',
-  'webhook_off',
-  'limit_near',
-  'limit_reached',
-  'campaign_finished',
-  'assigned',
-] as const;
-export type NotificationKind = (typeof notificationKinds)[number];
-
-/** What an organization can have posted to a channel. An assignment concerns one member alone. */
-export const slackKinds = notificationKinds.filter((kind) => kind !== 'assigned');
-
-export const digests = ['none', 'day', 'week'] as const;
-export type Digest = (typeof digests)[number];
-
 /** Decides what mails and posts of the organization may show of a response. */
-export async function setContents(
-  db: Db,
-  { orgId, actor }: Changer,
-  contents: NotificationContents,
-) {
-  await inTransaction(db, async (tx) => {
-    await saveContents(tx, orgId, contents);
-    await recordChange(tx, { orgId, actor }, { ...contents });
-  });
-}
+export type NotificationContents = {
+  /** The name and address of its contact. */
+  people: boolean;
+  /** Its comment as it was written. */
+  unedited: boolean;
+};
 
 export async function findContents(sql: Sql, orgId: string): Promise<NotificationContents> {
   const [row] = await sql<NotificationContents[]>`
@@ -137,9 +115,16 @@ export async function findContents(sql: Sql, orgId: string): Promise<Notificatio
   return row ?? { people: false, unedited: false };
 }
 
-async function saveContents(sql: Sql, orgId: string, { people, unedited }: NotificationContents) {
-  await sql`
-    insert into notification_contents (org_id, people, unedited)
-    values (${orgId}, ${people}, ${unedited})
-    on conflict (org_id) do update set people = excluded.people, unedited = excluded.unedited`;
+export async function setContents(
+  db: Db,
+  { orgId, actor }: Changer,
+  { people, unedited }: NotificationContents,
+) {
+  await inTransaction(db, async (tx) => {
+    await tx`
+      insert into notification_contents (org_id, people, unedited)
+      values (${orgId}, ${people}, ${unedited})
+      on conflict (org_id) do update set people = excluded.people, unedited = excluded.unedited`;
+    await recordChange(tx, { orgId, actor }, { people, unedited });
+  });
 }

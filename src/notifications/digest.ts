@@ -2,17 +2,6 @@ import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { formatValue, measure, type SurveyType, type Tally, typeFacts } from '../survey-types.ts';
 import type { StoredNotification } from './mail.ts';
 
-/** The number of one scale in a digest. */
-type DigestNumber = {
-  type: SurveyType;
-  /** Where employees and customers answered surveys of the same type. */
-  audience: 'employee' | 'customer' | null;
-  responses: number;
-  value: string;
-  /** How much more or less than before; null where there is nothing to compare with. */
-  change: { by: number; shown: string } | null;
-};
-
 type DigestSubject = Pick<StoredNotification, 'org_id' | 'organization' | 'subject' | 'time_zone'>;
 
 /** What a day or a week brought: the number of each scale by itself, in the way of Home, which its button opens. */
@@ -23,7 +12,7 @@ export async function digestLetter(db: Sql, about: DigestSubject) {
   const kinds = await countKinds(db, orgId, periods);
   const [first, last] = [periods.start, new Date(periods.end.getTime() - 1)];
   const responses = kinds.reduce((sum, { now }) => sum + now.responses, 0);
-  const numbers = kinds.filter(({ now }) => now.responses > 0).map((kind) => numberOf(kind, kinds));
+  const numbers = kinds.filter(({ now }) => now.responses > 0).map((kind) => describe(kind, kinds));
   const open = await countOpenDetractors(db, orgId);
   const [from, to] = [shownDay(timeZone, first), shownDay(timeZone, last)];
   const query = new URLSearchParams({
@@ -31,14 +20,12 @@ export async function digestLetter(db: Sql, about: DigestSubject) {
     date_to: queryDay(timeZone, last),
   });
   return {
-    subject: `${organization}: ${[counted(responses, 'response'), ...numbers.slice(0, 1).map(shortOf)].join(', ')}`,
+    subject: `${organization}: ${[counted(responses, 'response'), ...numbers.slice(0, 1).map(({ short }) => short)].join(', ')}`,
     sentences: [
       from === to ? `${from}.` : `${from} to ${to}.`,
       `${counted(responses, 'response')}.`,
-      ...numbers.map((number) =>
-        numbers.length === 1
-          ? `${longOf(number)}.`
-          : `${longOf(number)} (${counted(number.responses, 'response')}).`,
+      ...numbers.map(({ long, responses }) =>
+        numbers.length === 1 ? `${long}.` : `${long} (${counted(responses, 'response')}).`,
       ),
       `${counted(open, 'detractor')} open.`,
     ],
@@ -47,18 +34,28 @@ export async function digestLetter(db: Sql, about: DigestSubject) {
   };
 }
 
-function numberOf({ type, audience, now, earlier }: DigestKind, kinds: DigestKind[]): DigestNumber {
-  const decimals = decimalsOf[typeFacts(type).measure];
+/** The number of one scale: `NPS 42`, and `NPS, employees: 42, 3 more than before`. */
+function describe({ type, audience, now, earlier }: DigestKind, kinds: readonly DigestKind[]) {
+  const { shortNumber, measure: measured } = typeFacts(type);
   const is = measure(type, now, null).value;
   const was = measure(type, earlier, null).value;
-  const by = is === null || was === null ? null : Number((is - was).toFixed(decimals));
+  const value = formatValue(type, is ?? 0);
+  const asked = audience === 'employee' ? 'employees' : 'customers';
+  const hasBoth = kinds.filter((kind) => kind.type === type).length > 1;
+  const name = hasBoth ? `${shortNumber}, ${asked}` : shortNumber;
   return {
-    type,
-    audience: kinds.filter((kind) => kind.type === type).length > 1 ? audience : null,
+    short: `${shortNumber} ${value}`,
+    long: `${name}: ${value}${describeChange(is, was, decimalsOf[measured])}`,
     responses: now.responses,
-    value: formatValue(type, is ?? 0),
-    change: by === null ? null : { by, shown: Math.abs(by).toFixed(by % 1 === 0 ? 0 : decimals) },
   };
+}
+
+function describeChange(is: number | null, was: number | null, decimals: number) {
+  if (is === null || was === null) return '';
+  const by = Number((is - was).toFixed(decimals));
+  if (by === 0) return ', as before';
+  const shown = Math.abs(by).toFixed(by % 1 === 0 ? 0 : decimals);
+  return `, ${shown} ${by > 0 ? 'more' : 'less'} than before`;
 }
 
 const decimalsOf = { nps: 0, share: 1, mean: 2 } as const;
@@ -72,22 +69,6 @@ const queryDay = (timeZone: string, moment: Date) =>
 
 export const counted = (number: number, thing: string) =>
   `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`;
-
-const nameOf = ({ type, audience }: DigestNumber) =>
-  audience === null
-    ? typeFacts(type).shortNumber
-    : `${typeFacts(type).shortNumber}, ${audience === 'employee' ? 'employees' : 'customers'}`;
-
-const shortOf = (number: DigestNumber) => `${typeFacts(number.type).shortNumber} ${number.value}`;
-
-const longOf = (number: DigestNumber) =>
-  `${nameOf(number)}: ${number.value}${changeOf(number.change)}`;
-
-function changeOf(change: DigestNumber['change']) {
-  if (change === null) return '';
-  if (change.by === 0) return ', as before';
-  return `, ${change.shown} ${change.by > 0 ? 'more' : 'less'} than before`;
-}
 
 type DigestPeriods = { before: Date; start: Date; end: Date };
 
@@ -116,7 +97,7 @@ type DigestKind = {
 };
 
 /** Scores of different scales, and of employees and customers, are never added up. The kind with the most responses ever comes first, as on Home. */
-export async function countKinds(
+async function countKinds(
   sql: Sql,
   orgId: string,
   { before, start, end }: DigestPeriods,
@@ -150,7 +131,7 @@ const countsOfPeriod = (sql: Sql, when: Part) => sql`
     'passives', count(*) filter (where ${when} and r.category = 'passive'),
     'detractors', count(*) filter (where ${when} and r.category = 'detractor'))`;
 
-export async function countOpenDetractors(sql: Sql, orgId: string): Promise<number> {
+async function countOpenDetractors(sql: Sql, orgId: string): Promise<number> {
   const [found] = await sql<{ open: number }[]>`
     select count(*)::int as open
     from responses

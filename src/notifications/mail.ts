@@ -10,7 +10,12 @@ import { Uuid } from '../lib/validation/parse.ts';
 import type { Excerpt } from '../responses/answer.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
-import { type NotificationKind, notificationKinds } from './choices.ts';
+import {
+  type NotificationContents,
+  type NotificationKind,
+  notificationKinds,
+  type StopWish,
+} from './choices.ts';
 import { counted, digestLetter } from './digest.ts';
 
 export type NotificationTools = {
@@ -60,133 +65,6 @@ export async function mailNotification(
   }
 }
 
-export type NotificationLetter = {
-  subject: string;
-  sentences: string[];
-  /** What opens the thing in the app: below the organization. */
-  path: string;
-  action: string;
-};
-
-/** What a letter is written from. */
-type LetterSubject = Pick<
-  StoredNotification,
-  'org_id' | 'kind' | 'subject' | 'organization' | 'time_zone'
-> &
-  NotificationContents;
-
-type LetterTools = { db: Sql; excerpt: Excerpt };
-
-/** What the mail says, of how things are now. Nothing when what it is about is gone or has changed back. */
-export async function letterOf(
-  tools: LetterTools,
-  notification: LetterSubject,
-): Promise<NotificationLetter | undefined> {
-  const { kind, org_id: orgId, subject, organization } = notification;
-  if (kind === 'digest') return await digestLetter(tools.db, notification);
-  if (kind === 'webhook_off') {
-    const [id = ''] = subject.split(' ');
-    const found = await findWebhookOff(tools.db, orgId, id);
-    return (
-      found && {
-        subject: `A webhook of ${organization} was switched off`,
-        sentences: [
-          `The webhook ${new URL(found.url).origin} was switched off.`,
-          `Why: ${found.reason}.`,
-        ],
-        action: 'Open the webhook',
-        path: `/webhooks/${id}`,
-      }
-    );
-  }
-  if (kind === 'limit_near' || kind === 'limit_reached') {
-    const found = await findLimit(tools.db, orgId, subject);
-    return found && { ...limitLetter(kind, organization, found), path: '/settings/usage' };
-  }
-  if (kind === 'campaign_finished') {
-    const found = await findCampaign(tools.db, orgId, subject);
-    const path = `/surveys/${found?.survey_id}/send/${subject}`;
-    return (
-      found && {
-        subject: `A campaign is finished: ${found.name}`,
-        sentences: [
-          `The campaign ${found.name} of ${found.survey} is finished: ${counted(found.total, 'contact')}.`,
-        ],
-        action: 'Open the campaign',
-        path,
-      }
-    );
-  }
-  return await answerLetter(tools, { ...notification, kind });
-}
-
-function limitLetter(
-  kind: 'limit_near' | 'limit_reached',
-  organization: string,
-  { used, most }: { used: number; most: number },
-) {
-  const sentence = `${used.toLocaleString('en')} of ${counted(most, 'mail')} are used this month.`;
-  return {
-    subject: `${organization} has used ${kind === 'limit_near' ? '80 %' : 'all'} of the month’s mails`,
-    sentences: [
-      kind === 'limit_near' ? sentence : `${sentence} No more go out before the next one.`,
-    ],
-    action: 'Open the usage',
-  };
-}
-
-type AboutAnswer = LetterSubject & { kind: 'detractor' | 'held' | 'assigned' };
-
-/** The comment as subscribers get it too, its beginning without the people in it, unless the organization wants all. */
-async function answerLetter({ db, excerpt }: LetterTools, about: AboutAnswer) {
-  const { kind, org_id: orgId, subject: id, people, unedited } = about;
-  const found = await findAnswer(db, orgId, id);
-  if (!found) return undefined;
-  const { comment, known_names: names, known_addresses: emails, ...answer } = found;
-  const known = { orgId, names, emails };
-  const words = comment === null || unedited ? cut(comment) : await excerpt(comment, known);
-  const { survey, score, contact_name: name, contact_email: email } = answer;
-  const sentences = [
-    `${survey}: ${score} of ${typeFacts(found.type).highest}.`,
-    words ? `“${words}”` : 'There is no comment.',
-  ];
-  if (kind === 'held') {
-    sentences.push('A machine seems to have given it. It counts once it is released.');
-  }
-  if (people && email !== null) {
-    sentences.push(name ? `From ${name}, ${email}.` : `From ${email}.`);
-  }
-  return {
-    subject: answerSubjects[kind](survey),
-    sentences,
-    action: 'Open the response',
-    path: `/responses/${id}`,
-  };
-}
-
-/** No comment stands in a subject. */
-const answerSubjects = {
-  detractor: (survey: string) => `A detractor answered: ${survey}`,
-  held: (survey: string) => `A response is held: ${survey}`,
-  assigned: (survey: string) => `A response is assigned to you: ${survey}`,
-} as const;
-
-/** A post to Slack has room for 3,000 characters. */
-const longestComment = 1_000;
-
-const cut = (comment: string | null) =>
-  comment !== null && comment.length > longestComment
-    ? `${comment.slice(0, longestComment).toWellFormed()}…`
-    : comment;
-
-/** What the organization lets notifications show of a response. */
-export type NotificationContents = {
-  /** The name and address of its contact. */
-  people: boolean;
-  /** Its comment as it was written. */
-  unedited: boolean;
-};
-
 export type StoredNotification = {
   org_id: string;
   member_id: string;
@@ -199,7 +77,7 @@ export type StoredNotification = {
   time_zone: string;
 } & NotificationContents;
 
-/** Marks it as sent. Nothing comes back when it was sent before, is a day late, or is not wanted any more. */
+/** Marks it as sent. Returns undefined when it was sent before, is a day late, or is not wanted any more. */
 export async function claimNotification(sql: Sql, orgId: string, id: string) {
   const [claimed] = await sql<StoredNotification[]>`
     update notifications n
@@ -225,6 +103,98 @@ export async function releaseNotification(sql: Sql, orgId: string, id: string) {
   await sql`update notifications set sent_at = null where org_id = ${orgId} and id = ${id}`;
 }
 
+export type NotificationLetter = {
+  subject: string;
+  sentences: string[];
+  /** The page of the app that the button opens: below the organization. */
+  path: string;
+  action: string;
+};
+
+type LetterTools = { db: Sql; excerpt: Excerpt };
+type LetterSubject = Omit<StoredNotification, 'member_id' | 'email' | 'member' | 'slug'>;
+
+/** Writes the letter from the present state. Undefined when its subject is gone or has changed back. */
+export async function letterOf(
+  tools: LetterTools,
+  about: LetterSubject,
+): Promise<NotificationLetter | undefined> {
+  switch (about.kind) {
+    case 'digest':
+      return await digestLetter(tools.db, about);
+    case 'webhook_off':
+      return await webhookLetter(tools.db, about);
+    case 'limit_near':
+    case 'limit_reached':
+      return await limitLetter(tools.db, about);
+    case 'campaign_finished':
+      return await campaignLetter(tools.db, about);
+    default:
+      return await answerLetter(tools, about, about.kind);
+  }
+}
+
+async function webhookLetter(db: Sql, { org_id, subject, organization }: LetterSubject) {
+  const [id = ''] = subject.split(' ');
+  const [webhook] = await db<{ url: string; reason: string }[]>`
+    select url, deactivated_reason as reason
+    from webhooks
+    where org_id = ${org_id} and id = ${id} and not active and deactivated_reason is not null`;
+  if (!webhook) return undefined;
+  return {
+    subject: `A webhook of ${organization} was switched off`,
+    sentences: [
+      `The webhook ${new URL(webhook.url).origin} was switched off.`,
+      `Why: ${webhook.reason}.`,
+    ],
+    action: 'Open the webhook',
+    path: `/webhooks/${id}`,
+  };
+}
+
+async function limitLetter(db: Sql, { kind, org_id, subject: month, organization }: LetterSubject) {
+  const [usage] = await db<{ used: number; max: number }[]>`
+    select u.used, o.monthly_send_limit as max
+    from mail_usage u
+    join organizations o on o.id = u.org_id
+    where u.org_id = ${org_id} and u.month = ${month}::date`;
+  if (!usage) return undefined;
+  const isNear = kind === 'limit_near';
+  const sentence = `${usage.used.toLocaleString('en')} of ${counted(usage.max, 'mail')} are used this month.`;
+  return {
+    subject: `${organization} has used ${isNear ? '80 %' : 'all'} of the month’s mails`,
+    sentences: [isNear ? sentence : `${sentence} No more go out before the next one.`],
+    action: 'Open the usage',
+    path: '/settings/usage',
+  };
+}
+
+async function campaignLetter(db: Sql, { org_id, subject: id }: LetterSubject) {
+  const [campaign] = await db<{ name: string; survey_id: string; survey: string; total: number }[]>`
+    select c.name, c.survey_id, s.name as survey, c.total
+    from campaigns c
+    join surveys s on s.org_id = c.org_id and s.id = c.survey_id
+    where c.org_id = ${org_id} and c.id = ${id}`;
+  if (!campaign) return undefined;
+  const { name, survey_id, survey, total } = campaign;
+  return {
+    subject: `A campaign is finished: ${name}`,
+    sentences: [`The campaign ${name} of ${survey} is finished: ${counted(total, 'contact')}.`],
+    action: 'Open the campaign',
+    path: `/surveys/${survey_id}/send/${id}`,
+  };
+}
+
+/** No comment stands in a subject. */
+const answerSubjects = {
+  detractor: 'A detractor answered',
+  held: 'A response is held',
+  assigned: 'A response is assigned to you',
+} as const;
+
+/** A post to Slack has room for 3,000 characters. */
+const maxComment = 1_000;
+
 type AnswerFacts = KnownPeople & {
   survey: string;
   type: SurveyType;
@@ -234,42 +204,42 @@ type AnswerFacts = KnownPeople & {
   contact_email: string | null;
 };
 
-export async function findAnswer(sql: Sql, orgId: string, id: string) {
-  const [found] = await sql<AnswerFacts[]>`
+/** The comment is the excerpt that subscribers get too, without people, unless the organization wants all of it. */
+async function answerLetter(
+  { db, excerpt }: LetterTools,
+  { org_id: orgId, subject: id, people, unedited }: LetterSubject,
+  kind: keyof typeof answerSubjects,
+) {
+  const [answer] = await db<AnswerFacts[]>`
     select s.name as survey, s.type, r.score, r.comment, c.name as contact_name, c.email as contact_email,
-           ${knownPeople(sql, 'contact')}
+           ${knownPeople(db, 'contact')}
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     join organizations o on o.id = r.org_id
     left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
     where r.org_id = ${orgId} and r.id = ${id}`;
-  return found;
-}
-
-export async function findWebhookOff(sql: Sql, orgId: string, id: string) {
-  const [found] = await sql<{ url: string; reason: string }[]>`
-    select url, deactivated_reason as reason
-    from webhooks
-    where org_id = ${orgId} and id = ${id} and not active and deactivated_reason is not null`;
-  return found;
-}
-
-export async function findLimit(sql: Sql, orgId: string, month: string) {
-  const [found] = await sql<{ used: number; most: number }[]>`
-    select u.used, o.monthly_send_limit as most
-    from mail_usage u
-    join organizations o on o.id = u.org_id
-    where u.org_id = ${orgId} and u.month = ${month}::date`;
-  return found;
-}
-
-export async function findCampaign(sql: Sql, orgId: string, id: string) {
-  const [found] = await sql<{ name: string; survey_id: string; survey: string; total: number }[]>`
-    select c.name, c.survey_id, s.name as survey, c.total
-    from campaigns c
-    join surveys s on s.org_id = c.org_id and s.id = c.survey_id
-    where c.org_id = ${orgId} and c.id = ${id}`;
-  return found;
+  if (!answer) return undefined;
+  const { comment, survey, score, contact_name: name, contact_email: email } = answer;
+  const known = { orgId, names: answer.known_names, emails: answer.known_addresses };
+  const words = comment === null || unedited ? comment : await excerpt(comment, known);
+  const isLong = words !== null && words.length > maxComment;
+  const quoted = isLong ? `${words.slice(0, maxComment).toWellFormed()}…` : words;
+  const sentences = [
+    `${survey}: ${score} of ${typeFacts(answer.type).highest}.`,
+    quoted ? `“${quoted}”` : 'There is no comment.',
+  ];
+  if (kind === 'held') {
+    sentences.push('A machine seems to have given it. It counts once it is released.');
+  }
+  if (people && email !== null) {
+    sentences.push(name ? `From ${name}, ${email}.` : `From ${email}.`);
+  }
+  return {
+    subject: `${answerSubjects[kind]}: ${survey}`,
+    sentences,
+    action: 'Open the response',
+    path: `/responses/${id}`,
+  };
 }
 
 const Stopped = v.object({
@@ -277,9 +247,6 @@ const Stopped = v.object({
   memberId: Uuid,
   kind: OneOf([...notificationKinds, 'digest'] as const),
 });
-
-/** What a link stops, for which member. */
-export type StopWish = v.InferOutput<typeof Stopped>;
 
 const place = { owner: 'notifications', id: 'stop' };
 

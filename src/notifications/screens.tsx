@@ -34,13 +34,14 @@ import {
   findContents,
   findStop,
   type NotificationChoices,
+  type NotificationContents,
   type NotificationKind,
   notificationKinds,
   setContents,
   slackKinds,
   stopNotification,
 } from './choices.ts';
-import { type NotificationContents, readStopToken } from './mail.ts';
+import { readStopToken } from './mail.ts';
 import { findSlackHook, removeSlackHook, type SlackHook, setSlackHook } from './slack.ts';
 
 const Choices = v.object({
@@ -75,10 +76,8 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       const form = await readForm(c, Choices);
       if (form.errors) return showChoices(c, tools.db, { form });
       if (!(await isKnownZone(tools.db, form.values.time_zone))) {
-        const mistaken = await withMistake(c, {
-          time_zone: 'must be the name of a time zone such as Europe/Berlin',
-        });
-        return showChoices(c, tools.db, { form: mistaken });
+        const time_zone = 'must be the name of a time zone such as Europe/Berlin';
+        return showChoices(c, tools.db, { form: await withMistake(c, { time_zone }) });
       }
       const member = { orgId: c.var.organization.id, memberId: c.var.member.id };
       await chooseNotifications(tools.db, { ...member, actor: actorOf(c) }, form.values);
@@ -138,9 +137,7 @@ async function showChoices(
         <ChoicesForm {...{ form, action, choices }} />
       </Part>
       {isOwner ? <SlackPart form={slack} action={`${action}/slack`} hook={hook} /> : null}
-      {contents ? (
-        <ContentsPart form={emptyForm()} action={`${action}/contents`} contents={contents} />
-      ) : null}
+      {contents ? <ContentsPart action={`${action}/contents`} contents={contents} /> : null}
     </>
   );
   const mistakes = { ...form.errors, ...slack.errors };
@@ -188,25 +185,19 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
   );
 }
 
-type ContentsPartProps = { form: FormState; action: string; contents: NotificationContents };
+type ContentsPartProps = { action: string; contents: NotificationContents };
 
-const ContentsPart = ({ form, action, contents }: ContentsPartProps) => (
+const ContentsPart = ({ action, contents }: ContentsPartProps) => (
   <Part id="contents" title="What notifications show">
     <p class="small soft">
       Of a response: its survey and score, and an excerpt of its comment without names and
       addresses. This holds for mails and the webhook.
     </p>
     <form method="post" action={action} class="fields narrow">
-      <Tick
-        name="people"
-        label="Name the contact, with its address"
-        form={form}
-        checked={contents.people}
-      />
+      <Tick name="people" label="Name the contact, with its address" checked={contents.people} />
       <Tick
         name="unedited"
         label="Show comments as they were written"
-        form={form}
         checked={contents.unedited}
       />
       <div class="actions">

@@ -3,7 +3,6 @@ import { enqueue, type JobPayloads } from '../jobs.ts';
 import type { SealedFor, Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
-import type { OutboundAnswer } from '../lib/outbound/post.ts';
 import type { Excerpt } from '../responses/answer.ts';
 import type { SubscriberClient } from '../webhooks/deliver.ts';
 import { isSuccess } from '../webhooks/rules.ts';
@@ -42,10 +41,15 @@ export async function postNotification(tools: SlackTools, job: JobPayloads['noti
     body: JSON.stringify(messageOf(letter, `${publicUrl}/o/${claimed.slug}${letter.path}`)),
     deadlineMs,
   });
-  if (isTaken(answer)) return;
+  const { statusCode, errorKind } = answer;
+  if (errorKind === null && isSuccess(statusCode)) return;
+  // Not after a deadline or a connection that ended: the message may have been taken.
+  const mayTryAgain = errorKind
+    ? ['dns', 'connect', 'tls', 'busy'].includes(errorKind)
+    : statusCode === 429 || (statusCode ?? 0) >= 500;
   const minutes = waitsMinutes[tries];
-  if (minutes === undefined || !mayBeTriedAgain(answer)) {
-    log.warn({ org_id, outcome: answer.errorKind ?? 'status' }, 'a notification was not posted');
+  if (minutes === undefined || !mayTryAgain) {
+    log.warn({ org_id, outcome: errorKind ?? 'status' }, 'a notification was not posted');
     return;
   }
   await inTransaction(db, async (tx) => {
@@ -56,16 +60,6 @@ export async function postNotification(tools: SlackTools, job: JobPayloads['noti
     ]);
   });
 }
-
-const isTaken = ({ statusCode, error }: OutboundAnswer) => error === null && isSuccess(statusCode);
-
-const unreached: readonly unknown[] = ['dns', 'connect', 'tls', 'busy'];
-
-/** Not after a deadline or a connection that ended: the message may have been taken. */
-const mayBeTriedAgain = ({ statusCode, errorKind }: OutboundAnswer) =>
-  errorKind === null
-    ? statusCode === 429 || (statusCode ?? 0) >= 500
-    : unreached.includes(errorKind);
 
 /** `text` for what shows no blocks. Three characters have a meaning in either. */
 function messageOf({ subject, sentences, action }: NotificationLetter, url: string) {
@@ -87,15 +81,13 @@ type HookTools = {
   judgeTarget: (url: string) => Promise<string | null>;
 };
 type HookOwner = { orgId: string; actor: Actor };
-type HookWish = { url: string | null; events: NotificationKind[]; digest: Digest };
-
 const hookPlace = (orgId: string): SealedFor => ({ owner: orgId, id: 'slack' });
 
-/** Has the organization notified through a webhook. What is wrong with its address comes back, as a sentence. */
+/** Has the organization notified through a webhook. Returns what is wrong with its address, as a sentence, or null. */
 export async function setSlackHook(
   { db, secrets, judgeTarget }: HookTools,
   { orgId, actor }: HookOwner,
-  { url, events, digest }: HookWish,
+  { url, events, digest }: Omit<SlackHook, 'url'> & { url: string | null },
 ): Promise<string | null> {
   const complaint = url === null ? null : await judgeTarget(url);
   if (complaint) return complaint;
@@ -124,7 +116,7 @@ export async function findSlackHook(sql: Sql, orgId: string) {
   return hook;
 }
 
-/** Without an address it keeps the one it has; nothing comes back when there is none. */
+/** Without an address the hook keeps its own. Returns false when there is none. */
 export async function saveSlackHook(
   sql: Sql,
   orgId: string,
@@ -145,11 +137,9 @@ export async function saveSlackHook(
   return saved !== undefined;
 }
 
-type SlackClaim = Omit<StoredNotification, 'member_id' | 'email' | 'member'> & {
-  url: Buffer;
-};
+type SlackClaim = Omit<StoredNotification, 'member_id' | 'email' | 'member'> & { url: Buffer };
 
-/** Marks it as posted. Nothing comes back when it was posted before, is a day late, or is not wanted any more. */
+/** Marks it as posted. Returns undefined when it was posted before, is a day late, or is not wanted any more. */
 export async function claimPost(sql: Sql, orgId: string, id: string) {
   const [claimed] = await sql<SlackClaim[]>`
     update notifications n

@@ -1,5 +1,6 @@
 import { enqueue, type JobPayloads, type NewJob } from '../jobs.ts';
 import { type Db, inTransaction, type Part, type Sql } from '../lib/db/db.ts';
+import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 
 type SweepTools = { db: Db };
 
@@ -15,12 +16,27 @@ export async function sweepDigests({ db }: SweepTools, now = new Date()) {
   await insertAndEnqueue(db, postJob, (tx) => insertDue(tx, now, slackWishes(tx)));
 }
 
+/** Notifies a member, who wants it, once that a response is assigned to them. */
 export async function notifyAssigned(
   { db }: SweepTools,
   { org_id, member_id, response_id }: JobPayloads['notifications.assigned'],
 ) {
-  const assigned = { orgId: org_id, memberId: member_id, responseId: response_id };
-  await insertAndEnqueue(db, mailJob, (tx) => insertAssigned(tx, assigned));
+  await insertAndEnqueue(
+    db,
+    mailJob,
+    (tx) => tx<NewNotification[]>`
+      with inserted as (
+        insert into notifications (org_id, member_id, kind, subject)
+        select n.org_id, n.member_id, 'assigned', r.id::text
+        from notification_choices n
+        join responses r on r.org_id = n.org_id and r.owner_id = n.member_id
+        where n.org_id = ${org_id} and n.member_id = ${member_id} and r.id = ${response_id}
+          and 'assigned' = any(n.events)
+        on conflict do nothing
+        returning org_id, id
+      )
+      select org_id, id as notification_id from inserted`,
+  );
 }
 
 type NewNotification = { org_id: string; notification_id: string };
@@ -38,11 +54,8 @@ const insertAndEnqueue = (
   insert: (tx: Sql) => Promise<readonly NewNotification[]>,
 ) => inTransaction(db, async (tx) => enqueue(tx, (await insert(tx)).map(toJob)));
 
-const batch = 1000;
-
-export async function cleanUpNotifications({ db }: SweepTools) {
-  while ((await deleteOldNotifications(db, batch)) === batch);
-}
+export const cleanUpNotifications = ({ db }: SweepTools) =>
+  deleteInBatches((atMost) => deleteOldNotifications(db, atMost));
 
 const memberWishes = (sql: Sql) => sql`
   -- all organizations
@@ -134,25 +147,6 @@ const campaigns = (sql: Sql) => sql`
   join campaigns c on c.org_id = w.org_id
   where 'campaign_finished' = any(w.events) and c.kind = 'campaign' and c.status = 'finished'
     and c.finished_at >= w.since`;
-
-/** A member that wants it is notified once that a response is its own to follow up. */
-async function insertAssigned(
-  sql: Sql,
-  { orgId, memberId, responseId }: { orgId: string; memberId: string; responseId: string },
-) {
-  return await sql<NewNotification[]>`
-    with inserted as (
-      insert into notifications (org_id, member_id, kind, subject)
-      select n.org_id, n.member_id, 'assigned', r.id::text
-      from notification_choices n
-      join responses r on r.org_id = n.org_id and r.owner_id = n.member_id
-      where n.org_id = ${orgId} and n.member_id = ${memberId} and r.id = ${responseId}
-        and 'assigned' = any(n.events)
-      on conflict do nothing
-      returning org_id, id
-    )
-    select org_id, id as notification_id from inserted`;
-}
 
 /**
  * From 9 in the morning of the day or Monday, for six hours, so that one that is chosen in the evening comes first

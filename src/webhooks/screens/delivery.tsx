@@ -2,6 +2,7 @@ import type { Secrets } from '../../lib/crypto/secrets.ts';
 import { State, type StateKind, Time } from '../../web/app/badges.tsx';
 import { counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { deliveryHeaders } from '../deliver.ts';
+import type { WebhookRow } from '../queries.ts';
 import { isSuccess } from '../rules.ts';
 import type { SecretsInTime, ShownAttempt, ShownDelivery } from '../screen.queries.ts';
 
@@ -19,13 +20,19 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
   const responseId = responseIdOf(delivery.body);
   const { kind, text } = deliveryStates[delivery.status];
   const last = attempts.at(-1);
+  const { pathname, search } = new URL(url);
+  const path = pathname + search;
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  const body = indented(delivery.body);
   return (
     <>
       <section aria-labelledby="state">
         <h2 id="state" class={`state state-line is-${kind}`}>
           {text}
         </h2>
-        <p>{explain({ ...delivery, error: last?.error ?? null })}</p>
+        <p>
+          {explain(delivery, { status_code: delivery.status_code, error: last?.error ?? null })}
+        </p>
         <Facts
           facts={[
             ['Happened', <Time at={delivery.created_at} show="second" />],
@@ -51,9 +58,9 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
             <h3>{requestTitle(attempts.length)}</h3>
             {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
             <pre tabindex={0} role="region" aria-label="Request">
-              <code>{requestText({ url, headers, body: indented(delivery.body) })}</code>
+              <code>{[`POST ${path}`, ...lines, '', body].join('\n')}</code>
             </pre>
-            {indented(delivery.body) === delivery.body ? null : (
+            {body === delivery.body ? null : (
               <details class="reveal">
                 <summary>
                   The body as it is sent, {counted(Buffer.byteLength(delivery.body), 'byte')}
@@ -75,7 +82,7 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
   );
 }
 
-/** Which request is shown; without an attempt it is the one that would be sent. */
+/** Without an attempt the request is the one that would be sent. */
 function requestTitle(attempts: number): string {
   if (attempts === 0) return 'Request, not sent';
   return attempts === 1 ? 'Request' : `Request, attempt ${attempts}`;
@@ -133,35 +140,20 @@ function indented(body: string): string {
   }
 }
 
-type SentRequest = {
-  url: string;
-  headers: readonly (readonly [string, string])[];
-  body: string;
-};
-
-function requestText({ url, headers, body }: SentRequest): string {
-  const { pathname, search } = new URL(url);
-  const lines = headers.map(([name, value]) => `${name}: ${value}`);
-  return [`POST ${pathname}${search}`, ...lines, '', body].join('\n');
-}
-
-type ExplainedDelivery = {
-  status: 'pending' | 'delivered' | 'failed' | 'skipped';
-  attempts: number;
-  status_code: number | null;
-  /** Of the last attempt. */
-  error: string | null;
-};
+type Result = Pick<ShownAttempt, 'status_code' | 'error'>;
 
 export const deliveryStates = {
   pending: { kind: 'waiting', text: 'Waiting' },
   delivered: { kind: 'fine', text: 'Delivered' },
   failed: { kind: 'failed', text: 'Failed' },
   skipped: { kind: 'skipped', text: 'Skipped' },
-} as const satisfies Record<ExplainedDelivery['status'], { kind: StateKind; text: string }>;
+} as const satisfies Record<ShownDelivery['status'], { kind: StateKind; text: string }>;
 
-export function explain({ status, attempts, status_code, error }: ExplainedDelivery): string {
-  const result = resultOf({ status_code, error });
+export function explain(
+  { status, attempts }: Pick<ShownDelivery, 'status' | 'attempts'>,
+  last: Result,
+): string {
+  const result = resultOf(last);
   switch (status) {
     case 'delivered':
       return attempts === 1
@@ -181,24 +173,16 @@ export function explain({ status, attempts, status_code, error }: ExplainedDeliv
 }
 
 /** The outcome of an attempt: the status that was answered, or why there was none. */
-export const resultOf = ({
-  status_code,
-  error,
-}: Pick<ExplainedDelivery, 'status_code' | 'error'>) =>
+export const resultOf = ({ status_code, error }: Result) =>
   error ?? (status_code === null ? 'no answer' : `status ${status_code}`);
 
 /** The id of the response that an event is about. No text in the event can look like it: its quotes are escaped. */
 const responseIdOf = (body: string): string | undefined =>
   /"responseId":"([0-9a-f-]{36})"/.exec(body)?.[1];
 
-type StandingWebhook = {
-  active: boolean;
-  failure_count: number;
-  deactivated_reason: string | null;
-  last_delivery_at: Date | null;
-};
+type StandingFields = Pick<WebhookRow, 'active' | 'failure_count' | 'last_delivery_at'>;
 
-export function standingOf(webhook: StandingWebhook): { kind: StateKind; text: string } {
+export function standingOf(webhook: StandingFields): { kind: StateKind; text: string } {
   if (!webhook.active) return { kind: 'failed', text: 'Off' };
   if (webhook.failure_count > 0) return { kind: 'warning', text: 'On, and failing' };
   if (!webhook.last_delivery_at) return { kind: 'waiting', text: 'On, nothing delivered yet' };
@@ -234,21 +218,17 @@ type SigningTools = { secrets: Pick<Secrets, 'open'>; settings: { serviceName: s
 export function sentHeaders({ secrets, settings }: SigningTools, sent: SentAttempt) {
   const { delivery, at, orgId, webhookId, stored } = sent;
   const open = (sealed: Buffer) => secrets.open({ owner: orgId, id: webhookId }, sealed);
-  const rotatedAt = stored.previous_secret_until
-    ? new Date(stored.previous_secret_until.getTime() - dayMs)
-    : null;
-  const wasBefore = rotatedAt !== null && at < rotatedAt;
-  const previous = stored.previous_secret ? open(stored.previous_secret) : null;
-  const signedBoth =
-    !wasBefore && stored.previous_secret_until !== null && at < stored.previous_secret_until;
+  const until = stored.previous_secret_until?.getTime() ?? 0;
+  const wasBefore = at.getTime() < until - dayMs;
+  const previous = stored.previous_secret && open(stored.previous_secret);
   const headers = deliveryHeaders(settings.serviceName, {
     id: delivery.id,
     messageId: delivery.message_id,
     event: delivery.event,
     body: delivery.body,
     at,
-    secret: wasBefore && previous !== null ? previous : open(stored.secret),
-    previousSecret: signedBoth ? previous : null,
+    secret: (wasBefore && previous) || open(stored.secret),
+    previousSecret: !wasBefore && at.getTime() < until ? previous : null,
   });
   return Object.entries(headers);
 }

@@ -66,15 +66,14 @@ function cellsOf(webhook: WebhookRow, here: string) {
 
 type WebhookFormProps = {
   form: FormState;
-  action: string;
-  cancel: string;
-  button: string;
+  /** The path of the webhook, or of the list for a new one. */
+  here: string;
   webhook?: WebhookRow;
 };
 
-export function WebhookForm({ form, action, cancel, button, webhook }: WebhookFormProps) {
+export function WebhookForm({ form, here, webhook }: WebhookFormProps) {
   return (
-    <form method="post" action={action} class="fields measure">
+    <form method="post" action={webhook ? `${here}/edit` : here} class="fields measure">
       <Mistakes form={form} />
       <Field
         name="url"
@@ -115,7 +114,7 @@ export function WebhookForm({ form, action, cancel, button, webhook }: WebhookFo
         value={webhook?.retries ?? 'standard'}
         options={retryKinds.map((value) => ({ value, ...retryTexts[value] }))}
       />
-      <SubmitOrCancel button={button} cancel={cancel} />
+      <SubmitOrCancel button={webhook ? 'Save' : 'Create webhook'} cancel={here} />
     </form>
   );
 }
@@ -146,7 +145,6 @@ type ReplayProps = {
   here: string;
 };
 
-/** Delivering missed events again: how many there are is said before anything happens. */
 export function ReplayPage({ active, since, count, form, here }: ReplayProps) {
   return (
     <>

@@ -73,7 +73,6 @@ const ReplayForm = v.object({ since: Day, confirmed: v.optional(v.string()) });
 const daysShown = 30;
 /** A replay of more than this is asked for twice. */
 const maxUnconfirmed = 100;
-const replayedDaysBefore = 7;
 const dayMs = 86_400_000;
 
 /** Webhooks: below `/o/:slug/webhooks`. Everybody sees them; editors change them. */
@@ -105,13 +104,10 @@ export const webhookScreens = (tools: WebhookTools) =>
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, WebhookFields);
       if (form.errors) return showForm(c, form);
-      try {
-        const { id, secret } = await createWebhook(tools, editor, form.values);
-        keepOnce(c, tools.secrets, editor, { webhook: id, secret });
-        return c.redirect(pathOf(c, id), 303);
-      } catch (error) {
-        return showForm(c, await refusedForm(c, error));
-      }
+      const made = await orMistake(c, () => createWebhook(tools, editor, form.values));
+      if ('errors' in made) return showForm(c, made);
+      keepOnce(c, tools.secrets, editor, { webhook: made.id, secret: made.secret });
+      return c.redirect(pathOf(c, made.id), 303);
     })
 
     .get('/:id/edit', async (c) => {
@@ -124,12 +120,12 @@ export const webhookScreens = (tools: WebhookTools) =>
       const webhook = await webhookOf(c, tools);
       const form = await readForm(c, WebhookFields);
       if (form.errors) return showForm(c, form, webhook);
-      try {
-        await changeWebhook(tools, editor, { id: webhook.id, ...form.values });
-      } catch (error) {
-        return showForm(c, await refusedForm(c, error), webhook);
-      }
-      return back(c, webhook.id, 'The webhook is changed.');
+      const { id } = webhook;
+      const changed = await orMistake(c, () =>
+        changeWebhook(tools, editor, { id, ...form.values }),
+      );
+      if ('errors' in changed) return showForm(c, changed, webhook);
+      return back(c, id, 'The webhook is changed.');
     })
 
     .post('/:id/test', async (c) => {
@@ -140,9 +136,12 @@ export const webhookScreens = (tools: WebhookTools) =>
       if (!tested.delivered) {
         return back(c, id, `The test event was not delivered: ${resultOf(tested)}.`, 'failed');
       }
-      const { duration_ms, status_code } = tested;
-      const text = `The test event was delivered in ${duration(duration_ms)}. The address answered ${status_code}.`;
-      return back(c, id, text);
+      const took = duration(tested.duration_ms);
+      return back(
+        c,
+        id,
+        `The test event was delivered in ${took}. The address answered ${tested.status_code}.`,
+      );
     })
 
     .post('/:id/switch-off', async (c) => {
@@ -198,49 +197,35 @@ export const webhookScreens = (tools: WebhookTools) =>
     })
 
     .get('/:id/replay', async (c) => {
-      const { orgId } = requireRole(c, 'editor');
-      const webhook = await webhookOf(c, tools);
-      const since = c.req.query('since') ?? dayBefore(webhook.deactivated_at ?? new Date());
-      if (!v.is(Day, since)) {
-        const form = { errors: { since: 'Must be a day.' }, typed: {} };
-        return showReplay(c, { webhook, since, count: 0, form });
-      }
-      const which = { orgId, webhookId: webhook.id };
-      const count = await countReplayable(tools.db, which, new Date(since));
-      const confirms = c.req.query('confirm') === 'true' && count > 0;
-      return showReplay(c, { webhook, since, count, form: emptyForm(), confirms });
+      requireRole(c, 'editor');
+      return await showReplay(c, tools, c.req.query('since'));
     })
 
     .post('/:id/replay', async (c) => {
       const editor = requireRole(c, 'editor');
-      const webhook = await webhookOf(c, tools);
       const form = await readForm(c, ReplayForm);
-      if (form.errors) {
-        const since = String(form.typed['since'] ?? '');
-        return showReplay(c, { webhook, since, count: 0, form });
-      }
+      if (form.errors) return await showReplay(c, tools, String(form.typed['since'] ?? ''));
       const { since: day, confirmed } = form.values;
+      const webhookId = idOf(c);
       const since = new Date(day);
-      const which = { orgId: editor.orgId, webhookId: webhook.id };
+      const which = { orgId: editor.orgId, webhookId };
       if (!confirmed && (await countReplayable(tools.db, which, since)) > maxUnconfirmed) {
-        return c.redirect(`${pathOf(c, webhook.id)}/replay?since=${day}&confirm=true`, 303);
+        return c.redirect(`${pathOf(c, webhookId)}/replay?since=${day}&confirm=true`, 303);
       }
       const traceparent = c.get('traceparent') ?? null;
-      const request = { webhookId: webhook.id, since, traceparent };
-      const { replayed } = await replay(tools, editor, request);
+      const { replayed } = await replay(tools, editor, { webhookId, since, traceparent });
       const text = `${counted(replayed, 'event is', 'events are')} being delivered again.`;
-      return back(c, webhook.id, text);
+      return back(c, webhookId, text);
     })
 
     .post('/:id/deliveries/:delivery/redeliver', async (c) => {
       const editor = requireRole(c, 'editor');
-      const which = {
-        webhookId: idOf(c),
-        deliveryId: idParam(c, 'delivery', 'delivery'),
-      };
-      await redeliver(tools, editor, { ...which, traceparent: c.get('traceparent') ?? null });
+      const webhookId = idOf(c);
+      const deliveryId = idParam(c, 'delivery', 'delivery');
+      const traceparent = c.get('traceparent') ?? null;
+      await redeliver(tools, editor, { webhookId, deliveryId, traceparent });
       const text = 'The event is being delivered again, as a new delivery at the top of the list.';
-      return back(c, which.webhookId, text);
+      return back(c, webhookId, text);
     })
 
     .get('/:id', (c) => showWebhook(c, tools))
@@ -257,45 +242,44 @@ function pathOf(c: Context<ScreenEnv>, webhookId?: string) {
   return webhookId ? `${list}/${webhookId}` : list;
 }
 
-type Outcome = 'fine' | 'failed';
+const back = (
+  c: Context<ScreenEnv>,
+  id: string | undefined,
+  text: string,
+  kind: 'fine' | 'failed' = 'fine',
+) => redirectWith(c, pathOf(c, id), text, kind);
 
-function back(c: Context<ScreenEnv>, id: string | undefined, text: string, kind: Outcome = 'fine') {
-  return redirectWith(c, pathOf(c, id), text, kind);
-}
-
-const dayBefore = (at: Date): string =>
-  new Date(at.getTime() - replayedDaysBefore * dayMs).toISOString().slice(0, 10);
-
-/** What only the act finds wrong: an address that is not allowed, or too many webhooks. */
-async function refusedForm(c: Context<ScreenEnv>, error: unknown): Promise<FormState> {
-  const refusal = refusalIn(error);
-  if (!(refusal instanceof Refusal) || refusal.kind !== 'invalid') throw error;
-  const field = refusal.code === 'forbidden_url' ? 'url' : '';
-  return await withMistake(c, { [field]: toSentence(refusal.message) });
+/** Only the act finds an address that is not allowed, or too many webhooks. */
+async function orMistake<T>(c: Context<ScreenEnv>, act: () => Promise<T>) {
+  try {
+    return await act();
+  } catch (error) {
+    const refusal = refusalIn(error);
+    if (!(refusal instanceof Refusal) || refusal.kind !== 'invalid') throw error;
+    const field = refusal.code === 'forbidden_url' ? 'url' : '';
+    return await withMistake(c, { [field]: toSentence(refusal.message) });
+  }
 }
 
 const statusOf = ({ errors }: FormState) => (Object.keys(errors).length > 0 ? 422 : 200);
 
 function showForm(c: Context<ScreenEnv>, form: FormState, webhook?: WebhookRow) {
   if (webhook) {
-    const show = (here: string) => (
-      <WebhookForm
-        form={form}
-        action={`${here}/edit`}
-        cancel={here}
-        button="Save"
-        webhook={webhook}
-      />
+    const title = `Change ${shortUrl(webhook.url)}`;
+    return showBelow(
+      c,
+      webhook,
+      title,
+      (here) => <WebhookForm form={form} here={here} webhook={webhook} />,
+      statusOf(form),
     );
-    return showBelow(c, webhook, `Change ${shortUrl(webhook.url)}`, show, statusOf(form));
   }
-  const list = pathOf(c);
   return renderScreen(c, {
     title: 'New webhook',
     section: 'webhooks',
-    trail: [{ text: 'Webhooks', href: list }],
+    trail: [{ text: 'Webhooks', href: pathOf(c) }],
     status: statusOf(form),
-    body: <WebhookForm form={form} action={list} cancel={list} button="Create webhook" />,
+    body: <WebhookForm form={form} here={pathOf(c)} />,
   });
 }
 
@@ -319,18 +303,20 @@ function showBelow(
   });
 }
 
-type ReplayShown = {
-  webhook: WebhookRow;
-  since: string;
-  count: number;
-  form: FormState;
-  confirms?: boolean;
-};
-
-function showReplay(c: Context<ScreenEnv>, { confirms = false, ...shown }: ReplayShown) {
+/** Says how many events there are before anything happens. */
+async function showReplay(c: Context<ScreenEnv>, tools: WebhookTools, asked?: string) {
+  const webhook = await webhookOf(c, tools);
+  const weekBefore = (webhook.deactivated_at ?? new Date()).getTime() - 7 * dayMs;
+  const since = asked ?? new Date(weekBefore).toISOString().slice(0, 10);
+  const isDay = v.is(Day, since);
+  const which = { orgId: c.var.organization.id, webhookId: webhook.id };
+  const count = isDay ? await countReplayable(tools.db, which, new Date(since)) : 0;
+  const form: FormState = { errors: isDay ? {} : { since: 'Must be a day.' }, typed: {} };
+  const confirms = c.req.query('confirm') === 'true' && count > 0;
   const Page = confirms ? ReplayConfirmation : ReplayPage;
-  const body = (here: string) => <Page {...shown} active={shown.webhook.active} here={here} />;
-  return showBelow(c, shown.webhook, 'Replay missed events', body, statusOf(shown.form));
+  const shown = { active: webhook.active, since, count, form };
+  const body = (here: string) => <Page {...shown} here={here} />;
+  return showBelow(c, webhook, 'Replay missed events', body, statusOf(form));
 }
 
 async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
