@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import program from '../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
 import type { CommandTools } from './command-tools.ts';
-import { deadline } from './lib/async/deadline.ts';
+import { withinMs } from './lib/async/deadline.ts';
 import { type Db, serviceLimits } from './lib/db/db.ts';
 import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
 import { migrate } from './lib/db/migrate.ts';
@@ -174,12 +174,10 @@ const whereMailsLand = (url: string) =>
 
 /** A service manager would kill the process silently; it is better to exit with a message before that. */
 async function stopInTime(stopping: Promise<void>, log: Log) {
-  const limit = deadline(stopLimitMs, () => {
+  await withinMs(stopping, stopLimitMs, () => {
     log.fatal(`not everything stopped within ${stopLimitMs / 1000} seconds`);
     process.exit(1);
   });
-  await stopping;
-  limit.clear();
 }
 
 /** A replica that follows is seen to do so within this; the address of any other one may be wrong. */

@@ -37,66 +37,96 @@ export function createBatch<In, Out>(
   { keyOf = () => '', write, writeOwn }: BatchWriters<In, Out>,
   { most, atOnce = 1, lingerMs = 0 }: BatchLimits,
 ) {
-  const lines = createBatchLines<Waiting<In, Out>>();
-  const timer = createTimer(lingerMs, () => {
-    lines.setDue();
+  /** Items by key. Those of a busy key wait for the end of a batch. */
+  const ready = new Map<string, Waiting<In, Out>[]>();
+  const busy = new Map<string, { items: Waiting<In, Out>[]; due: boolean }>();
+  let [readyItems, due, batches] = [0, false, 0];
+  let isTimed = false;
+
+  function add(item: In): Promise<Out> {
+    const { promise, resolve, reject } = Promise.withResolvers<Out>();
+    const key = keyOf(item);
+    const waiting = busy.get(key)?.items ?? ready.get(key) ?? [];
+    waiting.push({ item, resolve, reject });
+    if (!busy.has(key)) {
+      ready.set(key, waiting);
+      readyItems += 1;
+    }
+    startTimer();
+    if (readyItems >= most) writeDue();
+    return promise;
+  }
+
+  function startTimer() {
+    if (isTimed) return;
+    isTimed = true;
+    const end = () => {
+      isTimed = false;
+      flush();
+    };
+    if (lingerMs > 0) setTimeout(end, lingerMs);
+    else setImmediate(end);
+  }
+
+  /** Writes what is gathered without waiting for more. */
+  function flush() {
+    due = readyItems > 0;
+    for (const line of busy.values()) line.due = line.items.length > 0;
     writeDue();
-  });
-  let batches = 0;
+  }
 
   function writeDue() {
-    while (batches < atOnce && lines.isDue(most)) void writeBatch(lines.take(most));
+    while (batches < atOnce && readyItems > 0 && (due || readyItems >= most)) {
+      void writeBatch(take());
+    }
+  }
+
+  /** Takes items of as many keys as there are. The keys are busy until they are released. */
+  function take() {
+    const batch = takeShares(ready, most);
+    for (const [key, items] of batch) {
+      const rest = ready.get(key) ?? [];
+      ready.delete(key);
+      busy.set(key, { items: rest, due: rest.length > 0 });
+      readyItems -= items.length + rest.length;
+    }
+    due &&= readyItems > 0;
+    return batch;
+  }
+
+  function release(key: string) {
+    const line = busy.get(key)!;
+    busy.delete(key);
+    if (line.items.length === 0) return;
+    ready.set(key, line.items);
+    readyItems += line.items.length;
+    due ||= line.due;
   }
 
   async function writeBatch(batch: Map<string, Waiting<In, Out>[]>) {
     batches += 1;
     try {
       await writeAll([...batch.values()].flat(), write);
-      for (const key of batch.keys()) lines.release(key);
+      for (const key of batch.keys()) release(key);
     } catch (error) {
-      for (const [key, waiting] of batch) {
-        if (writeOwn) void writeKey(key, waiting, writeOwn);
-        else fail(key, waiting, error);
-      }
+      for (const [key, waiting] of batch) void writeKey(key, waiting, error);
     }
     batches -= 1;
     writeDue();
   }
 
-  async function writeKey(
-    key: string,
-    waiting: Waiting<In, Out>[],
-    writeOwn: (items: In[]) => Promise<Out[]>,
-  ) {
+  async function writeKey(key: string, waiting: Waiting<In, Out>[], failure: unknown) {
     try {
+      if (!writeOwn) throw failure;
       await writeAll(waiting, writeOwn);
-      lines.release(key);
     } catch (error) {
-      fail(key, waiting, error);
+      for (const { reject } of waiting) reject(error);
     }
+    release(key);
     writeDue();
   }
 
-  function fail(key: string, waiting: Waiting<In, Out>[], error: unknown) {
-    for (const { reject } of waiting) reject(error);
-    lines.release(key);
-  }
-
-  return {
-    add(item: In): Promise<Out> {
-      const { promise, resolve, reject } = Promise.withResolvers<Out>();
-      lines.add(keyOf(item), { item, resolve, reject });
-      timer.start();
-      if (lines.isDue(most)) writeDue();
-      return promise;
-    },
-    /** Writes what is gathered of a key without waiting for more. */
-    flush(key = '') {
-      lines.setDue(key);
-      writeDue();
-      if (lines.isEmpty()) timer.stop();
-    },
-  };
+  return { add, flush };
 }
 
 async function writeAll<In, Out>(
@@ -105,77 +135,6 @@ async function writeAll<In, Out>(
 ) {
   const written = await write(waiting.map(({ item }) => item));
   for (const [place, { resolve }] of waiting.entries()) resolve(written[place]!);
-}
-
-function createTimer(ms: number, isOver: () => void) {
-  let timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
-  const end = () => {
-    timer = undefined;
-    isOver();
-  };
-  return {
-    start() {
-      timer ??= ms > 0 ? setTimeout(end, ms) : setImmediate(end);
-    },
-    stop() {
-      if (ms > 0) clearTimeout(timer as NodeJS.Timeout | undefined);
-      else clearImmediate(timer as NodeJS.Immediate | undefined);
-      timer = undefined;
-    },
-  };
-}
-
-type BatchLine<Item> = { items: Item[]; due: boolean };
-
-/** Items that wait to be written, by key. A key of which a batch is written is busy: its items wait for its end. */
-function createBatchLines<Item>() {
-  const ready = new Map<string, Item[]>();
-  const busy = new Map<string, BatchLine<Item>>();
-  let [readyItems, due] = [0, false];
-
-  function add(key: string, item: Item) {
-    const waiting = busy.get(key)?.items ?? ready.get(key);
-    if (waiting) waiting.push(item);
-    else ready.set(key, [item]);
-    if (!busy.has(key)) readyItems += 1;
-  }
-
-  function setDue(key?: string) {
-    due ||= key === undefined ? readyItems > 0 : ready.has(key);
-    const lines = key === undefined ? busy.values() : [busy.get(key)];
-    for (const line of lines) if (line && line.items.length > 0) line.due = true;
-  }
-
-  /** Takes items of as many keys as there are, each with its share. The keys are busy until they are released. */
-  function take(most: number): Map<string, Item[]> {
-    const batch = takeShares(ready, most);
-    for (const [key, items] of batch) {
-      const rest = ready.get(key) ?? [];
-      ready.delete(key);
-      busy.set(key, { items: rest, due: rest.length > 0 });
-      readyItems -= items.length + rest.length;
-    }
-    if (readyItems === 0) due = false;
-    return batch;
-  }
-
-  function release(key: string) {
-    const { items, due: isDue } = busy.get(key)!;
-    busy.delete(key);
-    if (items.length === 0) return;
-    ready.set(key, items);
-    readyItems += items.length;
-    due ||= isDue;
-  }
-
-  return {
-    add,
-    setDue,
-    take,
-    release,
-    isDue: (most: number) => (due && readyItems > 0) || readyItems >= most,
-    isEmpty: () => readyItems === 0 && [...busy.values()].every(({ items }) => items.length === 0),
-  };
 }
 
 function takeShares<Item>(lines: Map<string, Item[]>, most: number): Map<string, Item[]> {

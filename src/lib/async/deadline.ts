@@ -1,19 +1,5 @@
-type Deadline = {
-  passed: Promise<void>;
-  clear: () => void;
-};
-
-export function deadline(ms: number, onPassed: () => void = () => {}): Deadline {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(() => {
-    onPassed();
-    resolve();
-  }, ms);
-  return { passed: promise, clear: () => clearTimeout(timer) };
-}
-
 /**
- * What the promise comes to, or what `onLate` returns when that takes longer. The work behind the promise
+ * Resolves with the promise, or with what `onLate` returns when that takes longer. The work behind the promise
  * goes on, and its later failure is ignored.
  *
  *     const answer = await withinMs(ask(), 1_000, () => undefined);
@@ -23,10 +9,10 @@ export async function withinMs<T, Late>(
   ms: number,
   onLate: () => Late,
 ): Promise<T | Late> {
-  const late = Promise.withResolvers<Late>();
-  const timer = setTimeout(() => answerWith(late, onLate), ms);
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, ms);
   try {
-    return await Promise.race([promise, late.promise]);
+    return await Promise.race([promise, late.promise.then(onLate)]);
   } finally {
     clearTimeout(timer);
   }
@@ -39,22 +25,14 @@ export async function unlessAborted<T, Aborted>(
   onAborted: () => Aborted,
 ): Promise<T | Aborted> {
   if (!signal) return await promise;
-  const aborted = Promise.withResolvers<Aborted>();
-  const abort = () => answerWith(aborted, onAborted);
+  const aborted = Promise.withResolvers<void>();
+  const abort = () => aborted.resolve();
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
   try {
-    return await Promise.race([promise, aborted.promise]);
+    return await Promise.race([promise, aborted.promise.then(onAborted)]);
   } finally {
     signal.removeEventListener('abort', abort);
-  }
-}
-
-function answerWith<T>({ resolve, reject }: PromiseWithResolvers<T>, make: () => T) {
-  try {
-    resolve(make());
-  } catch (error) {
-    reject(error);
   }
 }
 

@@ -3,13 +3,13 @@ import { isIP, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls, type TLSSocket } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import type { buildConnector } from 'undici';
-import { deadline, withinMs } from '../async/deadline.ts';
+import { withinMs } from '../async/deadline.ts';
 
 type Guard = { allow: AllowList; resolve: Resolve };
 
 const connectTimeoutMs = 5_000;
 
-/** The only way out: no connection is handed over whose address was not judged before and after dialling. */
+/** The only way out: each address is judged before and after dialling. */
 export const guardedConnector =
   (guard: Guard): buildConnector.connector =>
   (target, callback) => {
@@ -24,39 +24,41 @@ export const guardedConnector =
  * all: a name that leads both outside and inside has no honest reason.
  */
 export async function judgedAddresses({ allow, resolve }: Guard, host: string): Promise<string[]> {
-  const addresses = isIP(host) !== 0 ? [host] : await addressesOf(host, resolve);
+  const known = isIP(host) !== 0 ? [host] : meansThisMachine(host) ? ['127.0.0.1'] : undefined;
+  const addresses = known ?? (await resolve(host));
   if (addresses.length === 0 || addresses.some((address) => isForbidden(address, allow))) {
     throw new OutboundFailure('forbidden', forbiddenTarget);
   }
   return addresses;
 }
 
-const addressesOf = async (host: string, resolve: Resolve) =>
-  meansThisMachine(host) ? ['127.0.0.1'] : await resolve(host);
-
 async function dial(guard: Guard, target: buildConnector.Options): Promise<Socket> {
   const host = target.hostname.replace(/\.$/, '');
-  // Looking up, dialling and TLS share one time limit.
-  const { passed, clear } = deadline(connectTimeoutMs);
-  const late = passed.then(() => {
-    throw new OutboundFailure('timeout', `no connection within ${connectTimeoutMs / 1000} s`);
-  });
-  try {
-    const addresses = await Promise.race([judgedAddresses(guard, host), late]);
-    const socket = open(target, host, addresses);
-    await connected(socket, target.protocol, late);
-    return metered(checkPeer(socket, guard.allow));
-  } finally {
-    clear();
+  let socket: Socket | undefined;
+  let isLate = false;
+
+  async function connectJudged() {
+    const addresses = await judgedAddresses(guard, host);
+    if (isLate) throw tooLate();
+    socket = open(target, host, addresses);
+    await connected(socket, target.protocol);
+    if (socket.remoteAddress && !isForbidden(socket.remoteAddress, guard.allow)) {
+      return metered(socket);
+    }
+    socket.destroy();
+    throw new OutboundFailure('forbidden', forbiddenTarget);
   }
+
+  // Looking up, dialling and TLS share one time limit.
+  return await withinMs(connectJudged(), connectTimeoutMs, () => {
+    isLate = true;
+    socket?.destroy();
+    throw tooLate();
+  });
 }
 
-function checkPeer(socket: Socket, allow: AllowList): Socket {
-  if (socket.remoteAddress !== undefined && !isForbidden(socket.remoteAddress, allow))
-    return socket;
-  socket.destroy();
-  throw new OutboundFailure('forbidden', forbiddenTarget);
-}
+const tooLate = () =>
+  new OutboundFailure('timeout', `no connection within ${connectTimeoutMs / 1000} s`);
 
 function open(target: buildConnector.Options, host: string, addresses: string[]): Socket {
   const https = target.protocol === 'https:';
@@ -78,15 +80,14 @@ function open(target: buildConnector.Options, host: string, addresses: string[])
  * always asked for all addresses.
  */
 function answerWith(addresses: string[]) {
-  const known = addresses.map((address) => ({ address, family: isIP(address) }));
-  type Found = (error: null, found: typeof known) => void;
-  return (_host: string, _options: object, found: Found) => found(null, known);
+  const judged = addresses.map((address) => ({ address, family: isIP(address) }));
+  type Answer = (error: null, addresses: typeof judged) => void;
+  return (_host: string, _options: object, answer: Answer) => answer(null, judged);
 }
 
-function connected(socket: Socket | TLSSocket, protocol: string, late: Promise<never>) {
+function connected(socket: Socket | TLSSocket, protocol: string) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let dialled = false;
-  late.catch((error: Error) => socket.destroy(error));
   // Listens for good: a socket may fail between being ready and being taken over.
   socket.on('error', (error) => reject(dialled ? tlsFailure(error) : connectFailure(error)));
   socket.once('close', () => reject(connectFailure(new Error('closed'))));
@@ -112,7 +113,6 @@ export class OutboundFailure extends Error {
 
   constructor(kind: FailureKind, sentence: string, cause?: unknown) {
     super(sentence, { cause });
-    this.name = 'OutboundFailure';
     this.kind = kind;
   }
 }
@@ -249,7 +249,7 @@ export type Resolve = (name: string) => Promise<string[]>;
 
 const queryTimeoutMs = 1_500;
 const resolveTimeoutMs = 4_000;
-const systemLookupsAtOnce = 2;
+const maxSystemLookups = 2;
 
 type ResolveOptions = {
   systemNames: boolean;
@@ -270,11 +270,11 @@ export function createResolve({
   let systemLookups = 0;
 
   async function systemAddresses(name: string): Promise<string[]> {
-    if (!systemNames || systemLookups >= systemLookupsAtOnce) return [];
+    if (!systemNames || systemLookups >= maxSystemLookups) return [];
     systemLookups += 1;
-    const found = await systemLookup(name).catch(() => []);
+    const answers = await systemLookup(name).catch(() => []);
     systemLookups -= 1;
-    return found.map(({ address }) => address);
+    return answers.map(({ address }) => address);
   }
 
   async function ask(name: string): Promise<string[]> {

@@ -26,13 +26,7 @@ export function openConnections(address: QueueAddress, log: Log) {
   const logBroken = (error: Error) => log.debug({ err: error }, 'a jobs connection broke');
   pool.on('error', logBroken);
   pool.on('connect', (client) => client.on('error', logBroken));
-  return { pool, holdUntil: gate(pool, address) };
-}
 
-type Callback = Parameters<pg.Pool['connect']>[0];
-type Release = (error?: Error | boolean) => void;
-
-function gate(pool: pg.Pool, address: QueueAddress) {
   let open: Promise<void> = Promise.resolve();
   const connect = pool.connect.bind(pool);
 
@@ -52,11 +46,15 @@ function gate(pool: pg.Pool, address: QueueAddress) {
   pool.connect = connectWhenOpen as pg.Pool['connect'];
 
   /** Gives out no connection before the promise resolves, and none ever if it rejects. */
-  return (ready: Promise<void>) => {
+  function holdUntil(ready: Promise<void>) {
     open = ready;
     open.catch(() => {}); // thrown to the caller that asks for a connection
-  };
+  }
+  return { pool, holdUntil };
 }
+
+type Callback = Parameters<pg.Pool['connect']>[0];
+type Release = (error?: Error | boolean) => void;
 
 /**
  * Graphile gives its listener back once at its end, and again if the connection then breaks before it listens.

@@ -14,7 +14,7 @@ export type Claim = {
   known: readonly string[];
 };
 
-export type ClaimLimits = {
+type ClaimLimits = {
   /** Items of one group that run at once. A group that hangs holds no more than these. */
   running: number;
   /** Items of one group that one statement claims. */
@@ -25,7 +25,7 @@ export type ClaimLimits = {
   known: number;
 };
 
-export type ClaimsOptions<Group, Item, Outcome> = {
+type ClaimsOptions<Group, Item, Outcome> = {
   log: Log;
   /** Logged once when the table cannot be read or written, and once when it can again. */
   outage: { begins: string; over: string };
@@ -47,19 +47,6 @@ export type ClaimsOptions<Group, Item, Outcome> = {
   run: (item: Item) => Promise<Outcome | typeof left>;
   /** Writes the outcome, where `run` does not. Meanwhile another item of the group runs. */
   record?: (outcome: Outcome) => Promise<unknown>;
-};
-
-export type Claims<Group, Item> = {
-  /** Runs an item that this process has just committed as claimed by its lease, without reading it again. */
-  offer: (group: Group, item: Item) => void;
-  /** Claims what is due of a group; resolves once the items have started for which there is room. */
-  wake: (group: Group) => Promise<void>;
-  /** Wakes the groups with something due, such as what a dead process had claimed. */
-  sweep: () => Promise<void>;
-  /** Claims and starts nothing more. */
-  takeNoMore: () => void;
-  /** The same; resolves when all that runs is recorded and the rest is given back. */
-  stop: () => Promise<void>;
 };
 
 /** The items of one group that this process knows of. */
@@ -87,7 +74,7 @@ const maxTenantsSwept = 8;
  */
 export function createClaims<Group, Item extends { id: string }, Outcome>(
   options: ClaimsOptions<Group, Item, Outcome>,
-): Claims<Group, Item> {
+) {
   const { limits, keyOf, lease, log } = options;
   const queues = new Map<string, Queue<Group, Item>>();
   const outage = createOutage(log, options.outage);
@@ -96,6 +83,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   let stopping = false;
   let onIdle = () => {};
 
+  /** Runs an item that this process has just committed as claimed by its lease, without reading it again. */
   function offer(group: Group, item: Item) {
     const queue = queueOf(group);
     const { ready, known } = queue;
@@ -106,6 +94,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
     advance(queue);
   }
 
+  /** Claims what is due of a group; resolves once the items have started for which there is room. */
   async function wake(group: Group) {
     const queue = queueOf(group);
     queue.hasMore = true;
@@ -114,27 +103,34 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
     advance(queue);
   }
 
+  /** Wakes the groups with something due, such as what a dead process had claimed. */
   function sweep() {
     if (stopping) return Promise.resolve();
-    sweeping ??= options
-      .listDue(lease())
-      .then((groups) =>
-        Promise.all(
-          groups.map((group) =>
-            sweeps.run(options.tenantOf(group), () => wake(group).catch(() => {})),
-          ),
-        ),
-      )
-      .then(() => {})
-      .finally(() => {
-        sweeping = undefined;
-      });
+    sweeping ??= wakeDue().finally(() => {
+      sweeping = undefined;
+    });
     return sweeping;
+  }
+
+  async function wakeDue() {
+    const groups = await options.listDue(lease());
+    const wakes = groups.map((group) =>
+      sweeps.run(options.tenantOf(group), () => wake(group).catch(() => {})),
+    );
+    await Promise.all(wakes);
   }
 
   function queueOf(group: Group) {
     const key = keyOf(group);
-    const queue = queues.get(key) ?? newQueue<Group, Item>(group);
+    const queue: Queue<Group, Item> = queues.get(key) ?? {
+      group,
+      ready: [],
+      running: 0,
+      known: new Set(),
+      hasMore: false,
+      claiming: undefined,
+      pause: undefined,
+    };
     queues.set(key, queue);
     return queue;
   }
@@ -221,10 +217,12 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
     }, pauseMs).unref(); // a process that ends gives up its claims
   }
 
+  /** Claims and starts nothing more. */
   function takeNoMore() {
     stopping = true;
   }
 
+  /** The same; resolves when all that runs is recorded and the rest is given back. */
   async function stop() {
     takeNoMore();
     const idle = new Promise<void>((resolve) => {
@@ -244,16 +242,6 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
 
   return { offer, wake, sweep, takeNoMore, stop };
 }
-
-const newQueue = <Group, Item>(group: Group): Queue<Group, Item> => ({
-  group,
-  ready: [],
-  running: 0,
-  known: new Set(),
-  hasMore: false,
-  claiming: undefined,
-  pause: undefined,
-});
 
 /** Whether no living process has claimed the row. */
 const isFree = (sql: Sql): Part => sql`

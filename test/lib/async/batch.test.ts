@@ -168,7 +168,7 @@ test('whatever comes in whatever order, each item is written once, in its order,
           const ended = add(item(step.add, n)).catch(() => 'failed');
           added.push({ at: item(step.add, n), ended });
         }
-        if ('flush' in step) flush(step.flush);
+        if ('flush' in step) flush();
         if ('tick' in step) t.mock.timers.tick(step.tick);
         if ('end' in step) await end(step.end, step.as);
         assertBounded([...open], { most, atOnce });
