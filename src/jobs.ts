@@ -64,13 +64,8 @@ export const jobsAtOnce = 1000;
 /** Jobs of one kind that wait for a server of others, such as a mail server, at once. */
 export const maxWaiting = 450;
 
-const waitForMail: readonly string[] = ['sends.mail'] satisfies JobName[];
-const waitForOthers: readonly string[] = [
-  'summaries.make',
-  'summaries.month',
-  'notifications.mail',
-  'notifications.post',
-] satisfies JobName[];
-
 /** Kinds of jobs that must leave room for all others, whatever server is slow. */
-export const waitingKinds: readonly (readonly string[])[] = [waitForMail, waitForOthers];
+export const waitingKinds: readonly (readonly JobName[])[] = [
+  ['sends.mail'],
+  ['summaries.make', 'summaries.month', 'notifications.mail', 'notifications.post'],
+];

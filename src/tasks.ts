@@ -140,23 +140,29 @@ export function leaveRoom(db: Db, limit: number) {
     };
 }
 
-/** The jobs that the clock starts (UTC), once for all processes. */
-export const crontab: CronItem[] = [
-  { task: 'keys.clean_up', match: '*/5 * * * *', options: { maxAttempts: 5 } },
-  { task: 'surveys.fold_tallies', match: '17 * * * *', options: { maxAttempts: 5 } },
-  { task: 'contacts.clean_up', match: '37 3 * * *', options: { maxAttempts: 5 } },
-  { task: 'campaigns.sweep', match: '* * * * *', options: { maxAttempts: 5 } },
-  { task: 'sends.recover', match: '* * * * *', options: { maxAttempts: 5 } },
-  { task: 'mailbox.clean_up', match: '29 * * * *', options: { maxAttempts: 5 } },
-  { task: 'members.clean_up', match: '47 * * * *', options: { maxAttempts: 5 } },
-  { task: 'notifications.sweep', match: '* * * * *', options: { maxAttempts: 5 } },
-  { task: 'notifications.digest', match: '*/10 * * * *', options: { maxAttempts: 5 } },
-  { task: 'notifications.clean_up', match: '59 3 * * *', options: { maxAttempts: 5 } },
-  { task: 'people.apply_retention', match: '11 4 * * *', options: { maxAttempts: 5 } },
-  { task: 'people.file_erasures', match: '*/5 * * * *', options: { maxAttempts: 5 } },
-  { task: 'webhooks.clean_up', match: '41 3 * * *', options: { maxAttempts: 5 } },
-  { task: 'responses.clean_up', match: '23 3 * * *', options: { maxAttempts: 5 } },
-  { task: 'audit.clean_up', match: '53 3 * * *', options: { maxAttempts: 5 } },
-  { task: 'sends.clean_up', match: '13 3 * * *', options: { maxAttempts: 5 } },
-  { task: 'summaries.monthly', match: '5 * * * *', options: { maxAttempts: 5 } },
-];
+/** When the clock starts a job (UTC), once for all processes. */
+const schedule: Partial<Record<JobName, string>> = {
+  'keys.clean_up': '*/5 * * * *',
+  'surveys.fold_tallies': '17 * * * *',
+  'contacts.clean_up': '37 3 * * *',
+  'campaigns.sweep': '* * * * *',
+  'sends.recover': '* * * * *',
+  'mailbox.clean_up': '29 * * * *',
+  'members.clean_up': '47 * * * *',
+  'notifications.sweep': '* * * * *',
+  'notifications.digest': '*/10 * * * *',
+  'notifications.clean_up': '59 3 * * *',
+  'people.apply_retention': '11 4 * * *',
+  'people.file_erasures': '*/5 * * * *',
+  'webhooks.clean_up': '41 3 * * *',
+  'responses.clean_up': '23 3 * * *',
+  'audit.clean_up': '53 3 * * *',
+  'sends.clean_up': '13 3 * * *',
+  'summaries.monthly': '5 * * * *',
+};
+
+export const crontab: CronItem[] = Object.entries(schedule).map(([task, match]) => ({
+  task,
+  match,
+  options: { maxAttempts: 5 },
+}));

@@ -130,7 +130,54 @@ const WebhookWithSecret = v.object({
   secret: v.pipe(v.string(), v.description('Shown in this answer and nowhere else.')),
 });
 
-const managing: Operation[] = [
+const Since = v.pipe(
+  v.string(),
+  v.check((text) => v.is(Moment, text), 'must be an ISO 8601 time such as 2027-01-31T12:00:00Z'),
+  v.metadata({ format: 'date-time' }),
+  v.transform((text) => new Date(text)),
+);
+
+const Replay = v.object({ since: Since });
+
+const Delivery = v.object({
+  id: Uuid,
+  webhook_id: Uuid,
+  event: v.string(),
+  status: v.picklist(['pending', 'delivered', 'failed', 'skipped']),
+  attempts: v.array(
+    v.object({
+      number: v.number(),
+      status_code: v.nullable(v.number()),
+      response_body: v.nullable(v.string()),
+      error: v.nullable(v.string()),
+      duration_ms: v.number(),
+      at: Time,
+    }),
+  ),
+  status_code: v.nullable(v.number()),
+  response_body: v.nullable(v.string()),
+  created_at: Time,
+  delivered_at: v.nullable(Time),
+  next_attempt_at: v.nullable(Time),
+  trace_id: v.nullable(v.string()),
+  trace_url: v.optional(
+    v.pipe(
+      v.nullable(v.string()),
+      v.description('Where the trace can be seen, if the operator has said where that is.'),
+    ),
+  ),
+});
+
+const TestResult = v.object({
+  delivered: v.boolean(),
+  status_code: v.nullable(v.number()),
+  response_body: v.nullable(v.string()),
+  duration_ms: v.number(),
+  error: v.nullable(v.string()),
+  delivery_id: Uuid,
+});
+
+const operations: Operation[] = [
   {
     id: 'listWebhooks',
     method: 'get',
@@ -206,56 +253,6 @@ const managing: Operation[] = [
     permission: 'write',
     answer: { status: 200, about: 'the webhook, with its new secret', schema: WebhookWithSecret },
   },
-];
-
-const Since = v.pipe(
-  v.string(),
-  v.check((text) => v.is(Moment, text), 'must be an ISO 8601 time such as 2027-01-31T12:00:00Z'),
-  v.metadata({ format: 'date-time' }),
-  v.transform((text) => new Date(text)),
-);
-
-const Replay = v.object({ since: Since });
-
-const Delivery = v.object({
-  id: Uuid,
-  webhook_id: Uuid,
-  event: v.string(),
-  status: v.picklist(['pending', 'delivered', 'failed', 'skipped']),
-  attempts: v.array(
-    v.object({
-      number: v.number(),
-      status_code: v.nullable(v.number()),
-      response_body: v.nullable(v.string()),
-      error: v.nullable(v.string()),
-      duration_ms: v.number(),
-      at: Time,
-    }),
-  ),
-  status_code: v.nullable(v.number()),
-  response_body: v.nullable(v.string()),
-  created_at: Time,
-  delivered_at: v.nullable(Time),
-  next_attempt_at: v.nullable(Time),
-  trace_id: v.nullable(v.string()),
-  trace_url: v.optional(
-    v.pipe(
-      v.nullable(v.string()),
-      v.description('Where the trace can be seen, if the operator has said where that is.'),
-    ),
-  ),
-});
-
-const TestResult = v.object({
-  delivered: v.boolean(),
-  status_code: v.nullable(v.number()),
-  response_body: v.nullable(v.string()),
-  duration_ms: v.number(),
-  error: v.nullable(v.string()),
-  delivery_id: Uuid,
-});
-
-const delivering: Operation[] = [
   {
     id: 'testWebhook',
     method: 'post',
@@ -312,5 +309,5 @@ export const webhookSection: ApiSection = {
   name: 'Webhooks',
   about: 'Subscriptions to events, and the outcomes of their deliveries.',
   schemas: { Webhook, WebhookWithSecret, Delivery, WebhookTested: TestResult },
-  operations: [...managing, ...delivering],
+  operations,
 };

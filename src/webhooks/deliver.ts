@@ -24,46 +24,41 @@ export type AttemptOutcome = {
 
 /** One attempt at one delivery. Whatever the subscriber does is an outcome. */
 export async function attempt(
-  tools: DeliverTools,
+  { outbound, secrets, settings }: DeliverTools,
   delivery: ClaimedDelivery,
 ): Promise<AttemptOutcome> {
-  const { traceparent, created_at, event, attempts, retries } = delivery;
+  const { org_id, webhook_id, id, message_id, event, body, attempts, retries } = delivery;
+  const open = (sealed: Uint8Array) => secrets.open({ owner: org_id, id: webhook_id }, sealed);
+  const agoMs = Date.now() - delivery.created_at.getTime();
   return await inSpan(
-    { traceparent, agoMs: Date.now() - created_at.getTime() },
+    { traceparent: delivery.traceparent, agoMs },
     () => attemptSpan(delivery),
-    async (span) => {
+    async ({ traceparent, ended }) => {
       const at = new Date();
+      const headers = deliveryHeaders(settings.serviceName, {
+        id,
+        messageId: message_id,
+        event,
+        body,
+        at,
+        secret: open(delivery.secret),
+        previousSecret: delivery.previous_secret && open(delivery.previous_secret),
+        traceparent,
+      });
       const answer = withoutNames(
-        await post(tools, delivery, { at, traceparent: span.traceparent }),
+        await outbound.post(delivery.url, {
+          group: org_id,
+          headers,
+          body,
+          deadlineMs: answerTimeoutMs,
+        }),
       );
-      const answered = { ...answer, event, number: attempts + 1 };
-      const verdict = judge(answered, { retries, random: Math.random() });
-      span.ended(() => attemptEnd(answer, verdict));
-      return { delivery, answer, verdict, at, traceparent: span.traceparent };
+      const judged = { ...answer, event, number: attempts + 1 };
+      const verdict = judge(judged, { retries, random: Math.random() });
+      ended(() => attemptEnd(answer, verdict));
+      return { delivery, answer, verdict, at, traceparent };
     },
   );
-}
-
-type AttemptMoment = { at: Date; traceparent: string | null };
-
-function post(tools: DeliverTools, delivery: ClaimedDelivery, moment: AttemptMoment) {
-  const { org_id, webhook_id, id, message_id, event, body } = delivery;
-  const open = (sealed: Uint8Array) =>
-    tools.secrets.open({ owner: org_id, id: webhook_id }, sealed);
-  return tools.outbound.post(delivery.url, {
-    group: org_id,
-    headers: deliveryHeaders(tools.settings.serviceName, {
-      id,
-      messageId: message_id,
-      event,
-      body,
-      secret: open(delivery.secret),
-      previousSecret: delivery.previous_secret && open(delivery.previous_secret),
-      ...moment,
-    }),
-    body,
-    deadlineMs: answerTimeoutMs,
-  });
 }
 
 /**

@@ -16,53 +16,54 @@ const Uuid = v.pipe(v.string(), v.uuid());
 const Whole = v.pipe(v.number(), v.integer());
 const Nps = v.nullable(v.pipe(Whole, v.minValue(-100), v.maxValue(100)));
 
-const ResponseReceived = v.object({
-  version: Version,
-  surveyId: Uuid,
-  responseId: Uuid,
-  score: v.pipe(
-    Whole,
-    v.minValue(0),
-    v.maxValue(10),
-    v.description('normalized to 0-10, whatever the scale of the survey'),
-  ),
-  hasComment: v.boolean(),
-  surveyType: v.pipe(
-    v.string(),
-    v.description(`${surveyTypes.slice(0, -1).join(', ')} or ${surveyTypes.at(-1)}; more may come`),
-  ),
-  timestamp: v.pipe(Moment, v.description('when the response was recorded')),
-});
-
-const DetractorDetected = v.object({
-  version: Version,
-  surveyId: Uuid,
-  responseId: Uuid,
-  score: v.pipe(Whole, v.description("on the survey's own scale")),
-  comment: v.pipe(
-    v.nullable(v.pipe(v.string(), v.maxLength(100))),
-    v.description('its beginning; addresses, phone numbers and names are replaced'),
-  ),
-  timestamp: Moment,
-});
-
-const SurveyCompleted = v.object({
-  version: Version,
-  surveyId: Uuid,
-  name: v.string(),
-  responseCount: v.pipe(Whole, v.minValue(0)),
-  nps: v.pipe(Nps, v.description('null without responses')),
-  completionRate: v.pipe(v.number(), v.description('percentage of contacts who responded')),
-  timestamp: Moment,
-});
-
-const SummaryGenerated = v.object({
-  version: Version,
-  reportType: v.pipe(v.string(), v.examples(['executive-summary'])),
-  nps: v.pipe(Nps, v.description('of the period of the report')),
-  topThemes: v.pipe(v.array(v.string()), v.maxLength(5)),
-  timestamp: Moment,
-});
+export const payloads = {
+  'response.received': v.object({
+    version: Version,
+    surveyId: Uuid,
+    responseId: Uuid,
+    score: v.pipe(
+      Whole,
+      v.minValue(0),
+      v.maxValue(10),
+      v.description('normalized to 0-10, whatever the scale of the survey'),
+    ),
+    hasComment: v.boolean(),
+    surveyType: v.pipe(
+      v.string(),
+      v.description(
+        `${surveyTypes.slice(0, -1).join(', ')} or ${surveyTypes.at(-1)}; more may come`,
+      ),
+    ),
+    timestamp: v.pipe(Moment, v.description('when the response was recorded')),
+  }),
+  'detractor.detected': v.object({
+    version: Version,
+    surveyId: Uuid,
+    responseId: Uuid,
+    score: v.pipe(Whole, v.description("on the survey's own scale")),
+    comment: v.pipe(
+      v.nullable(v.pipe(v.string(), v.maxLength(100))),
+      v.description('its beginning; addresses, phone numbers and names are replaced'),
+    ),
+    timestamp: Moment,
+  }),
+  'survey.completed': v.object({
+    version: Version,
+    surveyId: Uuid,
+    name: v.string(),
+    responseCount: v.pipe(Whole, v.minValue(0)),
+    nps: v.pipe(Nps, v.description('null without responses')),
+    completionRate: v.pipe(v.number(), v.description('percentage of contacts who responded')),
+    timestamp: Moment,
+  }),
+  'summary.generated': v.object({
+    version: Version,
+    reportType: v.pipe(v.string(), v.examples(['executive-summary'])),
+    nps: v.pipe(Nps, v.description('of the period of the report')),
+    topThemes: v.pipe(v.array(v.string()), v.maxLength(5)),
+    timestamp: Moment,
+  }),
+};
 
 const WebhookTest = v.object({
   version: Version,
@@ -70,13 +71,6 @@ const WebhookTest = v.object({
   webhookId: Uuid,
   timestamp: Moment,
 });
-
-export const payloads = {
-  'response.received': ResponseReceived,
-  'detractor.detected': DetractorDetected,
-  'survey.completed': SurveyCompleted,
-  'summary.generated': SummaryGenerated,
-};
 
 export const eventTypes = [
   { type: 'response.received', description: 'A new answer to a survey was recorded.' },
@@ -122,7 +116,7 @@ export type WebhookEvent = { type: EventType; body: string };
 export type EventType = (typeof eventTypes)[number]['type'];
 
 const version = '1';
-const mostThemes = 5;
+const maxThemes = 5;
 
 type AnswerFacts = {
   surveyId: string;
@@ -133,29 +127,23 @@ type AnswerFacts = {
 };
 
 /** Carries the score on 0 to 10, whatever the survey's own scale. */
-export const responseReceived = ({
-  comment,
-  ...answer
-}: AnswerFacts & { comment: string | null }) =>
+export const responseReceived = (answer: AnswerFacts & { comment: string | null }) =>
   makeEvent('response.received', {
     surveyId: answer.surveyId,
     responseId: answer.responseId,
     score: normalized(answer.surveyType, answer.score),
-    hasComment: comment !== null,
+    hasComment: answer.comment !== null,
     surveyType: answer.surveyType,
     timestamp: answer.at,
   });
 
 /** Carries the raw score, and of the comment only its redacted beginning. */
-export const detractorDetected = ({
-  excerpt,
-  ...answer
-}: AnswerFacts & { excerpt: string | null }) =>
+export const detractorDetected = (answer: AnswerFacts & { excerpt: string | null }) =>
   makeEvent('detractor.detected', {
     surveyId: answer.surveyId,
     responseId: answer.responseId,
     score: answer.score,
-    comment: excerpt,
+    comment: answer.excerpt,
     timestamp: answer.at,
   });
 
@@ -167,21 +155,14 @@ type CompletionFacts = Tally & {
   at: Date;
 };
 
-export const surveyCompleted = ({
-  surveyId,
-  name,
-  contacts,
-  responded,
-  at,
-  ...tally
-}: CompletionFacts) =>
+export const surveyCompleted = (survey: CompletionFacts) =>
   makeEvent('survey.completed', {
-    surveyId,
-    name,
-    responseCount: tally.promoters + tally.passives + tally.detractors,
-    nps: netPromoterScore(tally),
-    completionRate: percentage(responded, contacts),
-    timestamp: at,
+    surveyId: survey.surveyId,
+    name: survey.name,
+    responseCount: survey.promoters + survey.passives + survey.detractors,
+    nps: netPromoterScore(survey),
+    completionRate: percentage(survey.responded, survey.contacts),
+    timestamp: survey.at,
   });
 
 type SummaryFacts = { reportType: string; nps: number | null; themes: string[]; at: Date };
@@ -190,7 +171,7 @@ export const summaryGenerated = ({ reportType, nps, themes, at }: SummaryFacts) 
   makeEvent('summary.generated', {
     reportType,
     nps,
-    topThemes: themes.slice(0, mostThemes),
+    topThemes: themes.slice(0, maxThemes),
     timestamp: at,
   });
 

@@ -8,7 +8,8 @@ import { createOutage, type Log } from '../lib/log/log.ts';
 import { attempted, deactivated } from '../signals.ts';
 import { type AttemptOutcome, bodyOf, toSignal } from './deliver.ts';
 import type { WebhookRef } from './delivery.queries.ts';
-import { type RetryKind, standAfter } from './rules.ts';
+import type { WebhookRow } from './queries.ts';
+import { standAfter } from './rules.ts';
 
 /** Outcomes of all webhooks are written in batches of this size, or as many as come within this time. */
 const batch = { most: 500, lingerMs: 20 };
@@ -183,10 +184,7 @@ const toRow = ({ delivery, answer, verdict, at, traceparent }: AttemptOutcome) =
   retry_in_seconds: verdict.retryInSeconds,
 });
 
-type LockedStanding = {
-  active: boolean;
-  failure_count: number;
-  retries: RetryKind;
+type LockedStanding = Pick<WebhookRow, 'active' | 'failure_count' | 'retries'> & {
   undelivered_seconds: number;
 };
 
@@ -201,8 +199,6 @@ export async function lockStanding(sql: Sql, { org_id, webhook_id }: WebhookRef)
   return webhook;
 }
 
-type SavedAttempt = { id: string; next_attempt_at: Date | null };
-
 /**
  * Writes attempts and what they mean for their deliveries, and returns those that were new: an attempt
  * that is written already, because the answer to the first statement was lost, changes nothing again. A
@@ -213,7 +209,7 @@ async function saveAttempts(
   { org_id, webhook_id }: WebhookRef,
   attempts: readonly AttemptRow[],
 ) {
-  return await sql<SavedAttempt[]>`
+  return await sql<{ id: string; next_attempt_at: Date | null }[]>`
     with attempt as materialized (
       select *
       from json_to_recordset(${JSON.stringify(attempts)}::text::json) as a (

@@ -2,15 +2,20 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 
 /** The newest deliveries of each webhook stay, however old they are. */
-const keptPerWebhook = 50;
+const keep = 50;
 const days = 30;
 
 export async function cleanUpDeliveries({ db }: { db: Db }) {
-  await deleteInBatches((atMost) =>
-    deleteOldDeliveries(db, { keep: keptPerWebhook, days, atMost }),
-  );
-  for (const orgId of await listWithOldEvents(db, days)) {
-    await deleteInBatches((atMost) => deleteOldEvents(db, orgId, { days, atMost }));
+  await deleteInBatches((atMost) => deleteOldDeliveries(db, { keep, days, atMost }));
+  const organizations = await db<{ id: string }[]>`
+    select id
+    from organizations o
+    where exists (
+      select from events
+      where org_id = o.id and id < least_id_at(now() - make_interval(days => ${days}))
+    )`;
+  for (const { id } of organizations) {
+    await deleteInBatches((atMost) => deleteOldEvents(db, id, { days, atMost }));
   }
 }
 
@@ -53,21 +58,9 @@ export async function deleteOldDeliveries(
   return count;
 }
 
-/** Organizations with events that are old enough to be deleted, whether or not a delivery keeps them. */
-async function listWithOldEvents(sql: Sql, days: number): Promise<string[]> {
-  const found = await sql<{ id: string }[]>`
-    select id
-    from organizations o
-    where exists (
-      select from events
-      where org_id = o.id and id < least_id_at(now() - make_interval(days => ${days}))
-    )`;
-  return found.map(({ id }) => id);
-}
-
 /**
- * Deletes an organization's old events that no delivery is left of, some at a time. An event of which no delivery was made since then has only old deliveries, and of those
- * few are kept before that time.
+ * Deletes an organization's old events without deliveries, some at a time. An event of which no delivery was made since
+ * then has only old deliveries, and few of those are kept.
  */
 export async function deleteOldEvents(
   sql: Sql,
@@ -99,8 +92,6 @@ export async function deleteOldEvents(
   return count;
 }
 
-type ErasedEvents = { responseIds: readonly string[]; since: Date };
-
 /**
  * Erases the bodies of events that carry an excerpt of a comment of these responses, and what subscribers answered to
  * them: they may have sent it back. What is still to be delivered is skipped. Events are not older than their
@@ -109,7 +100,7 @@ type ErasedEvents = { responseIds: readonly string[]; since: Date };
 export async function eraseBodiesOf(
   sql: Sql,
   orgId: string,
-  { responseIds, since }: ErasedEvents,
+  { responseIds, since }: { responseIds: readonly string[]; since: Date },
 ): Promise<number> {
   const erased = await sql<{ id: string }[]>`
     update events e
@@ -120,18 +111,8 @@ export async function eraseBodiesOf(
     returning id`;
   if (erased.length === 0) return 0;
   const eventIds = erased.map(({ id }) => id);
-  return await eraseDeliveriesOf(sql, orgId, { eventIds, since });
-}
-
-/**
- * A statement of its own: it sees what was made of the events until they were locked. Webhooks are locked first: a
- * deletion would wait for the deliveries, and they for it.
- */
-async function eraseDeliveriesOf(
-  sql: Sql,
-  orgId: string,
-  { eventIds, since }: { eventIds: string[]; since: Date },
-): Promise<number> {
+  // A statement of its own: it sees the deliveries that were made of the events until these were locked. Webhooks are
+  // locked first: a deletion would wait for the deliveries, and they for it.
   const { count } = await sql`
     with webhook as materialized (
       select id from webhooks where org_id = ${orgId} for key share

@@ -1,5 +1,5 @@
 export const answerTimeoutMs = 10_000;
-const failuresAllowed = 3;
+const maxFailures = 3;
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
@@ -28,7 +28,7 @@ const rulesOf: Readonly<Record<RetryKind, RetryRules>> = {
 };
 
 const busyStatuses = [429, 503];
-const longestWait = 2;
+const maxWaitFactor = 2;
 
 /** The type of what a webhook is sent when its owner asks for a test; no event. */
 export const testEvent = 'webhook.test';
@@ -49,11 +49,14 @@ export type Verdict = {
   retryInSeconds: number | null;
 };
 
-/** A number from 0 to 1 places the retry within the spread of its step. */
-type RetryChoice = { retries: RetryKind; random: number };
-
-/** A failed attempt is retried until there is no step left; then the delivery has failed. A test is not retried. */
-export function judge(attempt: AnsweredAttempt, { retries, random }: RetryChoice): Verdict {
+/**
+ * A failed attempt is retried until there is no step left; then the delivery has failed. A test is not retried.
+ * `random`, from 0 to 1, places the retry within the spread of its step.
+ */
+export function judge(
+  attempt: AnsweredAttempt,
+  { retries, random }: { retries: RetryKind; random: number },
+): Verdict {
   const { event, number, statusCode, error } = attempt;
   if (error === null && isSuccess(statusCode)) {
     return { status: 'delivered', retryInSeconds: null };
@@ -72,23 +75,17 @@ export const isSuccess = (status: number | null) =>
 function waitOf({ statusCode, retryAfterSeconds }: AnsweredAttempt, own: number): number {
   const isBusy = statusCode !== null && busyStatuses.includes(statusCode);
   if (!isBusy || retryAfterSeconds === null) return own;
-  return Math.min(Math.max(retryAfterSeconds, own), own * longestWait);
+  return Math.min(Math.max(retryAfterSeconds, own), own * maxWaitFactor);
 }
 
-export type StandingBefore = { retries: RetryKind; failures: number; undeliveredSeconds: number };
-
-export type Standing = {
-  failures: number;
-  hasDelivered: boolean;
-  deactivatedReason: string | null;
-};
+type StandingBefore = { retries: RetryKind; failures: number; undeliveredSeconds: number };
 
 /**
  * A delivery that failed counts; one that arrives ends the run. Three failures in a row switch the webhook
  * off, with extended retries only once nothing was delivered for three days. A test counts neither way, also
  * when it is delivered again.
  */
-export function standAfter(attempts: readonly JudgedAttempt[], before: StandingBefore): Standing {
+export function standAfter(attempts: readonly JudgedAttempt[], before: StandingBefore) {
   const { undeliveredDays } = rulesOf[before.retries];
   let { failures } = before;
   let hasDelivered = false;
@@ -101,7 +98,7 @@ export function standAfter(attempts: readonly JudgedAttempt[], before: StandingB
     }
     if (attempt.status === 'failed') failures += 1;
     const undeliveredSeconds = hasDelivered ? 0 : Math.max(before.undeliveredSeconds, 0);
-    if (failures >= failuresAllowed && undeliveredSeconds >= undeliveredDays * day) {
+    if (failures >= maxFailures && undeliveredSeconds >= undeliveredDays * day) {
       deactivatedReason ??= reason(undeliveredDays, failures, attempt);
     }
   }

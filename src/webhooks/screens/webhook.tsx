@@ -4,7 +4,6 @@ import type { WebhookRow } from '../queries.ts';
 import { type DayOfDeliveries, type ListedDelivery, mostCounted } from '../screen.queries.ts';
 import { deliveryStates, duration, standingOf } from './delivery.tsx';
 
-/** How a webhook stands: a line, its numbers of the last days, and what it is. */
 export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
   const { kind, text } = standingOf(webhook);
   const switchedOffBy =
@@ -41,12 +40,7 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
                 'none yet'
               ),
             ],
-            [
-              'Failures',
-              webhook.failure_count === 0
-                ? `None in a row; ${switchedOffBy}`
-                : `${webhook.failure_count} in a row; ${switchedOffBy}`,
-            ],
+            ['Failures', `${webhook.failure_count || 'None'} in a row; ${switchedOffBy}`],
             ['Retries', webhook.retries === 'standard' ? 'Standard' : 'Extended'],
             ['Created', <Time at={webhook.created_at} show="day" />],
           ]}
@@ -62,16 +56,14 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
 function shareOf(days: readonly DayOfDeliveries[]): string {
   const delivered = days.reduce((sum, day) => sum + day.delivered, 0);
   const missed = days.reduce((sum, day) => sum + day.failed + day.skipped, 0);
-  const all = delivered + missed;
-  if (all === 0) return `No event happened in the last ${days.length} days.`;
-  const noun = all === 1 ? 'event was' : 'events were';
-  return `${delivered.toLocaleString('en-GB')} of ${all.toLocaleString('en-GB')} ${noun} delivered in the last ${days.length} days${missed > 0 ? `; ${counted(missed, 'was', 'were')} not` : ''}.`;
+  if (delivered + missed === 0) return `No event happened in the last ${days.length} days.`;
+  const all = counted(delivered + missed, 'event was', 'events were');
+  const share = `${count(delivered)} of ${all} delivered in the last ${days.length} days`;
+  return missed > 0 ? `${share}; ${counted(missed, 'was', 'were')} not.` : `${share}.`;
 }
 
-type WebhookActsProps = { webhook: WebhookRow; here: string };
-
-/** What an editor can do with a webhook. What depends on its state is swapped with it. */
-export function WebhookActs({ webhook, here }: WebhookActsProps) {
+/** The acts of an editor. Those that depend on the webhook's state are swapped with it. */
+export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: string }) {
   return (
     <>
       <div id="act-on" hidden={webhook.active}>
@@ -222,17 +214,14 @@ type DeliveryListProps = {
   live: boolean;
 };
 
-/** Other parts of the page that depend on how the webhook stands. */
+/** Other parts of the page that depend on the state of the webhook. */
 const swappedWith = ['#standing', '#act-on', '#act-off']
   .map((part) => `${part}:outerMorph`)
   .join(',');
 
 const statuses = Object.entries(deliveryStates);
 
-/**
- * The newest deliveries. With script the list is fetched again every few seconds, and how the webhook stands with it,
- * unless the reader stops that.
- */
+/** With script the list is fetched again every few seconds, with the state of the webhook, until the reader stops that. */
 export function DeliveryList(props: DeliveryListProps) {
   const { deliveries, total, page, limit, status, here, live } = props;
   const self = addressOf(here, { page, status, live });
@@ -300,9 +289,10 @@ export function DeliveryList(props: DeliveryListProps) {
   );
 }
 
-type ListAddress = { page: number; status: string | null; live: boolean };
-
-function addressOf(here: string, { page, status, live }: ListAddress): string {
+function addressOf(
+  here: string,
+  { page, status, live }: Pick<DeliveryListProps, 'page' | 'status' | 'live'>,
+): string {
   const query = new URLSearchParams({
     ...(status && { status }),
     ...(page > 1 && { page: String(page) }),
