@@ -48,7 +48,7 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['org', 'create', '--name', 'A', '--send-limit=1.5'], /^--send-limit must be a whole number$/],
   [['org', 'create', '--name', 'A', '--time-zone', 'Mars/Base'], /^--time-zone must be the name/],
   [['org', 'create', '--name', 'A', '--contact-email', 'a@'], /^--contact-email must be an email/],
-  ...['org', 'survey', 'tag'].map((each): [string[], RegExp] => [
+  ...['org', 'survey'].map((each): [string[], RegExp] => [
     [each, 'update', '--id', unknownId],
     /^nothing to change was given$/,
   ]),

@@ -10,7 +10,6 @@ import { type Db, one, type Sql } from '../lib/db/db.ts';
 import { readBody } from '../lib/http/body.ts';
 import type { Log } from '../lib/log/log.ts';
 import type { ApiEnv } from './authenticate.ts';
-import { isIdempotencyName, judgeRepeat } from './rules.ts';
 
 const readAtOnce = 100;
 
@@ -79,29 +78,53 @@ export const answerOnce = ({ db, log, secrets, settings }: IdempotencyTools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
     const name = c.req.header('Idempotency-Key');
     if (name === undefined || c.req.method !== 'POST') return await next();
-    if (!isIdempotencyName(name)) throw malformed();
-
+    if (!/^[\x21-\x7E]{1,255}$/.test(name)) {
+      throw new Refusal('invalid', 'Idempotency-Key must be 1 to 255 visible ASCII characters', {
+        code: 'invalid_idempotency_key',
+      });
+    }
     const request = { keyId: c.var.key.id, name, requestHash: await hashRequest(c) };
     const found = await claimName(db, request, settings.sendDeadlineSeconds + marginSeconds);
     const store = answerStore(secrets, { owner: c.var.key.org_id, id: `${request.keyId} ${name}` });
-    const verdict = judgeRepeat(found);
-    if (verdict === 'differs') throw differs();
-    if (verdict === 'running') throw running();
-    if (verdict === 'not_stored') throw notStored(found.status);
-    if (verdict === 'replay') return replay(c, found.status, await store.unpack(found.answer!));
+    if (found.claimed_at === null) {
+      refuseWithoutAnswer(found);
+      c.header('Idempotent-Replayed', 'true');
+      c.header('Content-Type', 'application/json');
+      return c.body(await store.unpack(found.answer!), found.status as ContentfulStatusCode);
+    }
 
     await next();
-    const claim = { ...request, claimedAt: found.claimed_at ?? '' };
-    // The work is done: its answer goes out even when it cannot be stored.
+    const claim = { ...request, claimedAt: found.claimed_at };
     const isStored = c.res.status < 500 && c.req.query('dry_run') !== 'true';
+    // The work is done: its answer goes out even when it cannot be stored.
     try {
-      if (isStored)
-        await saveAnswer(db, claim, c.res.status, await store.pack(await c.res.clone().text()));
-      else await releaseName(db, claim);
+      if (!isStored) return await releaseName(db, claim);
+      await saveAnswer(db, claim, c.res.status, await store.pack(await c.res.clone().text()));
     } catch (error) {
       log.error({ err: error, request_id: c.var.requestId }, 'could not store an answer');
     }
   });
+
+function refuseWithoutAnswer({ same_request, status, answer }: NameClaim) {
+  if (same_request === false) {
+    throw new Refusal('unprocessable', 'this Idempotency-Key was used for another request', {
+      code: 'idempotency_key_reused',
+    });
+  }
+  if (status === null) {
+    throw new Refusal(
+      'conflict',
+      'a request with this Idempotency-Key is still running, try again',
+      { code: 'idempotency_key_running', retryInSeconds: 1 },
+    );
+  }
+  if (answer !== null) return;
+  throw new Refusal(
+    'conflict',
+    `a request with this Idempotency-Key has run and was answered with ${status}, but its answer was too large to be stored`,
+    { code: 'idempotency_answer_not_stored' },
+  );
+}
 
 /** Compressed before it is sealed: afterwards nothing compresses. */
 export const answerStore = (secrets: Secrets, owner: SealedFor) => ({
@@ -115,41 +138,12 @@ export const answerStore = (secrets: Secrets, owner: SealedFor) => ({
 
 const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompress)];
 
-function replay(c: Context<ApiEnv>, status: number | null, body: string) {
-  c.header('Idempotent-Replayed', 'true');
-  c.header('Content-Type', 'application/json');
-  return c.body(body, status as ContentfulStatusCode);
-}
-
 /** The same name on another path, or with another body, is a mistake. */
 async function hashRequest(c: Context<ApiEnv>): Promise<Buffer> {
   const { pathname, search } = new URL(c.req.url);
   const body = await readBody(c);
   return createHash('sha256').update(`${pathname}${search}\n`).update(body).digest();
 }
-
-const malformed = () =>
-  new Refusal('invalid', 'Idempotency-Key must be 1 to 255 visible ASCII characters', {
-    code: 'invalid_idempotency_key',
-  });
-
-const differs = () =>
-  new Refusal('unprocessable', 'this Idempotency-Key was used for another request', {
-    code: 'idempotency_key_reused',
-  });
-
-const running = () =>
-  new Refusal('conflict', 'a request with this Idempotency-Key is still running, try again', {
-    code: 'idempotency_key_running',
-    retryInSeconds: 1,
-  });
-
-const notStored = (status: number | null) =>
-  new Refusal(
-    'conflict',
-    `a request with this Idempotency-Key has run and was answered with ${status}, but its answer was too large to be stored`,
-    { code: 'idempotency_answer_not_stored' },
-  );
 
 type NamedRequest = { keyId: string; name: string; requestHash: Buffer };
 

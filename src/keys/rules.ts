@@ -50,26 +50,6 @@ export function rateHeaders(known: boolean, { rateLimit, used, resets_in_seconds
   };
 }
 
-const nameForm = /^[\x21-\x7E]{1,255}$/;
-
-/** Short, printable and without spaces. */
-export const isIdempotencyName = (name: string) => nameForm.test(name);
-
-type NamedBefore = {
-  claimed_at: string | null;
-  same_request: boolean | null;
-  status: number | null;
-  answer: Uint8Array | null;
-};
-
-/** A POST with an Idempotency-Key runs, or gets the answer of the first one. */
-export function judgeRepeat({ claimed_at, same_request, status, answer }: NamedBefore) {
-  if (claimed_at !== null) return 'run';
-  if (same_request === false) return 'differs';
-  if (status === null) return 'running';
-  return answer === null ? 'not_stored' : 'replay';
-}
-
 export const expiryChoices = ['30d', '90d', '365d', 'never'] as const;
 
 const dayMs = 86_400_000;

@@ -4,7 +4,6 @@ import {
   countTakenAlong,
   deleteContacts,
   deleteUploadsNaming,
-  type ErasedContact,
   hideInContacts,
   listContactsNaming,
   listContactsOf,
@@ -90,24 +89,16 @@ export async function erasePerson(
       const { contacts, responses } = erased.counts;
       const details = { scores, contacts, responses };
       await recordAct(tx, { ...writer, act: 'person.erased', target, details });
-      await enqueueFinish(tx, tools, { orgId, erasureId: erased.id });
+      // A request that runs during the erasure may store its answer, and a mail in flight may arrive, after it.
+      const seconds = tools.settings.sendDeadlineSeconds + finishMarginSeconds;
+      const runAt = new Date(Date.now() + seconds * 1000);
+      const payload = { org_id: orgId, erasure_id: erased.id };
+      await enqueue(tx, [{ task: 'people.finish_erasure', payload, runAt }]);
       return erased;
     }),
   );
   await fileErasures(tools);
   return receipt;
-}
-
-/** A request that runs during the erasure may store its answer, and a mail in flight may arrive, after it. */
-async function enqueueFinish(
-  tx: Sql,
-  { settings }: Pick<EraseTools, 'settings'>,
-  { orgId, erasureId }: { orgId: string; erasureId: string },
-) {
-  const seconds = settings.sendDeadlineSeconds + finishMarginSeconds;
-  const payload = { org_id: orgId, erasure_id: erasureId };
-  const runAt = new Date(Date.now() + seconds * 1000);
-  await enqueue(tx, [{ task: 'people.finish_erasure', payload, runAt }]);
 }
 
 /** Lets the address of a receipt be added and mailed again. What was erased stays erased. Doing it again changes nothing. */
@@ -228,8 +219,11 @@ type RowsToErase = {
  * Erases the rows of an address and counts them. Locks are taken in the order of all others: months, what adds
  * contacts, surveys, mails, contacts.
  */
-export async function eraseRows(tx: Sql, orgId: string, wish: RowsToErase): Promise<ErasureCounts> {
-  const { key, hash, before, copies } = wish;
+export async function eraseRows(
+  tx: Sql,
+  orgId: string,
+  { key, hash, scores, before, copies }: RowsToErase,
+): Promise<ErasureCounts> {
   await lockMonthsOf(tx, orgId);
   await beginErasure(tx, orgId);
   const contacts = await listContactsOf(tx, { orgId, key, before });
@@ -240,12 +234,20 @@ export async function eraseRows(tx: Sql, orgId: string, wish: RowsToErase): Prom
   const naming = await listContactsNaming(tx, { orgId, key, before });
   await lockContacts(tx, orgId, [...contactIds, ...naming]);
 
-  const written = await eraseWritten(tx, orgId, { ...wish, contactIds });
+  const responses = await lockResponsesOf(tx, orgId, { contactIds, key, before });
+  const responseIds = responses.map(({ id }) => id);
+  const derived = await eraseDerived(tx, orgId, responses);
+  if (scores === 'deleted') await deleteResponses(tx, orgId, responseIds);
+  else await makeAnonymous(tx, orgId, responseIds);
+  const own = responses.filter(({ comment }) => comment !== null).length;
+  const comments = own + (await hideAddress(tx, orgId, { key, before }));
   const taken = await countTakenAlong(tx, orgId, contactIds);
   await giveBackClaims(tx, orgId, contactIds);
   const counts: ErasureCounts = {
     ...taken,
-    ...written,
+    ...derived,
+    responses: responseIds.length,
+    comments,
     contacts: await deleteContacts(tx, orgId, contactIds),
     properties: await hideInContacts(tx, orgId, { key, ids: naming }),
     blocked_mails: await deleteBlockedMailsOf(tx, orgId, { key, before }),
@@ -261,41 +263,20 @@ export async function eraseRows(tx: Sql, orgId: string, wish: RowsToErase): Prom
 
 const isNothing = (counts: ErasureCounts) => Object.values(counts).every((count) => count === 0);
 
-async function eraseWritten(
-  tx: Sql,
-  orgId: string,
-  { key, scores, before, contactIds }: RowsToErase & { contactIds: ErasedContact['id'][] },
-) {
-  const responses = await lockResponsesOf(tx, orgId, { contactIds, key, before });
-  const ids = responses.map(({ id }) => id);
-  const derived = await eraseDerived(tx, orgId, responses);
-  if (scores === 'deleted') await deleteResponses(tx, orgId, ids);
-  else await makeAnonymous(tx, orgId, ids);
-  const own = responses.filter(({ comment }) => comment !== null).length;
-  const named = await hideAddress(tx, orgId, { key, before });
-  return { ...derived, responses: ids.length, comments: own + named };
-}
-
 export async function eraseDerived(tx: Sql, orgId: string, responses: readonly ErasedResponse[]) {
   const ids = responses.map(({ id }) => id);
-  return {
-    notes: await deleteNotesAbout(tx, orgId, ids),
-    analyses: await deleteAnalyses(tx, orgId, ids),
-    ...(await eraseQuoted(tx, orgId, responses)),
-  };
-}
-
-async function eraseQuoted(tx: Sql, orgId: string, responses: readonly ErasedResponse[]) {
   const commented = responses.filter(({ comment }) => comment !== null);
+  const responseIds = commented.map(({ id }) => id);
+  const since = new Date(Math.min(...commented.map(({ created_at }) => created_at.getTime())));
+  const notes = await deleteNotesAbout(tx, orgId, ids);
+  const analyses = await deleteAnalyses(tx, orgId, ids);
   let summaries = 0;
   for (const { comment, created_at } of commented) {
     summaries += await removeQuotes(tx, orgId, { comment: comment ?? '', created_at });
   }
-  const responseIds = commented.map(({ id }) => id);
-  const since = new Date(Math.min(...commented.map(({ created_at }) => created_at.getTime())));
   const deliveries =
     responseIds.length === 0 ? 0 : await eraseBodiesOf(tx, orgId, { responseIds, since });
-  return { summaries, deliveries };
+  return { notes, analyses, summaries, deliveries };
 }
 
 /** Copies that name a person and that no key finds: they must be opened or decoded to be looked at. */

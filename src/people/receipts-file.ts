@@ -1,12 +1,10 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { Refusal } from '../errors.ts';
-import { readTextFile } from '../lib/cli/files.ts';
+import { type BadLine, refuseBadLines } from '../lib/cli/csv.ts';
+import { readTextFile, reasonUnwritten } from '../lib/cli/files.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { Uuid } from '../lib/validation/parse.ts';
-
-const complaintsShown = 20;
 
 const Time = v.pipe(
   v.string(),
@@ -27,6 +25,12 @@ const FiledErasure = v.object({
 
 export type FiledErasure = v.InferOutput<typeof FiledErasure>;
 
+const FiledErasureLine = v.pipe(
+  v.string(),
+  v.parseJson(undefined, 'is not JSON, or is cut short'),
+  FiledErasure,
+);
+
 /** The receipts of a file: of several lines with one id the last counts. A file with bad lines is refused whole. */
 export async function readErasures(path: string): Promise<FiledErasure[]> {
   const { text } = await readTextFile(path);
@@ -35,30 +39,19 @@ export async function readErasures(path: string): Promise<FiledErasure[]> {
 
 export function parseErasures(text: string): FiledErasure[] {
   const byId = new Map<string, FiledErasure>();
-  const bad: string[] = [];
+  const bad: BadLine[] = [];
   for (const [place, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
-    const read = readLine(line);
-    if (typeof read === 'string') bad.push(`\n  line ${place + 1}: ${read}`);
-    else byId.set(read.id, read);
+    const result = v.safeParse(FiledErasureLine, line);
+    if (result.success) byId.set(result.output.id, result.output);
+    else {
+      const [issue] = result.issues;
+      const complaint = issue.received === 'undefined' ? 'is missing' : issue.message;
+      bad.push({ line: place + 1, complaint: `${v.getDotPath(issue) ?? 'it'} ${complaint}` });
+    }
   }
-  if (bad.length === 0) return [...byId.values()];
-  const more = bad.length > complaintsShown ? `\n  and ${bad.length - complaintsShown} more` : '';
-  const shown = bad.slice(0, complaintsShown).join('');
-  throw new Refusal('invalid', `nothing was erased, these lines are not usable:${shown}${more}`);
-}
-
-function readLine(line: string): FiledErasure | string {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    return 'it is not JSON, or is cut short';
-  }
-  const result = v.safeParse(FiledErasure, value);
-  if (result.success) return result.output;
-  const [issue] = result.issues;
-  return `${v.getDotPath(issue) ?? 'it'} ${issue.received === 'undefined' ? 'is missing' : issue.message}`;
+  refuseBadLines(bad);
+  return [...byId.values()];
 }
 
 const filedAtOnce = 500;
@@ -125,7 +118,7 @@ export function openErasureFile(
 ): ErasureFile {
   const path = config.erasuresFile ?? join(dataDir, 'erasures.jsonl');
   const unwritten = (error: unknown) =>
-    `receipts of erasures wait in the database: ${path} cannot be written, because ${whyUnwritten(error)}`;
+    `receipts of erasures wait in the database: ${path} cannot be written, because ${reasonUnwritten(error)}`;
   try {
     const file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_SYNC, 0o600);
     return appending(file, (error) => report(unwritten(error)));
@@ -137,22 +130,6 @@ export function openErasureFile(
     };
     return { problem, append, close: () => {} };
   }
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder does not exist',
-  ENOTDIR: 'a part of its path is a file',
-  EISDIR: 'it is a folder',
-  EACCES: 'the account this program runs as may not write there',
-  EPERM: 'the account this program runs as may not write there',
-  EROFS: 'it is on a read-only file system',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-};
-
-function whyUnwritten(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException;
-  return reasons[code ?? ''] ?? message;
 }
 
 function appending(file: number, failed: (error: unknown) => void): ErasureFile {

@@ -48,22 +48,6 @@ const why = databaseCommand({
 
 export const sendCommands = [preview, why];
 
-const inWords: Record<HistoryRow['what'], string> = {
-  added: 'added to the survey',
-  claimed: 'waits to be sent',
-  sending: 'is being sent',
-  sent: 'sent',
-  reminded: 'reminded',
-  failed: 'not sent',
-  unknown: 'outcome unknown',
-  blocked: 'blocked',
-  opened: 'opened the link',
-  answered: 'answered',
-  answer_held: 'answered, held',
-  unsubscribed: 'unsubscribed',
-  bounced: 'bounced',
-};
-
 function historyText(
   email: string,
   events: readonly HistoryRow[],
@@ -74,7 +58,7 @@ function historyText(
   const traced = events.some(({ trace_id }) => trace_id !== null);
   const rows = events.map(({ at, what, survey_name, reason_code, reason, trace_id }) => [
     at.toISOString(),
-    inWords[what],
+    what.replaceAll('_', ' '),
     survey_name,
     [reason_code && `[${reason_code}]`, reason].filter(Boolean).join(' ') || null,
     ...(traced ? [trace_id && traceOf(trace_id)] : []),

@@ -2,15 +2,7 @@ import * as v from 'valibot';
 import { commandActor, commandWriter, recordAct } from '../audit/acts.ts';
 import { databaseCommand, listCommand } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
-import {
-  createProgress,
-  DayOrMoment,
-  id,
-  Line,
-  Moment,
-  option,
-  optional,
-} from '../lib/cli/command.ts';
+import { DayOrMoment, id, Line, Moment, option, optional } from '../lib/cli/command.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
 import { serviceLog } from '../log-fields.ts';
 import { warnWithoutJobs } from '../open-database.ts';
@@ -20,14 +12,10 @@ import { addDays, startOfLocalDay } from '../responses/period.ts';
 import { insertWaitingSince } from '../responses/waiting-analyses.ts';
 import type { Config } from '../settings.ts';
 import { chooseAnalyst } from './analyst.ts';
-import { countUnanalyzed, listThemes } from './queries.ts';
+import { listThemes } from './queries.ts';
 import { lastMonth, maxTheme, type SummaryPeriod } from './rules.ts';
 import { summarize } from './summarize.ts';
 import { keepTheme, plain, removeTheme } from './themes.ts';
-
-const lookAgainMs = 500;
-/** So often nothing new: whatever is left waits for its analyst. */
-const standstillLooks = 60;
 
 const create = databaseCommand({
   name: 'summary create',
@@ -77,36 +65,16 @@ const analyze = databaseCommand({
     if (!organization.ai_enabled) {
       throw new Refusal('conflict', 'analysis is off for this organization: org update --ai');
     }
-    const { answers, asked_at: askedAt } = await askForAnalysis(db, org, since);
+    const answers = await inTransaction(db, async (tx) => {
+      const { answers } = await insertWaitingSince(tx, org, since);
+      const details = { since: since.toISOString(), answers };
+      await recordAct(tx, { ...commandWriter(org), act: 'analysis.requested', details });
+      return answers;
+    });
     if (answers > 0) await warnWithoutJobs(tools, db, 'the comments wait for it');
-    await watch(db, org, { since, answers, askedAt });
     return { data: { answers }, text: `${answers} answers are analyzed by the running service` };
   },
 });
-
-const askForAnalysis = (db: Db, orgId: string, since: Date) =>
-  inTransaction(db, async (tx) => {
-    const asked = await insertWaitingSince(tx, orgId, since);
-    const details = { since: since.toISOString(), answers: asked.answers };
-    await recordAct(tx, { ...commandWriter(orgId), act: 'analysis.requested', details });
-    return asked;
-  });
-
-type Watched = { since: Date; answers: number; askedAt: string };
-
-/** On a terminal it shows the progress as long as there is some; the caller may stop it at any time. */
-async function watch(db: Db, orgId: string, { since, answers, askedAt }: Watched) {
-  if (!process.stderr.isTTY) return;
-  const show = createProgress('analyzed');
-  let left = answers;
-  for (let still = 0; left > 0 && still < standstillLooks; still++) {
-    const now = await countUnanalyzed(db, orgId, { start: since, end: null, askedAt });
-    if (now < left) still = 0;
-    left = now;
-    show(answers - left, answers);
-    if (left > 0) await new Promise((later) => setTimeout(later, lookAgainMs));
-  }
-}
 
 const themeName = Line(maxTheme);
 const Word = v.pipe(

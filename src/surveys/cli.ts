@@ -13,7 +13,6 @@ import {
   option,
   optional,
   UsageError,
-  Whole,
   withoutDefaults,
 } from '../lib/cli/command.ts';
 import { readTextFile } from '../lib/cli/files.ts';
@@ -47,22 +46,12 @@ const list = listCommand({
   ],
 });
 
-const textOptions = {
+const commonOptions = {
   'reply-to': optional(Email, 'E', "the address for replies (the sender's)"),
-  subject: optional(Name, 'S', 'the subject of its mail (the question)'),
-  language: optional(v.string(), 'TAG', 'the language of its texts (en)'),
-  intro: optional(v.string(), 'TEXT', 'what its mail says before the question'),
-  'follow-up': optional(v.string(), 'TEXT', 'the question above the comment'),
-  thanks: optional(v.string(), 'TEXT', 'what its page says after an answer'),
-  'ask-after-days': optional(
-    Whole(0, 365),
-    'N',
-    'mail each contact so many days after it is added',
-  ),
   fields: optional(
     v.string(),
     'FILE',
-    'more as JSON, by the names of the API: texts, reminders, send_window, embed and others; - is standard input',
+    'all else as JSON, by the names of the API: subject, intro, texts, reminders and others; - is standard input',
   ),
 };
 
@@ -77,7 +66,7 @@ const create = command({
     'from-email': option(Email, 'E', "the sender's address"),
     type: optional(OneOf(surveyTypes), surveyTypes.join('|'), 'its scale (nps)'),
     audience: optional(OneOf(['employee']), 'employee', 'an nps survey that asks employees'),
-    ...textOptions,
+    ...commonOptions,
     draft: flag('make a draft: it is not sent and takes no answers until it is opened'),
   },
   async run(tools: CommandTools, given) {
@@ -104,7 +93,7 @@ const update = command({
     'from-name': optional(Name, 'N', 'the sender of its mail'),
     'from-email': optional(Email, 'E', "the sender's address"),
     type: optional(OneOf(surveyTypes), surveyTypes.join('|'), 'its scale, without answers only'),
-    ...withoutDefaults(textOptions),
+    ...withoutDefaults(commonOptions),
   },
   async run(tools: CommandTools, given) {
     const change = await fieldsOf(given, SurveyChangeInput);

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  expiryOf,
-  expiryState,
-  isIdempotencyName,
-  judgeRepeat,
-  rateHeaders,
-  readKey,
-  spellKey,
-} from '../../src/keys/rules.ts';
+import { expiryOf, expiryState, rateHeaders, readKey, spellKey } from '../../src/keys/rules.ts';
 
 const idBytes = new Uint8Array(8).fill(7);
 const secretBytes = new Uint8Array(32).fill(9);
@@ -48,26 +40,6 @@ test('headers say what is left of the minute, of a key or of an address without 
   });
   assert.equal(rateHeaders(false, { ...counted, used: 61 }).RateLimit, '"address";r=0;t=7');
 });
-
-test('the name of a request is 1 to 255 visible characters of ASCII', () => {
-  for (const name of ['!', '~', 'a'.repeat(255)]) assert.equal(isIdempotencyName(name), true);
-  for (const name of ['', ' ', 'a b', 'a\u007f', 'ä', 'a'.repeat(256)])
-    assert.equal(isIdempotencyName(name), false, name);
-});
-
-const first = { claimed_at: null, same_request: true, status: 201, answer: new Uint8Array() };
-const repeats: [before: Partial<Parameters<typeof judgeRepeat>[0]>, comesTo: string][] = [
-  [{ claimed_at: '2026-01-01', same_request: null, status: null, answer: null }, 'run'],
-  [{}, 'replay'],
-  [{ answer: null }, 'not_stored'],
-  [{ status: null, answer: null }, 'running'],
-  [{ same_request: false }, 'differs'],
-  [{ same_request: false, status: null }, 'differs'],
-];
-for (const [before, comesTo] of repeats) {
-  test(`a repeat after ${JSON.stringify(before)}: ${comesTo}`, () =>
-    assert.equal(judgeRepeat({ ...first, ...before }), comesTo));
-}
 
 test('a key that is made in the app ends so many days later, to the millisecond, or never', () => {
   const now = new Date('2026-01-31T12:00:00.123Z');

@@ -74,7 +74,7 @@ test('a file with bad lines is refused with their numbers, and erases nothing', 
   appendFileSync(erasuresFile, `${good.slice(0, 40)}\n\n{"id": "x"}\n`);
   const { code, stderr } = await run(url, '--erasures', erasuresFile);
   assert.equal(code, 1);
-  assert.match(stderr, /nothing was erased/);
+  assert.match(stderr, /nothing was done/);
   assert.match(stderr, /line 2: it is not JSON, or is cut short/);
   assert.match(stderr, /line 4: id must be a UUID/);
   assert.equal(await contactsIn(db), 1);

@@ -49,7 +49,7 @@ test('every field that is not usable is named with what it must be', () => {
   for (const [over, said] of wrong) {
     assert.equal(
       complaint(`${line()}\n${line(over)}`),
-      `nothing was erased, these lines are not usable:\n  line 2: ${said}`,
+      `nothing was done, these lines are not usable:\n  line 2: ${said}`,
     );
   }
   assert.match(complaint(line({ counts: { contacts: -1 } })) ?? '', /line 1: counts\.contacts /);

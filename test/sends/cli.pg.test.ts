@@ -138,7 +138,7 @@ test('why reads as lines, whatever the case of the address', async () => {
   assert.equal(code, 0);
   assert.match(
     stdout,
-    new RegExp(`^when +what +survey +why\\n${day}T08:00:00.000Z +added to the survey +Spring`),
+    new RegExp(`^when +what +survey +why\\n${day}T08:00:00.000Z +added +Spring`),
   );
   assert.match(stdout, /blocked +Spring +\[unsubscribed\] has unsubscribed\n$/);
 });

@@ -21,10 +21,16 @@ function fieldsFile(fields: object) {
   return file;
 }
 
-test('survey create takes texts as options, all else from a file, and options win', async () => {
+test('survey create takes what is no option from a file, and options win', async () => {
   const org = await makeOrganization(db);
   const texts = { de: { question_text: 'Zufrieden?' } };
-  const fields = fieldsFile({ texts, reminders: [{ after_days: 3 }], intro: 'from the file' });
+  const fields = fieldsFile({
+    texts,
+    reminders: [{ after_days: 3 }],
+    reply_to: 'file@acme.test',
+    intro: 'Hello {{first_name|there}}',
+    ask_after_days: 7,
+  });
   const { code, stdout, stderr } = await run(
     'survey',
     'create',
@@ -41,21 +47,20 @@ test('survey create takes texts as options, all else from a file, and options wi
     'ann@acme.test',
     '--fields',
     fields,
-    '--intro',
-    'Hello {{first_name|there}}',
-    '--ask-after-days',
-    '7',
+    '--reply-to',
+    'ann@acme.test',
     '--type',
     'csat',
   );
   assert.equal(code, 0, stderr);
   const { id } = JSON.parse(stdout) as { id: string };
   const [row] =
-    await db`select type, intro, texts, reminders, ask_after_days from surveys where id = ${id}`;
+    await db`select type, reply_to, intro, texts, reminders, ask_after_days from surveys where id = ${id}`;
   assert.deepEqual(
     { ...row },
     {
       type: 'csat',
+      reply_to: 'ann@acme.test',
       intro: 'Hello {{first_name|there}}',
       texts,
       reminders: [{ after_days: 3 }],
@@ -68,7 +73,14 @@ test('survey create takes texts as options, all else from a file, and options wi
 test('survey update refuses what the API refuses, in its words', async () => {
   const org = await makeOrganization(db);
   const id = await makeSurvey(db, org);
-  const { code, stderr } = await run('survey', 'update', '--id', id, '--intro', '{{nmae}}');
+  const { code, stderr } = await run(
+    'survey',
+    'update',
+    '--id',
+    id,
+    '--fields',
+    fieldsFile({ intro: '{{nmae}}' }),
+  );
   assert.equal(code, 1);
   assert.match(stderr, /intro: \{\{nmae\}\} is not a placeholder/);
 });

@@ -111,7 +111,7 @@ const writeErrors: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is a file',
   EEXIST: 'a part of its path is a file',
   EISDIR: 'a folder has this name',
-  ENOENT: 'the folder does not exist and cannot be made',
+  ENOENT: 'the folder does not exist',
 };
 
 export function writeTextFile(path: string, text: string | Uint8Array) {
@@ -119,9 +119,13 @@ export function writeTextFile(path: string, text: string | Uint8Array) {
     makeFolders(dirname(path));
     writeFileSync(path, text);
   } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
-    throw new Refusal('invalid', `${path} cannot be written: ${writeErrors[code] ?? message}`);
+    throw new Refusal('invalid', `${path} cannot be written: ${reasonUnwritten(error)}`);
   }
+}
+
+export function reasonUnwritten(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  return writeErrors[code] ?? message;
 }
 
 /** One by one: where a file system refuses with ENOENT, as /proc does, a recursive `mkdir` never ends. */
