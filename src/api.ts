@@ -17,7 +17,7 @@ import { messageHeaders, messages } from './webhooks/events.ts';
 
 type Settings = { serviceName: string; maxContacts: number };
 
-/** The table of contents of the API: the sections of the rooms, in the order they are shown. */
+/** The sections of the features, in the order they are shown. */
 const sections = ({ maxContacts }: Settings): ApiSection[] => [
   surveySection,
   sendSection({ maxContacts }),
@@ -47,9 +47,7 @@ export const apiDocument = (settings: Settings) =>
     messageHeaders: messageHeaders(settings.serviceName),
   });
 
-type DocsTools = { settings: Settings; publicUrl: string };
-
-export const docsRoutes = ({ settings, publicUrl }: DocsTools) =>
+export const docsRoutes = ({ settings, publicUrl }: { settings: Settings; publicUrl: string }) =>
   new Hono()
     .get(
       '/openapi.json',

@@ -1,7 +1,4 @@
-/**
- * An expected "no": the caller asked for something we refuse, and learns why in a sentence to act on.
- * Whatever else is thrown is a bug or an outage; its message stays in the log.
- */
+/** An expected error, whose message the caller sees. The message of any other error stays in the log. */
 export class Refusal extends Error {
   readonly kind: RefusalKind;
   /** A stable word for programs, in addition to the sentence for people. */

@@ -29,8 +29,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Seals what must be kept recoverable. The first key seals; those after it only open what they sealed
- * before a rotation. A sealed secret is: the key's id, a nonce, the text, a tag over text and owner.
+ * Encrypts what must stay recoverable. The first key seals, the others only open. A sealed secret consists of the key's
+ * id, a nonce, the text, and a tag over text and owner.
  */
 export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const byId = new Map(keys.map((key) => [keyId(key).toString('hex'), key]));
@@ -38,7 +38,7 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   function seal(place: SealedFor, secret: string | Uint8Array): Buffer {
     const nonce = randomBytes(nonceBytes);
     const sealing = createCipheriv(cipher, keys[0], nonce).setAAD(placeBytes(place));
-    const sealed = Buffer.concat([sealing.update(toBytes(secret)), sealing.final()]);
+    const sealed = Buffer.concat([sealing.update(Buffer.from(secret)), sealing.final()]);
     return Buffer.concat([keyId(keys[0]), nonce, sealed, sealing.getAuthTag()]);
   }
 
@@ -63,9 +63,6 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
 const keyId = (key: Buffer) =>
   createHash('sha256').update('id of a sealing key').update(key).digest().subarray(0, keyIdBytes);
 
-const toBytes = (secret: string | Uint8Array) =>
-  typeof secret === 'string' ? Buffer.from(secret) : secret;
-
 const placeBytes = ({ owner, id }: SealedFor) => Buffer.from(`${owner} ${id}`);
 
 const fileName = 'secret.key';
@@ -73,18 +70,16 @@ const keyBytes = 32;
 
 /** The key in the data directory, made on first use. Two processes that begin at once get the same one. */
 export function obtainSecretKey(dataDir: string): Buffer {
-  const found = readSecretKey(dataDir);
-  if (found) return found;
-
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const draft = join(dataDir, `${fileName}.${randomBytes(6).toString('hex')}`);
+  const existing = readSecretKey(dataDir);
+  if (existing) return existing;
+  const draft = `${fileName}.${randomBytes(6).toString('hex')}`;
   try {
-    writeWhole(draft, `${randomBytes(keyBytes).toString('base64')}\n`);
-    linkSync(draft, join(dataDir, fileName));
+    writeKey(dataDir, draft, randomBytes(keyBytes));
+    linkSync(join(dataDir, draft), join(dataDir, fileName));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    rmSync(draft, { force: true });
+    rmSync(join(dataDir, draft), { force: true });
   }
   const key = readSecretKey(dataDir);
   if (!key) throw new Refusal('unavailable', `${fileName} vanished from ${dataDir}`);
@@ -104,37 +99,32 @@ export function readSecretKey(dataDir: string): Buffer | undefined {
   throw new Refusal('unavailable', `${path} is damaged: it must be base64 of ${keyBytes} bytes`);
 }
 
-/**
- * On the disk before it has its name: a key that is seen is whole, also after a power cut. Opened to
- * write through, because under Node's permission model there is no fsync.
- */
 const { O_CREAT, O_EXCL, O_SYNC, O_WRONLY } = constants;
 
-function writeWhole(path: string, text: string) {
-  const file = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_SYNC, 0o600);
+/** Writes through to the disk, so that no power cut leaves half a key. Node's permission model has no fsync. */
+function writeKey(dataDir: string, name: string, key: Buffer) {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const file = openSync(join(dataDir, name), O_WRONLY | O_CREAT | O_EXCL | O_SYNC, 0o600);
   try {
-    writeSync(file, text);
+    writeSync(file, `${key.toString('base64')}\n`);
   } finally {
     closeSync(file);
   }
 }
 
-/** Puts a restored key in its place. Another one that is there already is not replaced. */
+/** Puts a restored key in its place. Another key that is there already is not replaced. */
 export function placeSecretKey(dataDir: string, key: Buffer) {
-  const found = readSecretKey(dataDir);
-  if (found && !found.equals(key)) {
-    throw new Refusal(
-      'conflict',
-      `${join(dataDir, fileName)} is another key than the backup's: restore into an empty data directory`,
-    );
-  }
-  if (found) return;
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  writeWhole(join(dataDir, fileName), `${key.toString('base64')}\n`);
+  const existing = readSecretKey(dataDir);
+  if (!existing) return writeKey(dataDir, fileName, key);
+  if (existing.equals(key)) return;
+  throw new Refusal(
+    'conflict',
+    `${join(dataDir, fileName)} is another key than the backup's: restore into an empty data directory`,
+  );
 }
 
 /** Constant-time comparison. */
-export const constantTimeEqual = (given: string, secret: string): boolean =>
-  timingSafeEqual(digest(given), digest(secret));
+export const constantTimeEqual = (one: string, other: string): boolean =>
+  timingSafeEqual(digest(one), digest(other));
 
 const digest = (text: string) => createHash('sha256').update(text).digest();

@@ -5,9 +5,8 @@ import ipaddr from 'ipaddr.js';
 const ipv6NetworkBits = 64;
 
 /**
- * Finds the address of each request's client. Only the proxies in `ranges` are believed when they forward
- * one. `onUntrusted` is called with the peer when an address is forwarded by a proxy on a private address
- * that is not trusted: all clients of that proxy then count as one.
+ * Finds the address of each request's client. Only the proxies in `ranges` are believed when they forward one.
+ * `onUntrusted` gets the address of an untrusted proxy on a private address: all its clients count as one.
  */
 export function trustProxies(
   ranges: readonly string[],
@@ -23,7 +22,7 @@ export function trustProxies(
       };
       const isForwarded = headers.list !== undefined || headers.standard !== undefined;
       if (isForwarded && isInternal(peer) && !isTrusted(peer, trusted)) onUntrusted(peer);
-      c.set('clientAddress', isForwarded ? clientBehind(peer, headers, trusted) : peer);
+      c.set('clientAddress', clientBehind(peer, headers, trusted));
     }
     return next();
   };
@@ -41,11 +40,7 @@ export function clientAddress(c: Context): string {
 /** The other end of the socket. A request that came over none, in a test, has no peer. */
 function peerOf(c: Context): string | undefined {
   const remote = c.env?.incoming ? getConnInfo(c).remote.address : undefined;
-  return remote === undefined ? undefined : plainAddress(remote);
-}
-
-function plainAddress(given: string): string | undefined {
-  const address = given.replace(/%.*$/, '');
+  const address = remote?.replace(/%.*$/, '') ?? '';
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : undefined;
 }
 
@@ -65,17 +60,14 @@ function networkOf(address: string): string {
 /** The addresses that a request says it came through, the farthest first; null for a hop without one. */
 type Hops = readonly (string | null)[];
 
-export type ForwardingHeaders = {
-  list?: string | undefined;
-  standard?: string | undefined;
-};
+/** `X-Forwarded-For` and `Forwarded`. */
+export type ForwardingHeaders = { list?: string | undefined; standard?: string | undefined };
 
 type ProxyRanges = readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
 
 /**
- * The address of the client: that of the peer, unless the peer is a trusted proxy. Then it is the nearest
- * forwarded address that is not itself trusted. If both headers are there and differ, one of them was
- * written by the client and passed through, and neither is believed.
+ * The peer, or behind a trusted proxy the nearest forwarded address that is not trusted. If the two headers differ, the
+ * client wrote one of them, and neither is believed.
  */
 export function clientBehind(
   peer: string,
@@ -83,10 +75,8 @@ export function clientBehind(
   trusted: ProxyRanges,
 ): string {
   if (!isTrusted(peer, trusted)) return peer;
-  const readings = [
-    ...(list === undefined ? [] : [nearestUntrusted(peer, readList(list), trusted)]),
-    ...(standard === undefined ? [] : [nearestUntrusted(peer, readForwarded(standard), trusted)]),
-  ];
+  const headers = [list?.split(',').map(addressOf), standard && readForwarded(standard)];
+  const readings = headers.flatMap((hops) => (hops ? [nearestUntrusted(peer, hops, trusted)] : []));
   const [first = peer, second = first] = readings;
   return first === second ? first : peer;
 }
@@ -107,14 +97,12 @@ function isTrusted(address: string, trusted: ProxyRanges): boolean {
   return trusted.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits));
 }
 
-const readList = (header: string): Hops => header.split(',').map(addressOf);
-
 /** The `for=` of each element. A quoted string may hold commas and semicolons. */
 function readForwarded(header: string): Hops {
   return splitOutsideQuotes(header, ',').map((element) => {
     const pairs = splitOutsideQuotes(element, ';').map((pair) => pair.trim());
-    const given = pairs.find((pair) => /^for=/i.test(pair));
-    return given === undefined ? null : addressOf(given.slice('for='.length));
+    const pair = pairs.find((each) => /^for=/i.test(each));
+    return pair === undefined ? null : addressOf(pair.slice('for='.length));
   });
 }
 
@@ -129,8 +117,8 @@ function splitOutsideQuotes(text: string, separator: string): string[] {
   return parts;
 }
 
-function addressOf(given: string): string | null {
-  const plain = given.trim().replace(/^"(.*)"$/, '$1');
+function addressOf(text: string): string | null {
+  const plain = text.trim().replace(/^"(.*)"$/, '$1');
   const [, bracketed, four] = /^(?:\[([^\]]*)\](?::\w+)?|([^:]*)(?::\w+)?)$/.exec(plain) ?? [];
   const address = (bracketed ?? four ?? plain).replace(/%.*$/, '');
   const isWhole = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);

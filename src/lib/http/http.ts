@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { Span } from '@opentelemetry/api';
 import type { Context, ErrorHandler, MiddlewareHandler, Next } from 'hono';
 import { matchedRoutes } from 'hono/route';
@@ -12,10 +13,7 @@ import { signal } from '../async/deadline.ts';
 import { isDatabaseAway, isDatabaseFull, isPoolBusy } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 
-/**
- * What every request carries; its body once it was read, the tenant that it belongs to once that is known, the name of
- * its span, or of its caller's, for what it causes, and headers of its answer that are not written yet.
- */
+/** `traceparent` names the span of the request, or of its caller. */
 export type RequestEnv = {
   Variables: {
     requestId: string;
@@ -59,13 +57,13 @@ const requestIdForm = /^[A-Za-z0-9_-]{1,128}$/;
 export type Layer = (c: Context<RequestEnv>, next: Next) => Promise<void>;
 
 /**
- * Accepts the caller's request id or makes one, echoes it, and publishes the request when it has ended. A header that
- * is asked for in small letters is looked up as it is; of any other spelling a copy is made first.
+ * Accepts the caller's request id or makes one, echoes it, and publishes the request when it has ended. Header names in
+ * small letters are looked up without a copy.
  */
 export const followRequests: Layer = async (c, next) => {
   const began = performance.now();
-  const given = c.req.header('x-request-id');
-  const requestId = given && requestIdForm.test(given) ? given : randomUUID();
+  const sent = c.req.header('x-request-id');
+  const requestId = sent && requestIdForm.test(sent) ? sent : randomUUID();
   c.set('requestId', requestId);
   c.header('X-Request-Id', requestId);
   await next();
@@ -80,18 +78,12 @@ export const followRequests: Layer = async (c, next) => {
   });
 };
 
-/**
- * As it is written, whatever middleware came around it; of a path that leads nowhere there is none. The first route
- * answers: `/surveys/new` where `/surveys/:id` would match too.
- */
+/** The first matching route that is no middleware: `/surveys/new`, where `/surveys/:id` would match too. */
 export function routeOf(c: Context): string {
   return matchedRoutes(c).find(({ method }) => method !== 'ALL')?.path ?? 'none';
 }
 
-/**
- * Refuses an address with the character NUL in it, which Postgres cannot store and no caller means. Everything
- * else that is odd in an address is an id or a word that is not found.
- */
+/** Refuses an address with the character NUL, which Postgres cannot store. */
 export const refuseNul: MiddlewareHandler = async (c, next) => {
   if (c.req.url.includes('%00')) {
     throw new URL(c.req.url).pathname.includes('%00') ? notFound('path') : unstorable();
@@ -105,7 +97,7 @@ type ShowTrouble = (
   refusal?: Refusal,
 ) => Response | undefined;
 
-/** A full disk refuses every request alike: once a minute its cause is enough. */
+/** A full disk refuses every request: its cause is logged once a minute. */
 const logFullEveryMs = 60_000;
 
 export const answerError = (log: Log, showTrouble: ShowTrouble): ErrorHandler<RequestEnv> => {
@@ -116,55 +108,46 @@ export const answerError = (log: Log, showTrouble: ShowTrouble): ErrorHandler<Re
       fullLoggedAt = performance.now();
       log.error({ err: error, route: routeOf(c) }, 'the disk of the database is full');
     }
+    const request_id = c.var.requestId;
     const refusal = refusalIn(error);
     if (!refusal) {
-      log.error(
-        { err: error, request_id: c.var.requestId, route: routeOf(c) },
-        'unhandled error in request',
-      );
-      return showTrouble(c, 500) ?? c.json(errorBody(c, 'internal error', 'internal'), 500);
+      log.error({ err: error, request_id, route: routeOf(c) }, 'unhandled error in request');
+      const body = { error: 'internal error', code: 'internal', request_id };
+      return showTrouble(c, 500) ?? c.json(body, 500);
     }
-    const { kind, retryInSeconds } = refusal;
+    const { kind, message, code, details, retryInSeconds } = refusal;
     if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
-    // What is left of a body that is too large is not read: the connection cannot be used again.
+    // The rest of a body that is too large is not read: the connection cannot be used again.
     if (kind === 'too_large') c.header('Connection', 'close');
-    const body = errorBody(c, refusal.message, refusal.code, refusal.details);
+    const body = { error: message, code, ...details, request_id };
     return showTrouble(c, statusOf[kind], refusal) ?? c.json(body, statusOf[kind]);
   };
 };
 
-const errorBody = (c: Context<RequestEnv>, error: string, code: string, details = {}) => ({
-  error,
-  code,
-  ...details,
-  request_id: c.var.requestId,
-});
-
-/** The refusal that an error is or comes to; nothing for a fault. */
+/** The refusal for an error that the caller can act on; nothing for a fault. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if ((error as { code?: unknown }).code === '22021') return unstorable();
-  if (isDatabaseFull(error)) return full();
-  if (isPoolBusy(error)) return busy();
+  if (isDatabaseFull(error)) {
+    return new Refusal(
+      'unavailable',
+      'the disk of the database is full, so nothing was stored; try again when its operator has made room',
+      { code: 'database_full', retryInSeconds: 10 },
+    );
+  }
+  if (isPoolBusy(error)) {
+    return new Refusal(
+      'unavailable',
+      'too many requests of this organization wait, try again shortly',
+      { code: 'too_busy', retryInSeconds: 2 },
+    );
+  }
   if (!isDatabaseAway(error)) return undefined;
   return new Refusal('unavailable', 'the database cannot be reached right now, try again shortly', {
     code: 'database_unavailable',
     retryInSeconds: 1,
   });
 }
-
-const busy = () =>
-  new Refusal('unavailable', 'too many requests of this organization wait, try again shortly', {
-    code: 'too_busy',
-    retryInSeconds: 2,
-  });
-
-const full = () =>
-  new Refusal(
-    'unavailable',
-    'the disk of the database is full, so nothing was stored; try again when its operator has made room',
-    { code: 'database_full', retryInSeconds: 10 },
-  );
 
 const unstorable = () =>
   new Refusal('invalid', 'the request contains the character NUL, which cannot be stored', {
@@ -173,7 +156,7 @@ const unstorable = () =>
 
 export class SeeOther extends Error {
   readonly location: string;
-  /** Whether a form that was posted is to be offered again instead of being lost. */
+  /** A posted form is offered again after the redirect. */
   readonly keepsForm: boolean;
 
   constructor(location: string, { keepsForm = false }: { keepsForm?: boolean } = {}) {
@@ -191,14 +174,22 @@ const lastWordMs = 500;
 const pollMs = 20;
 
 /**
- * Ends the connections of servers so that no client is cut off in the middle of anything. Nothing new is
- * accepted: what waits in the queue of a socket that others hold too is left to them. Requests in flight finish;
- * the others have a moment for one more, whose answer says that the connection ends with it.
+ * Ends the connections of servers without cutting a client off. Clients in the queue of a socket that others hold too
+ * are left to them. Requests in flight finish; idle connections have a moment for one more, whose answer closes them.
  */
 export function createDrain(servers: readonly Server[]) {
   const silent = new Set<Socket>();
   let draining = false;
-  for (const server of servers) watch(server);
+  for (const server of servers) {
+    server.on('connection', (socket: Socket) => {
+      silent.add(socket);
+      socket.once('close', () => silent.delete(socket));
+    });
+    server.prependListener('request', (request, response) => {
+      silent.delete(request.socket);
+      if (draining) response.setHeader('Connection', 'close');
+    });
+  }
 
   return async (limitMs = requestsLimitMs) => {
     draining = true;
@@ -210,47 +201,29 @@ export function createDrain(servers: readonly Server[]) {
     for (const server of servers) server.closeAllConnections();
   };
 
-  function watch(server: Server) {
-    server.on('connection', (socket: Socket) => {
-      silent.add(socket);
-      socket.once('close', () => silent.delete(socket));
-    });
-    server.prependListener('request', (request, response) => {
-      silent.delete(request.socket);
-      if (draining) response.setHeader('Connection', 'close');
-    });
-  }
-
   async function dropIdle(over: AbortSignal) {
     const patient = performance.now() + lastWordMs;
-    while (!over.aborted && (await connections(servers)) > 0) {
-      if (performance.now() > patient) hangUp();
+    while (!over.aborted && (await hasConnections(servers))) {
+      if (performance.now() > patient) {
+        for (const server of servers) server.closeIdleConnections();
+        for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
+      }
       await sleep(pollMs, undefined, { ref: false });
     }
-  }
-
-  function hangUp() {
-    for (const server of servers) server.closeIdleConnections();
-    for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
   }
 }
 
 /** An HTTP server that is closed hangs up at once on a client that is between two requests; this one does not. */
 const stopAccepting = (server: Server) => NetServer.prototype.close.call(server);
 
-async function connections(servers: readonly Server[]): Promise<number> {
-  const counts = servers.map((server) => {
-    const { promise, resolve } = Promise.withResolvers<number>();
-    server.getConnections((_error, count) => resolve(count));
-    return promise;
-  });
-  return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+async function hasConnections(servers: readonly Server[]): Promise<boolean> {
+  const counts = servers.map((server) => promisify(server.getConnections.bind(server))());
+  return (await Promise.all(counts)).some((count) => count > 0);
 }
 
 /**
- * How to ask whether the client has closed its connection, so that it gets no answer. What it asked to be written it may
- * still want. The function leads to the connection and not to the request: the turn of a statement outlives both in
- * memory, and each request that it kept was copied at the next two collections.
+ * Tells whether the client has closed its connection. The function holds the connection and not the request, which it
+ * would keep in memory as long as the wait for a statement lasts.
  */
 export const watchCaller = (c: Context): (() => boolean) => watch(c.env?.incoming?.socket);
 

@@ -93,7 +93,7 @@ const onlyOf: Readonly<Record<string, string>> = {
 };
 
 function refusals(operation: Operation, named: Named) {
-  const all: Record<string, DescribedRefusal> = { ...commonAnswers(operation) };
+  const all = commonAnswers(operation);
   for (const [status, { about, ...rest }] of Object.entries(operation.refusals ?? {})) {
     const before = all[status];
     all[status] = { about: before ? `${before.about}; ${about}` : about, ...rest };
@@ -234,31 +234,36 @@ export const failureExamples: Readonly<Record<string, { error: string; code: str
 
 const exampleRequestId = '0b8f6a1e-7d3c-4c55-9f0a-2e4d6b8c1a37';
 
-/** The refusals that follow from the form of an operation. */
+const commonAbout: Readonly<Record<string, string>> = {
+  304: 'nothing has changed since the answer with this `ETag`',
+  400: 'a field or parameter is missing or invalid',
+  401: 'the API key is missing, unknown, revoked or expired',
+  403: 'the API key has no write permission',
+  404: 'not found in the organization',
+  409: 'a request with this Idempotency-Key is still running',
+  413: 'the body is larger than 1 MiB',
+  422: 'this Idempotency-Key was used for another request',
+  429: 'the rate limit was exceeded',
+  500: 'a fault of the service; says nothing of its cause',
+  503: 'the database cannot be reached right now',
+};
+
+/** The answers that follow from the form of an operation. */
 function commonAnswers({ method, path, permission, body }: Operation) {
-  return {
-    ...(method === 'get' &&
-      permission !== 'none' && {
-        304: { about: 'nothing has changed since the answer with this `ETag`', bare: true },
-      }),
-    400: { about: 'a field or parameter is missing or invalid' },
-    ...(permission !== 'none' && {
-      401: { about: 'the API key is missing, unknown, revoked or expired' },
-    }),
-    ...(permission === 'write' && { 403: { about: 'the API key has no write permission' } }),
-    ...(path.includes('{') && {
-      404: { about: permission === 'none' ? 'no such link' : 'not found in the organization' },
-    }),
-    ...(method === 'post' &&
-      permission !== 'none' && {
-        409: { about: 'a request with this Idempotency-Key is still running' },
-        422: { about: 'this Idempotency-Key was used for another request' },
-      }),
-    ...((body || method === 'post') && { 413: { about: 'the body is larger than 1 MiB' } }),
-    429: { about: 'the rate limit was exceeded' },
-    500: { about: 'a fault of the service; says nothing of its cause' },
-    503: { about: 'the database cannot be reached right now' },
-  };
+  const hasKey = permission !== 'none';
+  const statuses = [400, 429, 500, 503];
+  if (hasKey) statuses.push(401);
+  if (hasKey && method === 'get') statuses.push(304);
+  if (hasKey && method === 'post') statuses.push(409, 422);
+  if (permission === 'write') statuses.push(403);
+  if (path.includes('{')) statuses.push(404);
+  if (body || method === 'post') statuses.push(413);
+  const answers: Record<string, DescribedRefusal> = {};
+  for (const status of statuses) {
+    answers[status] = { about: commonAbout[status]!, ...(status === 304 && { bare: true }) };
+  }
+  if (answers[404] && !hasKey) answers[404].about = 'no such link';
+  return answers;
 }
 
 /** What we read and write of JSON Schema (2020-12). A plain value: it is what the document shows. */
