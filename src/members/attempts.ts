@@ -9,9 +9,8 @@ const maxPerAccountAndAddress = 10;
 const maxPerAddress = 60;
 const window = '15 minutes';
 
-/** The same for an address without an account, so that nothing shows which have one. */
 type ProofOf = {
-  /** An address of mail, or the id of a member that is signed in; null where the proof names no account. */
+  /** An email address, with or without an account, or a member's id; null where the proof names no account. */
   account: string | null;
   address: string;
   /** False for a proof that cannot be guessed, such as a passkey: it does not count for the day of the account. */
@@ -26,18 +25,37 @@ export async function countProof(db: Db, proof: ProofOf): Promise<() => Promise<
   const limits = limitsOf(proof);
   const subjects = limits.map(({ subject }) => subject);
   await inTransaction(db, async (tx) => {
-    const waits: number[] = [];
+    let retryInSeconds = 0;
     for (const limit of limits) {
       const { attempts, resets_in_seconds } = await lockAttempts(tx, limit);
-      if (attempts >= limit.max) waits.push(resets_in_seconds);
+      if (attempts >= limit.max) retryInSeconds = Math.max(retryInSeconds, resets_in_seconds);
     }
-    if (waits.length > 0) throw tooMany(Math.max(...waits));
+    if (retryInSeconds > 0) {
+      rateLimited.publish({ by: 'address' });
+      throw new Refusal('rate_limited', 'There were too many attempts that failed.', {
+        code: 'too_many_attempts',
+        retryInSeconds,
+      });
+    }
     await tx`
       update proof_attempts
       set tried_at = tried_at || clock_timestamp()
       where subject = any(${subjects})`;
   });
-  return () => giveBackAttempt(db, subjects);
+  // Removes the newest attempt, so that the others count no shorter.
+  return async () => {
+    await db`
+      update proof_attempts p
+      set tried_at = trim_array(p.tried_at, 1)
+      from (
+        select subject
+        from proof_attempts
+        where subject = any(${subjects}) and cardinality(tried_at) > 0
+        order by array_position(${subjects}, subject)
+        for update
+      ) own
+      where p.subject = own.subject`;
+  };
 }
 
 type Limit = { subject: string; perDay: boolean; max: number };
@@ -60,14 +78,6 @@ function limitsOf({ account, address, isGuessable = true }: ProofOf): Limit[] {
 const hashed = (...parts: string[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 
-function tooMany(retryInSeconds: number): Refusal {
-  rateLimited.publish({ by: 'address' });
-  return new Refusal('rate_limited', 'There were too many attempts that failed.', {
-    code: 'too_many_attempts',
-    retryInSeconds,
-  });
-}
-
 /**
  * Locks the attempts of a subject until the transaction ends, and drops those that count no more. The clock decides,
  * and not the start of the transaction, which may have waited for the lock. A day is one of UTC.
@@ -88,19 +98,4 @@ async function lockAttempts(tx: Sql, { subject, perDay }: Limit) {
               greatest(1, ceil(extract(epoch from ${oldest} + ${length}::interval - clock_timestamp())))::int
                 as resets_in_seconds`;
   return row!;
-}
-
-/** Removes the newest attempt, so that the others count no shorter. */
-async function giveBackAttempt(sql: Sql, subjects: string[]) {
-  await sql`
-    update proof_attempts p
-    set tried_at = trim_array(p.tried_at, 1)
-    from (
-      select subject
-      from proof_attempts
-      where subject = any(${subjects}) and cardinality(tried_at) > 0
-      order by array_position(${subjects}, subject)
-      for update
-    ) own
-    where p.subject = own.subject`;
 }

@@ -93,7 +93,17 @@ export async function checkSecondStep(
   }
   const codes = await findCodes(db, memberId);
   if (!codes?.totp_secret || !codes.totp_since) return false;
-  const secret = openSecret(secrets, memberId, codes.totp_secret);
+  let secret: Buffer;
+  try {
+    secret = secrets.openBytes(totpOwner(memberId), codes.totp_secret);
+  } catch {
+    // After a change of the key that left the old one out, recovery codes still work.
+    throw new Refusal(
+      'unavailable',
+      'Codes of your app cannot be checked, because the key of this server was changed. Use a recovery code.',
+      { code: 'codes_unreadable' },
+    );
+  }
   const step = totpStep({ secret, code: typed, at: new Date(), lastStep: codes.totp_step });
   if (step === null) return false;
   const { count } = await db`
@@ -101,19 +111,6 @@ export async function checkSecondStep(
     set totp_step = ${step}
     where id = ${memberId} and totp_since is not null and (totp_step is null or totp_step < ${step})`;
   return count > 0;
-}
-
-/** After a change of the key that left the old one out, recovery codes are what remains. */
-function openSecret(secrets: Secrets, memberId: string, sealed: Buffer): Buffer {
-  try {
-    return secrets.openBytes(totpOwner(memberId), sealed);
-  } catch {
-    throw new Refusal(
-      'unavailable',
-      'Codes of your app cannot be checked, because the key of this server was changed. Use a recovery code.',
-      { code: 'codes_unreadable' },
-    );
-  }
 }
 
 /** Sealed for one member, a secret opens for no other. */
@@ -139,7 +136,6 @@ async function findCodes(sql: Sql, memberId: string) {
   return row;
 }
 
-/** As many as people keep on one sheet. */
 const recoveryCodeCount = 10;
 /** 80 bits: a plain hash of one cannot be searched for. */
 export const recoveryCodeBytes = 10;
@@ -148,10 +144,8 @@ async function replaceRecoveryCodes(tx: Sql, memberId: string) {
   const codes = Array.from({ length: recoveryCodeCount }, () =>
     recoveryCode(randomBytes(recoveryCodeBytes)),
   );
-  const rows = codes.map((code) => ({
-    member_id: memberId,
-    code_hash: recoveryCodeHash(memberId, code),
-  }));
+  const hashOf = (code: string) => recoveryCodeHash(memberId, code);
+  const rows = codes.map((code) => ({ member_id: memberId, code_hash: hashOf(code) }));
   await tx`delete from recovery_codes where member_id = ${memberId}`;
   await tx`insert into recovery_codes ${tx(rows)}`;
   return codes;
@@ -206,10 +200,8 @@ export function totpCode(secret: Uint8Array, step: number): string {
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-type TotpAccount = { secret: Uint8Array; email: string; issuer: string };
-
 /** The content of the QR code for an authenticator app. */
-export function totpUrl({ secret, email, issuer }: TotpAccount): string {
+export function totpUrl(secret: Uint8Array, email: string, issuer: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
   // Some apps show a plus sign as such: URLSearchParams writes spaces as plus signs.
   const query = `secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`;

@@ -43,20 +43,18 @@ export async function joinAsNewMember(
     if (!link) return undefined;
     const email = link.email ?? '';
     const member = await insertMember(tx, { email, name, passwordHash, isOperator: false });
-    if (!member) throw hasAccount();
+    if (!member) {
+      throw new Refusal(
+        'conflict',
+        'There is an account for this address already. Sign in, and open the link again.',
+        { code: 'has_account' },
+      );
+    }
     await joinByInvitation(tx, { link, member, actor: memberActor(member, c.get('requestId')) });
-    if (link.provesEmail) await noteEmailProved(tx, member.id);
     await beginMemberSession(tx, c, { publicUrl, member, by: 'link' });
     return link;
   });
 }
-
-const hasAccount = () =>
-  new Refusal(
-    'conflict',
-    'There is an account for this address already. Sign in, and open the link again.',
-    { code: 'has_account' },
-  );
 
 export async function joinAsMember(
   db: Db,
@@ -64,15 +62,13 @@ export async function joinAsMember(
 ): Promise<LiveLink | undefined> {
   return await inTransaction(db, async (tx) => {
     const link = await takeLink(tx, 'invitation', hashToken(token));
-    if (!link) return undefined;
-    if (link.email?.toLowerCase() !== member.email.toLowerCase()) {
+    if (link && link.email?.toLowerCase() !== member.email.toLowerCase()) {
       throw new Refusal(
         'forbidden',
         'This invitation is for another address than the one you are signed in with.',
       );
     }
-    await joinByInvitation(tx, { link, member, actor });
-    if (link.provesEmail) await noteEmailProved(tx, member.id);
+    if (link) await joinByInvitation(tx, { link, member, actor });
     return link;
   });
 }
@@ -84,6 +80,7 @@ export async function joinByInvitation(
 ) {
   const { orgId, role, isOperator } = link;
   const target = { kind: 'member', id: member.id };
+  if (link.provesEmail) await noteEmailProved(tx, member.id);
   if (orgId && role) {
     await lockRoles(tx, orgId);
     const current = await findMemberRole(tx, orgId, member.id);
@@ -144,51 +141,49 @@ type AnyInvitation = Omit<Required<Invitation>, 'role'> & {
   actor: Actor;
 };
 
-async function invite(tools: InviteTools, { actor, isShown, ...invitation }: AnyInvitation) {
-  const { email, orgId, role, isOperator } = invitation;
+/** Each goes out as a mail in the name of this server, to any address. Replaced and withdrawn ones count too. */
+const maxInvitationsPerDay = 100;
+
+async function invite(
+  { db, secrets, publicUrl, mails }: InviteTools,
+  { actor, isShown, email, orgId, role, isOperator }: AnyInvitation,
+) {
   const token = newToken();
-  const id = await inTransaction(tools.db, async (tx) => {
-    if (orgId) await refuseMembers(tx, orgId, email);
-    if (orgId && actor.kind !== 'command') await refuseMany(tx, orgId);
+  const id = await inTransaction(db, async (tx) => {
+    if (orgId) await refuseInvitation(tx, { orgId, email, actor });
     await tx`
       delete from member_links
       where kind = 'invitation' and used_at is null and lower(email) = lower(${email})
         and org_id is not distinct from ${orgId}::uuid`;
-    const linkId = await insertLink(tx, {
-      ...invitation,
-      kind: 'invitation',
-      provesEmail: tools.mails && !isShown,
-      tokenHash: hashToken(token),
-    });
+    const provesEmail = mails && !isShown;
+    const link = { email, orgId, role, isOperator, provesEmail, tokenHash: hashToken(token) };
+    const linkId = await insertLink(tx, { ...link, kind: 'invitation' });
     const target = { kind: 'invitation', id: linkId };
     const details = { role, operator: isOperator };
     await recordAct(tx, { orgId, actor, act: 'member.invited', target, details });
-    if (tools.mails) {
-      const sealed = tools.secrets.seal(sealedFor(linkId), token).toString('base64');
-      await enqueue(tx, [
-        { task: 'members.mail_invitation', payload: { link_id: linkId, sealed } },
-      ]);
+    if (mails) {
+      const sealed = secrets.seal(sealedFor(linkId), token).toString('base64');
+      const payload = { link_id: linkId, sealed };
+      await enqueue(tx, [{ task: 'members.mail_invitation', payload }]);
     }
     return linkId;
   });
-  return { id, email, url: `${tools.publicUrl}/invitations/${token}` };
+  return { id, email, url: `${publicUrl}/invitations/${token}` };
 }
 
 /** The owner of a token that is sealed until its mail is written. */
 export const sealedFor = (linkId: string) => ({ owner: 'invitation', id: linkId });
 
-async function refuseMembers(tx: Sql, orgId: string, email: string) {
+type InvitationOf = { orgId: string; email: string; actor: Actor };
+
+async function refuseInvitation(tx: Sql, { orgId, email, actor }: InvitationOf) {
   if (!(await lockRoles(tx, orgId))) throw notFound('organization');
-  if (!(await findMemberRoleByEmail(tx, orgId, email))) return;
-  throw new Refusal('conflict', 'this address belongs to a member of the organization already', {
-    code: 'already_member',
-  });
-}
-
-/** Each goes out as a mail in the name of this server, to any address. Replaced and withdrawn ones count too. */
-const maxInvitationsPerDay = 100;
-
-async function refuseMany(tx: Sql, orgId: string) {
+  if (await findMemberRoleByEmail(tx, orgId, email)) {
+    throw new Refusal('conflict', 'this address belongs to a member of the organization already', {
+      code: 'already_member',
+    });
+  }
+  if (actor.kind === 'command') return;
   const { made, next_in_seconds } = await countInvitations(tx, orgId, maxInvitationsPerDay);
   if (made < maxInvitationsPerDay) return;
   throw new Refusal(
@@ -218,17 +213,10 @@ export const EmailField = v.pipe(
 
 export const NameField = v.pipe(v.string(), v.trim(), v.nonEmpty('Enter a name.'), Line(200));
 
-const maxTyped = 1000;
+const passwordField = (whenEmpty: string) =>
+  v.pipe(v.string(), v.nonEmpty(whenEmpty), v.maxLength(1000, 'The password is too long.'));
 
-export const PasswordField = v.pipe(
-  v.string(),
-  v.nonEmpty('Enter the password.'),
-  v.maxLength(maxTyped, 'The password is too long.'),
-);
+export const PasswordField = passwordField('Enter the password.');
 
 /** A password to be set; `refusePassword` judges it once it is known whose it is. */
-export const NewPasswordField = v.pipe(
-  v.string(),
-  v.nonEmpty('Choose a password.'),
-  v.maxLength(maxTyped, 'The password is too long.'),
-);
+export const NewPasswordField = passwordField('Choose a password.');

@@ -5,7 +5,7 @@ import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
 import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
 import { sealedFor } from './invite.ts';
-import { countResetLinks, findCredentials, findInvitedLink } from './queries.ts';
+import { countResetLinks, findCredentials, findInvitedLink, type LiveLink } from './queries.ts';
 import { insertReset } from './reset.ts';
 
 export type MailLinkTools = {
@@ -26,7 +26,7 @@ export async function mailInvitation(
   const link = await findInvitedLink(db, link_id);
   if (!link?.email) return;
   const token = secrets.open(sealedFor(link_id), Buffer.from(sealed, 'base64'));
-  const letter = invitationLetter({ ...link, url: `${publicUrl}/invitations/${token}` });
+  const letter = invitationLetter(link, `${publicUrl}/invitations/${token}`);
   await mailOrRepeat(appMailer, {
     ...writeAppLetter(letter),
     to: { name: null, address: link.email },
@@ -61,17 +61,15 @@ async function mailOrRepeat(appMailer: AppMailer, mail: AppMail) {
   }
 }
 
-type Invited = { organization: string | null; role: string | null; url: string };
-
-const roles: Readonly<Record<string, string>> = {
+const rights = {
   viewer: 'see its answers',
   editor: 'see its answers and make surveys',
   owner: 'run it as an owner',
 };
 
-function invitationLetter({ organization, role, url }: Invited): AppLetter {
+function invitationLetter({ organization, role }: LiveLink, url: string): AppLetter {
   const place = organization ?? 'askback';
-  const may = roles[role ?? ''] ?? 'run this server as an operator';
+  const may = role ? rights[role] : 'run this server as an operator';
   return {
     subject: `You are invited to ${place}`,
     sentences: [

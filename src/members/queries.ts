@@ -26,7 +26,7 @@ export async function findCredentialsById(sql: Sql, id: string) {
   return row;
 }
 
-/** Returns true while the password is the one that was checked; it stays so until the transaction ends. */
+/** Returns true while the password is the one that was checked, and locks it until the transaction ends. */
 export async function lockPassword(sql: Sql, { id, passwordHash }: MemberCredentials) {
   const { count } = await sql`
     select from members where id = ${id} and password_hash = ${passwordHash} for share`;
@@ -37,15 +37,11 @@ export async function hasMembers(sql: Sql): Promise<boolean> {
   return (await sql`select from members limit 1`).length > 0;
 }
 
-type NewMember = {
-  email: string;
-  name: string;
-  passwordHash: string | null;
-  isOperator: boolean;
-};
-
 /** Adds a member; returns nothing when the address has an account already. */
-export async function insertMember(sql: Sql, { email, name, passwordHash, isOperator }: NewMember) {
+export async function insertMember(
+  sql: Sql,
+  { email, name, passwordHash, isOperator }: Omit<MemberCredentials, 'id' | 'hasCodes'>,
+) {
   const row = { email, name, password_hash: passwordHash, is_operator: isOperator };
   const [member] = await sql<MemberName[]>`
     insert into members ${sql(row)}
@@ -58,7 +54,7 @@ export async function setPassword(sql: Sql, memberId: string, passwordHash: stri
   await sql`update members set password_hash = ${passwordHash} where id = ${memberId}`;
 }
 
-/** Held until the transaction ends: changes of what a member signs in with wait for each other. */
+/** Serializes changes of what a member signs in with, until the transaction ends. */
 export async function lockMember(sql: Sql, id: string) {
   await sql`select from members where id = ${id} for no key update`;
 }
@@ -79,17 +75,11 @@ export async function setOperator(sql: Sql, memberId: string, isOperator: boolea
   return count > 0;
 }
 
-type MemberOfDeployment = {
-  id: string;
-  name: string;
-  email: string;
-  is_operator: boolean;
+type MemberOfDeployment = Omit<ListedMember, 'role' | 'has_second_step'> & {
   organizations: number;
-  last_used_at: Date | null;
-  created_at: Date;
 };
 
-export async function listAllMembers(sql: Sql): Promise<MemberOfDeployment[]> {
+export async function listAllMembers(sql: Sql) {
   return await sql<MemberOfDeployment[]>`
     -- all organizations
     select m.id, m.name, m.email, m.is_operator,
@@ -101,17 +91,19 @@ export async function listAllMembers(sql: Sql): Promise<MemberOfDeployment[]> {
 
 type LinkKind = 'welcome' | 'invitation' | 'reset';
 
-type NewLink = {
-  tokenHash: Buffer;
-  kind: LinkKind;
-  email?: string;
-  memberId?: string;
-  orgId?: string | null;
-  role?: Role | null;
-  isOperator?: boolean;
+export type LiveLink = {
+  id: string;
+  email: string | null;
+  memberId: string | null;
+  orgId: string | null;
+  organization: string | null;
+  role: Role | null;
+  isOperator: boolean;
   /** Set when it goes to the address alone, so that using it proves the address. */
-  provesEmail?: boolean;
+  provesEmail: boolean;
 };
+
+type NewLink = { tokenHash: Buffer; kind: LinkKind } & Partial<LiveLink>;
 
 const validFor = { welcome: '24 hours', invitation: '7 days', reset: '1 hour' } as const;
 
@@ -126,17 +118,6 @@ export async function insertLink(sql: Sql, link: NewLink): Promise<string> {
       returning id`,
   ).id;
 }
-
-export type LiveLink = {
-  id: string;
-  email: string | null;
-  memberId: string | null;
-  orgId: string | null;
-  organization: string | null;
-  role: Role | null;
-  isOperator: boolean;
-  provesEmail: boolean;
-};
 
 const isLive = (sql: Sql) => sql`used_at is null and expires_at > now()`;
 
@@ -154,7 +135,7 @@ export async function findLink(sql: Sql, kind: LinkKind, tokenHash: Buffer) {
   return link;
 }
 
-export async function findInvitedLink(sql: Sql, id: string): Promise<LiveLink | undefined> {
+export async function findInvitedLink(sql: Sql, id: string) {
   const [link] = await sql<LiveLink[]>`
     -- all organizations
     select ${linkFields(sql)}
@@ -175,7 +156,7 @@ export async function takeLink(sql: Sql, kind: LinkKind, tokenHash: Buffer) {
 }
 
 /** Uses up all invitations of an address that has proved to be the person's own. */
-export async function takeInvitationsOf(sql: Sql, email: string): Promise<LiveLink[]> {
+export async function takeInvitationsOf(sql: Sql, email: string) {
   return await sql<LiveLink[]>`
     -- all organizations
     update member_links l
@@ -214,7 +195,7 @@ export async function countResetLinks(sql: Sql, memberId: string): Promise<numbe
   ).count;
 }
 
-export type PendingInvitation = {
+type PendingInvitation = {
   id: string;
   email: string;
   role: Role;
@@ -245,7 +226,7 @@ export type ListedMember = {
   created_at: Date;
 };
 
-export async function listMembers(sql: Sql, orgId: string): Promise<ListedMember[]> {
+export async function listMembers(sql: Sql, orgId: string) {
   return await sql<ListedMember[]>`
     select m.id, m.name, m.email, s.role, m.is_operator, m.totp_since is not null as has_second_step,
            (select max(used_at) from sessions where member_id = m.id) as last_used_at, s.created_at
@@ -255,7 +236,7 @@ export async function listMembers(sql: Sql, orgId: string): Promise<ListedMember
     order by lower(m.name), m.email_key`;
 }
 
-export type MemberRole = { id: string; name: string; email: string; role: Role };
+export type MemberRole = MemberName & { role: Role };
 
 const memberRoles = (sql: Sql, orgId: string) => sql`
   select m.id, m.name, m.email, s.role
@@ -274,7 +255,7 @@ export async function findMemberRoleByEmail(sql: Sql, orgId: string, email: stri
   return row;
 }
 
-/** Held until the transaction ends: changes of an organization's roles wait for each other. */
+/** Serializes changes of an organization's roles, until the transaction ends. */
 export async function lockRoles(sql: Sql, orgId: string): Promise<boolean> {
   const { count } = await sql`
     select from organizations where id = ${orgId} for no key update`;
@@ -302,7 +283,7 @@ export async function deleteRole(sql: Sql, orgId: string, memberId: string) {
   await sql`delete from memberships where org_id = ${orgId} and member_id = ${memberId}`;
 }
 
-/** How many invitations an organization made within 24 hours, and when the first of the newest `max` counts no more. */
+/** Counts the invitations of the last 24 hours, up to `max`, and the seconds until one more may be made. */
 export async function countInvitations(sql: Sql, orgId: string, max: number) {
   return one(
     await sql<{ made: number; next_in_seconds: number }[]>`

@@ -45,9 +45,8 @@ export async function makeResetLink(
 ): Promise<{ url: string }> {
   const member = await findCredentials(db, email);
   if (!member) throw notFound('member');
-  const { token } = await inTransaction(db, (tx) =>
-    insertReset(tx, member.id, { actor, provesEmail: false }),
-  );
+  const link = { actor, provesEmail: false };
+  const { token } = await inTransaction(db, (tx) => insertReset(tx, member.id, link));
   return { url: `${publicUrl}/reset/${token}` };
 }
 
@@ -106,6 +105,7 @@ export async function isWelcome(db: Db, token: string): Promise<boolean> {
 }
 
 type FirstMember = {
+  token: string;
   name: string;
   email: string;
   /** Null where the deployment takes no passwords: the next sign-in is at the OpenID provider. */
@@ -113,28 +113,24 @@ type FirstMember = {
   organization: string;
 };
 
-/**
- * Makes the first member, who runs the deployment and owns the organization named. Returns the organization's slug;
- * nothing when the link does not work any more.
- */
+/** Makes the first member, an operator and owner. Returns the organization's slug; nothing when the link is over. */
 export async function joinFirst(
   { db, publicUrl }: SignInTools,
   c: Context,
-  { token, name, email, password, organization: named }: FirstMember & { token: string },
+  { token, name, email, password, organization: named }: FirstMember,
 ): Promise<string | undefined> {
   const address = clientAddress(c);
   const passwordHash = password === null ? null : await hashPassword(password, { address });
   return await inTransaction(db, async (tx) => {
-    if (!(await takeLink(tx, 'welcome', hashToken(token)))) return undefined;
-    if (await hasMembers(tx)) return undefined;
+    const link = await takeLink(tx, 'welcome', hashToken(token));
+    if (!link || (await hasMembers(tx))) return undefined;
     const member = await insertMember(tx, { name, email, passwordHash, isOperator: true });
     if (!member) return undefined;
     const actor = memberActor(member, c.get('requestId'));
-    const organization = await createOrganization(tx, actor, { name: named });
-    const orgId = organization.id;
+    const { id: orgId, slug } = await createOrganization(tx, actor, { name: named });
     await saveRole(tx, { orgId, memberId: member.id, role: 'owner' });
     await recordAct(tx, { orgId, actor, act: 'member.joined', details: { role: 'owner' } });
     await beginMemberSession(tx, c, { publicUrl, member, by: 'link' });
-    return organization.slug;
+    return slug;
   });
 }

@@ -85,16 +85,16 @@ type BeginMemberSession = {
   by: 'password' | 'code' | 'passkey' | 'sso' | 'link';
 };
 
-/** The last step of every way to sign in: a new session, and its trace. */
+/** The last step of every way to sign in: a new session, and its record in the audit log. */
 export async function beginMemberSession(
   tx: Sql,
   c: Context,
   { publicUrl, member, by }: BeginMemberSession,
 ) {
-  await beginSession(tx, c, { publicUrl, memberId: member.id });
+  const memberId = member.id;
+  await beginSession(tx, c, { publicUrl, memberId });
   const actor = memberActor(member, c.get('requestId'));
-  const started = { memberId: member.id, actor, details: { by } };
-  await recordAccountAct(tx, { ...started, act: 'session.started' });
+  await recordAccountAct(tx, { memberId, actor, act: 'session.started', details: { by } });
 }
 
 /** Ends the session of this browser. Without one it only clears the cookie. */
@@ -161,24 +161,22 @@ export async function takeHandshake<const S extends v.GenericSchema>(
   const value = getCookie(c, name);
   if (!value) return undefined;
   deleteCookie(c, name, cookieAttributes(publicUrl));
-  const pending = open(secrets, kind, value);
-  const read = v.safeParse(data, pending?.data);
-  if (!pending || !read.success || pending.expires < Date.now()) return undefined;
-  // Of the bytes: base64 can be written in more than one way.
-  const hash = createHash('sha256').update(Buffer.from(value, 'base64url')).digest();
+  const bytes = Buffer.from(value, 'base64url');
+  let pending: Pending;
+  try {
+    pending = JSON.parse(secrets.open(ownerOf(kind), bytes));
+  } catch {
+    return undefined; // made up, or sealed with a key that is gone
+  }
+  const read = v.safeParse(data, pending.data);
+  if (!read.success || pending.expires < Date.now()) return undefined;
+  // The hash of the bytes: base64 can be written in more than one way.
+  const hash = createHash('sha256').update(bytes).digest();
   const { count } = await db`
     insert into spent_handshakes (hash, expires_at)
     values (${hash}, ${new Date(pending.expires)})
     on conflict do nothing`;
   return count > 0 ? read.output : undefined;
-}
-
-function open(secrets: Secrets, kind: Handshake, value: string): Pending | undefined {
-  try {
-    return JSON.parse(secrets.open(ownerOf(kind), Buffer.from(value, 'base64url')));
-  } catch {
-    return undefined; // made up, or sealed with a key that is gone
-  }
 }
 
 const ownerOf = (kind: Handshake) => ({ owner: 'handshake', id: kind });

@@ -61,7 +61,7 @@ test('base32 is the one of RFC 4648, without padding', () => {
 });
 
 test('totpUrl carries the account, the issuer and the secret', () => {
-  const url = new URL(totpUrl({ secret, email: 'ann+x@acme.test', issuer: 'askback at acme' }));
+  const url = new URL(totpUrl(secret, 'ann+x@acme.test', 'askback at acme'));
   assert.equal(decodeURIComponent(url.pathname), '/askback at acme:ann+x@acme.test');
   const wanted = { secret: base32(secret), issuer: 'askback at acme', digits: '6', period: '30' };
   assert.partialDeepStrictEqual(Object.fromEntries(url.searchParams), wanted);

@@ -15,7 +15,15 @@ import {
   type ScreenEnv,
   withNext,
 } from '../../sessions/session.ts';
-import { Actions, Confirm, Mistakes, Secret, State, Time } from '../../web/app/badges.tsx';
+import {
+  Actions,
+  Confirm,
+  LinkButton,
+  Mistakes,
+  Secret,
+  State,
+  Time,
+} from '../../web/app/badges.tsx';
 import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
 import {
   Choice,
@@ -401,9 +409,11 @@ function showInvitation(
             </p>
           ) : null}
           <p>
-            <a class="button primary" href={withNext('/sign-in', new URL(c.req.url).pathname)}>
-              Sign in
-            </a>
+            <LinkButton
+              href={withNext('/sign-in', new URL(c.req.url).pathname)}
+              text="Sign in"
+              kind="primary"
+            />
           </p>
         </>
       ) : null}

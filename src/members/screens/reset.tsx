@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
-import { Mistakes } from '../../web/app/badges.tsx';
+import { LinkButton, Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
@@ -98,9 +98,7 @@ function showSent(c: Context, { mailbox }: MemberTools) {
         </p>
       )}
       <p>
-        <a class="more" href="/sign-in">
-          Back to sign in
-        </a>
+        <LinkButton href="/sign-in" text="Back to sign in" kind="more" />
       </p>
     </>
   );
@@ -209,11 +207,7 @@ export function showForm(
         <Mistakes form={form} />
         {fields}
         <Submit>{button}</Submit>
-        {more ? (
-          <a class="more" href={more.href}>
-            {more.text}
-          </a>
-        ) : null}
+        {more ? <LinkButton {...more} kind="more" /> : null}
       </form>
     </>
   );

@@ -6,7 +6,7 @@ import { notFound, Refusal } from '../../errors.ts';
 import { clientAddress } from '../../lib/http/client-address.ts';
 import { type MemberEnv, recentProof, requireRecentProof } from '../../sessions/session.ts';
 import type { SignInSettings } from '../../settings.ts';
-import { Confirm, CopyButton, Mistakes, State, Time } from '../../web/app/badges.tsx';
+import { Confirm, CopyButton, LinkButton, Mistakes, State, Time } from '../../web/app/badges.tsx';
 import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
 import {
   emptyForm,
@@ -49,11 +49,7 @@ type PasskeysPartProps = { passkeys: readonly ListedPasskey[]; isPossible: boole
 
 /** `isPossible`: browsers have passkeys at the address of this service. */
 export function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
-  const add = (
-    <a class="button" href="/account/passkeys/new">
-      Add a passkey
-    </a>
-  );
+  const add = <LinkButton href="/account/passkeys/new" text="Add a passkey" />;
   return (
     <Part id="passkeys" title="Passkeys" act={isPossible ? add : undefined}>
       <p class="small soft">
@@ -121,12 +117,8 @@ export function CodesPart({ proofs }: { proofs: AccountProofs }) {
       </p>
       <p class="small soft">{left}</p>
       <div class="actions">
-        <a class="button" href="/account/codes/renew">
-          New recovery codes
-        </a>
-        <a class="button danger" href="/account/codes/off">
-          Switch off
-        </a>
+        <LinkButton href="/account/codes/renew" text="New recovery codes" />
+        <LinkButton href="/account/codes/off" text="Switch off" kind="danger" />
       </div>
     </Part>
   );
@@ -144,9 +136,7 @@ export function SsoPart({ proofs, oidc }: { proofs: AccountProofs; oidc: SignInS
       </p>
       {ssoIssuer ? (
         <div class="actions">
-          <a class="button danger" href="/account/sso/remove">
-            Remove link
-          </a>
+          <LinkButton href="/account/sso/remove" text="Remove link" kind="danger" />
         </div>
       ) : null}
     </Part>
@@ -354,7 +344,7 @@ async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyFo
           Any app for one-time codes will do. Where it cannot scan, type the key below into it.
         </p>
         <QrCode
-          text={totpUrl({ secret, email, issuer: `askback ${host}` })}
+          text={totpUrl(secret, email, `askback ${host}`)}
           title="QR code of the key for the authenticator app"
         />
         <p>
@@ -394,9 +384,7 @@ function showRecovery(c: Context<MemberEnv>, { secrets }: MemberTools) {
       <pre id="recovery">{shown.output.codes.join('\n')}</pre>
       <div class="actions">
         <CopyButton from="recovery" />
-        <a class="button primary" href="/account">
-          I have stored them
-        </a>
+        <LinkButton href="/account" text="I have stored them" kind="primary" />
       </div>
     </section>
   );

@@ -15,7 +15,7 @@ import {
 } from '../../sessions/session.ts';
 import type { OidcSettings } from '../../settings.ts';
 import { assetUrl } from '../../web/app/assets.ts';
-import { Mistakes } from '../../web/app/badges.tsx';
+import { LinkButton, Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import { emptyForm, Field, readForm, Submit, statusOf, withMistake } from '../../web/app/forms.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
@@ -86,9 +86,7 @@ function showSignIn(c: Context, tools: MemberTools, form = emptyForm()) {
             <Email form={form} autocomplete="username webauthn" />
             <CurrentPassword name="password" label="Password" form={form} />
             <Submit>Sign in</Submit>
-            <a class="more" href="/forgot">
-              Forgot password?
-            </a>
+            <LinkButton href="/forgot" text="Forgot password?" kind="more" />
           </form>
         ) : null}
         <OtherWaysToSignIn tools={tools} next={next} />
@@ -317,9 +315,7 @@ function showBackToSignIn(c: Context, { title, text, status }: BackToSignIn) {
     <>
       <p>{text}</p>
       <p class="actions">
-        <a class="button" href="/sign-in">
-          Back to sign-in
-        </a>
+        <LinkButton href="/sign-in" text="Back to sign-in" />
       </p>
     </>
   );

@@ -2,6 +2,18 @@ import type { Child } from 'hono/jsx';
 import type { FlashNotice } from './flash.ts';
 import { emptyForm, Field, type FormState, SubmitOrCancel } from './forms.tsx';
 
+type LinkButtonProps = { href: string; text: string; kind?: 'primary' | 'danger' | 'more' };
+
+/** A link that looks like a button; `more` is a quiet one. */
+export function LinkButton({ href, text, kind }: LinkButtonProps) {
+  const look = kind === 'more' ? kind : `button${kind ? ` ${kind}` : ''}`;
+  return (
+    <a class={look} href={href}>
+      {text}
+    </a>
+  );
+}
+
 /** Buttons and links in a row. */
 export function Actions({ children }: { children: Child }) {
   return <div class="actions">{children}</div>;
