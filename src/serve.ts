@@ -10,7 +10,7 @@ import { migrate } from './lib/db/migrate.ts';
 import { followReplica } from './lib/db/replica.ts';
 import { requestsLimitMs } from './lib/http/http.ts';
 import { httpAddress, isLoopbackHost, isWildcardHost } from './lib/http/http-address.ts';
-import { type Listener, listen } from './lib/http/listen.ts';
+import { listen } from './lib/http/listen.ts';
 import type { Log } from './lib/log/log.ts';
 import { createLifecycle, keepOnlyNetwork, type Lifecycle } from './lib/process/lifecycle.ts';
 import { reachServiceManager } from './lib/process/service-manager.ts';
@@ -20,13 +20,12 @@ import { serviceLog } from './log-fields.ts';
 import { mailboxUrl } from './mailbox/pages.tsx';
 import { makeWelcomeLink } from './members/reset.ts';
 import {
-  type Counting,
   showMetrics,
   startCounting,
   takeMetricsAddress,
   writeLines,
 } from './observations/metrics.ts';
-import { type Database, openDatabase, writeServiceRecord } from './open-database.ts';
+import { openDatabase, writeServiceRecord } from './open-database.ts';
 import {
   type ListenAddresses,
   nameHost,
@@ -34,7 +33,7 @@ import {
   whereToListen,
 } from './operations/doctor.ts';
 import { warnOfReplica } from './operations/findings.ts';
-import { type Readiness, startReadiness } from './operations/health.ts';
+import { startReadiness } from './operations/health.ts';
 import { createJobsApp } from './operations/home-routes.ts';
 import {
   type Config,
@@ -50,12 +49,10 @@ import { startWork } from './work.ts';
 const stopLimitMs = 29_000;
 const mailboxSecretBytes = 24;
 
-type Serving = { url: string; welcomeUrl: string | undefined };
-
 export async function serve(
   tools: CommandTools,
   asked: { role?: ProcessRole | undefined },
-  ready: (serving: Serving) => void,
+  ready: (serving: { url: string; welcomeUrl: string | undefined }) => void,
 ): Promise<void> {
   const config = withRole(tools.config(), asked.role);
   const where = whereToListen(config);
@@ -95,6 +92,9 @@ function withRole(config: Config, role = config.role ?? undefined): Config {
   return { ...config, role: role ?? null };
 }
 
+/** A replica that follows is seen to do so within this; the address of any other one may be wrong. */
+const replicaPatienceMs = 2000;
+
 type Start = {
   config: Config;
   where: ListenAddresses;
@@ -103,8 +103,9 @@ type Start = {
   tools: Pick<CommandTools, 'say' | 'environment'>;
 };
 
-/** One line for each part. They stop in the reverse of this order: first what brings work, last what it needs. */
+/** One step for each part. They stop in the reverse of this order: first what brings work, last what it needs. */
 async function start({ config, where, log, parts, tools: { say, environment } }: Start) {
+  const { role } = config;
   await parts.start(
     'lines',
     () => writeLines(log),
@@ -137,121 +138,94 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   // A proxy may be in front of a service with a public address, and make every visitor look local.
   const isLocal = isLoopbackHost(new URL(publicUrl).hostname);
   const mailboxSecret = isLocal ? null : randomBytes(mailboxSecretBytes).toString('base64url');
-  if (!config.publicUrl && isWildcardHost(listener.host)) say(wildcardWarning(publicUrl));
+  if (!config.publicUrl && isWildcardHost(listener.host)) {
+    say(
+      `warning: links in mails begin with ${publicUrl}, which other machines cannot open: set ASKBACK_PUBLIC_URL`,
+    );
+  }
   await writeServiceRecord(db, publicUrl);
   const work = await startWork({ config, log, parts, database, publicUrl, say });
+  const { jobs, secrets } = work;
 
-  let isLost = false;
-  lost.catch(() => {
-    isLost = true;
-  });
-  await startRequests({
-    config,
-    log,
-    parts,
-    counting,
-    database,
-    work,
-    publicUrl,
-    mailboxSecret,
-    listener,
-    metricsListener,
-    say,
-    isLost: () => isLost,
-  });
-  const hasPages = config.role !== 'jobs';
-  if (work.mailbox && hasPages) say(whereMailsLand(mailboxUrl(address, mailboxSecret)));
-  const welcomeUrl = hasPages ? await makeWelcomeLink(db, publicUrl) : undefined;
-  keepOnlyNetwork();
-  return { address, welcomeUrl, lost };
-}
-
-const wildcardWarning = (url: string) =>
-  `warning: links in mails begin with ${url}, which other machines cannot open: set ASKBACK_PUBLIC_URL`;
-
-const whereMailsLand = (url: string) =>
-  `no SMTP server is configured: mails stay on this machine, to be read at ${url}`;
-
-/** A service manager would kill the process silently; it is better to exit with a message before that. */
-async function stopInTime(stopping: Promise<void>, log: Log) {
-  await withinMs(stopping, stopLimitMs, () => {
-    log.fatal(`not everything stopped within ${stopLimitMs / 1000} seconds`);
-    process.exit(1);
-  });
-}
-
-/** A replica that follows is seen to do so within this; the address of any other one may be wrong. */
-const replicaPatienceMs = 2000;
-
-type StartRequests = {
-  config: Config;
-  log: Log;
-  parts: Lifecycle;
-  counting: Counting;
-  database: Database;
-  work: Awaited<ReturnType<typeof startWork>>;
-  publicUrl: string;
-  mailboxSecret: string | null;
-  listener: Listener;
-  metricsListener: Listener | undefined;
-  isLost: () => boolean;
-  say: (sentence: string) => void;
-};
-
-/** Opens the listeners to requests, and on the way down says so to load balancers before closing them. */
-async function startRequests(tools: StartRequests) {
-  const { config, log, parts, database, work, publicUrl } = tools;
-  const proxies = watchProxies(tools.say);
-  const readiness = await startReadiness({
-    parts,
-    jobs: work.jobs,
-    database,
-    secrets: work.secrets,
-    role: config.role,
-  });
+  const proxies = watchProxies(say);
+  const readiness = await startReadiness({ parts, jobs, database, secrets, role });
   const { checks } = readiness;
-  const trustsLocal = tools.mailboxSecret === null;
-  const replica = await startReplica(tools);
+  const replica = await startReplica(config, { parts, primary: sessions.db, say });
   const metrics = await showMetrics(
-    { config, parts, log, counting: tools.counting, listener: tools.metricsListener, trustsLocal },
-    { ...database, checks, replica, jobs: work.jobs },
+    { config, parts, log, counting, listener: metricsListener, trustsLocal: isLocal },
+    { ...database, checks, replica, jobs },
   );
   const warnings = {
     ...readiness.warnings,
     proxy: proxies.check,
     ...(replica && { replica: () => warnOfReplica(replica.problem()) }),
   };
-  if (config.role === 'jobs') {
-    const { fetch } = createJobsApp({ log, checks, warnings, metrics });
-    return await openRequests(tools, readiness, fetch);
-  }
-  const app = createApp({
-    log,
-    settings: config,
-    checks,
-    publicUrl,
-    metrics,
-    ...work,
-    db: database.requestDb,
-    replica,
-    warnings,
-    mailboxSecret: tools.mailboxSecret,
-    onUntrustedProxy: proxies.saw,
+  const app =
+    role === 'jobs'
+      ? createJobsApp({ log, checks, warnings, metrics })
+      : createApp({
+          log,
+          settings: config,
+          checks,
+          publicUrl,
+          metrics,
+          ...work,
+          db: database.requestDb,
+          replica,
+          warnings,
+          mailboxSecret,
+          onUntrustedProxy: proxies.saw,
+        });
+  await parts.start(
+    'requests',
+    () => listener.open(app.fetch),
+    // A request that was in flight at the signal has had the time before this as well.
+    () => listener.drain(requestsLimitMs - config.drainSeconds * 1000),
+  );
+  let isLost = false;
+  lost.catch(() => {
+    isLost = true;
   });
-  await openRequests(tools, readiness, app.fetch);
+  await parts.start(
+    'readiness',
+    () => {},
+    // On the way down load balancers are told before the listeners close.
+    async () => {
+      readiness.drain();
+      // Without its database it cannot serve the requests that would still come.
+      const seconds = isLost ? 0 : config.drainSeconds;
+      if (seconds > 0) await sleep(seconds * 1000);
+    },
+  );
+  const hasPages = role !== 'jobs';
+  if (work.mailbox && hasPages) {
+    say(
+      `no SMTP server is configured: mails stay on this machine, to be read at ${mailboxUrl(address, mailboxSecret)}`,
+    );
+  }
+  const welcomeUrl = hasPages ? await makeWelcomeLink(db, publicUrl) : undefined;
+  keepOnlyNetwork();
+  return { address, welcomeUrl, lost };
 }
 
 /** A process that runs jobs alone answers no reads. */
-async function startReplica({ config, parts, database, say }: StartRequests) {
-  const { readDatabaseUrl: url, role, databaseConnections: connections } = config;
-  const processors = config.databaseProcessors;
-  if (!url || role === 'jobs') return undefined;
-  const share = (db: Db) => shareFairly(db, createPoolSlots({ connections, processors }));
-  const maxLagSeconds = config.readMaxLagSeconds;
-  const limits = serviceLimits;
-  const options = { url, connections, maxLagSeconds, limits, share, program: 'askback reads' };
+async function startReplica(
+  config: Config,
+  { parts, primary, say }: { parts: Lifecycle; primary: Db; say: (sentence: string) => void },
+) {
+  const { readDatabaseUrl: url, databaseConnections: connections } = config;
+  if (!url || config.role === 'jobs') return undefined;
+  const slots = createPoolSlots({ connections, processors: config.databaseProcessors });
   const replica = await parts.start('replica', () =>
-    followReplica({ ...options, primary: database.sessions.db }),
+    followReplica({
+      url,
+      primary,
+      connections,
+      maxLagSeconds: config.readMaxLagSeconds,
+      limits: serviceLimits,
+      share: (db) => shareFairly(db, slots),
+      program: 'askback reads',
+    }),
   );
   setTimeout(() => {
     const warning = warnOfReplica(replica.problem());
@@ -260,25 +234,10 @@ async function startReplica({ config, parts, database, say }: StartRequests) {
   return replica;
 }
 
-async function openRequests(
-  { config, parts, listener, isLost }: StartRequests,
-  readiness: Readiness,
-  fetch: Parameters<Listener['open']>[0],
-) {
-  await parts.start(
-    'requests',
-    () => listener.open(fetch),
-    // A request that was in flight at the signal has had the time before this as well.
-    () => listener.drain(requestsLimitMs - config.drainSeconds * 1000),
-  );
-  await parts.start(
-    'readiness',
-    () => {},
-    async () => {
-      readiness.drain();
-      // Without its database it cannot serve the requests that would still come.
-      const seconds = isLost() ? 0 : config.drainSeconds;
-      if (seconds > 0) await sleep(seconds * 1000);
-    },
-  );
+/** A service manager would kill the process silently; it is better to exit with a message before that. */
+async function stopInTime(stopping: Promise<void>, log: Log) {
+  await withinMs(stopping, stopLimitMs, () => {
+    log.fatal(`not everything stopped within ${stopLimitMs / 1000} seconds`);
+    process.exit(1);
+  });
 }
