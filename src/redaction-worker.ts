@@ -32,28 +32,24 @@ export type RedactionWorker = ReturnType<typeof createRedactionWorker>;
  */
 export function createRedactionWorker(
   log: Pick<Log, 'warn'> = { warn() {} },
-  worker: Pick<Worker, 'run' | 'stop'> = createThread(),
+  worker: Pick<Worker, 'run' | 'stop'> = createWorker({
+    program,
+    idleMs,
+    heapMb,
+    waitingPerGroup: waitingPerOrganization,
+  }),
 ) {
-  const logFailure = (task: ThreadTask, { kind }: WorkerError) =>
-    log.warn({ task, why: kind }, 'could not read a text in time');
-
-  async function run<Result>(task: ThreadTask, orgId: string, input: unknown) {
+  async function run<Result>(name: ThreadTask, orgId: string, input: unknown) {
     try {
-      const limitMs = limitsMs[task];
-      return (await worker.run({ name: task, input, group: orgId, limitMs })) as Result;
+      const limitMs = limitsMs[name];
+      return (await worker.run({ name, input, group: orgId, limitMs })) as Result;
     } catch (error) {
-      logFailure(task, error as WorkerError);
+      const { kind } = error as WorkerError;
+      log.warn({ task: name, why: kind }, 'could not read a text in time');
+      // Its mail server sends the message again later.
+      if (name === 'report' && kind === 'busy') throw tooManyReports();
       return undefined;
     }
-  }
-
-  /** A message that came back is handed in again by its mail server: too many at once wait there. */
-  async function report<Result>(orgId: string, message: Uint8Array) {
-    const task = { name: 'report', input: message, group: orgId, limitMs: limitsMs.report };
-    return (await worker.run(task).catch((error: WorkerError) => {
-      logFailure('report', error);
-      if (error.kind === 'busy') throw tooManyReports();
-    })) as Result | undefined;
   }
 
   return {
@@ -66,7 +62,7 @@ export function createRedactionWorker(
     /** What the thread's analyst makes of a remark; undefined when it could not in time. */
     analyze: <Result>(remark: { orgId: string }) => run<Result>('analyze', remark.orgId, remark),
     /** What a message that came back reports; undefined when the thread could not read it. */
-    report,
+    report: <Result>(orgId: string, message: Uint8Array) => run<Result>('report', orgId, message),
     stop: worker.stop,
   };
 }
@@ -75,9 +71,6 @@ const tooManyReports = () =>
   new Refusal('unavailable', 'too many messages wait to be read: hand this one in again later', {
     retryInSeconds: 5,
   });
-
-const createThread = () =>
-  createWorker({ program, idleMs, heapMb, waitingPerGroup: waitingPerOrganization });
 
 /** Out of the executable, next to this file in a checkout, or next to the bundle. */
 function program(): ThreadProgram {

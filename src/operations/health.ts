@@ -17,7 +17,7 @@ import {
 } from '../open-database.ts';
 import type { Config } from '../settings.ts';
 import type { ProcessRole } from '../settings-validators.ts';
-import { listSealedSamples, type SealedSample } from './queries.ts';
+import { listSealedSamples } from './queries.ts';
 
 const lookAtSecretsEveryMs = 60_000;
 const patienceMs = 1000;
@@ -84,10 +84,11 @@ const runnerDown = ({ state }: RunnerState) => (state === 'running' ? undefined 
  * `warnings` find is shown there too and makes it no less ready.
  */
 export function healthRoutes(checks: Checks, warnings: Checks = {}) {
-  let looking: Promise<ReadinessAnswer> | undefined;
+  type Found = Awaited<ReturnType<typeof failedChecks>>[];
+  let looking: Promise<Found> | undefined;
   /** Callers that come at the same time share one look. */
   const look = () => {
-    looking ??= lookOnce(checks, warnings).finally(() => {
+    looking ??= Promise.all([failedChecks(checks), failedChecks(warnings)]).finally(() => {
       looking = undefined;
     });
     return looking;
@@ -96,20 +97,13 @@ export function healthRoutes(checks: Checks, warnings: Checks = {}) {
   return new Hono()
     .get('/healthz', (c) => c.json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }))
     .get('/readyz', async (c) => {
-      const { failing, warned } = await look();
+      const [failing = {}, warned = {}] = await look();
       c.header('Cache-Control', 'no-store');
       const extras = Object.keys(warned).length > 0 ? { warnings: warned } : {};
       if (Object.keys(failing).length === 0) return c.json({ status: 'ready', ...extras });
       const error = `not ready: ${Object.values(failing).join('; ')}`;
       return c.json({ status: 'not ready', error, failing, red: failing, ...extras }, 503);
     });
-}
-
-type ReadinessAnswer = { failing: Record<string, string>; warned: Record<string, string> };
-
-async function lookOnce(checks: Checks, warnings: Checks): Promise<ReadinessAnswer> {
-  const [failing, warned] = await Promise.all([failedChecks(checks), failedChecks(warnings)]);
-  return { failing, warned };
 }
 
 export function databaseChecks(db: Db): Checks {
@@ -140,7 +134,7 @@ async function unlessAway(ask: () => Promise<string | undefined>, away: string |
 }
 
 const healthcheckTimeoutMs = 3000;
-const mostOfBody = 4096;
+const maxBody = 4096;
 
 export async function findService(
   config: Config,
@@ -149,26 +143,22 @@ export async function findService(
   const { host, port } = config;
   if (port !== 0) return localAddress(host, port);
   // With PORT=0 only the service knows its address. It is in the service record, unless links have a public URL.
-  const record = config.publicUrl ? undefined : await readRecord(config, { say });
-  if (!record)
-    throw new Refusal(
-      'unavailable',
-      'with PORT=0 the address of the service is unknown: set PORT to a fixed one',
-    );
-  const { hostname, port: taken } = new URL(record.public_url);
-  return httpAddress(reachable(hostname.replace(/^\[|\]$/g, '')), Number(taken));
+  if (!config.publicUrl) {
+    const atOnce = { ...config, databaseWaitSeconds: 0 };
+    const { db, close } = await openDatabase(atOnce, { say, connections: 1 });
+    const record = await readServiceRecord(db).finally(close);
+    const url = record && new URL(record.public_url);
+    if (url) return localAddress(url.hostname.replace(/^\[|\]$/g, ''), Number(url.port));
+  }
+  throw new Refusal(
+    'unavailable',
+    'with PORT=0 the address of the service is unknown: set PORT to a fixed one',
+  );
 }
-
-async function readRecord(config: Config, { say }: Pick<CommandTools, 'say'>) {
-  const atOnce = { ...config, databaseWaitSeconds: 0 };
-  const { db, close } = await openDatabase(atOnce, { say, connections: 1 });
-  return await readServiceRecord(db).finally(close);
-}
-
-export const localAddress = (host: string, port: number) => httpAddress(reachable(host), port);
 
 /** A wildcard is where one listens, not where one calls. */
-const reachable = (host: string) => ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[host] ?? host;
+export const localAddress = (host: string, port: number) =>
+  httpAddress({ '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host, port);
 
 export async function askWarnings(address: string): Promise<{ proxy?: string }> {
   try {
@@ -185,7 +175,7 @@ export async function askHealth(url: string): Promise<{ status: number | null; s
   try {
     const signal = AbortSignal.timeout(healthcheckTimeoutMs);
     const response = await fetch(url, { signal, redirect: 'manual' });
-    const body = (await response.text()).slice(0, mostOfBody);
+    const body = (await response.text()).slice(0, maxBody);
     return { status: response.status, sentence: `${url} answers ${response.status}: ${body}` };
   } catch (error) {
     const late = (error as Error).name === 'TimeoutError';
@@ -196,18 +186,15 @@ export async function askHealth(url: string): Promise<{ status: number | null; s
 
 export async function countUnreadableSecrets(sql: Sql, secrets: Secrets): Promise<number> {
   const samples = await listSealedSamples(sql, secrets.keyId.length);
-  return samples
-    .filter((sample) => !opens(secrets, sample))
-    .reduce((sum, { webhooks }) => sum + webhooks, 0);
-}
-
-function opens(secrets: Secrets, { org_id: orgId, id, secret }: SealedSample): boolean {
-  try {
-    secrets.open({ owner: orgId, id }, secret);
-    return true;
-  } catch {
-    return false;
+  let unreadable = 0;
+  for (const { org_id: owner, id, secret, webhooks } of samples) {
+    try {
+      secrets.open({ owner, id }, secret);
+    } catch {
+      unreadable += webhooks;
+    }
   }
+  return unreadable;
 }
 
 export function wrongKeySentence(webhooks: number): string | undefined {

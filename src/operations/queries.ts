@@ -48,11 +48,9 @@ export async function listSenders(sql: Sql, orgId: string | null): Promise<strin
   return rows.map(({ from_email }) => from_email);
 }
 
-export type SealedSample = { org_id: string; id: string; secret: Buffer; webhooks: number };
-
 /** One webhook for each key that secrets are encrypted with, and how many have that key. */
 export async function listSealedSamples(sql: Sql, keyIdBytes: number) {
-  return await sql<SealedSample[]>`
+  return await sql<{ org_id: string; id: string; secret: Buffer; webhooks: number }[]>`
     -- all organizations
     select distinct on (key_id) org_id, id, secret, (count(*) over (partition by key_id))::int as webhooks
     from (

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { recordExport } from '../../audit/export.ts';
 import { notFound, Refusal } from '../../errors.ts';
-import { csvAnswer } from '../../lib/export/export.ts';
+import { answerExport } from '../../lib/export/export.ts';
 import { parseList } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -60,7 +60,10 @@ export const campaignScreens = (tools: AdvanceTools) =>
       const survey = { orgId: c.var.organization.id, surveyId: idParam(c, 'survey') };
       await getOrgSurvey(tools.db, survey.orgId, survey.surveyId);
       await recordExport(tools.db, editor, 'contacts.exported');
-      return csvAnswer(exportJudgement(tools.db, survey), 'judgement.csv');
+      return answerExport('csv', {
+        name: 'judgement',
+        parts: exportJudgement(tools.db, survey),
+      });
     })
 
     .get('/:id/send/:campaign', (c) => {
@@ -74,7 +77,8 @@ export const campaignScreens = (tools: AdvanceTools) =>
       const run = await findRun(tools.db, c.var.organization.id, campaignId);
       if (run?.survey_id !== surveyId) throw notFound('campaign');
       await recordExport(tools.db, editor, 'contacts.exported');
-      return csvAnswer(exportResults(tools.db, c.var.organization.id, campaignId), 'results.csv');
+      const parts = exportResults(tools.db, c.var.organization.id, campaignId);
+      return answerExport('csv', { name: 'results', parts });
     })
 
     .post('/:id/send/:campaign/pause', async (c) => {

@@ -1,25 +1,13 @@
 import * as v from 'valibot';
 import { one, type Part, type Sql } from '../db/db.ts';
 
-export const csvAnswer = (lines: AsyncIterable<string>, name: string): Response =>
-  new Response(ReadableStream.from(lines).pipeThrough(new TextEncoderStream()), {
-    headers: {
-      'Content-Type': 'text/csv; charset=utf-8',
-      'Content-Disposition': `attachment; filename="${name}"`,
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-    },
-  });
-
 // Answers that are a file of any length.
 
-const exportFormats = ['csv', 'jsonl'] as const;
-export type ExportFormat = (typeof exportFormats)[number];
-
 export const ExportFormat = v.pipe(
-  v.optional(v.picklist(exportFormats, 'must be csv or jsonl'), 'csv'),
+  v.optional(v.picklist(['csv', 'jsonl'], 'must be csv or jsonl'), 'csv'),
   v.description('comma-separated values for spreadsheets, or a JSON object a line'),
 );
+export type ExportFormat = v.InferOutput<typeof ExportFormat>;
 
 export const exportTypes: Readonly<Record<ExportFormat, string>> = {
   csv: 'text/csv; charset=utf-8',
@@ -30,11 +18,11 @@ export const aboutCsv =
   'Columns of CSV are the fields, lists joined by `;` and objects as JSON. A text that a spreadsheet would run as a ' +
   "formula gets a ' before it.";
 
-type ExportedFile = { name: string; parts: AsyncGenerator<FileText> };
+type ExportedFile = { name: string; parts: AsyncIterable<FileText> };
 
 /** A file to be saved. Its parts are made as fast as the reader takes them, and no more once it is gone. */
 export const answerExport = (format: ExportFormat, { name, parts }: ExportedFile): Response =>
-  new Response(pulled(parts), {
+  new Response(ReadableStream.from(encodeParts(parts)), {
     headers: {
       'Content-Type': exportTypes[format],
       'Content-Disposition': `attachment; filename="${name}.${format}"`,
@@ -42,21 +30,9 @@ export const answerExport = (format: ExportFormat, { name, parts }: ExportedFile
     },
   });
 
-function pulled(parts: AsyncGenerator<FileText>): ReadableStream<Uint8Array> {
+async function* encodeParts(parts: AsyncIterable<FileText>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await parts.next();
-        if (done) controller.close();
-        else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
-      },
-      async cancel() {
-        await parts.return(undefined);
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  for await (const part of parts) yield typeof part === 'string' ? encoder.encode(part) : part;
 }
 
 // Lists of any length, newest first, read range by range.

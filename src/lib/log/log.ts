@@ -55,11 +55,10 @@ export type Fields = LogFields & {
   [Name in (typeof ownFields)[number]]?: Name extends 'err' ? unknown : LogValue;
 };
 
-type Write = {
-  (fields: Fields, message: string): void;
-  (message: string): void;
-};
-export type Log = Record<LogLevel, Write>;
+export type Log = Record<
+  LogLevel,
+  { (fields: Fields, message: string): void; (message: string): void }
+>;
 
 type LogOptions = {
   level: LogLevel | 'silent';
@@ -82,15 +81,10 @@ export function createLog({ level, fields = [], to = standardError() }: LogOptio
   );
 }
 
-function pick(allowed: readonly string[], given: Record<string, unknown>): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
-  for (const name of allowed) {
-    const value = given[name];
-    if (value === undefined || value === null) continue;
-    fields[name] = value;
-  }
-  return fields;
-}
+const pick = (allowed: readonly string[], fields: Record<string, unknown>) =>
+  Object.fromEntries(
+    allowed.filter((name) => fields[name] != null).map((name) => [name, fields[name]]),
+  );
 
 function standardError(): pino.DestinationStream {
   if (!process.stderr.isTTY) return pino.destination({ dest: 2, sync: true });
@@ -106,13 +100,13 @@ type Described = {
   cause?: Described;
 };
 
-const mostCauses = 5;
+const maxCauses = 5;
 
 /**
  * An error as a log may keep it: where it happened and what kind it is, without the values that a
  * database, a parser or a mail server quotes in its message.
  */
-function describeError(error: unknown, causesLeft = mostCauses): Described {
+function describeError(error: unknown, causesLeft = maxCauses): Described {
   if (!(error instanceof Error))
     return { type: typeof error, message: withoutValues(String(error)) };
   const { code } = error as { code?: unknown };
@@ -141,24 +135,21 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const lastValue = /: "(.*)"$/s;
 const jsonText = /, (\.\.\.)?"(.*)"(\.\.\.)? is not valid JSON$/s;
 
-/** What is longer holds somebody's text, and would take long to be looked through. */
-const longestMessage = 1000;
+/** A longer message holds somebody's text, and would take long to be searched. */
+const maxMessage = 1000;
 
 /** Names of things in the database stay, and ids; what is quoted else, addresses and tokens do not. */
 export function withoutValues(message: string): string {
-  return shortened(message)
+  // A value that is cut off has no end that it could be found by.
+  const beginning =
+    message.length > maxMessage ? message.slice(0, maxMessage).replace(/["'`].*$/s, '…') : message;
+  return beginning
     .replace(lastValue, ': "…"')
     .replace(jsonText, ', "…" is not valid JSON')
     .replace(quoted, (whole, thing) => (thing ? whole : '"…"'))
     .replace(address, '…')
     .replace(longWord, (word) => (isToken(word) ? '…' : word));
 }
-
-/** A value that is cut off has no end that it could be found by. */
-const shortened = (message: string) =>
-  message.length > longestMessage
-    ? message.slice(0, longestMessage).replace(/["'`].*$/s, '…')
-    : message;
 
 const isToken = (word: string) => /\d/.test(word) && /[A-Za-z]/.test(word) && !uuid.test(word);
 
