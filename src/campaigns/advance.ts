@@ -18,7 +18,7 @@ import { inFlight } from '../sends/rules.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import {
-  type AskableContact,
+  contactRow,
   type JudgedContact,
   judgeAskable,
   judgementsOf,
@@ -56,7 +56,6 @@ export type AdvanceTools = {
 };
 
 export type CampaignTurn = { org_id: string; campaign_id: string; turn: number };
-type Closed = { opensAt: Date; now: Date };
 type Step = 'again' | 'over' | 'later';
 
 /**
@@ -75,7 +74,14 @@ async function takeStep(tx: Sql, tools: AdvanceTools, job: CampaignTurn): Promis
   const campaign = await lockOwnTurn(tx, job);
   if (!campaign) return 'over';
   const now = tools.now?.() ?? new Date();
-  if (campaign.status === 'scheduled') return await startScheduled(tx, campaign, now);
+  if (campaign.status === 'scheduled') {
+    if (campaign.send_at && campaign.send_at > now) {
+      return await lookAt(tx, campaign, campaign.send_at);
+    }
+    const started = await startCampaign(tx, campaign, now);
+    await recordOwn(tx, campaign, started ? 'campaign.started' : 'campaign.finished');
+    return started ? 'again' : 'over';
+  }
 
   const ids = { orgId: job.org_id, campaignId: job.campaign_id };
   await endBatches(tx, ids);
@@ -83,11 +89,21 @@ async function takeStep(tx: Sql, tools: AdvanceTools, job: CampaignTurn): Promis
   const isClosed = opensAt > now;
   const withdrawn = isClosed ? await withdrawBatches(tx, campaign) : 0;
   const open = await countOpenMails(tx, ids);
+  // Outside of its window nothing begins: what was claimed waits again. The window may be changed meanwhile.
   if (isClosed && campaign.waiting + withdrawn > 0) {
-    return await waitUntil(tx, campaign, { opensAt, now });
+    await changeCampaign(tx, campaign, { next_mail_at: null });
+    const atLatest = now.getTime() + lookWhenClosedEveryMs;
+    return await lookAt(tx, campaign, new Date(Math.min(opensAt.getTime(), atLatest)));
   }
-  if (campaign.waiting === 0 && open === 0) return await finish(tx, campaign, now);
-  return await mail(tx, campaign, { open, now });
+  if (campaign.waiting > 0 || open > 0) return await mail(tx, campaign, { open, now });
+  // What a survey does by itself goes on when more contacts fall due.
+  if (campaign.kind !== 'campaign') {
+    await changeCampaign(tx, campaign, { next_at: null });
+    return 'over';
+  }
+  await changeCampaign(tx, campaign, { status: 'finished', finished_at: now, next_at: null });
+  await recordOwn(tx, campaign, 'campaign.finished');
+  return 'over';
 }
 
 async function mail(tx: Sql, campaign: CampaignState, { open, now }: { open: number; now: Date }) {
@@ -107,32 +123,6 @@ async function lockOwnTurn(tx: Sql, { org_id, campaign_id, turn }: CampaignTurn)
   const campaign = await lockCampaign(tx, { orgId: org_id, campaignId: campaign_id });
   const isOn = campaign?.status === 'scheduled' || campaign?.status === 'running';
   return isOn && campaign.turn === turn ? campaign : undefined;
-}
-
-async function startScheduled(tx: Sql, campaign: CampaignState, now: Date): Promise<Step> {
-  const opensAt = campaign.send_at && campaign.send_at > now ? campaign.send_at : now;
-  if (opensAt > now) return await lookAt(tx, campaign, opensAt);
-  const started = await startCampaign(tx, campaign, now);
-  await recordOwn(tx, campaign, started ? 'campaign.started' : 'campaign.finished');
-  return started ? 'again' : 'over';
-}
-
-/** Outside of its window nothing begins: what was claimed waits again. The window may be changed meanwhile. */
-async function waitUntil(tx: Sql, campaign: CampaignState, { opensAt, now }: Closed) {
-  await changeCampaign(tx, campaign, { next_mail_at: null });
-  const atLatest = new Date(now.getTime() + lookWhenClosedEveryMs);
-  return await lookAt(tx, campaign, opensAt < atLatest ? opensAt : atLatest);
-}
-
-async function finish(tx: Sql, campaign: CampaignState, now: Date): Promise<Step> {
-  // What a survey does by itself goes on when more contacts fall due.
-  if (campaign.kind !== 'campaign') {
-    await changeCampaign(tx, campaign, { next_at: null });
-    return 'over';
-  }
-  await changeCampaign(tx, campaign, { status: 'finished', finished_at: now, next_at: null });
-  await recordOwn(tx, campaign, 'campaign.finished');
-  return 'over';
 }
 
 async function lookAt(tx: Sql, campaign: CampaignState, at: Date): Promise<Step> {
@@ -171,18 +161,21 @@ async function refuseOrThrow({ db, now }: AdvanceTools, job: CampaignTurn, error
   return 'over' as const;
 }
 
-type OwnAct = 'campaign.started' | 'campaign.finished' | 'campaign.refused';
-
-const recordOwn = (tx: Sql, { org_id: orgId, id }: CampaignState, act: OwnAct) =>
-  recordAct(tx, { orgId, actor: jobActor('campaigns'), act, target: { kind: 'campaign', id } });
-
-type ToStart = Pick<CampaignState, 'id' | 'org_id' | 'survey_id'>;
+const recordOwn = (
+  tx: Sql,
+  { org_id: orgId, id }: CampaignState,
+  act: 'campaign.started' | 'campaign.finished' | 'campaign.refused',
+) => recordAct(tx, { orgId, actor: jobActor('campaigns'), act, target: { kind: 'campaign', id } });
 
 /**
  * Judges all contacts that are still to be asked and reserves the quota of all mails, or refuses the whole campaign.
  * Returns whether there is anything to mail.
  */
-export async function startCampaign(tx: Sql, campaign: ToStart, now: Date) {
+export async function startCampaign(
+  tx: Sql,
+  campaign: Pick<CampaignState, 'id' | 'org_id' | 'survey_id'>,
+  now: Date,
+) {
   const { id: campaignId, org_id: orgId, survey_id: surveyId } = campaign;
   const survey = { orgId, surveyId };
   const settings = await lockUsage(tx, orgId, now);
@@ -196,68 +189,39 @@ export async function startCampaign(tx: Sql, campaign: ToStart, now: Date) {
   }
   refuseOverLimit(settings, sums.waiting);
   await addUsage(tx, orgId, settings.month, sums.waiting);
-  const isEmpty = sums.waiting === 0;
   await changeCampaign(tx, campaign, {
     ...sums,
     month: settings.month,
     started_at: now,
     duplicates: sums.total - sums.waiting,
-    next_at: now,
-    ...(isEmpty
+    ...(sums.waiting === 0
       ? { status: 'finished', finished_at: now, next_at: null }
-      : { status: 'running', next_mail_at: now }),
+      : { status: 'running', next_at: now, next_mail_at: now }),
   });
-  return !isEmpty;
+  return sums.waiting > 0;
 }
 
 const isMailed = ({ judgement }: JudgedContact) => 'send' in judgement;
-
-function contactRow({ id: contact_id, judgement }: JudgedContact) {
-  if ('send' in judgement) return { contact_id, reason_code: null, reason: null };
-  const { reason_code, reason } = judgement;
-  return { contact_id, reason_code, reason };
-}
-
-type CampaignJudgement = {
-  total: number;
-  mailed: number;
-  reasons: Map<string, number>;
-  used: number;
-  monthly_send_limit: number;
-};
 
 /** The same judgement without a lock; nothing is written. Each contact passes `onJudged`. */
 export async function judgeCampaign(
   sql: Sql,
   survey: OrgSurvey,
-  onJudged: (judged: readonly JudgedContact[]) => void | Promise<void> = () => {},
-): Promise<CampaignJudgement> {
-  const settings = await readUsage(sql, survey.orgId);
-  const { used, monthly_send_limit } = settings;
-  const judgement: CampaignJudgement = {
-    total: 0,
-    mailed: 0,
-    reasons: new Map(),
-    used,
-    monthly_send_limit,
-  };
-  for await (const judged of judgeAskable(sql, survey, settings.frequency_days)) {
-    judgement.total += judged.length;
-    for (const each of judged) count(judgement, each);
-    await onJudged(judged);
+  onJudged: (judged: readonly JudgedContact[]) => void = () => {},
+) {
+  const { used, monthly_send_limit, frequency_days } = await readUsage(sql, survey.orgId);
+  const reasons = new Map<string, number>();
+  let [total, mailed] = [0, 0];
+  for await (const judged of judgeAskable(sql, survey, frequency_days)) {
+    total += judged.length;
+    for (const { judgement } of judged) {
+      if ('send' in judgement) mailed += 1;
+      else reasons.set(judgement.reason_code, (reasons.get(judgement.reason_code) ?? 0) + 1);
+    }
+    onJudged(judged);
   }
-  return judgement;
+  return { total, mailed, reasons, used, monthly_send_limit };
 }
-
-function count(judgement: CampaignJudgement, { judgement: each }: JudgedContact) {
-  if ('send' in each) judgement.mailed += 1;
-  else {
-    const before = judgement.reasons.get(each.reason_code) ?? 0;
-    judgement.reasons.set(each.reason_code, before + 1);
-  }
-}
-
-type StopOptions = { now: Date; actor?: Actor; reason?: string };
 
 /**
  * Ends a campaign: what has not begun is not mailed, and its quota is given back. A mail in flight still gets its
@@ -266,7 +230,7 @@ type StopOptions = { now: Date; actor?: Actor; reason?: string };
 export async function stopIn(
   tx: Sql,
   campaign: CampaignState,
-  { now, actor = jobActor('campaigns'), reason }: StopOptions,
+  { now, actor = jobActor('campaigns'), reason }: { now: Date; actor?: Actor; reason?: string },
 ) {
   const { org_id: orgId, id: campaignId, month } = campaign;
   if (month) await lockMonth(tx, orgId, month);
@@ -277,7 +241,7 @@ export async function stopIn(
     status: 'stopped',
     finished_at: now,
     next_at: null,
-    ...(reason === undefined ? {} : { reason }),
+    ...(reason !== undefined && { reason }),
   });
   const target = { kind: 'campaign', id: campaignId } as const;
   await recordAct(tx, { orgId, actor, act: 'campaign.stopped', target });
@@ -305,86 +269,47 @@ async function claimBatch(tx: Sql, campaign: CampaignState, paced: PacedMails, n
   const { frequency_days: frequencyDays } = await lockUsage(tx, orgId, now);
   await lockForContacts(tx, survey);
   const contacts = await listWaiting(tx, { ...survey, campaignId }, paced.mails);
-  if (contacts.length === 0) return await dropDeleted(tx, campaign, month);
+  if (contacts.length === 0) {
+    // Contacts that were deleted while they waited count as blocked.
+    const { waiting: blocked, next_mail_at: nextMailAt } = campaign;
+    await countJudged(tx, campaign, { claimed: 0, blocked, nextMailAt });
+    return await addUsage(tx, orgId, month, -blocked);
+  }
 
+  const isReminder = campaign.kind === 'reminder';
+  const { judged, mailOf } = isReminder
+    ? await judgeReminded(tx, survey, contacts)
+    : { judged: await judgeSome(tx, survey, contacts, frequencyDays), mailOf: undefined };
   const batchId = randomUUID();
-  const judged = await judgeWaiting(tx, campaign, { contacts, frequencyDays });
-  const { claims, blocked } = await claimMails(tx, survey, { ...judged, batchId, month });
-  await insertBatch(tx, { id: batchId, orgId, campaignId, mails: claims.length });
-  await saveDecided(tx, { orgId, campaignId }, [
-    ...claims.map(({ contact_id }) => ({ contact_id, batch_id: batchId, ...unblocked })),
-    ...blocked.map((each) => ({ ...each, batch_id: null })),
-  ]);
-  const { nextMailAt } = paced;
-  await countJudged(tx, campaign, { claimed: claims.length, blocked: blocked.length, nextMailAt });
-  await addUsage(tx, orgId, month, -blocked.length);
-  return contacts.length;
-}
-
-type Waiting = { contacts: readonly AskableContact[]; frequencyDays: number | null };
-type JudgedMails = Pick<ToClaim, 'judged' | 'reminder'>;
-
-/** Contacts that are asked by the rules of a send; those that are reminded by whether they still may be. */
-async function judgeWaiting(
-  tx: Sql,
-  { org_id: orgId, survey_id: surveyId, kind, reminder: number }: CampaignState,
-  { contacts, frequencyDays }: Waiting,
-): Promise<JudgedMails> {
-  const survey = { orgId, surveyId };
-  if (kind !== 'reminder')
-    return { judged: await judgeSome(tx, survey, { contacts, frequencyDays }) };
-  const { judged, mailOf } = await judgeReminded(tx, survey, contacts);
-  return { judged, reminder: { number, mailOf } };
-}
-
-const unblocked = { reason_code: null, reason: null };
-type ToClaim = {
-  judged: readonly JudgedContact[];
-  batchId: string;
-  month: string;
-  reminder?: { number: number; mailOf: ReadonlyMap<string, string> };
-};
-
-async function claimMails(
-  tx: Sql,
-  survey: { orgId: string; surveyId: string },
-  { judged, batchId, month, reminder }: ToClaim,
-) {
-  const sendable = judged.filter(({ judgement }) => 'send' in judgement);
   const claims = await insertClaims(tx, survey, {
     requestId: batchId,
     month,
     traceparent: null,
     awaited: false,
-    reminder: reminder?.number ?? 0,
-    claims: sendable.map(({ id, email }) => {
-      const remindsOf = reminder?.mailOf.get(id);
-      return { contact_id: id, email, ...(remindsOf && { reminds_of: remindsOf }) };
+    reminder: isReminder ? campaign.reminder : 0,
+    claims: judged.filter(isMailed).map(({ id, email }) => {
+      return { contact_id: id, email, reminds_of: mailOf?.get(id) ?? null };
     }),
   });
   const contactIds = claims.map(({ contact_id }) => contact_id);
-  if (!reminder) {
+  if (!isReminder) {
     await markClaimed(tx, survey, contactIds);
-    if (claims.length > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
+    if (claims.length > 0) await reopenSurvey(tx, orgId, surveyId);
     await saveBlocked(tx, survey, judgementsOf(judged));
   }
   const mailIds = claims.map(({ id }) => id);
-  await enqueue(tx, jobsOf({ orgId: survey.orgId, traceparent: null }, mailIds));
+  await enqueue(tx, jobsOf({ orgId, traceparent: null }, mailIds));
+  await insertBatch(tx, { id: batchId, orgId, campaignId, mails: claims.length });
   const claimed = new Set(contactIds);
-  const blocked = judged
-    .filter(({ id }) => !claimed.has(id))
-    .map((each) =>
-      'send' in each.judgement ? { contact_id: each.id, ...inFlight } : contactRow(each),
-    );
-  return { claims, blocked };
-}
-
-/** Contacts that were deleted while they waited count as blocked, and their quota is given back. */
-async function dropDeleted(tx: Sql, campaign: CampaignState, month: string) {
-  const { waiting: blocked } = campaign;
-  await countJudged(tx, campaign, { claimed: 0, blocked, nextMailAt: campaign.next_mail_at });
-  await addUsage(tx, campaign.org_id, month, -blocked);
-  return blocked;
+  const decided = judged.map((each) => {
+    if (claimed.has(each.id)) return { ...contactRow(each), batch_id: batchId };
+    return isMailed(each) ? { contact_id: each.id, ...inFlight } : contactRow(each);
+  });
+  await saveDecided(tx, { orgId, campaignId }, decided);
+  const blocked = judged.length - claims.length;
+  const { nextMailAt } = paced;
+  await countJudged(tx, campaign, { claimed: claims.length, blocked, nextMailAt });
+  await addUsage(tx, orgId, month, -blocked);
 }
 
 /** Withdraws the mails of a campaign that have not begun: their contacts wait again, their quota stays reserved. */

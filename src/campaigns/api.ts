@@ -226,6 +226,8 @@ const Campaign = v.object({
   finished_at: v.nullable(Moment),
 });
 
+export type CampaignRecord = v.InferOutput<typeof Campaign>;
+
 const TriedCampaign = v.object({
   ...Campaign.entries,
   id: v.null(),

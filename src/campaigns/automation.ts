@@ -2,10 +2,11 @@ import { Refusal } from '../errors.ts';
 import { inTransaction, type Sql } from '../lib/db/db.ts';
 import { addUsage, lockUsage } from '../organizations/queries.ts';
 import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
-import type { OrgSurvey } from '../surveys/queries.ts';
 import { type AdvanceTools, enqueueTurn } from './advance.ts';
 import {
+  contactRow,
   countEnrolled,
+  type Enrolment,
   findRemindedUntil,
   judgementsOf,
   judgeSome,
@@ -13,7 +14,6 @@ import {
   listDueToRemind,
   listSelfAsking,
   type SelfAskingSurvey,
-  type StandingCampaign,
   saveSeenUntil,
   saveStanding,
 } from './judge.ts';
@@ -73,8 +73,6 @@ async function askDue(tools: AdvanceTools, survey: SelfAskingSurvey, now: Date) 
   await enroll(tools, { survey, now, reminder: 0, afterDays });
 }
 
-type Enrolment = { survey: SelfAskingSurvey; now: Date; reminder: number; afterDays: number };
-
 /** Adds what is due until nothing is, so many contacts at a time. A survey that was closed meanwhile is left alone. */
 async function enroll(tools: AdvanceTools, enrolment: Enrolment) {
   for (let goesOn = true; goesOn; ) {
@@ -85,70 +83,45 @@ async function enroll(tools: AdvanceTools, enrolment: Enrolment) {
   }
 }
 
-async function enrollSome(tx: Sql, { survey, now, reminder, afterDays }: Enrolment) {
-  const orgSurvey = { orgId: survey.org_id, surveyId: survey.survey_id };
-  const kind = reminder === 0 ? 'asking' : 'reminder';
-  const campaign = await saveStanding(tx, { survey, kind, reminder, afterDays, now });
-  const due = { campaign, afterDays, now, atMost: enrolledAtOnce };
-  const list = kind === 'asking' ? listDueToAsk : listDueToRemind;
-  const contacts = await list(tx, orgSurvey, due);
+async function enrollSome(tx: Sql, enrolment: Enrolment) {
+  const { survey, now, reminder, afterDays } = enrolment;
+  const { org_id: orgId, survey_id: surveyId } = survey;
+  const isAsking = reminder === 0;
+  const campaign = await saveStanding(tx, enrolment);
+  const due = { ...enrolment, campaign, atMost: enrolledAtOnce };
+  const contacts = await (isAsking ? listDueToAsk : listDueToRemind)(tx, due);
   if (contacts.length === 0) {
-    await moveOn(tx, orgSurvey, { campaign, kind, afterDays, now });
+    // The next look begins where this one has found all done.
+    const asked = new Date(now.getTime() - afterDays * dayMs);
+    await saveSeenUntil(tx, due, isAsking ? asked : await findRemindedUntil(tx, due));
     return false;
   }
-  const settings = await lockUsage(tx, survey.org_id, now);
+  const settings = await lockUsage(tx, orgId, now);
   // The quota of contacts that wait is that of an earlier month: they go first.
   if (campaign.waiting > 0 && campaign.month !== settings.month) return false;
-  await lockOpenSurvey(tx, orgSurvey);
+  await lockOpenSurvey(tx, { orgId, surveyId });
   const room = Math.max(settings.monthly_send_limit - settings.used, 0);
-  const frequencyDays = settings.frequency_days;
-  const rows =
-    kind === 'asking'
-      ? await judgeAsked(tx, orgSurvey, { contacts, frequencyDays, room })
-      : contacts.map(({ id }, place) => ({ contact_id: id, ...(place < room ? open : overLimit) }));
-  const ids = { orgId: survey.org_id, campaignId: campaign.id };
-  await insertCampaignContacts(tx, { ...orgSurvey, campaignId: campaign.id }, rows);
+  let rows: NewCampaignContact[];
+  if (isAsking) {
+    const judged = await judgeSome(tx, { orgId, surveyId }, contacts, settings.frequency_days);
+    await saveBlocked(tx, { orgId, surveyId }, judgementsOf(judged));
+    let free = room;
+    rows = judged.map(contactRow).filter(({ reason_code }) => reason_code !== null || free-- > 0);
+  } else {
+    rows = contacts.map(({ id: contact_id }, place) => {
+      return { contact_id, ...(place < room ? { reason_code: null, reason: null } : overLimit) };
+    });
+  }
+  await insertCampaignContacts(tx, { orgId, surveyId, campaignId: campaign.id }, rows);
   const waiting = rows.filter(({ reason_code }) => reason_code === null).length;
   const turn = campaign.turn + 1;
-  await addUsage(tx, survey.org_id, settings.month, waiting);
-  await countEnrolled(tx, ids, { total: rows.length, waiting, month: settings.month, turn, now });
-  await enqueueTurn(tx, { org_id: survey.org_id, id: campaign.id, turn }, now);
+  await addUsage(tx, orgId, settings.month, waiting);
+  await countEnrolled(tx, due, { total: rows.length, waiting, month: settings.month, turn });
+  await enqueueTurn(tx, { org_id: orgId, id: campaign.id, turn }, now);
   return contacts.length === enrolledAtOnce && rows.length === contacts.length;
 }
 
-const open = { reason_code: null, reason: null };
 const overLimit = {
   reason_code: 'send_limit',
   reason: 'the monthly send limit was reached when the reminder was due',
 };
-
-type ToAsk = Parameters<typeof judgeSome>[2] & { room: number };
-
-async function judgeAsked(tx: Sql, survey: OrgSurvey, { contacts, frequencyDays, room }: ToAsk) {
-  const judged = await judgeSome(tx, survey, { contacts, frequencyDays });
-  await saveBlocked(tx, survey, judgementsOf(judged));
-  let free = room;
-  return judged.flatMap(({ id, judgement }): NewCampaignContact[] => {
-    if (!('send' in judgement)) {
-      const { reason_code, reason } = judgement;
-      return [{ contact_id: id, reason_code, reason }];
-    }
-    free -= 1;
-    return free >= 0 ? [{ contact_id: id, ...open }] : [];
-  });
-}
-
-type Looked = {
-  campaign: StandingCampaign;
-  kind: 'asking' | 'reminder';
-  afterDays: number;
-  now: Date;
-};
-
-/** Remembers up to when all is done, so that the next look is short. */
-async function moveOn(tx: Sql, survey: OrgSurvey, { campaign, kind, afterDays, now }: Looked) {
-  const asked = new Date(now.getTime() - afterDays * dayMs);
-  const until =
-    kind === 'asking' ? asked : await findRemindedUntil(tx, survey, { campaign, afterDays, now });
-  await saveSeenUntil(tx, { orgId: survey.orgId, campaignId: campaign.id }, until);
-}

@@ -14,7 +14,7 @@ import {
   stopIn,
   withdrawBatches,
 } from './advance.ts';
-import { type JudgedContact, judgeAskable } from './judge.ts';
+import { contactRow, type JudgedContact, judgeAskable } from './judge.ts';
 import {
   type CampaignState,
   changeCampaign,
@@ -41,7 +41,8 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, wish: Camp
   return await inTransaction(tools.db, async (tx) => {
     const survey = { orgId, surveyId: wish.surveyId };
     const { name } = await getOrgSurvey(tx, orgId, wish.surveyId);
-    const campaignId = await insertCampaign(tx, orgId, {
+    const campaignId = await insertCampaign(tx, {
+      org_id: orgId,
       survey_id: wish.surveyId,
       name: wish.name ?? name,
       per_hour: wish.per_hour ?? null,
@@ -74,7 +75,7 @@ export const pauseCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
     if (campaign.status === 'paused') return;
     await withdrawBatches(tx, campaign);
     await changeCampaign(tx, campaign, { status: 'paused', next_at: null });
-    await record(tx, by, { act: 'campaign.paused', id });
+    await recordAct(tx, { ...by, act: 'campaign.paused', target: { kind: 'campaign', id } });
   });
 
 /** Lets a paused campaign go on, at its pace from now on. Another stays as it is. */
@@ -85,52 +86,37 @@ export const resumeCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
     const status = campaign.started_at ? 'running' : 'scheduled';
     await changeCampaign(tx, campaign, { status, turn, next_at: now, next_mail_at: now });
     await enqueueTurn(tx, { ...campaign, turn }, now);
-    await record(tx, by, { act: 'campaign.resumed', id });
+    await recordAct(tx, { ...by, act: 'campaign.resumed', target: { kind: 'campaign', id } });
   });
 
 export const stopCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
   control(tools, { by, id }, (tx, campaign, now) => stopIn(tx, campaign, { now, actor: by.actor }));
 
-type Controlled = { by: Writer; id: string };
-
 async function control(
   tools: AdvanceTools,
-  { by, id }: Controlled,
+  { by, id }: { by: Writer; id: string },
   act: (tx: Sql, campaign: CampaignState, now: Date) => Promise<void>,
 ) {
   await inTransaction(tools.db, async (tx) => {
     const campaign = await lockCampaign(tx, { orgId: by.orgId, campaignId: id });
     if (campaign?.kind !== 'campaign') throw notFound('campaign');
-    if (!['scheduled', 'running', 'paused'].includes(campaign.status)) throw over(campaign);
+    if (!['scheduled', 'running', 'paused'].includes(campaign.status)) {
+      const over = `the campaign is over: it is ${campaign.status}`;
+      throw new Refusal('conflict', over, { code: 'campaign_over' });
+    }
     await act(tx, campaign, tools.now?.() ?? new Date());
   });
 }
-
-const over = ({ status }: CampaignState) =>
-  new Refusal('conflict', `the campaign is over: it is ${status}`, { code: 'campaign_over' });
-
-type ControlAct = { act: 'campaign.paused' | 'campaign.resumed'; id: string };
-
-const record = (tx: Sql, { orgId, actor }: Writer, { act, id }: ControlAct) =>
-  recordAct(tx, { orgId, actor, act, target: { kind: 'campaign', id } });
 
 const examplesOfReason = 8;
 const mostRejects = 1000;
 
 type Example = { email: string; remark: string | null };
 
-export type JudgementView = {
-  mailed: number;
-  blocked: number;
-  /** Lines of the list uploaded last that have no usable address. */
-  invalid: number;
-  alreadyAsked: number;
-  reasons: { code: string; people: number; examples: Example[] }[];
-  used: number;
-  monthlyLimit: number;
-};
+export type JudgementView = Awaited<ReturnType<typeof viewJudgement>>;
 
-export async function viewJudgement(sql: Sql, survey: OrgSurvey): Promise<JudgementView> {
+/** Who would be mailed, and why others would not; `invalid` are lines of the list uploaded last without a usable address. */
+export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const examples = new Map<string, Example[]>();
   const [contacts, rejects, judged] = await Promise.all([
     countContacts(sql, survey),
@@ -151,25 +137,19 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey): Promise<Judgem
     }));
     reasons.push({ code: 'invalid_email', people: rejects.length, examples: lines });
   }
-  return {
-    mailed: judged.mailed,
-    blocked: judged.total - judged.mailed,
-    alreadyAsked,
-    invalid: rejects.length,
-    reasons,
-    used: judged.used,
-    monthlyLimit: judged.monthly_send_limit,
-  };
+  const { total, mailed, used, monthly_send_limit: monthlyLimit } = judged;
+  const blocked = total - mailed;
+  return { mailed, blocked, alreadyAsked, invalid: rejects.length, reasons, used, monthlyLimit };
 }
 
 function keepExamples(examples: Map<string, Example[]>, judged: readonly JudgedContact[]) {
   for (const { email, judgement } of judged) {
     if ('send' in judgement) continue;
-    const known = examples.get(judgement.reason_code) ?? [];
-    if (known.length < examplesOfReason) {
-      const remark = judgement.reason_code === 'frequency' ? judgement.reason : null;
-      examples.set(judgement.reason_code, [...known, { email, remark }]);
-    }
+    const { reason_code, reason } = judgement;
+    const some = examples.get(reason_code) ?? [];
+    examples.set(reason_code, some);
+    const remark = reason_code === 'frequency' ? reason : null;
+    if (some.length < examplesOfReason) some.push({ email, remark });
   }
 }
 
@@ -180,15 +160,14 @@ export async function* exportJudgement(sql: Sql, survey: OrgSurvey) {
   yield csvLine(head);
   const { frequency_days: frequencyDays } = await readUsage(sql, survey.orgId);
   for await (const judged of judgeAskable(sql, survey, frequencyDays)) {
-    yield judged.map(lineOf).join('');
+    const lines = judged.map((each) => {
+      const { reason, reason_code } = contactRow(each);
+      return csvLine([each.email, reason_code === null, reason, reason_code, null]);
+    });
+    yield lines.join('');
   }
   const rejects = await listRejects(sql, survey, mostRejects);
   yield rejects
     .map(({ line, value, reason }) => csvLine([value, false, reason, 'invalid_email', line]))
     .join('');
-}
-
-function lineOf({ email, judgement }: JudgedContact): string {
-  if ('send' in judgement) return csvLine([email, true, null, null, null]);
-  return csvLine([email, false, judgement.reason, judgement.reason_code, null]);
 }

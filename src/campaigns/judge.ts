@@ -7,14 +7,17 @@ import type { SendWindow } from '../surveys/schemas.ts';
 /** Whether contacts may still be reminded, and of which mail. The frequency rule does not count reminders. */
 export async function judgeReminded(
   sql: Sql,
-  survey: OrgSurvey,
+  { orgId, surveyId }: OrgSurvey,
   contacts: readonly AskableContact[],
 ) {
-  const facts = await listReminderFacts(
-    sql,
-    survey,
-    contacts.map(({ id }) => id),
-  );
+  const contactIds = contacts.map(({ id }) => id);
+  const facts = await sql<ReminderFacts[]>`
+    select c.id as contact_id, m.id as mail_id, c.responded_at is not null as answered,
+           (select max(kind) from suppressions x
+            where x.org_id = c.org_id and x.email = c.email_key) as suppressed
+    from contacts c
+    join mails m on m.contact_id = c.id and m.org_id = c.org_id and m.reminder = 0 and m.status = 'sent'
+    where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = any (${contactIds}::uuid[])`;
   const byContact = new Map(facts.map((each) => [each.contact_id, each]));
   const judged = contacts.map((contact): JudgedContact => {
     return { ...contact, judgement: judge(contact, byContact.get(contact.id)) };
@@ -46,21 +49,6 @@ type ReminderFacts = {
   suppressed: 'unsubscribed' | 'bounced' | null;
 };
 
-/** What decides whether contacts may be reminded, of those whose first mail was sent. */
-async function listReminderFacts(
-  sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  contactIds: readonly string[],
-) {
-  return await sql<ReminderFacts[]>`
-    select c.id as contact_id, m.id as mail_id, c.responded_at is not null as answered,
-           (select max(kind) from suppressions x
-            where x.org_id = c.org_id and x.email = c.email_key) as suppressed
-    from contacts c
-    join mails m on m.contact_id = c.id and m.org_id = c.org_id and m.reminder = 0 and m.status = 'sent'
-    where c.org_id = ${orgId} and c.survey_id = ${surveyId} and c.id = any (${[...contactIds]}::uuid[])`;
-}
-
 export type SelfAskingSurvey = {
   org_id: string;
   survey_id: string;
@@ -82,14 +70,6 @@ export async function listSelfAsking(sql: Sql) {
     order by org_id, id`;
 }
 
-type Standing = {
-  survey: SelfAskingSurvey;
-  kind: 'asking' | 'reminder';
-  reminder: number;
-  afterDays: number;
-  now: Date;
-};
-
 export type StandingCampaign = {
   id: string;
   turn: number;
@@ -99,8 +79,17 @@ export type StandingCampaign = {
   seen_until: Date | null;
 };
 
+/** Asking is reminder 0. */
+export type Enrolment = {
+  survey: SelfAskingSurvey;
+  reminder: number;
+  afterDays: number;
+  now: Date;
+};
+
 /** The one row of what a survey does by itself. After other days it begins with the mails of that moment. */
-export async function saveStanding(sql: Sql, { survey, kind, reminder, afterDays, now }: Standing) {
+export async function saveStanding(sql: Sql, { survey, reminder, afterDays, now }: Enrolment) {
+  const kind = reminder === 0 ? 'asking' : 'reminder';
   return one(
     await sql<StandingCampaign[]>`
       -- all organizations
@@ -114,18 +103,17 @@ export async function saveStanding(sql: Sql, { survey, kind, reminder, afterDays
   );
 }
 
-type DueWindow = { campaign: StandingCampaign; afterDays: number; now: Date; atMost: number };
+export type Due = Enrolment & { campaign: StandingCampaign; atMost: number };
 
 export async function listDueToAsk(
   sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  { campaign, afterDays, now, atMost }: DueWindow,
+  { survey: { org_id, survey_id }, campaign, afterDays, now, atMost }: Due,
 ) {
   return await sql<AskableContact[]>`
     -- all organizations
     select c.id, c.email, c.email_key as key
     from contacts c
-    where c.org_id = ${orgId} and c.survey_id::text = ${surveyId} and c.status = 'pending'
+    where c.org_id = ${org_id} and c.survey_id::text = ${survey_id} and c.status = 'pending'
       and c.created_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
       and c.created_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
       and not exists (select from campaign_contacts w
@@ -140,15 +128,14 @@ export async function listDueToAsk(
  */
 export async function listDueToRemind(
   sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  { campaign, afterDays, now, atMost }: DueWindow,
+  { survey: { org_id, survey_id }, campaign, afterDays, now, atMost }: Due,
 ) {
   return await sql<AskableContact[]>`
     -- all organizations
     select c.id, c.email, c.email_key as key
     from mails m
     join contacts c on c.org_id = m.org_id and c.survey_id = m.survey_id and c.id = m.contact_id
-    where m.org_id = ${orgId} and m.survey_id::text = ${surveyId} and m.reminder = 0 and m.status = 'sent'
+    where m.org_id = ${org_id} and m.survey_id::text = ${survey_id} and m.reminder = 0 and m.status = 'sent'
       and m.claimed_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
       and m.finished_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
       and m.finished_at >= ${campaign.created_at}::timestamptz - make_interval(days => ${afterDays})
@@ -160,19 +147,16 @@ export async function listDueToRemind(
     limit ${atMost}`;
 }
 
-type SeenUntil = { campaign: StandingCampaign; afterDays: number; now: Date };
-
 /** Up to when all mails of a survey are done with: none before has no outcome yet, or falls due later. */
 export async function findRemindedUntil(
   sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  { campaign, afterDays, now }: SeenUntil,
+  { survey: { org_id, survey_id }, campaign, afterDays, now }: Due,
 ) {
   const { until } = one(
     await sql<{ until: Date }[]>`
       select least(${now}::timestamptz - make_interval(days => ${afterDays}), min(claimed_at)) as until
       from mails
-      where org_id = ${orgId} and survey_id::text = ${surveyId} and reminder = 0
+      where org_id = ${org_id} and survey_id::text = ${survey_id} and reminder = 0
         and claimed_at > coalesce(${campaign.seen_until}::timestamptz - ${commitMargin}::interval, '-infinity')
         and claimed_at <= ${now}::timestamptz - make_interval(days => ${afterDays})
         and (status in ('claimed', 'sending')
@@ -181,27 +165,29 @@ export async function findRemindedUntil(
   return until;
 }
 
-type Enrolled = { total: number; waiting: number; month: string | null; turn: number; now: Date };
-
 /** Counts contacts that were added to what a survey does by itself, and gives its job a turn. */
 export async function countEnrolled(
   sql: Sql,
-  { orgId, campaignId }: { orgId: string; campaignId: string },
-  { total, waiting, month, turn, now }: Enrolled,
+  { survey: { org_id }, campaign, now }: Due,
+  { total, waiting, month, turn }: { total: number; waiting: number; month: string; turn: number },
 ) {
   await sql`
     update campaigns
     set total = total + ${total}, duplicates = duplicates + ${total - waiting}, waiting = waiting + ${waiting},
         month = coalesce(${month}::date, month), turn = ${turn}, next_at = ${now}
-    where org_id = ${orgId} and id = ${campaignId}`;
+    where org_id = ${org_id} and id = ${campaign.id}`;
 }
 
-export async function saveSeenUntil(
-  sql: Sql,
-  { orgId, campaignId }: { orgId: string; campaignId: string },
-  until: Date,
-) {
-  await sql`update campaigns set seen_until = ${until} where org_id = ${orgId} and id = ${campaignId}`;
+export async function saveSeenUntil(sql: Sql, { survey, campaign }: Due, until: Date) {
+  await sql`
+    update campaigns set seen_until = ${until} where org_id = ${survey.org_id} and id = ${campaign.id}`;
+}
+
+/** As a campaign keeps it. */
+export function contactRow({ id: contact_id, judgement }: JudgedContact) {
+  if ('send' in judgement) return { contact_id, reason_code: null, reason: null };
+  const { reason_code, reason } = judgement;
+  return { contact_id, reason_code, reason };
 }
 
 const judgedAtOnce = 5000;
@@ -212,41 +198,35 @@ export const judgementsOf = (judged: readonly JudgedContact[]) =>
   judged.map(({ judgement }) => judgement);
 
 /** Judges every contact of a survey that is still to be asked, so many at a time: memory stays flat. */
-export async function* judgeAskable(sql: Sql, survey: OrgSurvey, frequencyDays: number | null) {
+export async function* judgeAskable(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  frequencyDays: number | null,
+) {
   for (let after = ''; ; ) {
-    const contacts = await listAskable(sql, survey, { after, atMost: judgedAtOnce });
+    const contacts: AskableContact[] = await sql<AskableContact[]>`
+      select id, email, email_key as key
+      from contacts
+      where org_id = ${orgId} and survey_id = ${surveyId} and status in ('pending', 'failed')
+        and email_key > ${after}
+      order by email_key
+      limit ${judgedAtOnce}`;
     if (contacts.length === 0) return;
-    yield await judgeSome(sql, survey, { contacts, frequencyDays });
+    yield await judgeSome(sql, { orgId, surveyId }, contacts, frequencyDays);
     if (contacts.length < judgedAtOnce) return;
     after = contacts.at(-1)!.key;
   }
 }
 
-type Some = { contacts: readonly AskableContact[]; frequencyDays: number | null };
-
 export async function judgeSome(
   sql: Sql,
   survey: OrgSurvey,
-  { contacts, frequencyDays }: Some,
+  contacts: readonly AskableContact[],
+  frequencyDays: number | null,
 ): Promise<JudgedContact[]> {
   const submitted = contacts.map(({ email }) => readContact({ email }));
-  const judgements = await judgeContacts(sql, survey, { submitted, frequencyDays });
+  const judgements = await judgeContacts(sql, survey, submitted, frequencyDays);
   return contacts.map((contact, place) => ({ ...contact, judgement: judgements[place]! }));
 }
 
 export type AskableContact = { id: string; email: string; key: string };
-type AfterAddress = { after: string; atMost: number };
-
-async function listAskable(
-  sql: Sql,
-  { orgId, surveyId }: OrgSurvey,
-  { after, atMost }: AfterAddress,
-) {
-  return await sql<AskableContact[]>`
-    select id, email, email_key as key
-    from contacts
-    where org_id = ${orgId} and survey_id = ${surveyId} and status in ('pending', 'failed')
-      and email_key > ${after}
-    order by email_key
-    limit ${atMost}`;
-}

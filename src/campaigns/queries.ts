@@ -1,29 +1,11 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { newest, oneJson, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
-import { blockReasons } from '../sends/rules.ts';
+import { blockReasonCodes } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import type { SendWindow } from '../surveys/schemas.ts';
+import type { CampaignRecord } from './api.ts';
 import type { AskableContact } from './judge.ts';
-
-export type CampaignRecord = {
-  id: string;
-  survey_id: string;
-  name: string;
-  status: CampaignStatus;
-  send_at: string | null;
-  per_hour: number | null;
-  total: number;
-  sent: number;
-  duplicates: number;
-  invalid: number;
-  failed: number;
-  remaining: number;
-  reason: string | null;
-  created_at: string;
-  started_at: string | null;
-  finished_at: string | null;
-};
 
 const sumOf = (sql: Sql) => sql`
   cross join lateral (
@@ -46,7 +28,11 @@ const item = (sql: Sql) => sql`
   ) item`;
 
 /** The campaigns of a survey, newest first. Null if the organization has no such survey. */
-export function listCampaigns(sql: Sql, orgId: OrgId, { surveyId, page }: SurveyPage) {
+export function listCampaigns(
+  sql: Sql,
+  orgId: OrgId,
+  { surveyId, page }: { surveyId: string; page: Page },
+) {
   const rows = sql`campaigns where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'`;
   const list = pagedJson(sql, {
     picked: newest(sql, { rows }, page),
@@ -61,8 +47,6 @@ export function listCampaigns(sql: Sql, orgId: OrgId, { surveyId, page }: Survey
   )`;
 }
 
-type SurveyPage = { surveyId: string; page: Page };
-
 export const campaignJson = (sql: Sql, orgId: OrgId, id: string): Part =>
   oneJson(sql, {
     row: sql`campaigns where org_id = ${orgId} and id = ${id} and kind = 'campaign'`,
@@ -76,58 +60,42 @@ export async function findCampaign(sql: Sql, orgId: string, id: string) {
   return json === null ? undefined : (JSON.parse(json) as { data: CampaignRecord }).data;
 }
 
-/** The latest campaigns of a survey. */
-export async function latestCampaigns(sql: Sql, { orgId, surveyId }: OrgSurvey, atMost: number) {
-  return await sql<CampaignRecord[]>`
-    select item.*
-    from (
-      select *
-      from campaigns
-      where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'
-      order by created_at desc, id desc
-      limit ${atMost}
-    ) p
-    ${item(sql)}
-    order by p.created_at desc, p.id desc`;
-}
-
+/** A campaign, or what a survey does by itself. */
 export type CampaignRun = CampaignRecord & {
   kind: 'campaign' | 'asking' | 'reminder';
   reminder: number;
   after_days: number | null;
 };
 
-const runItem = (sql: Sql) => sql`
+const listRuns = (sql: Sql, picked: Part) => sql<CampaignRun[]>`
+  -- organization: caller
+  select item.*, p.kind, p.reminder, p.after_days
+  from (select * from campaigns where ${picked}) p
   ${item(sql)}
-  cross join lateral (select p.kind, p.reminder, p.after_days) run`;
+  order by p.kind, p.reminder, p.created_at desc, p.id desc`;
 
-export async function listRunsByItself(sql: Sql, { orgId, surveyId }: OrgSurvey) {
-  return await sql<CampaignRun[]>`
-    select item.*, run.*
-    from campaigns p
-    ${runItem(sql)}
-    where p.org_id = ${orgId} and p.survey_id = ${surveyId} and p.kind <> 'campaign'
-    order by p.kind, p.reminder`;
-}
+export const latestCampaigns = (sql: Sql, { orgId, surveyId }: OrgSurvey, atMost: number) =>
+  listRuns(
+    sql,
+    sql`org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'
+        order by created_at desc, id desc
+        limit ${atMost}`,
+  );
 
-export async function findRun(sql: Sql, orgId: string, id: string) {
-  const [run] = await sql<CampaignRun[]>`
-    select item.*, run.*
-    from campaigns p
-    ${runItem(sql)}
-    where p.org_id = ${orgId} and p.id = ${id}`;
-  return run;
-}
+export const listRunsByItself = (sql: Sql, { orgId, surveyId }: OrgSurvey) =>
+  listRuns(sql, sql`org_id = ${orgId} and survey_id = ${surveyId} and kind <> 'campaign'`);
 
-type NewBatch = OrgCampaign & { id: string; mails: number };
+export const findRun = async (sql: Sql, orgId: string, id: string) =>
+  (await listRuns(sql, sql`org_id = ${orgId} and id = ${id}`))[0];
 
-export async function insertBatch(sql: Sql, { id, orgId, campaignId, mails }: NewBatch) {
+export async function insertBatch(
+  sql: Sql,
+  { id, orgId, campaignId, mails }: OrgCampaign & { id: string; mails: number },
+) {
   await sql`
     insert into campaign_batches (id, org_id, campaign_id, mails)
     values (${id}, ${orgId}, ${campaignId}, ${mails})`;
 }
-
-const blockingCodes = Object.values(blockReasons).map(({ reason_code }) => reason_code);
 
 /** What became of the mails of a batch `b`. A contact that was deleted took its mail along. */
 const batchOutcomes = (sql: Sql) => sql`
@@ -140,7 +108,7 @@ const batchOutcomes = (sql: Sql) => sql`
 
 /** Whether a rule blocked a mail `m` after it was claimed. */
 export const isBlocked = (sql: Sql) => sql`
-  (m.status = 'failed' and coalesce(m.reason_code, '') = any (${blockingCodes}::text[]))`;
+  (m.status = 'failed' and coalesce(m.reason_code, '') = any (${blockReasonCodes}::text[]))`;
 
 /** Writes down the outcomes of batches that have no open mail any more. */
 export async function endBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
@@ -216,15 +184,13 @@ export async function requeue(
     where org_id = ${orgId} and id = ${campaignId}`;
 }
 
-type CampaignStatus = 'scheduled' | 'running' | 'paused' | 'finished' | 'stopped' | 'refused';
-
 export type CampaignState = {
   id: string;
   org_id: string;
   survey_id: string;
-  kind: 'campaign' | 'asking' | 'reminder';
+  kind: CampaignRun['kind'];
   reminder: number;
-  status: CampaignStatus;
+  status: CampaignRecord['status'];
   send_at: Date | null;
   per_hour: number | null;
   month: string | null;
@@ -249,34 +215,26 @@ export async function lockCampaign(sql: Sql, { orgId, campaignId }: OrgCampaign)
   return campaign;
 }
 
-type NewCampaign = {
-  survey_id: string;
-  name: string;
-  status: 'scheduled' | 'running';
-  send_at: Date | null;
-  per_hour: number | null;
-  next_at: Date;
-  created_at: Date;
-};
-
-export async function insertCampaign(sql: Sql, orgId: string, campaign: NewCampaign) {
-  const row = { org_id: orgId, ...campaign };
-  return one(await sql<{ id: string }[]>`insert into campaigns ${sql(row)} returning id`).id;
+export async function insertCampaign(
+  sql: Sql,
+  campaign: Pick<CampaignState, 'org_id' | 'survey_id' | 'status' | 'send_at' | 'per_hour'> & {
+    name: string;
+    next_at: Date;
+    created_at: Date;
+  },
+) {
+  return one(await sql<{ id: string }[]>`insert into campaigns ${sql(campaign)} returning id`).id;
 }
 
-type CampaignChange = Partial<{
-  status: CampaignStatus;
-  reason: string;
-  month: string;
-  total: number;
-  duplicates: number;
-  waiting: number;
-  turn: number;
-  next_at: Date | null;
-  next_mail_at: Date | null;
-  started_at: Date;
-  finished_at: Date;
-}>;
+type CampaignChange = Partial<
+  Pick<CampaignState, 'status' | 'month' | 'waiting' | 'turn' | 'next_mail_at' | 'started_at'> & {
+    reason: string;
+    total: number;
+    duplicates: number;
+    next_at: Date | null;
+    finished_at: Date;
+  }
+>;
 
 export async function changeCampaign(
   sql: Sql,
@@ -286,12 +244,10 @@ export async function changeCampaign(
   await sql`update campaigns set ${sql(change)} where org_id = ${org_id} and id = ${id}`;
 }
 
-type JudgedMails = { claimed: number; blocked: number; nextMailAt: Date | null };
-
 export async function countJudged(
   sql: Sql,
   { org_id, id }: Pick<CampaignState, 'org_id' | 'id'>,
-  { claimed, blocked, nextMailAt }: JudgedMails,
+  { claimed, blocked, nextMailAt }: { claimed: number; blocked: number; nextMailAt: Date | null },
 ) {
   await sql`
     update campaigns

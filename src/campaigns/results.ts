@@ -4,34 +4,38 @@ import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { isBlocked } from './queries.ts';
 
-const atOnce = 1000;
 const head = ['email', 'status', 'reason', 'reason_code', 'at'];
 
 /** What became of each contact as CSV, piece by piece: no connection is held while a slow client reads. */
 export async function* exportResults(sql: Sql, orgId: string, campaignId: string) {
   yield csvLine(head);
   for await (const results of eachResults(sql, orgId, campaignId)) {
-    yield results.map(lineOf).join('');
+    yield results
+      .map(({ email, status, reason, reason_code, at }) =>
+        csvLine([email, status, reason, reason_code, at]),
+      )
+      .join('');
   }
 }
 
-const lineOf = ({ email, status, reason, reason_code, at }: CampaignResult) =>
-  csvLine([email, status, reason, reason_code, at]);
-
-export async function allResults(sql: Sql, orgId: string, campaignId: string) {
-  const all: CampaignResult[] = [];
-  for await (const results of eachResults(sql, orgId, campaignId)) all.push(...results);
-  return all;
-}
-
-async function* eachResults(sql: Sql, orgId: string, campaignId: string) {
+export async function* eachResults(sql: Sql, orgId: string, campaignId: string, atOnce = 1000) {
   for (let after: string | null = null; ; ) {
-    const rows: (CampaignResult & { row_id: string })[] = await nextResults(sql, {
-      orgId,
-      campaignId,
-      after,
-      atMost: atOnce,
-    });
+    const rows: (CampaignResult & { row_id: string })[] = await sql<
+      (CampaignResult & { row_id: string })[]
+    >`
+      -- organization: caller
+      select item.*, p.id as row_id
+      from (
+        select *
+        from campaign_contacts
+        where org_id = ${orgId} and campaign_id = ${campaignId}
+          and (${after}::uuid is null
+               or (created_at, id) < (select created_at, id from campaign_contacts where id = ${after}::uuid))
+        order by created_at desc, id desc
+        limit ${atOnce}
+      ) p
+      ${resultItem(sql)}
+      order by p.created_at desc, p.id desc`;
     yield rows.map(({ row_id: _, ...result }) => result);
     if (rows.length < atOnce) return;
     after = rows.at(-1)!.row_id;
@@ -77,16 +81,29 @@ const statusOf = (sql: Sql) => sql`
        when m.status = 'sent' or m.id is null then 'sent'
        else 'failed' end`;
 
-type ResultFilter = { search?: string | undefined; status?: ResultStatus | undefined };
-
-type CampaignPage = ResultFilter & { campaignId: string; page: Page };
+type CampaignPage = {
+  campaignId: string;
+  page: Page;
+  search?: string | undefined;
+  status?: ResultStatus | undefined;
+};
 
 /** The results of a campaign by contact, or of those that a filter leaves. Null without such a campaign. */
 export function listResults(sql: Sql, orgId: OrgId, wish: CampaignPage) {
   const { campaignId, page, search, status } = wish;
-  const found = search ? sql`and contact_id in (${matchingContacts(sql, orgId, search)})` : sql``;
-  const ofStatus = status ? sql`and id in (${idsOf(sql, orgId, { campaignId, status })})` : sql``;
-  const rows = sql`campaign_contacts where org_id = ${orgId} and campaign_id = ${campaignId} ${found} ${ofStatus}`;
+  const matching = sql`
+    select s.id
+    from contacts s
+    where s.org_id = ${orgId}
+      and (s.email || ' ' || coalesce(s.name, '')) ilike ${likePattern(search ?? '')}`;
+  const ofStatus = sql`
+    select p.id
+    from campaign_contacts p
+    ${mailOf(sql)}
+    where p.org_id = ${orgId} and p.campaign_id = ${campaignId} and ${statusOf(sql)} = ${status ?? ''}`;
+  const rows = sql`campaign_contacts where org_id = ${orgId} and campaign_id = ${campaignId}
+    ${search ? sql`and contact_id in (${matching})` : sql``}
+    ${status ? sql`and id in (${ofStatus})` : sql``}`;
   const list = pagedJson(sql, {
     picked: newest(sql, { rows }, page),
     item: resultItem(sql),
@@ -99,37 +116,3 @@ export function listResults(sql: Sql, orgId: OrgId, wish: CampaignPage) {
     where org_id = ${orgId} and id = ${campaignId}
   )`;
 }
-
-type WithStatus = { campaignId: string; status: ResultStatus };
-
-const idsOf = (sql: Sql, orgId: OrgId, { campaignId, status }: WithStatus) => sql`
-  select p.id
-  from campaign_contacts p
-  ${mailOf(sql)}
-  where p.org_id = ${orgId} and p.campaign_id = ${campaignId} and ${statusOf(sql)} = ${status}`;
-
-const matchingContacts = (sql: Sql, orgId: OrgId, search: string) => sql`
-  select s.id
-  from contacts s
-  where s.org_id = ${orgId}
-    and (s.email || ' ' || coalesce(s.name, '')) ilike ${likePattern(search)}`;
-
-type ResultsAfter = { orgId: string; campaignId: string; after: string | null; atMost: number };
-
-/** The same in parts, for a file: after one of them. */
-export const nextResults = (sql: Sql, { orgId, campaignId, after, atMost }: ResultsAfter) => sql<
-  (CampaignResult & { row_id: string })[]
->`
-  -- organization: caller
-  select item.*, p.id as row_id
-  from (
-    select *
-    from campaign_contacts
-    where org_id = ${orgId} and campaign_id = ${campaignId}
-      and (${after}::uuid is null
-           or (created_at, id) < (select created_at, id from campaign_contacts where id = ${after}::uuid))
-    order by created_at desc, id desc
-    limit ${atMost}
-  ) p
-  ${resultItem(sql)}
-  order by p.created_at desc, p.id desc`;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Attributes, SpanKind } from '@opentelemetry/api';
+import { SpanKind } from '@opentelemetry/api';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { inLanguage, type SurveyMail, surveyFillings, surveyMail } from '../letters/letter.ts';
 import { createBatch } from '../lib/async/batch.ts';
@@ -12,7 +12,7 @@ import { type MailOutcome, unmailable } from '../lib/smtp/connection.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
 import { compose } from '../lib/smtp/message.ts';
 import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
-import { errorType, inSpan, type SpanDescription, type SpanEnd } from '../lib/tracing/spans.ts';
+import { errorType, inSpan } from '../lib/tracing/spans.ts';
 import { mailed } from '../signals.ts';
 import { languageFor } from '../surveys/texts.ts';
 import {
@@ -49,14 +49,6 @@ const sharedLockMs = 200;
 const batchesAtOnce = 2;
 const recordBatch = { most: 100, atOnce: batchesAtOnce, lingerMs: 20 };
 
-type MailJobTools = {
-  db: Db;
-  log: Log;
-  mailer: Mailer;
-  progress: { notify: (requestIds: readonly string[]) => Promise<void> };
-  settings: { sendDeadlineSeconds: number };
-};
-
 export type MailJobs = ReturnType<typeof createMailJobs>;
 
 /**
@@ -64,8 +56,19 @@ export type MailJobs = ReturnType<typeof createMailJobs>;
  * share its connections, which organizations use in turn. Mails are marked as begun in batches, and their
  * outcomes are recorded in batches: while one is written the next one fills.
  */
-export function createMailJobs(tools: MailJobTools) {
-  const { db, log, mailer, progress, settings } = tools;
+export function createMailJobs({
+  db,
+  log,
+  mailer,
+  progress,
+  settings,
+}: {
+  db: Db;
+  log: Log;
+  mailer: Mailer;
+  progress: { notify: (requestIds: readonly string[]) => Promise<void> };
+  settings: { sendDeadlineSeconds: number };
+}) {
   const slots = createSemaphore({ slots: mailer.concurrency });
   const attempts = createAttempts({ db, mailer });
   const records = createRecords(db);
@@ -77,7 +80,9 @@ export function createMailJobs(tools: MailJobTools) {
   async function run(orgId: string, ids: readonly string[], traceparent: string | null = null) {
     const own = ofGroup(db, orgId);
     const { mails, requestIds } = await load(own, orgId, ids);
-    const time = timeFor(mails, settings.sendDeadlineSeconds * 1000);
+    const ms = mailTime(mails, settings.sendDeadlineSeconds * 1000);
+    const signal = AbortSignal.timeout(Math.ceil(ms));
+    const time = { endsAt: performance.now() + ms, maxExchangeMs: ms / 2, signal };
     try {
       const ends = await Promise.allSettled(mails.map((mail) => send(mail, time, traceparent)));
       const ended = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
@@ -86,7 +91,7 @@ export function createMailJobs(tools: MailJobTools) {
       if (withdrawn.length > 0) await giveUp(own, orgId, withdrawn);
       const failure = ends.find(({ status }) => status === 'rejected');
       const delayed = idsOf(ended, 'put_off');
-      if (delayed.length > 0) await putOff(own, orgId, { delayed, mails });
+      if (delayed.length > 0) await putOff(own, orgId, delayed, mails);
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
       await progress
@@ -114,7 +119,16 @@ export function createMailJobs(tools: MailJobTools) {
       }
       if (decision.status === 'blocked') return { id: mail.id, as: 'blocked' };
       const sinceMs = performance.now() - claimedAt;
-      publishAttempt(mail, decision, { attempt: tries, ms, sinceMs, traceparent });
+      mailed.publish({
+        sendId: mail.id,
+        orgId: mail.org_id,
+        surveyId: mail.survey_id,
+        attempt: tries,
+        outcome: outcomeWord(decision),
+        ms,
+        sinceMs,
+        traceparent,
+      });
       if (decision.status !== 'retry') return { id: mail.id, as: decision.status };
       await sleep(decision.inMs);
     }
@@ -134,11 +148,11 @@ const isTriedAgain = ({ status }: MailDecision) => status === 'retry' || status 
 async function putOff(
   db: Db,
   orgId: string,
-  { delayed, mails }: { delayed: readonly string[]; mails: readonly ClaimedMail[] },
+  delayed: readonly string[],
+  mails: readonly ClaimedMail[],
 ) {
   const ageMs = mails[0]!.claimed_ms_ago; // they were claimed together
-  const inMs = delayed.length < mails.length ? putOffDelay(0) : putOffDelay(ageMs);
-  const runAt = new Date(Date.now() + inMs);
+  const runAt = new Date(Date.now() + putOffDelay(delayed.length < mails.length ? 0 : ageMs));
   const jobs = jobsOf({ orgId, traceparent: null }, delayed);
   await enqueue(
     db,
@@ -161,15 +175,7 @@ async function load(db: Db, orgId: string, ids: readonly string[]) {
   return { mails, requestIds };
 }
 
-function timeFor(mails: readonly ClaimedMail[], deadlineMs: number): MailTime {
-  const ms = mailTime(mails, deadlineMs);
-  const signal = AbortSignal.timeout(Math.ceil(ms));
-  return { endsAt: performance.now() + ms, longestMs: deadlineMs / 2, signal };
-}
-
-type MailTime = { endsAt: number; longestMs: number; signal: AbortSignal };
-
-type MailTry = { attempt: number; time: MailTime; job: string | null };
+type MailTime = { endsAt: number; maxExchangeMs: number; signal: AbortSignal };
 
 export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
   const beginnings = createBatch<ClaimedMail, Beginning>(
@@ -181,37 +187,58 @@ export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
     },
     { most: 200, atOnce: batchesAtOnce },
   );
-  const exchange = createTypicalTime();
+  /** The slowest of the latest exchanges. */
+  let exchangeMs = 0;
 
   /** The span belongs to the job's trace, or to that of the request if the job has none. */
-  async function tryInSpan(mail: ClaimedMail, { attempt, time, job }: MailTry) {
+  async function tryInSpan(
+    mail: ClaimedMail,
+    { attempt, time, job }: { attempt: number; time: MailTime; job: string | null },
+  ) {
     const { id: sendId, survey_id: surveyId, traceparent, claimed_ms_ago: agoMs } = mail;
     return await inSpan(
       job === null ? { traceparent, agoMs } : { traceparent: job, agoMs: 0 },
-      () => mailSpan(mailer.server ?? null, { sendId, surveyId, attempt }),
+      () => ({
+        name: 'send mail',
+        kind: SpanKind.CLIENT,
+        attributes: {
+          ...(mailer.server && {
+            'server.address': mailer.server.host,
+            'server.port': mailer.server.port,
+            'network.protocol.name': 'smtp',
+          }),
+          'askback.survey.id': surveyId,
+          'askback.send.id': sendId,
+          'askback.send.attempt': attempt,
+        },
+      }),
       async (own) => {
         const tried = await tryOnce(mail, time);
-        own.ended(() => mailEnd(spanOutcome(tried)));
+        own.ended(() => {
+          const outcome = spanOutcome(tried);
+          const failed = outcome !== 'accepted' && outcome !== 'withdrawn';
+          const error = failed ? { [errorType]: outcome } : {};
+          return { attributes: { 'askback.send.outcome': outcome, ...error }, failed };
+        });
         return { ...tried, traceparent: own.traceparent };
       },
     );
   }
 
-  async function tryOnce(mail: ClaimedMail, { endsAt, longestMs, signal }: MailTime) {
+  async function tryOnce(mail: ClaimedMail, { endsAt, maxExchangeMs, signal }: MailTime) {
     const startedAt = performance.now();
     let beginning: Beginning | undefined;
     let leftAt = startedAt;
     /** A mail that would probably not end in time must not begin: its outcome would be unknown. */
     const mayLeave = async () => {
-      const remainingMs = endsAt - performance.now();
-      const isLate = remainingMs < Math.min(exchange.ms(), longestMs);
+      const isLate = endsAt - performance.now() < Math.min(exchangeMs, maxExchangeMs);
       beginning = isLate ? 'late' : await beginnings.add(mail);
       leftAt = performance.now();
       return hasBegun(beginning);
     };
     const outcome = await mailer.send(mail, { signal, mayLeave });
     const endedAt = performance.now();
-    if (hasBegun(beginning)) exchange.add(endedAt - leftAt);
+    if (hasBegun(beginning)) exchangeMs = Math.max(endedAt - leftAt, exchangeMs * 0.9);
     return { outcome, beginning, ms: endedAt - startedAt };
   }
 
@@ -249,19 +276,15 @@ export const createRecords = (db: Db) =>
     {
       keyOf: ({ org_id }) => org_id,
       write: (batch) => saveAll(db, batch, sharedLockMs),
-      writeOwn: (batch) => recordOutcomes(ofGroup(db, batch[0]!.org_id), batch),
+      // An outcome must not get lost while Postgres is away or other transactions are in the way.
+      writeOwn: (batch) =>
+        retryWhile(
+          (error) => isDatabaseAway(error) || isDeadlock(error),
+          () => saveAll(ofGroup(db, batch[0]!.org_id), batch),
+        ),
     },
     recordBatch,
   );
-
-/**
- * Records outcomes of many mails at once. An outcome must not get lost while Postgres is away or other
- * transactions are in the way.
- */
-async function recordOutcomes(db: Db, outcomes: readonly OutcomeRow[]) {
-  const passes = (error: unknown) => isDatabaseAway(error) || isDeadlock(error);
-  return await retryWhile(passes, () => saveAll(db, outcomes));
-}
 
 async function saveAll(db: Db, outcomes: readonly OutcomeRow[], lockMs?: number) {
   const failed = outcomes.filter(({ status }) => status === 'failed').map(({ id }) => id);
@@ -301,13 +324,6 @@ export async function retryWhile<T>(
   }
 }
 
-type Facts = { attempt: number; ms: number; sinceMs: number; traceparent: string | null };
-
-function publishAttempt(mail: ClaimedMail, decision: MailDecision, facts: Facts) {
-  const { id: sendId, org_id: orgId, survey_id: surveyId } = mail;
-  mailed.publish({ sendId, orgId, surveyId, ...facts, outcome: outcomeWord(decision) });
-}
-
 /** Publishes a mail that ended without an attempt: given up after a crash, or cancelled. */
 export function publishEnded(mail: EndedMail, outcome: 'unknown' | 'failed') {
   const { id: sendId, org_id: orgId, survey_id: surveyId, attempts: attempt, traceparent } = mail;
@@ -315,9 +331,10 @@ export function publishEnded(mail: EndedMail, outcome: 'unknown' | 'failed') {
   mailed.publish({ sendId, orgId, surveyId, attempt, outcome, ms: null, sinceMs, traceparent });
 }
 
-type JobOwner = { orgId: string; traceparent: string | null };
-
-export function jobsOf({ orgId, traceparent }: JobOwner, mailIds: readonly string[]): NewJob[] {
+export function jobsOf(
+  { orgId, traceparent }: { orgId: string; traceparent: string | null },
+  mailIds: readonly string[],
+): NewJob[] {
   const jobs: NewJob[] = [];
   for (let from = 0; from < mailIds.length; from += mailsPerJob) {
     const mail_ids = mailIds.slice(from, from + mailsPerJob);
@@ -326,51 +343,40 @@ export function jobsOf({ orgId, traceparent }: JobOwner, mailIds: readonly strin
   return jobs;
 }
 
-/**
- * Estimates how long an exchange takes at most, apart from rare outliers: the mean and four times the mean deviation,
- * both weighted towards the latest, as TCP estimates its round trips (RFC 6298).
- */
-function createTypicalTime() {
-  let [mean, deviation] = [0, 0];
-  let isFirst = true;
-  return {
-    add(ms: number) {
-      deviation = isFirst ? ms / 2 : deviation + (Math.abs(ms - mean) - deviation) / 4;
-      mean = isFirst ? ms : mean + (ms - mean) / 8;
-      isFirst = false;
-    },
-    /** 0 as long as nothing is known. */
-    ms: () => mean + 4 * deviation,
-  };
-}
-
 /** Writes and sends one mail; it never throws for what the mail server does. */
 export type Mailer = {
   /** How many mails are worth sending at once. */
   concurrency: number;
-  server?: MailServer;
+  server?: MailServer | null;
   /** Asks `mayLeave` when the mail is about to leave: a crash before that has sent nothing. */
-  send(mail: ClaimedMail, leaving: MailLeaving): Promise<MailOutcome>;
+  send(
+    mail: ClaimedMail,
+    leaving: { signal: AbortSignal; mayLeave: () => Promise<boolean> },
+  ): Promise<MailOutcome>;
 };
 
-type MailLeaving = { signal: AbortSignal; mayLeave: () => Promise<boolean> };
-
-type MailerTools = {
-  transport: MailTransport;
-  server?: MailServer;
-  concurrency: number;
-  publicUrl: string;
-  dkim: DkimSigner | null;
-  /** With one, bounces come back to an address that names the mail. */
-  bounceDomain: string | null;
-};
+type MailServer = { host: string; port: number };
 
 /**
  * Writes mails and sends them. After `stop` mails that have begun go on and no other begins: those stay claimed, and their job fails and is run
  * again by another process.
  */
-export function createMailer(tools: MailerTools) {
-  const { transport, concurrency, server = null, publicUrl, dkim, bounceDomain } = tools;
+export function createMailer({
+  transport,
+  concurrency,
+  server = null,
+  publicUrl,
+  dkim,
+  bounceDomain,
+}: {
+  transport: MailTransport;
+  server?: MailServer | null;
+  concurrency: number;
+  publicUrl: string;
+  dkim: DkimSigner | null;
+  /** With one, bounces come back to an address that names the mail. */
+  bounceDomain: string | null;
+}) {
   const letters = new WeakMap<ClaimedMail['survey'], Map<string, Letter>>();
 
   function letterOf(claimed: ClaimedMail): Letter {
@@ -380,7 +386,16 @@ export function createMailer(tools: MailerTools) {
     const key = `${language} ${claimed.reminder}`;
     const cached = byLanguage.get(key);
     if (cached) return cached;
-    const letter = composeLetter(mailOf(claimed, { publicUrl, language }));
+    const { survey, organization, reminder } = claimed;
+    const words = inLanguage(survey, language);
+    // Without a subject of its own a reminder keeps that of the first mail: programs show both in one thread.
+    const subject = survey.reminders[reminder - 1]?.subject ?? words.subject;
+    const letter = composeLetter({
+      survey: { ...words, subject },
+      organization,
+      publicUrl,
+      isReminder: reminder > 0,
+    });
     byLanguage.set(key, letter);
     return letter;
   }
@@ -395,7 +410,8 @@ export function createMailer(tools: MailerTools) {
     };
     const letter = letterOf(claimed);
     const to = mailableAddress(claimed.email);
-    const from = bounceDomain ? returnPath(claimed.id, bounceDomain) : letter.from;
+    // Names the mail in the address that a bounce comes back to.
+    const from = bounceDomain ? `bounce+${claimed.id}@${bounceDomain}` : letter.from;
     if (!to) return unmailable('the address cannot be mailed to');
     if (!from) return unmailable('the sender address of the survey cannot be mailed from');
     const { id: sendId, name, token, properties, reminds_of: remindsOf } = claimed;
@@ -412,9 +428,6 @@ export function createMailer(tools: MailerTools) {
   return { concurrency, server, send, stop: () => stopping.abort() };
 }
 
-/** Names the mail in the address that a bounce comes back to. */
-const returnPath = (sendId: string, bounceDomain: string) => `bounce+${sendId}@${bounceDomain}`;
-
 type Letter = ReturnType<typeof composeLetter>;
 
 const composeLetter = (mail: SurveyMail) => ({
@@ -422,45 +435,3 @@ const composeLetter = (mail: SurveyMail) => ({
   fill: compose(surveyMail(mail)),
   filling: surveyFillings(mail),
 });
-
-type MailFrame = { publicUrl: string; language: string };
-
-function mailOf(
-  { survey, organization, reminder }: ClaimedMail,
-  { publicUrl, language }: MailFrame,
-): SurveyMail {
-  const words = inLanguage(survey, language);
-  // Without a subject of its own a reminder keeps that of the first mail: programs show both in one thread.
-  const subject = survey.reminders[reminder - 1]?.subject ?? words.subject;
-  return {
-    survey: { ...words, subject },
-    organization,
-    publicUrl,
-    isReminder: reminder > 0,
-  };
-}
-
-type MailServer = { host: string; port: number } | null;
-type TracedMail = { sendId: string; surveyId: string; attempt: number };
-
-const mailSpan = (
-  server: MailServer,
-  { sendId, surveyId, attempt }: TracedMail,
-): SpanDescription => ({
-  name: 'send mail',
-  kind: SpanKind.CLIENT,
-  attributes: {
-    ...(server ? { 'server.address': server.host, 'server.port': server.port } : {}),
-    ...(server ? { 'network.protocol.name': 'smtp' } : {}),
-    'askback.survey.id': surveyId,
-    'askback.send.id': sendId,
-    'askback.send.attempt': attempt,
-  },
-});
-
-function mailEnd(outcome: string): SpanEnd {
-  const failed = outcome !== 'accepted' && outcome !== 'withdrawn';
-  const attributes: Attributes = { 'askback.send.outcome': outcome };
-  if (failed) attributes[errorType] = outcome;
-  return { attributes, failed };
-}

@@ -6,6 +6,7 @@ import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 import { mostDaysOfLogs } from '../organizations/manage.ts';
 import { giveBackUsage } from '../organizations/queries.ts';
 import { suppressBounced } from '../suppressions/bounces.ts';
+import type { OrgSurvey } from '../surveys/queries.ts';
 import type { Reminder } from '../surveys/schemas.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
 import type { AddressFacts, BlockReason, OutcomeRow } from './rules.ts';
@@ -84,11 +85,6 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
     order by h.at, h.what`;
 }
 
-export const cleanUpBlockedMails = ({ db }: { db: Db }) =>
-  deleteInBatches((atMost) => deleteOldBlockedMails(db, { days: mostDaysOfLogs, atMost }));
-
-type OrgSurvey = { orgId: string; surveyId: string };
-
 /**
  * Everything the rules need to know about addresses, in one statement. Mails are found by scalar subqueries: a plan
  * made while the table was small, or before it was analyzed, must not read all mails of a survey.
@@ -124,19 +120,6 @@ export async function loadFacts(
     ) recent on true`;
 }
 
-type NewClaim = { contact_id: string; email: string; reminds_of?: string };
-type NewMails = {
-  requestId: string;
-  month: string;
-  traceparent: string | null;
-  /** Whether a request waits for their outcomes. */
-  awaited: boolean;
-  /** 0 unless these are reminders. */
-  reminder: number;
-  claims: readonly NewClaim[];
-};
-export type ClaimRow = { id: string; contact_id: string; email: string };
-
 /**
  * Claims the addresses for one request or one part of a campaign. If another request has claimed an address first, it gets no row
  * here: the unique index is the duplicate protection.
@@ -144,9 +127,25 @@ export type ClaimRow = { id: string; contact_id: string; email: string };
 export async function insertClaims(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
-  { claims, requestId, month, traceparent, awaited, reminder }: NewMails,
+  {
+    claims,
+    requestId,
+    month,
+    traceparent,
+    awaited,
+    reminder,
+  }: {
+    requestId: string;
+    month: string;
+    traceparent: string | null;
+    /** Whether a request waits for their outcomes. */
+    awaited: boolean;
+    /** 0 unless these are reminders. */
+    reminder: number;
+    claims: readonly { contact_id: string; email: string; reminds_of?: string | null }[];
+  },
 ) {
-  return await sql<ClaimRow[]>`
+  return await sql<{ id: string; contact_id: string }[]>`
     insert into mails (org_id, survey_id, contact_id, email, reminds_of, request_id, month, traceparent,
                        awaited, reminder)
     select ${orgId}, ${surveyId}, contact_id, email, reminds_of, ${requestId}, ${month}::date,
@@ -157,16 +156,14 @@ export async function insertClaims(
            as c (contact_id, email, reminds_of)
     order by lower(email)
     on conflict do nothing
-    returning id, contact_id, email`;
+    returning id, contact_id`;
 }
-
-type BlockedMail = { email: string; reason_code: string; reason: string };
 
 /** Keeps which mails a rule blocked, once a day, for the question why an address got none. */
 export async function insertBlocked(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
-  blocked: readonly BlockedMail[],
+  blocked: readonly { email: string; reason_code: string; reason: string }[],
 ) {
   await sql`
     insert into blocked_mails (org_id, survey_id, email, reason_code, reason)
@@ -357,29 +354,22 @@ export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lo
 }
 
 /** A mail that ended without an attempt. */
-export type EndedMail = {
-  id: string;
-  org_id: string;
-  survey_id: string;
-  attempts: number;
-  traceparent: string | null;
-  claimed_ms_ago: number;
-};
-
-type Ending = {
-  picked: Part;
-  status: 'failed' | 'unknown';
-  code: 'deadline' | 'unknown_outcome';
-  reason: string | Part;
-};
+export type EndedMail = Pick<
+  OpenMail,
+  'id' | 'org_id' | 'survey_id' | 'attempts' | 'traceparent' | 'claimed_ms_ago'
+>;
 
 /** A failed mail goes back to the quota of its month. The contact of a reminder was sent the survey before. */
-const endMails = (sql: Sql, { picked, status, code, reason }: Ending) => sql<EndedMail[]>`
+const endMails = (
+  sql: Sql,
+  status: 'failed' | 'unknown',
+  { picked, reason }: { picked: Part; reason: string | Part },
+) => sql<EndedMail[]>`
   -- organization: caller
   with ended as (
     update mails s
-    set status = ${status}, blocks_resend = ${status !== 'failed'}, reason = ${reason}, reason_code = ${code},
-        finished_at = now()
+    set status = ${status}, blocks_resend = ${status !== 'failed'}, reason = ${reason},
+        reason_code = ${status === 'failed' ? 'deadline' : 'unknown_outcome'}, finished_at = now()
     ${picked}
     returning s.*
   ), marked as (
@@ -395,9 +385,6 @@ const endMails = (sql: Sql, { picked, status, code, reason }: Ending) => sql<End
   )
   select s.id, s.org_id, s.survey_id, s.attempts, s.traceparent, ${age(sql)} as claimed_ms_ago from ended s`;
 
-const unknown = { status: 'unknown', code: 'unknown_outcome' } as const;
-const tooLate = { status: 'failed', code: 'deadline' } as const;
-
 /**
  * Gives up the mails of a job that an earlier run had begun. It died before it recorded the outcome, so
  * whether they arrived is unknown.
@@ -406,28 +393,29 @@ export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[
   const picked = sql`
     from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
     where s.org_id = m.org_id and s.id = m.id and s.status = 'sending'`;
-  return await endMails(sql, { picked, ...unknown, reason });
+  return await endMails(sql, 'unknown', { picked, reason });
 }
 
 /** Gives up the open mails of all organizations: after a restore they may have been sent already. */
 export async function giveUpOpenMails(sql: Sql, reason: string) {
   const picked = sql`where s.status in ('claimed', 'sending')`;
-  await endMails(sql, { picked, ...unknown, reason });
+  await endMails(sql, 'unknown', { picked, reason });
 }
 
 /** Cancels the mails of a request that are still claimed when its time is over. */
 export async function cancelClaims(sql: Sql, orgId: string, requestId: string, reason: string) {
   const picked = sql`where s.org_id = ${orgId} and s.request_id = ${requestId} and s.status = 'claimed'`;
-  return await endMails(sql, { picked, ...tooLate, reason });
+  return await endMails(sql, 'failed', { picked, reason });
 }
 
-type NotSent = { id: string; org_id: string; reason: string };
-
-export async function cancelStranded(sql: Sql, mails: readonly NotSent[]) {
+export async function cancelStranded(
+  sql: Sql,
+  mails: readonly { id: string; org_id: string; reason: string }[],
+) {
   const picked = sql`
     from json_to_recordset(${JSON.stringify(mails)}::text::json) as m (id uuid, org_id uuid, reason text)
     where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed'`;
-  return await endMails(sql, { picked, ...tooLate, reason: sql`m.reason` });
+  return await endMails(sql, 'failed', { picked, reason: sql`m.reason` });
 }
 
 /** Withdraws mails that have not begun: they leave no trace, and their addresses may be claimed again. */
@@ -439,10 +427,12 @@ export async function withdrawClaims(sql: Sql, orgId: string, requestIds: readon
 }
 
 type FailedJob = { id: string; org_id: string; mail_ids: string[] };
-type FailedLongAgo = { seconds: number; atMost: number };
 
 /** Mail jobs that have failed for the last time, so long ago that no process works on them any more. */
-export async function listFailedJobs(sql: Sql, { seconds, atMost }: FailedLongAgo) {
+export async function listFailedJobs(
+  sql: Sql,
+  { seconds, atMost }: { seconds: number; atMost: number },
+) {
   return await sql<FailedJob[]>`
     select j.id, j.payload ->> 'org_id' as org_id, j.payload -> 'mail_ids' as mail_ids
     from graphile_worker._private_jobs j
@@ -483,24 +473,21 @@ export async function removeJobs(sql: Sql, ids: readonly string[]) {
   await sql`select graphile_worker.complete_jobs(${[...ids]}::bigint[])`;
 }
 
-type OldBlockedMails = { days: number; atMost: number };
-
-async function deleteOldBlockedMails(sql: Sql, { days, atMost }: OldBlockedMails) {
-  const { count } = await sql`
-    -- all organizations
-    delete from blocked_mails
-    where (org_id, email_key, survey_id, reason_code, blocked_on) in (
-      select org_id, email_key, survey_id, reason_code, blocked_on
-      from blocked_mails
-      where blocked_on < (now() at time zone 'UTC')::date - ${days}::int
-      order by blocked_on
-      limit ${atMost}
-      for update skip locked
-    )`;
-  return count;
-}
-
-type MailsOfSurvey = { orgId: string; surveyId: string };
+export const cleanUpBlockedMails = ({ db }: { db: Db }) =>
+  deleteInBatches(async (atMost) => {
+    const { count } = await db`
+      -- all organizations
+      delete from blocked_mails
+      where (org_id, email_key, survey_id, reason_code, blocked_on) in (
+        select org_id, email_key, survey_id, reason_code, blocked_on
+        from blocked_mails
+        where blocked_on < (now() at time zone 'UTC')::date - ${mostDaysOfLogs}::int
+        order by blocked_on
+        limit ${atMost}
+        for update skip locked
+      )`;
+    return count;
+  });
 
 /** How long a survey that reminds needs its mails. */
 const reminderDays = 61;
@@ -511,8 +498,8 @@ const reminderDays = 61;
  */
 export async function deleteOldMails(
   sql: Sql,
-  { orgId, surveyId }: MailsOfSurvey,
-  { days, atMost }: OldBlockedMails,
+  { orgId, surveyId }: OrgSurvey,
+  { days, atMost }: { days: number; atMost: number },
 ): Promise<number> {
   const { count } = await sql`
     -- organization: caller

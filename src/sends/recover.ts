@@ -18,11 +18,7 @@ import { mailableForMs, unknownOutcome } from './rules.ts';
 const marginSeconds = 180;
 const jobsAtOnce = 20;
 
-export type RecoverTools = {
-  db: Db;
-  log: Log;
-  settings: { sendDeadlineSeconds: number };
-};
+export type RecoverTools = { db: Db; log: Log; settings: { sendDeadlineSeconds: number } };
 
 /**
  * Recovers mails without an outcome whose job has failed for the last time. A mail that has not begun gets
@@ -33,12 +29,12 @@ export async function recoverStrandedMails({ db, log, settings }: RecoverTools) 
   const failed = { seconds: settings.sendDeadlineSeconds + marginSeconds, atMost: jobsAtOnce };
   for (let jobs = jobsAtOnce; jobs === jobsAtOnce; ) {
     const taken = await inTransaction(db, async (tx) => {
-      const found = await listFailedJobs(tx, failed);
-      const stranded = await listStranded(tx, found);
+      const jobs = await listFailedJobs(tx, failed);
+      const stranded = await listStranded(tx, jobs);
       const ended = await recover(tx, stranded);
-      const ids = found.map(({ id }) => id);
-      if (ids.length > 0) await removeJobs(tx, ids);
-      return { jobs: found.length, stranded: stranded.length, ...ended };
+      const ids = jobs.map(({ id }) => id);
+      await removeJobs(tx, ids);
+      return { jobs: jobs.length, stranded: stranded.length, ...ended };
     });
     if (taken.stranded > 0) log.warn({ count: taken.stranded }, 'mails were stranded');
     for (const mail of taken.unknown) publishEnded(mail, 'unknown');
@@ -47,24 +43,24 @@ export async function recoverStrandedMails({ db, log, settings }: RecoverTools) 
   }
 }
 
-const isBegun = ({ status }: StrandedMail) => status === 'sending';
-
 async function recover(tx: Sql, stranded: readonly StrandedMail[]) {
-  const notSent = stranded.flatMap((mail) => {
-    const reason = isBegun(mail) ? null : againstSending(mail);
+  const { sending = [], claimed = [] } = Object.groupBy(stranded, ({ status }) => status);
+  const notSent = claimed.flatMap((mail) => {
+    const reason = againstSending(mail);
     return reason ? [{ id: mail.id, org_id: mail.org_id, reason }] : [];
   });
-  const mailable = stranded.filter((mail) => !isBegun(mail) && !againstSending(mail));
-
-  const ids = notSent.map(({ id }) => id);
-  if (ids.length > 0) await lockMonths(tx, ids);
-  const failed = ids.length > 0 ? await cancelStranded(tx, notSent) : [];
+  await lockMonths(
+    tx,
+    notSent.map(({ id }) => id),
+  );
+  const failed = await cancelStranded(tx, notSent);
   const unknown: EndedMail[] = [];
-  for (const [orgId, begun] of byOrganization(stranded.filter(isBegun))) {
-    unknown.push(...(await giveUpBegun(tx, orgId, begun, unknownOutcome)));
+  for (const [orgId, ids] of byOrganization(sending)) {
+    unknown.push(...(await giveUpBegun(tx, orgId, ids, unknownOutcome)));
   }
-  for (const [orgId, again] of byOrganization(mailable)) {
-    await enqueue(tx, jobsOf({ orgId, traceparent: null }, again));
+  const mailable = claimed.filter((mail) => !againstSending(mail));
+  for (const [orgId, ids] of byOrganization(mailable)) {
+    await enqueue(tx, jobsOf({ orgId, traceparent: null }, ids));
   }
   return { failed, unknown };
 }

@@ -28,17 +28,13 @@ export const mailableForMs = 24 * hourMs;
 /** The same while the server refuses the mail for the moment. */
 const refusedForMs = 4 * hourMs;
 
-type AttemptTime = {
-  tries: number;
-  remainingMs: number;
-  /** How long ago the mail was claimed; nothing if a request waits for it. */
-  ageMs: number | null;
-};
-
-/** What an attempt means for its mail, given how many there were and how much time is left. */
+/**
+ * What an attempt means for its mail, given how many there were and how much time is left. `ageMs` is how long ago
+ * the mail was claimed; nothing if a request waits for it.
+ */
 export function decide(
   { outcome, beginning }: MailAttempt,
-  { tries, remainingMs, ageMs }: AttemptTime,
+  { tries, remainingMs, ageMs }: { tries: number; remainingMs: number; ageMs: number | null },
 ): MailDecision {
   if (hasBlock(beginning)) return { status: 'blocked', by: beginning.blocked };
   if (outcome.kind === 'accepted') return { status: 'sent' };
@@ -60,12 +56,8 @@ export function decide(
   return { status: 'retry', inMs, reason };
 }
 
-const leastDelayMs = 1000;
-const mostDelayMs = 5 * 60 * 1000;
-
 /** After how long a mail that was put off is tried again, by its age: half as long again. */
-export const putOffDelay = (ageMs: number) =>
-  Math.min(Math.max(ageMs / 2, leastDelayMs), mostDelayMs);
+export const putOffDelay = (ageMs: number) => Math.min(Math.max(ageMs / 2, 1000), 300_000);
 
 /** The time for mails ends this long before that of the request which waits for them. */
 const marginMs = 1000;
@@ -113,39 +105,45 @@ type Attempted = { id: string; org_id: string; attempt: number; reminder: number
 
 /** The contact of a reminder was sent the survey before: only a bounce changes that. */
 export function toRow(mail: Attempted, decision: MailDecision): OutcomeRow {
-  const row = outcomeRow(mail, decision);
-  if (mail.reminder === 0 || row.contact_status === 'bounced') return row;
-  return { ...row, contact_status: null, failure_reason: null };
+  const { id, org_id, attempt, reminder } = mail;
+  const { contact_status, reason = null, reason_code = null, status } = outcomeOf(decision);
+  const row = { id, org_id, attempt, status, reason, reason_code };
+  if (reminder > 0 && contact_status !== 'bounced') {
+    return { ...row, contact_status: null, failure_reason: null };
+  }
+  const isFailure = decision.status === 'failed' || decision.status === 'unknown';
+  return { ...row, contact_status, failure_reason: isFailure ? reason : null };
 }
 
-function outcomeRow({ id, org_id, attempt }: Attempted, decision: MailDecision): OutcomeRow {
-  const row = { id, org_id, attempt, reason: null, reason_code: null, failure_reason: null };
+type Outcome = Pick<OutcomeRow, 'status' | 'contact_status'> & {
+  reason?: string;
+  reason_code?: string;
+};
+
+function outcomeOf(decision: MailDecision): Outcome {
   switch (decision.status) {
     case 'sent':
-      return { ...row, status: 'sent', contact_status: 'sent' };
+      return { status: 'sent', contact_status: 'sent' };
     case 'retry':
     case 'put_off':
-      return { ...row, status: 'claimed', contact_status: 'sending', reason: decision.reason };
+      return { status: 'claimed', contact_status: 'sending', reason: decision.reason };
     case 'unknown': {
       const reason = `${unknownOutcome} (${decision.reason})`;
-      const words = { reason, reason_code: 'unknown_outcome', failure_reason: reason };
-      return { ...row, status: 'unknown', contact_status: 'failed', ...words };
+      return {
+        status: 'unknown',
+        contact_status: 'failed',
+        reason,
+        reason_code: 'unknown_outcome',
+      };
     }
     case 'failed': {
-      const { code: reason_code, reason } = decision;
-      const contact_status = decision.bounced ? 'bounced' : 'failed';
-      return {
-        ...row,
-        status: 'failed',
-        contact_status,
-        reason_code,
-        reason,
-        failure_reason: reason,
-      };
+      const { code: reason_code, reason, bounced } = decision;
+      const contact_status = bounced ? 'bounced' : 'failed';
+      return { status: 'failed', contact_status, reason_code, reason };
     }
     case 'blocked': {
       const contact_status = blockedStatus[decision.by];
-      return { ...row, status: 'failed', contact_status, ...blockReasons[decision.by] };
+      return { status: 'failed', contact_status, ...blockReasons[decision.by] };
     }
   }
 }
@@ -176,14 +174,13 @@ export type ReasonCode =
   | 'erased'
   | 'frequency';
 
-export type Judgement = { send: CheckedContact } | BlockedContact;
-
 type BlockedContact = {
   status: 'invalid' | 'duplicate';
   reason_code: ReasonCode;
   reason: string;
   key: string | null;
 };
+export type Judgement = { send: CheckedContact } | BlockedContact;
 
 export type AddressFacts = {
   key: string;
@@ -224,7 +221,14 @@ export function judgeAll(
 ): Judgement[] {
   const seen = new Set<string>();
   return submitted.map(({ recipient, complaint }) => {
-    if (!recipient) return invalid(complaint);
+    if (!recipient) {
+      return {
+        status: 'invalid',
+        reason_code: complaint ? 'invalid_contact' : 'invalid_email',
+        reason: complaint ?? 'invalid or missing email address',
+        key: null,
+      };
+    }
     const repeated = seen.has(recipient.key);
     seen.add(recipient.key);
     if (repeated) {
@@ -233,13 +237,6 @@ export function judgeAll(
     return judge(recipient, facts.get(recipient.key), frequencyDays);
   });
 }
-
-const invalid = (complaint: string | null): Judgement => ({
-  status: 'invalid',
-  reason_code: complaint ? 'invalid_contact' : 'invalid_email',
-  reason: complaint ?? 'invalid or missing email address',
-  key: null,
-});
 
 const duplicate = (reason_code: ReasonCode, key: string, reason: string): Judgement => ({
   status: 'duplicate',
@@ -296,8 +293,8 @@ export const blockReasons = {
   },
 } as const satisfies Record<BlockReason | 'erased', { reason_code: ReasonCode; reason: string }>;
 
-const blockReasonCodes: ReadonlySet<string> = new Set(
-  Object.values(blockReasons).map(({ reason_code }) => reason_code),
+export const blockReasonCodes: readonly string[] = Object.values(blockReasons).map(
+  ({ reason_code }) => reason_code,
 );
 
 export const isErased = (judgement: Judgement): judgement is BlockedContact =>
@@ -305,7 +302,7 @@ export const isErased = (judgement: Judgement): judgement is BlockedContact =>
 
 /** Whether a mail failed because a rule blocked it: then it counts as a duplicate, as if judged before. */
 export const wasBlocked = (reasonCode: string | null) =>
-  reasonCode !== null && blockReasonCodes.has(reasonCode);
+  reasonCode !== null && blockReasonCodes.includes(reasonCode);
 
 function block(by: keyof typeof blockReasons, key: string) {
   const { reason_code, reason } = blockReasons[by];

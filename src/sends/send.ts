@@ -6,7 +6,8 @@ import type { Log } from '../lib/log/log.ts';
 import { enqueueSpan } from '../lib/queue/task.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { sendAnswered } from '../signals.ts';
-import { type Claimed, claim, judgeOnly, type SentSurvey } from './claim.ts';
+import type { OrgSurvey } from '../surveys/queries.ts';
+import { type Claimed, claim, judgeOnly } from './claim.ts';
 import { publishEnded } from './mail-job.ts';
 import { cancelClaims, listResults, type SendResult } from './queries.ts';
 import {
@@ -47,7 +48,7 @@ export async function sendSurvey(tools: SendTools, { orgId, actor }: Writer, req
       ({ traceparent }) => claim(tools.db, survey, { requestId, submitted, traceparent, actor }),
     );
     const outcomes =
-      claimed.claimed.size > 0 ? await waitForAll(tools, orgId, { requestId, watch }) : new Map();
+      claimed.claimed.size > 0 ? await waitForAll(tools, orgId, requestId, watch) : new Map();
     const results = resultsOf(submitted, claimed, outcomes);
     sendAnswered.publish({ ...survey, results });
     return answer(survey, claimed, results);
@@ -68,13 +69,12 @@ export async function trySend(tools: SendTools, { orgId }: Writer, request: Send
 
 type Results = ReadonlyMap<string, SendResult>;
 
-type Wait = { requestId: string; watch: MailWatch };
-
 /** At the deadline mails that have not begun are cancelled, and mails in flight have no outcome yet. */
 async function waitForAll(
   { db, settings }: SendTools,
   orgId: string,
-  { requestId, watch }: Wait,
+  requestId: string,
+  watch: ReturnType<SendProgress['watch']>,
 ): Promise<Results> {
   const endsAt = Date.now() + settings.sendDeadlineSeconds * 1000;
   for (;;) {
@@ -94,16 +94,15 @@ const isOpen = ({ status }: SendResult) => status === 'claimed' || status === 's
 const byKey = (results: readonly SendResult[]): Results =>
   new Map(results.map((each) => [each.key, each]));
 
-function resultsOf(
+const resultsOf = (
   submitted: readonly SubmittedContact[],
   { judgements, claimed }: Claimed,
   results: Results,
-): ContactResult[] {
-  return submitted.map(({ email }, place) => {
-    const judgement = judgements[place]!;
-    return { email, ...resultOf(judgement, claimed, results) };
-  });
-}
+): ContactResult[] =>
+  submitted.map(({ email }, place) => ({
+    email,
+    ...resultOf(judgements[place]!, claimed, results),
+  }));
 
 function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: Results) {
   if (!('send' in judgement)) {
@@ -131,7 +130,7 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
 /** Its mail is gone with its contact, which only an erasure deletes while a mail is open. */
 const noResult = { status: 'failed', ...blockReasons.erased } as const;
 
-const answer = ({ surveyId }: SentSurvey, { contacts }: Claimed, results: ContactResult[]) => ({
+const answer = ({ surveyId }: OrgSurvey, { contacts }: Claimed, results: ContactResult[]) => ({
   survey_id: surveyId,
   contacts_queued: contacts.length,
   contacts: contacts.map(({ id, email, token }) => ({ id, email, token })),
@@ -155,21 +154,19 @@ const recheckMs = 1000;
 
 export type SendProgress = Awaited<ReturnType<typeof createSendProgress>>;
 
-type MailWatch = {
-  /** Resolves when mails of the request have finished since the last call, after a second, or when the time is over. */
-  next: (remainingMs: number) => Promise<void>;
-  end: () => void;
-};
-
-type SendProgressTools = {
+/**
+ * Wakes waiting requests when a job has finished mails of theirs, in this process or in another. `listenOn` has a
+ * connection that stays with this process, if the pool has none.
+ */
+export async function createSendProgress({
+  db,
+  log,
+  listenOn = db,
+}: {
   db: Db;
   log: Log;
-  /** Where a connection stays with this process, if that is not the case in the pool. */
   listenOn?: Db;
-};
-
-/** Wakes waiting requests when a job has finished mails of theirs, in this process or in another. */
-export async function createSendProgress({ db, log, listenOn = db }: SendProgressTools) {
+}) {
   const watches = new Map<string, () => void>();
   const listening = await listenOn
     .listen(channel, (requestId) => watches.get(requestId)?.())
@@ -178,15 +175,16 @@ export async function createSendProgress({ db, log, listenOn = db }: SendProgres
     });
 
   /** To be called before the claims are committed: what finishes before that wakes no one. */
-  function watch(requestId: string): MailWatch {
+  function watch(requestId: string) {
     let finished = Promise.withResolvers<void>();
     watches.set(requestId, () => finished.resolve());
     return {
-      async next(remainingMs) {
+      /** Resolves when mails have finished since the last call, after a second, or when the time is over. */
+      async next(remainingMs: number) {
         await withinMs(finished.promise, Math.min(recheckMs, remainingMs), () => {});
         finished = Promise.withResolvers();
       },
-      end: () => watches.delete(requestId),
+      end: () => void watches.delete(requestId),
     };
   }
 

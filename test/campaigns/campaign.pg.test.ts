@@ -11,7 +11,7 @@ import {
   tryCampaign,
 } from '../../src/campaigns/campaign.ts';
 import { findCampaign } from '../../src/campaigns/queries.ts';
-import { allResults } from '../../src/campaigns/results.ts';
+import { eachResults } from '../../src/campaigns/results.ts';
 import { inTransaction } from '../../src/lib/db/db.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
@@ -37,7 +37,7 @@ async function scene({ says, organization = {}, survey = {}, people = 10 }: Opti
     ...runner,
     create: (wish = {}) => createCampaign(runner.tools, by, { surveyId, ...wish }),
     find: async (id: string) => (await findCampaign(db, orgId, id))!,
-    results: (id: string) => allResults(db, orgId, id),
+    results: async (id: string) => (await eachResults(db, orgId, id).next()).value!,
     used: async () =>
       (await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`).reduce(
         (sum, { used }) => sum + used,

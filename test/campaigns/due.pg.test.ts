@@ -6,6 +6,7 @@ import {
   findRemindedUntil,
   listDueToAsk,
   listDueToRemind,
+  type SelfAskingSurvey,
   type StandingCampaign,
 } from '../../src/campaigns/judge.ts';
 import { one } from '../../src/lib/db/db.ts';
@@ -50,8 +51,9 @@ async function scene(kind: 'asking' | 'reminder', { seen = null, setMs = 0, of }
     const row = { ...of_survey, campaign_id, contact_id: contactId };
     await db`insert into campaign_contacts ${db(row)}`;
   }
-  const survey = { orgId, surveyId };
-  return { survey, contactId, due: { campaign, afterDays, now, atMost: 10 } };
+  const survey = of_survey as SelfAskingSurvey;
+  const reminder = kind === 'asking' ? 0 : 1;
+  return { survey, contactId, due: { survey, reminder, campaign, afterDays, now, atMost: 10 } };
 }
 
 const mailed = (
@@ -60,7 +62,7 @@ const mailed = (
 ) => db`
   insert into mails ${db({
     org_id: orgId,
-    survey_id: survey.surveyId,
+    survey_id: survey.survey_id,
     contact_id: contactId,
     email: 'ann@people.test',
     request_id: randomUUID(),
@@ -80,9 +82,9 @@ const added: [what: string, addedMs: number, times: Times, isDue: boolean][] = [
 ];
 for (const [what, addedMs, times, isDue] of added) {
   test(`a contact that was added ${what} is ${isDue ? '' : 'not '}due to be asked`, async () => {
-    const { survey, contactId, due } = await scene('asking', times);
+    const { contactId, due } = await scene('asking', times);
     await db`update contacts set created_at = ${new Date(addedMs)} where id = ${contactId}`;
-    const found = await listDueToAsk(db, survey, due);
+    const found = await listDueToAsk(db, due);
     assert.deepEqual(
       found.map(({ id }) => id),
       isDue ? [contactId] : [],
@@ -113,7 +115,7 @@ for (const [what, claimedMs, finishedMs, times, isDue] of sent) {
   test(`a mail that went out ${what} is ${isDue ? '' : 'not '}due to be reminded of`, async () => {
     const made = await scene('reminder', times);
     await mailed(made, { claimedMs, finishedMs });
-    const found = await listDueToRemind(db, made.survey, made.due);
+    const found = await listDueToRemind(db, made.due);
     assert.deepEqual(
       found.map(({ id }) => id),
       isDue ? [made.contactId] : [],
@@ -133,7 +135,7 @@ for (const [what, claimedMs, finishedMs, untilMs] of seenUntil) {
   test(`a look at a survey with a mail that ${what} has seen all until ${new Date(untilMs).toISOString()}`, async () => {
     const made = await scene('reminder', { seen: seenMs });
     await mailed(made, { claimedMs, finishedMs });
-    const until = await findRemindedUntil(db, made.survey, made.due);
+    const until = await findRemindedUntil(db, made.due);
     assert.deepEqual(until, new Date(untilMs));
   });
 }

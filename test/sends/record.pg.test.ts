@@ -156,7 +156,7 @@ test('a deadlock costs neither the beginning of a mail nor its outcome', async (
     concurrency: 2,
     send: async (_mail, { mayLeave }) => ((await mayLeave()) ? accepted() : lost()),
   };
-  const time = { endsAt: Infinity, longestMs: 1000, signal: AbortSignal.timeout(60_000) };
+  const time = { endsAt: Infinity, maxExchangeMs: 1000, signal: AbortSignal.timeout(60_000) };
   const attempts = createAttempts({ db, mailer });
   const { outcome } = await attempts.tryInSpan(mail, { attempt: 1, time, job: null });
   assert.equal(outcome.kind, 'accepted');

@@ -9,14 +9,9 @@ import { Field, type FormState, optionalText } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
-import { PerHour } from '../api.ts';
+import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
-import {
-  type CampaignRecord,
-  type CampaignRun,
-  latestCampaigns,
-  listRunsByItself,
-} from '../queries.ts';
+import { type CampaignRun, latestCampaigns, listRunsByItself } from '../queries.ts';
 
 export const sendTitle = (survey: string) => `Send ${survey}`;
 
