@@ -19,8 +19,9 @@ import {
   themesTool,
 } from './tools.ts';
 
-const largestMessage = 1024 * 1024;
-const shortMessage = 64 * 1024;
+const maxMessage = 1024 * 1024;
+/** Costs little to read, so that its key may be looked up later. */
+const maxShortMessage = 64 * 1024;
 
 type McpTools = KeyTools & {
   secrets: Secrets;
@@ -46,12 +47,12 @@ export function mcpRoutes(given: McpTools) {
   const tools = { ...given, apiDocument: () => (document ??= given.apiDocument()) };
   return new Hono<ApiEnv>().post('/mcp', checkOrigin(tools.publicUrl), async (c) => {
     if (!isShort(c)) await authenticated(c, tools);
-    const message = readMessage(await readBody(c, largestMessage));
+    const message = readMessage(await readBody(c, maxMessage));
     if ('error' in message) return c.json(message, 400);
     const { id, method } = message;
     if (id === undefined || method === undefined) return c.body(null, 202);
     const version = c.req.header('MCP-Protocol-Version');
-    if (version && !protocolVersions.some((known) => known === version)) {
+    if (version && !protocolVersions.some((one) => one === version)) {
       return c.json(rpcError(id, rpcCodes.request, `protocol ${version} is not spoken here`), 400);
     }
     return c.json(await answer(c, tools, { ...message, method }));
@@ -102,11 +103,11 @@ async function authenticated(c: Context<ApiEnv>, tools: McpTools) {
   if (c.get('key') === undefined) await authenticate(tools)(c, async () => {});
 }
 
-/** Whether a message costs little to read, so that its key may be looked up later. */
-const isShort = (c: Context) => Number(c.req.header('Content-Length') ?? Infinity) <= shortMessage;
+const isShort = (c: Context) =>
+  Number(c.req.header('Content-Length') ?? Infinity) <= maxShortMessage;
 
 const introduction = (asked: unknown) => ({
-  protocolVersion: agreeOnVersion(asked),
+  protocolVersion: protocolVersions.find((version) => version === asked) ?? protocolVersions[0],
   capabilities: { tools: { listChanged: false } },
   serverInfo: { name: 'askback', version: '1' },
   instructions:
@@ -142,7 +143,8 @@ async function ask({ c, tools }: Call, { missing, address }: ReturnType<typeof a
 
 async function themes({ c, tools, given }: Call) {
   await authenticated(c, tools);
-  return toolResult(await listThemes(tools.db, c.var.key.org_id, parse(ThemesInput, given)));
+  const data = await listThemes(tools.db, c.var.key.org_id, parse(ThemesInput, given));
+  return toolResult({ data });
 }
 
 async function send({ c, tools, given }: Call) {
@@ -174,25 +176,17 @@ async function resultOf(c: Context<ApiEnv>, answered: Response, more: object = {
 /** The versions of the Model Context Protocol that are spoken here, newest first. */
 const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
-const Id = v.union([v.string(), v.number()]);
-
 /** A message of JSON-RPC 2.0. Without an id it is a notification and gets no answer. */
 const RpcMessage = v.object({
   jsonrpc: v.literal('2.0'),
-  id: v.optional(Id),
+  id: v.optional(v.union([v.string(), v.number()])),
   method: v.optional(v.string()),
   params: v.optional(v.record(v.string(), v.unknown())),
 });
 
 type RpcMessage = v.InferOutput<typeof RpcMessage>;
 
-/** The codes of JSON-RPC for a message that cannot be followed. */
-const rpcCodes = {
-  parse: -32700,
-  request: -32600,
-  method: -32601,
-  params: -32602,
-} as const;
+const rpcCodes = { parse: -32700, request: -32600, method: -32601, params: -32602 } as const;
 
 const rpcResult = (id: RpcMessage['id'], result: object) => ({ jsonrpc: '2.0', id, result });
 
@@ -202,11 +196,7 @@ const rpcError = (id: RpcMessage['id'] | null, code: number, message: string) =>
   error: { code, message },
 });
 
-/** The version to speak with a client: the one it asks for, or else the newest. */
-const agreeOnVersion = (asked: unknown): string =>
-  protocolVersions.find((version) => version === asked) ?? protocolVersions[0];
-
-/** What a tool found, for the model as text and for programs as an object. */
+/** Text for the model, an object for programs. */
 const toolResult = (found: object) => ({
   content: [{ type: 'text', text: JSON.stringify(found) }],
   structuredContent: found,
@@ -245,9 +235,7 @@ the headers \`RateLimit\` and \`Retry-After\` say how much is left. Lists are \`
 - \`POST ${publicUrl}/api/webhooks\`: have events delivered, signed as Standard Webhooks
 `;
 
-const oneHour = 'public, max-age=3600';
-
 export const llmsRoutes = (publicUrl: string) =>
   new Hono().get('/llms.txt', (c) =>
-    c.text(llmsText(publicUrl), 200, { 'Cache-Control': oneHour }),
+    c.text(llmsText(publicUrl), 200, { 'Cache-Control': 'public, max-age=3600' }),
   );

@@ -2,14 +2,12 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { readInstants } from '../responses/period.ts';
 
-/** A tool that asks the API one question: its parameters are those of the route. */
-type Question = { name: string; title: string; path: string; description: string };
-
-export const questions: readonly Question[] = [
+/** Tools that ask the API one question: they take the parameters of the route. */
+export const questions = [
   {
     name: 'list_surveys',
     title: 'List surveys',
@@ -48,9 +46,10 @@ export const questions: readonly Question[] = [
     description:
       'Everything that is known of one address: what it was asked, whether and why a mail was not sent, what it answered.',
   },
-];
+] as const;
 
-/** The part of the API document that describes the parameters of tools. */
+type Question = (typeof questions)[number];
+
 export type DescribedPaths = {
   paths: Record<string, Record<string, { parameters?: readonly DescribedParameter[] }>>;
 };
@@ -62,7 +61,6 @@ type DescribedParameter = {
   schema: object;
 };
 
-/** A question as MCP describes it. What the route takes, the tool takes. */
 export function describeQuestion(document: DescribedPaths, { path, ...question }: Question) {
   const parameters = (document.paths[path]?.['get']?.parameters ?? []).filter(
     (parameter) => parameter.in === 'query' || parameter.in === 'path',
@@ -77,7 +75,7 @@ export function describeQuestion(document: DescribedPaths, { path, ...question }
           { ...schema, ...(description && { description }) },
         ]),
       ),
-      required: parameters.filter(({ required }) => required).map(({ name }) => name),
+      required: parameters.flatMap(({ name, required }) => (required ? [name] : [])),
     },
     annotations: { readOnlyHint: true, openWorldHint: false },
   };
@@ -154,7 +152,13 @@ export function confirmWord(secrets: Secrets, orgId: string, input: SendInput): 
 }
 
 export function checkConfirm(secrets: Secrets, orgId: string, input: SendInput) {
-  const receipt = openReceipt(secrets, orgId, input);
+  let receipt: v.InferOutput<typeof Receipt> | undefined;
+  try {
+    const sealed = Buffer.from(input.confirm ?? '', 'base64url');
+    receipt = v.parse(Receipt, JSON.parse(secrets.open(ownerOf(orgId, input), sealed)));
+  } catch {
+    // Made up, of another organization, or of another survey.
+  }
   if (receipt?.contacts !== hashOf(input.contacts)) {
     throw new Refusal(
       'invalid',
@@ -166,15 +170,6 @@ export function checkConfirm(secrets: Secrets, orgId: string, input: SendInput) 
     throw new Refusal('invalid', 'confirm holds for 10 minutes: call again without it', {
       code: 'confirm_too_old',
     });
-  }
-}
-
-function openReceipt(secrets: Secrets, orgId: string, input: SendInput) {
-  try {
-    const sealed = Buffer.from(input.confirm ?? '', 'base64url');
-    return v.parse(Receipt, JSON.parse(secrets.open(ownerOf(orgId, input), sealed)));
-  } catch {
-    return undefined; // made up, of another organization, or of another survey
   }
 }
 
@@ -199,6 +194,7 @@ function sorted(value: unknown): unknown {
 const Day = v.pipe(
   v.string(),
   v.check((text) => readInstants(text) !== undefined, 'must be an ISO 8601 date or time'),
+  v.transform((text) => readInstants(text)!),
 );
 
 export const ThemesInput = v.object({
@@ -226,25 +222,17 @@ export const themesTool = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
 
+/** The themes that comments speak of, most mentioned first. */
 export async function listThemes(
-  db: Db,
+  sql: Sql,
   orgId: string,
-  given: v.InferOutput<typeof ThemesInput>,
-): Promise<object> {
-  const { survey_id, date_from, date_to, limit } = given;
-  const themes = await countThemes(db, orgId, {
-    surveyId: survey_id ?? null,
-    from: date_from ? readInstants(date_from)!.first : null,
-    until: date_to ? readInstants(date_to)!.end : null,
-    limit,
-  });
-  return { data: themes };
-}
-
-type ThemeScope = { surveyId: string | null; from: Date | null; until: Date | null; limit: number };
-
-/** What the comments of an organization speak of, most mentioned first. */
-async function countThemes(sql: Sql, orgId: string, { surveyId, from, until, limit }: ThemeScope) {
+  { survey_id, date_from, date_to, limit }: v.InferOutput<typeof ThemesInput>,
+) {
+  const [surveyId, from, until] = [
+    survey_id ?? null,
+    date_from?.first ?? null,
+    date_to?.end ?? null,
+  ];
   return await sql<{ theme: string; mentions: number; detractors: number }[]>`
     select theme,
            count(*)::int as mentions,

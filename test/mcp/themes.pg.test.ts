@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listThemes } from '../../src/mcp/tools.ts';
+import { parse } from '../../src/lib/validation/parse.ts';
+import { listThemes, ThemesInput } from '../../src/mcp/tools.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -43,10 +44,8 @@ const ranges: [from: string | undefined, to: string | undefined, counted: readon
 ];
 for (const [date_from, date_to, counted] of ranges) {
   test(`themes from ${date_from ?? 'ever'} to ${date_to ?? 'now'}, days to their end in UTC`, async () => {
-    const asked = { limit: 50, ...(date_from && { date_from }), ...(date_to && { date_to }) };
-    const { data } = (await listThemes(db, ours, asked)) as {
-      data: { theme: string; mentions: number }[];
-    };
+    const asked = parse(ThemesInput, { limit: 50, date_from, date_to });
+    const data = await listThemes(db, ours, asked);
     assert.deepEqual(
       data.map(({ theme, mentions }) => [theme, mentions]),
       counted.map((time) => [time, 1]),
@@ -62,7 +61,7 @@ test('themes come by how often they are mentioned, then by name, and no more tha
     await db`insert into analyses ${db({ org_id, response_id, provider: 'test', themes })}`;
   }
   const named = async (limit: number) => {
-    const { data } = (await listThemes(db, org_id, { limit })) as { data: { theme: string }[] };
+    const data = await listThemes(db, org_id, { limit });
     return data.map(({ theme }) => theme);
   };
   assert.deepEqual(await named(3), ['staff', 'price', 'air']);
@@ -80,7 +79,7 @@ test('themes of a survey are its own', async () => {
     surveys.push(survey_id);
   }
   const asked = { survey_id: surveys[1]!, limit: 9 };
-  const { data } = (await listThemes(db, org_id, asked)) as { data: { theme: string }[] };
+  const data = await listThemes(db, org_id, asked);
   assert.deepEqual(
     data.map(({ theme }) => theme),
     ['tea'],
