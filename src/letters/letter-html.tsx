@@ -10,9 +10,9 @@ import type { Letter } from './letter.ts';
  * drop others. The style sheet only adds the dark scheme. No script, and no picture but the organization's logo.
  */
 export function letterHtml(letter: Letter): string {
-  const { tag, texts } = letter.language;
+  const { tag, direction, texts } = letter.language;
   const document = (
-    <html lang={tag} dir={texts.direction}>
+    <html lang={tag} dir={direction}>
       <Head letter={letter} />
       <body class="page" style={`margin:0;padding:0;background:${page};${font}`}>
         <Preview text={texts.mail.preview} />
@@ -148,7 +148,7 @@ function Foot({ letter: { language, why, foot, links } }: { letter: Letter }) {
           href={links.unsubscribe}
           style={`color:${quiet};text-decoration:underline;display:inline-block;padding:6px`}
         >
-          {language.texts.unsubscribeLink}
+          {language.texts.unsubscribe.action}
         </a>
         {foot.map((paragraph) => (
           <p dir="auto" style="margin:8px 0 0">

@@ -192,7 +192,7 @@ export type Letter = {
 
 function letterText(letter: Letter): string {
   const { language, scores, question, greeting, intro, why, foot, links } = letter;
-  const { mail, unsubscribeLink } = language.texts;
+  const { mail, unsubscribe } = language.texts;
   return [
     greeting,
     '',
@@ -204,7 +204,7 @@ function letterText(letter: Letter): string {
     '',
     '-- ',
     why,
-    `${unsubscribeLink}: ${links.unsubscribe}`,
+    `${unsubscribe.action}: ${links.unsubscribe}`,
     ...foot.flatMap((paragraph) => ['', paragraph]),
     '',
   ].join('\n');

@@ -26,7 +26,7 @@ export function languageChoices(chosen: string | string[] | undefined) {
   return [...tags].map((value) => ({ value, text: nameOfLanguage(value) }));
 }
 
-export type Language = { tag: string; texts: Texts };
+export type Language = { tag: string; texts: Texts; direction: 'ltr' | 'rtl' };
 
 /** The same words wherever a scale is shown: on the page, in the HTML part and in the text part of a mail. */
 export function scaleEnds(type: SurveyType, texts: Texts): ScaleEnds {
@@ -60,9 +60,9 @@ export const hasTexts = (tag: string): boolean => languages.has(primaryOf(tag));
 
 /** The language a tag such as `de-AT` asks for, or English. */
 export function languageOf(tag: string): Language {
-  const primary = primaryOf(tag);
-  const texts = languages.get(primary);
-  return texts ? { tag: primary, texts } : { tag: 'en', texts: en };
+  const primary = hasTexts(tag) ? primaryOf(tag) : 'en';
+  const direction = primary === 'ar' ? 'rtl' : 'ltr';
+  return { tag: primary, texts: languages.get(primary)!, direction };
 }
 
 /** Keeps a name from turning the direction of the sentence around it. */

@@ -132,9 +132,9 @@ button.quiet { background: transparent; color: var(--accent) }
 type DocumentProps = PageContent & { theme: ColorTheme; style: string };
 
 function Document({ language, title, sender, theme, style, body, footer }: DocumentProps) {
-  const { tag, texts } = language;
+  const { tag, direction } = language;
   return (
-    <html lang={tag} dir={texts.direction}>
+    <html lang={tag} dir={direction}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />

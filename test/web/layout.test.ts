@@ -75,7 +75,8 @@ const accepted: [header: string | null | undefined, tag: string][] = [
 ];
 for (const [header, tag] of accepted) {
   test(`a browser that says ${header?.slice(-30)} of itself reads ${tag}`, () => {
-    assert.deepEqual(preferredLanguage(header), { tag, texts: languages.get(tag) });
+    const language = preferredLanguage(header);
+    assert.deepEqual([language.tag, language.texts], [tag, languages.get(tag)]);
   });
 }
 

@@ -48,7 +48,7 @@ export function formPage(props: FormProps): HtmlPage {
     sender: survey.sender,
     style: byCategory(survey) ? formStyle + followUpStyle : formStyle,
     body: <SurveyForm {...props} />,
-    footer: props.unsubscribeUrl && <a href={props.unsubscribeUrl}>{texts.unsubscribeLink}</a>,
+    footer: props.unsubscribeUrl && <a href={props.unsubscribeUrl}>{texts.unsubscribe.action}</a>,
   });
 }
 

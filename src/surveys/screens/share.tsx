@@ -153,12 +153,12 @@ type SnippetLook = { publicUrl: string; color: string };
  * loaded. The links are those of the shareable link, with a score chosen.
  */
 function scoreButtons(survey: ManagedSurvey, { publicUrl, color }: SnippetLook): string {
-  const { texts } = languageOf(survey.language);
+  const { texts, direction } = languageOf(survey.language);
   const url = shareUrl(publicUrl, survey);
   const ends = scaleEnds(survey.type, texts);
   const scores = scoresInOrder(survey.type);
   const html = (
-    <table role="presentation" cellpadding="0" cellspacing="0" border={0} dir={texts.direction}>
+    <table role="presentation" cellpadding="0" cellspacing="0" border={0} dir={direction}>
       <tbody>
         <tr>
           <td

@@ -20,15 +20,13 @@ export function Actions({ children }: { children: Child }) {
 }
 
 type ConfirmProps = {
-  /** What is lost, in sentences. */
+  /** Names the data that is lost. */
   children: Child;
   action: string;
-  /** The same word as on the button that led here. */
   button: string;
   cancel: string;
-  /** What must be typed, for the acts that nothing brings back. */
+  /** For acts that cannot be undone. */
   typed?: { name: string; label: string; expected: string };
-  /** Fields that the act needs, as they came. */
   hidden?: Readonly<Record<string, string | readonly string[]>>;
   form?: FormState;
 };
@@ -62,15 +60,7 @@ export function Confirm(props: ConfirmProps) {
   );
 }
 
-type SecretProps = {
-  title: string;
-  label: string;
-  value: string;
-  /** Why it is shown only once, and what it is for. */
-  children?: Child;
-  /** Where the reader goes on. */
-  done: string;
-};
+type SecretProps = { title: string; label: string; value: string; children?: Child; done: string };
 
 /** A secret that is shown once: in the page, above the list, with a button that copies it. */
 export function Secret({ title, label, value, children, done }: SecretProps) {
@@ -118,7 +108,7 @@ export function Notice({ kind, text, children }: FlashNotice & { children?: Chil
   );
 }
 
-/** Above a form with mistakes: that nothing was saved, and what is wrong with the form as a whole. */
+/** Stands above a form with mistakes. */
 export function Mistakes({ form }: { form: FormState }) {
   const { '': whole, ...fields } = form.errors;
   const count = Object.keys(fields).length;
@@ -127,16 +117,10 @@ export function Mistakes({ form }: { form: FormState }) {
   return <Notice kind="failed" text={whole ?? `Nothing was saved. ${where} a change.`} />;
 }
 
+type StateProps = { kind: StateKind; children: Child; code?: string };
+
 /** The code behind a sentence shows on hover. */
-export function State({
-  kind,
-  children,
-  code,
-}: {
-  kind: StateKind;
-  children: Child;
-  code?: string;
-}) {
+export function State({ kind, children, code }: StateProps) {
   return (
     <span class={`state is-${kind}`} title={code}>
       {children}
@@ -147,7 +131,7 @@ export function State({
 type ChipProps = {
   score: number | string;
   category: CategoryName;
-  /** What the score is of, read aloud: `of 10`. */
+  /** Read aloud: `of 10`. */
   scale?: string;
   big?: boolean;
 };

@@ -1,11 +1,11 @@
 import type { Context, MiddlewareHandler } from 'hono';
-import type { Child } from 'hono/jsx';
+import type { Child, JSX } from 'hono/jsx';
 import * as v from 'valibot';
 import { Refusal, toSentence } from '../../errors.ts';
 import { readFormData } from '../../lib/http/body.ts';
 import { isInCalendar } from '../../lib/validation/parse.ts';
 
-/** What every control of a form has. `form` gives it what was typed and the mistake in it. */
+/** `form` gives a control what was typed and the mistake in it. */
 type ControlProps = {
   name: string;
   label: string;
@@ -16,35 +16,16 @@ type ControlProps = {
   id?: string;
 };
 
-type FieldProps = ControlProps & {
-  type?:
-    | 'text'
-    | 'email'
-    | 'password'
-    | 'url'
-    | 'number'
-    | 'search'
-    | 'date'
-    | 'datetime-local'
-    | 'color'
-    | 'file'
-    | 'tel';
-  /** What stands in it before anything was typed. */
-  value?: string | number | null | undefined;
-  autocomplete?: string;
-  /** With rows the field takes several lines. */
-  rows?: number;
-  maxlength?: number;
-  min?: string | number;
-  max?: string | number;
-  step?: string | number;
-  accept?: string;
-  inputmode?: 'numeric' | 'email' | 'url' | 'text' | 'decimal';
-  placeholder?: string;
-  readonly?: boolean;
-  /** How wide it is among filters. */
-  size?: 'wide' | 'day';
-};
+type FieldProps = ControlProps &
+  Pick<JSX.IntrinsicElements['input'], 'type' | 'autocomplete' | 'maxlength' | 'min' | 'max'> &
+  Pick<JSX.IntrinsicElements['input'], 'accept' | 'inputmode' | 'placeholder' | 'readonly'> & {
+    /** What stands in it before anything was typed. */
+    value?: string | number | null | undefined;
+    /** With rows the field takes several lines. */
+    rows?: number;
+    /** How wide it is among filters. */
+    size?: 'wide' | 'day';
+  };
 
 /** A labelled field with its help and its mistake. The first mistake of a form has the focus. */
 export function Field(props: FieldProps) {
@@ -68,7 +49,7 @@ export function Field(props: FieldProps) {
   );
 }
 
-export type ControlOption = { value: string; text: Child; help?: Child; disabled?: boolean };
+export type ControlOption = { value: string; text: Child; help?: Child };
 
 type SelectProps = ControlProps & {
   options: readonly ControlOption[];
@@ -85,11 +66,7 @@ export function Select(props: SelectProps) {
       <label for={id}>{label}</label>
       <select id={id} name={name} required={required} {...attributes}>
         {options.map((option) => (
-          <option
-            value={option.value}
-            selected={option.value === chosen}
-            disabled={option.disabled}
-          >
+          <option value={option.value} selected={option.value === chosen}>
             {option.text}
           </option>
         ))}
@@ -122,7 +99,6 @@ export function Choice(props: ChoiceProps) {
             name={name}
             value={option.value}
             checked={chosen.includes(option.value)}
-            disabled={option.disabled}
             autofocus={at === 0 && autofocus}
             aria-invalid={described['aria-invalid']}
           />
@@ -164,9 +140,7 @@ export function Tick(props: TickProps) {
 
 const hasTyped = (form: FormState) => Object.keys(form.errors).length > 0;
 
-type Control = Pick<ControlProps, 'name' | 'form' | 'help'> & { id: string };
-
-function stateOf({ name, id, form, help }: Control) {
+function stateOf({ name, id, form, help }: Omit<ControlProps, 'label'> & { id: string }) {
   const error = form?.errors[name];
   const describedBy = [error && `${id}-error`, help && `${id}-help`].filter(Boolean).join(' ');
   const isFirst = error !== undefined && Object.keys(form?.errors ?? {})[0] === name;
@@ -199,19 +173,16 @@ function Remarks({ id, help, error }: { id: string; help: Child; error: string |
 
 type SubmitOrCancelProps = { button: Child; cancel: string; danger?: boolean };
 
-/** The end of a form: the button that sends it, and the way back. */
-export function SubmitOrCancel({ button, cancel, danger = false }: SubmitOrCancelProps) {
-  return (
-    <div class="actions">
-      <button type="submit" class={danger ? 'danger' : 'primary'}>
-        {button}
-      </button>
-      <a class="more" href={cancel}>
-        Cancel
-      </a>
-    </div>
-  );
-}
+export const SubmitOrCancel = ({ button, cancel, danger = false }: SubmitOrCancelProps) => (
+  <div class="actions">
+    <button type="submit" class={danger ? 'danger' : 'primary'}>
+      {button}
+    </button>
+    <a class="more" href={cancel}>
+      Cancel
+    </a>
+  </div>
+);
 
 /** What was typed and what is wrong with it, each by the name of its field. */
 export type FormState = {
@@ -220,7 +191,6 @@ export type FormState = {
 };
 
 type FormMistakes = FormState & { values?: never };
-type FormValues<T> = { values: T; errors?: never };
 
 type FormFields = Record<string, string | string[] | File>;
 
@@ -237,15 +207,12 @@ export const Submit = ({ children }: { children: Child }) => (
   </button>
 );
 
-/**
- * A form that was posted, checked: its values, or every mistake in it together with what was typed. `largest`
- * is how many bytes it may have, where a file is sent with it.
- */
+/** Checks a posted form: its values, or every mistake in it together with what was typed. `largest` is in bytes. */
 export async function readForm<const S extends v.GenericSchema>(
   c: Context,
   schema: S,
   { largest }: { largest?: number } = {},
-): Promise<FormValues<v.InferOutput<S>> | FormMistakes> {
+): Promise<{ values: v.InferOutput<S>; errors?: never } | FormMistakes> {
   const fields = await readFields(c, largest);
   const result = v.safeParse(schema, fields);
   if (result.success) return { values: result.output };
@@ -259,18 +226,17 @@ export async function withMistake(c: Context, errors: FormState['errors']): Prom
 
 /** Reads a form before it is refused, so that the page of the refusal can send it again. */
 export async function keepPosted(c: Context) {
-  await readFields(c, largestKept).catch(() => undefined);
+  await readFields(c, maxKept).catch(() => undefined);
 }
 
 /** The fields to send again; none where one of them is a file or a secret, which no page sends back. */
-export function postedAgain(c: Context): (readonly [name: string, value: string])[] {
+export function postedAgain(c: Context): [name: string, value: string][] {
   const fields: FormFields = c.get('formFields') ?? {};
-  const entries = Object.entries(fields).flatMap(([name, values]) =>
-    [values].flat().map((value) => [name, value] as const),
+  const entries = Object.entries(fields);
+  if (entries.some(([name, value]) => value instanceof File || secret.test(name))) return [];
+  return Object.entries(typedIn(fields)).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
   );
-  const isRepeatable = (entry: (typeof entries)[number]): entry is readonly [string, string] =>
-    typeof entry[1] === 'string' && !secret.test(entry[0]);
-  return entries.every(isRepeatable) ? entries : [];
 }
 
 /** Checkboxes and lists of several: none, one or many values of the same name. */
@@ -307,16 +273,16 @@ export const optionalText = <const S extends v.GenericSchema<string, unknown>>(s
   );
 
 /** What visitors type is short: an address, a password, the answer of a passkey. */
-const largestOfVisitor = 64 * 1024;
-/** What a member typed before the session ended may be long. */
-const largestKept = 1024 * 1024;
+const maxOfVisitor = 64 * 1024;
+/** A member may have typed a long text before the session ended. */
+const maxKept = 1024 * 1024;
 
 async function readFields(
   c: Context,
-  largest = c.get('member') ? undefined : largestOfVisitor,
+  largest = c.get('member') ? undefined : maxOfVisitor,
 ): Promise<FormFields> {
-  const known: FormFields | undefined = c.get('formFields');
-  if (known) return known;
+  const read: FormFields | undefined = c.get('formFields');
+  if (read) return read;
   const fields = gather(await readFormData(c, largest));
   c.set('formFields', fields);
   return fields;
@@ -363,18 +329,14 @@ function mistakes(issues: readonly v.BaseIssue<unknown>[]): Record<string, strin
 export const describeIssue = (issue: v.BaseIssue<unknown>): string =>
   issue.received === 'undefined' ? 'This is needed.' : toSentence(issue.message);
 
-const reading = new Set(['GET', 'HEAD', 'OPTIONS']);
-
-/**
- * Refuses a form that another site made the reader's browser post. Stands before every screen, because it also
- * notes what cookies are to be like: secure where the public address is https.
- */
+/** Refuses a form that another site made the reader's browser post. Cookies are secure if the public URL is https. */
 export function guardForms(publicUrl: string): MiddlewareHandler {
   const { origin, protocol } = new URL(publicUrl);
   return async (c, next) => {
     c.set('isApp', true);
     c.set('isSecure', protocol === 'https:');
-    if (!reading.has(c.req.method) && !isOwnForm(c, origin)) {
+    const isRead = ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method);
+    if (!isRead && !isOwnForm(c, origin)) {
       throw new Refusal('forbidden', 'the form did not come from a page of this server', {
         code: 'forged_form',
       });

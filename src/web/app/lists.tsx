@@ -62,11 +62,10 @@ function addressOf({ path, search }: SearchedListProps, page: number) {
 }
 
 type FilterFormProps = {
-  /** Where the list is; its filters are its query. */
   path: string;
-  /** The id of the `Live` part that the filters are about. */
+  /** The id of the `Live` part that the filters change. */
   updates: string;
-  /** What stays in the query without a field of its own: names, each with a value. */
+  /** Parts of the query without a field. */
   hidden?: readonly (readonly [name: string, value: string])[];
   children?: Child;
 };
@@ -99,11 +98,10 @@ type LiveProps = {
   id: string;
   /** Said aloud when the part was swapped: `12 of 340 responses`. */
   says: string;
-  /** Asks for this part again every so many seconds, while the page is looked at. */
+  /** Polls `path` for this part every so many seconds. */
   every?: number | undefined;
-  /** The page that has the part; needed with `every`. */
   path?: string;
-  /** The id of a part elsewhere on that page, which is swapped together with this one. */
+  /** The id of another part of that page, which is swapped together with this one. */
   also?: string;
   children?: Child;
 };
@@ -129,9 +127,7 @@ export function Live({ id, says, every, path, also, children }: LiveProps) {
 
 type PagedListProps = {
   meta: { page: number; limit: number; total: number };
-  /** The address of a page by its number. */
   at: (page: number) => string;
-  /** What stands in place of rows where the whole list has none. */
   empty: Child;
   summary?: Child;
   words?: PagerProps['words'];
@@ -144,7 +140,17 @@ export function PagedList({ meta, at, empty, summary, words, children }: PagedLi
   const last = Math.max(1, Math.ceil(total / limit));
   return (
     <>
-      {total === 0 ? empty : page > last ? <PastTheEnd last={last} to={at(1)} /> : children}
+      {total === 0 ? (
+        empty
+      ) : page <= last ? (
+        children
+      ) : (
+        <EmptyState title="This page is past the end of the list">
+          <p>
+            The last page is {count(last)}. <a href={at(1)}>Go to the first page</a>
+          </p>
+        </EmptyState>
+      )}
       <Pager
         summary={summary ?? pageSummary(meta)}
         newer={page > 1 ? at(Math.min(page - 1, last)) : undefined}
@@ -154,14 +160,6 @@ export function PagedList({ meta, at, empty, summary, words, children }: PagedLi
     </>
   );
 }
-
-const PastTheEnd = ({ last, to }: { last: number; to: string }) => (
-  <EmptyState title="This page is past the end of the list">
-    <p>
-      The last page is {count(last)}. <a href={to}>Go to the first page</a>
-    </p>
-  </EmptyState>
-);
 
 export type TableColumn = {
   head: Child;
@@ -174,16 +172,14 @@ type DataTableProps = {
   /** What the table is: read aloud, shown where `showCaption` is set. */
   caption: string;
   columns: readonly TableColumn[];
-  /** Rows of cells; the first cell heads its row. */
-  rows: readonly TableRow[];
+  /** The first cell heads its row. */
+  rows: readonly { cells: readonly Child[]; current?: boolean; id?: string }[];
   showCaption?: boolean;
   /** Cells keep to one line, and the table scrolls. */
   nowrap?: boolean;
   /** What a swap replaces. */
   id?: string;
 };
-
-type TableRow = { cells: readonly Child[]; current?: boolean; id?: string };
 
 /** What is compared by column. On a phone it scrolls inside itself, by keyboard too. */
 export function DataTable(props: DataTableProps) {
@@ -203,26 +199,22 @@ export function DataTable(props: DataTableProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <Row row={row} columns={columns} />
+          {rows.map(({ cells, current, id }) => (
+            <tr id={id} aria-current={current ? 'true' : undefined}>
+              {cells.map((cell, at) => {
+                const kind = columns[at]?.number ? 'number' : undefined;
+                if (at > 0) return <td class={kind}>{cell}</td>;
+                return (
+                  <th scope="row" class={kind}>
+                    {cell}
+                  </th>
+                );
+              })}
+            </tr>
           ))}
         </tbody>
       </table>
     </div>
-  );
-}
-
-function Row({ row, columns }: { row: TableRow; columns: readonly TableColumn[] }) {
-  const [first, ...others] = row.cells;
-  return (
-    <tr id={row.id} aria-current={row.current ? 'true' : undefined}>
-      <th scope="row" class={columns[0]?.number ? 'number' : undefined}>
-        {first}
-      </th>
-      {others.map((cell, at) => (
-        <td class={columns[at + 1]?.number ? 'number' : undefined}>{cell}</td>
-      ))}
-    </tr>
   );
 }
 
@@ -237,22 +229,19 @@ export function EmptyState({ title, children }: { title: string; children?: Chil
 }
 
 type PagerProps = {
-  /** In words: `1 to 50 of 1,266`, or `42 keys`; null of an empty list, which says so itself. */
+  /** `1 to 50 of 1,266`; null for an empty list. */
   summary: Child;
   newer?: string | undefined;
   older?: string | undefined;
   words?: { newer: string; older: string };
-  /** What is paged, where a page has two lists. */
-  label?: string;
 };
 
-/** Where in a list this page is. Both ways are links, so that the back button works. */
-export function Pager({ summary, newer, older, words, label = 'Pages' }: PagerProps) {
+/** Links, so that the back button works. */
+export function Pager({ summary, newer, older, words }: PagerProps) {
   const { newer: back, older: on } = words ?? { newer: 'Newer', older: 'Older' };
-  if (summary === null && !newer && !older) return null;
-  if (!newer && !older) return <p class="pager">{summary}</p>;
+  if (!newer && !older) return summary === null ? null : <p class="pager">{summary}</p>;
   return (
-    <nav class="pager" aria-label={label}>
+    <nav class="pager" aria-label="Pages">
       <span>{summary}</span>
       <span class="actions">
         {newer ? (

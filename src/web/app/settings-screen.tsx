@@ -1,38 +1,37 @@
 import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { readerOf, renderScreen, type ShownOrganization, type TrailStep } from './screen.tsx';
-
-type Setting = { text: string; for: 'everybody' | 'owners' };
+import { readerOf, renderScreen, type Screen } from './screen.tsx';
 
 /** The pages of the settings in their order, by the last part of their path. */
 const settings = {
-  general: { text: 'General', for: 'everybody' },
-  'api-keys': { text: 'API Keys', for: 'owners' },
-  members: { text: 'Members', for: 'owners' },
-  mail: { text: 'Mail', for: 'owners' },
-  tags: { text: 'Tags', for: 'everybody' },
-  texts: { text: 'Texts', for: 'owners' },
-  notifications: { text: 'Notifications', for: 'everybody' },
-  usage: { text: 'Usage', for: 'everybody' },
-  audit: { text: 'Audit', for: 'owners' },
-} as const satisfies Record<string, Setting>;
+  general: 'General',
+  'api-keys': 'API Keys',
+  members: 'Members',
+  mail: 'Mail',
+  tags: 'Tags',
+  texts: 'Texts',
+  notifications: 'Notifications',
+  usage: 'Usage',
+  audit: 'Audit',
+} as const;
 
 export type SettingName = keyof typeof settings;
 
-type SettingsScreen = {
+const ofOwners: readonly string[] = ['api-keys', 'members', 'mail', 'texts', 'audit'];
+
+type SettingsScreen = Pick<Screen, 'body' | 'trail' | 'status'> & {
   setting: SettingName;
-  /** What the page is about, where that is not the setting itself. */
+  /** Differs from the name of the setting on pages below it. */
   title?: string;
-  body: Child;
-  trail?: readonly TrailStep[];
-  status?: ContentfulStatusCode;
 };
 
-/** A page of the settings: the navigation between them, and the page next to it. */
-export function renderSettings(c: Context, screen: SettingsScreen): Response | Promise<Response> {
-  const { setting, body, title = settings[setting].text, ...rest } = screen;
+/** A page of the settings, next to the navigation between them: a member sees those that the role opens. */
+export function renderSettings(c: Context, screen: SettingsScreen): Response {
+  const { setting, body, title = settings[setting], ...rest } = screen;
   const { organization } = readerOf(c);
+  const shown = Object.entries(settings).filter(
+    ([name]) => organization?.role === 'owner' || !ofOwners.includes(name),
+  );
   return renderScreen(c, {
     ...rest,
     title,
@@ -40,7 +39,25 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response | P
     section: 'settings',
     body: (
       <div class="settings">
-        {organization ? <Settings {...placeOf(organization)} current={setting} /> : null}
+        {organization ? (
+          <details class="reveal wide-open sub">
+            <summary>All settings</summary>
+            <nav aria-label="Settings">
+              <ul>
+                {shown.map(([name, text]) => (
+                  <li>
+                    <a
+                      href={settingPath(organization, name as SettingName)}
+                      aria-current={name === setting ? 'page' : undefined}
+                    >
+                      {text}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </nav>
+          </details>
+        ) : null}
         <div>{body}</div>
       </div>
     ),
@@ -49,35 +66,6 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response | P
 
 export const settingPath = ({ slug }: { slug: string }, setting: SettingName) =>
   `/o/${slug}/settings/${setting}`;
-
-type SettingsProps = Pick<ShownOrganization, 'slug' | 'role'> & { current: SettingName };
-
-const placeOf = ({ slug, role }: ShownOrganization) => ({ slug, role });
-/** A member whose role opens a page no more than its refusal is not led there. */
-function Settings({ slug, role, current }: SettingsProps) {
-  const shown = Object.entries(settings).filter(
-    ([, setting]) => setting.for === 'everybody' || role === 'owner',
-  );
-  return (
-    <details class="reveal wide-open sub">
-      <summary>All settings</summary>
-      <nav aria-label="Settings">
-        <ul>
-          {shown.map(([name, { text }]) => (
-            <li>
-              <a
-                href={settingPath({ slug }, name as SettingName)}
-                aria-current={name === current ? 'page' : undefined}
-              >
-                {text}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
-    </details>
-  );
-}
 
 type PartProps = { id: string; title: string; act?: Child; children?: Child };
 

@@ -6,16 +6,15 @@ import { DataTable, type TableColumn } from './lists.tsx';
 export type TrendStep = TrendPoint & {
   /** Below the drawing: `24 Aug`. */
   label: string;
-  /** On hover, and as the head of its row: `Week of 24 Aug`. */
+  /** The head of its row: `Week of 24 Aug`. */
   name: string;
-  /** The row of the table behind the drawing, after its head. */
+  /** The rest of its row. */
   cells: readonly Child[];
-  /** What hovering says. */
+  /** Shown on hover. */
   words: string;
 };
 
 type TrendChartProps = {
-  /** Unique on the page. */
   id: string;
   title: string;
   /** The trend in a sentence, for readers who do not see it. */
@@ -24,7 +23,6 @@ type TrendChartProps = {
   steps: readonly TrendStep[];
   bounds: ValueBounds;
   formatTick: (value: number) => string;
-  /** The columns of the table, the first of which heads its rows. */
   columns: readonly TableColumn[];
 };
 
@@ -81,9 +79,8 @@ export function TrendChart(props: TrendChartProps) {
   );
 }
 
-type NumbersProps = {
+type NumbersProps = Pick<TrendChartProps, 'columns'> & {
   caption: string;
-  columns: readonly TableColumn[];
   steps: readonly Pick<TrendStep, 'name' | 'cells'>[];
 };
 
@@ -107,64 +104,52 @@ type TrendPoint = { value: number | null; margin: number | null };
 
 type ValueBounds = { lowest: number; highest: number };
 
-/** Geometry in units of the drawing: 10 wide for each step, 100 high. */
-type TrendShape = {
-  width: number;
-  ticks: readonly { value: number; y: number }[];
-  line: string;
-  band: string;
-  /** The points as strokes without length, which round ends turn into dots. */
-  dots: string;
-  lastDot: string;
-};
-
 const stepWidth = 10;
 const chartHeight = 100;
 /** More dots than this are a second line. */
-const mostDots = 60;
-const mostTicks = 5;
-/** The part of the scale that is drawn at least: of less, a point more or less looks like a change. */
-const leastPart = 0.1;
+const maxDots = 60;
+const maxTicks = 5;
+/** On a smaller part of the scale a single point looks like a change. */
+const minPart = 0.1;
 
-/** The line of the values with its margins as a band, on a scale that covers both. */
-export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds): TrendShape {
+/** The paths of a drawing that is 10 wide for each step and 100 high. */
+export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds) {
   const ticks = ticksOf(points, bounds);
   const y = scaleLinear([ticks[0]!, ticks.at(-1)!], [chartHeight, 0]);
   const x = (step: number) => stepWidth * (step + 0.5);
   const within = (value: number) => rounded(y(Math.min(Math.max(value, ticks[0]!), ticks.at(-1)!)));
 
-  const isKnown = ({ value }: TrendPoint) => value !== null;
+  const hasValue = ({ value }: TrendPoint) => value !== null;
   const drawLine = line<TrendPoint>()
-    .defined(isKnown)
+    .defined(hasValue)
     .x((_, step) => x(step))
     .y(({ value }) => within(value!));
-  const drawBand = area<BandPoint>()
-    .defined(({ value }) => value !== null)
+  // A step whose margin is not known has a band without limits: as high as the drawing.
+  const drawBand = area<TrendPoint & { at: number }>()
+    .defined(hasValue)
     .x(({ at }) => at)
     .y0(({ value, margin }) => within(value! - (margin ?? Infinity)))
     .y1(({ value, margin }) => within(value! + (margin ?? Infinity)));
 
   const dots = points.flatMap((point, step) =>
-    isKnown(point) ? [`M${x(step)} ${within(point.value!)}h0`] : [],
+    hasValue(point) ? [`M${x(step)} ${within(point.value!)}h0`] : [],
   );
   return {
     width: stepWidth * Math.max(points.length, 1),
     ticks: ticks.toReversed().map((value) => ({ value, y: rounded(y(value)) })),
     line: drawLine([...points]) ?? '',
     band: drawBand(bandPoints(points, x)) ?? '',
-    dots: dots.length > mostDots ? '' : dots.join(''),
+    // Strokes without length, which round ends turn into dots.
+    dots: dots.length > maxDots ? '' : dots.join(''),
     lastDot: dots.at(-1) ?? '',
   };
 }
 
-/** Where the band has a corner. A step whose margin is not known has a band without limits: as high as the drawing. */
-type BandPoint = TrendPoint & { at: number };
-
-/** A step between others that have no value would have a band without width: it gets that of the step. */
-function bandPoints(points: readonly TrendPoint[], x: (step: number) => number): BandPoint[] {
+/** The corners of the band. Between steps without a value it would have no width: it gets that of the step. */
+function bandPoints(points: readonly TrendPoint[], x: (step: number) => number) {
+  const hasValue = (step: number) => (points[step]?.value ?? null) !== null;
   return points.flatMap((point, step) => {
-    const isKnown = (place: number) => (points[place]?.value ?? null) !== null;
-    const isAlone = !isKnown(step - 1) && !isKnown(step + 1);
+    const isAlone = !hasValue(step - 1) && !hasValue(step + 1);
     const places = isAlone ? [x(step - 0.5), x(step + 0.5)] : [x(step)];
     return places.map((at) => ({ ...point, at }));
   });
@@ -175,31 +160,27 @@ function ticksOf(points: readonly TrendPoint[], { lowest, highest }: ValueBounds
   const ends = points.flatMap(({ value, margin }) =>
     value === null ? [] : [value - (margin ?? 0), value + (margin ?? 0)],
   );
-  if (ends.length === 0) return [lowest, (lowest + highest) / 2, highest];
-  const [low, high] = widened([Math.min(...ends), Math.max(...ends)], { lowest, highest });
-  for (let wanted = mostTicks - 1; wanted > 0; wanted--) {
-    const scale = scaleLinear([low, high], [0, 1]);
-    const [first = low, last = high] = scale.nice(wanted).domain();
-    const ticks = scale.ticks(wanted);
-    if (ticks.length <= mostTicks && first >= lowest && last <= highest) return ticks;
+  const [min, max] = [Math.min(...ends), Math.max(...ends)];
+  const part = minPart * (highest - lowest);
+  const more = Math.max(part - (max - min), 0) / 2;
+  const from = Math.max(lowest, Math.min(min - more, highest - part));
+  const to = Math.min(highest, Math.max(max + more, from + part));
+  const scale = scaleLinear([rounded(from), rounded(to)], [0, 1]);
+  for (let wanted = maxTicks - 1; wanted > 0 && ends.length > 0; wanted--) {
+    const nice = scale.copy().nice(wanted);
+    const [first = from, last = to] = nice.domain();
+    const ticks = nice.ticks(wanted);
+    if (ticks.length <= maxTicks && first >= lowest && last <= highest) return ticks;
   }
   return [lowest, (lowest + highest) / 2, highest];
-}
-
-function widened([low, high]: [number, number], { lowest, highest }: ValueBounds) {
-  const least = leastPart * (highest - lowest);
-  const more = Math.max(least - (high - low), 0) / 2;
-  const from = Math.max(lowest, Math.min(low - more, highest - least));
-  return [rounded(from), rounded(Math.min(highest, Math.max(high + more, from + least)))] as const;
 }
 
 const rounded = (value: number) => Math.round(value * 100) / 100;
 
 type PartOfWhole = {
-  /** What it means, which gives it its colour and shape: `promoter`, `fine`. */
+  /** Gives it its colour and shape: `promoter`, `fine`. */
   kind: string;
   name: string;
-  /** Of all parts together. */
   share: number;
   figure: Child;
   remark?: Child;
@@ -214,18 +195,15 @@ export function PartsBar({ parts }: { parts: readonly PartOfWhole[] }) {
   const seen = parts.filter(({ share }) => share > 0);
   const room = 100 - gap * Math.max(seen.length - 1, 0);
   let start = 0;
-  const bars = seen.map(({ kind, share }) => {
-    const width = (share / whole) * room;
-    const bar = (
-      <rect class={`is-${kind}`} x={percent(start)} width={percent(width)} height="100%" />
-    );
-    start += width + gap;
-    return bar;
-  });
   return (
     <>
       <svg class="bar" aria-hidden="true">
-        {bars}
+        {seen.map(({ kind, share }) => {
+          const x = percent(start);
+          const width = (share / whole) * room;
+          start += width + gap;
+          return <rect class={`is-${kind}`} x={x} width={percent(width)} height="100%" />;
+        })}
       </svg>
       <dl class="sums">
         {parts.map(({ kind, name, figure, remark, href }) => (
@@ -241,10 +219,10 @@ export function PartsBar({ parts }: { parts: readonly PartOfWhole[] }) {
   );
 }
 
-type FunnelStep = { name: string; count: number; figure: Child };
+type FunnelProps = { steps: readonly { name: string; count: number; figure: Child }[] };
 
 /** Shares of the same whole, which is the first step. */
-export function Funnel({ steps }: { steps: readonly FunnelStep[] }) {
+export function Funnel({ steps }: FunnelProps) {
   const whole = steps[0]?.count ?? 0;
   return (
     <dl class="funnel">

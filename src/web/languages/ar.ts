@@ -1,8 +1,6 @@
 import type { Texts } from './texts.ts';
 
 export const ar: Texts = {
-  direction: 'rtl',
-
   nps: { lowest: 'غير محتمل إطلاقًا', highest: 'محتمل جدًا' },
   ces: { lowest: 'صعب جدًا', highest: 'سهل جدًا' },
   csat: ['غير راضٍ إطلاقًا', 'غير راضٍ', 'محايد', 'راضٍ', 'راضٍ جدًا'],
@@ -79,7 +77,6 @@ export const ar: Texts = {
     title: 'عاد اشتراكك',
     text: (email, organization) => `قد يتلقى ${email} استبيانات من ${organization} من جديد.`,
   },
-  unsubscribeLink: 'إلغاء الاشتراك',
 
   mail: {
     greeting: (name) => (name ? `مرحبًا ${name}،` : 'مرحبًا،'),

@@ -1,8 +1,6 @@
 import type { Texts } from './texts.ts';
 
 export const de: Texts = {
-  direction: 'ltr',
-
   nps: { lowest: 'Sehr unwahrscheinlich', highest: 'Sehr wahrscheinlich' },
   ces: { lowest: 'Sehr schwierig', highest: 'Sehr einfach' },
   csat: ['Sehr unzufrieden', 'Unzufrieden', 'Neutral', 'Zufrieden', 'Sehr zufrieden'],
@@ -86,7 +84,6 @@ export const de: Texts = {
     title: 'Sie sind wieder angemeldet',
     text: (email, organization) => `${email} kann wieder Umfragen von ${organization} bekommen.`,
   },
-  unsubscribeLink: 'Abmelden',
 
   mail: {
     greeting: (name) => (name ? `Guten Tag ${name},` : 'Guten Tag,'),

@@ -1,8 +1,6 @@
 import type { Texts } from './texts.ts';
 
 export const en: Texts = {
-  direction: 'ltr',
-
   nps: { lowest: 'Not at all likely', highest: 'Extremely likely' },
   ces: { lowest: 'Very difficult', highest: 'Very easy' },
   csat: ['Very dissatisfied', 'Dissatisfied', 'Neutral', 'Satisfied', 'Very satisfied'],
@@ -83,7 +81,6 @@ export const en: Texts = {
     title: 'You are subscribed again',
     text: (email, organization) => `${email} may get surveys from ${organization} again.`,
   },
-  unsubscribeLink: 'Unsubscribe',
 
   mail: {
     greeting: (name) => (name ? `Hello ${name},` : 'Hello,'),

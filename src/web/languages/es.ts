@@ -1,8 +1,6 @@
 import type { Texts } from './texts.ts';
 
 export const es: Texts = {
-  direction: 'ltr',
-
   nps: { lowest: 'Nada probable', highest: 'Muy probable' },
   ces: { lowest: 'Muy difícil', highest: 'Muy fácil' },
   csat: ['Muy insatisfecho', 'Insatisfecho', 'Neutral', 'Satisfecho', 'Muy satisfecho'],
@@ -82,7 +80,6 @@ export const es: Texts = {
     title: 'Se ha dado de alta de nuevo',
     text: (email, organization) => `${email} puede volver a recibir encuestas de ${organization}.`,
   },
-  unsubscribeLink: 'Darse de baja',
 
   mail: {
     greeting: (name) => (name ? `Hola, ${name}:` : 'Hola:'),

@@ -1,8 +1,6 @@
 import type { Texts } from './texts.ts';
 
 export const fr: Texts = {
-  direction: 'ltr',
-
   nps: { lowest: 'Pas du tout probable', highest: 'Très probable' },
   ces: { lowest: 'Très difficile', highest: 'Très facile' },
   csat: ['Très insatisfait', 'Insatisfait', 'Neutre', 'Satisfait', 'Très satisfait'],
@@ -83,7 +81,6 @@ export const fr: Texts = {
     text: (email, organization) =>
       `${email} peut recevoir de nouveau des sondages de ${organization}.`,
   },
-  unsubscribeLink: 'Se désabonner',
 
   mail: {
     greeting: (name) => (name ? `Bonjour ${name},` : 'Bonjour,'),

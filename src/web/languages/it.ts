@@ -1,8 +1,6 @@
 import type { Texts } from './texts.ts';
 
 export const it: Texts = {
-  direction: 'ltr',
-
   nps: { lowest: 'Per niente probabile', highest: 'Molto probabile' },
   ces: { lowest: 'Molto difficile', highest: 'Molto facile' },
   csat: ['Molto insoddisfatto', 'Insoddisfatto', 'Neutro', 'Soddisfatto', 'Molto soddisfatto'],
@@ -81,7 +79,6 @@ export const it: Texts = {
     title: 'È di nuovo iscritto',
     text: (email, organization) => `${email} può ricevere di nuovo sondaggi da ${organization}.`,
   },
-  unsubscribeLink: 'Annulla l’iscrizione',
 
   mail: {
     greeting: (name) => (name ? `Buongiorno ${name},` : 'Buongiorno,'),

@@ -1,8 +1,6 @@
 import type { Texts } from './texts.ts';
 
 export const ja: Texts = {
-  direction: 'ltr',
-
   nps: { lowest: 'まったく思わない', highest: '非常にそう思う' },
   ces: { lowest: 'とても難しい', highest: 'とても簡単' },
   csat: ['非常に不満', '不満', 'どちらでもない', '満足', '非常に満足'],
@@ -72,7 +70,7 @@ export const ja: Texts = {
     title: '配信を停止しますか？',
     text: (email, organization) =>
       `${email}には${organization}からのアンケートが届かなくなります。`,
-    action: '配信を停止',
+    action: '配信を停止する',
   },
   unsubscribed: {
     title: '配信を停止しました',
@@ -84,7 +82,6 @@ export const ja: Texts = {
     text: (email, organization) =>
       `${email}に${organization}からのアンケートが再び届くことがあります。`,
   },
-  unsubscribeLink: '配信を停止する',
 
   mail: {
     greeting: (name) => (name ? `${name} 様` : 'こんにちは。'),

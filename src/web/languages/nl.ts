@@ -1,8 +1,6 @@
 import type { Texts } from './texts.ts';
 
 export const nl: Texts = {
-  direction: 'ltr',
-
   nps: { lowest: 'Zeer onwaarschijnlijk', highest: 'Zeer waarschijnlijk' },
   ces: { lowest: 'Zeer moeilijk', highest: 'Zeer gemakkelijk' },
   csat: ['Zeer ontevreden', 'Ontevreden', 'Neutraal', 'Tevreden', 'Zeer tevreden'],
@@ -81,7 +79,6 @@ export const nl: Texts = {
     title: 'U bent weer ingeschreven',
     text: (email, organization) => `${email} kan weer enquêtes krijgen van ${organization}.`,
   },
-  unsubscribeLink: 'Uitschrijven',
 
   mail: {
     greeting: (name) => (name ? `Beste ${name},` : 'Goedendag,'),

@@ -1,8 +1,6 @@
 import type { Texts } from './texts.ts';
 
 export const pl: Texts = {
-  direction: 'ltr',
-
   nps: { lowest: 'Bardzo mało prawdopodobne', highest: 'Bardzo prawdopodobne' },
   ces: { lowest: 'Bardzo trudno', highest: 'Bardzo łatwo' },
   csat: ['Bardzo źle', 'Źle', 'Neutralnie', 'Dobrze', 'Bardzo dobrze'],
@@ -72,7 +70,7 @@ export const pl: Texts = {
   unsubscribe: {
     title: 'Wypisać?',
     text: (email, organization) => `${email} nie otrzyma więcej ankiet od ${organization}.`,
-    action: 'Wypisz',
+    action: 'Wypisz mnie',
   },
   unsubscribed: {
     title: 'Adres jest wypisany',
@@ -83,7 +81,6 @@ export const pl: Texts = {
     title: 'Adres jest znów zapisany',
     text: (email, organization) => `${email} może znów otrzymywać ankiety od ${organization}.`,
   },
-  unsubscribeLink: 'Wypisz mnie',
 
   mail: {
     greeting: (name) => (name ? `Dzień dobry, ${name},` : 'Dzień dobry,'),

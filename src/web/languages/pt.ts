@@ -1,8 +1,6 @@
 import type { Texts } from './texts.ts';
 
 export const pt: Texts = {
-  direction: 'ltr',
-
   nps: { lowest: 'Nada provável', highest: 'Muito provável' },
   ces: { lowest: 'Muito difícil', highest: 'Muito fácil' },
   csat: ['Muito insatisfeito', 'Insatisfeito', 'Neutro', 'Satisfeito', 'Muito satisfeito'],
@@ -82,7 +80,6 @@ export const pt: Texts = {
     title: 'Está novamente inscrito',
     text: (email, organization) => `${email} pode receber novamente pesquisas de ${organization}.`,
   },
-  unsubscribeLink: 'Cancelar a inscrição',
 
   mail: {
     greeting: (name) => (name ? `Olá, ${name},` : 'Olá,'),

@@ -1,7 +1,5 @@
 /** Everything that pages and mails say, in one language. A language that lacks a text does not compile. */
 export type Texts = {
-  direction: 'ltr' | 'rtl';
-
   /** What the ends of each scale mean; a CSAT survey names all of its scores, from the lowest up. */
   nps: ScaleEnds;
   ces: ScaleEnds;
@@ -40,7 +38,6 @@ export type Texts = {
   unsubscribe: Message<[email: string, organization: string]> & { action: string };
   unsubscribed: Message<[email: string, organization: string]> & { undo: string };
   resubscribed: Message<[email: string, organization: string]>;
-  unsubscribeLink: string;
 
   /** What a survey mail says in addition to the survey's own words. */
   mail: {
