@@ -29,7 +29,7 @@ import { checkSubmission, judgeAnswer, type Submission } from './rules.ts';
 
 const sharedAnswersPerMinute = 300;
 /** As many as `record_responses` takes. */
-const mostInGroup = 50;
+const maxInGroup = 50;
 const groupsAtOnce = 2;
 /** A group waits no longer for a lock: then its answers are recorded one by one. */
 const groupLockMs = 200;
@@ -63,13 +63,28 @@ export async function answerSurvey(
   if (link.answered) throw alreadyAnswered();
   const checked = checkSubmission(link.type, submission);
   if ('message' in checked) throw new Refusal('invalid', checked.message, { code: checked.code });
-  if (link.contact_id === null) await limitShared(tools.db, link, submission.address);
+  if (link.contact_id === null) {
+    // Only what would be recorded counts, and for this survey alone.
+    const address = `${link.survey_id}:${submission.address}`;
+    await limitAddress(tools.db, { what: 'share', address, quota: sharedAnswersPerMinute });
+  }
 
   const held = judgeAnswer({ ...submission, ...checked, visits: link.visits });
-  const properties = link.contact_id ? null : await withoutErased(tools.db, link, submission);
-  const language = submission.language;
-  const decided = { ...checked, held_reason: held, language, properties };
-  const untraced = newResponse(link, decided);
+  const untraced: NewResponse = {
+    ...checked,
+    id: randomUUID(),
+    org_id: link.org_id,
+    survey_id: link.survey_id,
+    contact_id: link.contact_id,
+    source: link.contact_id ? 'link' : 'share',
+    type: link.type,
+    category: categoryOf(link.type, checked.score),
+    held_reason: held,
+    language: submission.language,
+    properties: link.contact_id ? null : await withoutErased(tools.db, link, submission),
+    created_at: link.now,
+    traceparent: null,
+  };
   const events = held === null ? await eventsOf(tools, link, untraced) : [];
   const cause = { traceparent: submission.traceparent, agoMs: 0 };
   return await inSpan(
@@ -114,7 +129,7 @@ export function createAnswerRecorder(db: Db): RecordAnswer {
       write: (group) => recordGroup(db, group),
       writeOwn: async (group) => group.map(({ alone }) => alone()),
     },
-    { most: mostInGroup, atOnce: groupsAtOnce },
+    { most: maxInGroup, atOnce: groupsAtOnce },
   );
   return async (answer) => {
     const alone = AsyncLocalStorage.bind(() => recordAlone(db, answer));
@@ -173,29 +188,6 @@ function refuseUnlessOpen({ status, completed_by }: SurveyLink) {
 const alreadyAnswered = () =>
   new Refusal('conflict', 'this survey has been answered already', { code: 'already_answered' });
 
-/** Only what would be recorded counts, and for this survey alone. */
-const limitShared = (sql: Sql, { survey_id }: SurveyLink, address: string) =>
-  limitAddress(sql, {
-    what: 'share',
-    address: `${survey_id}:${address}`,
-    quota: sharedAnswersPerMinute,
-  });
-
-type Decided = Pick<NewResponse, 'score' | 'comment' | 'held_reason' | 'language' | 'properties'>;
-
-const newResponse = (link: SurveyLink, decided: Decided): NewResponse => ({
-  id: randomUUID(),
-  org_id: link.org_id,
-  survey_id: link.survey_id,
-  contact_id: link.contact_id,
-  source: link.contact_id ? 'link' : 'share',
-  type: link.type,
-  category: categoryOf(link.type, decided.score),
-  created_at: link.now,
-  traceparent: null,
-  ...decided,
-});
-
 type KnownAround = Pick<
   SurveyLink,
   'type' | 'known_names' | 'known_addresses' | 'subscribed_events'
@@ -225,64 +217,59 @@ export async function eventsOf(
 }
 
 function publishAnswered(
-  response: NewResponse,
-  { type, ...recorded }: Recorded & { type: SurveyType },
+  { category, held_reason, ...response }: NewResponse,
+  { type, completed, skipped: deliveries }: Recorded & { type: SurveyType },
 ) {
+  const events = [
+    'response.received',
+    ...(category === 'detractor' ? ['detractor.detected'] : []),
+    ...(completed ? ['survey.completed'] : []),
+  ];
   answered.publish({
     orgId: response.org_id,
     surveyId: response.survey_id,
     responseId: response.id,
     type,
-    category: response.category,
-    held: response.held_reason,
-    events: eventTypesOf(response, recorded),
+    category,
+    held: held_reason,
+    events: held_reason === null ? events : [],
     traceparent: response.traceparent,
   });
-  if (recorded.skipped > 0) skipped.publish({ deliveries: recorded.skipped });
+  if (deliveries > 0) skipped.publish({ deliveries });
 }
 
-function eventTypesOf({ category, held_reason }: NewResponse, { completed }: Recorded) {
-  if (held_reason !== null) return [];
-  return [
-    'response.received',
-    ...(category === 'detractor' ? ['detractor.detected'] : []),
-    ...(completed ? ['survey.completed'] : []),
-  ];
-}
-
-const mostProperties = 20;
-const longestValue = 500;
+const maxProperties = 20;
+const maxValueLength = 500;
 
 /**
  * The properties that a website hands in with the survey it shows: a few plain values by name. They come through the
  * reader's browser, so that anyone can change them; what is no plain value is left out.
  */
-export function readHandedIn(given: unknown): Record<string, string | number | boolean> | null {
-  const values = typeof given === 'string' ? parsed(given) : given;
+export function readHandedIn(input: unknown): Record<string, string | number | boolean> | null {
+  const values = typeof input === 'string' ? parsed(input) : input;
   if (typeof values !== 'object' || values === null || Array.isArray(values)) return null;
   const plain = Object.entries(values).filter((entry): entry is [string, Plain] => isPlain(entry));
-  if (plain.length === 0) return null;
-  return Object.fromEntries(plain.slice(0, mostProperties));
+  return plain.length === 0 ? null : Object.fromEntries(plain.slice(0, maxProperties));
 }
+
+type EmbedProperties = Readonly<Record<string, unknown>> | null;
 
 /** Leaves out properties that name the address of a person who was erased. */
 export async function withoutErased(
   sql: Sql,
   { org_id: orgId }: { org_id: string },
-  { properties: given }: { properties: EmbedProperties },
+  { properties }: { properties: EmbedProperties },
 ) {
-  const named = Object.entries(given ?? {}).map((entry) => ({ entry, keys: addressesIn(entry) }));
+  const named = Object.entries(properties ?? {}).map((entry) => ({
+    entry,
+    keys: (entry.join(' ').match(addresses) ?? []).map(addressKey),
+  }));
   const keys = named.flatMap((each) => each.keys);
-  if (keys.length === 0) return given;
+  if (keys.length === 0) return properties;
   const erased = await listErased(sql, orgId, keys);
-  const kept = named.filter((each) => !each.keys.some((key) => erased.has(key)));
-  return kept.length === 0 ? null : Object.fromEntries(kept.map(({ entry }) => entry));
+  const rest = named.filter((each) => !each.keys.some((key) => erased.has(key)));
+  return rest.length === 0 ? null : Object.fromEntries(rest.map(({ entry }) => entry));
 }
-
-type EmbedProperties = Readonly<Record<string, unknown>> | null;
-
-const addressesIn = ([name, value]: [string, unknown]) =>
-  (`${name} ${value}`.match(addresses) ?? []).map(addressKey);
 
 const addresses = /[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+/g;
 
@@ -291,7 +278,7 @@ type Plain = string | number | boolean;
 function isPlain([name, value]: [string, unknown]): boolean {
   if (name === '' || name === '__proto__' || isLongerThan(name, longestName)) return false;
   if (!isStorable(name)) return false;
-  if (typeof value === 'string') return !isLongerThan(value, longestValue) && isStorable(value);
+  if (typeof value === 'string') return !isLongerThan(value, maxValueLength) && isStorable(value);
   return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
 }
 

@@ -12,7 +12,7 @@ import { linkTrace } from '../lib/http/request-spans.ts';
 import { isTracing } from '../lib/tracing/spans.ts';
 import { isUuid, parseJson } from '../lib/validation/parse.ts';
 import { logoPath } from '../organizations/logo.ts';
-import { type Category, isScore, type SurveyType } from '../survey-types.ts';
+import { type Category, isScore } from '../survey-types.ts';
 import { embeddingOf } from '../surveys/schemas.ts';
 import {
   anyPerson,
@@ -45,11 +45,10 @@ const cheapSubmission = 4 * 1024;
 const cookieSeconds = 365 * 24 * 3600;
 
 type PageTools = AnswerTools & { publicUrl: string };
-type GivenTools = Omit<PageTools, 'record'>;
 
 /** The pages where answers are given. Opening a page is no answer; posting its form is. */
-export function answerPages(given: GivenTools) {
-  const tools = { ...given, record: createAnswerRecorder(given.db) };
+export function answerPages(settings: Omit<PageTools, 'record'>) {
+  const tools = { ...settings, record: createAnswerRecorder(settings.db) };
   const pages = new Hono().use('/e/*', inFrame).route('/', embedScript());
   for (const path of linkPaths) {
     for (const trap of [false, true]) {
@@ -84,7 +83,7 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
     if (!link) throw notFound('survey');
     const reader = { address: clientAddress(c), language: link.shown_in };
     const response = await answerInTurn(tools, link, { ...submission, ...reader });
-    if (address.path === 'f') setAnsweredCookie(c, tools, { ...address, responseId: response.id });
+    if (address.path === 'f') setAnsweredCookie(c, tools, address, response.id);
     return showRecorded(c, link, response);
   } catch (error) {
     const kind = refusalIn(error)?.kind;
@@ -119,6 +118,7 @@ function readObject(body: string): Record<string, unknown> {
   throw new Refusal('invalid', 'the body must be a JSON object', { code: 'invalid_json' });
 }
 
+/** Waits for the turn of the link's organization. */
 const answerInTurn: typeof answerSurvey = (tools, link, answer) =>
   inGroup(link.org_id, () => answerSurvey(tools, link, answer), {
     kind: 'answers',
@@ -159,14 +159,13 @@ function readAnsweredCookie(c: Context, shareId: string): string | null {
   return responseId && isUuid(responseId) ? responseId : null;
 }
 
-type Cookie = { token: string; responseId: string };
-
 /** Holds the response's id and nothing else, and is sent to this survey's address alone. */
-function setAnsweredCookie(
+const setAnsweredCookie = (
   c: Context,
-  { publicUrl }: Pick<PageTools, 'publicUrl'>,
-  { token, responseId }: Cookie,
-) {
+  { publicUrl }: PageTools,
+  { token }: LinkAddress,
+  responseId: string,
+) =>
   setCookie(c, cookieOf(token), responseId, {
     path: `/f/${token}`,
     maxAge: cookieSeconds,
@@ -174,7 +173,6 @@ function setAnsweredCookie(
     sameSite: 'Lax',
     secure: publicUrl.startsWith('https:'),
   });
-}
 
 const cookieOf = (shareId: string) => `answered_${shareId}`;
 
@@ -186,7 +184,7 @@ function linkPage(link: ReadLink, address: LinkAddress, chosen: unknown): HtmlPa
   }
   if (link.status === 'draft') return notTakingAnswersPage('draft', page);
   if (link.completed_by === 'hand') return notTakingAnswersPage('closed', page);
-  return emptyForm(link, address, chosenScore(link.type, chosen));
+  return surveyForm(link, address, { score: chosen, properties: link.handed_in });
 }
 
 /** The response was recorded: thanks for people, JSON for programs. */
@@ -204,28 +202,18 @@ type Refused = { link: ReadLink | undefined; address: LinkAddress; submission: S
  * What they wrote is not even lost when the database is away and nothing is known of the link. Programs,
  * and requests that failed for another reason, get the error as any other request does.
  */
-function showRefusal(c: Context, error: unknown, refused: Refused): Response {
+function showRefusal(c: Context, error: unknown, { link, address, submission }: Refused): Response {
   const refusal = refusalIn(error);
-  const { link, address, submission } = refused;
   if (!refusal || wantsJson(c)) throw error;
   const { kind, code, retryInSeconds } = refusal;
   if (!link && kind !== 'unavailable') throw error;
   if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
-  const page = link ? refusedPage(link, address, { code, submission }) : inputPage(c, submission);
-  return showPage(c, page, statusOf[kind]);
-}
-
-function refusedPage(
-  link: ReadLink,
-  address: LinkAddress,
-  { code, submission }: { code: string; submission: Submission },
-): HtmlPage {
+  if (!link) return showPage(c, inputPage(c, submission), statusOf[kind]);
   const complaint = complaintOf[code];
-  if (!complaint) return linkPage(link, address, null);
-  const comment = typeof submission.comment === 'string' ? submission.comment : '';
-  const score = chosenScore(link.type, submission.score);
-  const carried = carriedBy(submission.properties);
-  return formPage({ ...pageOf(link), ...formLinks(address), complaint, comment, score, carried });
+  const page = complaint
+    ? surveyForm(link, address, { ...submission, complaint })
+    : linkPage(link, address, null);
+  return showPage(c, page, statusOf[kind]);
 }
 
 const complaintOf: Readonly<Record<string, Complaint>> = {
@@ -237,37 +225,43 @@ const complaintOf: Readonly<Record<string, Complaint>> = {
   too_busy: 'notSaved',
 };
 
-function chosenScore(type: SurveyType, chosen: unknown): number | null {
-  const score = readScore(chosen);
-  return score !== null && isScore(type, score) ? score : null;
-}
-
 function inputPage(c: Context, { score, comment, honeypotHit }: Submission): HtmlPage {
   const entered = { score, comment, [trapField]: honeypotHit ? 'x' : undefined };
-  const fields = Object.fromEntries(
-    Object.entries(entered).filter(
-      (field): field is [string, string] => typeof field[1] === 'string',
-    ),
+  const fields = Object.entries(entered).filter(
+    (field): field is [string, string] => typeof field[1] === 'string',
   );
-  return notSavedPage(readersLanguage(c), { action: c.req.path, fields });
+  return notSavedPage(readersLanguage(c), {
+    action: c.req.path,
+    fields: Object.fromEntries(fields),
+  });
 }
 
-function emptyForm(link: ReadLink, address: LinkAddress, score: number | null) {
-  const carried = carriedBy(link.handed_in);
-  return formPage({ ...pageOf(link), ...formLinks(address), score, carried });
-}
+type Entered = Pick<Submission, 'score' | 'properties'> & {
+  comment?: unknown;
+  complaint?: Complaint;
+};
 
-const carriedBy = (properties: Submission['properties']): Record<string, string> =>
-  properties ? { properties: JSON.stringify(properties) } : {};
-
-const trapPath = 'x';
-
-function formLinks({ path, token, trap }: LinkAddress) {
+function surveyForm(
+  link: ReadLink,
+  { path, token, trap }: LinkAddress,
+  { score: chosen, properties, comment, complaint }: Entered,
+): HtmlPage {
+  const score = readScore(chosen);
   const own = `/${path}/${token}`;
   const trapUrl = `${own}/${trapPath}`;
-  const unsubscribeUrl = path === 's' ? `/u/${token}` : null;
-  return { action: trap ? trapUrl : own, trapUrl, unsubscribeUrl };
+  return formPage({
+    ...pageOf(link),
+    action: trap ? trapUrl : own,
+    trapUrl,
+    unsubscribeUrl: path === 's' ? `/u/${token}` : null,
+    score: score !== null && isScore(link.type, score) ? score : null,
+    comment: typeof comment === 'string' ? comment : '',
+    complaint: complaint ?? null,
+    carried: properties ? { properties: JSON.stringify(properties) } : {},
+  });
 }
+
+const trapPath = 'x';
 
 /** The kinds of links: a contact's own, the shareable one, and the one that websites show in a frame. */
 const linkPaths = ['s', 'f', 'e'] as const;
@@ -275,9 +269,7 @@ const linkPaths = ['s', 'f', 'e'] as const;
 type LinkAddress = { path: (typeof linkPaths)[number]; token: string; trap: boolean };
 
 /** A link with its language for this reader and the properties from a website. */
-type ReadLink = SurveyLink & { shown_in: string; handed_in: HandedIn };
-
-type HandedIn = ReturnType<typeof readHandedIn>;
+type ReadLink = SurveyLink & { shown_in: string; handed_in: ReturnType<typeof readHandedIn> };
 
 function readLink(c: Context, link: SurveyLink): ReadLink {
   const accepted = c.req.header('Accept-Language');

@@ -1,5 +1,4 @@
 import { type Context, Hono } from 'hono';
-import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { recordExport } from '../../audit/export.ts';
 import type { Db } from '../../lib/db/db.ts';
@@ -10,7 +9,8 @@ import { type CurrentOrganization, requireRole, type ScreenEnv } from '../../ses
 import { scoreText } from '../../survey-types.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { Chip, State, Tag, Time } from '../../web/app/badges.tsx';
-import { type FormState, readForm, Select, severalOf } from '../../web/app/forms.tsx';
+import { redirectWith } from '../../web/app/flash.ts';
+import { type FormState, readForm, Select, severalOf, statusOf } from '../../web/app/forms.tsx';
 import { counted, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { exportResponses } from '../export.ts';
@@ -26,18 +26,13 @@ import {
   type FilterChoices,
   filled,
   findChoices,
-  go,
   inZone,
   pathOf,
   personOf,
   type ShownResponse,
+  searchOf,
 } from './paths.ts';
 import { type ResponseScreenTools, responseScreen } from './response.tsx';
-
-const releasedMany = (many: string, one: boolean) =>
-  one
-    ? `${many} released: it counts now, and its events are delivered.`
-    : `${many} released: they count now, and their events are delivered.`;
 
 const followed = {
   done: (many: string) => `${many} marked as done.`,
@@ -55,7 +50,7 @@ const ManyFields = v.object({
 /** Responses: below `/o/:slug/responses`. Everybody reads them, editors do something about them. */
 export const responseScreens = (tools: ResponseScreenTools) =>
   new Hono<ScreenEnv>()
-    .get('/', listScreen(tools.db))
+    .get('/', (c) => showList(c, tools.db))
 
     .get('/export', async (c) => {
       const { orgId, actor } = requireRole(c, 'editor');
@@ -74,30 +69,30 @@ export const responseScreens = (tools: ResponseScreenTools) =>
       const form = await readForm(c, ManyFields);
       const { id: responseIds = [], tag = '', query = '', do: act = 'tag' } = form.values ?? {};
       const back = `${pathOf(c)}?${new URLSearchParams(query)}`;
-      if (responseIds.length === 0)
-        return go(c, back, {
-          kind: 'failed',
-          text: 'No response was chosen. Tick some, then press the button again.',
-        });
+      if (responseIds.length === 0) {
+        const text = 'No response was chosen. Tick some, then press the button again.';
+        return redirectWith(c, back, text, 'failed');
+      }
       if (act === 'release') {
-        const many = await releaseMany(tools, editor, responseIds);
-        if (many === 0)
-          return go(c, back, { kind: 'warning', text: 'None of the chosen responses is held.' });
-        const released = releasedMany(counted(many, 'response'), many === 1);
-        return go(c, back, { kind: 'fine', text: released });
+        const released = await releaseMany(tools, editor, responseIds);
+        if (released === 0) {
+          return redirectWith(c, back, 'None of the chosen responses is held.', 'warning');
+        }
+        const now =
+          released === 1
+            ? 'it counts now, and its events are delivered.'
+            : 'they count now, and their events are delivered.';
+        return redirectWith(c, back, `${counted(released, 'response')} released: ${now}`);
       }
       if (act !== 'tag' && act !== 'untag') {
-        const many = await followUpMany(tools, editor, { responseIds, act });
-        return go(c, back, { kind: 'fine', text: followed[act](counted(many, 'response')) });
+        const changed = await followUpMany(tools, editor, { responseIds, act });
+        return redirectWith(c, back, followed[act](counted(changed, 'response')));
       }
-      if (!isUuid(tag)) return go(c, back, { kind: 'failed', text: 'No tag was chosen.' });
+      if (!isUuid(tag)) return redirectWith(c, back, 'No tag was chosen.', 'failed');
       const put = act === 'tag';
-      const many = await tagMany(tools, editor, { responseIds, tagId: tag, put });
-      const found = counted(many, 'response');
-      return go(c, back, {
-        kind: 'fine',
-        text: put ? `The tag is on ${found}.` : `The tag is taken from ${found}.`,
-      });
+      const tagged = await tagMany(tools, editor, { responseIds, tagId: tag, put });
+      const many = counted(tagged, 'response');
+      return redirectWith(c, back, `The tag is ${put ? 'on' : 'taken from'} ${many}.`);
     })
 
     .route('/', responseScreen(tools));
@@ -106,73 +101,55 @@ const rowsOnPage = '25';
 
 type Queries = Record<string, string[]>;
 
-type AskedList = {
-  organization: Pick<CurrentOrganization, 'id' | 'timeZone'>;
-  path: string;
-  queries: Queries;
-  mayChange: boolean;
-};
-
-/** The list of responses. A search ends when its reader has gone. */
-const listScreen = (db: Db) => async (c: Context<ScreenEnv>) => {
-  const asked = askedOf(c);
-  const callerGone = asked.queries['search'] ? c.req.raw.signal : undefined;
-  const list = await readResponses(db, asked, callerGone);
-  return renderScreen(c, { title: 'Responses', section: 'responses', ...list });
-};
-
-function askedOf(c: Context<ScreenEnv>): AskedList {
-  const { id, timeZone, role } = c.var.organization;
-  return {
-    organization: { id, timeZone },
-    path: pathOf(c),
-    queries: filled(c),
-    mayChange: role !== 'viewer',
-  };
-}
-
-async function readResponses(db: Db, asked: AskedList, callerGone?: AbortSignal) {
-  const { organization, path, mayChange } = asked;
-  const { queries, form } = readDays(asked.queries, organization);
+/** A search ends when its reader has gone. */
+async function showList(c: Context<ScreenEnv>, db: Db) {
+  const { organization } = c.var;
   const orgId = organization.id;
+  const path = pathOf(c);
+  const { queries, form } = readDays(filled(c), organization);
   const page = parsePage(queries, organization);
   const filter = filterOf(page);
   const read = (sql: Parameters<typeof listResponses>[0]) =>
     readList<ShownResponse>(sql, listResponses(sql, orgId, { filter, page }));
   const [listed, choices] = await Promise.all([
-    callerGone ? runSearch(db, callerGone, read) : read(db),
+    filter.pattern === null ? read(db) : runSearch(db, c.req.raw.signal, read),
     findChoices(db, orgId, filter.survey_id),
   ]);
-  const { data: responses, meta } = listed as typeof listed & { meta: ListMeta };
-  const query = new URLSearchParams(
-    Object.entries(queries).flatMap(([name, values]) => values.map((value) => [name, value])),
-  );
-  const body = (
-    <>
-      <Filters {...{ path, query, choices, form }} updates={listId} />
-      <Split>
-        <ResponseList {...{ path, query, responses, meta, choices, mayChange }} />
-      </Split>
-    </>
-  );
-  return { body, status: Object.keys(form.errors).length > 0 ? 422 : 200 } as const;
+  const { data: responses, meta } = listed as typeof listed & { meta: ListProps['meta'] };
+  const query = searchOf(queries);
+  const mayChange = organization.role !== 'viewer';
+  return renderScreen(c, {
+    title: 'Responses',
+    section: 'responses',
+    status: statusOf(form),
+    body: (
+      <>
+        <Filters {...{ path, query, choices, form }} updates={listId} />
+        <div class="part columns split">
+          <div class="list-pane">
+            <ResponseList {...{ path, query, responses, meta, choices, mayChange }} />
+          </div>
+          <section class="answer pane" id="answer" aria-label="The chosen response" tabindex={-1}>
+            <p class="soft">Choose a response to read it here.</p>
+            <p class="small soft">
+              In the list, the keys j and k lead down and up, Enter goes to the response, and Escape
+              back.
+            </p>
+          </section>
+          <script src={assetUrl('split.js')} type="module" />
+        </div>
+      </>
+    ),
+  });
 }
 
-const parsePage = (queries: Queries, organization: AskedList['organization']) =>
-  parseFiltered(ResponseQuery, {
-    limit: [rowsOnPage],
-    ...inZone(organization),
-    ...queries,
-  });
+type Clock = Pick<CurrentOrganization, 'timeZone'>;
+
+const parsePage = (queries: Queries, clock: Clock) =>
+  parseFiltered(ResponseQuery, { limit: [rowsOnPage], ...inZone(clock), ...queries });
 
 /** A value that is not a day is no filter, nor is an end before its beginning: it stays in its field, with its mistake. */
-function readDays(
-  asked: Queries,
-  organization: AskedList['organization'],
-): {
-  queries: Queries;
-  form: FormState;
-} {
+function readDays(asked: Queries, clock: Clock): { queries: Queries; form: FormState } {
   const queries = { ...asked };
   const typed: Record<string, string> = {};
   const errors: Record<string, string> = {};
@@ -181,18 +158,14 @@ function readDays(
     errors[name] = error;
     delete queries[name];
   };
-  for (const name of dayFields) {
+  for (const name of ['date_from', 'date_to']) {
     if (queries[name] && !readInstants(queries[name][0]!))
       leaveOut(name, 'Enter a day, such as 2026-04-01.');
   }
-  const { from, to } = rangeOf(parsePage(queries, organization));
+  const { from, to } = rangeOf(parsePage(queries, clock));
   if (from && to && to <= from) leaveOut('date_to', 'This day is before the first one.');
   return { queries, form: { typed, errors } };
 }
-
-const dayFields = ['date_from', 'date_to'] as const;
-
-type ListMeta = { page: number; limit: number; total: number };
 
 type ListProps = {
   path: string;
@@ -205,13 +178,13 @@ type ListProps = {
 
 const listId = 'found';
 
-function ResponseList(props: ListProps) {
-  const { path, query, responses, meta, choices, mayChange } = props;
-  const found = counted(meta.total, 'response');
+function ResponseList({ path, query, responses, meta, choices, mayChange }: ListProps) {
+  const total = counted(meta.total, 'response');
+  const search = query.size === 0 ? '' : `?${query}`;
   return (
-    <Live id={listId} says={found}>
-      <div class="title" data-list={`${path}${query.size === 0 ? '' : `?${query}`}`}>
-        <h2>{found}</h2>
+    <Live id={listId} says={total}>
+      <div class="title" data-list={`${path}${search}`}>
+        <h2>{total}</h2>
         <span class="small soft">newest first</span>
         {mayChange ? <ExportLinks path={path} query={query} /> : null}
       </div>
@@ -221,7 +194,7 @@ function ResponseList(props: ListProps) {
       ) : null}
       <PagedList
         meta={meta}
-        at={(page) => addressOf(path, query, page)}
+        at={(page) => `${path}?${withValue(query, 'page', String(page))}`}
         empty={<None filtered={query.size > 0} path={path} />}
       >
         <form method="post" action={`${path}/chosen`}>
@@ -237,7 +210,7 @@ function ResponseList(props: ListProps) {
               <Row
                 response={response}
                 path={path}
-                query={query.size === 0 ? '' : `?${query}`}
+                query={search}
                 choosable={mayChange}
                 members={choices.members}
               />
@@ -357,21 +330,17 @@ function Bulk({ tags, held }: Pick<FilterChoices, 'tags'> & { held: boolean }) {
   );
 }
 
-function addressOf(path: string, query: URLSearchParams, page: number) {
-  const other = new URLSearchParams(query);
-  other.set('page', String(page));
-  return `${path}?${other}`;
+function withValue(query: URLSearchParams, name: string, value: string) {
+  const changed = new URLSearchParams(query);
+  changed.set(name, value);
+  return changed;
 }
 
 /** Leads to the files of what is filtered; a file has every page. It stands in the part that filters swap. */
 function ExportLinks({ path, query }: { path: string; query: URLSearchParams }) {
-  const wanted = new URLSearchParams(query);
-  for (const name of ['page', 'limit', 'cursor']) wanted.delete(name);
-  const of = (format: string) => {
-    const all = new URLSearchParams(wanted);
-    all.set('format', format);
-    return `${path}/export?${all}`;
-  };
+  const filters = new URLSearchParams(query);
+  for (const name of ['page', 'limit', 'cursor']) filters.delete(name);
+  const of = (format: string) => `${path}/export?${withValue(filters, 'format', format)}`;
   return (
     <details class="menu">
       <summary class="button">Export</summary>
@@ -390,16 +359,3 @@ function ExportLinks({ path, query }: { path: string; query: URLSearchParams }) 
     </details>
   );
 }
-
-const Split = ({ children }: { children: Child }) => (
-  <div class="part columns split">
-    <div class="list-pane">{children}</div>
-    <section class="answer pane" id="answer" aria-label="The chosen response" tabindex={-1}>
-      <p class="soft">Choose a response to read it here.</p>
-      <p class="small soft">
-        In the list, the keys j and k lead down and up, Enter goes to the response, and Escape back.
-      </p>
-    </section>
-    <script src={assetUrl('split.js')} type="module" />
-  </div>
-);

@@ -3,7 +3,6 @@ import type * as v from 'valibot';
 import type { Sql } from '../../lib/db/db.ts';
 import type { CurrentOrganization, ScreenEnv } from '../../sessions/session.ts';
 import type { Category, SurveyType } from '../../survey-types.ts';
-import { type FlashNotice, flash } from '../../web/app/flash.ts';
 import { withTypedProperties } from '../property-filters.tsx';
 import type { Response } from '../schemas.ts';
 
@@ -14,18 +13,13 @@ export const personOf = ({ contact_name, contact_email }: ShownResponse) =>
 
 export const pathOf = (c: Context<ScreenEnv>) => `/o/${c.var.organization.slug}/responses`;
 
-export const listPathOf = (c: Context<ScreenEnv>) => `${pathOf(c)}${queryOf(c)}`;
-
-export const trailOf = (c: Context<ScreenEnv>) => [{ text: 'Responses', href: listPathOf(c) }];
-
-/** The page of one response. It keeps the filters of the list in its own address. */
-export const responsePathOf = (c: Context<ScreenEnv>, id: string) =>
-  `${pathOf(c)}/${id}${queryOf(c)}`;
+export const searchOf = (queries: Record<string, string[]>) =>
+  new URLSearchParams(
+    Object.entries(queries).flatMap(([name, values]) => values.map((value) => [name, value])),
+  );
 
 export function queryOf(c: Context<ScreenEnv>): string {
-  const query = new URLSearchParams(
-    Object.entries(filled(c)).flatMap(([name, values]) => values.map((value) => [name, value])),
-  );
+  const query = searchOf(filled(c));
   return query.size === 0 ? '' : `?${query}`;
 }
 
@@ -40,11 +34,6 @@ export const filled = (c: Context<ScreenEnv>): Record<string, string[]> =>
 
 /** Days are those of the organization's clock, as on Home, unless the address says otherwise. */
 export const inZone = ({ timeZone }: Pick<CurrentOrganization, 'timeZone'>) => ({ tz: [timeZone] });
-
-export function go(c: Context<ScreenEnv>, path: string, notice: FlashNotice) {
-  flash(c, notice);
-  return c.redirect(path, 303);
-}
 
 export type FilterChoices = {
   surveys: { id: string; name: string }[];

@@ -9,7 +9,15 @@ import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { scoreText, typeFacts } from '../../survey-types.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { Chip, Confirm, State, Tag, Time } from '../../web/app/badges.tsx';
-import { emptyForm, Field, type FormState, readForm, Select } from '../../web/app/forms.tsx';
+import { redirectWith } from '../../web/app/flash.ts';
+import {
+  emptyForm,
+  Field,
+  type FormState,
+  readForm,
+  Select,
+  statusOf,
+} from '../../web/app/forms.tsx';
 import { Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { Excerpt } from '../answer.ts';
@@ -23,34 +31,15 @@ import {
   filled,
   findChoices,
   findOrigin,
-  go,
   inZone,
   listOthers,
-  listPathOf,
   type OtherResponse,
   pathOf,
   personOf,
   queryOf,
   type ResponseOrigin,
-  responsePathOf,
   type ShownResponse,
-  trailOf,
 } from './paths.ts';
-
-type ResponsePlace = { path: string; query: string };
-
-type DetailProps = {
-  response: ShownResponse;
-  origin: ResponseOrigin;
-  others: readonly OtherResponse[];
-  choices: FilterChoices;
-  /** The list, and its filters. */
-  path: string;
-  query: string;
-  /** The address of the reader, if its role may change a response. */
-  editor: string | null;
-  note: FormState;
-};
 
 export type ResponseScreenTools = { db: Db; excerpt: Excerpt };
 
@@ -67,27 +56,22 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const form = await readForm(c, FollowUpFields);
       if (form.errors) return await showResponse(c, tools.db, form);
       const outcome = await followUp(tools, editor, { id, ...form.values });
-      const isSaved = outcome === 'saved';
-      return go(c, responsePathOf(c, id), {
-        kind: isSaved ? 'fine' : 'warning',
-        text: isSaved
-          ? 'The response is saved.'
-          : 'Nothing was saved: another member changed the owner of this response since you opened it. The page shows the owner of now.',
-      });
+      if (outcome === 'saved') return redirectWith(c, hereOf(c, id), 'The response is saved.');
+      return redirectWith(
+        c,
+        hereOf(c, id),
+        'Nothing was saved: another member changed the owner of this response since you opened it. The page shows the owner of now.',
+        'warning',
+      );
     })
 
     .post('/:id/tags', async (c) => {
       const editor = requireRole(c, 'editor');
-      const response = await getResponse(c, tools.db);
-      const form = await readForm(c, TagFields);
-      const { tag, untag } = form.values ?? {};
-      const before = response.tags.map((each) => each.id).filter((id) => id !== untag);
-      const tagIds = untag || !tag ? before : [...before, tag];
-      await setTags(tools, editor, { id: response.id, tagIds });
-      return go(c, responsePathOf(c, response.id), {
-        kind: 'fine',
-        text: 'The response is saved.',
-      });
+      const { id, tags } = await getResponse(c, tools.db);
+      const { tag, untag } = (await readForm(c, TagFields)).values ?? {};
+      const before = tags.map((each) => each.id).filter((each) => each !== untag);
+      await setTags(tools, editor, { id, tagIds: untag || !tag ? before : [...before, tag] });
+      return redirectWith(c, hereOf(c, id), 'The response is saved.');
     })
 
     .post('/:id/notes', async (c) => {
@@ -96,157 +80,201 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const form = await readForm(c, NoteInput);
       if (form.errors) return await showResponse(c, tools.db, form);
       await addNote(tools, editor, { id, text: form.values.text });
-      return go(c, responsePathOf(c, id), { kind: 'fine', text: 'The note is saved.' });
+      return redirectWith(c, hereOf(c, id), 'The note is saved.');
     })
 
     .post('/:id/release', async (c) => {
       const editor = requireRole(c, 'editor');
-      const id = idParam(c, 'response');
-      await getResponse(c, tools.db);
-      const released = await tryRelease(tools, editor, id);
-      return go(c, responsePathOf(c, id), {
-        kind: released ? 'fine' : 'warning',
-        text: released
-          ? 'The response is released: it counts now, and its events are delivered.'
-          : 'This response is not held any more: it was released already.',
-      });
+      const { id } = await getResponse(c, tools.db);
+      return (await tryRelease(tools, editor, id))
+        ? redirectWith(
+            c,
+            hereOf(c, id),
+            'The response is released: it counts now, and its events are delivered.',
+          )
+        : redirectWith(
+            c,
+            hereOf(c, id),
+            'This response is not held any more: it was released already.',
+            'warning',
+          );
     })
 
     .get('/:id/delete', async (c) => {
       requireRole(c, 'editor');
       const response = await getResponse(c, tools.db);
-      const here = responsePathOf(c, response.id);
-      const action = `${pathOf(c)}/${response.id}/delete${queryOf(c)}`;
-      const trail = [...trailOf(c), { text: personOf(response), href: here }];
-      const body = (
-        <Pane list={listPathOf(c)} says="Delete this response">
-          <h2 class="in-pane">Delete the response of {personOf(response)}</h2>
-          <Confirm action={action} button="Delete" cancel={here}>
-            <p>
-              It counts nowhere any more: scores and trends change. Its notes, tags and analysis are
-              lost with it. The person is not asked again.
-            </p>
-            <p>What was delivered to webhooks stays there.</p>
-          </Confirm>
-        </Pane>
-      );
-      return renderScreen(c, { title: 'Delete this response', section: 'responses', trail, body });
+      const here = hereOf(c, response.id);
+      const list = `${pathOf(c)}${queryOf(c)}`;
+      return renderScreen(c, {
+        title: 'Delete this response',
+        section: 'responses',
+        trail: [
+          { text: 'Responses', href: list },
+          { text: personOf(response), href: here },
+        ],
+        body: (
+          <Pane list={list} says="Delete this response">
+            <h2 class="in-pane">Delete the response of {personOf(response)}</h2>
+            <Confirm action={hereOf(c, `${response.id}/delete`)} button="Delete" cancel={here}>
+              <p>
+                It counts nowhere any more: scores and trends change. Its notes, tags and analysis
+                are lost with it. The person is not asked again.
+              </p>
+              <p>What was delivered to webhooks stays there.</p>
+            </Confirm>
+          </Pane>
+        ),
+      });
     })
 
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
       await deleteResponse(tools, editor, idParam(c, 'response'));
-      return go(c, listPathOf(c), { kind: 'fine', text: 'The response is deleted.' });
+      return redirectWith(c, `${pathOf(c)}${queryOf(c)}`, 'The response is deleted.');
     });
+
+/** The page of a response. It keeps the filters of the list in its own address. */
+const hereOf = (c: Context<ScreenEnv>, below: string) => `${pathOf(c)}/${below}${queryOf(c)}`;
+
+async function getResponse(c: Context<ScreenEnv>, db: Db): Promise<ShownResponse> {
+  const answer = await readJson<{ data: ShownResponse } | null>(
+    db,
+    findResponse(db, c.var.organization.id, idParam(c, 'response')),
+  );
+  if (!answer) throw notFound('response');
+  return answer.data;
+}
 
 async function showResponse(c: Context<ScreenEnv>, db: Db, note: FormState) {
   const { id: orgId, role } = c.var.organization;
   const response = await getResponse(c, db);
+  const { id } = response;
   const [origin, choices] = await Promise.all([
-    findOrigin(db, orgId, response.id),
+    findOrigin(db, orgId, id),
     findChoices(db, orgId, null),
   ]);
   if (!origin) throw notFound('response');
-  const { contact_id: contactId, at } = origin;
-  const { id } = response;
+  const queries = { ...inZone(c.var.organization), ...filled(c) };
   const [others, neighbours] = await Promise.all([
-    contactId ? listOthers(db, orgId, { id, contactId }) : [],
+    origin.contact_id ? listOthers(db, orgId, { id, contactId: origin.contact_id }) : [],
     findNeighbours(db, orgId, {
-      filter: filterIn(c),
-      position: { at, id },
+      filter: filterOf(parseFiltered(ResponseQuery, queries)),
+      position: { at: origin.at, id },
       callerGone: c.req.raw.signal,
     }),
   ]);
   const editor = role === 'viewer' ? null : c.var.member.email;
   const [path, query] = [pathOf(c), queryOf(c)];
+  const list = `${path}${query}`;
   const title = `Response of ${personOf(response)}`;
   return renderScreen(c, {
     title,
     heading: 'Response',
     section: 'responses',
-    trail: trailOf(c),
+    trail: [{ text: 'Responses', href: list }],
     actions: <NextResponses {...{ path, query, neighbours }} />,
-    status: Object.keys(note.errors).length > 0 ? 422 : 200,
+    status: statusOf(note),
     body: (
-      <Pane list={listPathOf(c)} labelledBy={whoId} says={title}>
+      <Pane list={list} labelledBy={whoId} says={title}>
         <ResponseDetail {...{ response, origin, others, choices, path, query, editor, note }} />
       </Pane>
     ),
   });
 }
 
-function filterIn(c: Context<ScreenEnv>) {
-  const queries = { ...inZone(c.var.organization), ...filled(c) };
-  return filterOf(parseFiltered(ResponseQuery, queries));
-}
-
-async function getResponse(c: Context<ScreenEnv>, db: Db): Promise<ShownResponse> {
-  const found = await readJson<{ data: ShownResponse } | null>(
-    db,
-    findResponse(db, c.var.organization.id, idParam(c, 'response')),
-  );
-  if (!found) throw notFound('response');
-  return found.data;
-}
-
 const whoId = 'answer-who';
+
+type PaneProps = { list: string; labelledBy?: string; says: string; children: Child };
+
+/** Content of a page about one response; on a wide screen a script puts it next to the list. */
+const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
+  <section
+    class="answer pane"
+    id="answer"
+    aria-label={labelledBy ? undefined : 'The chosen response'}
+    aria-labelledby={labelledBy}
+    tabindex={-1}
+    data-list={list}
+    data-says={says}
+  >
+    <p class="back">
+      <a class="more" href={list}>
+        Back to the list
+      </a>
+    </p>
+    {children}
+    <script src={assetUrl('split.js')} type="module" />
+  </section>
+);
+
+type NextProps = { path: string; query: string; neighbours: Neighbours };
+
+function NextResponses({ path, query, neighbours: { newer, older } }: NextProps) {
+  if (!newer && !older) return null;
+  const link = (id: string | undefined, rel: 'prev' | 'next', text: string) =>
+    id ? (
+      <a class="button" href={`${path}/${id}${query}`} rel={rel}>
+        {text}
+      </a>
+    ) : null;
+  return (
+    <nav class="actions" aria-label="Other responses of the list">
+      {link(newer, 'prev', 'Newer')}
+      {link(older, 'next', 'Older')}
+    </nav>
+  );
+}
+
+type DetailProps = {
+  response: ShownResponse;
+  origin: ResponseOrigin;
+  others: readonly OtherResponse[];
+  choices: FilterChoices;
+  /** The list, and its filters. */
+  path: string;
+  query: string;
+  /** The address of the reader, if its role may change a response. */
+  editor: string | null;
+  note: FormState;
+};
+
+/** Where a form of the response posts to. */
+const actionOf = ({ path, query, response }: DetailProps, act = '') =>
+  `${path}/${response.id}${act}${query}`;
 
 /** One response: what was answered, what was made of it, and what is to be done. */
 function ResponseDetail(props: DetailProps) {
-  const { response, origin, others, path, query, editor } = props;
-  const here = { path: `${path}/${response.id}`, query };
+  const { response, others, editor } = props;
   return (
     <div class="columns even">
       <article aria-label="The response">
         <Said {...props} />
-        {response.held ? <Held here={here} origin={origin} mayRelease={editor !== null} /> : null}
-        {editor === null ? null : <Acts {...props} here={here} editor={editor} />}
-        <Analysis response={response} origin={origin} />
+        {response.held ? <Held {...props} /> : null}
+        {editor === null ? null : <Acts {...props} editor={editor} />}
+        <Analysis {...props} />
       </article>
       <section class="follow-up" aria-label="Following it up">
-        <TagPart {...props} here={here} />
-        <FollowUpPart {...props} here={here} />
-        <NotePart {...props} here={here} />
+        <TagPart {...props} />
+        <FollowUpPart {...props} />
+        <NotePart {...props} />
         {editor === null ? null : (
           <div class="actions">
-            <a class="button danger" href={`${here.path}/delete${query}`}>
+            <a class="button danger" href={actionOf(props, '/delete')}>
               Delete
             </a>
           </div>
         )}
       </section>
-      {others.length > 0 ? (
-        <Others others={others} path={path} query={query} person={personOf(response)} />
-      ) : null}
+      {others.length > 0 ? <Others {...props} /> : null}
     </div>
-  );
-}
-
-type NextProps = Pick<DetailProps, 'path' | 'query'> & { neighbours: Neighbours };
-
-function NextResponses({ path, query, neighbours }: NextProps) {
-  const { newer, older } = neighbours;
-  if (!newer && !older) return null;
-  return (
-    <nav class="actions" aria-label="Other responses of the list">
-      {newer ? (
-        <a class="button" href={`${path}/${newer}${query}`} rel="prev">
-          Newer
-        </a>
-      ) : null}
-      {older ? (
-        <a class="button" href={`${path}/${older}${query}`} rel="next">
-          Older
-        </a>
-      ) : null}
-    </nav>
   );
 }
 
 function Said({ response, origin, path }: DetailProps) {
   const { score, category, survey_type, comment, survey_id, survey_name, created_at } = response;
-  const { contact_email: email } = response;
-  const people = path.replace(/responses$/, 'people');
+  const properties = Object.entries(response.properties).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  );
   return (
     <div>
       <div class="title">
@@ -256,10 +284,10 @@ function Said({ response, origin, path }: DetailProps) {
         <Chip score={`${score} of ${typeFacts(survey_type).highest}`} category={category} big />
       </div>
       <p class="small soft">
-        {email && origin.contact_id ? (
+        {response.contact_email && origin.contact_id ? (
           <>
-            <a href={`${people}/${origin.contact_id}`}>
-              <bdi>{email}</bdi>
+            <a href={`${path.replace(/responses$/, 'people')}/${origin.contact_id}`}>
+              <bdi>{response.contact_email}</bdi>
             </a>
             {' · '}
           </>
@@ -277,50 +305,241 @@ function Said({ response, origin, path }: DetailProps) {
       ) : (
         <p class="soft">No comment</p>
       )}
-      <Properties properties={response.properties} />
+      {properties.length > 0 ? (
+        <details class="reveal">
+          <summary>Properties</summary>
+          <Facts facts={properties} />
+        </details>
+      ) : null}
     </div>
   );
 }
 
-function Properties({ properties }: Pick<ShownResponse, 'properties'>) {
-  const facts = Object.entries(properties).map(
-    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
-  );
-  if (facts.length === 0) return null;
-  return (
-    <details class="reveal">
-      <summary>Properties</summary>
-      <Facts facts={facts} />
-    </details>
-  );
-}
+const heldReasons: Readonly<Record<string, string>> = {
+  hidden_field: 'A field that people do not see was filled in.',
+  hidden_link: 'A link that people do not see was opened shortly before.',
+  scores_opened: 'Links with different scores were opened within 10 seconds before it.',
+  scores_posted: 'Another score was given by the same link within 2 seconds before it.',
+};
 
-type HeldProps = { here: ResponsePlace; origin: ResponseOrigin; mayRelease: boolean };
-
-function Held({ here, origin, mayRelease }: HeldProps) {
+function Held(props: DetailProps) {
+  const reason = props.origin.held_reason ?? '';
   return (
-    <form method="post" action={`${here.path}/release${here.query}`}>
+    <form method="post" action={actionOf(props, '/release')}>
       <h3>
-        <State kind="waiting" code={origin.held_reason ?? ''}>
+        <State kind="waiting" code={reason}>
           This response is held
         </State>
       </h3>
-      <p>{heldReason(origin.held_reason ?? '')} It counts nowhere until it is released.</p>
-      {mayRelease ? (
+      <p>
+        {heldReasons[reason] ?? 'A machine seems to have given it.'} It counts nowhere until it is
+        released.
+      </p>
+      {props.editor === null ? null : (
         <button type="submit" class="primary">
           Release
         </button>
-      ) : null}
+      )}
     </form>
   );
 }
 
-type OthersProps = Pick<DetailProps, 'others' | 'path' | 'query'> & { person: string };
+function Acts(props: DetailProps & { editor: string }) {
+  const { contact_email: email, state, owner, held } = props.response;
+  const subject = encodeURIComponent(`Re: ${props.origin.question_text}`);
+  return (
+    <form method="post" action={actionOf(props)}>
+      <input type="hidden" name="shown_owner" value={owner ?? ''} />
+      <div class="actions">
+        {owner === null ? (
+          <button
+            type="submit"
+            class={held ? undefined : 'primary'}
+            name="owner"
+            value={props.editor}
+          >
+            Take
+          </button>
+        ) : null}
+        <button type="submit" name="state" value={state === 'done' ? 'open' : 'done'}>
+          {state === 'done' ? 'Open again' : 'Done'}
+        </button>
+        {email ? (
+          <a class="button" href={`mailto:${encodeURIComponent(email)}?subject=${subject}`}>
+            Answer by mail
+          </a>
+        ) : null}
+      </div>
+    </form>
+  );
+}
 
-const Others = ({ others, path, query, person }: OthersProps) => (
+function unreadReason({ comment }: ShownResponse, { analyzed }: ResponseOrigin): string {
+  if (!comment) return 'There is no comment to read.';
+  return analyzed
+    ? 'Its comment has not been read yet.'
+    : 'Analysis is off for this organization. An owner can switch it on in the settings.';
+}
+
+export function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
+  const { ai_sentiment: sentiment, ai_themes: themes, ai_churn_risk: risk } = response;
+  const analyst = origin.provider === 'built-in' ? 'the built-in analyst' : origin.provider;
+  return (
+    <div>
+      <h3>Analysis</h3>
+      {analyst === null ? (
+        <p class="soft">{unreadReason(response, origin)}</p>
+      ) : (
+        <>
+          {response.ai_summary ? <p dir="auto">{response.ai_summary}</p> : null}
+          <Facts
+            facts={[
+              ['Sentiment', capital(sentiment ?? 'unknown')],
+              ['Themes', themes.length > 0 ? themes.join(', ') : 'none'],
+              [
+                'Churn risk',
+                risk === 'high' ? <State kind="warning">High</State> : capital(risk ?? 'unknown'),
+              ],
+            ]}
+          />
+          <p class="small soft">Read by {analyst}, which can be wrong.</p>
+        </>
+      )}
+    </div>
+  );
+}
+
+function TagPart(props: DetailProps) {
+  const { tags } = props.response;
+  const free = props.choices.tags.filter(({ id }) => !tags.some((tag) => tag.id === id));
+  return (
+    <form method="post" action={actionOf(props, '/tags')} class="inline">
+      <div class="field whole">
+        <h3 id="tags-head">Tags</h3>
+        {tags.length === 0 ? <p class="soft">none</p> : null}
+        <ul class="tags" aria-labelledby="tags-head">
+          {tags.map(({ id, name }) => (
+            <li>
+              <Tag name={name}>
+                {props.editor === null ? null : (
+                  <button
+                    type="submit"
+                    name="untag"
+                    value={id}
+                    aria-label={`Remove the tag ${name}`}
+                  >
+                    ×
+                  </button>
+                )}
+              </Tag>
+            </li>
+          ))}
+        </ul>
+      </div>
+      {props.editor === null || free.length === 0 ? null : (
+        <>
+          <Select
+            name="tag"
+            id="new-tag"
+            label="Another tag"
+            options={free.map(({ id, name }) => ({ value: id, text: name }))}
+          />
+          <button type="submit">Tag</button>
+        </>
+      )}
+    </form>
+  );
+}
+
+function FollowUpPart(props: DetailProps) {
+  const { state, owner } = props.response;
+  const { members } = props.choices;
+  if (props.editor === null) {
+    return (
+      <Facts
+        facts={[
+          ['State', state ? capital(state) : 'Not followed up'],
+          ['Owner', members.find(({ email }) => email === owner)?.name ?? 'No owner'],
+        ]}
+      />
+    );
+  }
+  return (
+    <form method="post" action={actionOf(props)} class="fields">
+      <input type="hidden" name="shown_owner" value={owner ?? ''} />
+      <input type="hidden" name="shown_state" value={state ?? ''} />
+      <Select
+        name="owner"
+        label="Owner"
+        value={owner ?? ''}
+        options={[
+          { value: '', text: 'No owner' },
+          ...members.map(({ email, name }) => ({ value: email, text: name })),
+        ]}
+      />
+      <Select
+        name="state"
+        label="State"
+        value={state ?? ''}
+        options={[
+          { value: '', text: 'Not followed up' },
+          { value: 'open', text: 'Open' },
+          { value: 'done', text: 'Done' },
+        ]}
+      />
+      <div class="actions">
+        <button type="submit">Save</button>
+      </div>
+    </form>
+  );
+}
+
+function NotePart(props: DetailProps) {
+  const { notes = [] } = props.response;
+  return (
+    <div>
+      <h3>Notes</h3>
+      {notes.length === 0 && props.editor === null ? <p class="soft">none</p> : null}
+      <ul class="rows">
+        {notes.map(({ text, author, created_at }) => (
+          <li>
+            <div>
+              <p class="who">
+                <bdi>{author}</bdi>{' '}
+                <span class="meta">
+                  <Time at={created_at} show="ago" />
+                </span>
+              </p>
+              <p class="words" dir="auto">
+                {text}
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {props.editor === null ? null : (
+        <form method="post" action={actionOf(props, '/notes')} class="fields">
+          <Field
+            name="text"
+            label="Note"
+            rows={2}
+            form={props.note}
+            help="Visible to members only"
+            required
+          />
+          <div class="actions">
+            <button type="submit">Add note</button>
+          </div>
+        </form>
+      )}
+    </div>
+  );
+}
+
+const Others = ({ others, path, query, response }: DetailProps) => (
   <div>
     <h3>
-      Other responses by <bdi>{person}</bdi>
+      Other responses by <bdi>{personOf(response)}</bdi>
     </h3>
     <ul class="rows">
       {others.map(({ id, score, category, type, survey_name, created_at, comment }) => (
@@ -343,245 +562,4 @@ const Others = ({ others, path, query, person }: OthersProps) => (
       ))}
     </ul>
   </div>
-);
-
-const heldReasons: Readonly<Record<string, string>> = {
-  hidden_field: 'A field that people do not see was filled in.',
-  hidden_link: 'A link that people do not see was opened shortly before.',
-  scores_opened: 'Links with different scores were opened within 10 seconds before it.',
-  scores_posted: 'Another score was given by the same link within 2 seconds before it.',
-};
-
-const heldReason = (reason: string) => heldReasons[reason] ?? 'A machine seems to have given it.';
-
-export function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
-  const { ai_sentiment: sentiment, ai_themes: themes, ai_churn_risk: risk } = response;
-  return (
-    <div>
-      <h3>Analysis</h3>
-      {origin.provider === null ? (
-        <p class="soft">{whyUnread(response, origin)}</p>
-      ) : (
-        <>
-          {response.ai_summary ? <p dir="auto">{response.ai_summary}</p> : null}
-          <Facts
-            facts={[
-              ['Sentiment', capital(sentiment ?? 'unknown')],
-              ['Themes', themes.length > 0 ? themes.join(', ') : 'none'],
-              ['Churn risk', riskMark(risk)],
-            ]}
-          />
-          <p class="small soft">
-            {origin.provider === 'built-in'
-              ? 'Read by the built-in analyst, which can be wrong.'
-              : `Read by ${origin.provider}, which can be wrong.`}
-          </p>
-        </>
-      )}
-    </div>
-  );
-}
-
-function whyUnread({ comment }: { comment: string | null }, { analyzed }: ResponseOrigin): string {
-  if (!comment) return 'There is no comment to read.';
-  return analyzed
-    ? 'Its comment has not been read yet.'
-    : 'Analysis is off for this organization. An owner can switch it on in the settings.';
-}
-
-function riskMark(risk: string | null): Child {
-  if (risk === null) return 'Unknown';
-  return risk === 'high' ? <State kind="warning">High</State> : capital(risk);
-}
-
-type PartProps = DetailProps & { here: ResponsePlace };
-
-function Acts({ response, origin, here, editor }: PartProps & { editor: string }) {
-  const { contact_email: email, state, owner } = response;
-  const subject = encodeURIComponent(`Re: ${origin.question_text}`);
-  return (
-    <form method="post" action={`${here.path}${here.query}`}>
-      <input type="hidden" name="shown_owner" value={owner ?? ''} />
-      <div class="actions">
-        {owner === null ? (
-          <button
-            type="submit"
-            class={response.held ? undefined : 'primary'}
-            name="owner"
-            value={editor}
-          >
-            Take
-          </button>
-        ) : null}
-        {state === 'done' ? (
-          <button type="submit" name="state" value="open">
-            Open again
-          </button>
-        ) : (
-          <button type="submit" name="state" value="done">
-            Done
-          </button>
-        )}
-        {email ? (
-          <a class="button" href={`mailto:${encodeURIComponent(email)}?subject=${subject}`}>
-            Answer by mail
-          </a>
-        ) : null}
-      </div>
-    </form>
-  );
-}
-
-function TagPart({ response, choices, here, editor }: PartProps) {
-  const free = choices.tags.filter(({ id }) => !response.tags.some((tag) => tag.id === id));
-  return (
-    <form method="post" action={`${here.path}/tags${here.query}`} class="inline">
-      <div class="field whole">
-        <h3 id="tags-head">Tags</h3>
-        {response.tags.length === 0 ? <p class="soft">none</p> : null}
-        <ul class="tags" aria-labelledby="tags-head">
-          {response.tags.map(({ id, name }) => (
-            <li>
-              <Tag name={name}>
-                {editor === null ? null : (
-                  <button
-                    type="submit"
-                    name="untag"
-                    value={id}
-                    aria-label={`Remove the tag ${name}`}
-                  >
-                    ×
-                  </button>
-                )}
-              </Tag>
-            </li>
-          ))}
-        </ul>
-      </div>
-      {editor === null || free.length === 0 ? null : (
-        <>
-          <Select
-            name="tag"
-            id="new-tag"
-            label="Another tag"
-            options={free.map(({ id, name }) => ({ value: id, text: name }))}
-          />
-          <button type="submit">Tag</button>
-        </>
-      )}
-    </form>
-  );
-}
-
-function FollowUpPart({ response, choices, here, editor }: PartProps) {
-  const { state, owner } = response;
-  if (editor === null) {
-    const name = choices.members.find(({ email }) => email === owner)?.name;
-    return (
-      <Facts
-        facts={[
-          ['State', state ? capital(state) : 'Not followed up'],
-          ['Owner', name ?? 'No owner'],
-        ]}
-      />
-    );
-  }
-  return (
-    <form method="post" action={`${here.path}${here.query}`} class="fields">
-      <input type="hidden" name="shown_owner" value={owner ?? ''} />
-      <input type="hidden" name="shown_state" value={state ?? ''} />
-      <Select
-        name="owner"
-        label="Owner"
-        value={owner ?? ''}
-        options={[
-          { value: '', text: 'No owner' },
-          ...choices.members.map(({ email, name }) => ({ value: email, text: name })),
-        ]}
-      />
-      <Select
-        name="state"
-        label="State"
-        value={state ?? ''}
-        options={[
-          { value: '', text: 'Not followed up' },
-          { value: 'open', text: 'Open' },
-          { value: 'done', text: 'Done' },
-        ]}
-      />
-      <div class="actions">
-        <button type="submit">Save</button>
-      </div>
-    </form>
-  );
-}
-
-function NotePart({ response, here, editor, note }: PartProps) {
-  const { notes = [] } = response;
-  return (
-    <div>
-      <h3>Notes</h3>
-      {notes.length === 0 && editor === null ? <p class="soft">none</p> : null}
-      <ul class="rows">
-        {notes.map(({ text, author, created_at }) => (
-          <li>
-            <div>
-              <p class="who">
-                <bdi>{author}</bdi>{' '}
-                <span class="meta">
-                  <Time at={created_at} show="ago" />
-                </span>
-              </p>
-              <p class="words" dir="auto">
-                {text}
-              </p>
-            </div>
-          </li>
-        ))}
-      </ul>
-      {editor === null ? null : (
-        <form method="post" action={`${here.path}/notes${here.query}`} class="fields">
-          <Field
-            name="text"
-            label="Note"
-            rows={2}
-            form={note}
-            help="Visible to members only"
-            required
-          />
-          <div class="actions">
-            <button type="submit">Add note</button>
-          </div>
-        </form>
-      )}
-    </div>
-  );
-}
-
-type PaneProps = {
-  list: string;
-  labelledBy?: string;
-  says: string;
-  children: Child;
-};
-
-/** Content of a page about one response; on a wide screen a script puts it next to the list. */
-const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
-  <section
-    class="answer pane"
-    id="answer"
-    aria-label={labelledBy ? undefined : 'The chosen response'}
-    aria-labelledby={labelledBy}
-    tabindex={-1}
-    data-list={list}
-    data-says={says}
-  >
-    <p class="back">
-      <a class="more" href={list}>
-        Back to the list
-      </a>
-    </p>
-    {children}
-    <script src={assetUrl('split.js')} type="module" />
-  </section>
 );
