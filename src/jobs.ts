@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { createEnqueue, type JobOf } from './lib/queue/enqueue.ts';
+import { enqueueJobs, type JobOf } from './lib/queue/enqueue.ts';
 import { Uuid } from './lib/validation/parse.ts';
 
 const Nothing = v.object({});
 const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
 
-/** Every job of the service and what its payload must be. What a job does is said in `tasks.ts`. */
+/** Every job of the service with its payload. `tasks.ts` runs them. */
 export const payloads = {
   'campaigns.advance': v.object({ org_id: Uuid, campaign_id: Uuid, turn: v.number() }),
   'campaigns.sweep': Nothing,
@@ -14,7 +14,7 @@ export const payloads = {
   'keys.clean_up': Nothing,
   'mailbox.clean_up': Nothing,
   'members.clean_up': Nothing,
-  // The token of its link, sealed.
+  // `sealed` holds the token of its link.
   'members.mail_invitation': v.object({ link_id: Uuid, sealed: v.string() }),
   'members.mail_reset': v.object({ email: v.string() }),
   'notifications.assigned': v.object({ org_id: Uuid, member_id: Uuid, response_id: Uuid }),
@@ -57,11 +57,11 @@ export type JobPayloads = {
 export type JobName = keyof JobPayloads;
 export type NewJob = JobOf<JobPayloads>;
 
-export const enqueue = createEnqueue<JobPayloads>();
+export const enqueue = enqueueJobs<JobPayloads>;
 
 /** Jobs that run at once in a process. They cost little while they wait. */
 export const jobsAtOnce = 1000;
-/** Jobs of one kind that wait for a server of others, such as a mail server, at once. */
+/** Limits the jobs of one kind that wait for a foreign server, such as a mail server. */
 export const maxWaiting = 450;
 
 /** Kinds of jobs that must leave room for all others, whatever server is slow. */

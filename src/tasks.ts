@@ -63,7 +63,7 @@ export type TaskTools = {
 
 type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Promise<unknown>;
 
-/** The table of contents of the background work: each job calls its room. */
+/** The table of contents of the background work: each job calls its feature. */
 export function tasks(tools: TaskTools): Record<JobName, Task> {
   const of = ({ org_id }: { org_id: string }) => ({ ...tools, db: ofGroup(tools.db, org_id) });
   const runs: { [Name in JobName]: Run<Name> } = {

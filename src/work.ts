@@ -111,7 +111,6 @@ function handOver({ log, database: { sessions } }: Work) {
   return { jobs: undefined, deliveries };
 }
 
-/** Jobs, deliveries to webhooks, mail. One line a part. */
 async function startJobWork(work: Work, shared: Shared) {
   const { config, log, parts, database } = work;
   const { secrets, outbound, progress, reader, erasureFile } = shared;
@@ -168,7 +167,7 @@ async function startJobWork(work: Work, shared: Shared) {
   return { jobs, deliveries };
 }
 
-/** Looks for deliveries and comments that no job announces: by one statement, which is nearly all that is asked while nothing happens. */
+/** Looks for deliveries and comments that no job announces, by one statement: an idle service asks little else. */
 async function startSweeps({ log, database }: Work, leaseId: () => string, sweep: () => void) {
   const { db, sessions } = database;
   const listening = await sessions.db.listen(deliveriesChannel, sweep).catch((err: unknown) => {

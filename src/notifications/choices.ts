@@ -103,9 +103,7 @@ export async function recordChange(
 
 /** Decides what mails and posts of the organization may show of a response. */
 export type NotificationContents = {
-  /** The name and address of its contact. */
   people: boolean;
-  /** Its comment as it was written. */
   unedited: boolean;
 };
 

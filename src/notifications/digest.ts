@@ -4,7 +4,7 @@ import type { StoredNotification } from './mail.ts';
 
 type DigestSubject = Pick<StoredNotification, 'org_id' | 'organization' | 'subject' | 'time_zone'>;
 
-/** What a day or a week brought: the number of each scale by itself, in the way of Home, which its button opens. */
+/** Reports a day or a week, with one number for each scale, as Home does, which its button opens. */
 export async function digestLetter(db: Sql, about: DigestSubject) {
   const { org_id: orgId, organization, subject, time_zone: timeZone } = about;
   const [unit = 'day', day = ''] = subject.split(' ');
@@ -88,7 +88,6 @@ export async function readDigestPeriods(
 
 type DigestCounts = Tally & { responses: number; score_sum: number };
 
-/** What surveys of one kind got in a period, and in the one before. */
 type DigestKind = {
   type: SurveyType;
   audience: 'employee' | 'customer';

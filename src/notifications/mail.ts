@@ -93,7 +93,7 @@ export async function claimNotification(sql: Sql, orgId: string, id: string) {
   return claimed;
 }
 
-/** What the organization `n.org_id` lets notifications show. */
+/** Contents that the organization `n.org_id` allows in notifications. */
 export const contents = (sql: Sql) => sql`
   exists (select from notification_contents c where c.org_id = n.org_id and c.people) as people,
   exists (select from notification_contents c where c.org_id = n.org_id and c.unedited) as unedited`;
@@ -185,7 +185,7 @@ async function campaignLetter(db: Sql, { org_id, subject: id }: LetterSubject) {
   };
 }
 
-/** No comment stands in a subject. */
+/** A subject never contains a comment. */
 const answerSubjects = {
   detractor: 'A detractor answered',
   held: 'A response is held',

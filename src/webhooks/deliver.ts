@@ -108,15 +108,14 @@ type SignedMessage = {
   traceparent?: string | null;
 };
 
-/** The headers of one attempt: those of this service and those of Standard Webhooks 1.0. */
 export function deliveryHeaders(
   serviceName: string,
   signed: SignedMessage,
 ): Record<string, string> {
   const { id, messageId, event, body, at, secret, previousSecret } = signed;
   const timestamp = Math.floor(at.getTime() / 1000);
+  const standard = `${messageId}.${timestamp}.${body}`;
   const secrets = previousSecret === null ? [secret] : [secret, previousSecret];
-  const signatures = secrets.map((each) => signStandard(each, { id: messageId, timestamp, body }));
   return {
     'Content-Type': 'application/json',
     'User-Agent': 'askback',
@@ -125,7 +124,7 @@ export function deliveryHeaders(
     [`X-${serviceName}-Delivery-Id`]: id,
     'webhook-id': messageId,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': signatures.join(' '),
+    'webhook-signature': secrets.map((each) => signStandard(each, standard)).join(' '),
     ...(signed.traceparent ? { traceparent: signed.traceparent } : {}),
   };
 }
@@ -133,22 +132,16 @@ export function deliveryHeaders(
 export const spellSecret = (bytes: Uint8Array) =>
   secretPrefix + Buffer.from(bytes).toString('base64');
 
-const secretBytes = 32;
-
-export const newSecret = () => spellSecret(randomBytes(secretBytes));
+export const newSecret = () => spellSecret(randomBytes(32));
 
 /** Lowercase hex HMAC-SHA256 over exactly the bytes that are sent, keyed with the whole secret string. */
 export const signHex = (secret: string, body: string) =>
   createHmac('sha256', secret).update(body).digest('hex');
 
 /** A signature of Standard Webhooks 1.0, keyed with the bytes that the secret spells. */
-function signStandard(
-  secret: string,
-  { id, timestamp, body }: { id: string; timestamp: number; body: string },
-): string {
+function signStandard(secret: string, message: string): string {
   const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
-  const digest = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return `v1,${digest}`;
+  return `v1,${createHmac('sha256', key).update(message).digest('base64')}`;
 }
 
 /** Only the host of the subscriber's address: the rest may be a secret. */

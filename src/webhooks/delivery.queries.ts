@@ -2,7 +2,6 @@ import { one, type Part, type Sql } from '../lib/db/db.ts';
 import { type Claim, isClaimable, isLeft } from '../lib/work/claims.ts';
 import type { RetryKind } from './rules.ts';
 
-/** A claimed delivery, with all that its attempt needs. */
 export type ClaimedDelivery = {
   id: string;
   org_id: string;
@@ -114,9 +113,6 @@ const takeableBy = (sql: Sql, { by, known }: Claim) => sql`
 /** A first attempt is due when it is made, unless it was put off. */
 const isFirstTryDue = (sql: Sql) => sql`(next_attempt_at is null or next_attempt_at <= now())`;
 
-/**
- * Gives deliveries back that were claimed and not attempted, so that others can claim them at once.
- */
 export async function release(
   sql: Sql,
   { org_id, webhook_id }: WebhookRef,
@@ -128,7 +124,6 @@ export async function release(
     where org_id = ${org_id} and webhook_id = ${webhook_id} and id = any (${[...ids]}::uuid[])`;
 }
 
-/** The webhooks that `hasWebhookDue` looks for. */
 export async function listWebhooksDue(sql: Sql, by: string) {
   return await sql<WebhookRef[]>`
     -- all organizations
@@ -137,13 +132,13 @@ export async function listWebhooksDue(sql: Sql, by: string) {
     where ${isDue(sql, by)}`;
 }
 
-/** Whether any webhook has due deliveries that the process of this lease may claim. */
+/** Any webhook has due deliveries that the process of this lease may claim. */
 export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
   -- all organizations
   exists (select from webhooks w where ${isDue(sql, by)})`;
 
 /**
- * Whether the webhook `w` has due deliveries that no living process has claimed, or that this process claimed a
+ * The webhook `w` has due deliveries that no living process has claimed, or that this process claimed a
  * while ago by a commit whose answer was lost.
  */
 function isDue(sql: Sql, by: string): Part {
@@ -158,7 +153,6 @@ function isDue(sql: Sql, by: string): Part {
     ))`;
 }
 
-/** Gives a claimed delivery back, to be claimed again later. */
 export async function postpone(
   sql: Sql,
   { org_id, webhook_id, attempts, id }: ClaimedDelivery,
@@ -170,7 +164,6 @@ export async function postpone(
     where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;
 }
 
-/** Whether a claimed delivery still waits for its attempt. */
 export async function isWaiting(
   sql: Sql,
   { org_id, webhook_id, attempts, id }: ClaimedDelivery,

@@ -104,11 +104,9 @@ export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`
       group by cause
     )`;
 
-/** How many deliveries of a single cause were skipped. */
 export const skippedDeliveries = (sql: Sql): Part => sql`
   coalesce((select skipped from deliveries_of), 0)`;
 
-/** The deliveries of a single cause that are due, as JSON. */
 export const emittedDeliveries = (sql: Sql): Part => sql`
   (select emitted from deliveries_of)`;
 

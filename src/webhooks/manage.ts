@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import * as v from 'valibot';
 import type { AppMailer } from '../app-mailer.ts';
-import { type Act, type AuditedAct, recordAct, type Writer } from '../audit/acts.ts';
+import { type AuditedAct, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
@@ -199,10 +199,10 @@ export async function renewSecret(tools: ManageTools, writer: Writer, id: string
   });
 }
 
-type RecordedChange = { act: Act; id: string; details?: AuditedAct['details'] };
+type Recorded = Pick<AuditedAct, 'act' | 'details'> & { id: string };
 
-const recordChange = (tx: Sql, writer: Writer, { act, id, details }: RecordedChange) =>
-  recordAct(tx, { ...writer, act, target: { kind: 'webhook', id }, details });
+const recordChange = (tx: Sql, writer: Writer, { id, ...act }: Recorded) =>
+  recordAct(tx, { ...writer, ...act, target: { kind: 'webhook', id } });
 
 async function refuseTarget({ judgeTarget }: ManageTools, url: string) {
   const complaint = await judgeTarget(url);

@@ -48,7 +48,6 @@ export type WebhookTarget = {
   retries: RetryKind;
 };
 
-/** The address and the secrets that sign now. */
 export async function findTarget(sql: Sql, orgId: string, id: string) {
   const [row] = await sql<WebhookTarget[]>`
     select active, url, retries, secret,

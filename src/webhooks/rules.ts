@@ -8,11 +8,11 @@ export const retryKinds = ['standard', 'extended'] as const;
 export type RetryKind = (typeof retryKinds)[number];
 
 type RetryRules = {
-  /** How long after each failed attempt the next one follows, in seconds. The delivery fails after the last. */
+  /** Delays after failed attempts, in seconds. The delivery fails after the last. */
   steps: readonly number[];
-  /** By which share a step is shorter or longer, so that what failed together is not retried together. */
+  /** Share by which a step varies, so that deliveries that failed together are not retried together. */
   spread: number;
-  /** For how many days nothing was delivered before failures switch the webhook off. */
+  /** Days without a delivery before failures switch the webhook off. */
   undeliveredDays: number;
 };
 
@@ -30,7 +30,7 @@ const rulesOf: Readonly<Record<RetryKind, RetryRules>> = {
 const busyStatuses = [429, 503];
 const maxWaitFactor = 2;
 
-/** The type of what a webhook is sent when its owner asks for a test; no event. */
+/** Type of the message that a test sends. It is not an event. */
 export const testEvent = 'webhook.test';
 
 export type AnsweredAttempt = {

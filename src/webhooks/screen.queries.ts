@@ -14,9 +14,9 @@ export type ListedDelivery = {
 };
 
 /** Counting further would cost more than the rest of the page. */
-export const mostCounted = 10_000;
+export const maxCounted = 10_000;
 
-/** A page of deliveries, newest first, and how many there are up to `mostCounted`. */
+/** A page of deliveries, newest first, with a count up to `maxCounted`. */
 export async function pageOfDeliveries(
   sql: Sql,
   { orgId, webhookId }: DeliveriesOf,
@@ -48,7 +48,7 @@ export async function pageOfDeliveries(
         select from deliveries
         where org_id = ${orgId} and webhook_id = ${webhookId}
           and (${status}::text is null or status = ${status}::text)
-        limit ${mostCounted + 1}
+        limit ${maxCounted + 1}
       ) counted`,
   );
   return { rows, total };
@@ -56,10 +56,10 @@ export async function pageOfDeliveries(
 
 export type DayOfDeliveries = { day: string; delivered: number; failed: number; skipped: number };
 
-/** The newest of these are looked at: a webhook with more has had no quiet day among the last. */
-const newestLookedAt = 20_000;
+/** Limits the rows that are read: a webhook with more has had no quiet day among the last. */
+const maxRowsByDay = 20_000;
 
-/** How deliveries ended on each of the last days, UTC, with days without any. */
+/** Counts outcomes on each of the last days, UTC, including days without any. */
 export async function countByDay(
   sql: Sql,
   { orgId, webhookId }: DeliveriesOf,
@@ -75,7 +75,7 @@ export async function countByDay(
           and id >= least_id_at((now() at time zone 'UTC')::date - ${days - 1}::int)
           and not is_test
         order by id desc
-        limit ${newestLookedAt}
+        limit ${maxRowsByDay}
       ) newest
       group by 1, 2
     )

@@ -6,9 +6,9 @@ type Waiting<In, Out> = {
 
 type BatchLimits = {
   most: number;
-  /** How many batches of several keys are written at once. */
+  /** Batches of several keys that are written at once. */
   atOnce?: number;
-  /** How long the first item of a batch waits for others; 0 is until the end of this turn of the loop. */
+  /** Time that the first item of a batch waits for others; 0 is until the end of this turn of the loop. */
   lingerMs?: number;
 };
 

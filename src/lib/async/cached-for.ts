@@ -2,7 +2,7 @@ import { withinMs } from './deadline.ts';
 
 type CacheTimes = {
   everyMs: number;
-  /** How long one caller waits for an answer. */
+  /** Time that one caller waits for an answer. */
   patienceMs: number;
 };
 
@@ -11,20 +11,18 @@ type CacheTimes = {
  * gets nothing, and so does one whose question failed; a question without an answer is not asked again.
  */
 export function cachedFor<T>(ask: () => Promise<T>, { everyMs, patienceMs }: CacheTimes) {
-  let latest: { answer: Promise<T | undefined>; askedAt: number; open: boolean } | undefined;
-
-  function askAgain() {
-    const answer = ask().catch(() => undefined);
-    const asked = { answer, askedAt: performance.now(), open: true };
-    void answer.then(() => {
-      asked.open = false;
-    });
-    return asked;
-  }
+  let latest: Promise<T | undefined> | undefined;
+  let [askedAt, isOpen] = [0, false];
 
   return async (): Promise<T | undefined> => {
-    const isOld = !latest || (!latest.open && performance.now() - latest.askedAt >= everyMs);
-    if (isOld) latest = askAgain();
-    return await withinMs(latest!.answer, patienceMs, () => undefined);
+    if (!latest || (!isOpen && performance.now() - askedAt >= everyMs)) {
+      [askedAt, isOpen] = [performance.now(), true];
+      latest = ask()
+        .catch(() => undefined)
+        .finally(() => {
+          isOpen = false;
+        });
+    }
+    return await withinMs(latest, patienceMs, () => undefined);
   };
 }

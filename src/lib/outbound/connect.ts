@@ -98,7 +98,7 @@ function connected(socket: Socket | TLSSocket, protocol: string) {
   return promise;
 }
 
-/** So much of one answer is taken off the wire, framing and all that the parser skips included. */
+/** Limits one answer as it comes off the wire, with framing and all that the parser skips. */
 const maxWireBytes = 256 * 1024;
 
 /**
@@ -292,7 +292,6 @@ export function createResolve({
   return { resolve, close: () => resolver.cancel() };
 }
 
-/** Every way in which a post can fail to bring a whole answer. */
 export type FailureKind =
   | 'forbidden' // the address may not be reached
   | 'dns' // the name leads nowhere

@@ -73,17 +73,8 @@ export const urlOf = async ({ url, servers }: QueueAddress): Promise<string> =>
   servers ? await servers.url() : url;
 
 /** Messages of node-postgres for a connection that is lost, closed or not made in time. They have no code. */
-const lostConnectionMessages: ReadonlySet<string> = new Set([
-  'Connection terminated',
-  'Connection terminated unexpectedly',
-  'Connection terminated due to connection timeout',
-  'timeout expired',
-  'timeout exceeded when trying to connect',
-  'Query read timeout',
-  'Client has encountered a connection error and is not queryable',
-  'Client was closed and is not queryable',
-  'Cannot use a pool after calling end on the pool',
-]);
+const lostConnection =
+  /^(Connection terminated|timeout e|Query read timeout|Client (has encountered a connection error|was closed)|Cannot use a pool after)/;
 
 export const isLostConnection = (error: unknown): boolean =>
-  error instanceof Error && lostConnectionMessages.has(error.message);
+  error instanceof Error && lostConnection.test(error.message);

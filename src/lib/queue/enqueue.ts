@@ -23,16 +23,14 @@ export type JobOf<Payloads> = {
  * after that. The notification takes a database-wide lock at commit, so what happens hundreds of times a second,
  * such as an answer, must not enqueue.
  */
-export function createEnqueue<Payloads>() {
-  return async function enqueue(sql: Sql, jobs: readonly JobOf<Payloads>[]) {
-    if (jobs.length === 0) return;
-    const rows = jobs.map(({ task, payload, runAt, traceparent }) => ({
-      task,
-      payload: { ...payload, ...(traceparent && { _trace: traceparent, _caused_at: Date.now() }) },
-      run_at: runAt ?? null,
-    }));
-    await addJobs(sql, JSON.stringify(rows));
-  };
+export async function enqueueJobs<Payloads>(sql: Sql, jobs: readonly JobOf<Payloads>[]) {
+  if (jobs.length === 0) return;
+  const rows = jobs.map(({ task, payload, runAt, traceparent }) => ({
+    task,
+    payload: { ...payload, ...(traceparent && { _trace: traceparent, _caused_at: Date.now() }) },
+    run_at: runAt ?? null,
+  }));
+  await addJobs(sql, JSON.stringify(rows));
 }
 
 /** Takes a JSON array of objects with `task`, `payload` and `run_at`. */

@@ -7,7 +7,6 @@ import { createOutage, type Fields, type Log } from '../log/log.ts';
 export const left = Symbol('left in the table');
 
 export type Claim = {
-  /** The lease that claims. */
   by: string;
   atMost: number;
   /** Ids that this process has claimed already. A claim of its lease that is not among them is free: its answer was lost. */
@@ -17,7 +16,6 @@ export type Claim = {
 type ClaimLimits = {
   /** Items of one group that run at once. A group that hangs holds no more than these. */
   running: number;
-  /** Items of one group that one statement claims. */
   claim: number;
   /** Items of one group that wait in memory; all others wait in the table. */
   ready: number;
@@ -33,7 +31,6 @@ type ClaimsOptions<Group, Item, Outcome> = {
   lease: () => string;
   limits: ClaimLimits;
   keyOf: (group: Group) => string;
-  /** What the log says of a group. */
   fieldsOf: (group: Group) => Fields;
   /** Groups of one tenant are swept one after the other, those of several tenants side by side. */
   tenantOf: (group: Group) => string;
@@ -41,7 +38,6 @@ type ClaimsOptions<Group, Item, Outcome> = {
   listDue: (by: string) => Promise<Group[]>;
   /** Claims items that are due, the most urgent first. */
   claim: (group: Group, claim: Claim) => Promise<{ items: Item[]; hasMore: boolean }>;
-  /** Gives items back that were claimed and not run. */
   release: (group: Group, ids: string[]) => Promise<unknown>;
   /** An item that is `left` waits in the table for the next claim; after a rejection, that one comes after a pause. */
   run: (item: Item) => Promise<Outcome | typeof left>;
@@ -49,7 +45,6 @@ type ClaimsOptions<Group, Item, Outcome> = {
   record?: (outcome: Outcome) => Promise<unknown>;
 };
 
-/** The items of one group that this process knows of. */
 type Queue<Group, Item> = {
   group: Group;
   ready: Item[];
@@ -207,7 +202,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
     }
   }
 
-  /** What failed may have been done all the same: no other process would take what this one has claimed. */
+  /** A failed claim may have succeeded all the same, and no other process would take what this one has claimed. */
   function tryLater(queue: Queue<Group, Item>, err: unknown) {
     outage.failed(queue, { err, ...options.fieldsOf(queue.group) });
     queue.hasMore = true;
@@ -243,14 +238,14 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   return { offer, wake, sweep, takeNoMore, stop };
 }
 
-/** Whether no living process has claimed the row. */
+/** No living process has claimed the row. */
 const isFree = (sql: Sql): Part => sql`
   (claimed_by is null or not exists (select from worker_pools where pool_id = claimed_by))`;
 
-/** Whether a process of this lease may claim the row, unless it knows of it. */
+/** A process of this lease may claim the row, unless it knows of it. */
 export const isClaimable = (sql: Sql, by: string): Part => sql`
   (claimed_by = ${by} or ${isFree(sql)})`;
 
-/** Whether the row is left to a process of this lease: it is free, or the answer to its own claim was lost a while ago. */
+/** The row is left to a process of this lease: it is free, or the answer to its own claim was lost a while ago. */
 export const isLeft = (sql: Sql, by: string, since: Part): Part => sql`
   (${isFree(sql)} or claimed_by = ${by} and ${since} < now() - interval '2 seconds')`;

@@ -15,7 +15,6 @@ type DeliveryPageProps = {
   responses: string;
 };
 
-/** A delivery: how it stands and why, each attempt, what was sent and what came back. */
 export function DeliveryPage({ delivery, attempts, url, headers, responses }: DeliveryPageProps) {
   const responseId = responseIdOf(delivery.body);
   const { kind, text } = deliveryStates[delivery.status];
@@ -96,10 +95,7 @@ function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
         caption="Attempts of this delivery"
         nowrap
         columns={[
-          { head: 'Attempt' },
-          { head: 'Time' },
-          { head: 'State' },
-          { head: 'Result' },
+          ...['Attempt', 'Time', 'State', 'Result'].map((head) => ({ head })),
           { head: 'Took', number: true },
         ]}
         rows={attempts.map((attempt) => {

@@ -28,12 +28,7 @@ export function WebhookList({ webhooks, here, mayChange }: WebhookListProps) {
       </p>
       <DataTable
         caption="Webhooks, newest first"
-        columns={[
-          { head: 'Address' },
-          { head: 'State' },
-          { head: 'Events' },
-          { head: 'Last delivery' },
-        ]}
+        columns={['Address', 'State', 'Events', 'Last delivery'].map((head) => ({ head }))}
         rows={webhooks.map((webhook) => ({ cells: cellsOf(webhook, here) }))}
       />
     </>
@@ -68,7 +63,7 @@ type WebhookFormProps = {
   form: FormState;
   /** The path of the webhook, or of the list for a new one. */
   here: string;
-  webhook?: WebhookRow;
+  webhook?: WebhookRow | undefined;
 };
 
 export function WebhookForm({ form, here, webhook }: WebhookFormProps) {

@@ -1,5 +1,4 @@
 import { type Context, Hono } from 'hono';
-import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { notFound, Refusal, toSentence } from '../../errors.ts';
 import { refusalIn } from '../../lib/http/http.ts';
@@ -18,7 +17,7 @@ import {
   withMistake,
 } from '../../web/app/forms.tsx';
 import { counted } from '../../web/app/lists.tsx';
-import { renderScreen } from '../../web/app/screen.tsx';
+import { renderScreen, type Screen } from '../../web/app/screen.tsx';
 import type { WebhookTools } from '../api.ts';
 import { eventTypes } from '../events.ts';
 import {
@@ -159,14 +158,17 @@ export const webhookScreens = (tools: WebhookTools) =>
     .get('/:id/rotate-secret', async (c) => {
       requireRole(c, 'editor');
       requireRecentProof(c);
-      return showBelow(c, await webhookOf(c, tools), 'Rotate the signing secret', (here) => (
+      const webhook = await webhookOf(c, tools);
+      const here = pathOf(c, webhook.id);
+      const body = (
         <Confirm action={`${here}/rotate-secret`} button="Rotate secret" cancel={here}>
           <p>
             A new secret is made and shown once. Deliveries carry signatures of both secrets for 24
             hours; after that a receiver that still has the old one refuses every delivery.
           </p>
         </Confirm>
-      ));
+      );
+      return renderBelow(c, webhook, { title: 'Rotate the signing secret', body });
     })
 
     .post('/:id/rotate-secret', async (c) => {
@@ -181,14 +183,16 @@ export const webhookScreens = (tools: WebhookTools) =>
       requireRole(c, 'editor');
       const webhook = await webhookOf(c, tools);
       const title = `Delete the webhook to ${shortUrl(webhook.url)}`;
-      return showBelow(c, webhook, title, (here) => (
+      const here = pathOf(c, webhook.id);
+      const body = (
         <Confirm action={`${here}/delete`} button="Delete" cancel={here}>
           <p>
             Nothing is delivered to this address any more. Its history of deliveries is deleted with
             it, and what was skipped or failed can no longer be replayed.
           </p>
         </Confirm>
-      ));
+      );
+      return renderBelow(c, webhook, { title, body });
     })
 
     .post('/:id/delete', async (c) => {
@@ -261,46 +265,27 @@ async function orMistake<T>(c: Context<ScreenEnv>, act: () => Promise<T>) {
   }
 }
 
-const statusOf = ({ errors }: FormState) => (Object.keys(errors).length > 0 ? 422 : 200);
+const statusOf = ({ errors }: FormState): 200 | 422 => (Object.keys(errors).length > 0 ? 422 : 200);
 
 function showForm(c: Context<ScreenEnv>, form: FormState, webhook?: WebhookRow) {
-  if (webhook) {
-    const title = `Change ${shortUrl(webhook.url)}`;
-    return showBelow(
-      c,
-      webhook,
-      title,
-      (here) => <WebhookForm form={form} here={here} webhook={webhook} />,
-      statusOf(form),
-    );
-  }
-  return renderScreen(c, {
-    title: 'New webhook',
-    section: 'webhooks',
-    trail: [{ text: 'Webhooks', href: pathOf(c) }],
+  const here = pathOf(c, webhook?.id);
+  const screen = {
+    title: webhook ? `Change ${shortUrl(webhook.url)}` : 'New webhook',
     status: statusOf(form),
-    body: <WebhookForm form={form} here={pathOf(c)} />,
-  });
+    body: <WebhookForm form={form} here={here} webhook={webhook} />,
+  };
+  return renderBelow(c, webhook, screen);
 }
 
-function showBelow(
+/** A page below a webhook, or below the list. */
+function renderBelow(
   c: Context<ScreenEnv>,
-  { id, url }: { id: string; url: string },
-  title: string,
-  body: (here: string) => Child,
-  status: 200 | 422 = 200,
+  webhook: WebhookRow | undefined,
+  screen: Pick<Screen, 'title' | 'body' | 'status' | 'actions'>,
 ) {
-  const here = pathOf(c, id);
-  return renderScreen(c, {
-    title,
-    section: 'webhooks',
-    trail: [
-      { text: 'Webhooks', href: pathOf(c) },
-      { text: shortUrl(url), href: here },
-    ],
-    status,
-    body: body(here),
-  });
+  const trail = [{ text: 'Webhooks', href: pathOf(c) }];
+  if (webhook) trail.push({ text: shortUrl(webhook.url), href: pathOf(c, webhook.id) });
+  return renderScreen(c, { ...screen, section: 'webhooks', trail });
 }
 
 /** Says how many events there are before anything happens. */
@@ -314,9 +299,12 @@ async function showReplay(c: Context<ScreenEnv>, tools: WebhookTools, asked?: st
   const form: FormState = { errors: isDay ? {} : { since: 'Must be a day.' }, typed: {} };
   const confirms = c.req.query('confirm') === 'true' && count > 0;
   const Page = confirms ? ReplayConfirmation : ReplayPage;
-  const shown = { active: webhook.active, since, count, form };
-  const body = (here: string) => <Page {...shown} here={here} />;
-  return showBelow(c, webhook, 'Replay missed events', body, statusOf(form));
+  const shown = { active: webhook.active, since, count, form, here: pathOf(c, webhook.id) };
+  return renderBelow(c, webhook, {
+    title: 'Replay missed events',
+    body: <Page {...shown} />,
+    status: statusOf(form),
+  });
 }
 
 async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
@@ -390,13 +378,8 @@ async function showDelivery(c: Context<ScreenEnv>, tools: WebhookTools) {
   const at = attempts.at(-1)?.at;
   const headers = at ? sentHeaders(tools, { delivery, at, stored, ...of }) : [];
   const { traceUrl } = tools.settings;
-  return renderScreen(c, {
+  return renderBelow(c, webhook, {
     title: delivery.event,
-    section: 'webhooks',
-    trail: [
-      { text: 'Webhooks', href: pathOf(c) },
-      { text: shortUrl(webhook.url), href: here },
-    ],
     actions: (
       <>
         {traceUrl && delivery.trace_id ? (

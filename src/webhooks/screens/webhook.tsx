@@ -1,7 +1,7 @@
 import { Breakable, State, Time } from '../../web/app/badges.tsx';
 import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import type { WebhookRow } from '../queries.ts';
-import { type DayOfDeliveries, type ListedDelivery, mostCounted } from '../screen.queries.ts';
+import { type DayOfDeliveries, type ListedDelivery, maxCounted } from '../screen.queries.ts';
 import { deliveryStates, duration, standingOf } from './delivery.tsx';
 
 export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
@@ -191,7 +191,6 @@ function DayColumn({ day, at, top }: { day: DayOfDeliveries; at: number; top: nu
   );
 }
 
-/** The next of 1, 2, 5, 10, 20, 50 and so on. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value)!;
@@ -264,9 +263,7 @@ export function DeliveryList(props: DeliveryListProps) {
       <PagedList
         meta={{ page, limit, total }}
         at={(other) => addressOf(here, { page: other, status, live })}
-        summary={
-          total > mostCounted ? `page ${page}, of more than ${count(mostCounted)}` : undefined
-        }
+        summary={total > maxCounted ? `page ${page}, of more than ${count(maxCounted)}` : undefined}
         empty={
           <EmptyState title={status ? 'No delivery in this state' : 'Nothing was delivered yet'}>
             {status ? null : <p>Send test event posts one now.</p>}
@@ -277,9 +274,7 @@ export function DeliveryList(props: DeliveryListProps) {
           caption="Deliveries, newest first"
           nowrap
           columns={[
-            { head: 'Time' },
-            { head: 'State' },
-            { head: 'Event' },
+            ...['Time', 'State', 'Event'].map((head) => ({ head })),
             ...['Answer', 'Attempts', 'Took'].map((head) => ({ head, number: true })),
           ]}
           rows={deliveries.map((delivery) => ({ cells: cellsOf(delivery, here) }))}
