@@ -68,9 +68,6 @@ export async function importUpload(
     hasHeader,
   }: { upload: Upload; columns: readonly UploadColumn[]; hasHeader: boolean },
 ) {
-  if (!columns.some(({ use }) => use === 'email')) {
-    throw new Refusal('invalid', 'choose the column that holds the addresses');
-  }
   const survey = { orgId: by.orgId, surveyId: upload.survey_id };
   const which = { orgId: by.orgId, uploadId: upload.id };
   await inTransaction(db, async (tx) => {
@@ -99,16 +96,26 @@ function createSaving(tx: Sql, survey: OrgSurvey, uploadId: string) {
   let [lines, rejects]: [Line[], UploadReject[]] = [[], []];
 
   async function flush() {
-    const batch = { lines, rejects };
-    [lines, rejects] = [[], []];
-    const contacts = await leaveUnusableOut(tx, survey, batch);
-    const saved = await saveContacts(tx, survey, contacts);
+    const contacts = lines.map(({ contact }) => contact);
+    const keys = contacts.map(({ key }) => key);
+    const erased = await listErased(tx, survey.orgId, keys);
+    const complaints = await complainOfMerges(tx, survey, contacts);
+    const usable = lines.flatMap(({ line, contact }) => {
+      const complaint = complaints.get(contact.key);
+      // The address of an erased person is not kept.
+      if (erased.has(contact.key)) {
+        rejects.push({ line, value: '', reason: 'the person was erased' });
+      } else if (complaint) {
+        rejects.push({ line, value: contact.email, reason: `the properties ${complaint}` });
+      } else return [contact];
+      return [];
+    });
+    const saved = await saveContacts(tx, survey, usable);
     const added = saved.filter((contact) => contact.added).length;
     counts.added += added;
     counts.known += saved.length - added;
-    if (batch.rejects.length > 0) {
-      await insertRejects(tx, { orgId: survey.orgId, uploadId }, batch.rejects);
-    }
+    if (rejects.length > 0) await insertRejects(tx, { orgId: survey.orgId, uploadId }, rejects);
+    [lines, rejects] = [[], []];
   }
 
   return {
@@ -126,28 +133,6 @@ function createSaving(tx: Sql, survey: OrgSurvey, uploadId: string) {
       return counts;
     },
   };
-}
-
-type Batch = { lines: Line[]; rejects: UploadReject[] };
-
-/** Adds to the rejects who was erased, whose address is not kept, and whose properties would grow too large. */
-async function leaveUnusableOut(tx: Sql, survey: OrgSurvey, { lines, rejects }: Batch) {
-  const contacts = lines.map(({ contact }) => contact);
-  const erased = await listErased(
-    tx,
-    survey.orgId,
-    contacts.map(({ key }) => key),
-  );
-  const complaints = await complainOfMerges(tx, survey, contacts);
-  return lines.flatMap(({ line, contact }) => {
-    const complaint = complaints.get(contact.key);
-    if (erased.has(contact.key)) {
-      rejects.push({ line, value: '', reason: 'the person was erased' });
-    } else if (complaint) {
-      rejects.push({ line, value: contact.email, reason: `the properties ${complaint}` });
-    } else return [contact];
-    return [];
-  });
 }
 
 type ReadRow = Line | { reject: UploadReject };

@@ -20,7 +20,6 @@ import {
   type FilePlan,
   type FormerService,
   type MovedResponse,
-  type MovedSuppression,
   type PassReason,
   planFile,
   type ReadRow,
@@ -56,9 +55,10 @@ export async function importExport(
   refuseUseless(opened, file);
   const before = await tallyOf(db, writer);
   const total = understoodOf(file);
-  const tools = { db, onProgress: (done: number) => onProgress(done, total) };
   const rows = readExport(opened, rules, noCounts());
-  const taken = dryRun ? nothingTaken() : await takeOver(tools, writer, rows);
+  const taken = dryRun
+    ? nothingTaken()
+    : await takeOver(db, writer, rows, (done) => onProgress(done, total));
   const after = await tallyOf(db, writer);
   const seconds = (performance.now() - began) / 1000;
   return { file, inFile: scored(file.responses), before, after, taken, seconds };
@@ -211,16 +211,15 @@ export type TakenOver = {
   erased: number;
 };
 
-type TakeOverTools = { db: Db; onProgress: (done: number) => void };
-
 /**
  * Takes over the rows of an export in batches, each in a transaction of its own: when it ends halfway, what was taken
  * over stays, and the same import continues. Rows that are there already change nothing.
  */
 async function takeOver(
-  { db, onProgress }: TakeOverTools,
+  db: Db,
   writer: ImportWriter,
   rows: AsyncIterable<ReadRow>,
+  onProgress: (done: number) => void,
 ): Promise<TakenOver> {
   const taken = nothingTaken();
   const number = createNumbering();
@@ -228,7 +227,7 @@ async function takeOver(
   let isRecorded = false;
   for await (const batch of batches(rows)) {
     const added = await inTransaction(db, async (tx) => {
-      const counts = await takeBatch(tx, writer, numbered(batch, number));
+      const counts = await takeBatch(tx, writer, batch, number);
       const { erased: _, ...added } = counts;
       const isNew = Object.values(added).some((count) => count > 0);
       if (isNew && !isRecorded) await recordImport(tx, writer, batch[0]!);
@@ -261,23 +260,6 @@ async function* batches(rows: AsyncIterable<ReadRow>) {
   if (batch.length > 0) yield batch;
 }
 
-type Batch = {
-  responses: (MovedResponse & { occurrence: number })[];
-  people: CheckedContact[];
-  suppressions: MovedSuppression[];
-};
-
-function numbered(rows: readonly ReadRow[], number: (response: MovedResponse) => number): Batch {
-  const batch: Batch = { responses: [], people: [], suppressions: [] };
-  for (const row of rows) {
-    if (row.kind === 'response') {
-      batch.responses.push({ ...row.response, occurrence: number(row.response) });
-    } else if (row.kind === 'person') batch.people.push(row.person);
-    else if (row.kind === 'suppression') batch.suppressions.push(row.suppression);
-  }
-  return batch;
-}
-
 /** Numbers equal responses over the whole file by a hash: of a million, some ten megabytes are kept. */
 function createNumbering() {
   const counts = new Map<string, number>();
@@ -292,41 +274,42 @@ function createNumbering() {
 
 const hashLength = 12;
 
-async function takeBatch(tx: Sql, writer: ImportWriter, given: Batch): Promise<TakenOver> {
+async function takeBatch(
+  tx: Sql,
+  writer: ImportWriter,
+  rows: readonly ReadRow[],
+  number: (response: MovedResponse) => number,
+): Promise<TakenOver> {
   await holdOffErasures(tx, writer.orgId);
-  const { batch, erased } = await leaveErasedOut(tx, writer.orgId, given);
+  // Nothing of a person who was erased comes back, not even to be suppressed: that it is already.
+  const keys = rows.map(addressOf).filter((key) => key !== undefined);
+  const erased = await listErased(tx, writer.orgId, keys);
+  const others = rows.filter((row) => !erased.has(addressOf(row) ?? ''));
+  const responses = others
+    .filter((row) => row.kind === 'response')
+    .map(({ response }) => ({ ...response, occurrence: number(response) }));
+  const people = others.filter((row) => row.kind === 'person').map(({ person }) => person);
+  const suppressions = others
+    .filter((row) => row.kind === 'suppression')
+    .map(({ suppression }) => suppression);
   const suppressed = await suppressMany(tx, writer.orgId, [
-    ...new Map(batch.suppressions.map((each) => [`${each.kind} ${each.email}`, each])).values(),
+    ...new Map(suppressions.map((each) => [`${each.kind} ${each.email}`, each])).values(),
   ]);
   const unsubscribed = suppressed.filter(({ kind }) => kind === 'unsubscribed').length;
   return {
     unsubscribed,
     bounced: suppressed.length - unsubscribed,
-    erased,
-    contacts: await takePeople(tx, writer, batch.people),
-    responses: batch.responses.length === 0 ? 0 : await importBatch(tx, writer, batch.responses),
+    erased: rows.length - others.length,
+    contacts: await takePeople(tx, writer, people),
+    responses: responses.length === 0 ? 0 : await importBatch(tx, writer, responses),
   };
 }
 
-/** Nothing of a person who was erased comes back, not even to be suppressed: that it is already. */
-async function leaveErasedOut(tx: Sql, orgId: string, { responses, people, suppressions }: Batch) {
-  const known = [
-    ...responses.flatMap(({ person }) => person?.key ?? []),
-    ...people.map(({ key }) => key),
-    ...suppressions.map(({ email }) => email),
-  ];
-  const erased = await listErased(tx, orgId, known);
-  const batch = {
-    responses: responses.filter(({ person }) => !person || !erased.has(person.key)),
-    people: people.filter(({ key }) => !erased.has(key)),
-    suppressions: suppressions.filter(({ email }) => !erased.has(email)),
-  };
-  const left = sizeOf({ responses, people, suppressions }) - sizeOf(batch);
-  return { batch, erased: left };
+function addressOf(row: ReadRow): string | undefined {
+  if (row.kind === 'response') return row.response.person?.key;
+  if (row.kind === 'person') return row.person.key;
+  return row.kind === 'suppression' ? row.suppression.email : undefined;
 }
-
-const sizeOf = ({ responses, people, suppressions }: Batch) =>
-  responses.length + people.length + suppressions.length;
 
 async function takePeople(tx: Sql, writer: ImportWriter, people: readonly CheckedContact[]) {
   if (people.length === 0) return 0;

@@ -16,7 +16,7 @@ import {
   type FormState,
   readForm,
   Select,
-  Submit,
+  SubmitOrCancel,
   statusOf,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
@@ -103,9 +103,10 @@ function showForm(c: Context<ScreenEnv>, form: FormState = emptyForm()) {
   return showBelow(c, { title: 'New API Key', body, status: statusOf(form) });
 }
 
-type BelowKeys = { title: string; body: Child; status?: 200 | 422 };
-
-function showBelow(c: Context<ScreenEnv>, page: BelowKeys) {
+function showBelow(
+  c: Context<ScreenEnv>,
+  page: { title: string; body: Child; status?: 200 | 422 },
+) {
   const trail = [{ text: 'API Keys', href: settingPath(c.var.organization, 'api-keys') }];
   return renderSettings(c, { ...page, setting: 'api-keys', trail });
 }
@@ -149,12 +150,7 @@ function KeyForm({ form, list }: { form: FormState; list: string }) {
           value="365d"
           options={expiryChoices.map((value) => ({ value, text: expiry[value] }))}
         />
-        <div class="actions">
-          <Submit>Create key</Submit>
-          <a class="more" href={list}>
-            Cancel
-          </a>
-        </div>
+        <SubmitOrCancel button="Create key" cancel={list} />
       </form>
     </Part>
   );
@@ -199,7 +195,18 @@ function KeyList(props: KeyListProps) {
           {counted(total, revoked ? 'revoked key' : 'key')}. Anyone who has one acts for{' '}
           {organization.name}.
         </p>
-        <Segments here={here} revoked={revoked} />
+        <ul class="segments" aria-label="Keys">
+          {[false, true].map((each) => (
+            <li>
+              <a
+                href={each ? `${here}?state=revoked` : here}
+                aria-current={each === revoked ? 'page' : undefined}
+              >
+                {each ? 'Revoked' : 'In use'}
+              </a>
+            </li>
+          ))}
+        </ul>
         <PagedList
           meta={{ page, limit, total }}
           at={(other) => `${here}?${revoked ? 'state=revoked&' : ''}page=${other}`}
@@ -229,23 +236,6 @@ function KeyList(props: KeyListProps) {
         </PagedList>
       </Part>
     </>
-  );
-}
-
-function Segments({ here, revoked }: { here: string; revoked: boolean }) {
-  return (
-    <ul class="segments" aria-label="Keys">
-      {[false, true].map((each) => (
-        <li>
-          <a
-            href={each ? `${here}?state=revoked` : here}
-            aria-current={each === revoked ? 'page' : undefined}
-          >
-            {each ? 'Revoked' : 'In use'}
-          </a>
-        </li>
-      ))}
-    </ul>
   );
 }
 

@@ -1,19 +1,27 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound, Refusal } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import { Color, Name } from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
 import { idParam } from '../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { Confirm, Mistakes } from '../web/app/badges.tsx';
 import { redirectWith } from '../web/app/flash.ts';
-import { emptyForm, Field, type FormState, readForm, withMistake } from '../web/app/forms.tsx';
+import {
+  attempt,
+  emptyForm,
+  Field,
+  type FormState,
+  readForm,
+  statusOf,
+} from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { changeTag, createTag, defaultTagColor, deleteTag, listTags, type TagRow } from './tags.ts';
 
 type TagScreenTools = { db: Db };
 
+const refusedFields = { name_taken: 'name' };
 const TagFields = v.object({ name: Name, color: v.optional(Color, defaultTagColor) });
 
 /** Settings, Tags: below `/o/:slug/settings/tags`. Everybody sees them, editors change them. */
@@ -25,7 +33,7 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, TagFields);
       if (form.errors) return showTags(c, db, form);
-      const made = await attempt(c, () => createTag(db, editor, form.values));
+      const made = await attempt(c, refusedFields, () => createTag(db, editor, form.values));
       if ('errors' in made) return showTags(c, db, made);
       return backToList(c, `The tag “${made.name}” is made.`);
     })
@@ -40,7 +48,9 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       const tag = await getTag(db, c);
       const form = await readForm(c, TagFields);
       if (form.errors) return showTag(c, tag, form);
-      const changed = await attempt(c, () => changeTag(db, editor, { id: tag.id, ...form.values }));
+      const changed = await attempt(c, refusedFields, () =>
+        changeTag(db, editor, { id: tag.id, ...form.values }),
+      );
       if ('errors' in changed) return showTag(c, tag, changed);
       return backToList(c, `The tag “${changed.name}” is saved.`);
     })
@@ -114,21 +124,7 @@ async function getTag(db: Db, c: Context<ScreenEnv>): Promise<TagRow> {
   return tag;
 }
 
-const statusOf = ({ errors }: FormState) => (Object.keys(errors).length > 0 ? 422 : 200);
-
-async function attempt<T>(c: Context, act: () => Promise<T>) {
-  try {
-    return await act();
-  } catch (error) {
-    const isTaken = error instanceof Refusal && error.code === 'name_taken';
-    if (!isTaken) throw error;
-    return await withMistake(c, { name: 'There is a tag of this name already.' });
-  }
-}
-
-type TagListProps = { tags: readonly TagRow[]; list: string; mayChange: boolean };
-
-function TagList({ tags, list, mayChange }: TagListProps) {
+function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayChange: boolean }) {
   const acts = mayChange ? [{ head: 'Acts', hidden: true, number: true }] : [];
   return (
     <Part id="tags" title="Tags">

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal, toSentence } from '../../errors.ts';
-import type { Db, Sql } from '../../lib/db/db.ts';
+import type { Db } from '../../lib/db/db.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -15,6 +15,7 @@ import {
   optionalText,
   readForm,
   SubmitOrCancel,
+  statusOf,
   Tick,
   withMistake,
 } from '../../web/app/forms.tsx';
@@ -52,7 +53,7 @@ export function contactScreens({ db }: { db: Db }) {
     .post('/:id/contacts', async (c) => {
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, AddFields);
-      if (form.errors) return await showList(c, db, form, 422);
+      if (form.errors) return await showList(c, db, form);
       const survey_id = idParam(c, 'survey');
       const { email, name } = form.values;
       return await refusing(c, db, async () => {
@@ -67,10 +68,10 @@ export function contactScreens({ db }: { db: Db }) {
       await getOrgSurvey(db, orgId, surveyId);
       return await inUploadTurn(orgId, async () => {
         const form = await readForm(c, UploadFields, { largest: largestForm });
-        if (form.errors) return await showList(c, db, form, 422);
+        if (form.errors) return await showList(c, db, form);
         return await refusing(c, db, async () => {
-          const given = await givenList(form.values);
-          const id = await takeUpload({ db }, { orgId, surveyId }, given);
+          const list = await readList(form.values);
+          const id = await takeUpload({ db }, { orgId, surveyId }, list);
           return c.redirect(`${c.req.path}/${id}`, 303);
         });
       });
@@ -95,7 +96,7 @@ export function contactScreens({ db }: { db: Db }) {
         const mistakes = await withMistake(c, {
           '': 'Choose the column that holds the addresses.',
         });
-        return await showUpload(c, db, upload, { form: mistakes, status: 422 });
+        return await showUpload(c, db, upload, mistakes);
       }
       const list = { upload, columns: mapped, hasHeader: 'header' in typed };
       await inUploadTurn(editor.orgId, () => importUpload({ db }, editor, list));
@@ -111,11 +112,11 @@ async function refusing(c: ScreenContext, db: Db, act: () => Promise<Response>) 
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === 'not_found') throw error;
     const form = await withMistake(c, { '': toSentence(error.message) });
-    return await showList(c, db, form, 422);
+    return await showList(c, db, form);
   }
 }
 
-async function showList(c: ScreenContext, db: Db, form: FormState, status: 200 | 422 = 200) {
+async function showList(c: ScreenContext, db: Db, form: FormState) {
   const { id: orgId, slug, role } = c.var.organization;
   const surveyId = idParam(c, 'survey');
   const { page: number, limit } = parsePage(c.req.queries());
@@ -140,7 +141,7 @@ async function showList(c: ScreenContext, db: Db, form: FormState, status: 200 |
     title: `Contacts of ${survey.name}`,
     section: 'surveys',
     body,
-    status,
+    status: statusOf(form),
     trail: [
       { text: 'Surveys', href: base },
       { text: survey.name, href: here },
@@ -153,23 +154,16 @@ async function showList(c: ScreenContext, db: Db, form: FormState, status: 200 |
   });
 }
 
-type UploadView = { form?: FormState; status?: 200 | 422 };
-
-async function showUpload(
-  c: ScreenContext,
-  db: Db,
-  upload: Upload,
-  { form = emptyForm(), status = 200 }: UploadView = {},
-) {
+async function showUpload(c: ScreenContext, db: Db, upload: Upload, form = emptyForm()) {
   const { id: orgId, slug } = c.var.organization;
   const survey = await getOrgSurvey(db, orgId, upload.survey_id);
   const here = `/o/${slug}/surveys/${survey.id}`;
-  const body = await UploadScreen({ db, orgId, upload, form, here });
+  const body = await uploadBody(db, upload, form, here, orgId);
   return renderScreen(c, {
-    title: titleOf(upload),
+    title: `${upload.imported_at ? 'Imported' : 'Columns of'} ${upload.name}`,
     section: 'surveys',
     body,
-    status,
+    status: statusOf(form),
     trail: [
       { text: 'Surveys', href: `/o/${slug}/surveys` },
       { text: survey.name, href: here },
@@ -178,17 +172,12 @@ async function showUpload(
   });
 }
 
-const titleOf = ({ imported_at, name }: Upload) =>
-  imported_at ? `Imported ${name}` : `Columns of ${name}`;
-
 async function uploadOf(c: ScreenContext, db: Db, orgId: string): Promise<Upload> {
   const id = idParam(c, 'list', 'upload');
   return await getUpload(db, orgId, { id, surveyId: idParam(c, 'survey') });
 }
 
-type GivenFields = v.InferOutput<typeof UploadFields>;
-
-async function givenList({ file, list }: GivenFields) {
+async function readList({ file, list }: v.InferOutput<typeof UploadFields>) {
   if (file && file.size > 0) return { name: file.name, bytes: await file.bytes() };
   if (list.trim() === '') {
     const mistake = file?.name
@@ -199,17 +188,9 @@ async function givenList({ file, list }: GivenFields) {
   return { name: 'pasted list', bytes: new TextEncoder().encode(list) };
 }
 
-type UploadScreenProps = {
-  db: Sql;
-  orgId: string;
-  upload: Upload;
-  form: FormState;
-  here: string;
-};
-
 const rejectsShown = 100;
 
-async function UploadScreen({ db, orgId, upload, form, here }: UploadScreenProps) {
+async function uploadBody(db: Db, upload: Upload, form: FormState, here: string, orgId: string) {
   if (upload.imported_at) {
     const survey = { orgId, surveyId: upload.survey_id };
     const rejects = await listRejects(db, survey, rejectsShown);

@@ -13,40 +13,21 @@ import { type AuditEventRow, type AuditFilter, listEvents } from '../../audit/qu
 import { OneOf } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { answerExport } from '../../lib/export/export.ts';
-import { Page, parseList, readList } from '../../lib/paging/page.ts';
-import { isInCalendar } from '../../lib/validation/parse.ts';
+import { Page, parseList, readJson } from '../../lib/paging/page.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Time } from '../../web/app/badges.tsx';
-import { Field, type FormState, Select } from '../../web/app/forms.tsx';
+import { Day, Field, type FormState, optionalText, Select } from '../../web/app/forms.tsx';
 import { DataTable, EmptyState, PagedList } from '../../web/app/lists.tsx';
-import { Part, renderSettings } from '../../web/app/settings-screen.tsx';
+import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 
 const dayMs = 86_400_000;
 
-/** A field that was left empty is no filter. */
-const filled = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
-  v.optional(
-    v.union([
-      v.pipe(
-        v.literal(''),
-        v.transform(() => undefined),
-      ),
-      schema,
-    ]),
-  );
-
-const Day = v.pipe(
-  v.string(),
-  v.isoDate('must be a day such as 2027-01-31'),
-  v.check(isInCalendar, 'must be a day that exists'),
-);
-
 const AuditParameters = v.object({
   ...Page.entries,
-  date_from: filled(Day),
-  date_to: filled(Day),
-  actor: filled(OneOf(actorKinds)),
-  act: filled(OneOf(Object.keys(acts) as Act[])),
+  date_from: optionalText(Day),
+  date_to: optionalText(Day),
+  actor: optionalText(OneOf(actorKinds)),
+  act: optionalText(OneOf(Object.keys(acts) as Act[])),
 });
 
 /** Settings, Audit: below `/o/:slug/settings/audit`, for owners. */
@@ -55,10 +36,9 @@ export const auditScreens = ({ db }: { db: Db }) =>
     .get('/', async (c) => {
       const { orgId } = requireRole(c, 'owner');
       const { page, filter, query, form } = read(c);
-      const listed = await readList<AuditEventRow>(db, listEvents(db, orgId, { filter, page }));
-      const { total } = (listed as unknown as { meta: { total: number } }).meta;
-      const shown = { events: listed.data, total, ...page, query, form };
-      const body = <AuditList slug={c.var.organization.slug} {...shown} />;
+      const { data, meta } = await readJson<AuditPage>(db, listEvents(db, orgId, { filter, page }));
+      const here = settingPath(c.var.organization, 'audit');
+      const body = <AuditList {...{ here, events: data, meta, query, form }} />;
       return renderSettings(c, { setting: 'audit', body });
     })
 
@@ -68,20 +48,19 @@ export const auditScreens = ({ db }: { db: Db }) =>
       return answerExport('csv', { name: 'audit', parts: exportEvents(db, orgId, filter) });
     });
 
+type AuditPage = { data: AuditEventRow[]; meta: { page: number; limit: number; total: number } };
+
 function read(c: Context) {
   const { date_from, date_to, actor, act, ...page } = parseList(AuditParameters, c.req.queries());
-  const isReversed = date_from !== undefined && date_to !== undefined && date_to < date_from;
+  const isReversed = date_from !== null && date_to !== null && date_to < date_from;
   const filter: AuditFilter = {
     from: date_from ? new Date(date_from) : null,
     to: date_to && !isReversed ? new Date(Date.parse(date_to) + dayMs) : null,
-    actor: actor ?? null,
-    act: act ?? null,
+    actor,
+    act,
   };
-  const query = { date_from, date_to, actor, act };
-  const form: FormState = isReversed
-    ? { typed: { date_from, date_to }, errors: { date_to: 'This day is before the first one.' } }
-    : { typed: {}, errors: {} };
-  return { page, filter, query, form };
+  const errors = isReversed ? { date_to: 'This day is before the first one.' } : {};
+  return { page, filter, query: { date_from, date_to, actor, act }, form: { typed: {}, errors } };
 }
 
 const actorNames = {
@@ -92,21 +71,16 @@ const actorNames = {
   visitor: 'Visitor',
 } as const;
 
-type AuditQuery = Partial<Record<'date_from' | 'date_to' | 'actor' | 'act', string | undefined>>;
-
 type AuditListProps = {
-  slug: string;
+  here: string;
   events: readonly AuditEventRow[];
-  total: number;
-  page: number;
-  limit: number;
-  query: AuditQuery;
+  meta: AuditPage['meta'];
+  query: ReturnType<typeof read>['query'];
   form: FormState;
 };
 
-function AuditList({ slug, events, total, page, limit, query, form }: AuditListProps) {
-  const here = `/o/${slug}/settings/audit`;
-  const isFiltered = Object.values(query).some((value) => value !== undefined);
+function AuditList({ here, events, meta, query, form }: AuditListProps) {
+  const isFiltered = Object.values(query).some((value) => value !== null);
   return (
     <Part
       id="audit"
@@ -120,7 +94,7 @@ function AuditList({ slug, events, total, page, limit, query, form }: AuditListP
       <p class="small soft">What was changed, when and by which actor. Kept for 400 days.</p>
       <Filters here={here} query={query} form={form} />
       <PagedList
-        meta={{ page, limit, total }}
+        meta={meta}
         at={(other) => addressOf(here, { ...query, page: other })}
         empty={
           <EmptyState title={isFiltered ? 'No act matches' : 'Nothing was changed yet'}>
@@ -142,15 +116,13 @@ function AuditList({ slug, events, total, page, limit, query, form }: AuditListP
   );
 }
 
-function addressOf(path: string, query: Record<string, string | number | undefined>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== 1);
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+function addressOf(path: string, query: Record<string, string | number | null>): string {
+  const entries = Object.entries(query).filter(([, value]) => value !== null && value !== 1);
+  const search = new URLSearchParams(entries.map(([name, value]) => [name, String(value)]));
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
-type FiltersProps = { here: string; query: AuditQuery; form: FormState };
-
-function Filters({ here, query, form }: FiltersProps) {
+function Filters({ here, query, form }: Pick<AuditListProps, 'here' | 'query' | 'form'>) {
   const actors = actorKinds.map((value) => ({ value, text: actorNames[value] }));
   const all = Object.keys(acts)
     .map((value) => ({ value, text: sentenceOf(value) }))

@@ -1,12 +1,12 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { Refusal, toSentence } from '../../errors.ts';
 import { Color, Email, Name, Whole } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
+  attempt,
   emptyForm,
   Field,
   type FormState,
@@ -17,7 +17,6 @@ import {
   statusOf,
   Tick,
   ticked,
-  withMistake,
 } from '../../web/app/forms.tsx';
 import { Facts } from '../../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
@@ -51,7 +50,7 @@ export const generalScreens = ({ db }: ScreenTools) =>
       const form = await readForm(c, GeneralSettings, { largest: maxForm });
       if (form.errors) return showGeneral(c, { db }, form);
       const change = await changeFrom(form.values);
-      const done = await attempt(c, () => changeOrganization(db, owner, change));
+      const done = await attempt(c, refusedFields, () => changeOrganization(db, owner, change));
       if ('errors' in done) return showGeneral(c, { db }, done);
       return redirectWith(c, settingPath(done, 'general'), 'The settings are saved.');
     });
@@ -88,8 +87,7 @@ function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
         ['Postal address', o.postal_address ?? 'none'],
         ['Language', nameOfLanguage(o.language)],
         ['Time zone', o.time_zone],
-        ['Frequency days', o.frequency_days ?? 'none'],
-        ...retentions.map(({ setting, label }) => [label, o[setting] ?? 'none'] as const),
+        ...dayRules.map(({ setting, label }) => [label, o[setting] ?? 'none'] as const),
         ['Known names', o.people.join(', ') || 'none'],
         ['Analyze comments', o.ai_enabled ? 'on' : 'off'],
       ]}
@@ -152,17 +150,6 @@ const refusedFields: Readonly<Record<string, string>> = {
   unknown_time_zone: 'time_zone',
 };
 
-/** Shows a refusal that belongs to one field there, with what was typed. */
-async function attempt<T>(c: Context, act: () => Promise<T>) {
-  try {
-    return await act();
-  } catch (error) {
-    const field = error instanceof Refusal && refusedFields[error.code];
-    if (!field) throw error;
-    return await withMistake(c, { [field]: toSentence(error.message) });
-  }
-}
-
 type SettingsFormProps = {
   form: FormState;
   action: string;
@@ -170,32 +157,11 @@ type SettingsFormProps = {
 };
 
 function GeneralForm(props: SettingsFormProps) {
+  const { form, organization } = props;
+  const logo = logoPath(organization.id, organization.logo);
   return (
     <form method="post" action={props.action} enctype="multipart/form-data" class="fields measure">
-      <Mistakes form={props.form} />
-      <Look {...props} />
-      <Reach {...props} />
-      <Rules {...props} />
-      <div class="actions">
-        <Submit>Save</Submit>
-      </div>
-    </form>
-  );
-}
-
-type PartProps = Omit<SettingsFormProps, 'action'>;
-
-const setting = <Name extends keyof OrganizationRow>(
-  { form, organization }: PartProps,
-  name: Name,
-) => ({ name, form, value: organization[name] });
-
-function Look(props: PartProps) {
-  const { form, organization } = props;
-  const { id, name, logo } = organization;
-  const path = logoPath(id, logo);
-  return (
-    <>
+      <Mistakes form={form} />
       <Field {...setting(props, 'name')} label="Name" maxlength={200} required />
       <Field
         {...setting(props, 'slug')}
@@ -211,9 +177,9 @@ function Look(props: PartProps) {
         type="color"
         help="For pages and mails; it is darkened or lightened where text would be hard to read."
       />
-      {path ? (
+      {logo ? (
         <p>
-          <img class="logo" src={path} alt={`Logo of ${name}`} />
+          <img class="logo" src={logo} alt={`Logo of ${organization.name}`} />
         </p>
       ) : null}
       <Field
@@ -224,14 +190,7 @@ function Look(props: PartProps) {
         accept={logoTypes.join(',')}
         help="PNG, JPEG or WebP, at most 256 KiB and 2,000 pixels wide and high."
       />
-      {path ? <Tick name="remove_logo" label="Remove the logo" form={form} /> : null}
-    </>
-  );
-}
-
-function Reach(props: PartProps) {
-  return (
-    <>
+      {logo ? <Tick name="remove_logo" label="Remove the logo" form={form} /> : null}
       <Field
         {...setting(props, 'contact_email')}
         label="Contact email"
@@ -248,48 +207,16 @@ function Reach(props: PartProps) {
         autocomplete="off"
         required
       />
-    </>
-  );
-}
-
-const PostalAddress = (props: PartProps) => (
-  <Field
-    {...setting(props, 'postal_address')}
-    label="Postal address"
-    help="At the foot of every mail. Many countries ask for it."
-    rows={4}
-    maxlength={500}
-  />
-);
-
-/** A language that pages and mails have no words in stays possible where it is set. */
-function LanguageSelect(props: PartProps) {
-  const tags = [...new Set([...languages.keys(), props.organization.language])];
-  return (
-    <Select
-      {...setting(props, 'language')}
-      label="Language"
-      help="What new surveys begin with; each survey can have another one."
-      options={tags.map((value) => ({ value, text: nameOfLanguage(value) }))}
-    />
-  );
-}
-
-const nameOfLanguage = (tag: string): string =>
-  new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
-
-function Rules(props: PartProps) {
-  const { form, organization } = props;
-  return (
-    <>
-      <Days
-        {...setting(props, 'frequency_days')}
-        label="Frequency days"
-        help="For so many days an address gets at most one survey. Empty for no such rule."
-        most={3650}
-      />
-      {retentions.map(({ setting: name, ...texts }) => (
-        <Days {...setting(props, name)} {...texts} />
+      {dayRules.map(({ setting: name, label, help, most }) => (
+        <Field
+          {...setting(props, name)}
+          label={label}
+          help={help}
+          type="number"
+          min={0}
+          max={most}
+          inputmode="numeric"
+        />
       ))}
       <Field
         name="people"
@@ -306,22 +233,53 @@ function Rules(props: PartProps) {
         checked={organization.ai_enabled}
         help="Finds themes and sentiment, and writes a summary each month."
       />
-    </>
+      <div class="actions">
+        <Submit>Save</Submit>
+      </div>
+    </form>
   );
 }
 
-type DaysProps = {
-  name: string;
-  form: FormState;
-  value: number | null;
-  label: string;
-  help: string;
-  most: number;
-};
+const dayRules = [
+  {
+    setting: 'frequency_days',
+    label: 'Frequency days',
+    help: 'For so many days an address gets at most one survey. Empty for no such rule.',
+    most: 3650,
+  },
+  ...retentions,
+] as const;
 
-const Days = ({ most, ...props }: DaysProps) => (
-  <Field {...props} type="number" min={0} max={most} inputmode="numeric" />
+const setting = <Name extends keyof OrganizationRow>(
+  { form, organization }: SettingsFormProps,
+  name: Name,
+) => ({ name, form, value: organization[name] });
+
+const PostalAddress = (props: SettingsFormProps) => (
+  <Field
+    {...setting(props, 'postal_address')}
+    label="Postal address"
+    help="At the foot of every mail. Many countries ask for it."
+    rows={4}
+    maxlength={500}
+  />
 );
+
+/** A language that pages and mails have no words in stays possible where it is set. */
+function LanguageSelect(props: SettingsFormProps) {
+  const tags = [...new Set([...languages.keys(), props.organization.language])];
+  return (
+    <Select
+      {...setting(props, 'language')}
+      label="Language"
+      help="What new surveys begin with; each survey can have another one."
+      options={tags.map((value) => ({ value, text: nameOfLanguage(value) }))}
+    />
+  );
+}
+
+const nameOfLanguage = (tag: string): string =>
+  new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
 
 const maxPeople = 200;
 

@@ -8,7 +8,14 @@ import { idParam } from '../../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Confirm, State, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
-import { Choice, emptyForm, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
+import {
+  Choice,
+  emptyForm,
+  type FormState,
+  readForm,
+  statusOf,
+  withMistake,
+} from '../../web/app/forms.tsx';
 import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { ErasureQuery } from '../api.ts';
@@ -92,7 +99,7 @@ function showErase(c: Context<ScreenEnv>, { email }: FoundPerson, form: FormStat
   return renderScreen(c, {
     title: 'Erase this person',
     section: 'people',
-    status: Object.keys(form.errors).length > 0 ? 422 : 200,
+    status: statusOf(form),
     trail: [
       { text: 'People', href: peoplePath(c) },
       { text: email, href: person },

@@ -224,6 +224,21 @@ export async function withMistake(c: Context, errors: FormState['errors']): Prom
   return { errors, typed: typedIn(await readFields(c)) };
 }
 
+/** Runs an act; a refusal that belongs to a field, by its code, is shown there. */
+export async function attempt<T>(
+  c: Context,
+  fields: Readonly<Record<string, string>>,
+  act: () => Promise<T>,
+) {
+  try {
+    return await act();
+  } catch (error) {
+    const field = error instanceof Refusal && fields[error.code];
+    if (!field) throw error;
+    return await withMistake(c, { [field]: toSentence(error.message) });
+  }
+}
+
 /** Reads a form before it is refused, so that the page of the refusal can send it again. */
 export async function keepPosted(c: Context) {
   await readFields(c, maxKept).catch(() => undefined);
