@@ -15,7 +15,11 @@ export function letterHtml(letter: Letter): string {
     <html lang={tag} dir={direction}>
       <Head letter={letter} />
       <body class="page" style={`margin:0;padding:0;background:${page};${font}`}>
-        <Preview text={texts.mail.preview} />
+        <Hidden>
+          {/* What the list of mails shows after the subject, and then nothing, so that no other words follow. */}
+          {texts.mail.preview}
+          {raw('&#8199;&#847; '.repeat(80))}
+        </Hidden>
         <Table class="page" width="100%" style={`background:${page}`}>
           <tr>
             <td align="center" style="padding:20px 8px">
@@ -46,15 +50,12 @@ function Head({ letter }: { letter: Letter }) {
   );
 }
 
-/** What the list of mails shows after the subject, and then nothing, so that no other words follow. */
-function Preview({ text }: { text: string }) {
-  return (
-    <div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">
-      {text}
-      {raw('&#8199;&#847; '.repeat(80))}
-    </div>
-  );
-}
+/** No reader of the mail can see it, press it or have it read out. */
+const Hidden = ({ children }: { children?: Child }) => (
+  <div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">
+    {children}
+  </div>
+);
 
 function Card({ letter }: { letter: Letter }) {
   const { language, organization, greeting, intro, links } = letter;
@@ -88,7 +89,11 @@ function Card({ letter }: { letter: Letter }) {
         <a class="name" href={links.answer} style={`color:${accent};text-decoration:underline`}>
           {openPage}
         </a>
-        <Trap href={links.trap} />
+        <Hidden>
+          <a href={links.trap} tabindex={-1}>
+            &nbsp;
+          </a>
+        </Hidden>
       </Row>
     </Table>
   );
@@ -102,15 +107,6 @@ const Logo = ({ src }: { src: string }) => (
     height="40"
     style="display:block;height:40px;width:auto;max-width:240px;margin:0 0 8px;padding:4px;background:#ffffff;border:0"
   />
-);
-
-/** A link that no person can see, press or have read out. */
-const Trap = ({ href }: { href: string }) => (
-  <div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">
-    <a href={href} tabindex={-1}>
-      &nbsp;
-    </a>
-  </div>
 );
 
 function Question({ letter }: { letter: Letter }) {

@@ -44,13 +44,9 @@ export type SurveyMail = {
   isReminder?: boolean;
 };
 
-export function surveyMail({
-  survey,
-  organization,
-  publicUrl,
-  isReminder = false,
-}: SurveyMail): MessageTemplate {
-  const letter = letterOf({ survey, organization, publicUrl });
+export function surveyMail(mail: SurveyMail): MessageTemplate {
+  const { survey, organization, isReminder = false } = mail;
+  const letter = letterOf(mail);
   return {
     from: { name: oneLine(survey.from_name), address: survey.from_email },
     replyTo: survey.reply_to,
@@ -132,6 +128,7 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
   const language = languageOf(survey.language);
   const { whyEmployee, whyCustomer, sentTo } = language.texts.mail;
   const name = oneLine(organization.name);
+  const logo = logoPath(organization.id, organization.logo ?? null);
   const answer = `${publicUrl}/s/${slot('token')}`;
   return {
     language,
@@ -139,7 +136,7 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
     questionLanguage: survey.language,
     question: withSlots(visible(survey.question_text), survey),
     intro: survey.intro === null ? null : withSlots(visible(survey.intro), survey),
-    organization: { name, color: organization.color, logo: logoUrl(organization, publicUrl) },
+    organization: { name, color: organization.color, logo: logo && `${publicUrl}${logo}` },
     foot: [organization.mail_foot, organization.postal_address].flatMap((text) =>
       text ? [visible(text)] : [],
     ),
@@ -153,11 +150,6 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
       unsubscribe: `${publicUrl}/u/${slot('token')}`,
     },
   };
-}
-
-function logoUrl({ id, logo = null }: MailSender, publicUrl: string): string | null {
-  const path = logoPath(id, logo);
-  return path && `${publicUrl}${path}`;
 }
 
 /** A question may have several lines. Each is freed of what only a machine would put there. */

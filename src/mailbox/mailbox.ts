@@ -6,15 +6,26 @@ import type { MailTransport } from '../lib/smtp/smtp.ts';
 export const createMailbox = (db: Db): MailTransport => ({
   async send({ from, to }, raw, { mayLeave } = {}) {
     if (mayLeave && !(await mayLeave())) return { kind: 'lost', reason: 'it is not to be sent' };
-    const id = await insertMessage(db, { from, to, subject: subjectOf(raw), raw });
+    const { id } = one(
+      await db<{ id: string }[]>`
+        insert into mailbox_messages (mail_from, rcpt_to, subject, raw)
+        values (${from}, ${to}, ${subjectOf(raw)}, ${raw})
+        returning id`,
+    );
     return { kind: 'accepted', response: `250 kept in the mailbox as ${id}` };
   },
 });
 
-const keptMails = 10_000;
+const maxMails = 10_000;
 
 /** The mailbox is for looking at mails, not for keeping them. */
-export const deleteOldMessages = ({ db }: { db: Db }) => deleteMessages(db, keptMails);
+export async function deleteOldMessages({ db }: { db: Db }) {
+  await db`
+    delete from mailbox_messages
+    where id in (
+      select id from mailbox_messages order by received_at desc, id desc offset ${maxMails}
+    )`;
+}
 
 /** As the message spells it, unfolded; the page that shows it decodes it. */
 function subjectOf(raw: Buffer): string {
@@ -22,17 +33,6 @@ function subjectOf(raw: Buffer): string {
   const head = raw.subarray(0, end < 0 ? undefined : end).toString('latin1');
   const [, subject = ''] = /^subject:[ \t]*((?:.*)(?:\r\n[ \t].*)*)/im.exec(head) ?? [];
   return subject.replace(/\r\n[ \t]/g, ' ');
-}
-
-type NewMessage = { from: string; to: string; subject: string; raw: Buffer };
-
-async function insertMessage(sql: Sql, { from, to, subject, raw }: NewMessage) {
-  return one(
-    await sql<{ id: string }[]>`
-      insert into mailbox_messages (mail_from, rcpt_to, subject, raw)
-      values (${from}, ${to}, ${subject}, ${raw})
-      returning id`,
-  ).id;
 }
 
 export type MessageRow = {
@@ -59,31 +59,27 @@ export async function findMessage(sql: Sql, id: string) {
   return message;
 }
 
-async function deleteMessages(sql: Sql, kept: number) {
-  await sql`
-    delete from mailbox_messages
-    where id in (
-      select id from mailbox_messages order by received_at desc, id desc offset ${kept}
-    )`;
-}
-
-const readAtOnce = 50;
+const atOnce = 50;
 
 /** The messages in the built-in mailbox that match, by what they say once they are decoded. */
 export async function findMessages(
   sql: Sql,
   matches: (text: string) => boolean,
 ): Promise<string[]> {
-  const found: string[] = [];
+  const matching: string[] = [];
   for (let after: string | null = null; ; ) {
-    const messages: Awaited<ReturnType<typeof listRawMessages>> = await listRawMessages(sql, {
-      after,
-      atMost: readAtOnce,
-    });
+    const messages: { id: string; rcpt_to: string; raw: Buffer }[] = await sql<
+      { id: string; rcpt_to: string; raw: Buffer }[]
+    >`
+      select id, rcpt_to, raw
+      from mailbox_messages
+      where ${after}::uuid is null or id > ${after}::uuid
+      order by id
+      limit ${atOnce}`;
     for (const { id, rcpt_to, raw } of messages) {
-      if (matches(`${rcpt_to}\n${await wordsOf(raw)}`)) found.push(id);
+      if (matches(`${rcpt_to}\n${await wordsOf(raw)}`)) matching.push(id);
     }
-    if (messages.length < readAtOnce) return found;
+    if (messages.length < atOnce) return matching;
     after = messages.at(-1)!.id;
   }
 }
@@ -92,20 +88,6 @@ async function wordsOf(raw: Buffer): Promise<string> {
   const { subject = '', headers, text = '', html = '' } = await PostalMime.parse(raw);
   const head = headers.map(({ value }) => value).join('\n');
   return [subject, head, text, html].join('\n');
-}
-
-type KeptMessage = { id: string; rcpt_to: string; raw: Buffer };
-
-export async function listRawMessages(
-  sql: Sql,
-  { after, atMost }: { after: string | null; atMost: number },
-) {
-  return await sql<KeptMessage[]>`
-    select id, rcpt_to, raw
-    from mailbox_messages
-    where ${after}::uuid is null or id > ${after}::uuid
-    order by id
-    limit ${atMost}`;
 }
 
 export async function deleteMessagesById(sql: Sql, ids: readonly string[]): Promise<number> {

@@ -36,9 +36,16 @@ async function showList(c: Context, { db }: MailboxTools) {
   const found = (await listMessages(db, { page, limit })).map(shownRow);
   const messages = found.slice(0, limit);
   if (wantsJson(c)) return c.json({ data: messages });
+  // The pages before and after have as many as this one was asked for.
+  const asked = c.req.query('limit');
+  const pathOf = (to: number) =>
+    `/mailbox?${new URLSearchParams({ ...(asked && { limit: asked }), page: String(to) })}`;
   return showPage(
     c,
-    messagesPage({ messages, page, limit: c.req.query('limit'), more: found.length > limit }),
+    messagesPage(messages, {
+      newer: page > 1 && pathOf(page - 1),
+      older: found.length > limit && pathOf(page + 1),
+    }),
   );
 }
 
@@ -116,28 +123,11 @@ function keep(c: Context, secret: string): Response {
   return c.redirect(c.req.path, 303);
 }
 
-type ListedMessage = {
-  id: string;
-  from: string;
-  to: string;
-  subject: string;
-  received_at: Date;
-};
-
-type Listing = {
-  messages: readonly ListedMessage[];
-  page: number;
-  /** As it was asked for: the pages before and after have as many. */
-  limit: string | undefined;
-  more: boolean;
-};
-
 const language = languageOf('en');
-const about = 'No SMTP server is configured, so nothing leaves this machine: mails are kept here.';
-
-function messagesPage({ messages, page, limit, more }: Listing): HtmlPage {
-  const pathOf = (to: number) =>
-    `/mailbox?${new URLSearchParams({ ...(limit && { limit }), page: String(to) })}`;
+function messagesPage(
+  messages: readonly ReturnType<typeof shownRow>[],
+  { newer, older }: { newer: string | false; older: string | false },
+): HtmlPage {
   const rows = messages.map(({ id, to, subject, received_at }) => (
     <li>
       <a href={`/mailbox/${id}`}>
@@ -154,25 +144,33 @@ function messagesPage({ messages, page, limit, more }: Listing): HtmlPage {
     body: (
       <>
         <h1>Mailbox</h1>
-        <p class="about">{about}</p>
+        <p class="about">
+          No SMTP server is configured, so nothing leaves this machine: mails are kept here.
+        </p>
         {rows.length > 0 ? <ul>{rows}</ul> : <p>There is no mail here yet.</p>}
         <nav aria-label="Pages">
-          {page > 1 && <a href={pathOf(page - 1)}>Newer</a>}
-          {more && <a href={pathOf(page + 1)}>Older</a>}
+          {newer && <a href={newer}>Newer</a>}
+          {older && <a href={older}>Older</a>}
         </nav>
       </>
     ),
   });
 }
 
-type ShownMessage = ListedMessage & {
+function messagePage({
+  id,
+  from,
+  to,
+  subject,
+  received_at,
+  headers,
+  text,
+  html,
+}: ReturnType<typeof shownRow> & {
   headers: readonly { name: string; value: string }[];
   text: string;
   html: string | null;
-};
-
-function messagePage(message: ShownMessage): HtmlPage {
-  const { id, from, to, subject, received_at, headers, text, html } = message;
+}): HtmlPage {
   const page = renderPage({
     language,
     title: subject || '(no subject)',
@@ -212,7 +210,9 @@ function messagePage(message: ShownMessage): HtmlPage {
       </>
     ),
   });
-  return withPolicy(page, "frame-src 'self'");
+  const policy = 'Content-Security-Policy';
+  const rules = `${page.headers[policy]}; frame-src 'self'`;
+  return { html: page.html, headers: { ...page.headers, [policy]: rules } };
 }
 
 /**
@@ -240,13 +240,6 @@ function mailHtml(html: string): HtmlPage {
 const Time = ({ at }: { at: Date }) => (
   <time datetime={at.toISOString()}>{at.toISOString().slice(0, 19).replace('T', ' ')} UTC</time>
 );
-
-const policyName = 'Content-Security-Policy';
-
-const withPolicy = ({ html, headers }: HtmlPage, rule: string): HtmlPage => ({
-  html,
-  headers: { ...headers, [policyName]: `${headers[policyName]}; ${rule}` },
-});
 
 const style = oneLine(`
 main a { color: var(--accent) }

@@ -58,17 +58,12 @@ async function withSubscriber(
   linkTrace(c, subscriber.mail_traceparent);
   const state = await act(subscriber);
   const { email, organization, color, wished_language: property } = subscriber;
-  const language = languageFor(subscriber, {
-    property,
-    accepted: c.req.header('Accept-Language'),
-  });
   if (wantsJson(c)) return c.json({ data: { email, unsubscribed: state === 'unsubscribed' } });
+  const accepted = c.req.header('Accept-Language');
+  const language = languageOf(languageFor(subscriber, { property, accepted }));
   const action = state === 'unsubscribed' ? `/u/${token}/undo` : `/u/${token}`;
   const sender = { name: organization, color, logo: logoPath(subscriber.org_id, subscriber.logo) };
-  return showPage(
-    c,
-    unsubscribePage({ state, sender, email, action, language: languageOf(language) }),
-  );
+  return showPage(c, unsubscribePage({ state, sender, email, action, language }));
 }
 
 type OrgAddress = { orgId: string; email: string };
@@ -145,18 +140,14 @@ export type UnsubscribeProps = {
   action: string;
 };
 
-export function unsubscribePage({
-  state,
-  language,
-  sender,
-  email,
-  action,
-}: UnsubscribeProps): HtmlPage {
+export function unsubscribePage(props: UnsubscribeProps): HtmlPage {
+  const { state, language, sender, email, action } = props;
   const { unsubscribe, unsubscribed, resubscribed } = language.texts;
-  const { title, text } = { ask: unsubscribe, unsubscribed, resubscribed }[state];
-  const button = { ask: unsubscribe.action, unsubscribed: unsubscribed.undo, resubscribed: null }[
-    state
-  ];
+  const [{ title, text }, button] = {
+    ask: [unsubscribe, unsubscribe.action] as const,
+    unsubscribed: [unsubscribed, unsubscribed.undo] as const,
+    resubscribed: [resubscribed, null] as const,
+  }[state];
   return renderPage({
     language,
     sender,

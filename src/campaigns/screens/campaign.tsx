@@ -3,7 +3,7 @@ import { notFound, toSentence } from '../../errors.ts';
 import { type Page, readList } from '../../lib/paging/page.ts';
 import { getOrganization } from '../../organizations/queries.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
+import { getOrgSurvey } from '../../surveys/queries.ts';
 import { Confirm, State, Time } from '../../web/app/badges.tsx';
 import { Field, Select } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
@@ -13,7 +13,7 @@ import type { CampaignRecord } from '../api.ts';
 import { type CampaignRun, findRun } from '../queries.ts';
 import { type CampaignResult, listResults, type ResultStatus, resultStatuses } from '../results.ts';
 import { nextOpening } from '../rules.ts';
-import { notJudged, reasonText, resultWords, runTitle, sendTitle, trailOf } from './send.tsx';
+import { notJudged, reasonText, resultWords, runTitle, Sum, sendTitle, trailOf } from './send.tsx';
 
 type CampaignIds = { surveyId: string; campaignId: string };
 
@@ -40,9 +40,9 @@ export async function showCampaign(
     <>
       <Live id="campaign" says="" {...{ every, path: addressAt(page.page), also: outcomesId }}>
         <Progress
-          {...{ campaign, here, timeZone, opensAt: opening(survey, at), now: at }}
+          {...{ campaign, here, timeZone, isByItself, now: at }}
+          opensAt={nextOpening(survey.send_window, at)}
           mayControl={c.var.organization.role !== 'viewer'}
-          isByItself={isByItself}
         />
       </Live>
       <Outcomes
@@ -54,11 +54,6 @@ export async function showCampaign(
   const named = campaign.name === survey.name ? sendTitle(survey.name) : campaign.name;
   const title = campaign.kind === 'campaign' ? named : runTitle(campaign);
   return renderScreen(c, { title, section: 'surveys', body, trail });
-}
-
-function opening({ send_window }: ManagedSurvey, now: Date): Date | null {
-  const opensAt = nextOpening(send_window, now);
-  return opensAt > now ? opensAt : null;
 }
 
 const addressOf =
@@ -98,7 +93,7 @@ async function find(
   const campaign = await findRun(db, orgId, campaignId);
   if (campaign?.survey_id !== surveyId) throw notFound('campaign');
   const sendPath = `${base}/${surveyId}/send`;
-  const trail = [...trailOf({ base, survey }), { text: 'Send', href: sendPath }];
+  const trail = [...trailOf(base, survey), { text: 'Send', href: sendPath }];
   return { orgId, survey, campaign, here: `${sendPath}/${campaignId}`, trail };
 }
 
@@ -134,7 +129,12 @@ function Outcomes({ campaign, results, page, total, filter, here, at }: Outcomes
         >
           <DataTable
             caption="Contacts of the campaign"
-            columns={heads(saysWhy).map((head) => ({ head }))}
+            columns={[
+              { head: 'Email' },
+              { head: 'Outcome' },
+              ...(saysWhy ? [{ head: 'Why' }] : []),
+              { head: 'When' },
+            ]}
             rows={results.map((each) => ({ cells: cellsOf(each, saysWhy) }))}
           />
         </PagedList>
@@ -159,20 +159,15 @@ const Filter = ({ filter, here }: Pick<OutcomesProps, 'filter' | 'here'>) => (
   </form>
 );
 
-type EmptyProps = Pick<OutcomesProps, 'campaign'> & { isFiltered: boolean };
-
-function Empty({ campaign, isFiltered }: EmptyProps) {
+function Empty({ campaign, isFiltered }: { campaign: CampaignRun; isFiltered: boolean }) {
   if (isFiltered) return <EmptyState title="No contact matches." />;
-  const { title, means } = notJudged(campaign);
+  const [title, means] = notJudged(campaign);
   return (
     <EmptyState title={title}>
       <p>{means}</p>
     </EmptyState>
   );
 }
-
-const heads = (saysWhy: boolean) =>
-  saysWhy ? ['Email', 'Outcome', 'Why', 'When'] : ['Email', 'Outcome', 'When'];
 
 function cellsOf(result: CampaignResult, saysWhy: boolean) {
   const { email, status, at } = result;
@@ -200,16 +195,17 @@ type ProgressProps = {
   here: string;
   timeZone: string;
   mayControl: boolean;
-  opensAt: Date | null;
+  /** When its hours begin: now, while they last. */
+  opensAt: Date;
   now: Date;
   /** Whether it is something that the survey does by itself: it has no end, and is changed with the survey. */
-  isByItself?: boolean;
+  isByItself: boolean;
 };
 
 const isOn = ({ status }: CampaignRecord) => status === 'scheduled' || status === 'running';
 
 function Progress(props: ProgressProps) {
-  const { campaign, here, mayControl, isByItself = false } = props;
+  const { campaign, mayControl } = props;
   const { total, duplicates, invalid, sent, failed, remaining } = campaign;
   const mails = total - duplicates - invalid;
   return (
@@ -230,7 +226,7 @@ function Progress(props: ProgressProps) {
         <Sum state="skipped" name="Not mailed" value={duplicates + invalid} />
         <Sum state="waiting" name={isOver(campaign) ? 'Left out' : 'Waiting'} value={remaining} />
       </dl>
-      {mayControl ? <Controls {...{ campaign, here, isByItself }} /> : null}
+      {mayControl ? <Controls {...props} /> : null}
     </section>
   );
 }
@@ -238,18 +234,7 @@ function Progress(props: ProgressProps) {
 const isOver = ({ status }: CampaignRecord) =>
   status === 'finished' || status === 'stopped' || status === 'refused';
 
-function Sum({ state, name, value }: { state: string; name: string; value: number }) {
-  return (
-    <div>
-      <dt class={`is-${state}`}>{name}</dt>
-      <dd>{count(value)}</dd>
-    </div>
-  );
-}
-
-type ControlsProps = { campaign: CampaignRecord; here: string; isByItself: boolean };
-
-function Controls({ campaign, here, isByItself }: ControlsProps) {
+function Controls({ campaign, here, isByItself }: ProgressProps) {
   const results = (
     <a class="more" href={`${here}/results.csv`}>
       Outcome per person as CSV
@@ -272,32 +257,27 @@ function Controls({ campaign, here, isByItself }: ControlsProps) {
   );
 }
 
-type StandingProps = {
-  campaign: CampaignRecord;
-  mails: number;
-  timeZone: string;
-  opensAt: Date | null;
-  now: Date;
-  isByItself?: boolean;
-};
-
 /** One sentence on how a campaign stands. */
-function Standing(props: StandingProps) {
-  const { campaign, mails, timeZone, opensAt, now, isByItself = false } = props;
+function Standing(props: ProgressProps & { mails: number }) {
+  const { campaign, mails, opensAt, now, isByItself } = props;
   const { status, sent, finished_at, reason } = campaign;
-  if (status === 'scheduled') {
-    return <Scheduled campaign={campaign} timeZone={timeZone} />;
-  }
+  if (status === 'scheduled') return <Scheduled {...props} />;
   const done = (
     <strong>
       {count(sent)} of {counted(mails, 'mail')} sent.
     </strong>
   );
-  if (status === 'running') {
-    const left = isByItself ? '' : timeLeft(campaign, now);
+  if (status === 'running' && opensAt > now) {
     return (
       <>
-        {done} {opensAt ? <Closed opensAt={opensAt} /> : left}
+        {done} Outside of its hours: it goes on <Time at={opensAt} />.
+      </>
+    );
+  }
+  if (status === 'running') {
+    return (
+      <>
+        {done} {isByItself ? '' : timeLeft(campaign, now)}
       </>
     );
   }
@@ -317,16 +297,8 @@ function Standing(props: StandingProps) {
   );
 }
 
-const Closed = ({ opensAt }: { opensAt: Date }) => (
-  <>
-    Outside of its hours: it goes on <Time at={opensAt} />.
-  </>
-);
-
-type ScheduledProps = Pick<StandingProps, 'campaign' | 'timeZone'>;
-
 /** The time was chosen by the clock of the organization, which may not be that of the reader. */
-function Scheduled({ campaign: { send_at, per_hour }, timeZone }: ScheduledProps) {
+function Scheduled({ campaign: { send_at, per_hour }, timeZone }: ProgressProps) {
   return (
     <>
       <strong>Scheduled.</strong>{' '}

@@ -21,11 +21,15 @@ import {
 import { findCampaign, findRun } from '../queries.ts';
 import { exportResults } from '../results.ts';
 import { showCampaign, showStop } from './campaign.tsx';
-import { readWish, SendFormFields, showSend } from './send.tsx';
+import { readStart, SendFormFields, showSend } from './send.tsx';
 
 /** Sending a survey, below `/o/:slug/surveys/:id/send`: what would go out, and what becomes of it. */
-export const campaignScreens = (tools: AdvanceTools) =>
-  new Hono<ScreenEnv>()
+export const campaignScreens = (tools: AdvanceTools) => {
+  const act = async (c: Context<ScreenEnv>, verb: typeof pauseCampaign, text: string) => {
+    await verb(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
+    return redirectWith(c, c.req.path.replace(/\/[a-z]+$/, ''), text);
+  };
+  return new Hono<ScreenEnv>()
     .get('/:id/send', (c) =>
       showSend(c, tools, { surveyId: idParam(c, 'survey'), form: emptyForm() }),
     )
@@ -34,13 +38,16 @@ export const campaignScreens = (tools: AdvanceTools) =>
       const editor = requireRole(c, 'editor');
       const surveyId = idParam(c, 'survey');
       const form = await readForm(c, SendFormFields);
-      const wish = form.errors ? form : await readWish(tools.db, editor.orgId, form.values);
-      if (wish.errors) {
-        const mistakes = form.errors ? form : await withMistake(c, wish.errors);
+      if (form.errors) return await showSend(c, tools, { surveyId, form }, 422);
+      const refuse = async (name: string, mistake: string) => {
+        const mistakes = await withMistake(c, { [name]: mistake });
         return await showSend(c, tools, { surveyId, form: mistakes }, 422);
-      }
+      };
+      const send_at = await readStart(tools.db, editor.orgId, form.values);
+      if (typeof send_at === 'string') return await refuse('send_at', send_at);
       try {
-        const id = await createCampaign(tools, editor, { surveyId, ...wish.values });
+        const { per_hour } = form.values;
+        const id = await createCampaign(tools, editor, { surveyId, send_at, per_hour });
         const campaign = (await findCampaign(tools.db, editor.orgId, id))!;
         const words = {
           scheduled: 'The campaign is scheduled.',
@@ -50,8 +57,7 @@ export const campaignScreens = (tools: AdvanceTools) =>
         return redirectWith(c, `${c.req.path}/${id}`, text);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        const mistakes = await withMistake(c, { '': `Nothing was sent: ${error.message}.` });
-        return await showSend(c, tools, { surveyId, form: mistakes }, 422);
+        return await refuse('', `Nothing was sent: ${error.message}.`);
       }
     })
 
@@ -81,25 +87,15 @@ export const campaignScreens = (tools: AdvanceTools) =>
       return answerExport('csv', { name: 'results', parts });
     })
 
-    .post('/:id/send/:campaign/pause', async (c) => {
-      await pauseCampaign(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
-      return redirectWith(c, c.req.path.replace(/\/pause$/, ''), 'The campaign is paused.');
-    })
-
-    .post('/:id/send/:campaign/resume', async (c) => {
-      await resumeCampaign(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
-      return redirectWith(c, c.req.path.replace(/\/resume$/, ''), 'The campaign goes on.');
-    })
+    .post('/:id/send/:campaign/pause', (c) => act(c, pauseCampaign, 'The campaign is paused.'))
+    .post('/:id/send/:campaign/resume', (c) => act(c, resumeCampaign, 'The campaign goes on.'))
+    .post('/:id/send/:campaign/stop', (c) => act(c, stopCampaign, 'The campaign is stopped.'))
 
     .get('/:id/send/:campaign/stop', (c) => {
       requireRole(c, 'editor');
       return showStop(c, tools, idsOf(c));
-    })
-
-    .post('/:id/send/:campaign/stop', async (c) => {
-      await stopCampaign(tools, requireRole(c, 'editor'), idParam(c, 'campaign', 'campaign'));
-      return redirectWith(c, c.req.path.replace(/\/stop$/, ''), 'The campaign is stopped.');
     });
+};
 
 /** The outcome that the form calls Any is none. */
 function withoutAny({ status = [], ...queries }: Record<string, string[]>) {

@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
+import { capital } from '../../errors.ts';
 import type { Sql } from '../../lib/db/db.ts';
 import { getOrganization } from '../../organizations/queries.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
@@ -17,13 +18,11 @@ export const sendTitle = (survey: string) => `Send ${survey}`;
 
 const campaignsShown = 20;
 
-type SendScreen = { surveyId: string; form: FormState };
-
 /** The judgement before anything goes out, by the same code as a dry run, and the campaigns until now. */
 export async function showSend(
   c: Context<ScreenEnv>,
   { db }: AdvanceTools,
-  { surveyId, form }: SendScreen,
+  { surveyId, form }: { surveyId: string; form: FormState },
   status: 200 | 422 = 200,
 ) {
   const { id: orgId, slug, role } = c.var.organization;
@@ -56,25 +55,17 @@ export async function showSend(
     section: 'surveys',
     body,
     status,
-    trail: trailOf({ base, survey }),
+    trail: trailOf(base, survey),
   });
 }
 
-export const trailOf = ({
-  base,
-  survey,
-}: {
-  base: string;
-  survey: { id: string; name: string };
-}) => [
+export const trailOf = (base: string, survey: { id: string; name: string }) => [
   { text: 'Surveys', href: base },
   { text: survey.name, href: `${base}/${survey.id}` },
   { text: 'Contacts', href: `${base}/${survey.id}/contacts` },
 ];
 
-type CampaignsProps = { campaigns: readonly CampaignRecord[]; here: string };
-
-function Campaigns({ campaigns, here }: CampaignsProps) {
+function Campaigns({ campaigns, here }: { campaigns: readonly CampaignRecord[]; here: string }) {
   if (campaigns.length === 0) return null;
   return (
     <section aria-labelledby="campaigns">
@@ -128,13 +119,6 @@ function cellsOf(campaign: CampaignRecord, here: string) {
   ];
 }
 
-const othersText = (others: number, total: number) =>
-  others === 0
-    ? `That is everybody of ${counted(total, 'contact')}. Nothing has been sent yet.`
-    : `The other ${count(others)} of ${count(total)} will not. Nothing has been sent yet.`;
-
-type JudgementProps = { judgement: JudgementView; csv: string };
-
 function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
   const { mailed, blocked, invalid, alreadyAsked } = judgement;
   const total = mailed + blocked + invalid + alreadyAsked;
@@ -151,19 +135,19 @@ function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
       <p>{sentence(judgement, total)}</p>
       {total > 0 ? <Bar parts={[mailed, skipped, invalid]} /> : null}
       <dl class="sums">
-        <div>
-          <dt class="is-fine">Will be mailed</dt>
-          <dd>{count(mailed)}</dd>
-        </div>
-        <div>
-          <dt class="is-skipped">Skipped</dt>
-          <dd>{count(skipped)}</dd>
-        </div>
-        <div>
-          <dt class="is-failed">Invalid</dt>
-          <dd>{count(invalid)}</dd>
-        </div>
+        <Sum state="fine" name="Will be mailed" value={mailed} />
+        <Sum state="skipped" name="Skipped" value={skipped} />
+        <Sum state="failed" name="Invalid" value={invalid} />
       </dl>
+    </div>
+  );
+}
+
+export function Sum({ state, name, value }: { state: string; name: string; value: number }) {
+  return (
+    <div>
+      <dt class={`is-${state}`}>{name}</dt>
+      <dd>{count(value)}</dd>
     </div>
   );
 }
@@ -172,7 +156,9 @@ function sentence({ mailed, alreadyAsked, blocked }: JudgementView, total: numbe
   if (total === 0) return 'This survey has no contacts yet.';
   if (mailed + blocked === 0 && alreadyAsked > 0)
     return 'Every contact of this survey was asked already.';
-  return othersText(total - mailed, total);
+  return mailed === total
+    ? `That is everybody of ${counted(total, 'contact')}. Nothing has been sent yet.`
+    : `The other ${count(total - mailed)} of ${count(total)} will not. Nothing has been sent yet.`;
 }
 
 const barClasses = [undefined, 'is-skipped', 'is-failed'];
@@ -193,7 +179,7 @@ function Bar({ parts }: { parts: readonly number[] }) {
   );
 }
 
-function WhyNot({ judgement, csv }: JudgementProps) {
+function WhyNot({ judgement, csv }: { judgement: JudgementView; csv: string }) {
   const { reasons, blocked, invalid, alreadyAsked } = judgement;
   const others = blocked + invalid + alreadyAsked;
   if (others === 0) return null;
@@ -216,9 +202,13 @@ function WhyNot({ judgement, csv }: JudgementProps) {
   );
 }
 
-type ReasonProps = { reason: JudgementView['reasons'][number]; csv: string };
-
-function Reason({ reason: { code, people, examples }, csv }: ReasonProps) {
+function Reason({
+  reason: { code, people, examples },
+  csv,
+}: {
+  reason: JudgementView['reasons'][number];
+  csv: string;
+}) {
   const { reason, advice } = reasonText(code);
   const more = people - examples.length;
   return (
@@ -252,10 +242,8 @@ function Reason({ reason: { code, people, examples }, csv }: ReasonProps) {
   );
 }
 
-type CodeText = { reason: string; advice: string };
-
 /** Why an address is not mailed, and what can be done, by the code of the reason. */
-const reasonTexts: Readonly<Record<string, CodeText>> = {
+const reasonTexts: Readonly<Record<string, { reason: string; advice: string }>> = {
   already_sent: {
     reason: 'Already received or answered this survey',
     advice: 'Nothing to do; each address is asked once.',
@@ -291,17 +279,11 @@ const reasonTexts: Readonly<Record<string, CodeText>> = {
   deadline: { reason: 'Could not be sent in time', advice: 'It is in the next campaign.' },
 };
 
-export const reasonText = (code: string): CodeText =>
+export const reasonText = (code: string) =>
   reasonTexts[code] ?? { reason: 'Cannot be mailed', advice: 'The CSV says why.' };
 
-type NamedRun = {
-  kind: 'campaign' | 'asking' | 'reminder';
-  reminder: number;
-  after_days: number | null;
-};
-
 /** What a run that no person started is called. */
-export const runTitle = ({ kind, reminder, after_days }: NamedRun) =>
+export const runTitle = ({ kind, reminder, after_days }: CampaignRun) =>
   kind === 'reminder'
     ? `Reminder ${reminder}, after ${counted(after_days ?? 0, 'day')}`
     : `Asked by itself, after ${counted(after_days ?? 0, 'day')}`;
@@ -323,21 +305,18 @@ export const resultWords = {
   failed: ['failed', 'Failed'],
 } as const;
 
-export const notJudged = ({ kind, after_days }: NamedRun) => {
+export function notJudged({ kind, after_days }: CampaignRun): [title: string, means: string] {
   const days = counted(after_days ?? 0, 'day');
   if (kind === 'reminder') {
     const means = `A contact that has not answered is reminded ${days} after it was mailed.`;
-    return { title: 'No reminder is due yet.', means };
+    return ['No reminder is due yet.', means];
   }
   if (kind === 'asking') {
-    return {
-      title: 'No contact is due yet.',
-      means: `A contact is asked ${days} after it was added.`,
-    };
+    return ['No contact is due yet.', `A contact is asked ${days} after it was added.`];
   }
   const means = 'Contacts are judged and listed here when it starts, with those added until then.';
-  return { title: 'No contact was judged yet.', means };
-};
+  return ['No contact was judged yet.', means];
+}
 
 type SendFormProps = {
   survey: ManagedSurvey;
@@ -357,7 +336,7 @@ function SendForm(props: SendFormProps) {
   return (
     <form method="post" action={here} class="fields">
       <Mistakes form={form} />
-      <Mail survey={survey} judgement={judgement} edit={paths.edit} />
+      <Mail {...props} />
       {refusal === null ? <When {...props} /> : null}
       {refusal === null || isEmpty ? null : (
         <p class="notice is-warning">
@@ -400,9 +379,7 @@ function whyNot(survey: ManagedSurvey, judgement: JudgementView): string | null 
     : null;
 }
 
-type MailProps = { survey: ManagedSurvey; judgement: JudgementView; edit: string };
-
-function Mail({ survey, judgement, edit }: MailProps) {
+function Mail({ survey, judgement, paths: { edit } }: SendFormProps) {
   const { used, monthlyLimit, mailed } = judgement;
   const left = Math.max(monthlyLimit - used - mailed, 0);
   const { send_window, reminders } = survey;
@@ -432,18 +409,8 @@ function Mail({ survey, judgement, edit }: MailProps) {
   );
 }
 
-const dayNames = {
-  mon: 'Mon',
-  tue: 'Tue',
-  wed: 'Wed',
-  thu: 'Thu',
-  fri: 'Fri',
-  sat: 'Sat',
-  sun: 'Sun',
-};
-
 const windowWords = ({ days, from, to, time_zone }: NonNullable<ManagedSurvey['send_window']>) =>
-  `${days.map((day) => dayNames[day]).join(', ')}, ${from} to ${to}, ${time_zone}`;
+  `${days.map(capital).join(', ')}, ${from} to ${to}, ${time_zone}`;
 
 function reminderWords(reminders: ManagedSurvey['reminders']): string {
   if (reminders.length === 0) return 'None';
@@ -492,25 +459,18 @@ export const SendFormFields = v.object({
   per_hour: optionalText(v.pipe(v.string(), v.toNumber('must be a number'), PerHour)),
 });
 
-type SendFields = v.InferOutput<typeof SendFormFields>;
-type Wish = { send_at: Date | null; per_hour: number | null };
-type ReadWish =
-  | { values: Wish; errors?: undefined }
-  | { values?: undefined; errors: Record<string, string> };
-
-/** The time in the form is that of the organization's zone. */
-export async function readWish(
+/** When to start, or what is wrong with the time: it is that of the organization's zone. */
+export async function readStart(
   sql: Sql,
   orgId: string,
-  { when, send_at, per_hour }: SendFields,
-): Promise<ReadWish> {
-  if (when === 'now') return { values: { send_at: null, per_hour } };
-  if (send_at === null) return { errors: { send_at: 'Say when it should start.' } };
+  { when, send_at }: v.InferOutput<typeof SendFormFields>,
+): Promise<Date | null | string> {
+  if (when === 'now') return null;
+  if (send_at === null) return 'Say when it should start.';
   const { time_zone } = await getOrganization(sql, orgId);
   const at = momentIn(time_zone, send_at);
-  if (at === null) return { errors: { send_at: 'This time does not exist.' } };
-  if (at.getTime() <= Date.now()) return { errors: { send_at: 'This time has passed.' } };
-  return { values: { send_at: at, per_hour } };
+  if (at === null) return 'This time does not exist.';
+  return at.getTime() <= Date.now() ? 'This time has passed.' : at;
 }
 
 function momentIn(timeZone: string, text: string): Date | null {

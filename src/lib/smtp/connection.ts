@@ -37,12 +37,11 @@ export function open(settings: SmtpSettings, signal?: AbortSignal): Promise<Open
       smtp.login(settings.auth, (refused) => (refused ? fail(refused) : done()));
     });
   });
-  return bounded(attempt, { settings, signal, giveUp: (reason) => giveUpOpening(smtp, reason) });
-}
-
-function giveUpOpening(smtp: SMTPConnection, reason: string): Opened {
-  smtp.close();
-  return { failure: { kind: 'lost', reason } };
+  const giveUp = (reason: string): Opened => {
+    smtp.close();
+    return { failure: lost(reason) };
+  };
+  return bounded(attempt, { settings, signal, giveUp });
 }
 
 /** What its answer to EHLO says that the server can do. */
@@ -55,12 +54,14 @@ const readAbilities = (ehlo: string): Abilities => {
   };
 };
 
-type Message = { envelope: Envelope; bytes: Buffer; signal?: AbortSignal | undefined };
-
 /** One message over an open connection, which is closed if the server does not keep to the protocol. */
 export function transmit(
   { smtp, server, abilities }: Connection,
-  { envelope, bytes, signal }: Message,
+  {
+    envelope,
+    bytes,
+    signal,
+  }: { envelope: Envelope; bytes: Buffer; signal?: AbortSignal | undefined },
   settings: SmtpSettings,
 ): Promise<MailOutcome> {
   const message = { envelope, bytes, dot: { said: false } };
@@ -73,19 +74,17 @@ export function transmit(
   return bounded(attempt, { settings, signal, giveUp });
 }
 
-type Bounds<T> = {
-  settings: SmtpSettings;
-  signal?: AbortSignal | undefined;
-  giveUp: (reason: string) => T;
-};
-
 /**
  * An attempt that ends in any case. The connection itself watches for a silent server; this limit is for
  * one that answers a byte at a time, and for a caller whose time is over.
  */
 async function bounded<T>(
   attempt: Promise<T>,
-  { settings, signal, giveUp }: Bounds<T>,
+  {
+    settings,
+    signal,
+    giveUp,
+  }: { settings: SmtpSettings; signal: AbortSignal | undefined; giveUp: (reason: string) => T },
 ): Promise<T> {
   const limited = unlessAborted(attempt, signal, () => giveUp('the time for sending was over'));
   return await withinMs(limited, settings.wholeTimeoutMs, () => giveUp('the server took too long'));
@@ -336,25 +335,20 @@ function refusal({ code, text }: { code: number; text: string }, atRecipient = f
   return { ...refused, permanent: true, unknownMailbox };
 }
 
+const refusedHere = (code: number, enhanced: string, response: string): MailOutcome => {
+  return { kind: 'refused', permanent: true, unknownMailbox: false, code, enhanced, response };
+};
+
 /** The server said how much it takes, so this was not even tried. */
-const tooLarge = (most: number): MailOutcome => ({
-  kind: 'refused',
-  permanent: true,
-  unknownMailbox: false,
-  code: 552,
-  enhanced: '5.3.4',
-  response: `the message is larger than the ${most} bytes that the server takes`,
-});
+const tooLarge = (maxBytes: number) =>
+  refusedHere(
+    552,
+    '5.3.4',
+    `the message is larger than the ${maxBytes} bytes that the server takes`,
+  );
 
 /** For an address that no server would take. */
-export const unmailable = (response: string): MailOutcome => ({
-  kind: 'refused',
-  permanent: true,
-  unknownMailbox: false,
-  code: 553,
-  enhanced: '5.1.3',
-  response,
-});
+export const unmailable = (response: string) => refusedHere(553, '5.1.3', response);
 
 const longestResponse = 500;
 

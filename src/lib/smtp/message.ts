@@ -3,7 +3,7 @@ import { encodeWord, encodeWords, foldLines, quoteString } from 'nodemailer/lib/
 import MimeNode from 'nodemailer/lib/mime-node';
 import { oneLine } from '../validation/parse.ts';
 import type { Mailbox } from './address.ts';
-import { cutAtSlots, fillBody, fillLine, hasSlots, headerSlots } from './pool.ts';
+import { cutAtSlots, fillBody, fillLine, hasSlots, headerSlots, slotValue } from './pool.ts';
 
 /** One mail for many people. Its subject, `text`, `html` and header values may hold slots. */
 export type MessageTemplate = {
@@ -46,7 +46,8 @@ export function compose(template: MessageTemplate): (filling: Filling) => Buffer
     let message = '';
     for (const piece of skeleton) {
       message += piece.static;
-      if (piece.name !== null) message += fill[piece.name]?.() ?? headerSlot(slots, piece.name);
+      if (piece.name !== null)
+        message += fill[piece.name]?.() ?? headerSafe(slotValue(slots, piece.name));
     }
     return Buffer.from(message, 'latin1');
   };
@@ -134,12 +135,6 @@ function subjectHeader(subject: string): string {
   const name = 'Subject: ';
   const line = name + encodeWords(oneLine(subject), encodingFor(subject), 52, true);
   return foldLines(line, 76).slice(name.length);
-}
-
-function headerSlot(slots: Filling['slots'], name: string): string {
-  const value = slots[name];
-  if (value === undefined) throw new Error(`nothing to fill the slot ${name} with`);
-  return headerSafe(value);
 }
 
 /** Header values come from us, from checked addresses and from tokens: anything else is a bug. */

@@ -53,7 +53,7 @@ function encodedSlot(kind: Body['kind'], slots: Readonly<Record<string, string>>
   return quotedPrintable(kind === 'html' ? escapeHtml(value) : value);
 }
 
-function slotValue(slots: Readonly<Record<string, string>>, name: string): string {
+export function slotValue(slots: Readonly<Record<string, string>>, name: string): string {
   const value = slots[name];
   if (value === undefined) throw new Error(`nothing to fill the slot ${name} with`);
   return value;
@@ -81,23 +81,17 @@ const escapes: Record<string, string> = {
 
 const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => escapes[character]!);
 
-type Ending = 'fine' | 'asked_for_less' | 'failed';
+const maxPauseMs = 30_000;
 
 /**
  * How many messages are in flight at once and how soon the next may start. Groups, such as organizations, take turns.
  * A server that asks for less gets half of it and a pause; each accepted message then earns a part of a place back.
  */
-type Throttle = {
-  /** Waits for a place and returns how to give it back; nothing when the signal ended the wait. */
-  enter(group: string, signal?: AbortSignal): Promise<((ending: Ending) => void) | undefined>;
-  state(): { limit: number; underWay: number; waiting: number };
-};
-
-type Options = { connections: number; messagesPerSecond: number | null; firstPauseMs?: number };
-
-const maxPauseMs = 30_000;
-
-export function createThrottle(options: Options): Throttle {
+export function createThrottle(options: {
+  connections: number;
+  messagesPerSecond: number | null;
+  firstPauseMs?: number;
+}) {
   const { connections, messagesPerSecond, firstPauseMs = 500 } = options;
   const semaphore = createSemaphore({ slots: connections, startsPerSecond: messagesPerSecond });
   let [limit, pausedUntil, pauseMs] = [connections, 0, firstPauseMs];
@@ -120,10 +114,11 @@ export function createThrottle(options: Options): Throttle {
   }
 
   return {
-    async enter(group, signal) {
+    /** Waits for a place and returns how to give it back; nothing when the signal ended the wait. */
+    async enter(group: string, signal?: AbortSignal) {
       const leave = await semaphore.acquire(group, signal).catch(() => undefined);
       if (!leave) return undefined;
-      return (ending) => {
+      return (ending: 'fine' | 'asked_for_less' | 'failed') => {
         if (ending === 'asked_for_less') slowDown();
         if (ending === 'fine') speedUp();
         leave();

@@ -30,24 +30,13 @@ export type MailTransport = {
   send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<MailOutcome>;
 };
 
-/** Sends complete messages to one server over a bounded number of connections. */
-export type SmtpPool = {
-  /**
-   * The fate of one message; never throws for what the server does. Aborting the signal answers at
-   * once: `lost` while the message cannot have been taken, `unknown` after its final dot.
-   */
-  send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<MailOutcome>;
-  /** Waits for messages under way, then says goodbye. What is sent later is lost. */
-  close(): Promise<void>;
-  state(): { limit: number; underWay: number; waiting: number; idle: number };
-};
-
 type Options = { onStage?: OnStage; firstPauseMs?: number };
 
 // Servers close an idle session after some minutes; leaving first avoids meeting that half way.
 const idleMs = 15_000;
 
-export function createSmtpPool(settings: SmtpSettings, options: Options = {}): SmtpPool {
+/** Sends complete messages to one server over a bounded number of connections. */
+export function createSmtpPool(settings: SmtpSettings, options: Options = {}) {
   const { onStage, firstPauseMs } = options;
   const throttle = createThrottle({ ...settings, ...(firstPauseMs ? { firstPauseMs } : {}) });
   const idle = createIdle();
@@ -112,11 +101,16 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}): S
   }
 
   return {
-    send(envelope, bytes, leaving = {}) {
+    /**
+     * The fate of one message; never throws for what the server does. Aborting the signal answers at
+     * once: `lost` while the message cannot have been taken, `unknown` after its final dot.
+     */
+    send(envelope: Envelope, bytes: Buffer, leaving: Leaving = {}) {
       const sending = send(envelope, bytes, leaving);
       underWay.add(sending);
       return sending.finally(() => underWay.delete(sending));
     },
+    /** Waits for messages under way, then says goodbye. What is sent later is lost. */
     async close() {
       closing.abort();
       await Promise.allSettled(underWay);

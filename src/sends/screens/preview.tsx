@@ -68,12 +68,10 @@ function remarkOn(issue: v.BaseIssue<unknown>): string {
   return `${labels[field] ?? words}: ${issue.message}`;
 }
 
-type ShownPart = { wish: NewSurveyWish; show: string; language: string };
-
 async function preview(
   c: Context<ScreenEnv>,
   { db, publicUrl }: PreviewTools,
-  { wish, show, language: wished }: ShownPart,
+  { wish, show, language: wished }: { wish: NewSurveyWish; show: string; language: string },
 ): Promise<HtmlPage> {
   const texts = (wish.texts ?? {}) as TextsByLanguage;
   const { subject = null, intro = null, follow_up = null, thanks = null } = wish;
@@ -138,23 +136,16 @@ function readerOf(survey: object): AddressedPerson {
   return { name: 'Robin Reader', properties: Object.fromEntries(properties) };
 }
 
-/** The links in a preview lead to no contact. */
-const inventedMail = {
-  sendId: '00000000-0000-0000-0000-000000000000',
-  email: 'reader@example.com',
-  token: 'preview',
-};
-const reader: AddressedPerson = { name: 'Robin Reader', properties: {} };
-
-type MailPreview = {
-  orgId: string;
-  surveyId: string;
-  publicUrl: string;
-  language?: string | undefined;
-};
-
 /** A survey's mail as a mail program reads it: composed whole and taken apart again. */
-export async function previewMail(sql: Sql, { orgId, surveyId, publicUrl, language }: MailPreview) {
+export async function previewMail(
+  sql: Sql,
+  {
+    orgId,
+    surveyId,
+    publicUrl,
+    language,
+  }: { orgId: string; surveyId: string; publicUrl: string; language?: string | undefined },
+) {
   const [mailed] = await listMailWords(sql, orgId, [surveyId]);
   if (!mailed) throw notFound('survey');
   if (language && language !== mailed.survey.language && !mailed.survey.texts[language]) {
@@ -163,16 +154,19 @@ export async function previewMail(sql: Sql, { orgId, surveyId, publicUrl, langua
   return await readLetter(mailed, {
     publicUrl,
     language: language ?? mailed.survey.language,
-    reader,
+    reader: { name: 'Robin Reader', properties: {} },
   });
 }
 
-type ReadLetter = { publicUrl: string; language: string; reader: AddressedPerson };
-
-async function readLetter(mailed: MailWords, { publicUrl, language, reader }: ReadLetter) {
+async function readLetter(
+  mailed: MailWords,
+  { publicUrl, language, reader }: { publicUrl: string; language: string; reader: AddressedPerson },
+) {
   const survey = inLanguage(mailed.survey, language);
   const mail = { survey, organization: mailed.organization, publicUrl };
-  const contact = { ...inventedMail, name: reader.name, properties: reader.properties };
+  // The links in a preview lead to no contact.
+  const sendId = '00000000-0000-0000-0000-000000000000';
+  const contact = { sendId, email: 'reader@example.com', token: 'preview', ...reader };
   const raw = compose(surveyMail(mail))(surveyFillings(mail)(contact, new Date()));
   const { subject = '', text = '', html = '' } = await PostalMime.parse(raw);
   return { subject, text, html };
