@@ -2,12 +2,12 @@ import { setTimeout } from 'node:timers/promises';
 import * as v from 'valibot';
 import { secondsOf } from '../lib/outbound/post.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
-import { createBuiltinAnalyst, type ReadComment } from './builtin.ts';
 import {
   type Analysis,
   churnRisks,
   maxSummary,
   maxThemes,
+  scoreAnalysis,
   sentiments,
   tidyText,
   tidyThemes,
@@ -18,6 +18,16 @@ export const chooseAnalyst = (
   { ai }: { ai: ProviderSettings | null },
   reader: { analyze: ReadComment },
 ): Analyst => (ai ? createProvider(ai) : createBuiltinAnalyst(reader.analyze));
+
+/** Reads a comment, in a thread of its own; undefined when it could not in time. */
+type ReadComment = (remark: Remark) => Promise<Analysis | undefined>;
+
+/** The analyst that needs no network. Of a comment that takes too long to read, only the score counts. */
+export const createBuiltinAnalyst = (read: ReadComment): Analyst => ({
+  name: 'built-in',
+  analyze: async (remark) => ({ ok: true, value: (await read(remark)) ?? scoreAnalysis(remark) }),
+  write: async () => ({ ok: true, value: null }),
+});
 
 const maxReport = 4000;
 const usualTimeoutMs = 20_000;

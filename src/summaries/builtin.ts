@@ -1,12 +1,11 @@
 import { lazily } from '../lib/async/memoize.ts';
-import type { Analyst, Remark } from './analyst.ts';
+import type { Remark } from './analyst.ts';
 import {
   type Analysis,
   churnRiskOf,
   hasReservation,
   maxSummary,
   scoreAlone,
-  scoreAnalysis,
   sentimentOf,
   speaksOfLeaving,
   tidyText,
@@ -15,22 +14,15 @@ import {
 } from './rules.ts';
 import { themesOf } from './themes.ts';
 
-/** Reads a comment, in a thread of its own; undefined when it could not in time. */
-export type ReadComment = (remark: Remark) => Promise<Analysis | undefined>;
-
-/** The analyst that needs no network. Of a comment that takes too long to read, only the score counts. */
-export const createBuiltinAnalyst = (read: ReadComment): Analyst => ({
-  name: 'built-in',
-  analyze: async (remark) => ({ ok: true, value: (await read(remark)) ?? scoreAnalysis(remark) }),
-  write: async () => ({ ok: true, value: null }),
-});
-
 const maxCharacters = 2000;
 
 /** The tokenizer's time grows with the cube of a word. */
 const longWord = /\S{60}/g;
 
-/** Loading costs half a second and 50 MB: a thread that reads no comment does not load it. */
+/**
+ * Loading costs half a second and 50 MB: a thread that reads no comment does not load it. Only the thread imports this
+ * file: otherwise the executable holds the model twice.
+ */
 const reader = lazily(loadReader);
 
 /** The model reads `support` as praise, but comments mean the department. */

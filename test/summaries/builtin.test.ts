@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBuiltinAnalyst, readComment } from '../../src/summaries/builtin.ts';
+import { createBuiltinAnalyst } from '../../src/summaries/analyst.ts';
+import { readComment } from '../../src/summaries/builtin.ts';
 import { vocabulary } from '../../src/summaries/themes.ts';
 import { categoryOf } from '../../src/survey-types.ts';
 

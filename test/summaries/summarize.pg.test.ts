@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandActor } from '../../src/audit/acts.ts';
 import type { JobPayloads } from '../../src/jobs.ts';
-import type { Analyst } from '../../src/summaries/analyst.ts';
-import { createBuiltinAnalyst, readComment } from '../../src/summaries/builtin.ts';
+import { type Analyst, createBuiltinAnalyst } from '../../src/summaries/analyst.ts';
+import { readComment } from '../../src/summaries/builtin.ts';
 import {
   makeSummary,
   planMonths,

@@ -1,8 +1,8 @@
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { redact } from '../../../src/lib/redact/redact.ts';
-import type { Analyst } from '../../../src/summaries/analyst.ts';
-import { createBuiltinAnalyst, readComment } from '../../../src/summaries/builtin.ts';
+import { type Analyst, createBuiltinAnalyst } from '../../../src/summaries/analyst.ts';
+import { readComment } from '../../../src/summaries/builtin.ts';
 import { analyze } from '../../../src/summaries/comment-reader.ts';
 import { answerThrough, linkOf } from './answers.ts';
 import { makeOrganization, makeSurvey, makeWebhook } from './rows.ts';
