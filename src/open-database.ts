@@ -42,11 +42,20 @@ const closeTimeoutSeconds = 1;
 /** For a migration and notifications: everything else that needs a session connects by itself. */
 const sessionConnections = 3;
 
-export async function openDatabase(config: Config, opening: Opening): Promise<Database> {
+/** `serving`: this is the service, which must give up being root, and not a command. */
+export async function openDatabase(
+  config: Config,
+  opening: { say: (sentence: string) => void; connections: number; serving?: boolean },
+): Promise<Database> {
   const { say, connections, serving = false } = opening;
+  const attached = { program, dataDir: config.dataDir, say };
   const embedded = config.databaseUrl
     ? undefined
-    : await openEmbedded(config, { say, serving }).catch(namingSetting('ASKBACK_DATA_DIR'));
+    : // Started by root the service becomes another account; a command keeps reading root's files.
+      await (serving
+        ? startEmbedded(attached)
+        : attachEmbedded({ ...attached, keepRoot: true })
+      ).catch(namingSetting('ASKBACK_DATA_DIR'));
   const pooled = config.databaseUrl ?? embedded!.url;
   // A command has few connections, and needs no pooler.
   const isApart = serving && config.sessionDatabaseUrl !== null;
@@ -98,23 +107,6 @@ export async function openDatabase(config: Config, opening: Opening): Promise<Da
   }
 }
 
-type Opening = {
-  say: (sentence: string) => void;
-  connections: number;
-  /** Whether this is the service, which must give up being root, and not a command. */
-  serving?: boolean;
-};
-
-/** The service started by root changes to another account; a command started by root keeps reading root's files. */
-function openEmbedded(
-  { dataDir }: Config,
-  { say, serving }: Pick<Required<Opening>, 'say' | 'serving'>,
-) {
-  return serving
-    ? startEmbedded({ program, dataDir, say })
-    : attachEmbedded({ program, dataDir, say, keepRoot: true });
-}
-
 function lossOf(embedded: Embedded | undefined): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => {}); // a command may have ended before the database does
@@ -138,8 +130,6 @@ async function identify(sql: Sql): Promise<string> {
 const otherDatabase =
   'ASKBACK_SESSION_DATABASE_URL leads to another database than DATABASE_URL: both must be the same one';
 
-type ServiceRecord = { public_url: string; updated_at: Date };
-
 export async function writeServiceRecord(sql: Sql, publicUrl: string) {
   await sql`
     insert into service_record (public_url)
@@ -149,8 +139,9 @@ export async function writeServiceRecord(sql: Sql, publicUrl: string) {
           updated_at = now()`;
 }
 
-export async function readServiceRecord(sql: Sql): Promise<ServiceRecord | undefined> {
-  const [row] = await sql<ServiceRecord[]>`select public_url, updated_at from service_record`;
+export async function readServiceRecord(sql: Sql) {
+  const [row] = await sql<{ public_url: string; updated_at: Date }[]>`
+    select public_url, updated_at from service_record`;
   return row;
 }
 

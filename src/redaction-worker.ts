@@ -23,8 +23,6 @@ type CommentContext = PeopleToRedact & { orgId: string };
 
 type ThreadTask = keyof typeof limitsMs;
 
-export type RedactionWorker = ReturnType<typeof createRedactionWorker>;
-
 /**
  * Reads what strangers wrote in a thread: what it contains must cost the requests of others nothing. A comment
  * that the thread cannot read in time loses every word that could be a name. What a text contains must not end in the

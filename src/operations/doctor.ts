@@ -20,19 +20,13 @@ import { type Finding, finding } from './findings.ts';
 import { askWarnings, countUnreadableSecrets, localAddress, wrongKeySentence } from './health.ts';
 import { findServerFacts, listSenders } from './queries.ts';
 
-type DoctorQuestions = {
-  from: readonly string[];
-  sendsFrom: readonly string[];
-};
-
-type Examining = Pick<CommandTools, 'say'> & { dns: Resolver };
-
-export async function examine(config: Config, { say, dns }: Examining, asked: DoctorQuestions) {
+export async function examine(
+  config: Config,
+  { say, dns }: Pick<CommandTools, 'say'> & { dns: Resolver },
+  asked: { from: readonly string[]; sendsFrom: readonly string[] },
+) {
   const { findings, senders, publicUrl, unreadable } = await examineDatabase(config, say);
-  findings.push(
-    examineSecret(config, unreadable),
-    rules.judgePublicUrl(whereLinksLead(config, publicUrl)),
-  );
+  findings.push(examineSecret(config, unreadable), examinePublicUrl(config, publicUrl));
   findings.push(...(await examineProxies(config)));
   if (!config.databaseUrl) findings.push(examineDisk(config.dataDir));
   const mail = await examineMail(
@@ -49,10 +43,11 @@ async function examineProxies({ host, port }: Config): Promise<Finding[]> {
 }
 
 /** Without a public URL the service knows its address; settings of a command may be those of another shell. */
-function whereLinksLead({ host, port, ...config }: Config, known: string | null) {
-  const publicUrl = port === 0 ? known : config.publicUrl;
-  const links = publicUrl ?? known ?? httpAddress(host, port);
-  return { publicUrl, host, port, links, isLocal: isLoopbackHost(new URL(links).hostname) };
+function examinePublicUrl({ host, port, ...config }: Config, recorded: string | null): Finding {
+  const publicUrl = port === 0 ? recorded : config.publicUrl;
+  const links = publicUrl ?? recorded ?? httpAddress(host, port);
+  const isLocal = isLoopbackHost(new URL(links).hostname);
+  return rules.judgePublicUrl(publicUrl, { host, port, links, isLocal });
 }
 
 const unknown = (config: Config) => ({

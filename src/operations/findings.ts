@@ -66,29 +66,22 @@ export function judgeDisk({ path, freeBytes }: { path: string; freeBytes: number
   return finding('disk', freeBytes < diskToWarnOfBytes ? 'warn' : 'ok', message);
 }
 
-export function judgePublicUrl(config: {
-  publicUrl: string | null;
-  host: string;
-  port: number;
-  /** Whether those addresses are this machine's own. */
-  isLocal: boolean;
-  links: string;
-}): Finding {
-  const { publicUrl, host, port, isLocal, links } = config;
-  if (publicUrl) {
-    if (publicUrl.startsWith('https:')) return finding('public URL', 'ok', publicUrl);
-    if (isLocal) {
-      return finding('public URL', 'ok', `${publicUrl} works on this machine only`);
-    }
-    const message = `${publicUrl} is not https: answers travel in the clear`;
-    return finding('public URL', 'warn', message);
-  }
+/** `isLocal`: the links work on this machine alone. */
+export function judgePublicUrl(
+  publicUrl: string | null,
+  { host, port, isLocal, links }: { host: string; port: number; isLocal: boolean; links: string },
+): Finding {
+  const judge = (status: Finding['status'], message: string) =>
+    finding('public URL', status, message);
+  if (publicUrl?.startsWith('https:')) return judge('ok', publicUrl);
+  if (publicUrl && isLocal) return judge('ok', `${publicUrl} works on this machine only`);
+  if (publicUrl) return judge('warn', `${publicUrl} is not https: answers travel in the clear`);
   if (isWildcardHost(host)) {
-    const message = `links in mails would begin with ${httpAddress(host, port)}: set ASKBACK_PUBLIC_URL`;
-    return finding('public URL', 'warn', message);
+    const address = httpAddress(host, port);
+    return judge('warn', `links in mails would begin with ${address}: set ASKBACK_PUBLIC_URL`);
   }
   const message = `ASKBACK_PUBLIC_URL is not set: links work where ${links} does`;
-  return finding('public URL', isLocal ? 'ok' : 'warn', message);
+  return judge(isLocal ? 'ok' : 'warn', message);
 }
 
 /** The service does without a replica, at the cost of the primary. */

@@ -8,7 +8,7 @@ const clock = (skew: number) =>
   findings.judgeClock({ before: at(0), database: at(skew + 5), after: at(10) });
 const disk = (mib: number) => findings.judgeDisk({ path: '/data', freeBytes: mib * 1024 ** 2 });
 const url = (publicUrl: string | null, { host = '127.0.0.1', isLocal = false } = {}) =>
-  findings.judgePublicUrl({ publicUrl, host, port: 8080, isLocal, links: `http://${host}:8080` });
+  findings.judgePublicUrl(publicUrl, { host, port: 8080, isLocal, links: `http://${host}:8080` });
 const server = (major: number, { read_only = false, folds = true } = {}) =>
   findings.judgeServer({ version: `${major}.1`, major, read_only, folds }, 'DATABASE_URL');
 const schema = (missing: string[], unknown: string[] = []) =>

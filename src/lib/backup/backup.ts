@@ -42,7 +42,15 @@ async function* everything(
   { archive, secretKey }: BackupOptions,
   counted: { rows: number },
 ) {
-  yield toLine(await header(session, archive.program, secretKey));
+  const migrations = await session<Header['migrations']>`
+    select name, sha256 from schema_migrations order by name`;
+  yield toLine({
+    backup_of: archive.program,
+    format: 1,
+    created_at: new Date().toISOString(),
+    migrations: [...migrations],
+    secret_key: secretKey?.toString('base64') ?? null,
+  } satisfies Header);
   for (const { table } of await listTables(session, archive.except)) {
     yield toLine({ table } satisfies Mark);
     yield* rows(session<Line[]>`select json_build_array(t)::text as line from ${session(table)} t`);
@@ -57,22 +65,6 @@ async function* everything(
       yield `${batch.map(({ line }) => line).join('\n')}\n`;
     }
   }
-}
-
-async function header(
-  session: Session,
-  program: string,
-  secretKey: Buffer | null,
-): Promise<Header> {
-  const migrations = await session<Header['migrations']>`
-    select name, sha256 from schema_migrations order by name`;
-  return {
-    backup_of: program,
-    format: 1,
-    created_at: new Date().toISOString(),
-    migrations: [...migrations],
-    secret_key: secretKey?.toString('base64') ?? null,
-  };
 }
 
 /** The tables of the queue are not copied: another version may shape them differently. */

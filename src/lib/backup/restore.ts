@@ -3,20 +3,20 @@ import { createZstdDecompress } from 'node:zlib';
 import type postgres from 'postgres';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
-import type { Db } from '../db/db.ts';
+import type { Db, Sql } from '../db/db.ts';
 import { migrate, readMigrations } from '../db/migrate.ts';
 import { addJobs } from '../queue/enqueue.ts';
 import { type Archive, Header, listTables, Mark, queue, type Table } from './backup.ts';
 
 const rowsAtATime = 500;
-const longestLine = 64 * 1024 * 1024;
+const maxLine = 64 * 1024 * 1024;
 
 type RestoreOptions = {
   archive: Archive;
   /** Keeps the secret key that came with the backup, before anything is written. */
   keepKey: (key: Buffer) => void;
   /** Changes to the restored rows, in the same transaction. */
-  afterwards: readonly ((tx: postgres.ISql) => Promise<void>)[];
+  afterwards: readonly ((tx: Sql) => Promise<void>)[];
 };
 
 /**
@@ -60,7 +60,7 @@ async function* readLines(file: string): Lines {
   for await (const chunk of text) {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > longestLine) throw unusable(foreign);
+    if (rest.length > maxLine) throw unusable(foreign);
     yield* lines;
   }
 }
@@ -121,9 +121,12 @@ async function fill(session: postgres.ReservedSql, tables: readonly Table[], lin
     await session`alter table ${session(table)} disable trigger user`;
   }
   const rows = await fillTables(session, tables, lines);
-  for (const table of tables) {
-    await session`alter table ${session(table.table)} enable trigger user`;
-    await continueIdentity(session, table);
+  for (const { table, identity } of tables) {
+    await session`alter table ${session(table)} enable trigger user`;
+    if (!identity) continue;
+    await session`
+      select setval(pg_get_serial_sequence(${table}, ${identity}),
+                    greatest((select max(${session(identity)}) from ${session(table)}), 1))`;
   }
   return rows;
 }
@@ -138,8 +141,11 @@ async function fillTables(
   let isQueue = false;
   let batch: string[] = [];
   const flush = async () => {
-    if (batch.length > 0 && isQueue) await addJobs(session, `[${batch.join(',')}]`);
-    else if (batch.length > 0) await insertRows(session, table, batch);
+    if (batch.length === 0) return;
+    const array = `[${batch.join(',')}]`;
+    if (isQueue) await addJobs(session, array);
+    else if (table) await insertRows(session, table, array);
+    else throw unusable('it has rows of a table that is not there');
     rows += batch.length;
     batch = [];
   };
@@ -154,28 +160,15 @@ async function fillTables(
     const mark = parseLine(Mark, text);
     if ('table' in mark) {
       isQueue = mark.table === queue;
-      table = tables.find((found) => found.table === mark.table);
+      table = tables.find((each) => each.table === mark.table);
     } else if (mark.rows === rows) return rows;
     else throw unusable('it lost rows');
   }
 }
 
-async function insertRows(
-  session: postgres.ReservedSql,
-  found: Table | undefined,
-  batch: readonly string[],
-) {
-  if (!found) throw unusable('it has rows of a table that is not there');
-  const { table, columns } = found;
+async function insertRows(session: postgres.ReservedSql, { table, columns }: Table, rows: string) {
   await session`
     insert into ${session(table)} (${session(columns)}) overriding system value
     select ${session(columns)}
-    from json_populate_recordset(null::${session(table)}, ${`[${batch.join(',')}]`}::text::json)`;
-}
-
-async function continueIdentity(session: postgres.ReservedSql, { table, identity }: Table) {
-  if (!identity) return;
-  await session`
-    select setval(pg_get_serial_sequence(${table}, ${identity}),
-                  greatest((select max(${session(identity)}) from ${session(table)}), 1))`;
+    from json_populate_recordset(null::${session(table)}, ${rows}::text::json)`;
 }

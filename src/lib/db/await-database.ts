@@ -13,6 +13,7 @@ const noPostgres = 'it accepts connections, and does not answer as Postgres does
 /** Waits for a Postgres that is starting or unreachable. One that says no is not asked again. */
 export async function awaitDatabase(db: Db, { seconds, say }: Patience) {
   const giveUpAt = Date.now() + seconds * 1000;
+  const place = `${db.options.host[0]}:${db.options.port[0]}`;
   for (let tries = 1; ; tries++) {
     const away = await whyAway(db);
     if (away === undefined) return;
@@ -20,11 +21,11 @@ export async function awaitDatabase(db: Db, { seconds, say }: Patience) {
     if (Date.now() >= giveUpAt) {
       const sentence = isOneOfSeveral
         ? `no server took writes within ${seconds} seconds`
-        : `the database at ${placeOf(db)} did not answer within ${seconds} seconds`;
+        : `the database at ${place} did not answer within ${seconds} seconds`;
       throw new Refusal('unavailable', `${sentence} (${why})`);
     }
     if (tries === 1) {
-      const what = isOneOfSeveral ? 'a server that takes writes' : `the database at ${placeOf(db)}`;
+      const what = isOneOfSeveral ? 'a server that takes writes' : `the database at ${place}`;
       say(`waiting up to ${seconds} seconds for ${what} (${why})`);
     }
     await sleep(pollMs);
@@ -36,23 +37,15 @@ export async function ping(db: Db): Promise<undefined> {
   await db`select 1`;
 }
 
-type Away = { why: string; isOneOfSeveral: boolean };
-
-async function whyAway(db: Db): Promise<Away | undefined> {
+async function whyAway(db: Db): Promise<{ why: string; isOneOfSeveral: boolean } | undefined> {
+  const mute = { why: noPostgres, isOneOfSeveral: false };
   try {
-    return await withinMs(ping(db), answerLimitMs, () => ({
-      why: noPostgres,
-      isOneOfSeveral: false,
-    }));
+    return await withinMs(ping(db), answerLimitMs, () => mute);
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
     const { message, code } = error as NodeJS.ErrnoException;
     return { why: message || String(error), isOneOfSeveral: code === notWritable };
   }
-}
-
-function placeOf({ options }: Db): string {
-  return `${options.host[0]}:${options.port[0]}`;
 }
 
 type Fault = {
@@ -65,8 +58,8 @@ type Fault = {
 
 export function explain(error: unknown): string {
   const fault = (error ?? {}) as Fault;
-  const known = sentences[String(fault.code)];
-  if (known) return known(fault);
+  const sentence = sentences[String(fault.code)];
+  if (sentence) return sentence(fault);
   if (isDatabaseFull(error)) return 'the disk of the database is full';
   if (isDatabaseAway(error)) return `the database cannot be reached (${fault.message})`;
   return String(fault.message ?? error);

@@ -19,7 +19,7 @@ export async function inReadTransaction<T>(db: Db, work: (tx: Sql) => Promise<T>
 }
 
 /** The driver's type unwraps arrays of promises, which no transaction of ours returns. */
-const begin = <T>(db: Db, mode: string, work: (tx: postgres.TransactionSql) => Promise<T>) =>
+const begin = <T>(db: Db, mode: string, work: (tx: Sql) => Promise<T>) =>
   db.begin(mode, work) as Promise<T>;
 
 /** What a query asks for: a pool or a transaction, whichever the caller holds. It can begin neither. */
@@ -61,9 +61,13 @@ export const serviceLimits: SessionLimits = { statementMs: 60_000, idleInTransac
 export function connect(url: string, options: PoolOptions): Db {
   const { connections, limits, program, socket, idleSeconds, prepare = true, onClose } = options;
   const { arrays = true } = options;
-  const { address, folder } = splitSocket(listUrls(url)[0]!);
-  return postgres(address, {
-    ...folder,
+  const plain = listUrls(url)[0]!;
+  const address = new URL(plain);
+  // libpq and `pg` read a socket's folder from `?host=`; postgres.js takes it only as an option.
+  const folder = address.searchParams.get('host');
+  address.searchParams.delete('host');
+  return postgres(folder === null ? plain : address.href, {
+    ...(folder !== null && { host: folder }),
     ...(socket && { socket }),
     ...(idleSeconds && { idle_timeout: idleSeconds }),
     max: connections,
@@ -82,14 +86,6 @@ export function connect(url: string, options: PoolOptions): Db {
       }),
     },
   });
-}
-
-/** libpq and `pg` read a socket's folder from `?host=`; postgres.js takes it only as an option. */
-function splitSocket(url: string) {
-  const parsed = new URL(url);
-  const host = parsed.searchParams.get('host');
-  parsed.searchParams.delete('host');
-  return host === null ? { address: url } : { address: parsed.href, folder: { host } };
 }
 
 /**
@@ -113,15 +109,13 @@ export const commitsSoon = (sql: Sql): Part =>
   sql`set_config('synchronous_commit', 'off', true) is not null`;
 
 /** A statement gave up because a lock was not free within the time of `lockTimeout`. */
-export const isLockTimeout = (error: unknown): boolean =>
-  (error as { code?: unknown } | null)?.code === '55P03';
+export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03';
 
 export function one<T>(rows: readonly T[]): T {
   if (rows.length !== 1) throw new Error(`expected one row, got ${rows.length}`);
   return rows[0]!;
 }
 
-/** A value for a json column. The cast is safe for what came out of JSON.parse. */
 /** Deletes the rows that meet a condition, some at a time, so that no transaction becomes long. */
 export async function deleteInBatches(sql: Sql, table: string, condition: Part, batch = 1000) {
   for (;;) {
@@ -134,6 +128,7 @@ export async function deleteInBatches(sql: Sql, table: string, condition: Part, 
   }
 }
 
+/** A value for a json column. The cast is safe for a value that came out of JSON.parse. */
 export const json = (sql: Sql, value: object) => sql.json(value as postgres.JSONValue);
 
 /**
@@ -152,13 +147,12 @@ export function isDatabaseFull(error: unknown): boolean {
   return code === diskFull || (code === internalError && message === noRoomToConnect);
 }
 
-export const isPoolBusy = (error: unknown): boolean =>
-  (error as { code?: unknown } | null)?.code === poolBusy;
-
 export const poolBusy = 'POOL_BUSY';
+export const isPoolBusy = (error: unknown): boolean => codeOf(error) === poolBusy;
 
-export const isDeadlock = (error: unknown): boolean =>
-  (error as { code?: unknown } | null)?.code === '40P01';
+export const isDeadlock = (error: unknown): boolean => codeOf(error) === '40P01';
+
+const codeOf = (error: unknown) => (error as { code?: unknown } | null)?.code;
 
 export const violates = (error: unknown, constraint: string): boolean =>
   (error as { constraint_name?: unknown } | null)?.constraint_name === constraint;

@@ -19,7 +19,9 @@ type Migration = { name: string; text: string; sha256: string };
 /** Brings the schema up to date and returns the names of the applied migrations. Several processes may do it at once. */
 export async function migrate(db: Db, migrations = readMigrations()): Promise<string[]> {
   await refuseUnfitPostgres(db);
-  if (isUpToDate(await listApplied(db), migrations)) return [];
+  const identify = ({ name, sha256 }: Applied) => `${name} ${sha256}`;
+  const applied = (await listApplied(db)).map(identify).sort().join();
+  if (applied === migrations.map(identify).sort().join()) return [];
   const session = await db.reserve();
   try {
     // An index on a big table takes as long as it takes.
@@ -67,14 +69,6 @@ export async function refuseUnfitPostgres(sql: Sql) {
   }
   // Addresses are compared in lower case, by Postgres and by us: both must mean the same.
   if (!folds) throw new Refusal('unavailable', `this database ${turkishLetters}`);
-}
-
-function isUpToDate(applied: readonly Applied[], migrations: readonly Migration[]): boolean {
-  const present = new Set(applied.map(({ name, sha256 }) => `${name} ${sha256}`));
-  return (
-    applied.length === migrations.length &&
-    migrations.every(({ name, sha256 }) => present.has(`${name} ${sha256}`))
-  );
 }
 
 /**

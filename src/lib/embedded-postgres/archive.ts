@@ -32,7 +32,9 @@ export const runtimeOf = ({ path }: Pick<DataFolder, 'path'>, id: string) =>
  */
 export function ensureRuntime(folder: DataFolder, distribution: Distribution): string {
   const runtime = runtimeOf(folder, distribution.id);
-  removeDrafts(folder.path);
+  for (const name of readdirSync(folder.path)) {
+    if (name.startsWith(draftPrefix)) rmSync(join(folder.path, name), { recursive: true });
+  }
   if (isWhole(runtime)) return runtime;
 
   const draft = mkdtempSync(join(folder.path, draftPrefix));
@@ -56,12 +58,6 @@ export function removeOtherRuntimes({ path }: DataFolder, current: string) {
   for (const name of readdirSync(path)) {
     const other = join(path, name);
     if (name.startsWith(prefix) && other !== current) rmSync(other, { recursive: true });
-  }
-}
-
-function removeDrafts(path: string) {
-  for (const name of readdirSync(path)) {
-    if (name.startsWith(draftPrefix)) rmSync(join(path, name), { recursive: true });
   }
 }
 
@@ -140,19 +136,18 @@ function openPackage(native: string): Contents {
     const executable = path.startsWith('bin/');
     return { path, executable, size: bytes.length, sha256: checksum(bytes) };
   });
-  const links = readLinks(native).filter(({ path }) => needed(path));
+  // npm packages cannot hold links: this one lists them in a file.
+  const listed = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    source: string;
+    target: string;
+  }[];
+  const links = listed
+    .map(({ source, target }) => ({
+      path: target.replace(/^native\//, ''),
+      target: basename(source),
+    }))
+    .filter(({ path }) => needed(path));
   return { manifest: { files, links }, read };
-}
-
-type NpmLink = { source: string; target: string };
-
-/** npm packages cannot hold links: this one lists them in a file. */
-function readLinks(native: string) {
-  const listed = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as NpmLink[];
-  return listed.map(({ source, target }) => ({
-    path: target.replace(/^native\//, ''),
-    target: basename(source),
-  }));
 }
 
 const wanted = [/^bin\/(initdb|postgres)$/, /^lib\/.*\.(so|dylib)[.\d]*$/, /^share\/postgresql\//];

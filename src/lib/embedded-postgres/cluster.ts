@@ -36,15 +36,8 @@ async function makeCluster(folder: DataFolder, { runtime, durable }: ClusterOpti
   const draft = mkdtempSync(join(folder.path, draftPrefix));
   chownTo(draft, folder.account);
 
-  const made = [
-    '-D',
-    draft,
-    '-U',
-    folder.program,
-    ...initdbArguments,
-    ...(durable ? [] : ['--no-sync']),
-  ];
-  await run(folder, `${runtime}/bin/initdb`, made);
+  const location = ['-D', draft, '-U', folder.program, ...(durable ? [] : ['--no-sync'])];
+  await run(folder, `${runtime}/bin/initdb`, [...location, ...initdbArguments]);
   const single = ['--single', '-D', draft, '-c', `fsync=${durable ? 'on' : 'off'}`, 'postgres'];
   await run(folder, `${runtime}/bin/postgres`, single, `create database ${folder.program}\n`);
   renameSync(draft, clusterOf(folder));

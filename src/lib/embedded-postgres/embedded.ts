@@ -122,14 +122,20 @@ async function stopOtherVersion(cluster: string, runtime: string) {
   if (server) await stopServer(server);
 }
 
-type HeldLocks = { turn: Lock; users: Lock; all: Lock[] };
-
-function usage(folder: DataFolder, server: Server, { turn, users, all }: HeldLocks): Embedded {
+function usage(
+  folder: DataFolder,
+  server: Server,
+  { turn, users, all }: { turn: Lock; users: Lock; all: Lock[] },
+): Embedded {
   let leaving: Promise<void> | undefined;
   const leave = async () => {
     if (await isLastUser(turn, users)) {
       await stopServer(server);
-      removeSocketFolder(server.socketFolder);
+      try {
+        rmdirSync(server.socketFolder);
+      } catch {
+        // A process that serves may write no files, and leaves the empty folder.
+      }
     }
     for (const lock of all) lock.close();
   };
@@ -159,13 +165,6 @@ async function isLastUser(turn: Lock, users: Lock): Promise<boolean> {
   }
 }
 
-/** Removes the empty folder; a process that serves may write no files and leaves it. */
-function removeSocketFolder(path: string) {
-  try {
-    rmdirSync(path);
-  } catch {}
-}
-
 /**
  * An address that both drivers understand: `pg` reads `host` from the query as libpq does; `connect` in
  * lib/db/db.ts takes it out for postgres.js, which would hand it to the server as a setting.
@@ -179,12 +178,8 @@ export async function startTemporary({ durable = false } = {}) {
   chmodSync(home, 0o755); // the account that the server runs as under root must be able to enter
   const remove = () => rmSync(home, { recursive: true, force: true });
   try {
-    const options = { durable, keepRoot: true, say: () => {} };
-    const { url, stop } = await startEmbedded({
-      program: 'temporary',
-      dataDir: join(home, 'data'),
-      ...options,
-    });
+    const options = { durable, keepRoot: true, say: () => {}, program: 'temporary' };
+    const { url, stop } = await startEmbedded({ ...options, dataDir: join(home, 'data') });
     return { url, stop: () => stop().finally(remove) };
   } catch (error) {
     remove();

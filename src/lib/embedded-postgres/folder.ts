@@ -17,6 +17,7 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../errors.ts';
 import { makeFolders } from '../cli/files.ts';
+import { explain } from '../db/await-database.ts';
 
 /** Holds the data when the account cannot enter the folder that was asked for. */
 const reachableHome = (program: string) => `/var/lib/${program}`;
@@ -32,7 +33,12 @@ export type DataFolder = { path: string; account: Account; program: string };
  */
 export function prepareFolder(asked: string, program: string): DataFolder {
   const wanted = resolve(asked);
-  refuseUnquotable(wanted);
+  if (unquotable.test(wanted)) {
+    throw new Refusal(
+      'unavailable',
+      `the data folder ${wanted} has a character in its path that Postgres cannot pass to a shell: use another folder`,
+    );
+  }
   try {
     const account = chooseAccount(wanted, program);
     makeFolder(wanted, { account, program });
@@ -47,14 +53,6 @@ export function prepareFolder(asked: string, program: string): DataFolder {
   }
 }
 
-function refuseUnquotable(wanted: string) {
-  if (!unquotable.test(wanted)) return;
-  throw new Refusal(
-    'unavailable',
-    `the data folder ${wanted} has a character in its path that Postgres cannot pass to a shell: use another folder`,
-  );
-}
-
 function makeFolder(wanted: string, { account, program }: Omit<DataFolder, 'path'>) {
   const present = lstatSync(wanted, { throwIfNoEntry: false });
   if (present && !isEmptyFolderOfRoot(wanted, account)) return;
@@ -62,7 +60,11 @@ function makeFolder(wanted: string, { account, program }: Omit<DataFolder, 'path
   const parent = dirname(wanted);
   makeFolders(parent);
   if (account.isOther && firstInaccessibleParent(parent, account) !== undefined && !present) {
-    symlinkSync(makeReachable(account, reachableHome(program)), wanted);
+    const home = reachableHome(program);
+    mkdirSync(home, { recursive: true, mode: 0o755 });
+    const path = mkdtempSync(`${home}/data-`);
+    chownTo(path, account);
+    symlinkSync(path, wanted);
     return;
   }
   if (!present) mkdirSync(wanted, { mode: 0o700 });
@@ -74,13 +76,6 @@ function isEmptyFolderOfRoot(path: string, account: Account): boolean {
   if (!account.isOther) return false;
   const stat = statSync(path, { throwIfNoEntry: false });
   return stat?.isDirectory() === true && stat.uid === 0 && readdirSync(path).length === 0;
-}
-
-function makeReachable(account: Account, home: string): string {
-  mkdirSync(home, { recursive: true, mode: 0o755 });
-  const path = mkdtempSync(`${home}/data-`);
-  chownTo(path, account);
-  return path;
 }
 
 function refuseForeign(path: string, account: Account) {
@@ -108,7 +103,7 @@ function claimFiles(path: string, account: Account) {
 }
 
 /** The kernel keeps a socket's path in a field of 108 bytes on Linux and 104 on macOS, its end included. */
-const longestPath = process.platform === 'linux' ? 107 : 103;
+const maxPath = process.platform === 'linux' ? 107 : 103;
 const shortHome = '/tmp';
 export const socketName = '.s.PGSQL.5432';
 
@@ -119,23 +114,21 @@ export const socketName = '.s.PGSQL.5432';
 export function makeSocketFolder(folder: DataFolder): string {
   const near = join(folder.path, 'run');
   const socket = Buffer.byteLength(join(near, socketName));
-  const fits = socket <= longestPath && /^[\w./-]+$/.test(near);
+  const fits = socket <= maxPath && /^[\w./-]+$/.test(near);
   const path = fits
     ? near
     : join(shortHome, `${folder.program}-${hash('sha256', folder.path).slice(0, 16)}`);
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  refuseTaken(path, folder);
+  // Under /tmp any account could have made a folder of that name before.
+  const stat = lstatSync(path);
+  const isOurs = stat.uid === folder.account.uid || stat.uid === process.getuid?.();
+  if (!stat.isDirectory() || !isOurs) {
+    const sentence = `${path} belongs to another account: remove it and start again`;
+    throw new Refusal('unavailable', sentence);
+  }
   chownTo(path, folder.account);
   chmodSync(path, 0o700);
   return path;
-}
-
-/** Under /tmp any account could have made a folder of that name before. */
-function refuseTaken(path: string, { account }: DataFolder) {
-  const stat = lstatSync(path);
-  const ours = stat.uid === account.uid || stat.uid === process.getuid?.();
-  if (stat.isDirectory() && ours) return;
-  throw new Refusal('unavailable', `${path} belongs to another account: remove it and start again`);
 }
 
 /** The account that the server runs as. `isOther` while this process is root: the files it makes must be handed over. */
@@ -187,14 +180,10 @@ export const spawnIdentity = ({ uid, gid, isOther }: Account) => (isOther ? { ui
 export function firstInaccessibleParent(path: string, { uid, gid }: Account): string | undefined {
   for (let folder = path; ; folder = dirname(folder)) {
     const stat = statSync(folder, { throwIfNoEntry: false });
-    if (stat && (stat.mode & searchBit(stat, { uid, gid })) === 0) return folder;
+    const searchBit = stat?.uid === uid ? 0o100 : stat?.gid === gid ? 0o010 : 0o001;
+    if (stat && (stat.mode & searchBit) === 0) return folder;
     if (folder === dirname(folder)) return undefined;
   }
-}
-
-function searchBit(stat: { uid: number; gid: number }, account: { uid: number; gid: number }) {
-  if (stat.uid === account.uid) return 0o100;
-  return stat.gid === account.gid ? 0o010 : 0o001;
 }
 
 function ownAccount(): Account {
@@ -229,28 +218,10 @@ function readAccounts(): Omit<Account, 'isOther'>[] {
 
 const ownerOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.uid;
 
-const meanings: Record<string, string> = {
-  EACCES: 'is not accessible to the account this program runs as: change its owner or its mode',
-  EPERM: 'belongs to another account: change its owner or use another folder',
-  EROFS: 'is on a read-only file system: use a folder that can be written',
-  ENOSPC: 'is on a full disk: free some space and start again',
-  EDQUOT: 'is over its disk quota: free some space and start again',
-  ENOTDIR: 'cannot be made, because a part of its path is a file',
-  ENOENT: 'cannot be made, because the file system there takes no folders',
-  EEXIST: 'cannot be made, because something else has its name',
-  ELOOP: 'cannot be reached, because its links go in a circle',
-  ENAMETOOLONG: 'has a path that is too long',
-};
-
-const notMade =
-  'cannot be made by the account this program runs as: make it and give it to that account, or use another folder';
-
-/** Turns an expected failure of the system into one sentence about its subject; others stay as they are. */
+/** Turns a failure of the system into one sentence about its subject; other errors stay as they are. */
 export function asSentence(error: unknown, subject: string): unknown {
-  const { code = '', syscall } = (error ?? {}) as NodeJS.ErrnoException;
-  const isRefused = syscall === 'mkdir' && (code === 'EACCES' || code === 'EPERM');
-  const meaning = isRefused ? notMade : meanings[code];
-  return meaning === undefined
-    ? error
-    : new Refusal('unavailable', `${subject} ${meaning}`, { code: 'data_folder' });
+  const { syscall } = (error ?? {}) as NodeJS.ErrnoException;
+  if (syscall === undefined) return error;
+  const sentence = `${subject} cannot be used by the account this program runs as: ${explain(error)}`;
+  return new Refusal('unavailable', sentence, { code: 'data_folder' });
 }

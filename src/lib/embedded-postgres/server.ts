@@ -87,17 +87,13 @@ async function launch(folder: DataFolder, program: Program, log: Log): Promise<S
   });
   closeSync(log.fd);
   child.unref();
-  const gone = exitOf(child);
-  const server = await Promise.race([ready(child, program.cluster), gone]);
-  if (server) return { ...server, gone };
-  return readFileSync(log.path).subarray(log.from).toString('utf8');
-}
-
-function exitOf(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
+  const gone = new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', () => resolve());
   });
+  const server = await Promise.race([ready(child, program.cluster), gone]);
+  if (server) return { ...server, gone };
+  return readFileSync(log.path).subarray(log.from).toString('utf8');
 }
 
 async function ready(child: ChildProcess, cluster: string) {
@@ -118,8 +114,6 @@ function signal(pid: number, name: NodeJS.Signals) {
 }
 
 type Running = { pid: number; socketFolder: string; ready: boolean; executable: string };
-
-const deletedMark = ' (deleted)';
 
 export function findServer(cluster: string): Running | undefined {
   const lines = readPidFile(cluster);
@@ -170,15 +164,11 @@ export function removeStrayPidFile(cluster: string) {
   if (process.platform !== 'linux') return;
   const pid = Number(readPidFile(cluster)[0]);
   if (!Number.isInteger(pid) || !isAlive(pid) || findServer(cluster)) return;
-  if (!hasWorkers(cluster)) rmSync(join(cluster, 'postmaster.pid'), { force: true });
-}
-
-/** Workers of a killed server finish what they do before they notice. */
-function hasWorkers(cluster: string): boolean {
-  if (process.platform !== 'linux') return false;
-  return readdirSync('/proc').some(
+  // Workers of a killed server finish what they do before they notice.
+  const hasWorkers = readdirSync('/proc').some(
     (name) => /^\d+$/.test(name) && readLink(`/proc/${name}/cwd`) === cluster,
   );
+  if (!hasWorkers) rmSync(join(cluster, 'postmaster.pid'), { force: true });
 }
 
 function readPidFile(cluster: string): string[] {
@@ -190,7 +180,7 @@ function readPidFile(cluster: string): string[] {
 }
 
 function executableOf(pid: number): string | undefined {
-  if (process.platform === 'linux') return readLink(`/proc/${pid}/exe`)?.replace(deletedMark, '');
+  if (process.platform === 'linux') return readLink(`/proc/${pid}/exe`)?.replace(' (deleted)', '');
   return commandOf(pid)?.match(/^(.*\/bin\/postgres) -D /)?.[1];
 }
 

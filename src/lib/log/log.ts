@@ -1,8 +1,6 @@
 import { styleText } from 'node:util';
 import pino from 'pino';
 
-export type Outage = ReturnType<typeof createOutage>;
-
 /**
  * Logs an outage once at its beginning and once when it is over, however many meet it and however often they try: it
  * is over when all that failed have worked again.

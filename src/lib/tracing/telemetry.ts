@@ -9,14 +9,8 @@ import { traceWith } from './spans.ts';
 const shutdownMs = 2000;
 const complainEveryMs = 300_000;
 
-type Settings = {
-  traces: boolean;
-  metrics: boolean;
-  fromFiles: Readonly<Record<string, string>>;
-};
-
 type Options = {
-  settings: Settings;
+  settings: { traces: boolean; metrics: boolean; fromFiles: Readonly<Record<string, string>> };
   /** The SDK reads its settings from here as well. */
   environment: Record<string, string | undefined>;
   program: { name: string; version: string };
@@ -42,7 +36,8 @@ export async function startTelemetry(options: Options) {
     ...(settings.traces ? {} : { spanProcessors: [] }),
     ...(settings.metrics ? {} : { metricReaders: [] }),
   });
-  const logLevel = levelOf(environment['OTEL_LOG_LEVEL']);
+  const level = (environment['OTEL_LOG_LEVEL'] ?? '').toUpperCase();
+  const logLevel = DiagLogLevel[level as keyof typeof DiagLogLevel] ?? DiagLogLevel.WARN;
   diag.setLogger(logAtMostEvery(complainEveryMs, log), { logLevel, suppressOverrideMessage: true });
   if (settings.traces) traceWith(tracerOf(program));
 
@@ -54,13 +49,11 @@ export async function startTelemetry(options: Options) {
   };
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Describes this process: `attributes`, which OTEL_RESOURCE_ATTRIBUTES may override, and `named`, which it may not.
  * Never holds the command line or an owner.
  */
-function resourceOf(environment: Environment, program: { name: string; version: string }) {
+function resourceOf(environment: Options['environment'], program: Options['program']) {
   const asked = environment['OTEL_NODE_RESOURCE_DETECTORS'] || 'service';
   const detectors = asked.split(',').map((name) => name.trim());
   const wanted = (name: string) => detectors.includes(name) || detectors.includes('all');
@@ -68,25 +61,21 @@ function resourceOf(environment: Environment, program: { name: string; version: 
     'service.name': program.name,
     'service.version': program.version,
     ...(wanted('service') ? { 'service.instance.id': randomUUID() } : {}),
-    ...(wanted('host') ? host() : {}),
-    ...(wanted('process') ? runtime() : {}),
+    ...(wanted('host') && {
+      'host.name': hostname(),
+      'host.arch': arch() === 'x64' ? 'amd64' : arch(),
+      'os.type': platform(),
+      'os.version': release(),
+    }),
+    ...(wanted('process') && {
+      'process.pid': process.pid,
+      'process.runtime.name': 'nodejs',
+      'process.runtime.version': process.versions.node,
+    }),
   };
   const name = environment['OTEL_SERVICE_NAME'];
   return { attributes, named: name ? { 'service.name': name } : {} };
 }
-
-const host = (): Attributes => ({
-  'host.name': hostname(),
-  'host.arch': arch() === 'x64' ? 'amd64' : arch(),
-  'os.type': platform(),
-  'os.version': release(),
-});
-
-const runtime = (): Attributes => ({
-  'process.pid': process.pid,
-  'process.runtime.name': 'nodejs',
-  'process.runtime.version': process.versions.node,
-});
 
 /** When the SDK could not start it has written the reason to standard error, and the service stops too. */
 function tracerOf({ name, version }: Options['program']) {
@@ -118,8 +107,4 @@ function sentenceOf(all: readonly unknown[]): string {
   const said = /"message":"((?:[^"\\]|\\.)*)"/.exec(message)?.[1];
   const code = /"code":"(\w+)"/.exec(message)?.[1];
   return (said || code || message).slice(0, 200);
-}
-
-function levelOf(name = 'warn'): DiagLogLevel {
-  return DiagLogLevel[name.toUpperCase() as keyof typeof DiagLogLevel] ?? DiagLogLevel.WARN;
 }
