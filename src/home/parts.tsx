@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import { typeFacts } from '../survey-types.ts';
 import { Chip, Time } from '../web/app/badges.tsx';
 import { Field, type FormState } from '../web/app/forms.tsx';
@@ -109,62 +110,61 @@ export function PeriodChoice({ path, scope, period, form }: PeriodChoiceProps) {
           ))}
         </ul>
       </nav>
-      <details class="unfold" open={hasMistake}>
-        <summary class={isCustom ? 'button chosen' : 'button'}>Custom</summary>
-        <form method="get" action={path} class="inline">
-          {Object.entries(scope).map(([name, value]) => (
-            <input type="hidden" name={name} value={value} />
-          ))}
-          <Field
-            name="date_from"
-            label="From"
-            type="date"
-            form={form}
-            value={period.from}
-            required
-          />
-          <Field name="date_to" label="To" type="date" form={form} value={period.to} required />
-          <button type="submit">Apply</button>
-        </form>
-      </details>
+      <Unfold text="Custom" isChosen={isCustom} isOpen={hasMistake} path={path} stays={scope}>
+        <Field name="date_from" label="From" type="date" form={form} value={period.from} required />
+        <Field name="date_to" label="To" type="date" form={form} value={period.to} required />
+      </Unfold>
     </>
   );
 }
 
+type UnfoldProps = {
+  text: string;
+  isChosen: boolean;
+  isOpen: boolean;
+  path: string;
+  /** The rest of the query. */
+  stays: Readonly<Record<string, string | undefined>>;
+  children: Child;
+};
+
+/** A form behind a button. */
+const Unfold = ({ text, isChosen, isOpen, path, stays, children }: UnfoldProps) => (
+  <details class="unfold" open={isOpen}>
+    <summary class={isChosen ? 'button chosen' : 'button'}>{text}</summary>
+    <form method="get" action={path} class="inline">
+      {Object.entries(stays).map(([name, value]) =>
+        value ? <input type="hidden" name={name} value={value} /> : null,
+      )}
+      {children}
+      <button type="submit">Apply</button>
+    </form>
+  </details>
+);
+
 /** A path with a query, without what is empty. */
 export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>) {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
+  const pairs = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
+  return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-type PropertyChoiceProps = {
-  path: string;
-  stays: Readonly<Record<string, string | undefined>>;
-  form: FormState;
-};
+type PropertyChoiceProps = Pick<UnfoldProps, 'path' | 'stays'> & { form: FormState };
 
 /** Only what has a property, typed as `plan=pro`. */
 export function PropertyChoice({ path, stays, form }: PropertyChoiceProps) {
   const isChosen = Object.keys(stays).some((name) => name.startsWith('property.'));
-  const hasMistake = 'property' in form.errors;
+  const isOpen = 'property' in form.errors;
   return (
-    <details class="unfold" open={hasMistake}>
-      <summary class={isChosen ? 'button chosen' : 'button'}>Only one property</summary>
-      <form method="get" action={path} class="inline">
-        {Object.entries(stays).map(([name, value]) =>
-          value ? <input type="hidden" name={name} value={value} /> : null,
-        )}
-        <Field
-          name="property"
-          label="Property"
-          placeholder="plan=pro"
-          autocomplete="off"
-          form={form}
-          help="Only responses of contacts with this property."
-          required
-        />
-        <button type="submit">Apply</button>
-      </form>
-    </details>
+    <Unfold text="Only one property" {...{ isChosen, isOpen, path, stays }}>
+      <Field
+        name="property"
+        label="Property"
+        placeholder="plan=pro"
+        autocomplete="off"
+        form={form}
+        help="Only responses of contacts with this property."
+        required
+      />
+    </Unfold>
   );
 }

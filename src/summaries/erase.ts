@@ -11,7 +11,7 @@ export async function removeQuotes(
   for (const { id, text } of await lockSummariesOver(tx, orgId, created_at)) {
     const without = withoutQuotes(text, comment);
     if (without === undefined) continue;
-    await replaceText(tx, orgId, { id, text: without });
+    await replaceText(tx, orgId, id, without);
     changed += 1;
   }
   return changed;

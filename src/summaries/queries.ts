@@ -217,7 +217,7 @@ export type SummaryBefore = Pick<
 export async function findSummaryBefore(
   sql: Sql,
   orgId: string,
-  { period_start, period_end }: SummaryPeriodOf,
+  { period_start, period_end }: Record<'period_start' | 'period_end', Date | string>,
 ): Promise<SummaryBefore | undefined> {
   const [row] = await sql<SummaryBefore[]>`
     select id, period_start, period_end, nps, responses, top_themes
@@ -227,8 +227,6 @@ export async function findSummaryBefore(
     limit 1`;
   return row;
 }
-
-type SummaryPeriodOf = { period_start: Date | string; period_end: Date | string };
 
 export const listSummaries = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
@@ -320,10 +318,6 @@ export async function lockSummariesOver(sql: Sql, orgId: string, at: Date) {
     for no key update`;
 }
 
-export async function replaceText(
-  sql: Sql,
-  orgId: string,
-  { id, text }: { id: string; text: string },
-) {
+export async function replaceText(sql: Sql, orgId: string, id: string, text: string) {
   await sql`update summaries set text = ${text} where org_id = ${orgId} and id = ${id}`;
 }

@@ -67,13 +67,9 @@ export function scoreAlone(category: Category): Sentiment {
   return { promoter: 'positive', passive: 'neutral', detractor: 'negative' }[category] as Sentiment;
 }
 
-export function scoreAnalysis({
-  category,
-  score,
-}: {
-  category: Category;
-  score: number;
-}): Analysis {
+type Scored = { category: Category; score: number };
+
+export function scoreAnalysis({ category, score }: Scored): Analysis {
   const sentiment = scoreAlone(category);
   const summary = `A ${category} (score ${score}) left a comment that was not read; the score alone says ${sentiment}.`;
   return { sentiment, themes: [], churn_risk: churnRiskOf(category, sentiment, false), summary };

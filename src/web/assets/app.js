@@ -13,8 +13,8 @@ const units = [
   ['minute', 60],
 ];
 
-function showTimes(root) {
-  for (const element of root.querySelectorAll('time[data-time]')) {
+function showTimes() {
+  for (const element of document.querySelectorAll('time[data-time]')) {
     const date = new Date(element.dateTime);
     const kind = element.dataset.time;
     const seconds = (date - Date.now()) / 1000;
@@ -29,11 +29,6 @@ function showTimes(root) {
 function ago(seconds) {
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
   return unit === 'second' ? 'just now' : relative.format(Math.round(seconds / size), unit);
-}
-
-function showCopyButtons(root) {
-  if (!navigator.clipboard) return;
-  for (const button of root.querySelectorAll('[data-copy]')) button.hidden = false;
 }
 
 document.addEventListener('click', async ({ target }) => {
@@ -68,31 +63,24 @@ document.addEventListener('keydown', (event) => {
   document.querySelector(`main a[rel=${ways[key]}]`)?.click();
 });
 
-function nameKeys(root) {
-  for (const [key, rel] of Object.entries(ways)) {
-    for (const link of root.querySelectorAll(`main a[rel=${rel}]`)) {
-      link.setAttribute('aria-keyshortcuts', key);
-      link.title = key === 'ArrowLeft' ? 'Key: left arrow' : 'Key: right arrow';
-    }
-  }
-}
-
-/** One tick for all ticks of its form. */
-function showChooseAll(root) {
-  for (const label of root.querySelectorAll('[data-choose-all]')) label.hidden = false;
-}
-
+// One tick for all ticks of its form.
 document.addEventListener('change', ({ target }) => {
   if (!target.closest?.('[data-choose-all]')) return;
   for (const tick of target.form.querySelectorAll('input[type=checkbox]'))
     tick.checked = target.checked;
 });
 
-function enhance(root) {
-  showTimes(root);
-  showCopyButtons(root);
-  showChooseAll(root);
-  nameKeys(root);
+/** Shows what works only with script; again after each swap. */
+function enhance() {
+  showTimes();
+  const hidden = navigator.clipboard ? '[data-copy], [data-choose-all]' : '[data-choose-all]';
+  for (const element of document.querySelectorAll(hidden)) element.hidden = false;
+  for (const [key, rel] of Object.entries(ways)) {
+    for (const link of document.querySelectorAll(`main a[rel=${rel}]`)) {
+      link.setAttribute('aria-keyshortcuts', key);
+      link.title = key === 'ArrowLeft' ? 'Key: left arrow' : 'Key: right arrow';
+    }
+  }
 }
 
 /**
@@ -135,7 +123,7 @@ for (const form of document.querySelectorAll('form[data-preview]')) {
   show();
 }
 
-enhance(document);
+enhance();
 
 // The address that a form of filters makes has those that are set, and no others.
 document.addEventListener('htmx:config:request', ({ detail }) => {
@@ -159,14 +147,14 @@ document.addEventListener('htmx:before:response', (event) => {
 
 // What was swapped says so, once, in a live region.
 document.addEventListener('htmx:after:swap', ({ detail }) => {
-  enhance(document);
+  enhance();
   const target = document.getElementById(detail.ctx.target?.id ?? '');
   if (target?.dataset.says) say(target.dataset.says);
 });
 
 // A script that shows a part of another page says so too.
 document.addEventListener('askback:shown', ({ detail }) => {
-  enhance(document);
+  enhance();
   if (detail.says) say(detail.says);
 });
 

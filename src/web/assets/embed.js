@@ -21,7 +21,8 @@
     frame.src = url;
     frame.title = script.dataset.label ?? 'Survey';
     frame.referrerPolicy = 'no-referrer';
-    look(frame, {
+    // By properties: the website's policy may refuse styles that are written as text.
+    Object.assign(frame.style, {
       display: 'block',
       width: '100%',
       height: '1px',
@@ -52,12 +53,12 @@
     close.ariaLabel = script.dataset.close ?? 'Close';
     box.ariaLabel = script.dataset.label ?? 'Survey';
     close.addEventListener('click', () => box.remove());
-    look(close, {
+    Object.assign(close.style, {
       ...{ position: 'absolute', top: '8px', insetInlineEnd: '8px', width: '44px', height: '44px' },
       ...{ border: '0', borderRadius: '50%', background: 'transparent', color: 'inherit' },
       ...{ font: '24px/1 system-ui, sans-serif', cursor: 'pointer' },
     });
-    look(box, {
+    Object.assign(box.style, {
       ...{ position: 'fixed', bottom: '16px', insetInlineEnd: '16px', zIndex: '2147483000' },
       ...{ boxSizing: 'border-box', width: 'min(380px, calc(100vw - 32px))' },
       ...{ maxHeight: 'calc(100vh - 32px)', overflow: 'auto', borderRadius: '16px' },
@@ -66,11 +67,6 @@
     });
     box.append(close);
     document.body.append(box);
-  }
-
-  /** By properties: the website's policy may refuse styles that are written as text. */
-  function look(element, styles) {
-    Object.assign(element.style, styles);
   }
 
   function wasAskedLately() {
