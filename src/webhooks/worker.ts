@@ -163,33 +163,30 @@ const hasExcerpt = ({ event, body }: ClaimedDelivery) =>
 
 /** Caches the addresses and secrets of webhooks: one that is switched off gets nothing more when they are stale. */
 function createTargets(db: Db) {
-  const cache = new Map<string, { target: Target; readAt: number }>();
-  const reading = new Map<string, Promise<Target | undefined>>();
+  type Read = Target | undefined | Promise<Target | undefined>;
+  const cache = new Map<string, { target: Read; readAt: number }>();
 
-  function keep({ webhook_id, url, secret, previous_secret, retries }: ClaimedDelivery) {
+  function set({ webhook_id }: WebhookRef, target: Read) {
     if (cache.size >= maxTargets) cache.clear();
-    const target = { url, secret, previous_secret, retries };
     cache.set(webhook_id, { target, readAt: performance.now() });
   }
 
-  /** Undefined for a webhook that is switched off or gone. */
-  async function read(delivery: ClaimedDelivery) {
-    const { org_id, webhook_id } = delivery;
-    const target = await findTarget(ofGroup(db, org_id), org_id, webhook_id);
-    if (!target?.active) return undefined;
-    keep({ ...delivery, ...target });
-    return target;
+  function keep(delivery: ClaimedDelivery) {
+    const { url, secret, previous_secret, retries } = delivery;
+    set(delivery, { url, secret, previous_secret, retries });
   }
 
-  /** Attempts that start together read it once. */
-  function get(delivery: ClaimedDelivery): Target | Promise<Target | undefined> {
-    const { webhook_id } = delivery;
+  /** Undefined for a webhook that is switched off or gone. Attempts that start together read it once. */
+  function get(webhook: WebhookRef): Read {
+    const { org_id, webhook_id } = webhook;
     const cached = cache.get(webhook_id);
     if (cached && performance.now() - cached.readAt < targetFreshMs) return cached.target;
-    const answer =
-      reading.get(webhook_id) ?? read(delivery).finally(() => reading.delete(webhook_id));
-    reading.set(webhook_id, answer);
-    return answer;
+    const target = findTarget(ofGroup(db, org_id), org_id, webhook_id).then((row) =>
+      row?.active ? row : undefined,
+    );
+    set(webhook, target);
+    target.catch(() => cache.delete(webhook_id));
+    return target;
   }
 
   return { keep, get, drop: ({ webhook_id }: WebhookRef) => cache.delete(webhook_id) };

@@ -89,8 +89,8 @@ function connected(socket: Socket | TLSSocket, protocol: string) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let dialled = false;
   // Listens for good: a socket may fail between being ready and being taken over.
-  socket.on('error', (error) => reject(dialled ? tlsFailure(error) : connectFailure(error)));
-  socket.once('close', () => reject(connectFailure(new Error('closed'))));
+  socket.on('error', (error) => reject(socketFailure(error, dialled)));
+  socket.once('close', () => reject(socketFailure(new Error('closed'), false)));
   socket.once('connect', () => {
     dialled = true;
   });
@@ -321,17 +321,16 @@ export function failureOf(error: Error & { code?: string }): OutboundFailure | u
   return new OutboundFailure('reset', 'the connection ended before the answer was complete', error);
 }
 
-function connectFailure(error: Error & { code?: string }): OutboundFailure {
+function socketFailure(error: Error & { code?: string }, dialled: boolean): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
-  const refused = error.code === 'ECONNREFUSED';
-  const sentence = refused ? 'the connection was refused' : 'the host could not be reached';
-  return new OutboundFailure('connect', sentence, error);
-}
-
-function tlsFailure(error: Error & { code?: string }): OutboundFailure {
-  if (error instanceof OutboundFailure) return error;
-  const sentence = /CERT|SIGNATURE|ALTNAME|ISSUER/.test(error.code ?? '')
-    ? `the TLS certificate is not valid (${error.code})`
+  const { code = '' } = error;
+  if (!dialled) {
+    const refused = code === 'ECONNREFUSED';
+    const sentence = refused ? 'the connection was refused' : 'the host could not be reached';
+    return new OutboundFailure('connect', sentence, error);
+  }
+  const sentence = /CERT|SIGNATURE|ALTNAME|ISSUER/.test(code)
+    ? `the TLS certificate is not valid (${code})`
     : 'the TLS connection could not be made';
   return new OutboundFailure('tls', sentence, error);
 }

@@ -1,5 +1,5 @@
 import { SpanKind } from '@opentelemetry/api';
-import type { JobHelpers, TaskList } from 'graphile-worker';
+import type { TaskList } from 'graphile-worker';
 import * as v from 'valibot';
 import { signal } from '../async/deadline.ts';
 import { isDatabaseAway } from '../db/db.ts';
@@ -30,11 +30,20 @@ export function task<Payload>(
   };
 }
 
+const Traced = v.object({ _trace: v.string(), _caused_at: v.number() });
+
 export function graphileTasks(tasks: Record<string, Task>, log: Log) {
   const list: TaskList = {};
   for (const [name, run] of Object.entries(tasks)) {
-    list[name] = async (payload, helpers) => {
-      const job = describe(name, payload, helpers);
+    list[name] = async (payload, { job: row }) => {
+      const cause = v.is(Traced, payload) ? payload : undefined;
+      const job = {
+        task: name,
+        id: String(row.id),
+        attempt: row.attempts,
+        traceparent: cause?._trace ?? null,
+        causedAt: cause ? new Date(cause._caused_at) : row.created_at,
+      };
       await runJob(log, job, ({ traceparent }) => run(payload, { ...job, traceparent }));
     };
   }
@@ -60,32 +69,13 @@ export async function runJob(
     ended(false);
   } catch (error) {
     ended(true);
-    logFailure(log, job, error);
+    // While Postgres is away every job fails alike: that is one outage. Work that is left to others, because this
+    // process stops, has not failed.
+    const isExpected = isDatabaseAway(error) || (error as Error | null)?.name === 'AbortError';
+    const fields = { err: error, task, job: job.id, attempt: job.attempt };
+    log[isExpected ? 'debug' : 'error'](fields, 'a job failed and will be tried again');
     throw error;
   }
-}
-
-const Traced = v.object({ _trace: v.string(), _caused_at: v.number() });
-
-function describe(name: string, payload: unknown, { job }: JobHelpers): JobRun {
-  const cause = v.is(Traced, payload) ? payload : undefined;
-  return {
-    task: name,
-    id: String(job.id),
-    attempt: job.attempts,
-    traceparent: cause?._trace ?? null,
-    causedAt: cause ? new Date(cause._caused_at) : job.created_at,
-  };
-}
-
-/**
- * While Postgres is away every job fails alike: that is one outage, not many faults. And what is left to
- * others because this process stops is none.
- */
-function logFailure(log: Log, { task, id, attempt }: JobRun, error: unknown) {
-  const expected = isDatabaseAway(error) || (error as Error | null)?.name === 'AbortError';
-  const level = expected ? 'debug' : 'error';
-  log[level]({ err: error, task, job: id, attempt }, 'a job failed and will be tried again');
 }
 
 const messageOf = (operation: 'send' | 'process', task: string) => ({

@@ -87,10 +87,10 @@ export function WebhookForm({ form, here, webhook }: WebhookFormProps) {
         form={form}
         value={webhook?.events ?? eventTypes.map(({ type }) => type)}
         several
-        options={eventTypes.map(({ type }) => ({
+        options={eventTypes.map(({ type, description }) => ({
           value: type,
           text: type,
-          help: eventMeanings[type],
+          help: description,
         }))}
       />
       <Field
@@ -113,13 +113,6 @@ export function WebhookForm({ form, here, webhook }: WebhookFormProps) {
     </form>
   );
 }
-
-const eventMeanings = {
-  'response.received': 'an answer was recorded',
-  'detractor.detected': 'an answer with a detractor’s score was recorded',
-  'survey.completed': 'a survey was completed',
-  'summary.generated': 'an executive summary was written',
-};
 
 const retryTexts = {
   standard: {
