@@ -6,7 +6,7 @@ import type { Db } from '../lib/db/db.ts';
 import { aboutCsv, answerExport, exportTypes } from '../lib/export/export.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
-import type { ApiSection, Operation } from '../lib/openapi/openapi.ts';
+import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { answerJson, List, One, readText } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
 import type { Excerpt } from './answer.ts';
@@ -121,63 +121,6 @@ export function npsReads(tools: ReplicaTools) {
 
 const path = '/api/v1/responses';
 
-const responsePath = '/api/v1/responses';
-
-const responseChangeOperations: readonly Operation[] = [
-  {
-    id: 'changeResponse',
-    method: 'patch',
-    path: `${responsePath}/{id}`,
-    summary: 'Follow a response up: its state and its owner',
-    about: 'A detractor is open from the start. What is not given stays as it is.',
-    permission: 'write',
-    body: FollowUpInput,
-    answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
-    refusals: { 400: { about: 'the owner is no member of the organization (`unknown_member`)' } },
-  },
-  {
-    id: 'setResponseTags',
-    method: 'put',
-    path: `${responsePath}/{id}/tags`,
-    summary: 'Give a response its tags',
-    about: 'All of them: a tag that is not in the list is taken away.',
-    permission: 'write',
-    body: TagsInput,
-    answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
-    refusals: { 400: { about: 'one of them is no tag of the organization (`unknown_tag`)' } },
-  },
-  {
-    id: 'addResponseNote',
-    method: 'post',
-    path: `${responsePath}/{id}/notes`,
-    summary: 'Write a note about a response',
-    about: 'For the members of the organization: no page of a survey shows it.',
-    permission: 'write',
-    body: NoteInput,
-    answer: { status: 201, about: 'the note', schema: One(ResponseNote) },
-  },
-  {
-    id: 'releaseResponse',
-    method: 'post',
-    path: `${responsePath}/{id}/release`,
-    summary: 'Count a response that is held',
-    about: 'From now on it is like any other: it counts, and its events are delivered.',
-    permission: 'write',
-    answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
-    refusals: { 409: { about: 'it is not held (`not_held`)' } },
-  },
-  {
-    id: 'deleteResponse',
-    method: 'delete',
-    path: `${responsePath}/{id}`,
-    summary: 'Delete a response for good',
-    about:
-      'It counts nowhere any more. Its contact stays one that has answered; events that were delivered stay delivered.',
-    permission: 'write',
-    answer: { status: 204, about: 'it is gone' },
-  },
-];
-
 export const responseSection: ApiSection = {
   name: 'Responses',
   about: 'What people answered, and the score it comes to.',
@@ -223,7 +166,58 @@ export const responseSection: ApiSection = {
       query: ResponseExportQuery,
       answer: { status: 200, about: 'the file, as long as it is', files: exportTypes },
     },
-    ...responseChangeOperations,
+    {
+      id: 'changeResponse',
+      method: 'patch',
+      path: `${path}/{id}`,
+      summary: 'Follow a response up: its state and its owner',
+      about: 'A detractor is open from the start. What is not given stays as it is.',
+      permission: 'write',
+      body: FollowUpInput,
+      answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
+      refusals: { 400: { about: 'the owner is no member of the organization (`unknown_member`)' } },
+    },
+    {
+      id: 'setResponseTags',
+      method: 'put',
+      path: `${path}/{id}/tags`,
+      summary: 'Give a response its tags',
+      about: 'All of them: a tag that is not in the list is taken away.',
+      permission: 'write',
+      body: TagsInput,
+      answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
+      refusals: { 400: { about: 'one of them is no tag of the organization (`unknown_tag`)' } },
+    },
+    {
+      id: 'addResponseNote',
+      method: 'post',
+      path: `${path}/{id}/notes`,
+      summary: 'Write a note about a response',
+      about: 'For the members of the organization: no page of a survey shows it.',
+      permission: 'write',
+      body: NoteInput,
+      answer: { status: 201, about: 'the note', schema: One(ResponseNote) },
+    },
+    {
+      id: 'releaseResponse',
+      method: 'post',
+      path: `${path}/{id}/release`,
+      summary: 'Count a response that is held',
+      about: 'From now on it is like any other: it counts, and its events are delivered.',
+      permission: 'write',
+      answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
+      refusals: { 409: { about: 'it is not held (`not_held`)' } },
+    },
+    {
+      id: 'deleteResponse',
+      method: 'delete',
+      path: `${path}/{id}`,
+      summary: 'Delete a response for good',
+      about:
+        'It counts nowhere any more. Its contact stays one that has answered; events that were delivered stay delivered.',
+      permission: 'write',
+      answer: { status: 204, about: 'it is gone' },
+    },
     {
       id: 'getNps',
       method: 'get',

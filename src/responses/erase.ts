@@ -106,8 +106,23 @@ export async function hideAddress(
   return comments.count + notes.count;
 }
 
+/** Responses do not need old visits any more: whether one is on hold is stored with it. */
 export const cleanUpVisits = ({ db }: { db: Db }) =>
-  deleteInBatches((atMost) => deleteOldVisits(db, { days: mostDaysOfLogs, atMost }));
+  deleteInBatches(async (atMost) => {
+    const days = mostDaysOfLogs;
+    const { count } = await db`
+      -- all organizations
+      delete from link_visits
+      where (contact_id, visited_at, id) in (
+        select contact_id, visited_at, id
+        from link_visits
+        where ${dayOfVisit(db)} <= ${dayAgo(db, days)} and visited_at < now() - make_interval(days => ${days}::int)
+        order by ${dayOfVisit(db)}
+        limit ${atMost}
+        for update skip locked
+      )`;
+    return count;
+  });
 
 type DaysAgo = { fromDaysAgo: number; toDaysAgo: number };
 
@@ -122,24 +137,6 @@ export async function deleteVisitsOf(
       and ${dayOfVisit(sql)} >= ${dayAgo(sql, fromDaysAgo)} and ${dayOfVisit(sql)} <= ${dayAgo(sql, toDaysAgo)}
       and visited_at >= now() - make_interval(days => ${fromDaysAgo}::int)
       and visited_at < now() - make_interval(days => ${toDaysAgo}::int)`;
-  return count;
-}
-
-type OldVisits = { days: number; atMost: number };
-
-/** Responses do not need old visits any more: whether one is on hold is stored with it. */
-export async function deleteOldVisits(sql: Sql, { days, atMost }: OldVisits): Promise<number> {
-  const { count } = await sql`
-    -- all organizations
-    delete from link_visits
-    where (contact_id, visited_at, id) in (
-      select contact_id, visited_at, id
-      from link_visits
-      where ${dayOfVisit(sql)} <= ${dayAgo(sql, days)} and visited_at < now() - make_interval(days => ${days}::int)
-      order by ${dayOfVisit(sql)}
-      limit ${atMost}
-      for update skip locked
-    )`;
   return count;
 }
 

@@ -6,11 +6,10 @@ export type Instants = { first: Date; end: Date; day?: string };
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
-const date = String.raw`(?<date>\d{4}-\d{2}-\d{2})`;
-const clock = String.raw`(?<minutes>(?:[01]\d|2[0-3]):[0-5]\d)(?::(?<second>[0-5]\d)(?:[.,](?<fraction>\d{1,9}))?)?`;
-// A plus sign that was not escaped in a query arrives as a space.
-const offset = String.raw`(?:[Zz]|(?<sign>[+ -])(?<hours>[01]\d|2[0-3])(?::?(?<rest>[0-5]\d))?)?`;
-const form = new RegExp(`^${date}(?:[Tt ]${clock}${offset})?$`);
+const dayForm = /^\d{4}-\d{2}-\d{2}$/;
+/** A plus sign that was not escaped in a query arrives as a space. */
+const timeForm =
+  /^(\d{4}-\d{2}-\d{2}[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)([Zz]|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
 
 /** Where Postgres and every client can still follow; beyond it nothing was ever answered. */
 const earliest = Date.UTC(1000, 0, 1);
@@ -18,24 +17,15 @@ const latest = Date.UTC(9999, 0, 1);
 
 /** The instants an ISO 8601 text covers: a whole UTC day, or one millisecond, as times are shown. */
 export function readInstants(text: string): Instants | undefined {
-  const groups = form.exec(text)?.groups;
-  if (!groups) return undefined;
-  const {
-    date: day = '',
-    minutes,
-    second = '00',
-    fraction = '',
-    sign,
-    hours,
-    rest = '00',
-  } = groups;
-  const midnight = new Date(`${day}T00:00:00.000Z`);
-  // The 30th of February would silently become a day in March.
-  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(day)) return undefined;
-  if (minutes === undefined) return { ...span(midnight.getTime(), dayMs), day };
-  const zone = sign ? `${sign.replace(' ', '+')}${hours}:${rest}` : 'Z';
-  const ms = fraction.slice(0, 3).padEnd(3, '0');
-  return span(Date.parse(`${day}T${minutes}:${second}.${ms}${zone}`), 1);
+  const isDay = dayForm.test(text);
+  const [, time, zone = 'Z'] = timeForm.exec(isDay ? `${text}T00:00` : text) ?? [];
+  if (time === undefined) return undefined;
+  try {
+    const { epochMilliseconds: start } = Temporal.Instant.from(time + zone.replace(' ', '+'));
+    return isDay ? { ...span(start, dayMs), day: text } : span(start, 1);
+  } catch {
+    return undefined; // the 30th of February, for example
+  }
 }
 
 function span(start: number, length: number) {

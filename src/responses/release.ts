@@ -23,8 +23,8 @@ export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Wri
 
   return await inTransaction(tools.db, async (tx) => {
     await lockForLastResponse(tx, orgId, surveyId);
-    const released = await releaseHeld(tx, held);
-    if (!released) throw new Refusal('conflict', 'this response has been replaced meanwhile');
+    if (!(await releaseHeld(tx, held)))
+      throw new Refusal('conflict', 'this response has been replaced meanwhile');
     await emit(tx, { orgId, events });
     await completeIfAnswered(tx, { orgId }, surveyId);
     const target = { kind: 'response', id };

@@ -114,15 +114,25 @@ const Address = v.pipe(
   v.transform((text) => normalizeEmail(text) ?? text),
 );
 
-/** Text of one line; it may stand in the header of a mail. */
-const LineOfText = (longest: number) =>
+const BoundedText = (maxLength: number, isAllowed: (text: string) => boolean, message: string) =>
   v.pipe(
     v.string('must be text'),
     v.trim(),
     v.nonEmpty('must not be empty'),
-    v.check((text) => !isLongerThan(text, longest), `must be at most ${longest} characters`),
-    v.check(isPlainLine, 'must be one line without control characters'),
-    v.metadata({ maxLength: longest }),
+    v.check((text) => !isLongerThan(text, maxLength), `must be at most ${maxLength} characters`),
+    v.check(isAllowed, message),
+    v.metadata({ maxLength }),
+  );
+
+/** Text of one line; it may stand in the header of a mail. */
+const LineOfText = (maxLength: number) =>
+  BoundedText(maxLength, isPlainLine, 'must be one line without control characters');
+
+const Paragraph = (maxLength: number) =>
+  BoundedText(
+    maxLength,
+    (text) => text.split(/\r\n|\r|\n/).every((line) => isPlainLine(line.replaceAll('\t', ' '))),
+    'must be text without control characters',
   );
 
 const Name = LineOfText(longestName);
@@ -251,30 +261,14 @@ const EmbedInput = described(
   'the websites that may show it in a frame, and how',
 );
 
-const longestIntro = 2000;
-const longestFollowUp = 300;
 const longestThanks = 1000;
 const longestUrl = 2000;
-const longestLinkText = 80;
 const mostLanguages = 30;
-
-const Paragraph = (longest: number) =>
-  v.pipe(
-    v.string('must be text'),
-    v.trim(),
-    v.nonEmpty('must not be empty'),
-    v.check((text) => !isLongerThan(text, longest), `must be at most ${longest} characters`),
-    v.check(
-      (text) => text.split(/\r\n|\r|\n/).every((line) => isPlainLine(line.replaceAll('\t', ' '))),
-      'must be text without control characters',
-    ),
-    v.metadata({ maxLength: longest }),
-  );
 
 const QuestionText = Filled(Paragraph(longestQuestion));
 
-const IntroText = Filled(Paragraph(longestIntro));
-const FollowUpText = Filled(LineOfText(longestFollowUp));
+const IntroText = Filled(Paragraph(2000));
+const FollowUpText = Filled(LineOfText(300));
 
 const namesOne = (byCategory: object) => categories.some((category) => category in byCategory);
 const TextByCategory = `must name one of ${categories.join(', ')}`;
@@ -298,7 +292,7 @@ const HttpsUrl = v.pipe(
 const ThanksWordsInput = v.object({
   text: Filled(Paragraph(longestThanks)),
   link_url: v.optional(HttpsUrl),
-  link_text: v.optional(LineOfText(longestLinkText)),
+  link_text: v.optional(LineOfText(80)),
 });
 
 const ThanksInput = described(

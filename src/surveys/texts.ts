@@ -136,7 +136,9 @@ export const mapPlaceholders = (text: string, replace: (each: Placeholder) => st
 
 /** One line of text. A property that is neither text nor a number is empty. */
 export function valueFor({ value, fallback }: Placeholder, person: AddressedPerson): string {
-  return shown(lookUp(value, person)) || fallback;
+  const raw = lookUp(value, person);
+  if (typeof raw === 'string') return oneLine(raw) || fallback;
+  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : fallback;
 }
 
 function lookUp(value: string, { name, properties }: AddressedPerson): unknown {
@@ -145,11 +147,6 @@ function lookUp(value: string, { name, properties }: AddressedPerson): unknown {
   const property = value.slice('properties.'.length);
   return Object.hasOwn(properties, property) ? properties[property] : null;
 }
-
-const shown = (value: unknown) => {
-  if (typeof value === 'string') return oneLine(value);
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
-};
 
 type CheckedContent = Pick<SurveyContent, 'type' | 'audience' | 'language' | 'texts'>;
 

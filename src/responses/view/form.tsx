@@ -54,23 +54,42 @@ export function formPage(props: FormProps): HtmlPage {
 
 function SurveyForm({ survey, language, action, ...props }: FormProps) {
   const { texts } = language;
+  const { type } = survey;
   const { score = null, comment = '', complaint = null, carried = {}, trapUrl } = props;
+  const isMissing = complaint === 'scoreMissing';
+  const marks = byCategory(survey) !== null;
   return (
     <form method="post" action={action}>
-      <Complaining complaint={complaint} texts={texts} />
-      <fieldset aria-describedby={complaint === 'scoreMissing' ? 'complaint' : undefined}>
+      {complaint ? (
+        <p class="complaint" id="complaint" role="alert">
+          {complaint === 'commentTooLong' ? texts.commentTooLong(longestComment) : texts[complaint]}
+        </p>
+      ) : null}
+      <fieldset aria-describedby={isMissing ? 'complaint' : undefined}>
         <legend>
           <h1 lang={survey.language} dir="auto">
             {survey.question}
           </h1>
         </legend>
-        <ScoreControl
-          type={survey.type}
-          texts={texts}
-          chosen={score}
-          missing={complaint === 'scoreMissing'}
-          marked={byCategory(survey) !== null}
-        />
+        <div class={`choices ${type}`}>
+          {scoresInOrder(type).map((each) => (
+            <label class="choice">
+              <input
+                type="radio"
+                name="score"
+                id={`score-${each}`}
+                class={marks ? `is-${categoryOf(type, each)}` : undefined}
+                value={each}
+                checked={each === score}
+                required
+                // Else a required choice that is still open is read out as an error.
+                aria-invalid={isMissing ? 'true' : 'false'}
+              />
+              <span>{drawScore(type, each, texts)}</span>
+            </label>
+          ))}
+        </div>
+        <Ends type={type} texts={texts} />
       </fieldset>
       <label class="comment" for="comment">
         <FollowUpText survey={survey} texts={texts} /> <small>({texts.optional})</small>
@@ -121,17 +140,6 @@ function FollowUpText({ survey, texts }: { survey: AskedSurvey; texts: Texts }) 
   );
 }
 
-function Complaining({ complaint, texts }: { complaint: Complaint | null; texts: Texts }) {
-  if (!complaint) return null;
-  const sentence =
-    complaint === 'commentTooLong' ? texts.commentTooLong(longestComment) : texts[complaint];
-  return (
-    <p class="complaint" id="complaint" role="alert">
-      {sentence}
-    </p>
-  );
-}
-
 /** The honeypot for machines: off the page, inert, not in the tab order, hidden from assistive technology. */
 const Trap = ({ texts, url }: { texts: Texts; url: string }) => (
   <div class="away" aria-hidden="true" inert>
@@ -149,41 +157,6 @@ const Trap = ({ texts, url }: { texts: Texts; url: string }) => (
 const protectFirstBreak = (text: string) => (/^\r?\n/.test(text) ? `\n${text}` : text);
 
 export const named = (sender: Sender) => isolate(sender.name);
-
-type ControlProps = {
-  type: SurveyType;
-  texts: Texts;
-  chosen: number | null;
-  missing: boolean;
-  marked: boolean;
-};
-
-/** The scores to choose from: radio buttons, drawn for the survey's type. */
-function ScoreControl({ type, texts, chosen, missing, marked }: ControlProps) {
-  return (
-    <>
-      <div class={`choices ${type}`}>
-        {scoresInOrder(type).map((score) => (
-          <label class="choice">
-            <input
-              type="radio"
-              name="score"
-              id={`score-${score}`}
-              class={marked ? `is-${categoryOf(type, score)}` : undefined}
-              value={score}
-              checked={score === chosen}
-              required
-              // Else a required choice that is still open is read out as an error.
-              aria-invalid={missing ? 'true' : 'false'}
-            />
-            <span>{drawScore(type, score, texts)}</span>
-          </label>
-        ))}
-      </div>
-      <Ends type={type} texts={texts} />
-    </>
-  );
-}
 
 export function scoreInWords(type: SurveyType, score: number, texts: Texts): string {
   if (type === 'csat') return texts.csat[score - 1] ?? String(score);

@@ -21,21 +21,19 @@ import {
   type SurveyStatus,
 } from '../queries.ts';
 
-const statusTexts = { draft: 'Draft', active: 'Open', completed: 'Closed' } as Record<
-  SurveyStatus,
-  string
->;
-
 export const surveysPath = ({ slug }: { slug: string }) => `/o/${slug}/surveys`;
 
 export const mayEdit = (c: Context<ScreenEnv>) => c.var.organization.role !== 'viewer';
 
-const kinds = { draft: 'waiting', active: 'fine', completed: 'skipped' } as const;
+const marks = {
+  draft: { kind: 'waiting', text: 'Draft' },
+  active: { kind: 'fine', text: 'Open' },
+  completed: { kind: 'skipped', text: 'Closed' },
+} as const;
 
-/** How a survey stands: shape, colour and word. */
 export const StatusMark = ({ status }: { status: SurveyStatus }) => (
-  <State kind={kinds[status]} code={status}>
-    {statusTexts[status]}
+  <State kind={marks[status].kind} code={status}>
+    {marks[status].text}
   </State>
 );
 

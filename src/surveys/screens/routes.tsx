@@ -4,16 +4,9 @@ import { renderSVG } from 'uqr';
 import * as v from 'valibot';
 import type { Db } from '../../lib/db/db.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
-import { idParam } from '../../lib/validation/parse.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { shareUrl } from '../lifecycle.ts';
-import {
-  countReached,
-  countScores,
-  getOrgSurvey,
-  type ManagedSurvey,
-  pageOfSurveys,
-} from '../queries.ts';
+import { countReached, countScores, type ManagedSurvey, pageOfSurveys } from '../queries.ts';
 import { addForms } from './edit.tsx';
 import { renderList } from './list.tsx';
 import { surveyOf } from './parts.tsx';
@@ -53,9 +46,15 @@ export function surveyScreens(tools: SurveyScreenTools) {
   addActs(app, tools);
   return app
     .get('/:id', async (c) => {
+      const survey = await surveyOf(c, db);
+      const { org_id: orgId, id: surveyId } = survey;
       const period = readPeriod(c.req.query('period'));
-      const of = { orgId: c.var.organization.id, surveyId: idParam(c, 'survey'), period };
-      return renderSurvey(c, { ...(await readNumbers(tools, of)), period });
+      const [scores, reached, trend] = await Promise.all([
+        countScores(db, orgId, { surveyId, since: startOf(period) }),
+        countReached(db, orgId, surveyId),
+        tools.trendOf({ orgId, survey, period }),
+      ]);
+      return renderSurvey(c, { survey, scores, reached, trend, period });
     })
 
     .get('/:id/share', async (c) => renderShare(c, await surveyOf(c, db), publicUrl))
@@ -74,21 +73,8 @@ export function surveyScreens(tools: SurveyScreenTools) {
     });
 }
 
-type NumbersOf = { orgId: string; surveyId: string; period: SurveyPeriod };
-
-async function readNumbers({ db, trendOf }: SurveyScreenTools, of: NumbersOf) {
-  const { orgId, surveyId, period } = of;
-  const survey = await getOrgSurvey(db, orgId, surveyId);
-  const [scores, reached, trend] = await Promise.all([
-    countScores(db, orgId, { surveyId, since: startOf(period) }),
-    countReached(db, orgId, surveyId),
-    trendOf({ orgId, survey, period }),
-  ]);
-  return { survey, scores, reached, trend };
-}
-
-const readPeriod = (given: string | undefined): SurveyPeriod =>
-  given !== undefined && Object.hasOwn(periods, given) ? (given as SurveyPeriod) : null;
+const readPeriod = (name = ''): SurveyPeriod =>
+  Object.hasOwn(periods, name) ? (name as SurveyPeriod) : null;
 
 const startOf = (period: SurveyPeriod): Date | null =>
   period === null ? null : new Date(Date.now() - Number.parseInt(period, 10) * 86_400_000);

@@ -114,7 +114,7 @@ function websiteLine(survey: ManagedSurvey, publicUrl: string): string {
 
 type ButtonsProps = { survey: ManagedSurvey; publicUrl: string; color: string };
 
-function Buttons({ survey, publicUrl, color }: ButtonsProps) {
+function Buttons(props: ButtonsProps) {
   return (
     <section aria-labelledby="buttons">
       <h2 id="buttons">Score buttons for other mails</h2>
@@ -125,7 +125,7 @@ function Buttons({ survey, publicUrl, color }: ButtonsProps) {
       <Snippet
         id="mail-buttons"
         label="HTML of the score buttons"
-        text={scoreButtons(survey, { publicUrl, color })}
+        text={scoreButtons(props)}
         rows={8}
       />
     </section>
@@ -146,13 +146,11 @@ const Snippet = ({ id, label, text, rows }: SnippetProps) => (
   </div>
 );
 
-type SnippetLook = { publicUrl: string; color: string };
-
 /**
  * The question and a link for each score as HTML that any mail program shows: a table, its styles inline, nothing
  * loaded. The links are those of the shareable link, with a score chosen.
  */
-function scoreButtons(survey: ManagedSurvey, { publicUrl, color }: SnippetLook): string {
+function scoreButtons({ survey, publicUrl, color }: ButtonsProps): string {
   const { texts, direction } = languageOf(survey.language);
   const url = shareUrl(publicUrl, survey);
   const ends = scaleEnds(survey.type, texts);

@@ -7,7 +7,13 @@ import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { percentage, typeFacts } from '../../survey-types.ts';
 import { Confirm, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
-import { emptyForm, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
+import {
+  emptyForm,
+  type FormState,
+  readForm,
+  statusOf,
+  withMistake,
+} from '../../web/app/forms.tsx';
 import { count, counted, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { closeSurvey, copySurvey, deleteSurvey, openSurvey, reopenByHand } from '../lifecycle.ts';
@@ -60,7 +66,7 @@ export function renderSurvey(c: Context<ScreenEnv>, props: SurveyNumbers) {
           <SurveyTabs organization={organization} id={survey.id} current="numbers" />
           <Periods here={`${here}/${survey.id}`} period={props.period} />
         </div>
-        <Numbers {...props} organization={organization} />
+        <Numbers {...props} slug={organization.slug} />
       </div>
     ),
   });
@@ -97,9 +103,9 @@ function SurveyActs({ c, survey }: { c: Context<ScreenEnv>; survey: ManagedSurve
   );
 }
 
-type NumbersProps = SurveyNumbers & { organization: { slug: string } };
-
-function Numbers({ survey, scores, reached, period, trend, organization }: NumbersProps) {
+function Numbers(props: SurveyNumbers & { slug: string }) {
+  const { survey, scores, reached, period, trend, slug } = props;
+  const { sent, responded } = reached;
   return (
     <>
       <div class="columns score">
@@ -111,19 +117,29 @@ function Numbers({ survey, scores, reached, period, trend, organization }: Numbe
         <h2 id="about">About this survey</h2>
         <Facts
           facts={[
-            ['Status', <StatusOf survey={survey} />],
+            [
+              'Status',
+              <>
+                <StatusMark status={survey.status} />
+                {survey.completed_by ? (
+                  <span class="small soft block">{completed[survey.completed_by]}</span>
+                ) : null}
+              </>,
+            ],
             ['Question', <bdi>{survey.question_text}</bdi>],
             ['Scale', typeFacts(survey.type).name],
             ['Sender', <bdi>{`${survey.from_name} <${survey.from_email}>`}</bdi>],
-            ['Asked by mail', `${count(reached.sent)} of ${counted(reached.contacts, 'contact')}`],
-            ['Answered by mail', answeredOf(reached)],
+            ['Asked by mail', `${count(sent)} of ${counted(reached.contacts, 'contact')}`],
+            [
+              'Answered by mail',
+              sent === 0 ? 'not sent yet' : `${count(responded)} (${percentage(responded, sent)}%)`,
+            ],
             ['Created', <Time at={survey.created_at} />],
           ]}
         />
         <p>
-          <a href={`/o/${organization.slug}/responses?survey_id=${survey.id}`}>All its responses</a>{' '}
-          and{' '}
-          <a href={`/o/${organization.slug}?survey_id=${survey.id}&compare=#compare`}>
+          <a href={`/o/${slug}/responses?survey_id=${survey.id}`}>All its responses</a> and{' '}
+          <a href={`/o/${slug}?survey_id=${survey.id}&compare=#compare`}>
             its score over time and by property
           </a>
         </p>
@@ -131,16 +147,6 @@ function Numbers({ survey, scores, reached, period, trend, organization }: Numbe
     </>
   );
 }
-
-const answeredOf = ({ responded, sent }: ReachedContacts) =>
-  sent === 0 ? 'not sent yet' : `${count(responded)} (${percentage(responded, sent)}%)`;
-
-const StatusOf = ({ survey: { status, completed_by } }: { survey: ManagedSurvey }) => (
-  <>
-    <StatusMark status={status} />
-    {completed_by ? <span class="small soft block">{completed[completed_by]}</span> : null}
-  </>
-);
 
 function Periods({ here, period }: { here: string; period: SurveyPeriod }) {
   const choices = [[null, 'All time'], ...Object.entries(periods)] as const;
@@ -164,22 +170,38 @@ function Periods({ here, period }: { here: string; period: SurveyPeriod }) {
 }
 
 type ActTools = { db: Db };
-type ByHand = (tools: ActTools, by: Writer, surveyId: string) => Promise<{ name: string }>;
+type Move = (tools: ActTools, by: Writer, surveyId: string) => Promise<unknown>;
 
 export function addActs(app: Hono<ScreenEnv>, tools: ActTools) {
+  const move = async (c: Context<ScreenEnv>, act: Move, done: string) => {
+    const editor = requireRole(c, 'editor');
+    const { id, name } = await surveyOf(c, tools.db);
+    await act(tools, editor, id);
+    return redirectWith(c, `${surveysPath(c.var.organization)}/${id}`, `“${name}” ${done}`);
+  };
   return app
-    .post('/:id/open', (c) =>
-      move(c, tools, { act: openSurvey, done: 'is open: it can be sent and answered.' }),
-    )
-    .post('/:id/reopen', (c) => move(c, tools, { act: reopenByHand, done: 'is open again.' }))
+    .post('/:id/open', (c) => move(c, openSurvey, 'is open: it can be sent and answered.'))
+    .post('/:id/reopen', (c) => move(c, reopenByHand, 'is open again.'))
+    .post('/:id/close', (c) => move(c, closeSurvey, 'is closed: its links say so.'))
 
     .get('/:id/close', async (c) => {
       requireRole(c, 'editor');
-      return showClose(c, await surveyOf(c, tools.db));
+      const { id, name } = await surveyOf(c, tools.db);
+      const here = `${surveysPath(c.var.organization)}/${id}`;
+      return renderScreen(c, {
+        title: `Close “${name}”`,
+        section: 'surveys',
+        trail: trailOf(c, { id, name }),
+        body: (
+          <Confirm action={`${here}/close`} button="Close" cancel={here}>
+            <p>
+              Its links say that it is closed, and nothing more is sent or answered. What was
+              answered stays. Reopen takes it back.
+            </p>
+          </Confirm>
+        ),
+      });
     })
-    .post('/:id/close', (c) =>
-      move(c, tools, { act: closeSurvey, done: 'is closed: its links say so.' }),
-    )
 
     .post('/:id/copy', async (c) => {
       const editor = requireRole(c, 'editor');
@@ -209,32 +231,6 @@ export function addActs(app: Hono<ScreenEnv>, tools: ActTools) {
     });
 }
 
-type SurveyMoveScreen = { act: ByHand; done: string };
-
-async function move(c: Context<ScreenEnv>, tools: ActTools, { act, done }: SurveyMoveScreen) {
-  const editor = requireRole(c, 'editor');
-  const { id, name } = await surveyOf(c, tools.db);
-  await act(tools, editor, id);
-  return redirectWith(c, `${surveysPath(c.var.organization)}/${id}`, `“${name}” ${done}`);
-}
-
-function showClose(c: Context<ScreenEnv>, { id, name }: ManagedSurvey) {
-  const here = `${surveysPath(c.var.organization)}/${id}`;
-  return renderScreen(c, {
-    title: `Close “${name}”`,
-    section: 'surveys',
-    trail: trailOf(c, { id, name }),
-    body: (
-      <Confirm action={`${here}/close`} button="Close" cancel={here}>
-        <p>
-          Its links say that it is closed, and nothing more is sent or answered. What was answered
-          stays. Reopen takes it back.
-        </p>
-      </Confirm>
-    ),
-  });
-}
-
 type ShownDelete = { survey: ManagedSurvey; form: FormState };
 
 async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, form }: ShownDelete) {
@@ -246,7 +242,7 @@ async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, for
   return renderScreen(c, {
     title: `Delete “${name}”`,
     section: 'surveys',
-    status: Object.keys(form.errors).length > 0 ? 422 : 200,
+    status: statusOf(form),
     trail: trailOf(c, survey),
     body: (
       <Confirm
