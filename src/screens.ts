@@ -73,13 +73,18 @@ type ScreenTools = WebhookTools &
 export function screens(tools: ScreenTools) {
   const app = new Hono<RequestEnv>();
   for (const path of appPaths) app.use(`${path}/*`, guardForms(tools.publicUrl));
+  const { oidc } = tools.settings.signIn;
+  if (oidc) {
+    const redirectUri = `${tools.publicUrl}${oidcCallbackPath}`;
+    const provider = createOidcProvider({ ...oidc, redirectUri });
+    app.route('/', oidcScreens({ ...tools, provider, rules: oidc }));
+  }
   return app
     .route('/assets', assetRoutes())
     .route('/', welcomeScreens(tools))
     .route('/', signInScreens(tools))
     .route('/', codeScreens(tools))
     .route('/', passkeyScreens(tools))
-    .route('/', oidcScreens({ ...tools, sso: singleSignOn(tools) }))
     .route('/', proveScreens(tools))
     .route('/account', accountScreens(tools))
     .route('/', resetScreens(tools))
@@ -87,14 +92,6 @@ export function screens(tools: ScreenTools) {
     .route('/', stopPages(tools))
     .route('/operator', operatorScreens(tools))
     .route('/o/:slug', organizationScreens(tools));
-}
-
-/** Nothing is asked of the provider before the first sign-in. */
-function singleSignOn({ publicUrl, settings }: ScreenTools) {
-  const { oidc } = settings.signIn;
-  if (!oidc) return null;
-  const redirectUri = `${publicUrl}${oidcCallbackPath}`;
-  return { provider: createOidcProvider({ ...oidc, redirectUri }), rules: oidc };
 }
 
 /** The screens of one organization, for its members. */

@@ -94,7 +94,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile): Config
   const names = Object.keys(Settings.entries);
   const { values, complaints } = readValues(names, environment, readFile);
   const parsed = v.safeParse(Settings, values);
-  if (!parsed.success) complaints.push(...parsed.issues.map(complaint));
+  if (!parsed.success) complaints.push(...parsed.issues.map((issue) => complaint(issue)));
   complaints.push(...contradictions(values));
   const telemetry = readTelemetry(environment, readFile);
   complaints.push(...telemetry.complaints);

@@ -74,9 +74,7 @@ export type MemberEnv = RequestEnv & {
     otherOrganizations: OtherOrganization[];
   };
 };
-export type ScreenEnv = MemberEnv & {
-  Variables: { organization: CurrentOrganization };
-};
+export type ScreenEnv = MemberEnv & { Variables: { organization: CurrentOrganization } };
 
 /** Proofs that the member behind a request may do this. Only requireRole() makes them. */
 type EditorOf = Writer & { memberId: string; role: 'editor' | 'owner' };
@@ -117,13 +115,9 @@ export const inOrganization = ({ db, publicUrl }: SessionTools) =>
     await inGroup(organization.id, next, { waitMs: requestWaitMs });
   });
 
-function setMember(
-  c: Context,
-  {
-    member,
-    otherOrganizations,
-  }: Omit<MemberEnv['Variables'], 'actor' | keyof RequestEnv['Variables']>,
-) {
+type OpenSession = { member: SignedInMember; otherOrganizations: OtherOrganization[] };
+
+function setMember(c: Context, { member, otherOrganizations }: OpenSession) {
   c.set('member', member);
   c.set('actor', memberActor(member, c.get('requestId')));
   c.set('otherOrganizations', otherOrganizations);
@@ -178,9 +172,11 @@ export const recentProof = createMiddleware<MemberEnv>(async (c, next) => {
 });
 
 async function refuseVisitor(c: Context, hadSession: boolean) {
-  if (isRead(c) && hadSession)
-    flash(c, { kind: 'warning', text: 'Your session has expired. Sign in to continue.' });
-  if (isRead(c)) return c.redirect(withNext('/sign-in', pathOf(c)), 303);
+  if (isRead(c)) {
+    if (hadSession)
+      flash(c, { kind: 'warning', text: 'Your session has expired. Sign in to continue.' });
+    return c.redirect(withNext('/sign-in', pathOf(c)), 303);
+  }
   await keepPosted(c);
   c.set('signInPath', withNext('/sign-in', pageOf(c)));
   throw new Refusal('forbidden', 'you are not signed in: sign in and try again', {

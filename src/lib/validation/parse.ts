@@ -13,17 +13,14 @@ export function parse<const S extends v.GenericSchema>(
 ): v.InferOutput<S> {
   const result = v.safeParse(schema, input);
   if (result.success) return result.output;
-  throw new Refusal('invalid', complaints(result.issues, nameOf));
+  const firsts = Map.groupBy(result.issues, (issue) => nameOf(issue) ?? '').values();
+  const sentences = [...firsts].map(([first]) => complaint(first!, nameOf));
+  const more = sentences.length - maxComplaints;
+  const shown = sentences.slice(0, maxComplaints).join('; ');
+  throw new Refusal('invalid', more > 0 ? `${shown}; and ${more} more` : shown);
 }
 
 type NameOf = (issue: v.BaseIssue<unknown>) => string | null;
-
-function complaints(issues: readonly v.BaseIssue<unknown>[], nameOf: NameOf): string {
-  const firsts = Map.groupBy(issues, (issue) => nameOf(issue) ?? '').values();
-  const sentences = [...firsts].map(([first]) => named(first!, nameOf));
-  const more = sentences.length - maxComplaints;
-  return sentences.slice(0, maxComplaints).join('; ') + (more > 0 ? `; and ${more} more` : '');
-}
 
 const TrueOrFalse = v.picklist(['true', 'false'], 'must be true or false');
 
@@ -100,11 +97,8 @@ function innermost(schema: unknown): unknown {
   return wrapped === undefined ? schema : innermost(wrapped);
 }
 
-/** One sentence that names the value. */
-export const complaint = (issue: v.BaseIssue<unknown>): string => named(issue, v.getDotPath);
-
-/** valibot's own words for a missing key are not for callers. */
-function named(issue: v.BaseIssue<unknown>, nameOf: NameOf): string {
+/** One sentence that names the value. valibot's own words for a missing key are not for callers. */
+export function complaint(issue: v.BaseIssue<unknown>, nameOf: NameOf = v.getDotPath): string {
   const where = nameOf(issue) ?? 'the body';
   return issue.received === 'undefined' ? `${where} is required` : `${where}: ${issue.message}`;
 }

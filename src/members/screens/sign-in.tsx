@@ -207,14 +207,11 @@ export function getPasskeyPlace({ publicUrl }: MemberTools) {
   return place;
 }
 
-const failedTexts = (name: string) => ({
+const outcomeTexts = (name: string) => ({
   late: 'It was begun in another browser, was used already, or took longer than ten minutes.',
   unreachable: `${name} does not answer now. Try again in a moment, or sign in another way.`,
   cancelled: `You turned back at ${name}. Nothing has changed.`,
   refused: `${name} and this server did not agree. Try again; if it stays so, the reason is in the log of this server.`,
-});
-
-const refusedTexts = (name: string) => ({
   no_email: `${name} passed on no email address for you.`,
   unverified: `${name} does not confirm that your email address is yours. Confirm it there, and sign in again.`,
   domain: 'Addresses of your domain are not allowed to sign in.',
@@ -222,10 +219,7 @@ const refusedTexts = (name: string) => ({
   no_access: 'Your address has no invitation yet. Ask an owner of the organization for one.',
 });
 
-type OidcTools = MemberTools & {
-  log: Log;
-  sso: { provider: OidcProvider; rules: OidcSettings } | null;
-};
+type OidcTools = MemberTools & { log: Log; provider: OidcProvider; rules: OidcSettings };
 
 const KeptFlow = v.object({
   flow: v.object({ state: v.string(), nonce: v.string(), verifier: v.string() }),
@@ -240,15 +234,11 @@ export const oidcCallbackPath = '/sign-in/oidc/callback';
 export const oidcScreens = (tools: OidcTools) =>
   new Hono<MemberEnv>()
     .get('/sign-in/oidc', (c) => begin(c, tools, null))
-    .get('/account/prove/oidc', signedIn(tools), async (c) => {
-      // The settings may have changed since the page with this link.
-      if (!tools.sso) return c.redirect(withNext('/account/prove', nextOf(c)), 303);
-      return await begin(c, tools, c.var.member.sessionId);
-    })
+    .get('/account/prove/oidc', signedIn(tools), (c) => begin(c, tools, c.var.member.sessionId))
     .get(oidcCallbackPath, (c) => finish(c, tools));
 
 async function begin(c: Context, tools: OidcTools, session: string | null) {
-  const { provider, rules } = getSso(tools);
+  const { provider, rules } = tools;
   const started = await provider.start({
     fresh: session !== null,
     groups: rules.groups.length > 0,
@@ -260,19 +250,19 @@ async function begin(c: Context, tools: OidcTools, session: string | null) {
 }
 
 async function finish(c: Context, tools: OidcTools) {
-  const { provider, rules } = getSso(tools);
+  const { provider, rules } = tools;
   // Counts before the handshake is spent, so that strangers cannot fill its table.
   const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
   const pending = await takeHandshake(c, tools, { kind: 'oidc', data: KeptFlow });
-  if (!pending) return showFailure(c, tools, 'late');
+  if (!pending) return showOutcome(c, rules, 'late');
   const finished = await provider.finish(new URL(c.req.url).searchParams, pending.flow);
   if ('failed' in finished) return showFailure(c, tools, finished);
   await giveBack();
   const { identity } = finished;
   const next = ownPath(pending.next);
   if (pending.session === null) {
-    const refused = await signInByIdentity({ ...tools, rules }, c, identity);
-    return refused ? showRefusal(c, tools, refused) : c.redirect(next, 303);
+    const refused = await signInByIdentity(tools, c, identity);
+    return refused ? showOutcome(c, rules, refused) : c.redirect(next, 303);
   }
   // A proof counts for the session that asked for it, and for the person it belongs to.
   let isProved = false;
@@ -288,43 +278,28 @@ async function finish(c: Context, tools: OidcTools) {
 }
 
 /** The log has the word of the protocol, the page a sentence. */
-function showFailure(c: Context, tools: OidcTools, failure: OidcFailure | 'late') {
-  const { name } = getSso(tools).rules;
-  const failed = failure === 'late' ? failure : failure.failed;
-  if (failure !== 'late') {
-    const fields = { outcome: failed, why: failure.why, request_id: c.get('requestId') };
-    tools.log.warn(fields, 'sign-in with the OpenID provider failed');
-  }
-  return showBackToSignIn(c, {
-    title: `The sign-in with ${name} was not finished`,
-    text: failedTexts(name)[failed],
-    status: failed === 'unreachable' ? 503 : 403,
-  });
+function showFailure(c: Context, { log, rules }: OidcTools, { failed, why }: OidcFailure) {
+  const fields = { outcome: failed, why, request_id: c.get('requestId') };
+  log.warn(fields, 'sign-in with the OpenID provider failed');
+  return showOutcome(c, rules, failed);
 }
 
-function showRefusal(c: Context, tools: OidcTools, refused: SsoRefusal) {
-  const { name } = getSso(tools).rules;
-  const title = `Your account at ${name} cannot sign in here`;
-  return showBackToSignIn(c, { title, text: refusedTexts(name)[refused], status: 403 });
-}
+type Outcome = 'late' | OidcFailure['failed'] | SsoRefusal;
 
-type BackToSignIn = { title: string; text: string; status: 403 | 503 };
-
-function showBackToSignIn(c: Context, { title, text, status }: BackToSignIn) {
+function showOutcome(c: Context, { name }: OidcSettings, outcome: Outcome) {
+  const isFinished = !['late', 'unreachable', 'cancelled', 'refused'].includes(outcome);
+  const title = isFinished
+    ? `Your account at ${name} cannot sign in here`
+    : `The sign-in with ${name} was not finished`;
   const body = (
     <>
-      <p>{text}</p>
+      <p>{outcomeTexts(name)[outcome]}</p>
       <p class="actions">
         <LinkButton href="/sign-in" text="Back to sign-in" />
       </p>
     </>
   );
-  return renderAlone(c, { title, body, status });
-}
-
-function getSso({ sso }: OidcTools) {
-  if (!sso) throw notFound('page');
-  return sso;
+  return renderAlone(c, { title, body, status: outcome === 'unreachable' ? 503 : 403 });
 }
 
 const ProveForm = v.object({ password: PasswordField });
