@@ -72,11 +72,11 @@ export type AppTools = MailboxAccess & {
   /** Takes reads of the API while it has what their organization wrote. */
   replica?: Replica | undefined;
   checks: Checks;
-  /** What `/readyz` shows without being less ready for it. */
+  /** Shown by `/readyz`, which stays ready. */
   warnings?: Checks;
   publicUrl: string;
   outbound: SubscriberClient;
-  /** What this process delivers of its own answers. */
+  /** Deliveries that this process makes of its own answers. */
   deliveries: OwnDeliveries;
   judgeTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
@@ -92,7 +92,7 @@ export type AppTools = MailboxAccess & {
   metrics?: MetricsTools | undefined;
 };
 
-/** The table of contents of the web. It opens no port and reads no environment: a test can call it. */
+/** All routes. It opens no port and reads no environment, so that a test can call it. */
 export function createApp(tools: AppTools) {
   const findClients = trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy);
   const app = new Hono<RequestEnv>();

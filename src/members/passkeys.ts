@@ -7,7 +7,7 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { renewProof } from '../sessions/queries.ts';
 import type { SignedInMember } from '../sessions/session.ts';
 import type { SignInSettings } from '../settings.ts';
-import { type AccountProofs, findProofs } from './account.ts';
+import { findProofs } from './account.ts';
 import { recordAccountAct } from './account-acts.ts';
 import type { OwnAccount } from './codes.ts';
 import { lockMember } from './queries.ts';
@@ -56,7 +56,7 @@ export async function offerPasskey(
   { db, place }: PasskeyTools,
   member: { id: string; email: string; name: string },
 ) {
-  const known = await listPasskeys(db, member.id);
+  const existing = await listPasskeys(db, member.id);
   const { generateRegistrationOptions } = await library();
   return await generateRegistrationOptions({
     rpName: 'askback',
@@ -64,7 +64,7 @@ export async function offerPasskey(
     userID: new Uint8Array(Buffer.from(member.id.replaceAll('-', ''), 'hex')),
     userName: member.email,
     userDisplayName: member.name,
-    excludeCredentials: known.map(({ id, transports }) => ({ id, transports })),
+    excludeCredentials: existing.map(({ id, transports }) => ({ id, transports })),
     supportedAlgorithmIDs: algorithms,
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
@@ -92,7 +92,13 @@ export async function addPasskey(
   const public_key = Buffer.from(publicKey);
   const passkey = { id, member_id: memberId, public_key, counter, name, transports };
   return await inTransaction(db, async (tx) => {
-    if ((await listPasskeys(tx, memberId)).length >= maxPasskeys) throw tooMany();
+    if ((await listPasskeys(tx, memberId)).length >= maxPasskeys) {
+      throw new Refusal(
+        'conflict',
+        `An account has at most ${maxPasskeys} passkeys. Remove one first.`,
+        { code: 'too_many_passkeys' },
+      );
+    }
     const { count } = await tx`insert into passkeys ${tx(passkey)} on conflict do nothing`;
     if (count === 0) return false; // it belongs to another member
     await recordAccountAct(tx, { memberId, actor, act: 'member.passkey_added' });
@@ -125,7 +131,17 @@ export async function removePasskey(
   await inTransaction(db, async (tx) => {
     await lockMember(tx, memberId); // two passkeys cannot be removed at once, each because of the other
     const proofs = await findProofs(tx, memberId);
-    if (!proofs || !hasOtherWayIn(proofs, settings.signIn)) throw lastWayIn();
+    const { byPassword, oidc } = settings.signIn;
+    const hasOtherWayIn =
+      proofs &&
+      (proofs.passkeys > 1 || (byPassword && proofs.hasPassword) || (oidc && proofs.ssoIssuer));
+    if (!hasOtherWayIn) {
+      throw new Refusal(
+        'conflict',
+        'This passkey is the only way to sign in to your account. Add another one first, or set a password where this server takes them.',
+        { code: 'last_way_in' },
+      );
+    }
     const { count } = await tx`
       delete from passkeys where id = ${id} and member_id = ${memberId}`;
     if (count === 0) throw notFound('passkey');
@@ -182,25 +198,6 @@ function isOf({ member_id }: StoredPasskey, handle: string | undefined): boolean
     !handle || Buffer.from(handle, 'base64url').toString('hex') === member_id.replaceAll('-', '')
   );
 }
-
-function hasOtherWayIn(
-  { hasPassword, ssoIssuer, passkeys }: AccountProofs,
-  { byPassword, oidc }: SignInSettings,
-): boolean {
-  return passkeys > 1 || (byPassword && hasPassword) || (oidc !== null && ssoIssuer !== null);
-}
-
-const lastWayIn = () =>
-  new Refusal(
-    'conflict',
-    'This passkey is the only way to sign in to your account. Add another one first, or set a password where this server takes them.',
-    { code: 'last_way_in' },
-  );
-
-const tooMany = () =>
-  new Refusal('conflict', `An account has at most ${maxPasskeys} passkeys. Remove one first.`, {
-    code: 'too_many_passkeys',
-  });
 
 /** `PublicKeyCredential.toJSON()`. Only what reaches the database is checked here; the library checks the rest. */
 const Credential = v.pipe(

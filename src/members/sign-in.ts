@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, deleteInBatches, inTransaction, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
-import { deleteOldSessions, findAwaitingCode, renewProof } from '../sessions/queries.ts';
+import { deleteOldSessions, findAwaitingCode } from '../sessions/queries.ts';
 import {
   beginSession,
   cookieAttributes,
@@ -106,17 +106,6 @@ export async function signOut({ db, publicUrl }: SignInTools, c: Context) {
     const actor = memberActor(member, c.get('requestId'));
     await recordAccountAct(tx, { memberId: member.id, actor, act: 'session.ended' });
   });
-}
-
-/** Takes the password of a member who is signed in as a proof once more. */
-export async function proveByPassword(
-  { db }: SignInTools,
-  c: Context,
-  { member, password }: { member: SignedInMember; password: string },
-): Promise<boolean> {
-  const isRight = await checkOwnPassword(db, c, { member, password });
-  if (isRight) await renewProof(db, member.sessionId);
-  return isRight;
 }
 
 /** Wrong passwords count as at sign-in. */

@@ -238,10 +238,10 @@ const anyBase = 'http://askback.invalid';
 const maxPath = 2000;
 
 /** The path to go on to. It must not lead to another host, as `//host`, `/\host` and control characters can. */
-export function ownPath(given: string | undefined, otherwise = '/'): string {
-  if (!given?.startsWith('/') || given.length > maxPath) return otherwise;
-  if (/^\/[/\\]|[\\\p{Cc}]/u.test(given) || !URL.canParse(given, anyBase)) return otherwise;
-  const { origin, pathname, search, hash } = new URL(given, anyBase);
+export function ownPath(path: string | undefined, otherwise = '/'): string {
+  if (!path?.startsWith('/') || path.length > maxPath) return otherwise;
+  if (/^\/[/\\]|[\\\p{Cc}]/u.test(path) || !URL.canParse(path, anyBase)) return otherwise;
+  const { origin, pathname, search, hash } = new URL(path, anyBase);
   if (origin !== anyBase || pathname.startsWith('//')) return otherwise;
   return `${pathname}${search}${hash}`;
 }

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 export const httpAddress = (host: string, port: number) =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** Whether a host, as a setting or a URL spells it, is this machine and no other. */
+/** True for a host of a setting or a URL that is this machine alone. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, '').toLowerCase();
   if (name === 'localhost' || name.endsWith('.localhost')) return true;

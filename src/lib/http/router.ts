@@ -48,11 +48,11 @@ const countParameters = ({ path }: Route) => path.split('/').filter(isOpen).leng
 const isOpen = (part: string) => part === '*' || part.startsWith(':');
 
 function takes(template: string, path: string): boolean {
-  const [expected, given] = [template.split('/'), path.split('/')];
+  const [expected, actual] = [template.split('/'), path.split('/')];
   if (expected.at(-1) === '*')
-    expected.splice(-1, 1, ...given.slice(expected.length - 1).map(() => ':'));
+    expected.splice(-1, 1, ...actual.slice(expected.length - 1).map(() => ':'));
   return (
-    expected.length === given.length &&
-    expected.every((part, at) => (part.startsWith(':') ? given[at] !== '' : part === given[at]))
+    expected.length === actual.length &&
+    expected.every((part, at) => (part.startsWith(':') ? actual[at] !== '' : part === actual[at]))
   );
 }

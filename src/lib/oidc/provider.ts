@@ -160,7 +160,7 @@ function failureOf(error: unknown): OidcFailure {
   return { failed: isAway ? 'unreachable' : 'refused', why: wordOf(code ?? cause?.code ?? '') };
 }
 
-/** What the provider answered, in the body or, with a 401, in the header. */
+/** The error of the provider's answer, in the body or, with a 401, in the header. */
 function whyRefused(error: unknown): string | undefined {
   if (error instanceof client.ResponseBodyError) return error.error;
   if (!(error instanceof client.WWWAuthenticateChallengeError)) return undefined;

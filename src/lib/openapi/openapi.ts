@@ -185,7 +185,7 @@ export type Operation = {
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;
   body?: v.GenericSchema;
   bodyOptional?: boolean;
-  /** What a body that is no JSON but a mail message should hold. */
+  /** Describes a body that is a mail message and not JSON. */
   message?: string;
   answer: DescribedSuccess;
   /** Another answer of success, such as that of a dry run. */
@@ -204,19 +204,19 @@ export type DescribedSuccess = {
 export type DescribedRefusal = {
   about: string;
   schema?: v.GenericSchema;
-  /** Without a body. */
+  /** Has no body. */
   bare?: boolean;
-  /** Of its body, where the one of its status does not fit. */
+  /** The body, where the example of its status does not fit. */
   example?: { error: string; code: string };
 };
 
-/** What stands in the path of an operation, what is sent, what is answered. */
+/** The values of an operation's path, request and answers. */
 export type Example = {
   path?: Readonly<Record<string, string>>;
   body?: unknown;
   answer?: unknown;
   also?: unknown;
-  /** Of a body that is a mail message, and of answers that are files, by their format. */
+  /** A body that is a mail message; answers that are files, by their format. */
   message?: string;
   files?: Readonly<Record<string, string>>;
 };

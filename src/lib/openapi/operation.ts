@@ -204,7 +204,7 @@ const paging: Readonly<Record<string, { about: string; schema: Schema }>> = {
   },
 };
 
-/** What a refusal looks like, by its status; one status may have several codes, which its description names. */
+/** The example of a refusal, by its status; the description names the other codes of a status. */
 export const failureExamples: Readonly<Record<string, { error: string; code: string }>> = {
   400: { error: 'limit: must be a whole number from 1', code: 'invalid' },
   401: {
@@ -266,7 +266,7 @@ function commonAnswers({ method, path, permission, body }: Operation) {
   return answers;
 }
 
-/** What we read and write of JSON Schema (2020-12). A plain value: it is what the document shows. */
+/** The part of JSON Schema (2020-12) that we read and write. */
 export type Schema = {
   $ref?: string;
   type?: string;
@@ -296,7 +296,7 @@ export type Schema = {
 export type Named = Readonly<Record<string, GenericSchema>>;
 type Side = 'input' | 'output';
 
-/** What JSON Schema has no words for is still checked; the description says it where it matters. */
+/** Checks that JSON Schema cannot express; descriptions mention them where they matter. */
 const unspoken = ['check', 'raw_check', 'trim'];
 
 /** The JSON Schema of what comes in, or of what goes out; schemas that have a name are referred to by it. */

@@ -53,7 +53,7 @@ export const oneJson = (sql: Sql, { row, item }: { row: Part; item: Part }): Par
 type ListRows = {
   /** A table and its conditions. */
   rows: Part;
-  /** What the items are made of, `created_at` and `id` included: each column of a wide table costs at each step. */
+  /** The columns of the items, `created_at` and `id` included: each column of a wide table costs at each step. */
   columns?: Part;
 };
 

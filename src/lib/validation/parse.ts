@@ -43,11 +43,11 @@ export function parseQuery<const E extends v.ObjectEntries>(
       throw new Refusal('invalid', `${name}: must be given once`);
     }
   }
-  const given = Object.entries(queries).map(([name, values]) => [
+  const parameters = Object.entries(queries).map(([name, values]) => [
     name,
     isList(schema.entries[name]) ? values : values[0],
   ]);
-  return parse(schema, Object.fromEntries(given), parameterOf);
+  return parse(schema, Object.fromEntries(parameters), parameterOf);
 }
 
 /** Callers write `tag=a&tag=b`, and know no `tag.1`. */
@@ -61,10 +61,10 @@ export function parseWriteQuery<const E extends v.ObjectEntries>(
   schema: v.ObjectSchema<E, undefined>,
   queries: Record<string, string[]>,
 ): v.InferOutput<v.ObjectSchema<E, undefined>> {
-  for (const given of Object.keys(queries)) {
-    const name = parameterLike(schema, given);
-    if (name === undefined || name === given) continue;
-    throw new Refusal('invalid', `${oneLine(given)} is no parameter here: write ${name}`);
+  for (const word of Object.keys(queries)) {
+    const name = parameterLike(schema, word);
+    if (name === undefined || name === word) continue;
+    throw new Refusal('invalid', `${oneLine(word)} is no parameter here: write ${name}`);
   }
   return parseQuery(schema, queries);
 }
@@ -73,16 +73,16 @@ export type QuerySchema = v.ObjectSchema<v.ObjectEntries, undefined>;
 
 /** Refuses fields of a body that are parameters of its address: `{"dry_run": true}` must not send mails. */
 export function refuseParameters(schema: QuerySchema, fields: readonly string[]) {
-  for (const given of fields) {
-    const name = parameterLike(schema, given);
+  for (const word of fields) {
+    const name = parameterLike(schema, word);
     if (name === undefined) continue;
     const instead = `write it in the address, as ?${name}=`;
-    throw new Refusal('invalid', `${oneLine(given)} is no field here: ${instead}`);
+    throw new Refusal('invalid', `${oneLine(word)} is no field here: ${instead}`);
   }
 }
 
-const parameterLike = (schema: QuerySchema, given: string) =>
-  Object.keys(schema.entries).find((name) => lettersOf(name) === lettersOf(given));
+const parameterLike = (schema: QuerySchema, word: string) =>
+  Object.keys(schema.entries).find((name) => lettersOf(name) === lettersOf(word));
 
 const lettersOf = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 

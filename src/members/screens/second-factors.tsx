@@ -330,7 +330,7 @@ function leadToRecovery(c: Context<MemberEnv>, { secrets }: MemberTools, codes: 
 
 const shownFor = (c: Context<MemberEnv>) => ({ orgId: 'account', memberId: c.var.member.id });
 
-/** Without a key that waits for its first code there is nothing to prove. */
+/** Redirects when no key waits for its first code. */
 async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyForm()) {
   const { id, email } = c.var.member;
   const secret = await pendingSecret(tools, id);

@@ -6,6 +6,7 @@ import { clientAddress } from '../../lib/http/client-address.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import type { Log } from '../../lib/log/log.ts';
 import type { OidcFailure, OidcProvider } from '../../lib/oidc/provider.ts';
+import { renewProof } from '../../sessions/queries.ts';
 import {
   type MemberEnv,
   ownPath,
@@ -32,9 +33,9 @@ import {
 } from '../passkeys.ts';
 import {
   awaitedMember,
+  checkOwnPassword,
   keepHandshake,
   type MemberTools,
-  proveByPassword,
   signInByCode,
   signInByPassword,
   signOut,
@@ -318,8 +319,9 @@ export const proveScreens = (tools: MemberTools) =>
       }
       const form = await readForm(c, ProveForm);
       if (form.errors) return await showProve(c, tools, form);
-      const { password } = form.values;
-      if (await proveByPassword(tools, c, { member: c.var.member, password })) {
+      const { member } = c.var;
+      if (await checkOwnPassword(tools.db, c, { member, password: form.values.password })) {
+        await renewProof(tools.db, member.sessionId);
         return c.redirect(nextOf(c), 303);
       }
       const wrong = await withMistake(c, { password: 'The password is wrong.' });
