@@ -61,46 +61,30 @@ export async function complainOfMerges(
  */
 export async function deleteContact({ db }: { db: Db }, { orgId, actor }: Writer, id: string) {
   await inTransaction(db, async (tx) => {
-    const surveyId = await findContactSurvey(tx, orgId, id);
-    if (!surveyId) throw notFound('contact');
+    const [contact] = await tx<{ survey_id: string }[]>`
+      select survey_id from contacts where org_id = ${orgId} and id = ${id}`;
+    if (!contact) throw notFound('contact');
+    const { survey_id: surveyId } = contact;
     await lockSurvey(tx, orgId, surveyId);
-    if (await isBeingMailed(tx, orgId, id)) throw beingMailed();
-    if (!(await deleteContactRow(tx, orgId, id))) throw notFound('contact');
+    // The lock keeps its mail from being claimed meanwhile.
+    await tx`select from contacts where org_id = ${orgId} and id = ${id} for update`;
+    const inFlight = await tx`
+      select
+      from mails
+      where org_id = ${orgId} and contact_id = ${id} and status in ('claimed', 'sending')
+      limit 1`;
+    if (inFlight.length > 0) {
+      throw new Refusal(
+        'conflict',
+        'a mail to this contact is on its way: try again when it has arrived',
+        { code: 'contact_in_flight' },
+      );
+    }
+    const { count } = await tx`delete from contacts where org_id = ${orgId} and id = ${id}`;
+    if (count === 0) throw notFound('contact');
     await completeIfAnswered(tx, { orgId }, surveyId);
     const target = { kind: 'contact', id };
     const details = { survey: surveyId };
     await recordAct(tx, { orgId, actor, act: 'contact.deleted', target, details });
   });
-}
-
-const beingMailed = () =>
-  new Refusal('conflict', 'a mail to this contact is on its way: try again when it has arrived', {
-    code: 'contact_in_flight',
-  });
-
-async function findContactSurvey(sql: Sql, orgId: string, id: string) {
-  const [contact] = await sql<{ survey_id: string }[]>`
-    select survey_id
-    from contacts
-    where org_id = ${orgId} and id = ${id}`;
-  return contact?.survey_id;
-}
-
-/** Locks the contact: its mail cannot be claimed meanwhile. */
-async function isBeingMailed(sql: Sql, orgId: string, id: string): Promise<boolean> {
-  await sql`select from contacts where org_id = ${orgId} and id = ${id} for update`;
-  const rows = await sql`
-    select
-    from mails
-    where org_id = ${orgId} and contact_id = ${id} and status in ('claimed', 'sending')
-    limit 1`;
-  return rows.length > 0;
-}
-
-async function deleteContactRow(sql: Sql, orgId: string, id: string): Promise<boolean> {
-  const rows = await sql`
-    delete from contacts
-    where org_id = ${orgId} and id = ${id}
-    returning id`;
-  return rows.length > 0;
 }

@@ -48,7 +48,7 @@ const importFile = databaseCommand({
 
 type ImportedCounts = { imported: number; passed_over: number; erased: number };
 
-export function importedText({ imported, passed_over, erased }: ImportedCounts) {
+function importedText({ imported, passed_over, erased }: ImportedCounts) {
   const known = passed_over - erased;
   const before = known === 0 ? '' : `, ${known} ${known === 1 ? 'was' : 'were'} there already`;
   const left = erased === 0 ? '' : `, ${erased} left out: the person was erased`;

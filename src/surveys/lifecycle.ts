@@ -209,7 +209,7 @@ export function shownSurvey(row: SurveyRow, publicUrl: string) {
   return { ...survey, embed: embeddingOf(embed), share_url: shareUrl(publicUrl, row) };
 }
 
-export function surveyStats(row: SurveyRow) {
+function surveyStats(row: SurveyRow) {
   const { promoters, passives, detractors, score_sum, ...survey } = row;
   const tally = { promoters, passives, detractors };
   const stats = {

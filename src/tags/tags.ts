@@ -7,14 +7,18 @@ import type { OrgId } from '../limits.ts';
 export const defaultTagColor = '#5b6b8c';
 
 /** Screens and the API show all of them at once. Imports take over as many as there are. */
-const mostTagsOfOrganization = 1000;
+const maxTags = 1000;
 
 type TagWish = { name: string; color?: string | undefined };
 
 export async function createTag(db: Db, writer: Writer, wish: TagWish): Promise<TagRow> {
   const tag: NewTag = { name: wish.name, color: wish.color ?? defaultTagColor };
   return await inTransaction(db, async (tx) => {
-    if ((await lockAndCountTags(tx, writer.orgId)) >= mostTagsOfOrganization) throw tooManyTags();
+    if ((await lockAndCountTags(tx, writer.orgId)) >= maxTags) {
+      throw new Refusal('invalid', `an organization has at most ${maxTags} tags`, {
+        code: 'too_many_tags',
+      });
+    }
     const made = await insertTag(tx, writer.orgId, tag).catch(refuse(tag.name));
     await recordTag(tx, writer, { act: 'tag.created', tag: made });
     return made;
@@ -64,11 +68,6 @@ export async function deleteTag(db: Db, writer: Writer, id: string): Promise<Tag
     return gone;
   });
 }
-
-const tooManyTags = () =>
-  new Refusal('invalid', `an organization has at most ${mostTagsOfOrganization} tags`, {
-    code: 'too_many_tags',
-  });
 
 type TagAct = { act: Act; tag: TagRow };
 
