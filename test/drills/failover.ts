@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -158,6 +158,8 @@ type Member = {
   mend: () => void;
   /** Whether it accepts writes; undefined when it does not say. */
   leads: () => Promise<boolean | undefined>;
+  /** The last lines that Patroni and Postgres wrote. */
+  log: () => string;
   end: () => Promise<void>;
 };
 
@@ -179,7 +181,8 @@ async function startPatroni(home: string) {
   try {
     await until('all members stream, one of them synchronously', areStreaming, startPatienceMs);
   } catch (cause) {
-    throw new Error(`Patroni did not start; its members are: ${roles}`, { cause });
+    const logs = members.map(({ log }) => `\n${log()}`).join('\n');
+    throw new Error(`Patroni did not start; its members are: ${roles}${logs}`, { cause });
   }
   const ends = begun.move();
   return { members, end: () => ends.disposeAsync() };
@@ -250,6 +253,7 @@ async function startMember(home: string, name: string, etcdPort: number): Promis
       const answer = await Promise.race([asked.catch(() => []), sleep(500)]);
       return answer?.[0] && !answer[0].waits;
     },
+    log: () => readFileSync(patroni.logFile, 'utf8').split('\n').slice(-15).join('\n'),
     async end() {
       signalAll(pids(), 'SIGKILL');
       await patroni.end('SIGKILL');

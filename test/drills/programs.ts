@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
 export const postgresPrograms = '/usr/lib/postgresql/15/bin';
 
@@ -33,14 +32,6 @@ export function createHome(): { path: string; remove: () => void } {
   if (account.uid !== undefined) chownSync(path, account.uid, account.gid!);
   const keep = process.env['DRILL_KEEP'];
   return { path, remove: () => keep || rmSync(root, { recursive: true, force: true }) };
-}
-
-const execute = promisify(execFile);
-
-/** Runs a program to its end; what it printed. */
-export async function run(program: string, ...words: string[]): Promise<string> {
-  const { stdout } = await execute(program, words, { ...account, env: environment() });
-  return stdout;
 }
 
 export type Program = {

@@ -1,22 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { connect, type Db } from '../../src/lib/db/db.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
-import { freePort } from '../support/processes/free-port.ts';
+import { startCluster } from '../support/processes/cluster.ts';
 import { type Line, serviceLines } from './books.ts';
-import {
-  createHome,
-  type Program,
-  postgresPrograms,
-  postmasterOf,
-  run,
-  signalAll,
-  startProgram,
-  treeOf,
-} from './programs.ts';
-import { isAnswering, until } from './reach.ts';
+import { postmasterOf, signalAll, treeOf } from './programs.ts';
+import { until } from './reach.ts';
 import { type DrillScene, stage } from './scene.ts';
 
 const mostLagSeconds = 1;
@@ -42,8 +31,7 @@ type Phase = {
 export async function failingReplica({ short }: { short: boolean }): Promise<Line[]> {
   const phaseMs = short ? 1200 : 8000;
   await using ends = new AsyncDisposableStack();
-  const home = ends.adopt(createHome(), ({ remove }) => remove());
-  const servers = ends.adopt(await startWithStandby(home.path), ({ end }) => end());
+  const servers = await startWithStandby(ends);
   const db = ends.adopt(connect(servers.url, { connections: 2 }), (it) => it.end({ timeout: 1 }));
   const settings = {
     ASKBACK_READ_DATABASE_URL: servers.standby.url,
@@ -263,48 +251,11 @@ const countIn = (text: string) =>
 
 type Standby = Awaited<ReturnType<typeof startWithStandby>>['standby'];
 
-const urlAt = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`;
-
-/** A primary and a streaming replica of it, which `pg_basebackup` copies while the primary serves. */
-async function startWithStandby(home: string) {
-  await using begun = new AsyncDisposableStack();
-  const folders = { primary: join(home, 'primary'), standby: join(home, 'standby') };
-  const ports = { primary: freePort(), standby: freePort() };
-  await run(
-    `${postgresPrograms}/initdb`,
-    '-D',
-    folders.primary,
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '--no-sync',
-    '--encoding',
-    'UTF8',
-    '--locale',
-    'C.UTF-8',
-  );
-  const primary = startServer(home, folders.primary, ports.primary);
-  begun.defer(() => primary.end('SIGQUIT'));
-  await until('the primary answers', () => isAnswering(urlAt(ports.primary)));
-  await run(
-    `${postgresPrograms}/pg_basebackup`,
-    '-h',
-    '127.0.0.1',
-    '-p',
-    String(ports.primary),
-    '-U',
-    'postgres',
-    '-D',
-    folders.standby,
-    '-R',
-    '-c',
-    'fast',
-    '--no-sync',
-  );
-  let program = startServer(home, folders.standby, ports.standby);
-  begun.defer(() => program.end('SIGQUIT'));
-  const url = urlAt(ports.standby);
+/** A primary and a streaming replica of it, whose log says what it is asked. */
+async function startWithStandby(ends: AsyncDisposableStack) {
+  const { primary, addReplica, restart } = await startCluster({ after: (end) => ends.defer(end) });
+  let server = await addReplica();
+  const { url } = server;
   const ask = async (statement: string) => {
     const db = connect(url, { connections: 1 });
     const asked = () =>
@@ -317,50 +268,27 @@ async function startWithStandby(home: string) {
       );
     await until('the replica does it', asked).finally(() => db.end({ timeout: 1 }));
   };
-  const answers = () => until('the replica answers', () => isAnswering(url));
-  await answers();
-
+  await ask("alter system set log_line_prefix = '%a '");
+  await ask("alter system set log_statement = 'all'");
+  await ask('select pg_reload_conf()');
   const standby = {
     url,
     ask,
     /** The postmaster first, so that it ends no backend in an orderly way. */
     async kill() {
-      signalAll(treeOf(postmasterOf(folders.standby)!), 'SIGKILL');
-      await program.end('SIGKILL');
+      signalAll(treeOf(postmasterOf(server.folder)!), 'SIGKILL');
+      await server.kill();
     },
     async start() {
-      program = startServer(home, folders.standby, ports.standby);
-      await answers();
+      server = await restart(server);
     },
-    /** How many reads of the API it has been asked, as its own log says. */
-    reads: () => readFileSync(join(home, 'standby.log'), 'utf8').match(readLine)?.length ?? 0,
+    /** How many reads of the API it has been asked since it started, as its own log says. */
+    reads: () => server.log().match(readLine)?.length ?? 0,
   };
-  const ends = begun.move();
-  return { url: urlAt(ports.primary), standby, end: () => ends.disposeAsync() };
+  return { url: primary.url, standby };
 }
 
 /** A replica that is far behind ends what its replay would have to wait for. */
 const conflictWithReplay = '40001';
 
 const readLine = /^askback reads LOG: {2}execute [^:]+:\s+select \(/gm;
-
-function startServer(home: string, folder: string, port: number): Program {
-  const settings = [
-    'listen_addresses=127.0.0.1',
-    `port=${port}`,
-    `unix_socket_directories=${home}`,
-    'max_connections=200',
-    'fsync=off',
-    'shared_buffers=64MB',
-    'wal_keep_size=512MB',
-    'wal_receiver_status_interval=1s',
-    'wal_retrieve_retry_interval=500ms',
-    ...(folder.endsWith('standby') ? ['log_statement=all', 'log_line_prefix=%a '] : []),
-  ].flatMap((each) => ['-c', each]);
-  const name = folder.endsWith('standby') ? 'standby' : 'primary';
-  return startProgram({
-    home,
-    name,
-    command: [`${postgresPrograms}/postgres`, '-D', folder, ...settings],
-  });
-}

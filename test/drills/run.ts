@@ -21,7 +21,7 @@ import { rollingRestarts } from './rolling.ts';
  * |---|---|
  * | `rolling.ts`, `failover.ts`, ... | one drill each: what is broken, and when |
  * | `scene.ts`, `traffic.ts`, `books.ts` | services with their surroundings; callers; the ledger |
- * | `programs.ts`, `proxy.ts`, `patroni.ts`, ... | programs of others, started and broken |
+ * | `programs.ts`, `proxy.ts`, `reach.ts` | programs of others, started, broken and waited for |
  */
 const drills: Readonly<Record<string, (options: { short: boolean }) => Promise<Line[]>>> = {
   'rolling restarts': rollingRestarts,
