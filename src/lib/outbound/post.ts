@@ -213,6 +213,7 @@ function readable(kept: Buffer[], bytes: number): string {
 export function secondsOf(header: string | string[] | undefined, now: number): number | null {
   if (typeof header !== 'string') return null;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);
-  const at = Date.parse(header);
+  // `Date.parse` takes -3 and 0.5 for dates. Those of HTTP begin with a day of the week.
+  const at = /^\s*[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(at) ? null : Math.max((at - now) / 1000, 0);
 }

@@ -13,6 +13,8 @@ const headers: [header: string | string[] | undefined, seconds: number | null][]
   ['', null],
   ['123456789', 123_456_789],
   ['soon', null],
+  ['-3', null],
+  ['0.5', null],
   ['Sun, 99 Foo 1994 08:49:37 GMT', null],
 ];
 for (const [header, seconds] of headers) {
