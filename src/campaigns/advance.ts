@@ -44,7 +44,7 @@ import { nextOpening, type PacedMails, pacedMails } from './rules.ts';
 
 const mailsPerBatch = 1000;
 /** More claimed mails than this never wait for the mail server: pausing withdraws them, and a look back is cheap. */
-const mostOpenMails = 4000;
+const maxOpenMails = 4000;
 const lookEveryMs = 1000;
 /** While there is more to claim: the mail server is not kept waiting. */
 const refillEveryMs = 200;
@@ -108,14 +108,14 @@ async function takeStep(tx: Sql, tools: AdvanceTools, job: CampaignTurn): Promis
 
 async function mail(tx: Sql, campaign: CampaignState, { open, now }: { open: number; now: Date }) {
   const { per_hour: perHour, next_mail_at: nextMailAt, waiting } = campaign;
-  const room = Math.min(mailsPerBatch, mostOpenMails - open, waiting);
+  const room = Math.min(mailsPerBatch, maxOpenMails - open, waiting);
   const paced = pacedMails({ perHour, nextMailAt, now }, Math.max(room, 0));
   if (paced.mails > 0) await claimBatch(tx, campaign, paced, now);
   const isFull = paced.mails === mailsPerBatch && waiting > mailsPerBatch;
-  if (isFull && open + mailsPerBatch < mostOpenMails) return 'again';
+  if (isFull && open + mailsPerBatch < maxOpenMails) return 'again';
   const hasMore = waiting > paced.mails;
   const paceMs = hasMore ? (paced.nextMailAt?.getTime() ?? 0) : 0;
-  const lookMs = hasMore && perHour === null && open < mostOpenMails ? refillEveryMs : lookEveryMs;
+  const lookMs = hasMore && perHour === null && open < maxOpenMails ? refillEveryMs : lookEveryMs;
   return await lookAt(tx, campaign, new Date(Math.max(now.getTime() + lookMs, paceMs)));
 }
 

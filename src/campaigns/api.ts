@@ -134,16 +134,16 @@ const act = (word: 'pause' | 'resume' | 'stop', summary: string, about: string):
   },
 });
 
-const longestName = 200;
-const longestSearch = 320;
-const mostPerHour = 1_000_000;
-const longestWaitMs = 366 * 24 * 60 * 60 * 1000;
+const maxNameLength = 200;
+const maxSearchLength = 320;
+const maxPerHour = 1_000_000;
+const maxWaitMs = 366 * 24 * 60 * 60 * 1000;
 
 const CampaignName = v.pipe(
   v.string('must be text'),
   v.trim(),
   v.minLength(1, 'must not be empty'),
-  v.maxLength(longestName, `must be at most ${longestName} characters`),
+  v.maxLength(maxNameLength, `must be at most ${maxNameLength} characters`),
   v.check(isPlainLine, 'must be one line without control characters'),
 );
 
@@ -153,7 +153,7 @@ const SendAt = v.pipe(
   v.string('must be text'),
   v.regex(timeForm, 'must be an ISO 8601 time with its zone, such as 2027-01-31T12:00:00Z'),
   v.check(isInCalendar, 'must be a time that exists'),
-  v.check((text) => Date.parse(text) < Date.now() + longestWaitMs, 'must be within a year'),
+  v.check((text) => Date.parse(text) < Date.now() + maxWaitMs, 'must be within a year'),
   v.metadata({ format: 'date-time' }),
   v.transform((text) => new Date(text)),
 );
@@ -162,7 +162,7 @@ export const PerHour = v.pipe(
   v.number('must be a number'),
   v.integer('must be a whole number'),
   v.minValue(1, 'must be at least 1'),
-  v.maxValue(mostPerHour, `must be at most ${mostPerHour}`),
+  v.maxValue(maxPerHour, `must be at most ${maxPerHour}`),
 );
 
 export const ResultsQuery = v.object({
@@ -172,7 +172,7 @@ export const ResultsQuery = v.object({
       v.pipe(
         v.string(),
         v.trim(),
-        v.maxLength(longestSearch, `must be at most ${longestSearch} characters`),
+        v.maxLength(maxSearchLength, `must be at most ${maxSearchLength} characters`),
         v.check((text) => !text.includes('\u0000'), 'must not contain NUL'),
       ),
     ),

@@ -109,7 +109,7 @@ async function control(
 }
 
 const examplesOfReason = 8;
-const mostRejects = 1000;
+const maxRejects = 1000;
 
 type Example = { email: string; remark: string | null };
 
@@ -120,7 +120,7 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const examples = new Map<string, Example[]>();
   const [contacts, rejects, judged] = await Promise.all([
     countContacts(sql, survey),
-    listRejects(sql, survey, mostRejects),
+    listRejects(sql, survey, maxRejects),
     judgeCampaign(sql, survey, (some) => keepExamples(examples, some)),
   ]);
   const alreadyAsked = Math.max(contacts - judged.total, 0);
@@ -166,7 +166,7 @@ export async function* exportJudgement(sql: Sql, survey: OrgSurvey) {
     });
     yield lines.join('');
   }
-  const rejects = await listRejects(sql, survey, mostRejects);
+  const rejects = await listRejects(sql, survey, maxRejects);
   yield rejects
     .map(({ line, value, reason }) => csvLine([value, false, reason, 'invalid_email', line]))
     .join('');

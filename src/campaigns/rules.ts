@@ -2,7 +2,7 @@ import type { SendWindow } from '../surveys/schemas.ts';
 
 const hourMs = 60 * 60 * 1000;
 /** A campaign that was late by more than this does not catch up: its mails stay spread evenly. */
-const mostLagMs = 5000;
+const maxLagMs = 5000;
 
 type Pace = { perHour: number | null; nextMailAt: Date | null; now: Date };
 
@@ -16,7 +16,7 @@ export function pacedMails({ perHour, nextMailAt, now }: Pace, atMost: number): 
   if (perHour === null) return { mails: atMost, nextMailAt: null };
   const everyMs = hourMs / perHour;
   const nowMs = now.getTime();
-  const dueMs = Math.max(nextMailAt?.getTime() ?? nowMs, nowMs - mostLagMs);
+  const dueMs = Math.max(nextMailAt?.getTime() ?? nowMs, nowMs - maxLagMs);
   const due = dueMs > nowMs ? 0 : Math.floor((nowMs - dueMs) / everyMs) + 1;
   const mails = Math.min(due, atMost);
   return { mails, nextMailAt: new Date(dueMs + mails * everyMs) };

@@ -25,13 +25,13 @@ export function sendRoutes(tools: RouteTools) {
 }
 
 const contactFields: readonly string[] = ['email', 'name', 'properties'];
-const mostNames = 10;
+const maxNames = 10;
 
 /** Says of a contact what a client needs to find its own mistake: which place it had, and what was not read of it. */
 const noting = (contacts: readonly unknown[]) => (result: ContactResult, index: number) => {
   const contact = contacts[index];
   const fields = typeof contact === 'object' && contact !== null ? Object.keys(contact) : [];
-  const ignored = fields.filter((name) => !contactFields.includes(name)).slice(0, mostNames);
+  const ignored = fields.filter((name) => !contactFields.includes(name)).slice(0, maxNames);
   return {
     ...result,
     ...(result.status === 'invalid' && { index }),

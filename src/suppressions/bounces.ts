@@ -69,10 +69,10 @@ export function classifyReport({ kind, statuses, feedback }: Report, email: stri
   const concerned = own.length > 0 ? own : statuses;
   if (concerned.length === 0 || !concerned.every(isHard)) return none;
   const { status, diagnostic } = concerned[0]!;
-  return { action: 'bounced', detail: `${status} ${diagnostic}`.trim().slice(0, longestDetail) };
+  return { action: 'bounced', detail: `${status} ${diagnostic}`.trim().slice(0, maxDetailLength) };
 }
 
-const longestDetail = 500;
+const maxDetailLength = 500;
 const complaints = new Set(['abuse', 'opt-out', 'opt-out-list']);
 
 /** Whether nothing will ever arrive there. Full, busy, too large or taken for spam is not that. */

@@ -25,7 +25,7 @@ export type Report = {
 
 type Fields = ReadonlyMap<string, string>;
 
-const mostRecipients = 100;
+const maxRecipients = 100;
 const deepestNesting = 8;
 
 /**
@@ -53,7 +53,7 @@ export async function readReport(message: Uint8Array): Promise<Report> {
 
   if (isReport && status) {
     const groups = fieldGroups(textOf(status));
-    const statuses = groups.slice(1, 1 + mostRecipients).map(statusOf);
+    const statuses = groups.slice(1, 1 + maxRecipients).map(statusOf);
     return { ...about(outer, original), kind: 'delivery', statuses, feedback: '' };
   }
   if (isReport && feedback) {
@@ -67,19 +67,19 @@ export async function readReport(message: Uint8Array): Promise<Report> {
 }
 
 // The parser's time grows with the lines of a message and with the length of its headers.
-const mostBytes = 64 * 1024;
-const mostLines = 2000;
-const mostLineBytes = 2000;
-const mostHeaderBytes = 12 * 1024;
+const maxBytes = 64 * 1024;
+const maxLines = 2000;
+const maxLineBytes = 2000;
+const maxHeaderBytes = 12 * 1024;
 
 /** As much of a message as any sender may cost: overlong lines are shortened first. */
 function beginningOf(message: Uint8Array): Uint8Array {
   const text = Buffer.from(message.buffer, message.byteOffset, message.length).toString('latin1');
   const lines: string[] = [];
   let bytes = 0;
-  for (let at = 0; at < text.length && lines.length < mostLines && bytes < mostBytes; ) {
+  for (let at = 0; at < text.length && lines.length < maxLines && bytes < maxBytes; ) {
     const end = text.indexOf('\n', at) < 0 ? text.length : text.indexOf('\n', at);
-    const line = text.slice(at, Math.min(end, at + mostLineBytes));
+    const line = text.slice(at, Math.min(end, at + maxLineBytes));
     lines.push(line);
     bytes += line.length + 1;
     at = end + 1;
@@ -89,9 +89,9 @@ function beginningOf(message: Uint8Array): Uint8Array {
 
 function shortenHeaders(text: string): string {
   const end = /\r?\n\r?\n/.exec(text)?.index ?? text.length;
-  if (end <= mostHeaderBytes) return text;
-  const lastLineEnd = text.lastIndexOf('\n', mostHeaderBytes);
-  return text.slice(0, lastLineEnd < 0 ? mostHeaderBytes : lastLineEnd) + text.slice(end);
+  if (end <= maxHeaderBytes) return text;
+  const lastLineEnd = text.lastIndexOf('\n', maxHeaderBytes);
+  return text.slice(0, lastLineEnd < 0 ? maxHeaderBytes : lastLineEnd) + text.slice(end);
 }
 
 /** qmail sends plain text: a sentence, a paragraph for each recipient, then the message itself. */
@@ -110,7 +110,7 @@ const qmailSeparator =
 
 const qmailStatuses = (notice: string): RecipientStatus[] =>
   [...notice.matchAll(/^<([^>\n]{3,254})>:\n((?:.+\n?){1,20})/gm)]
-    .slice(0, mostRecipients)
+    .slice(0, maxRecipients)
     .map(([, recipient = '', paragraph = '']) => {
       const diagnostic = paragraph.replace(/\s+/g, ' ').trim();
       const status = /[( #]([245]\.\d{1,3}\.\d{1,3})\b/.exec(diagnostic)?.[1] ?? '5.0.0';

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 
-const longestAddress = 254;
-const longestLocalPart = 64;
+const maxAddressLength = 254;
+const maxLocalPartLength = 64;
 
 /** A contact or sender as mail shows it. Never joined into one string, which would have to be parsed again. */
 export type Mailbox = { name: string | null; address: string };
@@ -19,9 +19,9 @@ export function mailableAddress(text: string): string | undefined {
   const at = trimmed.lastIndexOf('@');
   const local = trimmed.slice(0, Math.max(at, 0));
   const domain = asciiDomain(trimmed.slice(at + 1));
-  if (!domain || local.length > longestLocalPart || !localForm.test(local)) return undefined;
+  if (!domain || local.length > maxLocalPartLength || !localForm.test(local)) return undefined;
   const address = `${local}@${domain}`;
-  return address.length <= longestAddress ? address : undefined;
+  return address.length <= maxAddressLength ? address : undefined;
 }
 
 const localForm = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;

@@ -189,7 +189,7 @@ type Reply = { code: number; text: string } | { ended: string };
 /** Commands to and replies from a server that has greeted us, over one connection. */
 type Conversation = ReturnType<typeof converse>;
 
-const longestReply = 64 * 1024;
+const maxReplyLength = 64 * 1024;
 
 /**
  * Takes over a connection that nodemailer has opened, encrypted and logged in to, and that it goes on to
@@ -270,7 +270,7 @@ function replyReader(onReply: (reply: Reply) => void) {
       onReply({ code: Number(wholeLine.exec(line)?.[1] ?? 0), text: decoded(lines) });
       lines = '';
     }
-    return rest.length + lines.length <= longestReply;
+    return rest.length + lines.length <= maxReplyLength;
   };
 }
 
@@ -350,12 +350,12 @@ const tooLarge = (maxBytes: number) =>
 /** For an address that no server would take. */
 export const unmailable = (response: string) => refusedHere(553, '5.1.3', response);
 
-const longestResponse = 500;
+const maxResponseLength = 500;
 
 /** On one line and of bounded length: it is shown to people and kept with the row. */
 export const tidy = (text: string) =>
   text
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-    .slice(0, longestResponse)
+    .slice(0, maxResponseLength)
     .toWellFormed(); // last: the cut may leave half a pair, which Postgres refuses

@@ -62,11 +62,11 @@ export function slotValue(slots: Readonly<Record<string, string>>, name: string)
 const plainWord = /^[A-Za-z0-9_-]{1,72}$/;
 
 // Of the 76 allowed: a soft line break may follow, and a dot may take two more.
-const longestLine = 73;
+const maxLineLength = 73;
 
 /** No line begins with a dot: it would have to be doubled on the way, and not everybody undoes that. */
 const quotedPrintable = (text: string) =>
-  wrap(encode(text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')), longestLine).replace(
+  wrap(encode(text.toWellFormed().replace(/\r\n|\r|\n/g, '\r\n')), maxLineLength).replace(
     /^\./gm,
     '=2E',
   );
