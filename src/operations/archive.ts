@@ -9,15 +9,15 @@ import { restore } from '../lib/backup/restore.ts';
 import { command, flag, option, optional, UsageError } from '../lib/cli/command.ts';
 import { writeTextFile } from '../lib/cli/files.ts';
 import { placeSecretKey, readSecretKey } from '../lib/crypto/secrets.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
+import type { Sql } from '../lib/db/db.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
 import { listAssets, readAsset } from '../lib/process/lifecycle.ts';
 import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
 import { type ErasedAgain, eraseAgain } from '../people/erase.ts';
-import { type FiledErasure, readErasures } from '../people/receipts-file.ts';
+import { readErasures } from '../people/receipts-file.ts';
 import { giveUpAfterRestore } from '../sends/mail-job.ts';
-import { type Config, configuredSecrets } from '../settings.ts';
+import { configuredSecrets } from '../settings.ts';
 import { hasOrganizations } from './queries.ts';
 
 export const archive: Archive = {
@@ -78,7 +78,11 @@ const restoreCommand = command({
     }
     const filed = given.erasures === undefined ? undefined : await readErasures(given.erasures);
     const restored = given.file === undefined ? undefined : await fill(tools, given.file);
-    const again = filed && (await inDatabase(tools, (db, config) => repeat({ db, config }, filed)));
+    const again =
+      filed &&
+      (await inDatabase(tools, (db, config) =>
+        eraseAgain({ db, secrets: configuredSecrets(config, config.dataDir) }, filed),
+      ));
     const said = [
       restored && `restored ${restored.rows} rows of the backup made at ${restored.created_at}`,
       again && repeatedText(again),
@@ -105,9 +109,6 @@ async function fill(tools: CommandTools, file: string) {
     await close();
   }
 }
-
-const repeat = ({ db, config }: { db: Db; config: Config }, filed: readonly FiledErasure[]) =>
-  eraseAgain({ db, secrets: configuredSecrets(config, config.dataDir) }, filed);
 
 const repeatedText = ({ receipts, erased_again, unknown_organizations }: ErasedAgain) =>
   `receipts of erasures: ${receipts}; persons that were there and are erased again: ${erased_again}` +

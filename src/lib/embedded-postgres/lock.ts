@@ -33,7 +33,13 @@ export function openLock({ path, account }: DataFolder, name: string): Lock {
   };
   const take = (statements: string) => {
     release();
-    held = attempt(db, statements);
+    try {
+      db.exec(`pragma journal_mode = memory; ${statements}`); // nothing is ever written, so nothing to undo
+      held = true;
+    } catch (error) {
+      if (db.isTransaction) db.exec('rollback');
+      if ((error as { errcode?: number }).errcode !== sqliteBusy) throw error;
+    }
     return held;
   };
   return {
@@ -55,16 +61,5 @@ export async function waitFor(take: () => boolean, what: string, seconds: number
       throw new Refusal('unavailable', `another process has been ${what} for ${seconds} seconds`);
     }
     await sleep(pollMs);
-  }
-}
-
-function attempt(db: DatabaseSync, statements: string): boolean {
-  try {
-    db.exec(`pragma journal_mode = memory; ${statements}`); // nothing is ever written, so nothing to undo
-    return true;
-  } catch (error) {
-    if (db.isTransaction) db.exec('rollback');
-    if ((error as { errcode?: number }).errcode === sqliteBusy) return false;
-    throw error;
   }
 }

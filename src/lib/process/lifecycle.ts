@@ -62,31 +62,13 @@ const limitMs = 2000;
 
 /** What is wrong, by the name of the check. A check that throws or does not end counts as failed. */
 export async function failedChecks(checks: Checks): Promise<Record<string, string>> {
-  const looks = Object.entries(checks).map(async ([name, check]) => [name, await inTime(check)]);
+  const looks = Object.entries(checks).map(async ([name, check]) => {
+    // A check that throws at once fails like one that throws later.
+    const answer = (async () => await check())().catch(() => 'could not be checked');
+    return [name, await withinMs(answer, limitMs, () => 'did not answer in time')];
+  });
   return Object.fromEntries((await Promise.all(looks)).filter(([, why]) => why !== undefined));
 }
-
-/** A check that throws at once fails like one that throws later. */
-const begin = async (check: Check) => await check();
-
-async function inTime(check: Check): Promise<string | undefined> {
-  try {
-    return await withinMs(begin(check), limitMs, () => 'did not answer in time');
-  } catch {
-    return 'could not be checked';
-  }
-}
-
-/** What a process that serves has done for the last time when it is ready. */
-const notForServing = [
-  'child',
-  'addon',
-  'wasi',
-  'ffi',
-  'inspector',
-  'fs.write',
-  'fs.read',
-] as const;
 
 /**
  * Gives up, for good, everything but the network. Call it when start-up is over: files that are open stay
@@ -97,7 +79,10 @@ export function keepOnlyNetwork() {
   const { permission } = process;
   if (!permission) return;
   keepThreadsToLibrary();
-  for (const scope of notForServing) permission.drop(scope);
+  for (const scope of ['child', 'addon', 'wasi', 'ffi', 'inspector'] as const)
+    permission.drop(scope);
+  permission.drop('fs.write');
+  permission.drop('fs.read');
 }
 
 /**

@@ -25,7 +25,8 @@ export async function reachServiceManager(
     failing = err !== null;
   };
   const notify = (...lines: string[]) => {
-    if (descriptor !== undefined) send(descriptor, lines, logFailure);
+    // Not waited for: a service manager that does not listen must not keep anybody waiting.
+    if (descriptor !== undefined) write(descriptor, lines.join('\n'), logFailure);
   };
   if (watchdogMs !== null && (watchdogPid ?? process.pid) === process.pid) {
     setInterval(() => notify('WATCHDOG=1'), watchdogMs / 2).unref();
@@ -49,20 +50,11 @@ async function connectTo(path: string): Promise<number> {
     socket: { arguments: ['int32', 'int32', 'int32'], return: 'int32' },
     connect: { arguments: ['int32', 'buffer', 'uint32'], return: 'int32' },
   });
-  const address = addressOf(path);
+  // A path that begins with @ is a name in the kernel, where a zero stands for the @.
+  const family = Buffer.from(new Uint16Array([unixFamily]).buffer);
+  const address = Buffer.concat([family, Buffer.from(path.replace(/^@/, '\0'))]);
   const descriptor = libc.functions.socket(unixFamily, datagram | closeOnExec, 0);
   const refused = libc.functions.connect(descriptor, address, address.length);
   if (refused) throw new Error(`NOTIFY_SOCKET: ${path} cannot be connected to`);
   return descriptor;
-}
-
-/** A path that begins with @ is a name in the kernel, where a zero stands for the @. */
-function addressOf(path: string): Buffer {
-  const family = Buffer.from(new Uint16Array([unixFamily]).buffer);
-  return Buffer.concat([family, Buffer.from(path.replace(/^@/, '\0'))]);
-}
-
-/** Not waited for: a service manager that does not listen must not keep anybody waiting. */
-function send(descriptor: number, lines: readonly string[], onEnd: (err: Error | null) => void) {
-  write(descriptor, lines.join('\n'), onEnd);
 }
