@@ -23,8 +23,21 @@ export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Wri
 
   return await inTransaction(tools.db, async (tx) => {
     await lockForLastResponse(tx, orgId, surveyId);
-    if (!(await releaseHeld(tx, held)))
+    const released = await tx`
+      with released as (
+        update responses
+        set held_reason = null
+        where org_id = ${orgId} and id = ${id} and held_reason is not null
+        returning id, org_id, comment
+      ), marked as (
+        ${markAnswered(tx, held, tx`exists (select from released)`)}
+      ), analyzed as (
+        ${insertWaiting(tx, tx`select org_id, id, null::text from released where comment is not null`)}
+      )
+      select from released`;
+    if (released.length === 0) {
       throw new Refusal('conflict', 'this response has been replaced meanwhile');
+    }
     await emit(tx, { orgId, events });
     await completeIfAnswered(tx, { orgId }, surveyId);
     const target = { kind: 'response', id };
@@ -81,20 +94,4 @@ export async function findHeld(sql: Sql, id: string) {
     left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
     where r.id = ${id}`;
   return held;
-}
-
-async function releaseHeld(sql: Sql, held: HeldResponse) {
-  const [released] = await sql<{ id: string }[]>`
-    with released as (
-      update responses
-      set held_reason = null
-      where org_id = ${held.org_id} and id = ${held.id} and held_reason is not null
-      returning id, org_id, comment
-    ), marked as (
-      ${markAnswered(sql, held, sql`exists (select from released)`)}
-    ), analyzed as (
-      ${insertWaiting(sql, sql`select org_id, id, null::text from released where comment is not null`)}
-    )
-    select id from released`;
-  return released;
 }

@@ -29,15 +29,7 @@ export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
   });
 }
 
-function SurveyList({
-  surveys,
-  total,
-  page,
-  limit,
-  search,
-  here,
-}: SurveyListProps & { here: string }) {
-  const meta = { page, limit, total };
+function SurveyList({ surveys, search, here, ...meta }: SurveyListProps & { here: string }) {
   return (
     <SearchedList
       {...{ path: here, meta }}
@@ -49,7 +41,7 @@ function SurveyList({
         value: search,
         placeholder: 'Name',
       }}
-      found={counted(total, 'survey')}
+      found={counted(meta.total, 'survey')}
       about="newest first"
       none={{
         title: 'No survey yet',
