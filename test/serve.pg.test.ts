@@ -111,9 +111,9 @@ test('a later second signal ends the service without waiting for requests in fli
 test('serve warns of a file of erasures that it cannot write, by the name of the setting', async () => {
   const file = '/nowhere/erasures.jsonl';
   const service = startService(environment({ ASKBACK_ERASURES_FILE: file, LOG_LEVEL: 'fatal' }));
-  assert.equal(
+  assert.match(
     await service.stderr.next(/^warning: /),
-    `warning: ASKBACK_ERASURES_FILE: receipts of erasures wait in the database: ${file} cannot be written, because its folder does not exist`,
+    new RegExp(`^warning: ASKBACK_ERASURES_FILE: .*${file} cannot be written`),
   );
   assert.equal(await service.stop(), 0);
 });
