@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Actor, Writer } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
-import type { Db, Sql } from '../lib/db/db.ts';
+import { type Db, type Sql, whenFull } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import type { RequestEnv } from '../lib/http/http.ts';
@@ -44,7 +44,8 @@ export const authenticate = ({ db, settings }: KeyTools) =>
     });
     const key = accept(c, settings, counted);
     const work = async () => {
-      if (counted.used === 1) await touchKey(db, key); // with the first request of a clock minute
+      // With the first request of a clock minute.
+      if (counted.used === 1) await touchKey(db, key).catch(whenFull(() => undefined));
       await next();
     };
     await inGroup(key.org_id, work, { waitMs: requestWaitMs });

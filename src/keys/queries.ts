@@ -1,4 +1,4 @@
-import { one, type Sql } from '../lib/db/db.ts';
+import { one, type Part, type Sql, whenFull } from '../lib/db/db.ts';
 import type { KeyParts } from './rules.ts';
 
 export type Permission = 'read' | 'write';
@@ -11,28 +11,31 @@ type Credentials = { key: KeyParts | undefined; address: string };
 
 /**
  * Finds a live key and counts the request against its minute; without a live key, against the address
- * that it came from. One statement: no request can slip between the check and the count.
+ * that it came from. One statement: no request can slip between the check and the count. A request that a full disk
+ * cannot count passes uncounted.
  */
 export async function countRequest(sql: Sql, { key, address }: Credentials) {
-  return one(
-    await sql<CountedRequest[]>`
-      -- all organizations
-      with live as materialized (
-        select id, org_id, name, permission
-        from api_keys
-        where public_id = ${key?.publicId ?? null}
-          and secret_hash = ${key?.secretHash ?? null}
-          and revoked_at is null
-          and (expires_at is null or expires_at > now())
-      ), counted as (
-        insert into rate_windows as w (subject, minute, count)
-        values (coalesce((select 'key:' || id from live), 'unknown:' || ${address}),
-                date_trunc('minute', now()), 1)
-        ${countOneMore(sql)}
-      )
-      select live.id, live.org_id, live.name, live.permission, counted.*
-      from counted left join live on true`,
-  );
+  const find = async (counted: Part) =>
+    one(
+      await sql<CountedRequest[]>`
+        -- all organizations
+        with live as materialized (
+          select id, org_id, name, permission
+          from api_keys
+          where public_id = ${key?.publicId ?? null}
+            and secret_hash = ${key?.secretHash ?? null}
+            and revoked_at is null
+            and (expires_at is null or expires_at > now())
+        ), counted as (${counted})
+        select live.id, live.org_id, live.name, live.permission, counted.*
+        from counted left join live on true`,
+    );
+  return await find(sql`
+    insert into rate_windows as w (subject, minute, count)
+    values (coalesce((select 'key:' || id from live), 'unknown:' || ${address}),
+            date_trunc('minute', now()), 1)
+    ${countOneMore(sql)}
+  `).catch(whenFull(() => find(sql`select 0 as used, 60 as resets_in_seconds`)));
 }
 
 type NewKey = KeyParts & {

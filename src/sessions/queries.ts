@@ -1,4 +1,4 @@
-import { deleteInBatches, one, type Sql } from '../lib/db/db.ts';
+import { deleteInBatches, one, type Part, type Sql, whenFull } from '../lib/db/db.ts';
 
 export type SignedInMember = {
   id: string;
@@ -33,18 +33,28 @@ type SessionRow = SignedInMember & {
  * the other organizations.
  */
 export async function findSession(sql: Sql, tokenHash: Buffer, slug = '') {
-  const [row] = await sql<SessionRow[]>`
+  const noteUse = sql`
+    update sessions
+    set used_at = now()
+    where id = (select "sessionId" from live) and used_at < now() - interval '1 minute'`;
+  const select = (noted: Part) => selectSession(sql, { tokenHash, slug, noted });
+  const [row] = await select(noteUse).catch(whenFull(() => select(sql`select`)));
+  if (!row) return undefined;
+  const { organization, otherOrganizations, ...member } = row;
+  return { member, organization, otherOrganizations };
+}
+
+type SessionPlace = { tokenHash: Buffer; slug: string; noted: Part };
+
+const selectSession = async (sql: Sql, { tokenHash, slug, noted }: SessionPlace) =>
+  await sql<SessionRow[]>`
     -- all organizations
     with live as materialized (
       select m.id, m.name, m.email, m.is_operator as "isOperator", s.id as "sessionId", s.proved_at as "provedAt"
       from sessions s
       join members m on m.id = s.member_id
       where s.token_hash = ${tokenHash} and not s.awaits_code and ${isLive(sql, 's.')}
-    ), used as (
-      update sessions
-      set used_at = now()
-      where id = (select "sessionId" from live) and used_at < now() - interval '1 minute'
-    ), own as (
+    ), used as (${noted}), own as (
       select o.id, o.name, o.slug, o.color, o.time_zone, m.role,
              o.slug = ${slug} or (
                o.id is not distinct from (select org_id from former_slugs where slug = ${slug})
@@ -62,10 +72,6 @@ export async function findSession(sql: Sql, tokenHash: Buffer, slug = '') {
                                      order by lower(name), slug), '[]'::json)
             from own where not is_current) as "otherOrganizations"
     from live`;
-  if (!row) return undefined;
-  const { organization, otherOrganizations, ...member } = row;
-  return { member, organization, otherOrganizations };
-}
 
 /** A session ends 30 days after the last use and 90 days after it began. */
 const isLive = (sql: Sql, alias = '') => sql`

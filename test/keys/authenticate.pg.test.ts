@@ -146,6 +146,30 @@ test('a header cannot claim another address', async () => {
   assert.equal((await callFrom('203.0.113.11', claim)).status, 429);
 });
 
+test('a read passes uncounted when the disk has no room for its count', async () => {
+  const { id, read } = await makeClient(db);
+  await db`
+    create function no_room() returns trigger language plpgsql as
+      $$ begin raise 'could not extend file' using errcode = 'disk_full'; end $$`;
+  await db`create trigger full_disk before insert on rate_windows execute function no_room()`;
+  await db`create trigger full_disk before update on api_keys execute function no_room()`;
+  try {
+    const answer = await app.request('/api/v1/surveys', { headers: read });
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('RateLimit'), '"default";r=100;t=60');
+    assert.equal((await call({ 'X-API-Key': 'x' })).status, 401);
+    await db`drop trigger full_disk on rate_windows`;
+    assert.equal((await call(read)).status, 404);
+  } finally {
+    await db`drop function no_room cascade`;
+  }
+  assert.equal(
+    (await db`select last_used_at from api_keys where org_id = ${id} and last_used_at is not null`)
+      .length,
+    0,
+  );
+});
+
 const call = async (headers: Record<string, string>) => app.request(anywhere, { headers });
 
 const callFrom = async (remoteAddress: string, headers: Record<string, string>) =>

@@ -105,3 +105,15 @@ test('a proof counts for the session that gave it alone', async () => {
   assert.ok((await provedAt(proved.tokenHash)) > ago(1));
   assert.deepEqual(await provedAt(other.tokenHash), proved_at);
 });
+
+test('a session is found when the disk has no room to note its use', async () => {
+  const member = await makeMember(db);
+  const { tokenHash } = await beginSession(member, { used_at: ago(5) });
+  await db`
+    create function no_room() returns trigger language plpgsql as
+      $$ begin raise 'could not extend file' using errcode = 'disk_full'; end $$`;
+  await db`create trigger full_disk before update on sessions execute function no_room()`;
+  const found = await findSession(db, tokenHash);
+  await db`drop function no_room cascade`;
+  assert.equal(found?.member.id, member);
+});

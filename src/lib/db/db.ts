@@ -147,6 +147,14 @@ export function isDatabaseFull(error: unknown): boolean {
   return code === diskFull || (code === internalError && message === noRoomToConnect);
 }
 
+/** For a read that also writes a note, such as a count of requests: a full disk leaves out the note, not the read. */
+export const whenFull =
+  <T>(readOnly: () => T) =>
+  (error: unknown): T => {
+    if (isDatabaseFull(error)) return readOnly();
+    throw error;
+  };
+
 export const poolBusy = 'POOL_BUSY';
 export const isPoolBusy = (error: unknown): boolean => codeOf(error) === poolBusy;
 
