@@ -105,7 +105,7 @@ type Start = {
 
 /** One step for each part. They stop in the reverse of this order: first what brings work, last what it needs. */
 async function start({ config, where, log, parts, tools: { say, environment } }: Start) {
-  const { role } = config;
+  const { role, trustedProxies } = config;
   await parts.start(
     'lines',
     () => writeLines(log),
@@ -119,7 +119,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   const counting = await parts.start('counting', startCounting);
   const listener = await parts.start(
     'port',
-    () => listen(where.requests, { showStarting }).catch(nameHost),
+    () => listen(where.requests, { showStarting, trustedProxies }).catch(nameHost),
     (it) => it.close(),
   );
   const metricsListener = await takeMetricsAddress(where.metrics, { parts, say });

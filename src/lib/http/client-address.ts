@@ -12,7 +12,7 @@ export function trustProxies(
   ranges: readonly string[],
   onUntrusted: (peer: string) => void = () => {},
 ): (c: Context, next: Next) => Promise<void> {
-  const trusted: ProxyRanges = ranges.map((range) => ipaddr.parseCIDR(range));
+  const trusted = parseRanges(ranges);
   return (c, next) => {
     const peer = peerOf(c);
     if (peer !== undefined) {
@@ -37,10 +37,22 @@ export function clientAddress(c: Context): string {
   return address === undefined ? 'unknown' : networkOf(address);
 }
 
+/** The client of a connection, as limits count it; undefined for a trusted proxy, which connects for many. */
+export function limitedClient(ranges: readonly string[]) {
+  const trusted = parseRanges(ranges);
+  return (remoteAddress: string | undefined): string | undefined => {
+    const address = readAddress(remoteAddress);
+    if (address === undefined || isTrusted(address, trusted)) return undefined;
+    return networkOf(address);
+  };
+}
+
 /** The other end of the socket. A request that came over none, in a test, has no peer. */
-function peerOf(c: Context): string | undefined {
-  const remote = c.env?.incoming ? getConnInfo(c).remote.address : undefined;
-  const address = remote?.replace(/%.*$/, '') ?? '';
+const peerOf = (c: Context) =>
+  c.env?.incoming ? readAddress(getConnInfo(c).remote.address) : undefined;
+
+function readAddress(remoteAddress = ''): string | undefined {
+  const address = remoteAddress.replace(/%.*$/, '');
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : undefined;
 }
 
@@ -64,6 +76,9 @@ type Hops = readonly (string | null)[];
 export type ForwardingHeaders = { list?: string | undefined; standard?: string | undefined };
 
 type ProxyRanges = readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
+
+const parseRanges = (ranges: readonly string[]): ProxyRanges =>
+  ranges.map((range) => ipaddr.parseCIDR(range));
 
 /**
  * The peer, or behind a trusted proxy the nearest forwarded address that is not trusted. If the two headers differ, the

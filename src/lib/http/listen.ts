@@ -6,6 +6,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
 import { Refusal } from '../../errors.ts';
 import { answerBrokenRequest } from './body.ts';
+import { limitConnections } from './connection-limits.ts';
 import { createDrain } from './http.ts';
 import { isLoopbackHost } from './http-address.ts';
 
@@ -18,10 +19,12 @@ export type Listener = Awaited<ReturnType<typeof listen>>;
 /** Connections that may wait to be accepted; the kernel has a limit of its own, often this one. */
 const backlog = 4096;
 
-const usualLimits = { headMs: 10_000, requestMs: 30_000, connections: 4000 };
+const usualLimits = { headMs: 10_000, requestMs: 30_000, connections: 4000, perClient: 256 };
 
 type ListenOptions = {
   limits?: typeof usualLimits;
+  /** CIDR ranges; each of their addresses connects for many clients. */
+  trustedProxies?: readonly string[];
   /** The page for a browser while the service starts; programs get JSON. */
   showStarting?: (request: Request) => Response | undefined;
 };
@@ -32,7 +35,7 @@ type ListenOptions = {
  */
 export async function listen(
   where: ListenAddress,
-  { limits = usualLimits, showStarting = () => undefined }: ListenOptions = {},
+  { limits = usualLimits, trustedProxies = [], showStarting = () => undefined }: ListenOptions = {},
 ) {
   let answer = getRequestListener((request) => showStarting(request) ?? starting(request));
   const options: ServerOptions = {
@@ -43,10 +46,10 @@ export async function listen(
   const passed = 'descriptors' in where ? where.descriptors.map(holdSocket) : [];
   const servers = Array.from({ length: passed.length || 1 }, () => {
     const server = createServer(options, (request, response) => void answer(request, response));
-    server.maxConnections = limits.connections;
     server.on('clientError', answerBrokenRequest);
     return server;
   });
+  limitConnections(servers, limits, trustedProxies);
   const drain = createDrain(servers);
   if ('port' in where) await listenOn(servers[0]!, { port: where.port, host: where.host });
   const { host, port } =

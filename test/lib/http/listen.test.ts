@@ -9,13 +9,19 @@ import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
 import { listen } from '../../../src/lib/http/listen.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 
-const generous = { headMs: 60_000, requestMs: 60_000, connections: 10 };
+const generous = { headMs: 60_000, requestMs: 60_000, connections: 10, perClient: 10 };
 
-async function opened(t: TestContext, limits: Partial<typeof generous>) {
+async function opened(
+  t: TestContext,
+  limits: Partial<typeof generous>,
+  trustedProxies: string[] = [],
+) {
   const log = createLog({ level: 'silent' });
   let ended: (status: number) => void = () => {};
+  let begun: () => void = () => {};
   const app = new Hono<RequestEnv>()
     .use(async (c, next) => {
+      begun();
       await next();
       ended(c.res.status);
     })
@@ -24,7 +30,7 @@ async function opened(t: TestContext, limits: Partial<typeof generous>) {
     .post('/begun', () => new Response(endless()));
   const listener = await listen(
     { host: '127.0.0.1', port: 0 },
-    { limits: { ...generous, ...limits } },
+    { limits: { ...generous, ...limits }, trustedProxies },
   );
   t.after(() => listener.close());
   await listener.open(app.fetch);
@@ -35,7 +41,8 @@ async function opened(t: TestContext, limits: Partial<typeof generous>) {
     return socket;
   };
   const requestEnded = () => new Promise<number>((resolve) => (ended = resolve));
-  return { send, requestEnded };
+  const requestBegun = () => new Promise<void>((resolve) => (begun = resolve));
+  return { send, requestBegun, requestEnded };
 }
 
 /** A body that begins and stays open. */
@@ -84,12 +91,48 @@ test('an answer that has begun is not followed by another one', async (t) => {
   assert.doesNotMatch(answer, /408/);
 });
 
-test('a client beyond the number of connections is hung up on, and the others are answered', async (t) => {
-  const { send } = await opened(t, { connections: 1 });
-  const first = send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n');
-  await once(first, 'connect');
-  assert.equal(await text(send('POST / HTTP/1.1\r\nHost: a\r\n\r\n')).catch(() => ''), '');
-  first.write('ok');
-  assert.match(String((await once(first, 'data'))[0]), /^HTTP\/1.1 200 OK/);
-  first.destroy();
+const unfinished = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n';
+const whole = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok';
+
+for (const limits of [{ connections: 1 }, { perClient: 1 }]) {
+  const [limit] = Object.keys(limits);
+  test(`a connection above ${limit} is closed when every other has a request`, async (t) => {
+    const { send, requestBegun } = await opened(t, limits);
+    const begun = requestBegun();
+    const first = send(unfinished);
+    await begun;
+    assert.equal(await text(send(whole)).catch(() => ''), '');
+    first.write('ok');
+    assert.match(String((await once(first, 'data'))[0]), /^HTTP\/1.1 200 OK/);
+    first.destroy();
+  });
+
+  test(`a connection above ${limit} replaces the one that was idle longest`, async (t) => {
+    const { send } = await opened(t, Object.fromEntries([[limit!, 2]]));
+    const answered = send(whole);
+    await once(answered, 'data');
+    const silent = send('');
+    await once(silent, 'connect');
+    silent.resume();
+    answered.write(whole);
+    await once(answered, 'data');
+
+    const newest = send(whole);
+
+    assert.match(String((await once(newest, 'data'))[0]), /^HTTP\/1.1 200 OK/);
+    assert.ok(silent.closed || (await once(silent, 'close')));
+    assert.equal(answered.closed, false);
+    for (const socket of [answered, newest]) socket.destroy();
+  });
+}
+
+test('a trusted proxy holds more connections than a client', async (t) => {
+  const { send } = await opened(t, { perClient: 1 }, ['127.0.0.0/8']);
+  const silent = send('');
+  await once(silent, 'connect');
+  silent.resume();
+  const second = send(whole);
+  await once(second, 'data');
+  assert.equal(silent.closed, false);
+  for (const socket of [silent, second]) socket.destroy();
 });
