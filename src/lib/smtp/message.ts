@@ -39,7 +39,7 @@ export function compose(template: MessageTemplate): (filling: Filling) => Buffer
       to: () => toHeader(to),
       'message-id': () => headerSafe(messageId),
       date: () => mailDate(date),
-      subject: () => subjectHeader(fillLine(template.subject, slots)),
+      subject: () => subjectHeader(fillLine(template.subject, cutAll(slots))),
       text: () => fillBody(text, slots),
       html: () => fillBody(html, slots),
     };
@@ -130,11 +130,32 @@ function encodedName(name: string): string {
 const encodingFor = (text: string) =>
   (text.match(/[A-Za-z]/g)?.length ?? 0) * 2 > text.length ? 'Q' : 'B';
 
-/** As nodemailer writes a subject, folded as the rest of its line. */
+/** What one placeholder may add to a subject. */
+const maxInSubject = 200;
+
+const halfPair = /[\ud800-\udbff]$/;
+
+const cutAll = (slots: Filling['slots']) =>
+  Object.fromEntries(
+    Object.entries(slots).map(([name, value]) => [
+      name,
+      value.length > maxInSubject
+        ? `${value.slice(0, maxInSubject - 1).replace(halfPair, '')}…`
+        : value,
+    ]),
+  );
+
+/** A line of a header has at most 998 characters, and is folded at blanks alone. */
+const longWord = /\S{500}/;
+
+/** As nodemailer writes a subject, folded as the rest of its line. Encoded words can be folded anywhere. */
 function subjectHeader(subject: string): string {
   const name = 'Subject: ';
-  const line = name + encodeWords(oneLine(subject), encodingFor(subject), 52, true);
-  return foldLines(line, 76).slice(name.length);
+  const text = oneLine(subject);
+  const words = longWord.test(text)
+    ? encodeWord(text, encodingFor(text), 52)
+    : encodeWords(text, encodingFor(text), 52, true);
+  return foldLines(name + words, 76).slice(name.length);
 }
 
 /** Header values come from us, from checked addresses and from tokens: anything else is a bug. */

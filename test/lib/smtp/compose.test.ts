@@ -57,6 +57,24 @@ const escapeHtml = (text: string) =>
     .replaceAll('"', '&quot;')
     .replaceAll("'", '&#39;');
 
+const headerLines = (message: Buffer) =>
+  message.toString('latin1').split('\r\n\r\n')[0]!.split('\r\n');
+
+for (const [what, value] of [
+  ['ASCII', 'x'.repeat(3000)],
+  ['letters of another script', 'ж'.repeat(3000)],
+  ['pairs of surrogates', '😀'.repeat(3000)],
+] as const) {
+  test(`a subject cuts long placeholders of ${what}`, async () => {
+    const subject = `${slot('a')}${slot('a')}${slot('a')}${slot('a')}${slot('a')}${slot('a')}, please`;
+    const slots = { ...filling.slots, a: value };
+    const message = compose({ ...template, subject })({ ...filling, slots });
+    assert.ok(headerLines(message).every((line) => line.length <= 998));
+    const read = (await PostalMime.parse(message)).subject!;
+    assert.match(read, /^(x{199}…|ж{199}…|(😀){99}…){6}, please$/u);
+  });
+}
+
 /** What a reader sees. Headers that say how it is packed may differ, those that carry meaning may not. */
 async function seen(message: Buffer) {
   const { from, to, replyTo, subject, messageId, date, text, html, headers } = await read(message);
