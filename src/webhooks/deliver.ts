@@ -48,6 +48,7 @@ export async function attempt(
       const answer = withoutNames(
         await outbound.post(delivery.url, {
           group: org_id,
+          line: webhook_id,
           headers,
           body,
           deadlineMs: answerTimeoutMs,

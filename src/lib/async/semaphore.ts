@@ -20,7 +20,13 @@ export type Semaphore = ReturnType<typeof createSemaphore>;
 export class TooManyWaiting extends Error {}
 
 type Waiter = { start: () => void };
-type Group = { name: string; held: number; lines: Map<string, Set<Waiter>> };
+type Group = {
+  name: string;
+  held: number;
+  /** Who waits, and how many slots are held, by line. */
+  lines: Map<string, Set<Waiter>>;
+  heldBy: Map<string, number>;
+};
 
 export const nextLine = 'next';
 
@@ -31,6 +37,7 @@ const lateTimerMs = 20;
  * A semaphore that groups, such as organizations, share fairly. A group without a slot gets one while any is free. A
  * group with slots gets more while more than the reserve is free, and out of the reserve while it holds fewer than are
  * free: idle capacity is used, and a newcomer never waits for a neighbour whose work hangs. Groups that wait take turns.
+ * Half of the reserve is also there for the lines of a group that hold no slot, such as its webhooks at one host.
  *
  *     const semaphore = createSemaphore({ slots: 20, reserve: 4 });
  *     await semaphore.run(orgId, () => callTheSharedThing(), AbortSignal.timeout(5_000));
@@ -44,7 +51,7 @@ export function createSemaphore(options: SemaphoreOptions) {
   let timer: NodeJS.Timeout | undefined;
 
   function enter(name: string, start: () => void, line = 'usual'): () => void {
-    const group = groups.get(name) ?? { name, held: 0, lines: new Map() };
+    const group = groups.get(name) ?? { name, held: 0, lines: new Map(), heldBy: new Map() };
     if (countWaiting(group) >= maxWaitingPerGroup) throw new TooManyWaiting(`too many of ${name}`);
     groups.set(name, group);
     const waiter = { start };
@@ -59,6 +66,7 @@ export function createSemaphore(options: SemaphoreOptions) {
       if (remove(group, line, waiter)) waiting -= 1;
       else {
         group.held -= 1;
+        hold(group, line, -1);
         held -= 1;
         // Behind the groups that have waited without a slot.
         if (group.held === 0) moveToEnd(group);
@@ -78,8 +86,10 @@ export function createSemaphore(options: SemaphoreOptions) {
       }
       const group = nextGroup();
       if (!group) return;
-      const waiter = takeWaiter(group);
+      const line = lineOf(group);
+      const waiter = takeWaiter(group, line);
       group.held += 1;
+      hold(group, line, 1);
       held += 1;
       waiting -= 1;
       moveToEnd(group);
@@ -106,6 +116,7 @@ export function createSemaphore(options: SemaphoreOptions) {
       if (group.held === 0) return group;
       if (withSlots || group.held >= maxOf(group.name)) continue;
       if (shared > reserve || group.held < shared) withSlots = group;
+      else if (shared > reserve / 2 && !group.heldBy.has(lineOf(group))) withSlots = group;
     }
     return withSlots;
   }
@@ -178,8 +189,20 @@ function remove({ lines }: Group, line: string, waiter: Waiter): boolean {
   return true;
 }
 
-function takeWaiter({ lines }: Group): Waiter {
-  const line = lines.has(nextLine) ? nextLine : lines.keys().next().value!;
+/** Lines without a slot go before others; apart from that they take turns. */
+function lineOf({ lines, heldBy }: Group): string {
+  if (lines.has(nextLine)) return nextLine;
+  for (const line of lines.keys()) if (!heldBy.has(line)) return line;
+  return lines.keys().next().value!;
+}
+
+function hold({ heldBy }: Group, line: string, slots: 1 | -1) {
+  const count = (heldBy.get(line) ?? 0) + slots;
+  if (count > 0) heldBy.set(line, count);
+  else heldBy.delete(line);
+}
+
+function takeWaiter({ lines }: Group, line: string): Waiter {
   const waiters = lines.get(line)!;
   const waiter: Waiter = waiters.values().next().value!;
   waiters.delete(waiter);
@@ -192,10 +215,10 @@ function takeWaiter({ lines }: Group): Waiter {
 export function createSemaphores(options: SemaphoreOptions) {
   const byKey = new Map<string, Semaphore>();
   return {
-    enter(key: string, group: string, start: () => void): () => void {
+    enter(key: string, group: string, start: () => void, line?: string): () => void {
       const semaphore = byKey.get(key) ?? createSemaphore(options);
       byKey.set(key, semaphore);
-      const leave = semaphore.enter(group, start);
+      const leave = semaphore.enter(group, start, line);
       return () => {
         leave();
         if (semaphore.counts().groups === 0 && byKey.get(key) === semaphore) byKey.delete(key);

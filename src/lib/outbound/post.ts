@@ -25,8 +25,9 @@ export type OutboundAnswer = {
 };
 
 export type Post = {
-  /** Groups share the connections to a host fairly. */
+  /** Groups share the connections to a host fairly, and the lines of a group, such as its webhooks, share its own. */
   group: string;
+  line?: string;
   headers: Record<string, string>;
   body: string;
   deadlineMs: number;
@@ -75,7 +76,7 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     });
   }
 
-  function post(url: string, { group, headers, body, deadlineMs }: Post) {
+  function post(url: string, { group, line, headers, body, deadlineMs }: Post) {
     const { promise, resolve: finish, reject } = Promise.withResolvers<OutboundAnswer>();
     const answering = receiver(finish, reject);
     const complaint = judgeTarget(url, rules);
@@ -85,7 +86,7 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     }
     const target = new URL(url);
     let sent = false;
-    const leave = slots.enter(hostOf(target), group, () => {
+    const start = () => {
       sent = true;
       agent ??= loadAgent();
       const request = {
@@ -96,7 +97,8 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
         body,
       } as const;
       agent.then((it) => it.dispatch(request, answering)).catch(reject);
-    });
+    };
+    const leave = slots.enter(hostOf(target), group, start, line);
     const timer = setTimeout(() => {
       answering.giveUp(
         sent

@@ -45,6 +45,14 @@ test('a waiter that leaves never starts, and the next takes its turn', () => {
   assert.deepEqual(semaphore.counts(), { total: 1, held: 1, waiting: 0, groups: 1 });
 });
 
+test('a line without a slot starts although another line of its group hangs', () => {
+  const semaphore = createSemaphore({ slots: 8, reserve: 4 });
+  const started: string[] = [];
+  const enter = (name: string) => semaphore.enter(name[0]!, () => started.push(name), name[1]!);
+  for (const name of ['ax1', 'ax2', 'ax3', 'ax4', 'ax5', 'ay1', 'ay2', 'az1', 'b1']) enter(name);
+  assert.deepEqual(started, ['ax1', 'ax2', 'ax3', 'ax4', 'ay1', 'az1', 'b1']);
+});
+
 test('lines of a group take turns, and the line next goes before them', () => {
   const semaphore = createSemaphore({ slots: 1 });
   const started: string[] = [];
