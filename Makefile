@@ -5,6 +5,21 @@ tsx := node --import tsx
 installed := node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
+
+# The first run shows addresses and keys once: it must not show those of another program.
+define PORT_IS_FREE
+const { HOST: host = '127.0.0.1', PORT: port = 8080 } = process.env;
+const server = require('node:net').createServer();
+server.once('error', ({ code }) => {
+  console.error(code === 'EADDRINUSE'
+    ? host + ':' + port + ' is in use by another program: choose another port, as in PORT=8081 make run'
+    : 'cannot listen on ' + host + ':' + port + ': ' + code);
+  process.exit(2);
+});
+server.listen(port, host, () => server.close());
+endef
+export PORT_IS_FREE
+
 .PHONY: help run askback test e2e test-prometheus test-proxies test-poolers test-clients bench faults binary deb test-binary test-installed
 .PHONY: drills client sbom release
 .PHONY: check types lint format schema openapi licenses
@@ -20,6 +35,7 @@ run: $(installed)
 	@if test -n "$$DATABASE_URL"; then :; elif test -e "$${ASKBACK_DATA_DIR:-askback-data}/cluster"; then \
 	  echo "password and keys of the demo were shown at the first run; ops/askback demo says how to make others"; \
 	else \
+	  node --env-file-if-exists=.env -e "$$PORT_IS_FREE" || exit 2; \
 	  echo "first run: making a database and filling a demo organization..."; $(tsx) src/main.ts demo; fi
 	@exec $(tsx) src/main.ts serve
 
@@ -122,5 +138,5 @@ openapi: $(installed)
 
 $(installed): package.json package-lock.json
 	@echo "installing what the lock file names (a minute the first time)..."
-	@npm ci --loglevel=error
+	@npm ci --loglevel=error --no-progress --no-update-notifier
 	@touch $(installed)

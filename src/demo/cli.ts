@@ -39,9 +39,9 @@ function introduce(
 ) {
   const body = JSON.stringify({ contacts: [{ email: 'you@example.com', name: 'You' }] });
   const curl = [
-    `curl -H 'X-API-Key: ${readKey}' '${address}/api/v1/nps?type=nps'`,
-    `curl -H 'X-API-Key: ${readKey}' '${address}/api/v1/responses?category=detractor&limit=3'`,
-    `curl -H 'X-API-Key: ${writeKey}' -H 'Content-Type: application/json' -d '${body}' '${address}/api/v1/surveys/${survey.id}/send'`,
+    `curl -w '\\n' -H 'X-API-Key: ${readKey}' '${address}/api/v1/nps?type=nps'`,
+    `curl -w '\\n' -H 'X-API-Key: ${readKey}' '${address}/api/v1/responses?category=detractor&limit=3'`,
+    `curl -w '\\n' -H 'X-API-Key: ${writeKey}' -H 'Content-Type: application/json' -d '${body}' '${address}/api/v1/surveys/${survey.id}/send'`,
   ];
   const share_url = shareUrl(address, survey);
   const mailbox = hasMailbox
@@ -83,6 +83,6 @@ function mailboxAt(address: string): string {
 const remind = (address: string | null) => ({
   data: { created: false, organization_id: demoOrganization, address },
   text: `The demo organization exists: ${demoOrganization}
-Its password and keys were shown when it was made. For a new password: \`${program} member reset --email demo@example.com\`;
+Its password and keys were shown when it was made. For a link to a new password: \`${program} member reset --email demo@example.com\`;
 for another key: \`${program} key create --org ${demoOrganization} --name N\`.`,
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -11,7 +13,7 @@ after(() => rmSync(home, { recursive: true }));
 /** The commands that `make run` would start, and what it says around them. */
 const runWith = (environment: Record<string, string>) =>
   execFileSync('make', ['--silent', 'run', 'tsx=echo askback'], {
-    env: { PATH: process.env['PATH'] ?? '', ...environment },
+    env: { PATH: process.env['PATH'] ?? '', PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
   });
@@ -30,6 +32,20 @@ test('make run says how to make other keys where the first run has made a databa
   mkdirSync(join(filled, 'cluster'), { recursive: true });
   const said = runWith({ ASKBACK_DATA_DIR: filled });
   assert.match(said, /^password and keys .* ops\/askback demo .*\naskback src\/main.ts serve\n$/);
+});
+
+test('make run makes nothing when another program has the port', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const folder = join(home, 'taken');
+  const { status, stdout, stderr } = spawnSync('make', ['--silent', 'run', 'tsx=echo askback'], {
+    env: { PATH: process.env['PATH'] ?? '', ASKBACK_DATA_DIR: folder, PORT: String(port) },
+    encoding: 'utf8',
+  });
+  other.close();
+  assert.deepEqual([status, stdout], [2, '']);
+  assert.match(stderr, /is in use by another program: choose another port/);
 });
 
 test('make run fills no demo in a Postgres that is given', () => {
