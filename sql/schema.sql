@@ -182,7 +182,7 @@ create table campaigns (
   status text not null,                   -- scheduled, running, paused, finished, stopped or refused
   send_at timestamptz,                    -- when it is to begin; without a time at once
   per_hour integer,                       -- mails an hour at most; without a number there is no such pace
-  reason text,                            -- why it was refused, or stopped by itself
+  reason text,                            -- why it was refused, or stopped or paused by itself
   month date,                             -- whose quota its mails take
   total integer not null default 0,       -- contacts that were judged
   duplicates integer not null default 0,  -- contacts that a rule kept from being mailed, before their mail was claimed
@@ -452,8 +452,9 @@ create table mails (
   reminder smallint not null default 0,                               -- 0: it asks the contact; else which reminder it is
   reminds_of uuid,                                                    -- the mail whose thread a reminder continues
   attempts smallint not null default 0,                               -- attempts begun
-  reason text,                                                        -- why it failed, as the mail server said it
+  reason text,                                                        -- why it failed or is put off, as the mail server said it
   reason_code text,                                                   -- the kind of failure
+  server_reply text,                                                  -- what the mail server said when it took it
   month date not null,                                                -- whose quota it took
   traceparent text,                                                   -- the trace of the request that claimed it
   claimed_at timestamptz not null default now(),                      -- when it was claimed

@@ -34,6 +34,8 @@ const values: Readonly<Record<string, unknown>> = {
   'ResponseNote.id': otherId,
   'Person.webhook_id': null,
   'Person.delivery_id': null,
+  message_id: `${ids['Contact']}@feedback.acme.example`,
+  server_reply: '250 2.0.0 Ok: queued as 4F2xKq3lNzz9',
   created_at: createdAt,
   updated_at: createdAt,
   'Response.created_at': answeredAt,

@@ -28,7 +28,12 @@ export const payloads = {
   'people.finish_erasure': v.object({ org_id: Uuid, erasure_id: Uuid }),
   'responses.clean_up': Nothing,
   'sends.clean_up': Nothing,
-  'sends.mail': v.object({ org_id: Uuid, mail_ids: v.array(Uuid) }),
+  'sends.mail': v.object({
+    org_id: Uuid,
+    mail_ids: v.array(Uuid),
+    /** When all of its mails were put off for the first time. */
+    stuck_since: v.optional(v.string()),
+  }),
   'sends.recover': Nothing,
   'summaries.make': v.object({
     org_id: Uuid,

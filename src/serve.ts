@@ -144,16 +144,24 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     );
   }
   await writeServiceRecord(db, publicUrl);
-  const work = await startWork({ config, log, parts, database, publicUrl, say });
-  const { jobs, secrets } = work;
+  const work = await startWork({
+    config,
+    log,
+    parts,
+    database,
+    publicUrl,
+    say,
+    isLocal: !config.publicUrl && isLoopbackHost(listener.host),
+  });
+  const { jobs, secrets, mailProblem } = work;
 
   const proxies = watchProxies(say);
-  const readiness = await startReadiness({ parts, jobs, database, secrets, role });
+  const readiness = await startReadiness({ parts, jobs, database, secrets, role, mailProblem });
   const { checks } = readiness;
   const replica = await startReplica(config, { parts, primary: sessions.db, say });
   const metrics = await showMetrics(
     { config, parts, log, counting, listener: metricsListener, trustsLocal: isLocal },
-    { ...database, checks, replica, jobs },
+    { ...database, checks, replica, jobs, mailProblem },
   );
   const warnings = {
     ...readiness.warnings,

@@ -88,7 +88,7 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'responses.clean_up': () => cleanUpVisits(tools),
     'sends.clean_up': () => cleanUpBlockedMails(tools),
     'sends.mail': (job, { traceparent }) =>
-      tools.mailJobs.run(job.org_id, job.mail_ids, traceparent),
+      tools.mailJobs.run(job.org_id, job.mail_ids, traceparent, job.stuck_since),
     'sends.recover': () => recoverStrandedMails(tools),
     'summaries.make': (payload, { traceparent }) =>
       tools.analystQueue.runJob(

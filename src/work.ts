@@ -1,8 +1,9 @@
 import program from '../package.json' with { type: 'json' };
 import { createAppMailer } from './app-mailer.ts';
+import { pauseRefusedCampaign } from './campaigns/campaign.ts';
 import { Refusal } from './errors.ts';
 import { jobsAtOnce } from './jobs.ts';
-import type { Log } from './lib/log/log.ts';
+import { createOutage, type Log } from './lib/log/log.ts';
 import { createOutbound } from './lib/outbound/post.ts';
 import type { Lifecycle } from './lib/process/lifecycle.ts';
 import { holdLease } from './lib/queue/lease.ts';
@@ -28,6 +29,11 @@ import { createDeliveryWorker } from './webhooks/worker.ts';
 
 const connectionsPerHost = 128;
 const mailboxConcurrency = 20;
+const loopback = ['127.0.0.0/8', '::1/128'];
+const mailOutage = {
+  begins: 'the mail server cannot be used, trying on',
+  over: 'the mail server can be used again',
+};
 /** Each notification takes a database-wide lock at commit: one for all deliveries of this time costs nothing. */
 const notifyEveryMs = 50;
 /** Notified by a process that commits deliveries and makes none. */
@@ -43,6 +49,8 @@ type Work = {
   parts: Lifecycle;
   database: Database;
   publicUrl: string;
+  /** Only this machine can reach it: whoever sets a webhook may reach what listens here anyway. */
+  isLocal: boolean;
 };
 
 type Shared = Awaited<ReturnType<typeof startShared>>;
@@ -64,12 +72,14 @@ export async function startWork(work: Work & { say: (sentence: string) => void }
 }
 
 async function startShared(work: Work & { say: (sentence: string) => void }) {
-  const { config, log, parts, database, say } = work;
+  const { config, log, parts, database, isLocal, say } = work;
   const { db, sessions } = database;
   const secrets = configuredSecrets(config, database.dataDir);
+  const { allow } = config.webhooks;
+  const targets = isLocal ? { allow: [...allow, ...loopback], http: true } : config.webhooks;
   const outbound = await parts.start(
     'outbound',
-    () => createOutbound({ ...config.webhooks, perHostConnections: connectionsPerHost }),
+    () => createOutbound({ ...targets, perHostConnections: connectionsPerHost }),
     (it) => it.close(),
   );
   const [progress] = await Promise.all([
@@ -108,14 +118,14 @@ function handOver({ log, database: { sessions } }: Work) {
       setTimeout(notify, notifyEveryMs).unref();
     },
   };
-  return { jobs: undefined, deliveries };
+  return { jobs: undefined, deliveries, mailProblem: undefined };
 }
 
 async function startJobWork(work: Work, shared: Shared) {
   const { config, log, parts, database } = work;
   const { secrets, outbound, progress, reader, erasureFile } = shared;
   const { db, sessions } = database;
-  const { mailer, appMailer } = await startMailers(work);
+  const { mailer, appMailer, mailProblem } = await startMailers(work);
   const lease = await parts.start('lease', () =>
     holdLease(sessions, log, `askback ${program.version}`),
   );
@@ -124,7 +134,12 @@ async function startJobWork(work: Work, shared: Shared) {
   const deliveries = await parts.start('deliveries', () =>
     createDeliveryWorker({ ...common, outbound, secrets, claimer: lease.id }),
   );
-  const mailJobs = createMailJobs({ ...common, mailer, progress });
+  const mailJobs = createMailJobs({
+    ...common,
+    mailer,
+    progress,
+    pauseCampaign: (orgId, batch) => pauseRefusedCampaign({ ...common, orgId }, batch),
+  });
   const analysts = {
     analyst: chooseAnalyst(config, reader),
     analystQueue: createAnalystQueue({ db }),
@@ -164,7 +179,7 @@ async function startJobWork(work: Work, shared: Shared) {
     (it) => it.takeNoMore(),
   );
   await parts.start('mails', () => mailer);
-  return { jobs, deliveries };
+  return { jobs, deliveries, mailProblem };
 }
 
 /** Looks for deliveries and comments that no job announces, by one statement: an idle service asks little else. */
@@ -197,22 +212,28 @@ async function startSweeps({ log, database }: Work, leaseId: () => string, sweep
   };
 }
 
-async function startMailers({ config, parts, database, publicUrl }: Work) {
+async function startMailers({ config, log, parts, database, publicUrl }: Work) {
   const { bounceDomain, mailFrom, smtpUrl } = config;
   const dkim = config.dkim && createDkimSigner(config.dkim);
   if (typeof dkim === 'string') throw new Refusal('invalid', `ASKBACK_DKIM_KEY: ${dkim}`);
   const smtp = smtpUrl ? readSmtpUrl(smtpUrl).settings : null;
-  const transport: MailTransport = smtp
-    ? await parts.start(
-        'smtp',
-        () => createSmtpPool(smtp),
-        (it) => it.close(),
-      )
-    : createMailbox(database.db);
+  const outage = createOutage(log, mailOutage);
+  const pool =
+    smtp &&
+    (await parts.start(
+      'smtp',
+      () =>
+        createSmtpPool(smtp, {
+          onProblem: (why) => (why ? outage.failed(smtp, { why }) : outage.worked(smtp)),
+        }),
+      (it) => it.close(),
+    ));
+  const transport: MailTransport = pool ?? createMailbox(database.db);
   const concurrency = smtp?.connections ?? mailboxConcurrency;
   const server = smtp && { host: smtp.host, port: smtp.port };
   return {
     mailer: createMailer({ transport, concurrency, server, publicUrl, dkim, bounceDomain }),
     appMailer: createAppMailer({ transport, dkim, mailFrom, publicUrl }),
+    mailProblem: pool?.problem,
   };
 }

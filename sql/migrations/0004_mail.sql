@@ -18,6 +18,7 @@ create table mails (
   attempts      smallint not null default 0,
   reason        text,
   reason_code   text,
+  server_reply  text,
   month         date not null,
   traceparent   text,
   claimed_at    timestamptz not null default now(),
@@ -41,7 +42,8 @@ comment on column mails.awaited is 'whether a request waits for its outcome; wit
 comment on column mails.reminder is '0: it asks the contact; else which reminder it is';
 comment on column mails.reminds_of is 'the mail whose thread a reminder continues';
 comment on column mails.attempts is 'attempts begun';
-comment on column mails.reason is 'why it failed, as the mail server said it';
+comment on column mails.reason is 'why it failed or is put off, as the mail server said it';
+comment on column mails.server_reply is 'what the mail server said when it took it';
 comment on column mails.reason_code is 'the kind of failure';
 comment on column mails.month is 'whose quota it took';
 comment on column mails.traceparent is 'the trace of the request that claimed it';
@@ -159,7 +161,7 @@ comment on table campaigns is
 comment on column campaigns.kind is 'campaign: somebody started it; asking, reminder: what a survey does by itself, one row each';
 comment on column campaigns.reminder is 'which reminder it is, for those';
 comment on column campaigns.after_days is 'after how many days it reminds';
-comment on column campaigns.reason is 'why it was refused, or stopped by itself';
+comment on column campaigns.reason is 'why it was refused, or stopped or paused by itself';
 comment on column campaigns.month is 'whose quota its mails take';
 comment on column campaigns.total is 'contacts that were judged';
 comment on column campaigns.duplicates is 'contacts that a rule kept from being mailed, before their mail was claimed';

@@ -220,7 +220,10 @@ const Campaign = v.object({
   send_at: v.nullable(Moment),
   per_hour: v.nullable(Count),
   ...counts,
-  reason: described(v.nullable(v.string()), 'why it was refused, or stopped by itself'),
+  reason: described(
+    v.nullable(v.string()),
+    'why it was refused, or was stopped or paused by itself, or why its mails are put off',
+  ),
   created_at: Moment,
   started_at: v.nullable(Moment),
   finished_at: v.nullable(Moment),

@@ -1,8 +1,9 @@
-import { recordAct, type Writer } from '../audit/acts.ts';
+import { jobActor, recordAct, type Writer } from '../audit/acts.ts';
 import { listRejects } from '../contacts/upload.queries.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/export.ts';
+import type { Log } from '../lib/log/log.ts';
 import { readUsage } from '../organizations/queries.ts';
 import { lockOpenSurvey } from '../sends/claim.ts';
 import { getOrgSurvey, type OrgSurvey } from '../surveys/queries.ts';
@@ -19,6 +20,7 @@ import {
   type CampaignState,
   changeCampaign,
   countContacts,
+  findCampaignOfBatch,
   insertCampaign,
   lockCampaign,
 } from './queries.ts';
@@ -78,13 +80,42 @@ export const pauseCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
     await recordAct(tx, { ...by, act: 'campaign.paused', target: { kind: 'campaign', id } });
   });
 
+/**
+ * Pauses a campaign of which the mail server refuses all mails: they would use up its contacts. Returns whether its
+ * mails wait with it again; what a survey does by itself cannot be paused.
+ */
+export async function pauseRefusedCampaign(
+  { db, log, orgId }: { db: Db; log: Log; orgId: string },
+  batch: { id: string; reason: string },
+) {
+  const did = await inTransaction(db, async (tx) => {
+    const campaignId = await findCampaignOfBatch(tx, orgId, batch.id);
+    const campaign = campaignId ? await lockCampaign(tx, { orgId, campaignId }) : undefined;
+    if (campaign?.kind !== 'campaign') return 'nothing';
+    if (campaign.status !== 'running' && campaign.status !== 'paused') return 'nothing';
+    // Also of a paused one: mails that were under way when it was paused have come back.
+    await withdrawBatches(tx, campaign);
+    if (campaign.status === 'paused') return 'withdrew';
+    const { reason } = batch;
+    await changeCampaign(tx, campaign, { status: 'paused', reason, next_at: null });
+    const target = { kind: 'campaign', id: campaign.id } as const;
+    await recordAct(tx, { orgId, actor: jobActor('campaigns'), act: 'campaign.paused', target });
+    return 'paused';
+  });
+  if (did === 'paused') {
+    log.warn({ org_id: orgId }, 'a campaign was paused: the mail server refuses its mails');
+  }
+  return did !== 'nothing';
+}
+
 /** Lets a paused campaign go on, at its pace from now on. Another stays as it is. */
 export const resumeCampaign = (tools: AdvanceTools, by: Writer, id: string) =>
   control(tools, { by, id }, async (tx, campaign, now) => {
     if (campaign.status !== 'paused') return;
     const turn = campaign.turn + 1;
     const status = campaign.started_at ? 'running' : 'scheduled';
-    await changeCampaign(tx, campaign, { status, turn, next_at: now, next_mail_at: now });
+    const at = { next_at: now, next_mail_at: now };
+    await changeCampaign(tx, campaign, { status, turn, reason: null, ...at });
     await enqueueTurn(tx, { ...campaign, turn }, now);
     await recordAct(tx, { ...by, act: 'campaign.resumed', target: { kind: 'campaign', id } });
   });

@@ -12,7 +12,8 @@ const sumOf = (sql: Sql) => sql`
     select coalesce(sum(coalesce(b.sent, live.sent)), 0)::int       as sent,
            coalesce(sum(coalesce(b.blocked, live.blocked)), 0)::int as blocked,
            coalesce(sum(coalesce(b.failed, live.failed)), 0)::int   as failed,
-           coalesce(sum(live.open), 0)::int                         as open
+           coalesce(sum(live.open), 0)::int                         as open,
+           case when sum(live.open) = sum(live.delayed) then max(live.delayed_by) end as delayed_by
     from campaign_batches b
     left join lateral (${batchOutcomes(sql)}) live on b.ended_at is null
     where b.campaign_id = p.id and b.org_id = p.org_id
@@ -23,7 +24,7 @@ const item = (sql: Sql) => sql`
   cross join lateral (
     select p.id, p.survey_id, p.name, p.status, iso(p.send_at) as send_at, p.per_hour, p.total, s.sent,
            p.duplicates + s.blocked as duplicates, p.invalid, s.failed, p.waiting + s.open as remaining,
-           p.reason, iso(p.created_at) as created_at, iso(p.started_at) as started_at,
+           coalesce(p.reason, s.delayed_by) as reason, iso(p.created_at) as created_at, iso(p.started_at) as started_at,
            iso(p.finished_at) as finished_at
   ) item`;
 
@@ -102,7 +103,9 @@ const batchOutcomes = (sql: Sql) => sql`
   select count(*) filter (where m.status = 'sent')::int as sent,
          b.mails - count(*) filter (where not ${isBlocked(sql)})::int as blocked,
          count(*) filter (where m.status = 'unknown' or m.status = 'failed' and not ${isBlocked(sql)})::int as failed,
-         count(*) filter (where m.status in ('claimed', 'sending'))::int as open
+         count(*) filter (where m.status in ('claimed', 'sending'))::int as open,
+         count(*) filter (where m.status in ('claimed', 'sending') and m.reason is not null)::int as delayed,
+         max(m.reason) filter (where m.status in ('claimed', 'sending')) as delayed_by
   from mails m
   where m.request_id = b.id and m.org_id = b.org_id`;
 
@@ -151,6 +154,28 @@ export async function countOpenMails(sql: Sql, { orgId, campaignId }: OrgCampaig
   );
   return open;
 }
+
+export async function findCampaignOfBatch(sql: Sql, orgId: string, batchId: string) {
+  const [batch] = await sql<{ campaign_id: string }[]>`
+    select campaign_id from campaign_batches where org_id = ${orgId} and id = ${batchId}`;
+  return batch?.campaign_id;
+}
+
+export type DelayedCampaign = Pick<
+  CampaignRecord,
+  'id' | 'survey_id' | 'name' | 'status' | 'reason'
+>;
+
+const maxDelayed = 5;
+
+/** Campaigns that the mail server keeps from mailing: the service has paused them, or their mails are put off. */
+export const listDelayed = (sql: Sql, orgId: string) => sql<DelayedCampaign[]>`
+  select item.id, item.survey_id, item.name, item.status, item.reason
+  from (select * from campaigns where org_id = ${orgId} and status in ('running', 'paused')) p
+  ${item(sql)}
+  where item.reason is not null
+  order by p.created_at desc, p.id desc
+  limit ${maxDelayed}`;
 
 export async function listOpenBatches(sql: Sql, { orgId, campaignId }: OrgCampaign) {
   const batches = await sql<{ id: string }[]>`
@@ -228,7 +253,7 @@ export async function insertCampaign(
 
 type CampaignChange = Partial<
   Pick<CampaignState, 'status' | 'month' | 'waiting' | 'turn' | 'next_mail_at' | 'started_at'> & {
-    reason: string;
+    reason: string | null;
     total: number;
     duplicates: number;
     next_at: Date | null;

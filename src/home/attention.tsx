@@ -62,6 +62,17 @@ function attentionItems(found: AttentionCounts, { slug, role }: ShownOrganizatio
       about: host,
     };
   });
+  for (const { id, survey_id, name, status, reason } of found.campaigns) {
+    const isPaused = status === 'paused';
+    items.push({
+      kind: isPaused ? 'failed' : 'warning',
+      title: isPaused ? 'Campaign paused' : 'Campaign waits for the mail server',
+      text: `${name}: ${reason}`,
+      href: `${base}/surveys/${survey_id}/send/${id}`,
+      act: 'View',
+      about: name,
+    });
+  }
   const { held, open_detractors, oldest_open, open_since } = found;
   if (open_detractors > 0 && oldest_open) {
     const detractors =

@@ -1,3 +1,4 @@
+import { type DelayedCampaign, listDelayed } from '../campaigns/queries.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { SurveyType } from '../survey-types.ts';
 
@@ -78,6 +79,8 @@ export type AttentionCounts = {
     failure_count: number;
     reason: string | null;
   }[];
+  /** Campaigns that the mail server keeps from mailing. */
+  campaigns: readonly DelayedCampaign[];
 };
 
 const maxWebhooks = 5;
@@ -85,9 +88,17 @@ const openSince = (sql: Sql) => sql`((now() at time zone o.time_zone)::date - 30
 
 export const maxCounted = 1_000;
 
-export async function findAttention(sql: Sql, orgId: string) {
+export async function findAttention(sql: Sql, orgId: string): Promise<AttentionCounts> {
+  const [counts, campaigns] = await Promise.all([
+    countAttention(sql, orgId),
+    listDelayed(sql, orgId),
+  ]);
+  return { ...counts, campaigns };
+}
+
+async function countAttention(sql: Sql, orgId: string) {
   return one(
-    await sql<AttentionCounts[]>`
+    await sql<Omit<AttentionCounts, 'campaigns'>[]>`
   select (select count(*)::int from responses where org_id = ${orgId} and held_reason is not null) as held,
          unowned.count as open_detractors, iso(unowned.oldest) as oldest_open,
          ${openSince(sql)}::text as open_since,

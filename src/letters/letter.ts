@@ -98,12 +98,12 @@ type Recipient = {
   remindsOf?: string | null;
 };
 
-/**
- * What one contact's mail of a survey has of its own. The Message-ID is the same however often it is
- * tried.
- */
+/** The same however often a mail is tried. Without the angle brackets of the header. */
+export const messageIdOf = (sendId: string, publicUrl: string) =>
+  `${sendId}@${new URL(publicUrl).hostname.replace(/[[\]]/g, '')}`;
+
+/** What one contact's mail of a survey has of its own. */
 export function surveyFillings({ survey, publicUrl }: SurveyMail) {
-  const host = new URL(publicUrl).hostname.replace(/[[\]]/g, '');
   const { greeting } = languageOf(survey.language).texts.mail;
   const placeholders = placeholdersOf(survey);
   return ({ sendId, ...contact }: Recipient, date: Date): Filling => {
@@ -111,13 +111,13 @@ export function surveyFillings({ survey, publicUrl }: SurveyMail) {
     const person = { name, properties: contact.properties ?? {} };
     return {
       to: { name, address: contact.email },
-      messageId: `${sendId}@${host}`,
+      messageId: messageIdOf(sendId, publicUrl),
       date,
       slots: {
         token: contact.token,
         email: contact.email,
         greeting: greeting(name),
-        ...(contact.remindsOf && { thread: `${contact.remindsOf}@${host}` }),
+        ...(contact.remindsOf && { thread: messageIdOf(contact.remindsOf, publicUrl) }),
         ...Object.fromEntries(placeholders.map((each, at) => [slotOf(at), valueFor(each, person)])),
       },
     };

@@ -3,6 +3,7 @@ import { visitorActor } from '../audit/acts.ts';
 import type { JobPayloads } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
+import { mayPass } from '../lib/smtp/connection.ts';
 import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
 import { sealedFor } from './invite.ts';
 import { countResetLinks, findCredentials, findInvitedLink, type LiveLink } from './queries.ts';
@@ -56,7 +57,7 @@ export async function mailReset(
 /** A mail that may get through later is repeated by the queue. One that may have gone out is not. */
 async function mailOrRepeat(appMailer: AppMailer, mail: AppMail) {
   const outcome = await appMailer.send(mail);
-  if (outcome.kind === 'lost' || (outcome.kind === 'refused' && !outcome.permanent)) {
+  if (mayPass(outcome)) {
     throw new Error(`the mail server did not take a mail: ${outcome.kind}`);
   }
 }

@@ -77,12 +77,13 @@ async function countPendingDeliveries(sql: Sql) {
 
 /**
  * A job is over when all of its mails are. Counted in the jobs, because mails have no index of those that
- * are not over: it would cost every mail three writes more.
+ * are not over: it would cost every mail three writes more. Mails that are put off age from the first time.
  */
 async function countPendingMails(sql: Sql) {
   return await sql<Pending[]>`
     select coalesce(sum(json_array_length(payload -> 'mail_ids')), 0)::int as pending,
-           coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as oldest_seconds
+           coalesce(extract(epoch from now() - min(
+             coalesce((payload ->> 'stuck_since')::timestamptz, created_at))), 0)::float8 as oldest_seconds
     from (
       select payload, created_at
       from graphile_worker._private_jobs

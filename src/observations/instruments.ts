@@ -149,8 +149,12 @@ export const instruments: readonly Instrument[] = [
   ),
   gauge(
     'askback_pending_oldest_seconds',
-    'The age of the oldest of those; a retry ages from when it is due.',
+    'The age of the oldest of those; a retry of a delivery ages from when it is due, a mail from when it was first put off.',
     { channel },
+  ),
+  gauge(
+    'askback_mail_server_up',
+    'Whether the mail server takes connections and the login; only where jobs run and a mail server is set.',
   ),
   gauge('askback_webhooks', 'Webhooks, by whether they are switched on.', {
     state: ['active', 'inactive'],

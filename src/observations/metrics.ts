@@ -64,6 +64,8 @@ type Observed = {
   replica?: Replica | undefined;
   jobs: Jobs | undefined;
   checks: Checks;
+  /** Nothing where no mail server is used. */
+  mailProblem?: (() => unknown) | undefined;
 };
 
 /** All instruments, as of now: what was counted, and what is read from the database and the process. */
@@ -95,13 +97,14 @@ function startMetrics({ recorder, meter }: Counting, observed: Observed) {
 /** Shown for a replica that has never been seen to follow. */
 const maxLagSeconds = 86_400;
 
-function readProcess({ pool, replica, jobs }: Observed): Readings {
+function readProcess({ pool, replica, jobs, mailProblem }: Observed): Readings {
   const { limit, busy, waiting } = pool();
   const runner = jobs?.state();
   const build = { version: manifest.version, node: process.versions.node };
   return {
     askback_runner_up: runner ? single(Number(runner.state === 'running')) : [],
     askback_runner_restarts_total: runner ? single(runner.restarts) : [],
+    askback_mail_server_up: mailProblem ? single(Number(!mailProblem())) : [],
     askback_db_pool_connections: by('state', { busy, idle: Math.max(limit - busy, 0) }),
     askback_db_pool_limit: single(limit),
     askback_db_pool_waiting: single(waiting),

@@ -9,6 +9,7 @@ import { readMigrations, schemaState } from '../lib/db/migrate.ts';
 import { httpAddress } from '../lib/http/http-address.ts';
 import { type Checks, failedChecks, type Lifecycle } from '../lib/process/lifecycle.ts';
 import type { Jobs, RunnerState } from '../lib/queue/runner.ts';
+import type { ServerProblem } from '../lib/smtp/smtp.ts';
 import {
   type Database,
   hasJobsProcess,
@@ -28,6 +29,7 @@ type ReadinessTools = {
   role: ProcessRole | null;
   secrets: Secrets;
   jobs: Jobs | undefined;
+  mailProblem?: (() => ServerProblem | null) | undefined;
 };
 
 export type Readiness = {
@@ -38,7 +40,7 @@ export type Readiness = {
 };
 
 export async function startReadiness(tools: ReadinessTools): Promise<Readiness> {
-  const { parts, database, secrets, jobs, role } = tools;
+  const { parts, database, secrets, jobs, role, mailProblem } = tools;
   const { url, servers } = database.sessions;
   // A connection of its own: a busy pool does not mean that the database is away.
   const db = await parts.start(
@@ -65,6 +67,7 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
     },
     warnings: {
       secrets: async () => wrongKeySentence((await unreadable()) ?? 0),
+      ...(mailProblem && { mail: () => mailSentence(mailProblem()) }),
       ...(role === 'web' && {
         jobs: async () => ((await hasJobsProcess(db)) ? undefined : noJobs),
       }),
@@ -76,6 +79,14 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
 }
 
 const noJobs = 'no process with the role jobs runs: mails, deliveries and analyses wait for one';
+
+const mailSentences: Record<ServerProblem, string> = {
+  unreachable: 'the mail server cannot be reached: mails of campaigns wait, other sends fail',
+  refused: 'the mail server refuses the connection or the login: campaigns pause, other sends fail',
+};
+
+const mailSentence = (problem: ServerProblem | null) =>
+  problem ? `${mailSentences[problem]}. askback doctor says why` : undefined;
 
 const runnerDown = ({ state }: RunnerState) => (state === 'running' ? undefined : 'not running');
 

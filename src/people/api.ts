@@ -2,6 +2,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound } from '../errors.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
+import { messageIdOf } from '../letters/letter.ts';
 import type { Db } from '../lib/db/db.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
@@ -29,12 +30,15 @@ import {
 import { timelineOf } from './people.ts';
 import type { ErasureFile } from './receipts-file.ts';
 
-export const peopleRoutes = (tools: EraseTools) =>
+export const peopleRoutes = (tools: EraseTools & { publicUrl: string }) =>
   new Hono<ApiEnv>()
     .get('/:email', async (c) => {
       const email = c.req.param('email');
-      const events = await timelineOf(tools.db, c.var.key.org_id, email);
-      if (events.length === 0) throw notFound('person');
+      const timeline = await timelineOf(tools.db, c.var.key.org_id, email);
+      if (timeline.length === 0) throw notFound('person');
+      const events = timeline.map(({ mail_id, ...event }) => {
+        return { ...event, message_id: mail_id && messageIdOf(mail_id, tools.publicUrl) };
+      });
       return await answerRead(c, JSON.stringify({ data: { email, events } }));
     })
 
@@ -81,6 +85,14 @@ const Person = v.object({
       response_id: described(v.nullable(Id), 'of the answer'),
       webhook_id: described(v.nullable(Id), 'where an event of the answer was delivered'),
       delivery_id: v.nullable(Id),
+      message_id: described(
+        v.nullable(v.string()),
+        'of the mail, as the mail server logs it: the `Message-ID` without its angle brackets',
+      ),
+      server_reply: described(
+        v.nullable(v.string()),
+        'what the mail server said when it took the mail, often with its queue id',
+      ),
     }),
   ),
 });

@@ -14,6 +14,8 @@ export type TimelineEntry = {
   response_id: string | null;
   webhook_id: string | null;
   delivery_id: string | null;
+  mail_id: string | null;
+  server_reply: string | null;
 };
 
 export async function timelineOf(sql: Sql, orgId: string, email: string): Promise<TimelineEntry[]> {
@@ -30,6 +32,8 @@ export async function timelineOf(sql: Sql, orgId: string, email: string): Promis
       reason: `${event} to ${url}`,
       trace_id: null,
       response_id: null,
+      mail_id: null,
+      server_reply: null,
     }),
   );
   const own = history.map((row) => ({ ...row, webhook_id: null, delivery_id: null }));

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { databaseCommand, requireOrganization } from '../command-tools.ts';
+import { messageIdOf } from '../letters/letter.ts';
 import { columns, Email, id, option, optional } from '../lib/cli/command.ts';
 import { writeTextFile } from '../lib/cli/files.ts';
 import { addressKey } from '../lib/smtp/address.ts';
@@ -41,7 +42,11 @@ const why = databaseCommand({
   },
   async run(db, { org, email }, { config }) {
     await requireOrganization(db, org);
-    const events = await listHistory(db, org, addressKey(email));
+    const publicUrl = (await publicUrlOf(db, config)) ?? 'http://localhost';
+    const history = await listHistory(db, org, addressKey(email));
+    const events = history.map(({ mail_id, ...event }) => {
+      return { ...event, message_id: mail_id && messageIdOf(mail_id, publicUrl) };
+    });
     return { data: { email, events }, text: historyText(email, events, config.traceUrl) };
   },
 });
@@ -50,18 +55,22 @@ export const sendCommands = [preview, why];
 
 function historyText(
   email: string,
-  events: readonly HistoryRow[],
+  events: readonly (Omit<HistoryRow, 'mail_id'> & { message_id: string | null })[],
   traceUrl: string | null,
 ): string {
   if (events.length === 0) return `nothing has happened between this organization and ${email}`;
   const traceOf = (id: string) => traceUrl?.replaceAll('{trace_id}', id) ?? id;
   const traced = events.some(({ trace_id }) => trace_id !== null);
-  const rows = events.map(({ at, what, survey_name, reason_code, reason, trace_id }) => [
+  const mailed = events.some(({ message_id }) => message_id !== null);
+  const rows = events.map(({ at, what, survey_name, reason_code, reason, trace_id, ...mail }) => [
     at.toISOString(),
     what.replaceAll('_', ' '),
     survey_name,
     [reason_code && `[${reason_code}]`, reason].filter(Boolean).join(' ') || null,
+    ...(mailed ? [mail.message_id && `<${mail.message_id}>`, mail.server_reply] : []),
     ...(traced ? [trace_id && traceOf(trace_id)] : []),
   ]);
-  return columns([['when', 'what', 'survey', 'why', ...(traced ? ['trace'] : [])], ...rows]);
+  const ofMails = mailed ? ['message id', 'server reply'] : [];
+  const head = ['when', 'what', 'survey', 'why', ...ofMails, ...(traced ? ['trace'] : [])];
+  return columns([head, ...rows]);
 }

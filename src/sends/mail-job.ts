@@ -25,10 +25,12 @@ import {
   listMailWords,
   listOpenMails,
   lockMonths,
+  saveDelay,
   saveOutcomes,
 } from './queries.ts';
 import {
   type Beginning,
+  createRefusalWatch,
   decide,
   hasBegun,
   type MailAttempt,
@@ -37,6 +39,7 @@ import {
   type OutcomeRow,
   outcomeWord,
   putOffDelay,
+  reasonForAll,
   toRow,
   unknownOutcome,
 } from './rules.ts';
@@ -62,36 +65,53 @@ export function createMailJobs({
   mailer,
   progress,
   settings,
+  pauseCampaign = async () => false,
 }: {
   db: Db;
   log: Log;
   mailer: Mailer;
   progress: { notify: (requestIds: readonly string[]) => Promise<void> };
   settings: { sendDeadlineSeconds: number };
+  /** Called when the mail server refuses all mails of a request alike. Returns whether they wait with their campaign again. */
+  pauseCampaign?: (orgId: string, batch: { id: string; reason: string }) => Promise<boolean>;
 }) {
   const slots = createSemaphore({ slots: mailer.concurrency });
   const attempts = createAttempts({ db, mailer });
   const records = createRecords(db);
+  const refusesAll = createRefusalWatch();
 
   /**
    * Sends every mail of a job that may still go out. It ends when all of them have an outcome: another run
-   * of the job gives up what it finds begun.
+   * of the job gives up what it finds begun. `stuckSince` is when the first run put off all of its mails.
    */
-  async function run(orgId: string, ids: readonly string[], traceparent: string | null = null) {
+  async function run(
+    orgId: string,
+    ids: readonly string[],
+    traceparent: string | null = null,
+    stuckSince: string | null = null,
+  ) {
     const own = ofGroup(db, orgId);
     const { mails, requestIds } = await load(own, orgId, ids);
     const ms = mailTime(mails, settings.sendDeadlineSeconds * 1000);
     const signal = AbortSignal.timeout(Math.ceil(ms));
     const time = { endsAt: performance.now() + ms, maxExchangeMs: ms / 2, signal };
+    const refused: RefusedSurveys = new Map();
+    const job = { time, refused, traceparent };
     try {
-      const ends = await Promise.allSettled(mails.map((mail) => send(mail, time, traceparent)));
+      const ends = await Promise.allSettled(mails.map((mail) => send(mail, job)));
       const ended = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
       const withdrawn = idsOf(ended, 'withdrawn');
       // A dead process may have begun them with its last statement, which no other job looks after.
       if (withdrawn.length > 0) await giveUp(own, orgId, withdrawn);
       const failure = ends.find(({ status }) => status === 'rejected');
-      const delayed = idsOf(ended, 'put_off');
-      if (delayed.length > 0) await putOff(own, orgId, delayed, mails);
+      const delayed = new Set(idsOf(ended, 'put_off'));
+      const isStuck = delayed.size === mails.length;
+      const waiting = mails.filter(({ id }) => delayed.has(id));
+      const putOffs = await withoutPaused(orgId, waiting, refused);
+      if (putOffs.length > 0) {
+        const reason = ended.findLast(({ as }) => as === 'put_off')?.reason ?? null;
+        await putOff(own, orgId, { mails: putOffs, reason, isStuck, stuckSince });
+      }
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
       await progress
@@ -101,23 +121,37 @@ export function createMailJobs({
   }
 
   /** Tries a mail until it has an outcome, was withdrawn or is put off. */
-  async function send(mail: ClaimedMail, time: MailTime, job: string | null): Promise<MailEnd> {
+  async function send(
+    mail: ClaimedMail,
+    { time, refused, traceparent: job }: MailJob,
+  ): Promise<MailEnd> {
     const claimedAt = performance.now() - mail.claimed_ms_ago;
     for (let tries = mail.attempts + 1, attempt = mail.attempts; ; tries++) {
-      const tried = await slots.run(mail.org_id, () =>
-        attempts.tryInSpan(mail, { attempt: tries, time, job }),
+      // What the server refuses for all is not tried for each: servers lock out who fails too often.
+      const tried = await slots.run<Tried>(
+        mail.org_id,
+        async () =>
+          refused.get(mail.survey_id) ??
+          (await attempts.tryInSpan(mail, { attempt: tries, time, job })),
       );
       const { beginning, ms, traceparent } = tried;
       if (beginning === 'withdrawn') return { id: mail.id, as: 'withdrawn' };
       if (hasBegun(beginning)) attempt = beginning.attempt;
       const now = performance.now();
       const ageMs = mail.awaited ? null : now - claimedAt;
-      const decision = decide(tried, { tries, remainingMs: time.endsAt - now, ageMs });
+      const isUntried = tried === refused.get(mail.survey_id);
+      const isForAll = isUntried || refusesAll(mail, tried.outcome);
+      if (isForAll && !isUntried) {
+        refused.set(mail.survey_id, { ...tried, beginning: undefined, ms: null });
+      }
+      const remainingMs = time.endsAt - now;
+      const decision = decide(tried, { tries, remainingMs, ageMs, refusesAll: isForAll });
       // A mail that did not begin and is tried again is still claimed, as its row says.
       if (hasBegun(beginning) || !isTriedAgain(decision)) {
         await records.add(toRow({ ...mail, attempt }, decision));
       }
       if (decision.status === 'blocked') return { id: mail.id, as: 'blocked' };
+      if (isUntried && decision.status === 'put_off') return { id: mail.id, as: 'put_off' };
       const sinceMs = performance.now() - claimedAt;
       mailed.publish({
         sendId: mail.id,
@@ -129,31 +163,64 @@ export function createMailJobs({
         sinceMs,
         traceparent,
       });
-      if (decision.status !== 'retry') return { id: mail.id, as: decision.status };
+      if (decision.status !== 'retry') {
+        const reason = decision.status === 'put_off' ? decision.reason : null;
+        return { id: mail.id, as: decision.status, reason };
+      }
       await sleep(decision.inMs);
     }
+  }
+
+  /** Pauses the campaigns of which the server refuses all mails, and returns the mails that do not belong to them. */
+  async function withoutPaused(
+    orgId: string,
+    mails: readonly ClaimedMail[],
+    refused: RefusedSurveys,
+  ) {
+    const paused = new Map<string, boolean>();
+    for (const { request_id: id, survey_id } of mails) {
+      const outcome = refused.get(survey_id)?.outcome;
+      if (!outcome || paused.has(id)) continue;
+      paused.set(id, await pauseCampaign(orgId, { id, reason: reasonForAll(outcome) }));
+    }
+    return mails.filter(({ request_id }) => !paused.get(request_id));
   }
 
   return { run };
 }
 
-type MailEnd = { id: string; as: MailDecision['status'] | 'withdrawn' };
+type MailEnd = {
+  id: string;
+  as: MailDecision['status'] | 'withdrawn';
+  reason?: string | null;
+};
+type Tried = MailAttempt & { ms: number | null; traceparent: string | null };
+/** Surveys whose mails the server refuses all alike, with the attempt that showed it. */
+type RefusedSurveys = Map<string, Tried>;
+type MailJob = { time: MailTime; refused: RefusedSurveys; traceparent: string | null };
 
 const idsOf = (mails: readonly MailEnd[], end: MailEnd['as']) =>
   mails.filter(({ as }) => as === end).map(({ id }) => id);
 
 const isTriedAgain = ({ status }: MailDecision) => status === 'retry' || status === 'put_off';
 
+type PutOff = {
+  mails: readonly ClaimedMail[];
+  reason: string | null;
+  /** Whether all mails of the job are put off, and since when. */
+  isStuck: boolean;
+  stuckSince: string | null;
+};
+
 /** Another job tries mails again: soon if there was too little time, later if the server takes none. */
-async function putOff(
-  db: Db,
-  orgId: string,
-  delayed: readonly string[],
-  mails: readonly ClaimedMail[],
-) {
-  const ageMs = mails[0]!.claimed_ms_ago; // they were claimed together
-  const runAt = new Date(Date.now() + putOffDelay(delayed.length < mails.length ? 0 : ageMs));
-  const jobs = jobsOf({ orgId, traceparent: null }, delayed);
+async function putOff(db: Db, orgId: string, { mails, reason, isStuck, stuckSince }: PutOff) {
+  const ids = mails.map(({ id }) => id);
+  const ageMs = isStuck ? mails[0]!.claimed_ms_ago : 0; // they were claimed together
+  const now = Date.now();
+  const stuck_since = isStuck ? (stuckSince ?? new Date(now).toISOString()) : null;
+  if (isStuck && reason) await saveDelay(db, orgId, { ids, reason });
+  const jobs = jobsOf({ orgId, traceparent: null, stuck_since }, ids);
+  const runAt = new Date(now + putOffDelay(ageMs));
   await enqueue(
     db,
     jobs.map((job) => ({ ...job, runAt })),
@@ -332,13 +399,18 @@ export function publishEnded(mail: EndedMail, outcome: 'unknown' | 'failed') {
 }
 
 export function jobsOf(
-  { orgId, traceparent }: { orgId: string; traceparent: string | null },
+  {
+    orgId,
+    traceparent,
+    stuck_since = null,
+  }: { orgId: string; traceparent: string | null; stuck_since?: string | null },
   mailIds: readonly string[],
 ): NewJob[] {
   const jobs: NewJob[] = [];
   for (let from = 0; from < mailIds.length; from += mailsPerJob) {
     const mail_ids = mailIds.slice(from, from + mailsPerJob);
-    jobs.push({ task: 'sends.mail', payload: { org_id: orgId, mail_ids }, traceparent });
+    const payload = { org_id: orgId, mail_ids, ...(stuck_since && { stuck_since }) };
+    jobs.push({ task: 'sends.mail', payload, traceparent });
   }
   return jobs;
 }

@@ -34,6 +34,9 @@ export type HistoryRow = {
   reason: string | null;
   response_id: string | null;
   trace_id: string | null;
+  /** Of the mail that was sent or tried. */
+  mail_id: string | null;
+  server_reply: string | null;
 };
 
 /**
@@ -49,36 +52,38 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
       where org_id = ${orgId} and email_key = lower(${email})
     ), history as (
       select created_at as at, 'added' as what, survey_id, null as reason_code, null as reason,
-             null as traceparent, null::uuid as response_id
+             null as traceparent, null::uuid as response_id, null::uuid as mail_id, null as server_reply
       from own_contacts
       union all
       select coalesce(finished_at, sending_at, claimed_at),
-             case when reminder = 0 or status <> 'sent' then status else 'reminded' end, survey_id, reason_code, reason, traceparent, null
+             case when reminder = 0 or status <> 'sent' then status else 'reminded' end, survey_id, reason_code, reason, traceparent, null,
+             id, server_reply
       from mails
       where org_id = ${orgId} and email_key = lower(${email})
       union all
-      select blocked_at, 'blocked', survey_id, reason_code, reason, null, null
+      select blocked_at, 'blocked', survey_id, reason_code, reason, null, null, null, null
       from blocked_mails
       where org_id = ${orgId} and email_key = lower(${email})
         and blocked_on >= (now() at time zone 'UTC')::date - ${mostDaysOfLogs}::int
       union all
       select min(o.visited_at), 'opened', o.survey_id, null,
-             format('%s times, last on %s', count(*), iso(max(o.visited_at))), null, null
+             format('%s times, last on %s', count(*), iso(max(o.visited_at))), null, null, null, null
       from own_contacts p
       join link_visits o on o.contact_id = p.id and o.kind = 'view' and o.method = 'GET'
        and o.visited_at >= now() - make_interval(days => ${mostDaysOfLogs}::int)
       group by o.survey_id, p.id
       union all
       select r.created_at, case when r.held_reason is null then 'answered' else 'answer_held' end,
-             r.survey_id, r.held_reason, format('score %s', r.score), r.traceparent, r.id
+             r.survey_id, r.held_reason, format('score %s', r.score), r.traceparent, r.id, null, null
       from own_contacts p
       join responses r on r.org_id = ${orgId} and r.contact_id = p.id
       union all
-      select created_at, kind, null, null, detail, null, null
+      select created_at, kind, null, null, detail, null, null, null, null
       from suppressions
       where org_id = ${orgId} and email = lower(${email})
     )
     select h.at, h.what, h.survey_id, v.name as survey_name, h.reason_code, h.reason, h.response_id,
+           h.mail_id, h.server_reply,
            substring(h.traceparent from 4 for 32) as trace_id
     from history h
     left join surveys v on v.org_id = ${orgId} and v.id = h.survey_id
@@ -315,7 +320,7 @@ export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lo
   await sql`
     with patience as (${lockTimeout(sql, lockMs)}), written as (
       update mails s
-      set status = o.status, reason = o.reason, reason_code = o.reason_code,
+      set status = o.status, reason = o.reason, reason_code = o.reason_code, server_reply = o.server_reply,
           blocks_resend = o.status <> 'failed',
           finished_at = case when o.status <> 'claimed' then now() end
       from patience,
@@ -325,9 +330,10 @@ export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lo
                   ${outcomes.map(({ status }) => status)}::text[],
                   ${outcomes.map(({ reason }) => reason)}::text[],
                   ${outcomes.map(({ reason_code }) => reason_code)}::text[],
+                  ${outcomes.map(({ server_reply }) => server_reply ?? null)}::text[],
                   ${outcomes.map(({ contact_status }) => contact_status)}::text[],
                   ${outcomes.map(({ failure_reason }) => failure_reason)}::text[])
-        as o (id, org_id, attempt, status, reason, reason_code, contact_status, failure_reason)
+        as o (id, org_id, attempt, status, reason, reason_code, server_reply, contact_status, failure_reason)
       where s.org_id = o.org_id and s.id = o.id and s.attempts = o.attempt
         and (s.status = 'sending' or (s.status = 'unknown' and o.status <> 'claimed')
              or (s.status = 'claimed' and o.status = 'failed'))
@@ -351,6 +357,22 @@ export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lo
       sql,
       sql`select org_id, email, reason from written where contact_status = 'bounced'`,
     )}`;
+}
+
+/** Notes why mails that have not begun are put off. */
+export async function saveDelay(
+  sql: Sql,
+  orgId: string,
+  { ids, reason }: { ids: readonly string[]; reason: string },
+) {
+  await sql`
+    update mails s
+    set reason = ${reason}
+    from ${byKey(
+      sql,
+      ids.map((id) => ({ org_id: orgId, id })),
+    )}
+    where s.org_id = m.org_id and s.id = m.id and s.status = 'claimed' and s.reason is distinct from ${reason}`;
 }
 
 /** A mail that ended without an attempt. */

@@ -10,7 +10,7 @@ export type Beginning = { attempt: number } | { blocked: BlockReason } | 'late' 
 export type MailAttempt = { outcome: MailOutcome; beginning: Beginning | undefined };
 
 export type MailDecision =
-  | { status: 'sent' }
+  | { status: 'sent'; response: string }
   | { status: 'retry'; inMs: number; reason: string }
   /** To be tried again by another job. */
   | { status: 'put_off'; reason: string }
@@ -30,17 +30,31 @@ const refusedForMs = 4 * hourMs;
 
 /**
  * What an attempt means for its mail, given how many there were and how much time is left. `ageMs` is how long ago
- * the mail was claimed; nothing if a request waits for it.
+ * the mail was claimed; nothing if a request waits for it. `refusesAll` says that the server refuses all mails of the
+ * survey alike, which must not use up its contacts.
  */
 export function decide(
   { outcome, beginning }: MailAttempt,
-  { tries, remainingMs, ageMs }: { tries: number; remainingMs: number; ageMs: number | null },
+  {
+    tries,
+    remainingMs,
+    ageMs,
+    refusesAll = false,
+  }: { tries: number; remainingMs: number; ageMs: number | null; refusesAll?: boolean },
 ): MailDecision {
   if (hasBlock(beginning)) return { status: 'blocked', by: beginning.blocked };
-  if (outcome.kind === 'accepted') return { status: 'sent' };
+  if (outcome.kind === 'accepted') return { status: 'sent', response: outcome.response };
   if (outcome.kind === 'unknown') return { status: 'unknown', reason: outcome.reason };
+  const inMs = retriesAfterMs[tries - 1];
+  const mayRetry = inMs !== undefined && inMs <= remainingMs;
   if (outcome.kind === 'refused' && outcome.permanent) {
-    return failed('refused', outcome.response, outcome.unknownMailbox);
+    const { about, response, unknownMailbox } = outcome;
+    const reason = refusesAll ? reasonForAll(outcome) : response;
+    const mayWait = ageMs !== null && ageMs < mailableForMs;
+    if (refusesAll && mayWait) return { status: 'put_off', reason };
+    // By its next try it is known whether the policy is against all mails.
+    if (about === 'policy' && mayWait && mayRetry) return { status: 'retry', inMs, reason };
+    return failed('refused', reason, unknownMailbox);
   }
   const triedForMs = outcome.kind === 'refused' ? refusedForMs : mailableForMs;
   const mayBePutOff = ageMs !== null && ageMs < triedForMs;
@@ -49,11 +63,49 @@ export function decide(
     return mayBePutOff ? { status: 'put_off', reason: tooLate } : failed('deadline', tooLate);
   }
   const reason = outcome.kind === 'refused' ? outcome.response : outcome.reason;
-  const inMs = retriesAfterMs[tries - 1];
-  if (inMs === undefined || inMs > remainingMs) {
+  if (!mayRetry) {
     return mayBePutOff ? { status: 'put_off', reason } : failed('refused', reason);
   }
   return { status: 'retry', inMs, reason };
+}
+
+/** Why the server refuses all mails of a survey. */
+export function reasonForAll(outcome: MailOutcome): string {
+  if (outcome.kind !== 'refused' || !outcome.permanent) return '';
+  const { about, response } = outcome;
+  if (about === 'server') return `the mail server does not let askback in: ${response}`;
+  const what = about === 'sender' ? 'the sender of this survey' : 'the mails of this survey';
+  return `the mail server refuses ${what}: ${response}`;
+}
+
+type WatchedMail = { id: string; survey_id: string };
+type WatchedSurvey = { accepted: boolean; refused: Set<string> };
+
+const maxWatchedSurveys = 1000;
+const [firstMails, laterMails] = [3, 10];
+
+/**
+ * Finds out whether the server refuses all mails of a survey: by what it says, or by its policy when that is against
+ * the first three, or against ten in a row after others were accepted.
+ */
+export function createRefusalWatch() {
+  const surveys = new Map<string, WatchedSurvey>();
+  return ({ id, survey_id }: WatchedMail, outcome: MailOutcome): boolean => {
+    if (surveys.size > maxWatchedSurveys) surveys.clear();
+    const watched = surveys.get(survey_id) ?? { accepted: false, refused: new Set() };
+    if (outcome.kind === 'accepted') {
+      surveys.set(survey_id, watched);
+      watched.accepted = true;
+      watched.refused.clear();
+    }
+    if (outcome.kind !== 'refused' || !outcome.permanent) return false;
+    if (outcome.about !== 'policy') return outcome.about !== 'mail';
+    surveys.set(survey_id, watched);
+    watched.refused.add(id);
+    if (watched.refused.size < (watched.accepted ? laterMails : firstMails)) return false;
+    surveys.delete(survey_id);
+    return true;
+  };
 }
 
 /** After how long a mail that was put off is tried again, by its age: half as long again. */
@@ -95,6 +147,8 @@ export type OutcomeRow = {
   status: 'sent' | 'failed' | 'unknown' | 'claimed';
   reason: string | null;
   reason_code: string | null;
+  /** What the server said when it took the mail. */
+  server_reply?: string | null;
   /** Nothing if the mail changes nothing for its contact. */
   contact_status: 'sending' | 'sent' | 'failed' | 'bounced' | 'unsubscribed' | null;
   /** Why the contact failed; empty if its mail was blocked. */
@@ -107,7 +161,8 @@ type Attempted = { id: string; org_id: string; attempt: number; reminder: number
 export function toRow(mail: Attempted, decision: MailDecision): OutcomeRow {
   const { id, org_id, attempt, reminder } = mail;
   const { contact_status, reason = null, reason_code = null, status } = outcomeOf(decision);
-  const row = { id, org_id, attempt, status, reason, reason_code };
+  const server_reply = decision.status === 'sent' ? decision.response : null;
+  const row = { id, org_id, attempt, status, reason, reason_code, server_reply };
   if (reminder > 0 && contact_status !== 'bounced') {
     return { ...row, contact_status: null, failure_reason: null };
   }

@@ -10,9 +10,9 @@ import {
   stopCampaign,
   tryCampaign,
 } from '../../src/campaigns/campaign.ts';
-import { findCampaign } from '../../src/campaigns/queries.ts';
+import { findCampaign, listDelayed } from '../../src/campaigns/queries.ts';
 import { eachResults } from '../../src/campaigns/results.ts';
-import { inTransaction } from '../../src/lib/db/db.ts';
+import { inTransaction, one } from '../../src/lib/db/db.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { campaignRunner, makeContacts, type Says } from '../support/make/campaigns.ts';
 import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
@@ -66,7 +66,7 @@ const counts = ({ total, sent, duplicates, failed, remaining }: Record<string, u
 ];
 
 test('every contact that is still to be asked gets one mail', async () => {
-  const { create, find, workFor, mailed, used, statuses, results, contacts } = await scene();
+  const { orgId, create, find, workFor, mailed, used, statuses, results, contacts } = await scene();
   const id = await create();
   assert.equal((await find(id)).status, 'running');
   await workFor(3);
@@ -80,6 +80,8 @@ test('every contact that is still to be asked gets one mail', async () => {
   assert.equal(await used(), 10);
   assert.deepEqual(await statuses(), { sent: 10 });
   assert.deepEqual(new Set((await results(id)).map(({ status }) => status)), new Set(['sent']));
+  const replies = await db`select distinct server_reply from mails where org_id = ${orgId}`;
+  assert.deepEqual([...replies], [{ server_reply: '250 ok' }]);
 });
 
 test('what a rule blocks is a duplicate with its reason, at the start and after it', async () => {
@@ -258,6 +260,57 @@ test('while the mail server is down mails wait, and go out once it is back', asy
   await workFor(30);
   assert.deepEqual(counts(await find(id)), [3, 3, 0, 0, 0]);
   assert.equal(await used(), 3);
+});
+
+for (const about of ['server', 'sender', 'policy'] as const) {
+  test(`a campaign pauses and uses up no contact when the ${about} is refused`, async () => {
+    let isRefused = true;
+    const refusal = rejected('550 5.7.1 no', { about });
+    const { by, tools, create, find, work, workFor, used, statuses, mailed } = await scene({
+      says: () => (isRefused ? refusal : accepted()),
+      people: 30,
+    });
+    const id = await create();
+    await work();
+    const campaign = await find(id);
+    assert.equal(campaign.status, 'paused');
+    assert.match(campaign.reason ?? '', /^the mail server .*: 550 5\.7\.1 no$/);
+    assert.deepEqual(counts(campaign), [30, 0, 0, 0, 30]);
+    assert.deepEqual(await statuses(), { pending: 30 });
+    assert.equal(await used(), 30);
+    const tries = mailed.length;
+    await workFor(5);
+    assert.equal(mailed.length, tries);
+
+    isRefused = false;
+    await resumeCampaign(tools, by, id);
+    assert.equal((await find(id)).reason, null);
+    await workFor(3);
+    assert.deepEqual(counts(await find(id)), [30, 30, 0, 0, 0]);
+  });
+}
+
+test('a campaign shows why its mails wait, and they age from the first time', async () => {
+  const { orgId, create, find, work, mailJobs } = await scene({
+    says: () => lost('ECONNREFUSED'),
+    people: 2,
+  });
+  const id = await create();
+  await work({ without: ['sends.mail'] });
+  const jobs = () => db<{ mail_ids: string[]; stuck_since: string | null }[]>`
+    delete from test.jobs
+    where task = 'sends.mail' and payload ->> 'org_id' = ${orgId}
+    returning payload -> 'mail_ids' as mail_ids, payload ->> 'stuck_since' as stuck_since`;
+  const { mail_ids } = one(await jobs());
+  const since = '2026-11-01T08:00:00.000Z';
+  await mailJobs.run(orgId, mail_ids, null, since);
+  assert.deepEqual(
+    (await jobs()).map(({ stuck_since }) => stuck_since),
+    [since],
+  );
+  assert.partialDeepStrictEqual(await find(id), { status: 'running', reason: 'ECONNREFUSED' });
+  const delayed = (await listDelayed(db, orgId)).map(({ id, reason }) => [id, reason]);
+  assert.deepEqual(delayed, [[id, 'ECONNREFUSED']]);
 });
 
 test('outside of its window a campaign waits, and what was claimed is withdrawn', async () => {

@@ -14,7 +14,9 @@ const quiet: AttentionCounts = {
   mails_failed: 0,
   bounced: 0,
   webhooks: [],
+  campaigns: [],
 };
+const campaign = { id: 'c', survey_id: 's', name: 'Spring', reason: 'why' };
 const oldest_open = '2026-10-02T10:00:00.000Z';
 
 /** Where each thing begins to need attention: the last numbers that do not, and the first that do. */
@@ -42,6 +44,16 @@ const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] 
     'more than one bounce in twenty',
     { bounced: 5, mails_sent: 99 },
     ['warning: 5 addresses bounced in the last 7 days'],
+  ],
+  [
+    'a campaign that the service has paused',
+    { campaigns: [{ ...campaign, status: 'paused' }] },
+    ['failed: Campaign paused'],
+  ],
+  [
+    'a campaign whose mails are put off',
+    { campaigns: [{ ...campaign, status: 'running' }] },
+    ['warning: Campaign waits for the mail server'],
   ],
   ['one detractor', { open_detractors: 1, oldest_open }, ['waiting: 1 detractor without an owner']],
   [

@@ -191,6 +191,12 @@ const ends = [
   { what: 'lost before the server had it', outcome: lost(), sends: 2, isSaid: false },
   { what: 'refused for now', outcome: busy(), sends: 2, isSaid: false },
   { what: 'refused for good', outcome: rejected('554 no'), sends: 1, isSaid: true },
+  {
+    what: 'refused with the login',
+    outcome: rejected('535 no', { about: 'server' }),
+    sends: 2,
+    isSaid: false,
+  },
   { what: 'unanswered', outcome: unanswered('cut'), sends: 1, isSaid: true },
 ];
 for (const { what, outcome, sends, isSaid } of ends) {

@@ -59,6 +59,11 @@ test('what waits is counted, and the age of the oldest', async (t) => {
   await db`select graphile_worker.add_job('sends.mail', ${db.json({ org_id, mail_ids: [org_id] })}::json)`;
   await db`update graphile_worker._private_jobs set created_at = ${hourAgo}`;
   await db`select graphile_worker.add_job('sends.mail', ${db.json({ org_id, mail_ids: [org_id] })}::json)`;
+  await db`select graphile_worker.add_job('sends.mail', ${db.json({
+    org_id,
+    mail_ids: [org_id],
+    stuck_since: new Date(hourAgo.getTime() - 3_600_000).toISOString(),
+  })}::json)`;
   await db`select graphile_worker.add_job('webhooks.clean_up', '{}'::json, run_at => now() - interval '1 minute')`;
   await db`select graphile_worker.add_job('webhooks.clean_up', '{}'::json, run_at => now() + interval '1 day')`;
   const contact = { org_id, survey_id: await makeSurvey(db, org_id) };
@@ -82,8 +87,8 @@ test('what waits is counted, and the age of the oldest', async (t) => {
 
   assert.equal(read('askback_pending_deliveries', 'webhook'), 3);
   assert.equal(Math.round(read('askback_pending_oldest_seconds', 'webhook') / 60), 60);
-  assert.equal(read('askback_pending_deliveries', 'mail'), 5);
-  assert.equal(Math.round(read('askback_pending_oldest_seconds', 'mail') / 60), 60);
+  assert.equal(read('askback_pending_deliveries', 'mail'), 6);
+  assert.equal(Math.round(read('askback_pending_oldest_seconds', 'mail') / 60), 120);
   assert.equal(read('askback_queue_jobs', 'webhooks.clean_up'), 2);
   assert.equal(Math.round(read('askback_queue_oldest_seconds', 'webhooks.clean_up')), 60);
   assert.equal(read('askback_queue_jobs', 'summaries.analyze'), 2);

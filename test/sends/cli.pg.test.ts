@@ -75,6 +75,7 @@ async function story() {
       blocks_resend: false,
       reason,
       reason_code: 'refused',
+      server_reply: null,
       finished_at: at(1),
     },
     {
@@ -83,6 +84,7 @@ async function story() {
       blocks_resend: true,
       reason: null,
       reason_code: null,
+      server_reply: '250 2.0.0 queued as 4F2',
       finished_at: at(2),
     },
   ])}`;
@@ -125,6 +127,18 @@ test('why shows everything that happened, oldest first, with the rule that block
   );
 });
 
+test('why names a sent mail as the log of the mail server does', async () => {
+  const { org_id, email } = await story();
+  const { stdout } = await run('contact', 'why', '--org', org_id, '--email', email, '--json');
+  const [{ id }] = await db<[{ id: string }]>`
+    select id from mails where org_id = ${org_id} and status = 'sent'`;
+  const sent = JSON.parse(stdout).events.find(({ what }: { what: string }) => what === 'sent');
+  assert.partialDeepStrictEqual(sent, {
+    message_id: `${id}@ask.example`,
+    server_reply: '250 2.0.0 queued as 4F2',
+  });
+});
+
 test('why reads as lines, whatever the case of the address', async () => {
   const { org_id, email } = await story();
   const { code, stdout } = await run(
@@ -138,7 +152,10 @@ test('why reads as lines, whatever the case of the address', async () => {
   assert.equal(code, 0);
   assert.match(
     stdout,
-    new RegExp(`^when +what +survey +why\\n${day}T08:00:00.000Z +added +Spring`),
+    new RegExp(
+      `^when +what +survey +why +message id +server reply\\n${day}T08:00:00.000Z +added +Spring`,
+    ),
   );
-  assert.match(stdout, /blocked +Spring +\[unsubscribed\] has unsubscribed\n$/);
+  assert.match(stdout, /sent +Spring +- +<\S+@ask\.example> +250 2\.0\.0 queued as 4F2\n/);
+  assert.match(stdout, /blocked +Spring +\[unsubscribed\] has unsubscribed +- +-\n$/);
 });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import {
   type Beginning,
+  createRefusalWatch,
   decide,
   type MailDecision,
   mailTime,
@@ -29,7 +30,7 @@ const first = { tries: 1, remainingMs: 60_000 };
 const late = 'not sent within the time of the request';
 
 const cases: Case[] = [
-  ['accepted', accepted(), begun, first, { status: 'sent' }],
+  ['accepted', accepted(), begun, first, { status: 'sent', response: '250 ok' }],
   ['unanswered', unanswered('cut'), begun, first, { status: 'unknown', reason: 'cut' }],
   ['rejected', rejected('554 no'), begun, first, failed('refused', '554 no')],
   [
@@ -101,7 +102,7 @@ for (const [what, outcome, beginning, at, decision] of cases) {
 
 const mail = { id: 'm', org_id: 'o', attempt: 2, reminder: 0 };
 const rows: [decision: MailDecision, status: string, contact: string, code: string | null][] = [
-  [{ status: 'sent' }, 'sent', 'sent', null],
+  [{ status: 'sent', response: '250 ok' }, 'sent', 'sent', null],
   [{ status: 'retry', inMs: 1000, reason: '450' }, 'claimed', 'sending', null],
   [{ status: 'unknown', reason: 'cut' }, 'unknown', 'failed', 'unknown_outcome'],
   [failed('refused', '554'), 'failed', 'failed', 'refused'],
@@ -160,10 +161,59 @@ test('a reminder changes its contact only when it bounces', () => {
     const { contact_status, failure_reason } = toRow(reminder, decision);
     return [contact_status, failure_reason];
   };
-  assert.deepEqual(changes({ status: 'sent' }), [null, null]);
+  assert.deepEqual(changes({ status: 'sent', response: '250 ok' }), [null, null]);
   assert.deepEqual(changes({ status: 'unknown', reason: 'cut' }), [null, null]);
   assert.deepEqual(changes(failed('refused', '554')), [null, null]);
   assert.deepEqual(changes(failed('refused', '550', true)), ['bounced', '550']);
+});
+
+test('a refusal of all mails of a survey puts off what no request waits for', () => {
+  const refusal = rejected('535 no', { about: 'server' });
+  const tried = { outcome: refusal, beginning: undefined };
+  const reason = 'the mail server does not let askback in: 535 no';
+  const at = { ...first, refusesAll: true };
+  assert.deepEqual(decide(tried, { ...at, ageMs: 0 }), { status: 'put_off', reason });
+  assert.deepEqual(decide(tried, { ...at, ageMs: null }), failed('refused', reason));
+  assert.deepEqual(decide(tried, { ...at, ageMs: 24 * hourMs }), failed('refused', reason));
+});
+
+const policy = rejected('554 5.7.1 spam', { about: 'policy' });
+
+test('a refusal by policy is tried again while it may be against all mails', () => {
+  const tried = { outcome: policy, beginning: begun };
+  assert.equal(decide(tried, { ...first, ageMs: 0 }).status, 'retry');
+  assert.equal(decide(tried, { ...lastTry, ageMs: 0 }).status, 'failed');
+  assert.equal(decide(tried, { ...first, ageMs: null }).status, 'failed');
+});
+
+test('a policy is against all mails of a survey when it refuses the first three', () => {
+  const refusesAll = createRefusalWatch();
+  const tell = (id: string, outcome = policy, survey_id = 's') =>
+    refusesAll({ id, survey_id }, outcome);
+  assert.deepEqual(
+    ['a', 'a', 'a', 'b'].map((id) => tell(id)),
+    [false, false, false, false],
+  );
+  assert.equal(tell('x', policy, 'another'), false);
+  assert.equal(tell('c'), true);
+  assert.equal(tell('d'), false, 'it counts anew for a campaign that is resumed');
+});
+
+test('a policy is against all later mails when it refuses ten in a row', () => {
+  const refusesAll = createRefusalWatch();
+  const tell = (id: string, outcome = policy) => refusesAll({ id, survey_id: 's' }, outcome);
+  tell('a');
+  tell('b', accepted());
+  const nine = Array.from({ length: 9 }, (_, n) => tell(`n${n}`));
+  assert.deepEqual(new Set(nine), new Set([false]));
+  assert.equal(tell('last'), true);
+});
+
+test('a refused connection or sender is against all mails at once', () => {
+  const refusesAll = createRefusalWatch();
+  const by = (about: 'server' | 'sender' | 'mail') =>
+    refusesAll({ id: 'a', survey_id: 's' }, rejected('550', { about }));
+  assert.deepEqual([by('server'), by('sender'), by('mail')], [true, true, false]);
 });
 
 test('a mail that is put off waits longer each time, at most five minutes', () => {

@@ -55,7 +55,7 @@ async function claimed() {
 async function begun(): Promise<OutcomeRow> {
   const mail = await claimed();
   await beginMails(db, [mail]);
-  return toRow({ ...mail, attempt: 1 }, { status: 'sent' });
+  return toRow({ ...mail, attempt: 1 }, { status: 'sent', response: '250 ok' });
 }
 
 const failed = (row: OutcomeRow): OutcomeRow => ({
@@ -162,7 +162,9 @@ test('a deadlock costs neither the beginning of a mail nor its outcome', async (
   assert.equal(outcome.kind, 'accepted');
 
   await db`select setval('changes_of_mails', 1, false)`;
-  await createRecords(db).add(toRow({ ...mail, attempt: 1 }, { status: 'sent' }));
+  await createRecords(db).add(
+    toRow({ ...mail, attempt: 1 }, { status: 'sent', response: '250 ok' }),
+  );
   assert.deepEqual(await statuses(mail), ['sent']);
   await db`drop trigger end_in_a_deadlock on mails`;
 });

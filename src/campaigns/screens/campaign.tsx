@@ -274,6 +274,13 @@ function Standing(props: ProgressProps & { mails: number }) {
       </>
     );
   }
+  if (status === 'running' && reason) {
+    return (
+      <>
+        {done} The mail server takes none at the moment, and they are tried again: {reason}
+      </>
+    );
+  }
   if (status === 'running') {
     return (
       <>

@@ -137,10 +137,11 @@ async function transact(
   const reply = await server.sayMessage(bytes, dot);
   if ('ended' in reply) return dot.said ? unknown(reply.ended) : lost(reply.ended);
   if (isDone(reply.code)) return { kind: 'accepted', response: tidy(reply.text) };
-  return isRefusal(reply.code) ? refusal(reply) : unknown(tidy(reply.text));
+  return isRefusal(reply.code) ? refusal(reply, 'message') : unknown(tidy(reply.text));
 }
 
-const [atSender, atRecipient, atData] = [0, 1, 2];
+const stages = ['sender', 'recipient', 'message'] as const;
+const [atSender, , atData] = [0, 1, 2];
 const goodbye = 421;
 
 /**
@@ -176,7 +177,7 @@ async function abandon(server: Conversation, failedAt: number) {
 }
 
 const refused = (reply: Said, at: number) =>
-  isRefusal(reply.code) ? refusal(reply, at === atRecipient) : lost(tidy(reply.text));
+  isRefusal(reply.code) ? refusal(reply, stages[at]!) : lost(tidy(reply.text));
 
 type Said = Extract<Reply, { code: number }>;
 
@@ -287,7 +288,7 @@ function decoded(latin1: string): string {
 /** What became of one message. A server that says no, or nothing, is an outcome and never thrown. */
 export type MailOutcome =
   | { kind: 'accepted'; response: string }
-  | (Refused & { permanent: true; unknownMailbox: boolean })
+  | (Refused & { permanent: true; unknownMailbox: boolean; about: RefusalScope })
   | (Refused & { permanent: false })
   /** Nothing reached the mailbox: the connection ended before the final dot. */
   | { kind: 'lost'; reason: string }
@@ -295,6 +296,12 @@ export type MailOutcome =
   | { kind: 'unknown'; reason: string };
 
 type Refused = { kind: 'refused'; code: number; enhanced: string | null; response: string };
+
+/**
+ * What a permanent refusal speaks of: the whole connection, as a refused login; the sender; a policy, which may be
+ * against all mails like this one; or this mail alone.
+ */
+type RefusalScope = 'server' | 'sender' | 'policy' | 'mail';
 
 /** What nodemailer's connection puts on its errors. */
 type SmtpError = Error & {
@@ -306,9 +313,14 @@ type SmtpError = Error & {
 /** What it means that no connection could be had. */
 function outcomeOf(error: SmtpError): MailOutcome {
   const { response, responseCode: code } = error;
-  if (code && isRefusal(code)) return refusal({ code, text: response ?? error.message });
+  if (code && isRefusal(code)) return refusal({ code, text: response ?? error.message }, 'server');
   return { kind: 'lost', reason: tidy(error.message) || error.code || 'the connection failed' };
 }
+
+/** Whether the same mail may be accepted later: a refused login says nothing of the mail. */
+export const mayPass = (outcome: MailOutcome) =>
+  outcome.kind === 'lost' ||
+  (outcome.kind === 'refused' && (!outcome.permanent || outcome.about === 'server'));
 
 /** The first digit of a reply's code says what kind it is. */
 const kindOf = (code: number) => Math.trunc(code / 100);
@@ -326,17 +338,28 @@ export const leavesConnectionUsable = (outcome: MailOutcome) =>
   outcome.kind === 'accepted' || (outcome.kind === 'refused' && outcome.code !== 421);
 
 /** What a server says no with. Only where the recipient is named: 5.1.x at MAIL is about the sender. */
-function refusal({ code, text }: { code: number; text: string }, atRecipient = false): MailOutcome {
+function refusal({ code, text }: { code: number; text: string }, at: RefusedAt): MailOutcome {
   const response = tidy(text);
   const enhanced = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/.exec(response)?.[1] ?? null;
   const refused = { kind: 'refused', code, enhanced, response } as const;
   if (isTransient(code)) return { ...refused, permanent: false };
-  const unknownMailbox = atRecipient && /^5\.1\./.test(enhanced ?? '');
-  return { ...refused, permanent: true, unknownMailbox };
+  const unknownMailbox = at === 'recipient' && /^5\.1\./.test(enhanced ?? '');
+  return { ...refused, permanent: true, unknownMailbox, about: scopeOf(code, enhanced, at) };
+}
+
+type RefusedAt = 'server' | (typeof stages)[number];
+
+function scopeOf(code: number, enhanced: string | null, at: RefusedAt): RefusalScope {
+  if (at === 'server') return 'server';
+  // 552 at MAIL is about the size of this message.
+  if (at === 'sender') return code === 552 ? 'mail' : 'sender';
+  const isPolicy = enhanced === null ? code === 554 : /^5\.7\./.test(enhanced);
+  return isPolicy ? 'policy' : 'mail';
 }
 
 const refusedHere = (code: number, enhanced: string, response: string): MailOutcome => {
-  return { kind: 'refused', permanent: true, unknownMailbox: false, code, enhanced, response };
+  const refused = { kind: 'refused', code, enhanced, response } as const;
+  return { ...refused, permanent: true, unknownMailbox: false, about: 'mail' };
 };
 
 /** The server said how much it takes, so this was not even tried. */

@@ -30,18 +30,25 @@ export type MailTransport = {
   send(envelope: Envelope, message: Buffer, leaving?: Leaving): Promise<MailOutcome>;
 };
 
-type Options = { onStage?: OnStage; firstPauseMs?: number };
+type Options = {
+  onStage?: OnStage;
+  firstPauseMs?: number;
+  /** Called when the server can no longer be used, and with null when it can be again. */
+  onProblem?: (problem: ServerProblem | null) => void;
+  probeEveryMs?: number;
+};
 
 // Servers close an idle session after some minutes; leaving first avoids meeting that half way.
 const idleMs = 15_000;
 
 /** Sends complete messages to one server over a bounded number of connections. */
 export function createSmtpPool(settings: SmtpSettings, options: Options = {}) {
-  const { onStage, firstPauseMs } = options;
+  const { onStage, firstPauseMs, onProblem = () => {}, probeEveryMs = 150_000 } = options;
   const throttle = createThrottle({ ...settings, ...(firstPauseMs ? { firstPauseMs } : {}) });
   const idle = createIdle();
   const underWay = new Set<Promise<MailOutcome>>();
   const closing = new AbortController();
+  const health = createHealth({ probe, probeEveryMs, onProblem });
 
   async function send(
     envelope: Envelope,
@@ -68,9 +75,24 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}) {
       if (outcome.kind !== 'lost' || message.signal?.aborted) return outcome;
     }
     const opened = await open(settings, message.signal);
-    if ('failure' in opened) return opened.failure;
+    if ('failure' in opened) {
+      if (!message.signal?.aborted) health.failed(opened.failure);
+      return opened.failure;
+    }
     idle.watch(opened.connection);
-    return deliverOver(opened.connection, message);
+    const outcome = await deliverOver(opened.connection, message);
+    const isLost = outcome.kind === 'lost' && outcome !== withdrawn && !message.signal?.aborted;
+    if (isLost) health.failed(outcome);
+    return outcome;
+  }
+
+  /** Connects and logs in, and sends nothing. */
+  async function probe() {
+    const opened = await open(settings, closing.signal);
+    if (closing.signal.aborted) return;
+    if ('failure' in opened) return health.failed(opened.failure);
+    leave(opened.connection);
+    health.worked();
   }
 
   async function deliverOver(connection: Connection, message: Message): Promise<MailOutcome> {
@@ -82,6 +104,7 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}) {
       await onStage?.('before_data');
       const outcome = await transmit(connection, message, settings);
       connection.messages += 1;
+      if (outcome.kind === 'accepted' || outcome.kind === 'refused') health.worked();
       if (outcome.kind === 'accepted') await onStage?.('after_accepted');
       await putBack(connection, outcome);
       return outcome;
@@ -115,7 +138,9 @@ export function createSmtpPool(settings: SmtpSettings, options: Options = {}) {
       closing.abort();
       await Promise.allSettled(underWay);
       idle.empty();
+      health.stop();
     },
+    problem: health.problem,
     state: () => ({ ...throttle.state(), idle: idle.size() }),
   };
 }
@@ -126,6 +151,51 @@ type Message = {
   signal: AbortSignal | undefined;
   mayLeave: () => Promise<boolean>;
 };
+
+/** Why no mail can leave: the server does not answer, or refuses every connection or the login. */
+export type ServerProblem = 'unreachable' | 'refused';
+
+const minFailures = 3;
+const minFailingMs = 3000;
+
+/**
+ * Whether the server can be used, by what the latest messages met. A refused login is a problem at once, anything else
+ * when it happens again and again. Without messages a probe finds out when the problem is over, seldom enough not to
+ * be locked out for wrong logins.
+ */
+function createHealth({
+  probe,
+  probeEveryMs,
+  onProblem,
+}: { probe: () => Promise<void> } & Required<Pick<Options, 'probeEveryMs' | 'onProblem'>>) {
+  let problem: ServerProblem | null = null;
+  let [failures, failingSince] = [0, 0];
+  let timer: NodeJS.Timeout | undefined;
+
+  function set(next: ServerProblem | null) {
+    clearTimeout(timer);
+    if (next) timer = setTimeout(probe, probeEveryMs).unref();
+    if (next === problem) return;
+    problem = next;
+    onProblem(problem);
+  }
+
+  return {
+    worked() {
+      failures = 0;
+      if (problem) set(null);
+    },
+    failed(outcome: MailOutcome) {
+      if (failures === 0) failingSince = performance.now();
+      failures += 1;
+      if (outcome.kind === 'refused' && outcome.permanent) return set('refused');
+      const isLong = performance.now() - failingSince >= minFailingMs;
+      if (problem || (failures >= minFailures && isLong)) set('unreachable');
+    },
+    stop: () => clearTimeout(timer),
+    problem: () => problem,
+  };
+}
 
 /** A second connection for the same message is no second attempt. */
 function askedOnce(mayLeave: Leaving['mayLeave']): () => Promise<boolean> {

@@ -13,6 +13,7 @@ import {
   scriptedSmtp,
   settingsFor,
 } from '../../support/fakes/smtp-server.ts';
+import { until } from '../../support/probe/until.ts';
 
 const envelope = { from: 'hallo@baecker.example', to: 'ada@example.com' };
 const message = Buffer.from('Subject: hello\r\n\r\n.a dot\r\n..two\r\n');
@@ -37,17 +38,22 @@ const refusals: [why: string, script: Script, expected: Partial<MailOutcome> & o
   [
     'an unknown mailbox at RCPT is permanent and known as such',
     { RCPT: '550 5.1.1 no such user' },
-    { permanent: true, code: 550, enhanced: '5.1.1', unknownMailbox: true },
+    { permanent: true, code: 550, enhanced: '5.1.1', unknownMailbox: true, about: 'mail' },
   ],
   [
     'a policy at RCPT is permanent but the mailbox may exist',
     { RCPT: '554 5.7.1 we do not like you' },
-    { permanent: true, code: 554, enhanced: '5.7.1', unknownMailbox: false },
+    { permanent: true, code: 554, enhanced: '5.7.1', unknownMailbox: false, about: 'policy' },
   ],
   [
     'a 5.1.x about the sender says nothing of the mailbox',
     { MAIL: '550 5.1.8 bad sender' },
-    { permanent: true, code: 550, enhanced: '5.1.8', unknownMailbox: false },
+    { permanent: true, code: 550, enhanced: '5.1.8', unknownMailbox: false, about: 'sender' },
+  ],
+  [
+    'a message too large for the server is refused alone, also at MAIL',
+    { MAIL: '552 5.3.4 too large' },
+    { permanent: true, about: 'mail' },
   ],
   [
     'a permanent refusal without an enhanced code does not bounce the contact',
@@ -56,7 +62,11 @@ const refusals: [why: string, script: Script, expected: Partial<MailOutcome> & o
   ],
   ['greylisting is transient', { RCPT: '450 4.7.1 later' }, { permanent: false, code: 450 }],
   ['a full disk at DATA is transient', { DATA: '452 4.3.1 full' }, { permanent: false, code: 452 }],
-  ['spam after the dot is permanent', { dot: '554 5.7.1 spam' }, { permanent: true, code: 554 }],
+  [
+    'spam after the dot is permanent',
+    { dot: '554 5.7.1 spam' },
+    { permanent: true, code: 554, about: 'policy' },
+  ],
   [
     'a 4xx after the dot is a definite no to this try',
     { dot: '451 4.3.0 try' },
@@ -70,7 +80,7 @@ const refusals: [why: string, script: Script, expected: Partial<MailOutcome> & o
   [
     'an unwelcome client is refused for good',
     { greeting: '554 5.7.1 go away' },
-    { permanent: true, code: 554 },
+    { permanent: true, code: 554, about: 'server' },
   ],
   [
     '421 in the middle is transient',
@@ -231,6 +241,53 @@ test('aborting after the final dot: unknown', async () => {
   const server = await scriptedSmtp({ dot });
   await using pool = closing(createSmtpPool(settingsFor(server.url)));
   assert.equal((await pool.send(envelope, message, { signal: stop.signal })).kind, 'unknown');
+});
+
+/** A pool, and what it has said of its server so far. */
+function observedPool(url: string, own: Partial<SmtpSettings> = {}, probeEveryMs = 60_000) {
+  const problems: unknown[] = [];
+  const onProblem = (problem: unknown) => void problems.push(problem);
+  const pool = createSmtpPool(settingsFor(url, own), { onProblem, probeEveryMs });
+  return { pool: closing(pool), problems };
+}
+
+test('a server that refuses the connection is a problem at once, until it accepts a mail', async () => {
+  let greeting = '554 5.7.1 go away';
+  const { url } = await scriptedSmtp({ greeting: () => greeting });
+  const { pool, problems } = observedPool(url);
+  await using _ = pool;
+  await pool.send(envelope, message);
+  await pool.send(envelope, message);
+  assert.equal(pool.problem(), 'refused');
+  greeting = '220 sink ready';
+  await pool.send(envelope, message);
+  assert.deepEqual(problems, ['refused', null]);
+});
+
+test('a server that cannot be reached is a problem after three tries in three seconds', async (t) => {
+  const { url, close } = await scriptedSmtp();
+  close();
+  const { pool, problems } = observedPool(url);
+  await using _ = pool;
+  await pool.send(envelope, message);
+  await pool.send(envelope, message);
+  const now = performance.now();
+  t.mock.method(performance, 'now', () => now + 3000);
+  assert.equal(pool.problem(), null);
+  await pool.send(envelope, message);
+  assert.deepEqual(problems, ['unreachable']);
+});
+
+test('a probe sees that a server works again when no mail is sent', async () => {
+  let greeting = '554 5.7.1 go away';
+  const { url, seen } = await scriptedSmtp({ greeting: () => greeting });
+  const { pool, problems } = observedPool(url, {}, 20);
+  await using _ = pool;
+  await pool.send(envelope, message);
+  await until('it is tried again', () => seen.connections > 1);
+  greeting = '220 sink ready';
+  await until('it works again', () => pool.problem() === null);
+  assert.deepEqual([problems, seen.messages], [['refused', null], []]);
 });
 
 test('many messages share a bounded number of connections', async () => {

@@ -79,6 +79,7 @@ test('a wrong password is refused with the server’s words', async () => {
     permanent: true,
     code: 535,
     unknownMailbox: false,
+    about: 'server',
   });
 });
 

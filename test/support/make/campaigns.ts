@@ -1,4 +1,5 @@
 import { advanceCampaign } from '../../../src/campaigns/advance.ts';
+import { pauseRefusedCampaign } from '../../../src/campaigns/campaign.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../../src/lib/smtp/connection.ts';
@@ -30,12 +31,14 @@ export function campaignRunner(db: Db, orgId: string, { says = accepted as Says 
       return await says(mail);
     },
   };
+  const log = createLog({ level: 'silent' });
   const mailJobs = createMailJobs({
     db,
-    log: createLog({ level: 'silent' }),
+    log,
     mailer,
     progress: { notify: async () => {} },
     settings: { sendDeadlineSeconds: 60 },
+    pauseCampaign: (orgId, batch) => pauseRefusedCampaign({ db, log, orgId }, batch),
   });
   const tools = { db, now: () => clock.at };
 
@@ -45,8 +48,11 @@ export function campaignRunner(db: Db, orgId: string, { says = accepted as Says 
       mail_ids: string[];
       campaign_id: string;
       turn: number;
+      stuck_since?: string;
     };
-    if (task === 'sends.mail') await mailJobs.run(job.org_id, job.mail_ids);
+    if (task === 'sends.mail') {
+      await mailJobs.run(job.org_id, job.mail_ids, null, job.stuck_since);
+    }
     if (task === 'campaigns.advance') await advanceCampaign(tools, job);
   }
 

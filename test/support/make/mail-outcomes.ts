@@ -12,13 +12,17 @@ export const busy = (response = '450 4.2.1 try again later'): MailOutcome => ({
 });
 
 /** A refusal for good. */
-export const rejected = (response: string, { unknownMailbox = false } = {}): MailOutcome => ({
+export const rejected = (
+  response: string,
+  { unknownMailbox = false, about = 'mail' as 'server' | 'sender' | 'policy' | 'mail' } = {},
+): MailOutcome => ({
   kind: 'refused',
   permanent: true,
   code: 550,
   enhanced: null,
   response,
   unknownMailbox,
+  about,
 });
 
 /** The mail did not reach the server. */
