@@ -3,7 +3,9 @@ import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import { type ApiEnv, authenticate, type KeyTools, requireWrite } from '../keys/authenticate.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
+import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
+import { watchCaller } from '../lib/http/http.ts';
 import { parse } from '../lib/validation/parse.ts';
 import {
   addressOf,
@@ -123,12 +125,11 @@ const describeTools = (c: Context<ApiEnv>, tools: McpTools) => [
 /** What is wrong with a call is a result that the model reads; a missing or refused key is the client's matter. */
 async function callTool(call: Call, name: string) {
   const question = questions.find((one) => one.name === name);
-  const run = question
-    ? () => ask(call, addressOf(question, call.given))
-    : { [themesTool.name]: () => themes(call), [sendTool.name]: () => send(call) }[name];
-  if (!run) return undefined;
   try {
-    return await run();
+    if (question) return await ask(call, addressOf(question, call.given));
+    await authenticated(call.c, call.tools);
+    if (name === themesTool.name) return await themes(call);
+    return name === sendTool.name ? await send(call) : undefined;
   } catch (error) {
     const isCallers = error instanceof Refusal && error.kind !== 'unauthorized';
     if (isCallers && error.kind !== 'rate_limited') return toolFailure(error.message);
@@ -141,14 +142,17 @@ async function ask({ c, tools }: Call, { missing, address }: ReturnType<typeof a
   return await resultOf(c, await tools.askApi(c, address));
 }
 
+/** Costly work of the organization: outside of its group it would hold the connections of requests without a key. */
 async function themes({ c, tools, given }: Call) {
-  await authenticated(c, tools);
-  const data = await listThemes(tools.db, c.var.key.org_id, parse(ThemesInput, given));
-  return toolResult({ data });
+  const { org_id } = c.var.key;
+  const input = parse(ThemesInput, given);
+  const turn = { isGone: watchCaller(c), waitMs: requestWaitMs, costly: true };
+  return toolResult({
+    data: await inGroup(org_id, () => listThemes(tools.db, org_id, input), turn),
+  });
 }
 
 async function send({ c, tools, given }: Call) {
-  await authenticated(c, tools);
   const { org_id } = requireWrite(c.var.key);
   const input = parse(SendInput, given);
   const isDryRun = input.confirm === undefined;

@@ -163,6 +163,16 @@ test('without a live key no message is answered', async () => {
   }
 });
 
+test('a name that every object has is no tool, and needs a key first', async () => {
+  for (const name of ['__proto__', 'constructor', 'toString', 'valueOf', '__defineGetter__']) {
+    const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}"}}`;
+    assert.equal((await rpc(message, {})).status, 401, name);
+    const answer = await rpc(message);
+    const { error } = (await answer.json()) as { error: { code: number } };
+    assert.deepEqual([answer.status, error.code], [200, -32602], name);
+  }
+});
+
 test('a long message is read for a live key alone, and counted once', async () => {
   const long = `{${' '.repeat(70_000)}`;
   const chunks = () => new Blob([long]).stream();

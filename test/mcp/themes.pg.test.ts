@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { requestsOfNoGroup, shareFairly } from '../../src/lib/db/fair-pool.ts';
 import { parse } from '../../src/lib/validation/parse.ts';
 import { listThemes, ThemesInput } from '../../src/mcp/tools.ts';
-import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { makeClient, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
+import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
@@ -83,5 +85,33 @@ test('themes of a survey are its own', async () => {
   assert.deepEqual(
     data.map(({ theme }) => theme),
     ['tea'],
+  );
+});
+
+test('list_themes waits among the costly work of its organization', async () => {
+  const { id, read } = await makeClient(db);
+  const entered: string[] = [];
+  const slots = (kind: string) => ({
+    counts: () => ({ total: 1, held: 0, waiting: 0, groups: 0 }),
+    enter(group: string, start: () => void) {
+      entered.push(`${kind} of ${group}`);
+      start();
+      return () => {};
+    },
+  });
+  const pool = shareFairly(db, { ...slots('connection'), processors: slots('processor') });
+  const params = { name: 'list_themes', arguments: {} };
+  const answer = await bareApp(pool).request('/mcp', {
+    method: 'POST',
+    headers: { ...read, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  });
+  assert.equal(answer.status, 200);
+  const [keyCheck, ...rest] = entered;
+  assert.equal(keyCheck, `connection of ${requestsOfNoGroup}`);
+  assert.deepEqual(rest.slice(-2), [`processor of ${id}`, `connection of ${id}`]);
+  assert.ok(
+    rest.every((each) => each.endsWith(id)),
+    rest.join(', '),
   );
 });
