@@ -1,5 +1,16 @@
 /** The types of surveys with all that differs between them, and the arithmetic of their scores. */
 
+import {
+  differenceOf,
+  type Estimate,
+  estimateMean,
+  estimateNps,
+  estimateShare,
+  type Interval,
+  intervalOf,
+  marginOf,
+} from './intervals.ts';
+
 type TypeFacts = Scale & {
   detractorsUpTo: number;
   promotersFrom: number;
@@ -147,26 +158,89 @@ export type Counted = Tally & { score_sum: number };
 export type Measured = {
   total: number;
   value: number | null;
-  /** Half of the 95 % interval, in the unit of the value. */
-  margin: number | null;
+  /** 95 %, in the unit of the value. */
+  interval: Interval | null;
+  estimate: Estimate | null;
 };
 
-/** The one number of a type. Only the margin of a mean needs the variance of the scores. */
-export function measure(type: SurveyType, counted: Counted, variance: number | null): Measured {
-  const { promoters, passives, detractors, score_sum } = counted;
-  const total = promoters + passives + detractors;
+/** The one number of a type. Only the interval of a mean needs the variance, which is of at least as many scores. */
+export function measure(
+  type: SurveyType,
+  counted: Counted,
+  variance: number | null,
+  scores = totalOf(counted),
+): Measured {
+  const total = totalOf(counted);
+  if (total === 0) return { total, value: null, interval: null, estimate: null };
   const kind = types[type].measure;
-  if (total === 0) return { total, value: null, margin: null };
-  if (kind === 'nps') {
-    return { total, value: netPromoterScore(counted), margin: marginOfError(counted) };
+  const estimate = estimateOf(type, counted, { variance, scores });
+  const interval = estimate && intervalOf(estimate, boundsOf(type), decimalsOf[kind].interval);
+  return { total, value: scoreOf(type, counted), interval, estimate };
+}
+
+export const totalOf = ({ promoters, passives, detractors }: Tally) =>
+  promoters + passives + detractors;
+
+function scoreOf(type: SurveyType, counted: Counted): number | null {
+  const kind = types[type].measure;
+  if (kind === 'nps') return netPromoterScore(counted);
+  if (kind === 'share') return percentage(counted.promoters, totalOf(counted));
+  return averageScore(counted.score_sum, totalOf(counted));
+}
+
+function estimateOf(
+  type: SurveyType,
+  counted: Counted,
+  spread: { variance: number | null; scores: number },
+): Estimate | null {
+  const { promoters, detractors, score_sum } = counted;
+  const responses = totalOf(counted);
+  const kind = types[type].measure;
+  if (kind === 'nps') return estimateNps(promoters, detractors, responses);
+  if (kind === 'share') return estimateShare(promoters, responses);
+  return estimateMean({ ...spread, mean: score_sum / responses, responses });
+}
+
+const decimalsOf = {
+  nps: { value: 0, interval: 1 },
+  share: { value: 1, interval: 1 },
+  mean: { value: 2, interval: 2 },
+} as const;
+
+/** The lowest and the highest value that the number of a type can have. */
+export function boundsOf(type: SurveyType): Scale {
+  const { measure, lowest, highest } = types[type];
+  if (measure === 'nps') return { lowest: -100, highest: 100 };
+  return measure === 'share' ? { lowest: 0, highest: 100 } : { lowest, highest };
+}
+
+export type Change = {
+  by: number;
+  /** Of the difference; null where one of the two has none. */
+  interval: Interval | null;
+  /** A change is one only if the interval of the difference excludes 0. */
+  meaning: 'none' | 'unknown' | 'chance' | 'better' | 'worse';
+};
+
+/** Compares two numbers of a type. Higher is better on all scales. */
+export function compare(type: SurveyType, now: Measured, before: Measured): Change | null {
+  if (now.value === null || before.value === null) return null;
+  const decimals = decimalsOf[types[type].measure];
+  const by = Number((now.value - before.value).toFixed(decimals.value));
+  if (now.estimate === null || before.estimate === null) {
+    return { by, interval: null, meaning: by === 0 ? 'none' : 'unknown' };
   }
-  if (kind === 'mean') {
-    const margin = variance === null || total < 2 ? null : halfInterval(variance / total, 100);
-    return { total, value: averageScore(score_sum, total), margin };
-  }
-  const share = promoters / total;
-  const margin = total < 2 ? null : halfInterval((share * (1 - share)) / total, 10, 100);
-  return { total, value: percentage(promoters, total), margin };
+  const difference = differenceOf(now.estimate, before.estimate);
+  const interval = intervalOf(
+    difference,
+    { lowest: -Infinity, highest: Infinity },
+    decimals.interval,
+  );
+  // Of very few responses the adjusted difference may point the other way.
+  const isClear =
+    Math.abs(difference.center) > difference.half && Math.sign(difference.center) === Math.sign(by);
+  if (isClear) return { by, interval, meaning: by > 0 ? 'better' : 'worse' };
+  return { by, interval, meaning: by === 0 ? 'none' : 'chance' };
 }
 
 /** As it stands alone: +51, 65.3%, 4.31. */
@@ -176,10 +250,13 @@ export function formatValue(type: SurveyType, value: number): string {
   return measure === 'share' ? `${value}%` : signedNps(value);
 }
 
-export function formatMargin(type: SurveyType, margin: number): string {
-  const { measure } = types[type];
-  if (measure === 'mean') return `± ${margin.toFixed(2)}`;
-  return measure === 'share' ? `± ${margin}%` : `± ${margin}`;
+export const formatInterval = (type: SurveyType, { low, high }: Interval): string =>
+  `${formatValue(type, low)} to ${formatValue(type, high)}`;
+
+/** How a number has changed: `7 points`, `0.12`. */
+export function formatPoints(type: SurveyType, by: number): string {
+  if (types[type].measure === 'mean') return by.toFixed(2);
+  return `${by} ${by === 1 ? 'point' : 'points'}`;
 }
 
 /** A Net Promoter Score as people read it, always with its sign: `+51`, `0`, `−7`. */
@@ -192,19 +269,14 @@ export function netPromoterScore({ promoters, passives, detractors }: Tally): nu
   return total === 0 ? null : wholeRatio(100 * (promoters - detractors), total);
 }
 
-/** Half of the 95 % interval of the Net Promoter Score, to one decimal; null under two answers. */
-export function marginOfError({ promoters, passives, detractors }: Tally): number | null {
+/** The 95 % interval of the Net Promoter Score, and half of its width; null without responses. */
+export function npsInterval({ promoters, passives, detractors }: Tally) {
   const total = promoters + passives + detractors;
-  if (total < 2) return null;
-  const balance = (promoters - detractors) / total;
-  const variance = (promoters + detractors) / total - balance ** 2;
-  return halfInterval(variance / total, 10, 100);
+  if (total === 0) return { margin_of_error: null, interval: null };
+  const estimate = estimateNps(promoters, detractors, total);
+  const interval = intervalOf(estimate, boundsOf('nps'), decimalsOf.nps.interval);
+  return { margin_of_error: marginOf(interval, decimalsOf.nps.interval), interval };
 }
-
-const halfInterval = (variance: number, decimals: number, unit = 1) =>
-  Math.round(decimals * unit * deviationsOf95Percent * Math.sqrt(variance)) / decimals;
-
-const deviationsOf95Percent = 1.96;
 
 /** What percentage `part` is of `whole`, to one decimal; 0 of nothing. */
 export function percentage(part: number, whole: number): number {

@@ -5,7 +5,6 @@ import {
   type Category,
   categoryOf,
   isScore,
-  marginOfError,
   netPromoterScore,
   normalized,
   percentage,
@@ -98,19 +97,6 @@ const tallies: [why: string, tally: [number, number, number], nps: number | null
 for (const [why, [promoters, passives, detractors], nps] of tallies) {
   test(`net promoter score: ${why}`, () => {
     assert.equal(netPromoterScore({ promoters, passives, detractors }), nps);
-  });
-}
-
-for (const [promoters, passives, detractors, margin] of [
-  [0, 0, 0, null],
-  [1, 0, 0, null],
-  [1, 0, 1, 138.6],
-  [2, 0, 0, 0],
-  [50, 30, 20, 15.3],
-  [500, 300, 200, 4.8],
-] as const) {
-  test(`the score of ${promoters}/${passives}/${detractors} is sure to ±${margin}`, () => {
-    assert.equal(marginOfError({ promoters, passives, detractors }), margin);
   });
 }
 

@@ -73,7 +73,8 @@ create view askback_reports.deliveries with (security_barrier) as
 
 create view askback_reports.nps_by_day with (security_barrier) as
   select day, survey_id, survey_type, responses, promoters, passives, detractors,
-         round(100.0 * (promoters - detractors) / nullif(responses, 0))::integer as nps
+         round(100.0 * (promoters - detractors) / nullif(responses, 0))::integer as nps,
+         nps_low, least(100, greatest(round(center + half, 1), nps_low + 0.1)) as nps_high
   from (
     select (t.hour at time zone 'UTC')::date as day, t.survey_id, s.type as survey_type,
            sum(t.promoters + t.passives + t.detractors)::integer as responses,
@@ -85,6 +86,14 @@ create view askback_reports.nps_by_day with (security_barrier) as
     where t.org_id = (select askback_reports.own_organization())
     group by 1, t.survey_id, s.type
   ) counted
+  -- The adjusted Wald interval of src/intervals.ts.
+  cross join lateral (
+    select (promoters + 0.75) / (responses + 3) as p, (detractors + 0.75) / (responses + 3) as d
+  ) shares
+  cross join lateral (
+    select 100 * (p - d) as center, 196 * sqrt((p + d - (p - d) ^ 2) / (responses + 3)) as half
+  ) estimate
+  cross join lateral (select greatest(-100, least(round(center - half, 1), 99.9)) as nps_low) low
   where responses > 0
   offset 0;
 

@@ -5,23 +5,31 @@ import {
   everything,
   type NpsScope,
 } from '../responses/filter.queries.ts';
-import { readInstants } from '../responses/period.ts';
+import { addDays, readInstants } from '../responses/period.ts';
 import {
   countTrend,
   sampleVariance,
   type TrendRows,
   type TrendTally,
-  trendOf,
   trendRows,
 } from '../responses/trend.ts';
-import { type Category, measure, type SurveyType, typeFacts } from '../survey-types.ts';
-import { compare, facetsOf, type HomePeriod, type HomeScope, sumOf } from './rules.ts';
+import {
+  type Category,
+  compare,
+  type Measured,
+  measure,
+  type SurveyType,
+  totalOf,
+  typeFacts,
+} from '../survey-types.ts';
+import { facetsOf, type HomePeriod, type HomeScope, sumOf } from './rules.ts';
+import { hasEnough, longerSteps, movingDays, type Step, type StepKind } from './steps.ts';
 
 export type LookedAt = { scope: HomeScope; period: HomePeriod; timeZone: string };
 
 export type TrendFigures = Awaited<ReturnType<typeof readTrendFigures>>;
 
-/** The totals are the sums of the trend, so that they agree with the API. */
+/** The totals are the sums of the trend, so that they agree with the API. Its steps are longer where responses are few. */
 export async function readTrendFigures(db: Db, orgId: string, looked: LookedAt) {
   const { type } = looked.scope;
   const rows = rowsWithBefore(looked);
@@ -31,13 +39,11 @@ export async function readTrendFigures(db: Db, orgId: string, looked: LookedAt) 
     rows,
     isMean: typeFacts(type).measure === 'mean',
   });
-  const [earlier, ...steps] = trendOf(trend, rows).map((row, at) => ({
-    ...row,
-    score_sum: trend[at]!.score_sum,
-  }));
-  const tally = sumOf(steps);
+  const [earlier, ...shortest] = trend.map((tally, at) => ({ start: rows.starts[at]!, ...tally }));
+  const tally = sumOf(shortest);
   const now = measure(type, tally, variance);
   const before = measure(type, earlier!, variance_before);
+  const isEnough = now.total === 0 || hasEnough(shortest);
   return {
     now,
     before,
@@ -45,8 +51,57 @@ export async function readTrendFigures(db: Db, orgId: string, looked: LookedAt) 
     /** Null where a property is asked for: mails are not counted by it. */
     asked,
     change: compare(type, now, before),
-    steps: steps.map((step) => ({ ...step, measured: measure(type, step, variance) })),
+    ...(isEnough
+      ? {
+          by: looked.period.interval,
+          steps: measureSteps(type, shortest, { variance, scores: now.total }),
+        }
+      : await readLongerSteps(db, orgId, looked)),
   };
+}
+
+type MeasuredSteps = { by: StepKind; steps: (Step & { measured: Measured })[] };
+
+/** The variance is that of the scores of the whole trend. */
+const measureSteps = (
+  type: SurveyType,
+  steps: readonly Step[],
+  { variance, scores }: { variance: number | null; scores: number },
+): MeasuredSteps['steps'] =>
+  steps.map((step) => ({ ...step, measured: measure(type, step, variance, scores) }));
+
+async function readLongerSteps(db: Db, orgId: string, looked: LookedAt): Promise<MeasuredSteps> {
+  const { period, timeZone, scope } = looked;
+  const first = addDays(period.from, 1 - movingDays);
+  const edges = Array.from({ length: period.days + movingDays }, (_, at) => addDays(first, at));
+  const starts = edges.slice(0, -1);
+  const { tallies, variance } = await countRows(db, orgId, {
+    scope: ofDays(looked).scope,
+    days: { from: first, to: period.to, timeZone },
+    rows: { timeZone, starts, edges, from: null, to: null },
+    isMean: typeFacts(scope.type).measure === 'mean',
+  });
+  const days = tallies.map((tally, at) => ({ start: starts[at]!, ...tally }));
+  const { by, steps } = longerSteps(days, period);
+  return {
+    by,
+    steps: measureSteps(scope.type, steps, { variance, scores: totalOf(sumOf(days)) }),
+  };
+}
+
+type RowsOfDays = OfDays & { rows: TrendRows; isMean: boolean };
+
+/** The tallies of rows, and the variance of the scores that only the interval of a mean needs. */
+export async function countRows(
+  sql: Sql,
+  orgId: string,
+  { scope, days, rows, isMean }: RowsOfDays,
+) {
+  return one(
+    await sql<{ tallies: TrendTally[]; variance: number | null }[]>`
+      select ${countTrend(sql, orgId, { scope, rows })}::json as tallies,
+             ${isMean ? sampleVariance(sql, orgId, { scope, ...days }) : sql`null::float8`} as variance`,
+  );
 }
 
 export function ofDays({ scope, period: { from, to }, timeZone }: LookedAt) {
@@ -95,7 +150,7 @@ type TrendFound = {
   asked: AskedCounts | null;
 };
 
-/** The first of the rows is the whole period before. Only the margin of a mean needs the scores themselves. */
+/** The first of the rows is the whole period before. Only the interval of a mean needs the scores themselves. */
 export async function findTrendFigures(
   sql: Sql,
   orgId: string,

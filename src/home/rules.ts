@@ -3,35 +3,8 @@ import type { Facet } from '../responses/filter.queries.ts';
 import { addDays } from '../responses/period.ts';
 import { readPair } from '../responses/rules.ts';
 import type { TrendInterval } from '../responses/trend.ts';
-import { type Counted, type Measured, type SurveyType, typeFacts } from '../survey-types.ts';
+import type { Counted, SurveyType } from '../survey-types.ts';
 import type { HomeSetting, MeasuredSurvey } from './queries.ts';
-
-export function boundsOf(type: SurveyType) {
-  const { measure, lowest, highest } = typeFacts(type);
-  if (measure === 'nps') return { lowest: -100, highest: 100 };
-  return measure === 'share' ? { lowest: 0, highest: 100 } : { lowest, highest };
-}
-
-export type Change = {
-  by: number;
-  margin: number;
-  meaning: 'none' | 'chance' | 'few' | 'better' | 'worse';
-};
-
-const fewResponses = 30;
-
-/** Compares two numbers and says whether the change may be chance. Higher is better on all scales. */
-export function compare(type: SurveyType, now: Measured, before: Measured): Change | null {
-  const decimals = typeFacts(type).measure === 'mean' ? 100 : 10;
-  if (now.value === null || before.value === null) return null;
-  const by = Math.round((now.value - before.value) * decimals) / decimals;
-  if (now.margin === null || before.margin === null) return { by, margin: 0, meaning: 'few' };
-  const margin = Math.round(Math.hypot(now.margin, before.margin) * decimals) / decimals;
-  if (Math.min(now.total, before.total) < fewResponses) return { by, margin, meaning: 'few' };
-  if (by === 0) return { by, margin, meaning: 'none' };
-  if (Math.abs(by) <= margin) return { by, margin, meaning: 'chance' };
-  return { by, margin, meaning: by > 0 ? 'better' : 'worse' };
-}
 
 export const sumOf = (counted: readonly Counted[]): Counted =>
   counted.reduce(
@@ -138,8 +111,11 @@ export type HomePeriod = {
   to: string;
   days: number;
   before: { from: string; to: string };
+  /** The shortest steps of its trend. */
   interval: TrendInterval;
 };
+
+export const daysByDay = 31;
 
 export type AskedPeriod = Partial<Record<'period' | 'date_from' | 'date_to', string | undefined>>;
 
@@ -168,7 +144,7 @@ function customPeriod(from: string, to: string): HomePeriod | PeriodMistakes {
 function periodOf(name: HomePeriod['name'], from: string, to: string): HomePeriod {
   const days = Temporal.PlainDate.from(from).until(to).days + 1;
   const before = { from: addDays(from, -days), to: addDays(from, -1) };
-  const interval = days <= 31 ? 'day' : days <= 200 ? 'week' : 'month';
+  const interval = days <= daysByDay ? 'day' : days <= 200 ? 'week' : 'month';
   return { name, from, to, days, before, interval };
 }
 

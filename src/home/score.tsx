@@ -3,11 +3,15 @@ import { lazily } from '../lib/async/memoize.ts';
 import type { Db } from '../lib/db/db.ts';
 import { addDays } from '../responses/period.ts';
 import {
-  formatMargin,
+  boundsOf,
+  type Change,
+  formatInterval,
+  formatPoints,
   formatValue,
   type Measured,
   percentage,
   type SurveyType,
+  signedNps,
   typeFacts,
 } from '../survey-types.ts';
 import type { FormState } from '../web/app/forms.tsx';
@@ -17,8 +21,6 @@ import { readTrendFigures, type TrendFigures } from './figures.ts';
 import { AskedPart, PropertyChoice, withQuery } from './parts.tsx';
 import { findAnsweredDays } from './queries.ts';
 import {
-  boundsOf,
-  type Change,
   choosePeriod,
   type HomePeriod,
   type HomeScope,
@@ -28,6 +30,7 @@ import {
   scopeQuery,
 } from './rules.ts';
 import { type Comparison, sampledResponses } from './segments.ts';
+import type { StepKind } from './steps.ts';
 
 type SegmentsProps = {
   path: string;
@@ -102,7 +105,7 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
         nowrap
         columns={[
           { head: by },
-          ...numberColumns('Score', 'Margin', 'Promoters', 'Detractors', 'Responses'),
+          ...numberColumns('Score', '95% interval', 'Promoters', 'Detractors', 'Responses'),
         ]}
         rows={segments.map(({ value, measured, counted }) => {
           const { total } = measured;
@@ -129,10 +132,10 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
 
 const numberColumns = (...heads: string[]) => heads.map((head) => ({ head, number: true }));
 
-/** The value and its margin. */
-const textsOf = (type: SurveyType, { value, margin }: Measured) => [
+/** The value and its interval. */
+const textsOf = (type: SurveyType, { value, interval }: Measured) => [
   value === null ? '–' : formatValue(type, value),
-  margin === null ? '–' : formatMargin(type, margin),
+  interval === null ? '–' : formatInterval(type, interval),
 ];
 
 type TrendOfSurvey = {
@@ -141,7 +144,7 @@ type TrendOfSurvey = {
   period: string | null;
 };
 
-/** The trend of one survey with its margin as a band, and how many were asked and answered: as Home shows them. */
+/** The trend of one survey with its intervals as a band, and how many were asked and answered: as Home shows them. */
 export async function surveyTrend(
   db: Db,
   { orgId, survey, period: name }: TrendOfSurvey,
@@ -156,7 +159,8 @@ export async function surveyTrend(
   if ('errors' in period) return null;
   const { type, audience } = survey;
   const scope = { survey: { ...survey, responses: 0 }, type, audience, properties: {} };
-  const { steps, asked: counts } = await readTrendFigures(db, orgId, { scope, period, timeZone });
+  const looked = { scope, period, timeZone };
+  const { by, steps, asked: counts } = await readTrendFigures(db, orgId, looked);
   return (
     <div class="columns score part">
       {counts === null ? null : <AskedPart asked={counts} />}
@@ -164,15 +168,18 @@ export async function surveyTrend(
         <div class="title">
           <h2 id="trend-heading">Over time</h2>
         </div>
-        <Trend {...{ type, period, timeZone, steps }} />
+        <Trend {...{ type, timeZone, by, steps }} />
       </section>
     </div>
   );
 }
 
-const stepsTexts = { day: 'by day', week: 'by week', month: 'by month' } as const;
-
-const stepNameTexts = { day: '', week: 'Week of ', month: '' } as const;
+const stepTexts = {
+  day: { title: 'by day', head: 'Day', name: '' },
+  week: { title: 'by week', head: 'Week of', name: 'Week of ' },
+  month: { title: 'by month', head: 'Month', name: '' },
+  moving: { title: 'of the last 30 days', head: '30 days to', name: '30 days to ' },
+} as const;
 
 type ScoreProps = Omit<TrendFigures, 'asked'> & {
   type: SurveyType;
@@ -192,7 +199,7 @@ export const responsesOf = ({ path, scope, period }: ResponsesPlace, category?: 
 
 export function ScorePart(props: ScoreProps) {
   const { type, period, now, before, change } = props;
-  const { lead, rest } = meaning({ type, change, now, before, period });
+  const { lead, rest } = meaning({ type, change, before, period });
   return (
     <section class="columns score" aria-labelledby="score">
       <div>
@@ -210,14 +217,11 @@ export function ScorePart(props: ScoreProps) {
         ) : (
           <>
             <p class="now">
-              <strong>{formatValue(type, now.value)}</strong>{' '}
-              {now.margin === null ? null : (
-                <span>
-                  {formatMargin(type, now.margin)}
-                  <span class="hidden"> margin of error</span>
-                </span>
-              )}
+              <strong>{formatValue(type, now.value)}</strong>
             </p>
+            {now.interval === null ? null : (
+              <p class="small soft">Margin of error (95%): {formatInterval(type, now.interval)}</p>
+            )}
             <p>
               <Lead lead={lead} change={change} />
               {rest}
@@ -261,54 +265,56 @@ function Categories({ tally: { promoters, passives, detractors }, type, response
   );
 }
 
-type TrendProps = Pick<ScoreProps, 'type' | 'period' | 'timeZone' | 'steps'>;
+type TrendProps = Pick<ScoreProps, 'type' | 'timeZone' | 'by' | 'steps'>;
 
-function Trend({ type, period, timeZone, steps }: TrendProps) {
+function Trend({ type, timeZone, by, steps }: TrendProps) {
   const known = steps.filter(({ measured }) => measured.value !== null);
-  const name = typeFacts(type).number;
-  const title = `${name} ${stepsTexts[period.interval]}`;
+  const title = `${typeFacts(type).number} ${stepTexts[by].title}`;
   if (known.length === 0) return null;
   const first = known[0]!;
   const last = known.at(-1)!;
-  const hasOne = known.some(({ measured }) => measured.margin === null);
-  const band = `The band is the margin of error (95%).${
-    hasOne ? ' One response has none: there the band is as high as the drawing.' : ''
-  }`;
+  const isUnknown = known.some(({ measured }) => measured.interval === null);
+  const band = `Shaded: margin of error (95%)${
+    isUnknown ? '; the whole height where it is unknown' : ''
+  }.`;
   const values = known.map(({ measured }) => measured.value!);
   const description =
-    `From ${formatValue(type, first.measured.value!)} (${stepName(first.start, period)}) to ` +
-    `${formatValue(type, last.measured.value!)} (${stepName(last.start, period)}), ` +
+    `From ${formatValue(type, first.measured.value!)} (${stepName(first.start, by)}) to ` +
+    `${formatValue(type, last.measured.value!)} (${stepName(last.start, by)}), ` +
     `lowest ${formatValue(type, Math.min(...values))}, highest ${formatValue(type, Math.max(...values))}.`;
   return (
     <TrendChart
       id="trend"
       title={title}
       description={description}
-      caption={`${name} ${stepsTexts[period.interval]}. ${band} Days in ${timeZone}.`}
+      caption={`${title}. ${band} Days in ${timeZone}.`}
       bounds={boundsOf(type)}
       formatTick={(value) => tick(type, value)}
-      steps={steps.map((step) => shownStep(step, type, period))}
+      steps={steps.map((step) => shownStep(step, type, by))}
       columns={[
-        { head: { day: 'Day', week: 'Week of', month: 'Month' }[period.interval] },
-        ...numberColumns('Score', 'Margin', 'Promoters', 'Passives', 'Detractors', 'Responses'),
+        { head: stepTexts[by].head },
+        ...numberColumns(
+          'Score',
+          '95% interval',
+          'Promoters',
+          'Passives',
+          'Detractors',
+          'Responses',
+        ),
       ]}
     />
   );
 }
 
-function shownStep(
-  step: ScoreProps['steps'][number],
-  type: SurveyType,
-  period: HomePeriod,
-): TrendStep {
-  const { value, margin, total } = step.measured;
+function shownStep(step: ScoreProps['steps'][number], type: SurveyType, by: StepKind): TrendStep {
+  const { value, interval, total } = step.measured;
   const [score, sure] = textsOf(type, step.measured);
-  const name = stepName(step.start, period);
+  const name = stepName(step.start, by);
   return {
     value,
-    margin,
+    interval,
     name,
-    label: shortDay(step.start, period.interval),
+    label: shortDay(step.start, by),
     cells: [
       score,
       sure,
@@ -317,12 +323,11 @@ function shownStep(
     words:
       value === null
         ? `${name}: no responses`
-        : `${name}: ${score}${margin === null ? '' : ` ${sure}`}, ${counted(total, 'response')}`,
+        : `${name}: ${score}${interval === null ? '' : ` (${sure})`}, ${counted(total, 'response')}`,
   };
 }
 
-const stepName = (start: string, { interval }: HomePeriod) =>
-  `${stepNameTexts[interval]}${shortDay(start, interval)}`;
+const stepName = (start: string, by: StepKind) => `${stepTexts[by].name}${shortDay(start, by)}`;
 
 const tick = (type: SurveyType, value: number) => formatValue(type, value).replace(/\.00$/, '');
 
@@ -332,38 +337,33 @@ const dayAndMonth = inUtc({ day: 'numeric', month: 'short' });
 const monthAndYear = inUtc({ month: 'short', year: 'numeric' });
 const whole = inUtc({ day: 'numeric', month: 'long', year: 'numeric' });
 
-const shortDay = (day: string, interval: HomePeriod['interval']) =>
-  (interval === 'month' ? monthAndYear : dayAndMonth)().format(new Date(`${day}T00:00:00Z`));
+const shortDay = (day: string, by: StepKind) =>
+  (by === 'month' ? monthAndYear : dayAndMonth)().format(new Date(`${day}T00:00:00Z`));
 
 function longDay(day: string) {
   return <time datetime={day}>{whole().format(new Date(`${day}T00:00:00Z`))}</time>;
 }
 
-type Meaning = Pick<ScoreProps, 'type' | 'change' | 'now' | 'before' | 'period'>;
+type Meaning = Pick<ScoreProps, 'type' | 'change' | 'before' | 'period'>;
 
-export function meaning({ type, change, now, before, period }: Meaning) {
+export function meaning({ type, change, before, period }: Meaning) {
   const earlier = `the ${counted(period.days, 'day')} before`;
   if (change === null || before.value === null) {
     return { lead: '', rest: `There are no responses in ${earlier} to compare with.` };
   }
   const was = `${formatValue(type, before.value)} in ${earlier}`;
   if (change.by === 0) return { lead: 'Unchanged', rest: ` from ${was}.` };
-  const lead = `${change.by > 0 ? 'Up' : 'Down'} ${points(type, Math.abs(change.by))}`;
-  const margin = formatMargin(type, change.margin);
-  const total = Math.min(now.total, before.total);
+  const lead = `${change.by > 0 ? 'Up' : 'Down'} ${formatPoints(type, Math.abs(change.by))}`;
+  const { low, high } = change.interval ?? { low: 0, high: 0 };
+  const clear = `the change is ${signedNps(low)} to ${signedNps(high)} with its margin of error (95%).`;
   const why = {
     none: '',
-    few: `${counted(total, 'response')}: too few to call this a change.`,
-    chance: `The change is within its margin of error (${margin}), so it may be chance.`,
-    better: `That is more than its margin of error (${margin}): better than before.`,
-    worse: `That is more than its margin of error (${margin}): worse than before.`,
+    unknown: 'Too few responses to tell whether that is a real change.',
+    chance: 'No clear change: the difference is within the margin of error.',
+    better: `A real improvement: ${clear}`,
+    worse: `A real decline: ${clear}`,
   }[change.meaning];
   return { lead, rest: ` from ${was}. ${why}` };
-}
-
-function points(type: SurveyType, by: number): string {
-  if (typeFacts(type).measure === 'mean') return by.toFixed(2);
-  return `${by} ${by === 1 ? 'point' : 'points'}`;
 }
 
 export const kindOf = (type: SurveyType, audience: 'employee' | 'customer' | null) =>

@@ -1,9 +1,8 @@
-import { type Db, one, type Sql } from '../lib/db/db.ts';
+import type { Db, Sql } from '../lib/db/db.ts';
 import { countedRows } from '../responses/filter.queries.ts';
 import { addDays } from '../responses/period.ts';
-import { countTrend, sampleVariance, type TrendTally } from '../responses/trend.ts';
 import { type Counted, type Measured, measure, typeFacts } from '../survey-types.ts';
-import { type LookedAt, type OfDays, ofDays, onDays } from './figures.ts';
+import { countRows, type LookedAt, type OfDays, ofDays, onDays } from './figures.ts';
 
 export type MeasuredSegment = { value: string; measured: Measured; counted: Counted };
 
@@ -38,11 +37,7 @@ async function measureSegment(
   const rows = { timeZone, starts: [from], edges: [from, addDays(to, 1)], from: null, to: null };
   const { type } = looked.scope;
   const isMean = typeFacts(type).measure === 'mean';
-  const { tallies, variance } = one(
-    await sql<{ tallies: TrendTally[]; variance: number | null }[]>`
-      select ${countTrend(sql, orgId, { scope, rows })}::json as tallies,
-             ${isMean ? sampleVariance(sql, orgId, { scope, ...days }) : sql`null::float8`} as variance`,
-  );
+  const { tallies, variance } = await countRows(sql, orgId, { scope, days, rows, isMean });
   const counted = tallies[0]!;
   return { value, measured: measure(type, counted, variance), counted };
 }

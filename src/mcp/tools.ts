@@ -31,13 +31,13 @@ export const questions = [
     title: 'Show the score',
     path: '/api/v1/nps',
     description:
-      'Net Promoter Score with its counts, shares and margin of error. A change inside the margin may be chance.',
+      'Net Promoter Score with its counts, shares and 95 % interval. Scores whose intervals overlap may differ by chance.',
   },
   {
     name: 'get_nps_trend',
     title: 'Show the score over time',
     path: '/api/v1/nps/trend',
-    description: 'The score by day, week or month, each with its margin of error.',
+    description: 'The score by day, week or month, each with its 95 % interval.',
   },
   {
     name: 'why',

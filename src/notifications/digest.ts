@@ -1,5 +1,13 @@
-import { one, type Part, type Sql } from '../lib/db/db.ts';
-import { formatValue, measure, type SurveyType, type Tally, typeFacts } from '../survey-types.ts';
+import { one, type Sql } from '../lib/db/db.ts';
+import { audienceText, type CountedKind, countKinds, type TwoPeriods } from '../responses/kinds.ts';
+import {
+  type Change,
+  compare,
+  formatInterval,
+  formatValue,
+  measure,
+  typeFacts,
+} from '../survey-types.ts';
 import type { StoredNotification } from './mail.ts';
 
 type DigestSubject = Pick<StoredNotification, 'org_id' | 'organization' | 'subject' | 'time_zone'>;
@@ -24,9 +32,10 @@ export async function digestLetter(db: Sql, about: DigestSubject) {
     sentences: [
       from === to ? `${from}.` : `${from} to ${to}.`,
       `${counted(responses, 'response')}.`,
-      ...numbers.map(({ long, responses }) =>
-        numbers.length === 1 ? `${long}.` : `${long} (${counted(responses, 'response')}).`,
-      ),
+      ...numbers.map(({ long, notes }) => {
+        const shown = numbers.length === 1 ? notes.slice(1) : notes;
+        return shown.length === 0 ? `${long}.` : `${long} (${shown.join(', ')}).`;
+      }),
       `${counted(open, 'detractor')} open.`,
     ],
     action: 'Open Home',
@@ -34,31 +43,35 @@ export async function digestLetter(db: Sql, about: DigestSubject) {
   };
 }
 
-/** The number of one scale: `NPS 42`, and `NPS, employees: 42, 3 more than before`. */
-function describe({ type, audience, now, earlier }: DigestKind, kinds: readonly DigestKind[]) {
-  const { shortNumber, measure: measured } = typeFacts(type);
-  const is = measure(type, now, null).value;
-  const was = measure(type, earlier, null).value;
-  const value = formatValue(type, is ?? 0);
-  const asked = audience === 'employee' ? 'employees' : 'customers';
-  const hasBoth = kinds.filter((kind) => kind.type === type).length > 1;
-  const name = hasBoth ? `${shortNumber}, ${asked}` : shortNumber;
+/** The number of one kind: `NPS +42`, and `NPS, employees: +42, 30 more than before`. */
+function describe(kind: CountedKind, kinds: readonly CountedKind[]) {
+  const { type, now, earlier } = kind;
+  const { shortNumber } = typeFacts(type);
+  const is = measure(type, now, now.variance);
+  const change = compare(type, is, measure(type, earlier, earlier.variance));
+  const value = formatValue(type, is.value ?? 0);
+  const responses = counted(now.responses, 'response');
   return {
     short: `${shortNumber} ${value}`,
-    long: `${name}: ${value}${describeChange(is, was, decimalsOf[measured])}`,
-    responses: now.responses,
+    long: `${shortNumber}${audienceText(kind, kinds)}: ${value}${describeChange(change)}`,
+    notes: is.interval
+      ? [responses, `margin of error ${formatInterval(type, is.interval)}`]
+      : [responses],
   };
 }
 
-function describeChange(is: number | null, was: number | null, decimals: number) {
-  if (is === null || was === null) return '';
-  const by = Number((is - was).toFixed(decimals));
-  if (by === 0) return ', as before';
-  const shown = Math.abs(by).toFixed(by % 1 === 0 ? 0 : decimals);
-  return `, ${shown} ${by > 0 ? 'more' : 'less'} than before`;
+function describeChange(change: Change | null) {
+  if (change === null) return '';
+  if (change.by === 0) return ', as before';
+  const by = Math.abs(change.by);
+  return {
+    none: '',
+    unknown: '',
+    chance: ', no clear change from before',
+    better: `, ${by} more than before`,
+    worse: `, ${by} less than before`,
+  }[change.meaning];
 }
-
-const decimalsOf = { nps: 0, share: 1, mean: 2 } as const;
 
 const shownDay = (timeZone: string, moment: Date) =>
   new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long' }).format(moment);
@@ -70,8 +83,6 @@ const queryDay = (timeZone: string, moment: Date) =>
 export const counted = (number: number, thing: string) =>
   `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`;
 
-type DigestPeriods = { before: Date; start: Date; end: Date };
-
 /** The day or week that ended on that day, by the member's clock, and when the one before it began. */
 export async function readDigestPeriods(
   sql: Sql,
@@ -79,56 +90,12 @@ export async function readDigestPeriods(
 ) {
   const each = sql`('1 ' || ${unit}::text)::interval`;
   return one(
-    await sql<DigestPeriods[]>`
+    await sql<TwoPeriods[]>`
       select (${day}::timestamp - 2 * ${each}) at time zone ${timeZone} as before,
              (${day}::timestamp - ${each}) at time zone ${timeZone} as start,
              ${day}::timestamp at time zone ${timeZone} as end`,
   );
 }
-
-type DigestCounts = Tally & { responses: number; score_sum: number };
-
-type DigestKind = {
-  type: SurveyType;
-  audience: 'employee' | 'customer';
-  now: DigestCounts;
-  earlier: DigestCounts;
-};
-
-/** Scores of different scales, and of employees and customers, are never added up. The kind with the most responses ever comes first, as on Home. */
-async function countKinds(
-  sql: Sql,
-  orgId: string,
-  { before, start, end }: DigestPeriods,
-): Promise<DigestKind[]> {
-  return await sql<DigestKind[]>`
-    with kinds as (
-      select s.type, coalesce(s.audience, 'customer') as audience,
-             ${countsOfPeriod(sql, sql`r.created_at >= ${start}`)} as now,
-             ${countsOfPeriod(sql, sql`r.created_at < ${start}`)} as earlier
-      from responses r
-      join surveys s on s.org_id = r.org_id and s.id = r.survey_id
-      where r.org_id = ${orgId} and r.held_reason is null
-        and r.created_at >= ${before} and r.created_at < ${end}
-      group by 1, 2
-    )
-    select k.type, k.audience, k.now, k.earlier
-    from kinds k
-    order by (
-      select sum(t.promoters + t.passives + t.detractors)
-      from survey_tallies t
-      join surveys s on s.org_id = t.org_id and s.id = t.survey_id
-      where t.org_id = ${orgId} and s.type = k.type and coalesce(s.audience, 'customer') = k.audience
-    ) desc nulls last, k.type, k.audience`;
-}
-
-const countsOfPeriod = (sql: Sql, when: Part) => sql`
-  json_build_object(
-    'responses', count(*) filter (where ${when}),
-    'score_sum', coalesce(sum(r.score) filter (where ${when}), 0),
-    'promoters', count(*) filter (where ${when} and r.category = 'promoter'),
-    'passives', count(*) filter (where ${when} and r.category = 'passive'),
-    'detractors', count(*) filter (where ${when} and r.category = 'detractor'))`;
 
 async function countOpenDetractors(sql: Sql, orgId: string): Promise<number> {
   const [found] = await sql<{ open: number }[]>`

@@ -1,8 +1,8 @@
 import { isLongerThan, longestComment } from '../limits.ts';
 import {
   isScore,
-  marginOfError,
   netPromoterScore,
+  npsInterval,
   percentage,
   type SurveyType,
   type Tally,
@@ -93,7 +93,7 @@ export function rollUp({ promoters, passives, detractors, held }: HeldTally) {
   const total = promoters + passives + detractors;
   return {
     nps: netPromoterScore({ promoters, passives, detractors }),
-    margin_of_error: marginOfError({ promoters, passives, detractors }),
+    ...npsInterval({ promoters, passives, detractors }),
     total,
     promoters,
     passives,

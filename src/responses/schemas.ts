@@ -4,7 +4,7 @@ import { Count, described, Id, Moment, Page } from '../lib/paging/page.ts';
 import { BooleanParameter, isTimeZone, Uuid } from '../lib/validation/parse.ts';
 import { longestComment, longestNote, mostTags } from '../limits.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
-import { NetPromoterScore } from '../surveys/schemas.ts';
+import { NetPromoterScore, ScoreInterval } from '../surveys/schemas.ts';
 import { readInstants } from './period.ts';
 import { trendIntervals } from './trend.ts';
 
@@ -267,8 +267,9 @@ const rollup = {
   nps: NetPromoterScore,
   margin_of_error: described(
     v.nullable(v.pipe(v.number(), v.minValue(0))),
-    'half of the 95 % interval of `nps`, in its points, to one decimal; null under 2 answers',
+    'half of the width of `interval`, to one decimal; null without responses',
   ),
+  interval: ScoreInterval,
   total: Count,
   promoters: Count,
   passives: Count,

@@ -201,7 +201,7 @@ function startsOf({ interval, firstDay, lastDay }: DaysOfTrend): string[] {
   return starts;
 }
 
-function startOf(interval: TrendInterval, day: Temporal.PlainDate): Temporal.PlainDate {
+export function startOf(interval: TrendInterval, day: Temporal.PlainDate): Temporal.PlainDate {
   if (interval === 'day') return day;
   return interval === 'month' ? day.with({ day: 1 }) : day.subtract({ days: day.dayOfWeek - 1 });
 }

@@ -4,7 +4,7 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { emitted } from '../signals.ts';
-import { averageScore, netPromoterScore } from '../survey-types.ts';
+import { averageScore, netPromoterScore, npsInterval } from '../survey-types.ts';
 import { emit } from '../webhooks/emit.ts';
 import { surveyCompleted } from '../webhooks/events.ts';
 import {
@@ -217,6 +217,7 @@ function surveyStats(row: SurveyRow) {
     avg_score: averageScore(score_sum, survey.response_count),
     ...tally,
     nps: netPromoterScore(tally),
+    interval: npsInterval(tally).interval,
   };
   return { ...survey, stats };
 }

@@ -11,6 +11,11 @@ export const NetPromoterScore = described(
   'Net Promoter Score; null without responses',
 );
 
+export const ScoreInterval = described(
+  v.nullable(v.object({ low: v.number(), high: v.number() })),
+  '95 % interval of `nps`, to one decimal, cut at -100 and 100; null without responses',
+);
+
 const item = {
   id: Id,
   name: v.string(),
@@ -41,6 +46,7 @@ const SurveyStats = v.object({
   passives: Count,
   detractors: Count,
   nps: NetPromoterScore,
+  interval: ScoreInterval,
 });
 
 const byCategory = <const S extends v.GenericSchema>(text: S) =>

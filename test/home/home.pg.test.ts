@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Interval } from '../../src/intervals.ts';
 import type { SurveyType } from '../../src/survey-types.ts';
-import { formatMargin, formatValue } from '../../src/survey-types.ts';
+import { formatInterval, formatValue, measure } from '../../src/survey-types.ts';
+import { count } from '../../src/web/app/lists.tsx';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { signIn, slugOfOrganization } from '../support/make/session.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -31,8 +33,12 @@ async function makeScene(over: Record<string, unknown> = {}): Promise<Scene> {
   };
 }
 
+const few = { every: '9 hours 13 minutes', many: 480 };
+/** More than ten a day. */
+const dense = { every: '1 hour 53 minutes', many: 2_400 };
+
 /** Responses over half a year, at every hour, some on hold: the same for each survey of a type. */
-async function fill({ org }: Scene, type: SurveyType) {
+async function fill({ org }: Scene, type: SurveyType, { every, many } = few) {
   const survey = await makeSurvey(db, org, { type });
   const [lowest, highest] = {
     nps: [0, 10],
@@ -47,10 +53,10 @@ async function fill({ org }: Scene, type: SurveyType) {
            case when score > ${(lowest + highest) * 0.7}::float8 then 'promoter'
                 when score > ${(lowest + highest) / 2}::float8 then 'passive' else 'detractor' end,
            case when n % 11 = 0 then 'hidden_field' end, 'comment ' || n,
-           now() - n * interval '9 hours 13 minutes'
+           now() - n * ${every}::interval
     from (
       select n, ${lowest} + (n * 7 + n / 13) % ${highest - lowest + 1} as score
-      from generate_series(0, 480) n
+      from generate_series(0, ${many}::int) n
     ) scores`;
   return survey;
 }
@@ -63,9 +69,8 @@ const getPage = async ({ base, cookie }: Scene, query: string) => {
 const getData = async ({ headers }: Scene, path: string) =>
   ((await (await app.request(`/api/v1${path}`, { headers })).json()) as { data: never }).data;
 
-type Rollup = Record<
+type Rollup = { interval: Interval | null } & Record<
   | 'nps'
-  | 'margin_of_error'
   | 'total'
   | 'promoters'
   | 'passives'
@@ -83,10 +88,12 @@ const tableOf = (html: string) =>
     ...[...cells!.matchAll(/<td[^>]*>(.*?)<\/td>/g)].map(([, cell]) => cell),
   ]);
 
+const numberOf = (text: string | undefined) => Number(text?.replaceAll(',', ''));
+
 for (const zone of ['UTC', 'America/Los_Angeles', 'Asia/Kolkata']) {
   test(`Home shows what the API answers for the same days, in ${zone}`, async () => {
     const scene = await makeScene({ time_zone: zone });
-    await fill(scene, 'nps');
+    await fill(scene, 'nps', dense);
     for (const { query, days, interval } of [
       { query: '', days: 90, interval: 'week' },
       { query: '?period=7d', days: 7, interval: 'day' },
@@ -104,47 +111,49 @@ for (const zone of ['UTC', 'America/Los_Angeles', 'Asia/Kolkata']) {
       const { html } = await getPage(scene, query);
       const table = tableOf(html).toReversed();
       assert.deepEqual(
-        table.map(([, score, margin, ...counts]) => [score, margin, ...counts.map(Number)]),
-        rows.map(({ nps, margin_of_error, promoters, passives, detractors, total }) => [
-          nps === null ? '–' : formatValue('nps', nps),
-          margin_of_error === null ? '–' : formatMargin('nps', margin_of_error),
-          promoters,
-          passives,
-          detractors,
-          total,
+        table.map(([, score, sure, ...counts]) => [score, sure, ...counts.map(numberOf)]),
+        rows.map((row) => [
+          row.nps === null ? '–' : formatValue('nps', row.nps),
+          row.interval === null ? '–' : formatInterval('nps', row.interval),
+          row.promoters,
+          row.passives,
+          row.detractors,
+          row.total,
         ]),
         query,
       );
       await assertTotals(scene, html, `type=nps&${dates}`);
-      const [, link] = /href="([^"]+)">All \d+ responses/.exec(html) ?? [];
+      const [, link] = /href="([^"]+)">All [\d,]+ responses/.exec(html) ?? [];
       const inbox = await app.request(link!.replaceAll('&amp;', '&'), { headers: scene.cookie });
-      const [, total] = /All (\d+) responses/.exec(html) ?? [];
+      const [, total] = /All ([\d,]+) responses/.exec(html) ?? [];
       assert.ok((await inbox.text()).includes(`<h2>${total} responses</h2>`), `${link} ${total}`);
     }
   });
 }
 
 async function assertTotals(scene: Scene, html: string, query: string) {
-  const { nps, margin_of_error, total, ...rest }: Rollup = await getData(scene, `/nps?${query}`);
+  const { nps, interval, total, ...rest }: Rollup = await getData(scene, `/nps?${query}`);
   assert.ok(html.includes(`<strong>${formatValue('nps', nps)}</strong>`), query);
-  assert.ok(html.includes(formatMargin('nps', margin_of_error)));
-  assert.ok(html.includes(`All ${total} responses`));
+  assert.ok(html.includes(`Margin of error (95%): ${formatInterval('nps', interval!)}<`), query);
+  assert.ok(html.includes(`All ${count(total)} responses`));
   for (const name of ['promoter', 'passive', 'detractor'] as const) {
     assert.ok(
-      html.includes(`<dd>${rest[`${name}_pct`]}% <small>${rest[`${name}s`]}</small></dd>`),
+      html.includes(`<dd>${rest[`${name}_pct`]}% <small>${count(rest[`${name}s`])}</small></dd>`),
       name,
     );
   }
 }
 
 for (const zone of ['UTC', 'Asia/Kolkata']) {
-  test(`stars show the mean of the responses that count, with its margin, in ${zone}`, async () => {
+  test(`stars show the mean of the responses that count, with its interval, in ${zone}`, async () => {
     const scene = await makeScene({ time_zone: zone });
-    await fill(scene, 'star5');
+    await fill(scene, 'star5', dense);
     const { html } = await getPage(scene, '?period=30d');
-    const counted = await db<{ day: string; mean: string; margin: string }[]>`
+    const counted = await db<
+      { mean: string; total: number; score_sum: number; variance: number }[]
+    >`
       select (created_at at time zone ${zone})::date::text as day, round(avg(score), 2)::text as mean,
-             round((1.96 * sqrt(var_samp(score) / count(*)))::numeric, 2)::text as margin
+             count(*)::int as total, sum(score)::int as score_sum, var_samp(score)::float8 as variance
       from responses
       where org_id = ${scene.org} and held_reason is null
         and (created_at at time zone ${zone})::date > (now() at time zone ${zone})::date - 30
@@ -152,7 +161,9 @@ for (const zone of ['UTC', 'Asia/Kolkata']) {
       order by 1 desc nulls first`;
     const [all, ...days] = counted;
     assert.ok(html.includes(`<strong>${all!.mean}</strong>`), all!.mean);
-    assert.ok(html.includes(`± ${all!.margin}`), all!.margin);
+    const tally = { promoters: all!.total, passives: 0, detractors: 0, score_sum: all!.score_sum };
+    const { interval } = measure('star5', tally, all!.variance);
+    assert.ok(html.includes(`Margin of error (95%): ${formatInterval('star5', interval!)}<`));
     const means = tableOf(html).map(([, mean]) => mean);
     assert.deepEqual(
       means.filter((mean) => mean !== '–'),
@@ -160,6 +171,20 @@ for (const zone of ['UTC', 'Asia/Kolkata']) {
     );
   });
 }
+
+test('few responses are shown as the score of 30 days, or by longer steps', async () => {
+  const scene = await makeScene();
+  await fill(scene, 'nps');
+  const week = (await getPage(scene, '?period=7d')).html;
+  assert.match(week, /<title id="trend-title">Net Promoter Score of the last 30 days<\/title>/);
+  const month: Rollup = await getData(scene, `/nps?date_from=${day(29)}&date_to=${day(0)}`);
+  const [newest] = tableOf(week);
+  assert.equal(newest?.[1], formatValue('nps', month.nps));
+  assert.equal(Number(newest?.at(-1)), month.total);
+  assert.equal(tableOf(week).length, 7);
+  const days30 = (await getPage(scene, '?period=30d')).html;
+  assert.match(days30, /<title id="trend-title">Net Promoter Score by week<\/title>/);
+});
 
 test('a survey of another organization is not found', async () => {
   const [own, other] = [await makeScene(), await makeScene()];

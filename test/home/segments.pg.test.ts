@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatMargin, formatValue } from '../../src/survey-types.ts';
+import type { Interval } from '../../src/intervals.ts';
+import { formatInterval, formatValue } from '../../src/survey-types.ts';
 import { makeClient, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -32,7 +33,7 @@ async function scene(type: 'nps' | 'star5') {
            case when score > ${highest * 0.8}::float8 then 'promoter'
                 when score > ${highest * 0.6}::float8 then 'passive' else 'detractor' end,
            case when n % 11 = 0 then 'hidden_field' end, case when n % 3 = 0 then 'comment ' || n end,
-           now() - n * interval '15 hours 13 minutes'
+           now() - n * interval '5 hours 13 minutes'
     from (
       select id, n, ${lowest} + (n * 7 + n / 13) % ${highest - lowest + 1} as score
       from people, lateral (select substring(email from '[0-9]+')::int as n) number
@@ -43,7 +44,7 @@ async function scene(type: 'nps' | 'star5') {
 
 type Rollup = Record<'promoters' | 'passives' | 'detractors' | 'promoter_pct' | 'total', number> & {
   nps: number | null;
-  margin_of_error: number | null;
+  interval: Interval | null;
 };
 
 const shared = await scene('nps');
@@ -60,8 +61,9 @@ const rowsOf = (html: string) =>
     }),
   );
 
-const shown = (format: typeof formatValue, value: number | null) =>
-  value === null ? '–' : format('nps', value);
+const shownScore = (nps: number | null) => (nps === null ? '–' : formatValue('nps', nps));
+const shownInterval = (interval: Interval | null) =>
+  interval === null ? '–' : formatInterval('nps', interval);
 
 test('Home shows of a property what the API answers for it: number, trend, comments and the way to the list', async () => {
   const { home, get, api } = shared;
@@ -70,11 +72,12 @@ test('Home shows of a property what the API answers for it: number, trend, comme
     const html = await (await get(`${home}?${query}`)).text();
     const { data } = await api.json<{ data: Rollup }>(`/api/v1/nps?${query}&tz=${zone}`);
     assert.ok(data.total > 0);
-    assert.ok(html.includes(`<strong>${shown(formatValue, data.nps)}</strong>`), property);
-    assert.ok(html.includes(shown(formatMargin, data.margin_of_error)), property);
+    assert.ok(html.includes(`<strong>${shownScore(data.nps)}</strong>`), property);
+    assert.ok(html.includes(shownInterval(data.interval)), property);
     assert.ok(html.includes(`All ${data.total} responses`), property);
+    const [, interval] = /<title id="trend-title">[^<]* by (week|month)</.exec(html) ?? [];
     const trend = await api.json<{ data: Rollup[] }>(
-      `/api/v1/nps/trend?${query}&interval=week&tz=${zone}`,
+      `/api/v1/nps/trend?${query}&interval=${interval}&tz=${zone}`,
     );
     const steps = [...rowsOf(html).values()].filter(
       (cells) => cells.length === 6 && cells[5] !== 'Responses',
@@ -106,12 +109,12 @@ test('segments show of each value of a property what the API answers for it', as
   for (const country of ['de', 'fr', 'pt']) {
     const query = `type=nps&${days}&tz=${zone}&property.country=${country}`;
     const { data } = await api.json<{ data: Rollup }>(`/api/v1/nps?${query}`);
-    const [score, margin, promoters, , total] = rows.get(country) ?? [];
+    const [score, sure, promoters, , total] = rows.get(country) ?? [];
     assert.deepEqual(
-      [score, margin, promoters, total],
+      [score, sure, promoters, total],
       [
-        shown(formatValue, data.nps),
-        shown(formatMargin, data.margin_of_error),
+        shownScore(data.nps),
+        shownInterval(data.interval),
         `${data.promoter_pct}%`,
         String(data.total),
       ],

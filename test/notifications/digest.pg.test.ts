@@ -63,7 +63,10 @@ test('a digest of yesterday comes once, from 9 in the morning of the member', as
   assert.equal(mails.length, 1);
   assert.equal(mails[0]!.subject, 'Acme: 3 responses, NPS +33');
   assert.match(mails[0]!.text ?? '', /1 March 2026\./);
-  assert.match(mails[0]!.text ?? '', /NPS: \+33, 33 more than before/);
+  assert.match(
+    mails[0]!.text ?? '',
+    /NPS: \+33, no clear change from before \(margin of error −51\.3 to \+84\.7\)\./,
+  );
   assert.match(mails[0]!.text ?? '', /3 detractors open/);
   await run(new Date('2026-03-03T08:00:00Z'));
   assert.equal((await mailsTo(email)).length, 2);
@@ -101,10 +104,10 @@ test('a digest adds up no scores of different scales, nor those of employees and
   assert.deepEqual(words.slice(0, 7), [
     '1 March 2026.',
     '7 responses.',
-    'NPS, customers: +67, 167 more than before (3 responses).',
-    'Ease of 7: 7.00, 1 more than before (1 response).',
-    'Satisfied: 50% (2 responses).',
-    'NPS, employees: −100 (1 response).',
+    'NPS, customers: +67, no clear change from before (3 responses, margin of error −21.7 to +88.3).',
+    'Ease of 7: 7.00 (1 response).',
+    'Satisfied: 50% (2 responses, margin of error 9.5% to 90.5%).',
+    'NPS, employees: −100 (1 response, margin of error −98.5 to +48.5).',
     '3 detractors open.',
   ]);
   const opened = new URL(words[words.indexOf('Open Home:') + 1]!);

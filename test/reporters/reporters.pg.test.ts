@@ -248,7 +248,17 @@ test('the NPS of a day is of all that count, of each survey, and of no day witho
   assert.deepEqual(
     shown.map(({ row }) => row),
     [
-      { day: '2026-01-01', ...of, responses: 6, promoters: 3, passives: 2, detractors: 1, nps: 33 },
+      {
+        day: '2026-01-01',
+        ...of,
+        responses: 6,
+        promoters: 3,
+        passives: 2,
+        detractors: 1,
+        nps: 33,
+        nps_low: -26.7,
+        nps_high: 71.2,
+      },
       {
         day: '2026-01-02',
         ...of,
@@ -257,6 +267,8 @@ test('the NPS of a day is of all that count, of each survey, and of no day witho
         passives: 0,
         detractors: 1,
         nps: -100,
+        nps_low: -98.5,
+        nps_high: 48.5,
       },
     ],
   );

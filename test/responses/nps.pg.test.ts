@@ -34,7 +34,8 @@ test('the rollup counts all answers of the organization', async () => {
 
   assert.deepEqual(await org.nps(), {
     nps: 67,
-    margin_of_error: 53.3,
+    margin_of_error: 55,
+    interval: { low: -21.7, high: 88.3 },
     total: 3,
     promoters: 2,
     passives: 1,
@@ -51,6 +52,7 @@ test('without answers the score is null, never 0', async () => {
   assert.deepEqual(await org.nps(), {
     nps: null,
     margin_of_error: null,
+    interval: null,
     total: 0,
     promoters: 0,
     passives: 0,

@@ -123,7 +123,8 @@ test('a score is a whole number of one or two digits, or as a form posts it', ()
 test('a rollup has the score, how sure it is, the shares, and apart from them what is on hold', () => {
   assert.deepEqual(rollUp({ promoters: 60, passives: 25, detractors: 15, held: 7 }), {
     nps: 45,
-    margin_of_error: 14.5,
+    margin_of_error: 14.4,
+    interval: { low: 29.3, high: 58 },
     total: 100,
     promoters: 60,
     passives: 25,

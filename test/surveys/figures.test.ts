@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { distribution, measureScores } from '../../src/surveys/screens/parts.tsx';
 
-test('a mean has the margin of the spread of its scores', () => {
-  const margin = (...scores: number[]) =>
+test('a mean has the interval of the spread of its scores', () => {
+  const of = (...scores: number[]) =>
     measureScores(
       'star5',
       scores.map((score) => ({ score, count: 1 })),
-    ).margin;
-  assert.deepEqual([margin(), margin(4), margin(4, 5)], [null, null, 0.98]);
+    ).interval;
+  // 4 -+ 4.303 x sqrt(1 / 3)
+  assert.deepEqual([of(), of(4), of(3, 4, 5)], [null, null, { low: 1.52, high: 5 }]);
 });
 
 test('every score of a scale has its row, the highest first, also one without an answer', () => {

@@ -63,6 +63,7 @@ test('a survey carries its statistics', async () => {
     passives: 0,
     detractors: 1,
     nps: 33,
+    interval: { low: -51.3, high: 84.7 },
   });
 });
 
@@ -77,6 +78,7 @@ test('a survey without responses has no average and no score', async () => {
     passives: 0,
     detractors: 0,
     nps: null,
+    interval: null,
   });
 });
 

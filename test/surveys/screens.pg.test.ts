@@ -295,7 +295,7 @@ function typedIn(html: string): [string, string][] {
   return found;
 }
 
-test("a survey's page shows its own trend with its margin, and how many were asked and answered", async () => {
+test("a survey's page shows its own trend, and how many were asked and answered", async () => {
   const { org, get } = await member('viewer');
   const survey_id = await makeSurvey(db, org, { type: 'csat' });
   const other = await makeSurvey(db, org, { type: 'csat' });
@@ -313,13 +313,13 @@ test("a survey's page shows its own trend with its margin, and how many were ask
   }
 
   const week = (await get(`/${survey_id}?period=7d`)).text;
-  assert.match(week, /<title id="trend-title">[^<]*by day<\/title>/);
+  assert.match(week, /<title id="trend-title">[^<]* of the last 30 days<\/title>/);
   assert.match(week, /lowest 100%, highest 100%/);
   assert.match(week, /Asked and answered/);
   assert.match(week, askedBy(1));
   assert.match(week, /class="small soft">3 answers</);
   const all = (await get(`/${survey_id}`)).text;
-  assert.match(all, /<title id="trend-title">[^<]*by week<\/title>/);
+  assert.match(all, /<title id="trend-title">[^<]* of the last 30 days<\/title>/);
   assert.match(all, /lowest 100%, highest 100%/);
   assert.match(all, askedBy(2));
   assert.match(all, /class="small soft">4 answers</);

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { ScreenEnv } from '../../sessions/session.ts';
-import { formatValue, measure, percentage, typeFacts } from '../../survey-types.ts';
+import { formatInterval, formatValue, measure, percentage, typeFacts } from '../../survey-types.ts';
 import { Time } from '../../web/app/badges.tsx';
 import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -71,7 +71,7 @@ function SurveyList({ surveys, search, here, ...meta }: SurveyListProps & { here
 
 function cellsOf(survey: ListedSurvey, here: string) {
   const { id, name, type, audience, status, sent, responded, created_at } = survey;
-  const { total, value } = measure(type, survey, null);
+  const { total, value, interval } = measure(type, survey, null);
   return [
     <>
       <a href={`${here}/${id}`}>
@@ -99,7 +99,10 @@ function cellsOf(survey: ListedSurvey, here: string) {
     ) : (
       <>
         {formatValue(type, value)}
-        <span class="small soft block">{typeFacts(type).number}</span>
+        <span class="small soft block">
+          {typeFacts(type).number}
+          {interval === null ? '' : `, ${formatInterval(type, interval)}`}
+        </span>
       </>
     ),
     <Time at={created_at} show="day" />,

@@ -4,7 +4,7 @@ import { idParam } from '../../lib/validation/parse.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import {
   categoryOf,
-  formatMargin,
+  formatInterval,
   formatValue,
   measure,
   percentage,
@@ -65,7 +65,7 @@ export function SurveyTabs({ organization, id, current }: TabsProps) {
 type FigureProps = { survey: ManagedSurvey; scores: readonly ScoreCount[]; period: string | null };
 
 export function Figure({ survey: { type }, scores, period }: FigureProps) {
-  const { total, value, margin, promoters, passives, detractors } = measureScores(type, scores);
+  const { total, value, interval, promoters, passives, detractors } = measureScores(type, scores);
   if (value === null) {
     return (
       <EmptyState title={period ? 'No answers in this period' : 'No answers yet'}>
@@ -84,8 +84,10 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
       <p class="small soft">{counted(total, 'answer')}</p>
       <p class="now">
         <strong>{formatValue(type, value)}</strong>
-        {margin === null ? null : <span>{formatMargin(type, margin)}</span>}
       </p>
+      {interval === null ? null : (
+        <p class="small soft">Margin of error (95%): {formatInterval(type, interval)}</p>
+      )}
       {type === 'nps' ? (
         <dl class="sums">
           {shares.map(([category, name, answers]) => (
@@ -136,7 +138,7 @@ export function measureScores(type: SurveyType, scores: readonly ScoreCount[]) {
   const total = counted.promoters + counted.passives + counted.detractors;
   const mean = counted.score_sum / total;
   const squares = scores.reduce((sum, { score, count }) => sum + count * (score - mean) ** 2, 0);
-  return { ...counted, ...measure(type, counted, squares / (total - 1)) };
+  return { ...counted, ...measure(type, counted, total < 2 ? null : squares / (total - 1)) };
 }
 
 export function distribution(type: SurveyType, scores: readonly ScoreCount[]) {

@@ -1,6 +1,7 @@
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import type { Child } from 'hono/jsx';
+import type { Interval } from '../../intervals.ts';
 import { DataTable, type TableColumn } from './lists.tsx';
 
 export type TrendStep = TrendPoint & {
@@ -26,7 +27,7 @@ type TrendChartProps = {
   columns: readonly TableColumn[];
 };
 
-/** A line with its margin as a band, drawn here; the words around it are HTML and keep their size. */
+/** A line with its intervals as a band, drawn here; the words around it are HTML and keep their size. */
 export function TrendChart(props: TrendChartProps) {
   const { id, title, description, caption, steps, bounds, formatTick, columns } = props;
   const shape = shapeTrend(steps, bounds);
@@ -100,7 +101,7 @@ export function NumbersTable({ caption, columns, steps }: NumbersProps) {
 }
 
 /** One step of a trend: a day, a week or a month. Without answers it has no value, and the line breaks. */
-type TrendPoint = { value: number | null; margin: number | null };
+type TrendPoint = { value: number | null; interval: Interval | null };
 
 type ValueBounds = { lowest: number; highest: number };
 
@@ -124,12 +125,12 @@ export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds) {
     .defined(hasValue)
     .x((_, step) => x(step))
     .y(({ value }) => within(value!));
-  // A step whose margin is not known has a band without limits: as high as the drawing.
+  // A step whose interval is not known has a band without limits: as high as the drawing.
   const drawBand = area<TrendPoint & { at: number }>()
     .defined(hasValue)
     .x(({ at }) => at)
-    .y0(({ value, margin }) => within(value! - (margin ?? Infinity)))
-    .y1(({ value, margin }) => within(value! + (margin ?? Infinity)));
+    .y0(({ interval }) => within(interval?.low ?? -Infinity))
+    .y1(({ interval }) => within(interval?.high ?? Infinity));
 
   const dots = points.flatMap((point, step) =>
     hasValue(point) ? [`M${x(step)} ${within(point.value!)}h0`] : [],
@@ -157,8 +158,8 @@ function bandPoints(points: readonly TrendPoint[], x: (step: number) => number) 
 
 /** Round values, evenly apart, the first and the last of which hold everything that is drawn. */
 function ticksOf(points: readonly TrendPoint[], { lowest, highest }: ValueBounds): number[] {
-  const ends = points.flatMap(({ value, margin }) =>
-    value === null ? [] : [value - (margin ?? 0), value + (margin ?? 0)],
+  const ends = points.flatMap(({ value, interval }) =>
+    value === null ? [] : [value, interval?.low ?? value, interval?.high ?? value],
   );
   const [min, max] = [Math.min(...ends), Math.max(...ends)];
   const part = minPart * (highest - lowest);

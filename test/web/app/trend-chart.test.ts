@@ -19,7 +19,7 @@ for (const [count, labels] of [
   test(`below a drawing of ${count} steps stand the first, the middle one and the last`, () => {
     const steps = Array.from({ length: count }, (_, at) => ({
       value: at,
-      margin: null,
+      interval: null,
       label: `${at + 1}`,
       name: 'x',
       cells: [],
@@ -34,7 +34,11 @@ for (const [count, labels] of [
 }
 
 const nps = { lowest: -100, highest: 100 };
-const point = (value: number | null, margin: number | null = null) => ({ value, margin });
+const point = (value: number | null, margin: number | null = null) => ({
+  value,
+  interval:
+    value === null || margin === null ? null : { low: value - margin, high: value + margin },
+});
 const ticksOf = (values: [number, number][], bounds = nps) =>
   shapeTrend(
     values.map(([value, margin]) => point(value, margin)),
@@ -84,7 +88,7 @@ test('a step without responses breaks the line and its band', () => {
   assert.equal(dots.match(/M/g)?.length, 4);
 });
 
-test('the margin of a single response is not known: the band is as high as the drawing', () => {
+test('the band is as high as the drawing where the interval is not known', () => {
   const { band } = shapeTrend([point(0, 10), point(20), point(40, 10)], nps);
   assert.equal(band, 'M5,62.5L15,0L25,12.5L25,37.5L15,100L5,87.5Z');
 });
