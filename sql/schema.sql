@@ -880,8 +880,9 @@ create table summaries (
   scheduled boolean not null default false,               -- whether the schedule asked for it: once a period
   period_start timestamptz not null,                      -- first moment of the period
   period_end timestamptz not null,                        -- first moment after it
-  nps integer,                                            -- of the period
-  previous_nps integer,                                   -- of the period before
+  nps integer,                                            -- of customers in the period
+  previous_nps integer,                                   -- of customers in the period before
+  blocks jsonb not null default '[]'::jsonb,              -- the score of each kind of surveys, with its interval and change
   responses integer not null,                             -- that count in the period
   top_themes text[] not null default '{}'::text[],        -- names of the themes most spoken of
   text text not null,                                     -- the report
@@ -1921,7 +1922,9 @@ create view askback_reports.nps_by_day (
   promoters integer,
   passives integer,
   detractors integer,
-  nps integer
+  nps integer,
+  nps_low numeric,
+  nps_high numeric
 ) with (security_barrier=true);
 
 -- Reads analyses, contacts, responses, surveys.

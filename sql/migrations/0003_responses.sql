@@ -132,6 +132,7 @@ create table summaries (
   period_end   timestamptz not null,
   nps          integer,
   previous_nps integer,
+  blocks       jsonb not null default '[]',
   responses    integer not null,
   top_themes   text[] not null default '{}',
   text         text not null,
@@ -144,8 +145,9 @@ comment on column summaries.report_type is 'which report';
 comment on column summaries.scheduled is 'whether the schedule asked for it: once a period';
 comment on column summaries.period_start is 'first moment of the period';
 comment on column summaries.period_end is 'first moment after it';
-comment on column summaries.nps is 'of the period';
-comment on column summaries.previous_nps is 'of the period before';
+comment on column summaries.nps is 'of customers in the period';
+comment on column summaries.previous_nps is 'of customers in the period before';
+comment on column summaries.blocks is 'the score of each kind of surveys, with its interval and change';
 comment on column summaries.responses is 'that count in the period';
 comment on column summaries.top_themes is 'names of the themes most spoken of';
 comment on column summaries.text is 'the report';

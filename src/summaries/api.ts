@@ -3,8 +3,10 @@ import * as v from 'valibot';
 import type { ApiEnv } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
-import { Count, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
+import { Count, described, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
+import { surveyTypes } from '../survey-types.ts';
+import { NetPromoterScore, ScoreInterval } from '../surveys/schemas.ts';
 import { findSummary, listSummaries } from './queries.ts';
 
 export function summaryReads(tools: ReplicaTools) {
@@ -22,7 +24,32 @@ export function summaryReads(tools: ReplicaTools) {
 
 const path = '/api/v1/summaries';
 
-const Nps = v.nullable(v.pipe(v.number(), v.integer()));
+const Interval = v.nullable(v.object({ low: v.number(), high: v.number() }));
+
+const Block = v.object({
+  type: v.picklist(surveyTypes),
+  audience: v.picklist(['customer', 'employee']),
+  score: described(
+    v.number(),
+    'the NPS, the percentage of satisfied answers or of thumbs up, or the mean of stars or effort',
+  ),
+  interval: described(
+    Interval,
+    '95 % interval of `score`; null for a mean of one response, or of equal scores',
+  ),
+  n: described(Count, 'responses that it is of'),
+  change: described(
+    v.nullable(
+      v.object({
+        from: described(v.number(), 'the score of the period before'),
+        by: v.number(),
+        interval: described(Interval, '95 % interval of the difference'),
+        is_clear: described(v.boolean(), 'true if that interval excludes 0: else it may be chance'),
+      }),
+    ),
+    'null without responses in the period before',
+  ),
+});
 
 export type ShownSummary = v.InferOutput<typeof Summary>;
 
@@ -31,10 +58,15 @@ const Summary = v.object({
   report_type: v.string(),
   period_start: Moment,
   period_end: v.pipe(Moment, v.description('The first moment after the period.')),
-  nps: Nps,
-  previous_nps: v.pipe(
-    Nps,
-    v.description('Of the calendar months before, or of as long a time just before.'),
+  nps: described(NetPromoterScore, 'of the `nps` responses of customers; null if there are none'),
+  interval: ScoreInterval,
+  previous_nps: described(
+    NetPromoterScore,
+    'the same of the calendar months before, or of as long a time just before',
+  ),
+  blocks: described(
+    v.array(Block),
+    'a score for each scale that was answered, customers and employees apart',
   ),
   responses: Count,
   top_themes: v.array(v.string()),
@@ -52,8 +84,7 @@ export const summarySection: ApiSection = {
       method: 'get',
       path,
       summary: 'List summaries, newest first',
-      about:
-        'One for each calendar month with responses, and those that were asked for on the command line.',
+      about: 'One for each calendar month, and those that were asked for.',
       permission: 'read',
       query: Page,
       answer: { status: 200, about: 'a page of them', schema: List(Summary) },

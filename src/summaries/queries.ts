@@ -1,9 +1,11 @@
 import { type KnownPeople, knownPeople } from '../contacts/queries.ts';
-import { one, type Sql } from '../lib/db/db.ts';
+import type { Interval } from '../intervals.ts';
+import { json, one, type Sql } from '../lib/db/db.ts';
 import { newest, oneJson, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { type AnalysisTarget, deleteWaiting } from '../responses/waiting-analyses.ts';
-import type { Category, SurveyType, Tally } from '../survey-types.ts';
+import type { Category, SurveyType } from '../survey-types.ts';
+import type { ScoreBlock } from './blocks.ts';
 import type { Analysis, SummaryPeriod } from './rules.ts';
 import type { CommentTheme } from './themes.ts';
 
@@ -111,19 +113,15 @@ export async function deleteTheme(sql: Sql, orgId: string, name: string): Promis
   return gone.count > 0;
 }
 
-export type Volume = Tally & { responses: number };
-
-export async function countPeriod(sql: Sql, orgId: string, { start, end }: SummaryPeriod) {
-  return one(
-    await sql<Volume[]>`
-      select count(*)::int                                        as responses,
-             count(*) filter (where category = 'promoter')::int  as promoters,
-             count(*) filter (where category = 'passive')::int   as passives,
-             count(*) filter (where category = 'detractor')::int as detractors
-      from responses
-      where org_id = ${orgId} and held_reason is null
-        and created_at >= ${start} and created_at < ${end}`,
+export async function hasResponses(sql: Sql, orgId: string, { start, end }: SummaryPeriod) {
+  const { found } = one(
+    await sql<{ found: boolean }[]>`
+      select exists (
+        select from responses
+        where org_id = ${orgId} and held_reason is null and created_at >= ${start} and created_at < ${end}
+      ) as found`,
   );
+  return found;
 }
 
 export type ThemeCount = { theme: string; mentions: number; before: number; detractors: number };
@@ -183,7 +181,9 @@ export type SummaryRow = {
   period_start: Date;
   period_end: Date;
   nps: number | null;
+  interval: Interval | null;
   previous_nps: number | null;
+  blocks: ScoreBlock[];
   responses: number;
   top_themes: string[];
   text: string;
@@ -191,17 +191,23 @@ export type SummaryRow = {
 };
 
 const columns = (sql: Sql) => sql`
-  id, report_type, period_start, period_end, nps, previous_nps, responses, top_themes, text, created_at`;
+  id, report_type, period_start, period_end, nps, ${npsInterval(sql)} as interval, previous_nps, blocks, responses,
+  top_themes, text, created_at`;
 
-type NewSummary = Omit<SummaryRow, 'created_at'> & { scheduled: boolean };
+/** Beside the NPS of the row, which is that of customers. */
+const npsInterval = (sql: Sql) => sql`
+  (select block -> 'interval' from jsonb_array_elements(blocks) block
+   where block ->> 'type' = 'nps' and block ->> 'audience' = 'customer')`;
+
+type NewSummary = Omit<SummaryRow, 'created_at' | 'interval'> & { scheduled: boolean };
 
 /** Stores a summary. A period has one scheduled summary: a second insert returns nothing. */
 export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary) {
   const [row] = await sql<SummaryRow[]>`
     insert into summaries (id, org_id, report_type, scheduled, period_start, period_end, nps, previous_nps,
-                           responses, top_themes, text)
+                           blocks, responses, top_themes, text)
     values (${summary.id}, ${orgId}, ${summary.report_type}, ${summary.scheduled}, ${summary.period_start},
-            ${summary.period_end}, ${summary.nps}, ${summary.previous_nps}, ${summary.responses},
+            ${summary.period_end}, ${summary.nps}, ${summary.previous_nps}, ${json(sql, summary.blocks)}, ${summary.responses},
             ${summary.top_themes}, ${summary.text})
     on conflict do nothing
     returning ${columns(sql)}`;
@@ -245,7 +251,7 @@ export const findSummary = (sql: Sql, orgId: OrgId, id: string) =>
 const summaryItem = (sql: Sql) => sql`
   cross join lateral (
     select p.id, p.report_type, iso(p.period_start) as period_start, iso(p.period_end) as period_end,
-           p.nps, p.previous_nps, p.responses, p.top_themes, p.text, iso(p.created_at) as created_at
+           p.nps, ${npsInterval(sql)} as interval, p.previous_nps, p.blocks, p.responses, p.top_themes, p.text, iso(p.created_at) as created_at
   ) item`;
 
 type Month = {
@@ -287,12 +293,12 @@ export async function findMonthDue(sql: Sql, orgId: string, reportType: string) 
 
 /**
  * The days that a new summary is usually asked for, by the organization's clock: from the end of the last one, or the
- * last thirty, up to yesterday, which is the last day that is over.
+ * last thirty, up to today.
  */
 export async function findUsualDays(sql: Sql, orgId: string, timeZone: string) {
   return one(
     await sql<{ from: string; to: string }[]>`
-      select least(since, today)::text as from, greatest(least(since, today), today - 1)::text as to
+      select least(since, today)::text as from, today::text as to
       from (
         select today,
                coalesce((select (max(period_end) at time zone ${timeZone})::date from summaries where org_id = ${orgId}),

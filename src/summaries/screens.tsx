@@ -1,11 +1,11 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound } from '../errors.ts';
+import { notFound, toSentence } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parsePage, readJson } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { signedNps } from '../survey-types.ts';
+import { formatInterval, formatValue, signedNps } from '../survey-types.ts';
 import { Mistakes, Tag, Time } from '../web/app/badges.tsx';
 import { redirectWith } from '../web/app/flash.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type FormState,
   readForm,
   SubmitOrCancel,
+  withMistake,
 } from '../web/app/forms.tsx';
 import {
   count,
@@ -27,10 +28,12 @@ import {
 } from '../web/app/lists.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import type { ShownSummary } from './api.ts';
+import { blockName, changeText } from './blocks.ts';
 import {
   findSummary,
   findSummaryBefore,
   findUsualDays,
+  hasResponses,
   listSummaries,
   type SummaryBefore,
 } from './queries.ts';
@@ -83,7 +86,15 @@ export const summaryScreens = ({ db }: { db: Db }) =>
       const form = await readForm(c, PeriodForm);
       if (form.errors) return showForm(c, form, 422);
       const { date_from: from, date_to: to } = form.values;
-      await requestSummary(db, editor, periodOfDays(c.var.organization.timeZone, from, to));
+      const period = periodOfDays(c.var.organization.timeZone, from, to);
+      if (!(await hasResponses(db, editor.orgId, period))) {
+        return showForm(
+          c,
+          await withMistake(c, { date_to: 'There are no answers on these days.' }),
+          422,
+        );
+      }
+      await requestSummary(db, editor, period);
       return redirectWith(
         c,
         pathOf(c.var.organization),
@@ -177,7 +188,7 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
           caption="Summaries, the latest period first"
           columns={[
             { head: 'Period' },
-            ...['Score', 'Answers'].map((head) => ({ head, number: true })),
+            ...['NPS', 'Answers'].map((head) => ({ head, number: true })),
             { head: 'Themes' },
             { head: 'Written' },
           ]}
@@ -202,15 +213,6 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
 const laterFirst = (one: ShownSummary, other: ShownSummary) =>
   other.period_end.localeCompare(one.period_end);
 
-export const compareScores = (now: number | null, before: number | null): string => {
-  if (now === null) return 'No answer counted in this period.';
-  if (before === null)
-    return 'No answer counted in the period before, so there is nothing to compare with.';
-  if (now === before) return `As in the period before: ${signedNps(before)}.`;
-  const points = Math.abs(now - before);
-  return `${now > before ? 'Up' : 'Down'} ${points} ${points === 1 ? 'point' : 'points'} from ${signedNps(before)} in the period before.`;
-};
-
 type SummaryPageProps = {
   summary: ShownSummary;
   before: SummaryBefore | undefined;
@@ -224,11 +226,23 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
     <>
       <section class="columns score" aria-labelledby="score">
         <div>
-          <h2 id="score">Net Promoter Score</h2>
-          <p class="now">
-            <strong>{scoreText(summary.nps)}</strong>
-          </p>
-          <p>{compareScores(summary.nps, summary.previous_nps)}</p>
+          <h2 id="score">{summary.blocks.length === 1 ? 'Score' : 'Scores'}</h2>
+          {summary.blocks.length === 0 ? <p>No answer counted in this period.</p> : null}
+          {summary.blocks.map((block) => (
+            <>
+              <h3>{blockName(block, summary.blocks)}</h3>
+              <p class="now">
+                <strong>{formatValue(block.type, block.score)}</strong>
+              </p>
+              <p>{toSentence(changeText(block))}</p>
+              <p class="small soft">
+                {counted(block.n, 'answer')}
+                {block.interval === null
+                  ? ''
+                  : `, margin of error (95%): ${formatInterval(block.type, block.interval)}`}
+              </p>
+            </>
+          ))}
           <Facts
             facts={[
               ['Answers', <a href={responses}>{count(summary.responses)}</a>],
@@ -294,7 +308,7 @@ function SinceBefore({
       </div>
       <Facts
         facts={[
-          ['Score', `${scoreText(before.nps)} then, ${scoreText(summary.nps)} now`],
+          ['NPS', `${scoreText(before.nps)} then, ${scoreText(summary.nps)} now`],
           [
             'Answers',
             `${counted(before.responses, 'answer')} then, ${count(summary.responses)} now`,

@@ -4,13 +4,20 @@ import { enqueue, type JobPayloads } from '../jobs.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { getOrganization } from '../organizations/queries.ts';
+import { countKinds } from '../responses/kinds.ts';
 import { emitted } from '../signals.ts';
-import { type Category, netPromoterScore, percentage, signedNps } from '../survey-types.ts';
+import { type Category, netPromoterScore, type Tally } from '../survey-types.ts';
 import { emit } from '../webhooks/emit.ts';
 import { summaryGenerated } from '../webhooks/events.ts';
 import type { Analyst } from './analyst.ts';
 import {
-  countPeriod,
+  blockSentence,
+  blocksOf,
+  isCustomersNps,
+  type ScoreBlock,
+  sharesSentence,
+} from './blocks.ts';
+import {
   countThemes,
   countUnanalyzed,
   findMonthDue,
@@ -19,7 +26,6 @@ import {
   listQuotes,
   type SummaryRow,
   type ThemeCount,
-  type Volume,
 } from './queries.ts';
 import { daysOf, monthWaitMs, periodBefore, type SummaryPeriod, tidyText } from './rules.ts';
 
@@ -92,7 +98,7 @@ export async function summarize(
   { organization, period, scheduled, actor, id, traceparent = null }: SummaryRequest,
 ): Promise<SummaryRow | undefined> {
   const orgId = organization.id;
-  const facts = await gather(tools, organization, period);
+  const { facts, previousNps } = await gather(tools, organization, period);
   const text = await words(tools, organization, facts);
   const summary = await inTransaction(tools.db, async (tx) => {
     const row = await insertSummary(tx, orgId, {
@@ -101,9 +107,10 @@ export async function summarize(
       scheduled,
       period_start: period.start,
       period_end: period.end,
-      nps: netPromoterScore(facts.now),
-      previous_nps: netPromoterScore(facts.before),
-      responses: facts.now.responses,
+      nps: facts.blocks.find(isCustomersNps)?.score ?? null,
+      previous_nps: previousNps,
+      blocks: facts.blocks,
+      responses: facts.responses.now,
       top_themes: facts.themes.map(({ theme }) => theme),
       text,
     });
@@ -131,18 +138,23 @@ async function gather(
   tools: SummaryTools,
   { id, name, time_zone }: Organization,
   period: SummaryPeriod,
-): Promise<ReportFacts> {
+): Promise<{ facts: ReportFacts; previousNps: number | null }> {
   const { db } = tools;
   const before = periodBefore(period, time_zone);
+  const kinds = await countKinds(db, id, { before: before.start, ...period });
   const quotes = await listQuotes(db, id, period, quotesPerCategory);
-  return {
+  const customersNps = kinds.find(isCustomersNps);
+  const total = (when: 'now' | 'earlier') =>
+    kinds.reduce((sum, kind) => sum + kind[when].responses, 0);
+  const facts: ReportFacts = {
     organization: name,
     period: {
       from: dayIn(time_zone, period.start),
       to: dayIn(time_zone, new Date(period.end.getTime() - 1)),
     },
-    now: await countPeriod(db, id, period),
-    before: await countPeriod(db, id, before),
+    responses: { now: total('now'), before: total('earlier') },
+    blocks: blocksOf(kinds),
+    categories: customersNps?.now.responses ? tallyOf(customersNps.now) : null,
     themes: await countThemes(db, id, period, before),
     quotes: await Promise.all(
       quotes.map(async ({ comment, category, known_names, known_addresses }) => {
@@ -152,7 +164,14 @@ async function gather(
       }),
     ),
   };
+  return { facts, previousNps: customersNps ? netPromoterScore(customersNps.earlier) : null };
 }
+
+const tallyOf = ({ promoters, passives, detractors }: Tally) => ({
+  promoters,
+  passives,
+  detractors,
+});
 
 /** The analyst's words, or the template's if the analyst fails or writes a number that was not counted. */
 async function words(
@@ -221,27 +240,25 @@ export async function summarizeMonth(
 export type ReportFacts = {
   organization: string;
   period: { from: string; to: string };
-  now: Volume;
-  before: Volume;
+  responses: { now: number; before: number };
+  blocks: ScoreBlock[];
+  /** Of the answers to the NPS of customers. */
+  categories: Tally | null;
   themes: readonly ThemeCount[];
   quotes: readonly { category: Category; text: string }[];
 };
 
 /** The report in words, written from a template: what happened, why, and what people said. */
 export function writeReport(facts: ReportFacts): string {
-  const paragraphs = [headline(facts), mood(facts), subjects(facts), voices(facts)];
+  const paragraphs = [headline(facts), ...scores(facts), subjects(facts), voices(facts)];
   return paragraphs.filter((paragraph) => paragraph !== '').join('\n\n');
 }
 
-function headline({ organization, period, now, before }: ReportFacts): string {
+function headline({ organization, period, responses }: ReportFacts): string {
   const between = `From ${period.from} to ${period.to}`;
-  if (now.responses === 0) return `${between}, ${organization} received no answers.`;
-  const answers = `${organization} received ${count(now.responses, 'answer')}`;
-  const nps = netPromoterScore(now);
-  const earlier = netPromoterScore(before);
-  const change = `, ${volumeChange(now.responses, before.responses)}`;
-  const score = `The Net Promoter Score was ${signedNps(nps ?? 0)}${npsChange(nps, earlier)}.`;
-  return `${between}, ${answers}${change}. ${score}`;
+  if (responses.now === 0) return `${between}, ${organization} received no answers.`;
+  const answers = `${organization} received ${count(responses.now, 'answer')}`;
+  return `${between}, ${answers}, ${volumeChange(responses.now, responses.before)}.`;
 }
 
 function volumeChange(now: number, before: number): string {
@@ -251,22 +268,13 @@ function volumeChange(now: number, before: number): string {
   return `${percent}% ${now > before ? 'more' : 'fewer'} than the ${before} of the period before`;
 }
 
-function npsChange(now: number | null, before: number | null): string {
-  if (now === null || before === null) return '';
-  if (now === before) return ', unchanged';
-  const points = count(Math.abs(now - before), 'point');
-  return `, ${now > before ? 'up' : 'down'} ${points} from ${signedNps(before)}`;
-}
-
-function mood({ now }: ReportFacts): string {
-  if (now.responses === 0) return '';
-  const share = (part: number) => `${percentage(part, now.responses)}%`;
-  return [
-    `${share(now.promoters)} of the respondents are promoters,`,
-    `${share(now.passives)} passives and ${share(now.detractors)} detractors`,
-    `(${now.promoters}, ${now.passives} and ${now.detractors}).`,
-  ].join(' ');
-}
+const scores = ({ blocks, categories }: ReportFacts): string[] =>
+  blocks.map((block) => {
+    const sentence = blockSentence(block, blocks);
+    return categories && isCustomersNps(block)
+      ? `${sentence} ${sharesSentence(categories)}`
+      : sentence;
+  });
 
 function subjects({ themes }: ReportFacts): string {
   const [first, ...rest] = themes;

@@ -59,7 +59,12 @@ export const payloads = {
   'summary.generated': v.object({
     version: Version,
     reportType: v.pipe(v.string(), v.examples(['executive-summary'])),
-    nps: v.pipe(Nps, v.description('of the period of the report')),
+    nps: v.pipe(
+      Nps,
+      v.description(
+        'of the `nps` responses of customers in the period of the report; null if there are none',
+      ),
+    ),
     topThemes: v.pipe(v.array(v.string()), v.maxLength(5)),
     timestamp: Moment,
   }),

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import {
-  countPeriod,
-  countThemes,
-  insertSummary,
-  listQuotes,
-} from '../../src/summaries/queries.ts';
+import { countKinds } from '../../src/responses/kinds.ts';
+import { countThemes, insertSummary, listQuotes } from '../../src/summaries/queries.ts';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -28,23 +24,36 @@ async function scene() {
   return { of, org_id, answer, analyzed };
 }
 
-test('a period counts from its first instant up to its end, without what is on hold', async () => {
-  const { org_id, answer } = await scene();
+test('kinds are counted apart, from the first instant of a period up to its end, without what is on hold', async () => {
+  const { of, org_id, answer } = await scene();
   const other = await scene();
-  await answer(march.start, 'promoter');
-  await answer(lastOf(march), 'promoter');
-  await answer(lastOf(march), 'promoter');
-  await answer(lastOf(march), 'passive');
-  await answer(lastOf(march), 'passive');
-  await answer(lastOf(march), 'detractor');
+  await answer(march.start, 'promoter', { score: 10 });
+  await answer(lastOf(march), 'promoter', { score: 9 });
+  await answer(lastOf(march), 'passive', { score: 7 });
+  await answer(lastOf(march), 'detractor', { score: 2 });
   await answer(lastOf(march), 'detractor', { held_reason: 'scanner' });
   await answer(march.end, 'promoter');
-  await answer(lastOf(february), 'detractor');
+  await answer(lastOf(february), 'detractor', { score: 1 });
+  await answer(new Date(february.start.getTime() - 1), 'detractor');
   await other.answer(march.start, 'detractor');
+  const employees = await makeSurvey(db, org_id, { type: 'nps', audience: 'employee' });
+  await makeResponse(db, { ...of, survey_id: employees }, { created_at: march.start, score: 9 });
+  const kinds = await countKinds(db, org_id, { before: february.start, ...march });
   assert.deepEqual(
-    { ...(await countPeriod(db, org_id, march)) },
-    { responses: 6, promoters: 3, passives: 2, detractors: 1 },
+    kinds.map(({ audience, now, earlier }) => [audience, now.responses, earlier.responses]),
+    [
+      ['customer', 4, 1],
+      ['employee', 1, 0],
+    ],
   );
+  assert.deepEqual(kinds[0]!.now, {
+    responses: 4,
+    promoters: 2,
+    passives: 1,
+    detractors: 1,
+    score_sum: 28,
+    variance: 38 / 3,
+  });
 });
 
 test('the five themes of most comments stand first, of as many by name, with those of the period before', async () => {
@@ -110,6 +119,7 @@ const summary = (period: { start: Date; end: Date }, over = {}) => ({
   period_end: period.end,
   nps: 1,
   previous_nps: null,
+  blocks: [],
   responses: 1,
   top_themes: ['price'],
   ...over,

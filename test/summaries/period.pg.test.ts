@@ -99,16 +99,16 @@ test('a month is due to an organization that was made before its end', async () 
 
 /** When the last summary of an organization ended, by its clock, and the days offered then. Today is day 0. */
 const usual = [
-  [[], -30, -1],
-  [['-10 days'], -10, -1],
-  [['-10 days', '-20 days'], -10, -1],
-  [['-20 days', '-10 days 5 hours'], -10, -1],
-  [['-1 minute'], -1, -1],
+  [[], -30, 0],
+  [['-10 days'], -10, 0],
+  [['-10 days', '-20 days'], -10, 0],
+  [['-20 days', '-10 days 5 hours'], -10, 0],
+  [['-1 minute'], -1, 0],
   [['0'], 0, 0],
   [['3 days'], 0, 0],
 ] as const;
 
-test('the days of a new summary go on from the end of the last one, up to yesterday', async () => {
+test('the days of a new summary go on from the end of the last one, up to today', async () => {
   for (const time_zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
     for (const [ends, from, to] of usual) {
       const org = await makeOrganization(db, { time_zone });

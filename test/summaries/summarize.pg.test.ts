@@ -12,6 +12,7 @@ import {
   summarizeMonth,
 } from '../../src/summaries/summarize.ts';
 import { makeFeedback, readingTools } from '../support/make/feedback.ts';
+import { makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { keptLog } from '../support/probe/log.ts';
 
@@ -45,13 +46,50 @@ test('a summary says how the period went, without names, and is published once',
   assert.deepEqual([nps, previous_nps, responses], [0, 100, 4]);
   assert.equal(top_themes[0], 'support');
   assert.match(text, /From 1 May 2026 to 31 May 2026, Acme received 4 answers/);
-  assert.match(text, /down 100 points from \+100/);
+  assert.match(text, /no clear change from \+100/);
   assert.match(text, /“Terrible support, \[name\] never answers” \(detractor\)/);
   const events = await org.events();
   assert.deepEqual(
     events.map(({ body }) => JSON.parse(body).nps),
     [0],
   );
+});
+
+test('a summary has a block for each kind, and its NPS is that of customers', async () => {
+  const org = await makeFeedback(db);
+  const of = { org_id: org.id, created_at: '2026-05-10T12:00Z' };
+  const employees = await makeSurvey(db, org.id, { audience: 'employee' });
+  const stars = await makeSurvey(db, org.id, { type: 'star5' });
+  for (const score of [10, 9, 3]) await org.answer(score, null, '2026-05-10');
+  for (const [survey_id, score, category] of [
+    [employees, 0, 'detractor'],
+    [stars, 5, 'promoter'],
+    [stars, 1, 'detractor'],
+  ] as const) {
+    const { created_at, ...ids } = of;
+    await makeResponse(db, { ...ids, survey_id }, { score, category, created_at });
+  }
+  const { nps, interval, responses, blocks } = await summaryOf(org);
+  assert.deepEqual([nps, interval, responses], [33, { low: -51.3, high: 84.7 }, 6]);
+  assert.deepEqual(
+    blocks.map(({ type, audience, score, n, change }) => [type, audience, score, n, change]),
+    [
+      ['nps', 'customer', 33, 3, null],
+      ['star5', 'customer', 3, 2, null],
+      ['nps', 'employee', -100, 1, null],
+    ],
+  );
+  const [event] = await org.events();
+  assert.equal(JSON.parse(event!.body).nps, 33);
+
+  const other = await makeFeedback(db);
+  const survey_id = await makeSurvey(db, other.id, { type: 'csat' });
+  await makeResponse(db, { org_id: other.id, survey_id }, { created_at: of.created_at, score: 5 });
+  assert.partialDeepStrictEqual(await summaryOf(other), {
+    nps: null,
+    interval: null,
+    responses: 1,
+  });
 });
 
 test("a month is the organization's own: its clock says when it begins", async () => {
