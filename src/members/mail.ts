@@ -88,7 +88,7 @@ const resetLetter = (url: string): AppLetter => ({
   subject: 'Set a new password',
   sentences: [
     'Somebody asked for a new password for your account on askback. If that was you, open the link and choose one.',
-    'The link works once, within an hour. A new password signs you out everywhere.',
+    'The link works once, within an hour. A new password signs you out everywhere else.',
   ],
   button: { text: 'Set a new password', url },
   foot: 'If you did not ask for it, you can ignore this mail: your password stays as it is.',

@@ -25,7 +25,7 @@ import {
   setPassword,
   takeLink,
 } from './queries.ts';
-import { beginMemberSession, type SignInTools } from './sign-in.ts';
+import { beginAfterPassword, beginMemberSession, type SignInTools } from './sign-in.ts';
 
 /**
  * Asks for a link by mail to set a new password. A job finds out whether there is an account: for every address this
@@ -68,14 +68,15 @@ export async function findMemberOfReset(db: Db, token: string): Promise<MemberNa
 }
 
 /**
- * Sets the password of the link's member and ends all of its sessions and links. A member with one-time codes
- * still needs one to sign in. Returns nothing when the link does not work any more.
+ * Sets the password of the link's member, ends all of its sessions and links, and signs it in here: a password alone
+ * may be locked for the day by what strangers tried. A member with one-time codes still needs one. Returns nothing when
+ * the link does not work any more.
  */
 export async function resetPassword(
-  db: Db,
+  { db, publicUrl }: SignInTools,
   c: Context,
   { token, password }: { token: string; password: string },
-): Promise<MemberName | undefined> {
+): Promise<'signed_in' | 'awaits_code' | undefined> {
   const passwordHash = await hashPassword(password, { address: clientAddress(c) });
   return await inTransaction(db, async (tx) => {
     const link = await takeLink(tx, 'reset', hashToken(token));
@@ -87,7 +88,7 @@ export async function resetPassword(
     await deleteSessions(tx, member.id);
     const actor = memberActor(member, c.get('requestId'));
     await recordAccountAct(tx, { memberId: member.id, actor, act: 'member.password_changed' });
-    return member;
+    return await beginAfterPassword(tx, c, { publicUrl, member, by: 'link' });
   });
 }
 

@@ -17,9 +17,15 @@ import {
 import type { SignInSettings } from '../settings.ts';
 import { recordAccountAct } from './account-acts.ts';
 import { countProof } from './attempts.ts';
-import { checkSecondStep } from './codes.ts';
+import { checkSecondStep, isRecoveryCode } from './codes.ts';
 import { checkPassword } from './password.ts';
-import { findCredentials, findCredentialsById, lockPassword, type MemberName } from './queries.ts';
+import {
+  findCredentials,
+  findCredentialsById,
+  lockPassword,
+  type MemberCredentials,
+  type MemberName,
+} from './queries.ts';
 
 export type SignInTools = { db: Db; secrets: Secrets; publicUrl: string };
 
@@ -35,14 +41,21 @@ export async function awaitedMember({ db, publicUrl }: SignInTools, c: Context) 
   return hash && (await findAwaitingCode(db, hash));
 }
 
-/** Takes the second step; a wrong one counts like a wrong password. */
+/**
+ * Takes the second step; a wrong one counts like a wrong password. Who knows the password can use up the day of the
+ * codes, so a recovery code, which cannot be guessed, is outside of it.
+ */
 export async function signInByCode(
   tools: SignInTools,
   c: Context,
   { memberId, typed }: { memberId: string; typed: string },
 ): Promise<boolean> {
   const { db, publicUrl } = tools;
-  const giveBack = await countProof(db, { account: `code ${memberId}`, address: clientAddress(c) });
+  const giveBack = await countProof(db, {
+    account: `code ${memberId}`,
+    address: clientAddress(c),
+    isGuessable: !isRecoveryCode(typed),
+  });
   if (!(await checkSecondStep(tools, memberId, typed))) return false;
   await giveBack();
   return await inTransaction(db, async (tx) => {
@@ -70,13 +83,22 @@ export async function signInByPassword(
   await giveBack();
   return await inTransaction(db, async (tx) => {
     if (!(await lockPassword(tx, member))) return 'wrong';
-    if (!member.hasCodes) {
-      await beginMemberSession(tx, c, { publicUrl, member, by: 'password' });
-      return 'signed_in';
-    }
-    await beginSession(tx, c, { publicUrl, memberId: member.id, awaitsCode: true });
-    return 'awaits_code';
+    return await beginAfterPassword(tx, c, { publicUrl, member, by: 'password' });
   });
+}
+
+/** A session in the place of a password, which alone is not enough for a member with one-time codes. */
+export async function beginAfterPassword(
+  tx: Sql,
+  c: Context,
+  { publicUrl, member, by }: BeginMemberSession & { member: MemberCredentials },
+): Promise<'signed_in' | 'awaits_code'> {
+  if (!member.hasCodes) {
+    await beginMemberSession(tx, c, { publicUrl, member, by });
+    return 'signed_in';
+  }
+  await beginSession(tx, c, { publicUrl, memberId: member.id, awaitsCode: true });
+  return 'awaits_code';
 }
 
 type BeginMemberSession = {
@@ -108,14 +130,14 @@ export async function signOut({ db, publicUrl }: SignInTools, c: Context) {
   });
 }
 
-/** Wrong passwords count as at sign-in. */
+/** Wrong passwords count for the session: what strangers try at sign-in keeps no member from proving it is them. */
 export async function checkOwnPassword(
   db: Db,
   c: Context,
   { member, password }: { member: SignedInMember; password: string },
 ) {
   const address = clientAddress(c);
-  const giveBack = await countProof(db, { account: member.email, address });
+  const giveBack = await countProof(db, { account: `session ${member.sessionId}`, address });
   const stored = (await findCredentialsById(db, member.id))?.passwordHash ?? null;
   const isRight = await checkPassword(stored, password, { address });
   if (isRight) await giveBack();

@@ -5,6 +5,7 @@ import { createAppMailer } from '../../src/app-mailer.ts';
 import { commandActor } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
+import { countProof } from '../../src/members/attempts.ts';
 import { mailReset } from '../../src/members/mail.ts';
 import { hashPassword } from '../../src/members/password.ts';
 import { makeResetLink } from '../../src/members/reset.ts';
@@ -74,8 +75,8 @@ test('the mailed link sets a new password once, and ends all sessions and other 
   assert.match(await (await browser.get(first)).text(), /Set a new password/);
 
   const answer = await browser.post(first, { password: 'nine blue kettles' });
-  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/sign-in']);
-  assert.match(await (await browser.get('/sign-in')).text(), /Your password was changed/);
+  assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/']);
+  assert.match(await (await browser.get('/account')).text(), /Your password was changed/);
   for (const path of [first, second]) assert.equal((await browser.get(path)).status, 410);
   assert.match(
     (await app.request('/account/prove', { headers: cookie })).headers.get('Location')!,
@@ -89,6 +90,41 @@ test('the mailed link sets a new password once, and ends all sessions and other 
   const acts = await db<{ act: string }[]>`select act from audit_events where target_id = ${id}`;
   assert.ok(acts.some(({ act }) => act === 'member.password_changed'));
 });
+
+test('the mailed link signs in when strangers have locked the password', async () => {
+  const { email } = await memberWithPassword();
+  await useUpDay(email);
+  const browser = visitorBrowser(app);
+  const locked = await browser.post('/sign-in', { email, password: 'glass heron tuesday' });
+  assert.equal(locked.status, 429);
+  await browser.post('/forgot', { email });
+  const [url = ''] = await mailed(email);
+  await browser.post(url.slice(publicUrl.length), { password: 'nine blue kettles' });
+  assert.equal((await browser.get('/account')).status, 200);
+});
+
+test('the mailed link asks for a code when the member has codes', async () => {
+  const { email, id } = await memberWithPassword();
+  await db`update members set totp_secret = '\\x00', totp_since = now() where id = ${id}`;
+  const { url } = await makeResetLink({ db, publicUrl }, commandActor(), email);
+  const browser = visitorBrowser(app);
+  const answer = await browser.post(url.slice(publicUrl.length), { password: 'nine blue kettles' });
+  assert.equal(answer.headers.get('Location'), '/sign-in/code');
+  assert.equal((await browser.get('/account')).status, 303);
+});
+
+test('a signed-in member proves by password when strangers have locked it', async () => {
+  const { email, id } = await memberWithPassword();
+  const cookie = await signIn(db, { member: id });
+  await useUpDay(email);
+  const browser = visitorBrowser(app, {}, cookie);
+  const proved = await browser.post('/account/prove', { password: 'glass heron tuesday' });
+  assert.equal(proved.status, 303);
+});
+
+async function useUpDay(account: string) {
+  for (let n = 0; n < 100; n++) await countProof(db, { account, address: `198.51.100.${n}` });
+}
 
 test('a link begins with the public address, whatever host the request names', async () => {
   const { email } = await memberWithPassword();

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandActor } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { countProof } from '../../src/members/attempts.ts';
 import { beginCodes, pendingSecret, switchCodesOn, totpCode } from '../../src/members/codes.ts';
 import { hashPassword } from '../../src/members/password.ts';
 import { makeOrganization } from '../support/make/rows.ts';
@@ -74,6 +75,16 @@ test('a recovery code signs in once', async () => {
   assert.equal(refused.status, 422);
   assert.match(await refused.text(), /Recovery code/);
   assert.equal(await isIn({ ...half, browser: again }), false);
+});
+
+test('a recovery code signs in when the codes are locked for the day', async () => {
+  const half = await halfSignedIn();
+  const account = `code ${half.id}`;
+  for (let n = 0; n < 100; n++) await countProof(db, { account, address: `198.51.100.${n}` });
+  const limited = await half.browser.post('/sign-in/code', { code: codeOf(half.secret, 1) });
+  assert.equal(limited.status, 429);
+  await half.browser.post('/sign-in/code?recovery', { code: half.recovery[0]! });
+  assert.ok(await isIn(half));
 });
 
 test('ten wrong codes are too many, and then a right one waits too', async () => {

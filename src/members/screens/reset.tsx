@@ -47,8 +47,10 @@ export const resetScreens = (tools: MemberTools) =>
       const { password } = form.values;
       const refused = refusePassword(password, member);
       if (refused) return showReset(c, member, await withMistake(c, { password: refused }));
-      if (!(await resetPassword(tools.db, c, { token, password }))) throw resetGone();
-      return redirectWith(c, '/sign-in', 'Your password was changed. Sign in with it.');
+      const result = await resetPassword(tools, c, { token, password });
+      if (!result) throw resetGone();
+      const path = result === 'awaits_code' ? '/sign-in/code' : '/';
+      return redirectWith(c, path, 'Your password was changed.');
     });
 
 export const requirePasswords =
@@ -108,7 +110,7 @@ function showSent(c: Context, { mailbox }: MemberTools) {
 const showReset = (c: Context, { email }: MemberName, form = emptyForm()) =>
   showForm(c, {
     title: 'Set a new password',
-    about: 'A new password signs you out everywhere.',
+    about: 'A new password signs you out everywhere else.',
     form,
     fields: (
       <>

@@ -310,7 +310,7 @@ export const accountCodeScreens = (tools: MemberTools) =>
 async function switchOn(c: Context<MemberEnv>, tools: MemberTools) {
   const form = await readForm(c, CodeForm);
   if (form.errors) return await showNew(c, tools, form);
-  const proof = { account: `code ${c.var.member.id}`, address: clientAddress(c) };
+  const proof = { account: `session ${c.var.member.sessionId}`, address: clientAddress(c) };
   const giveBack = await countProof(tools.db, proof);
   const codes = await switchCodesOn(tools, ownOf(c), form.values.code);
   if (!codes) {
