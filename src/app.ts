@@ -29,7 +29,7 @@ import { homeRoutes } from './operations/home-routes.ts';
 import { logoPages } from './organizations/logo.ts';
 import { erasureRoutes, peopleRoutes } from './people/api.ts';
 import type { ErasureFile } from './people/receipts-file.ts';
-import type { Excerpt } from './responses/answer.ts';
+import type { Excerpt } from './responses/events.ts';
 import {
   npsReads,
   responseChanges,

@@ -27,6 +27,7 @@ export const payloads = {
   'people.file_erasures': Nothing,
   'people.finish_erasure': v.object({ org_id: Uuid, erasure_id: Uuid }),
   'responses.clean_up': Nothing,
+  'responses.publish_detractor': v.object({ org_id: Uuid, response_id: Uuid }),
   'sends.clean_up': Nothing,
   'sends.mail': v.object({
     org_id: Uuid,
@@ -66,11 +67,17 @@ export const enqueue = enqueueJobs<JobPayloads>;
 
 /** Jobs that run at once in a process. They cost little while they wait. */
 export const jobsAtOnce = 1000;
-/** Limits the jobs of one kind that wait for a foreign server, such as a mail server. */
+/** Limits the jobs of one kind that wait for a foreign server, such as a mail server, or for the thread that reads. */
 export const maxWaiting = 450;
 
 /** Kinds of jobs that must leave room for all others, whatever server is slow. */
 export const waitingKinds: readonly (readonly JobName[])[] = [
   ['sends.mail'],
-  ['summaries.make', 'summaries.month', 'notifications.mail', 'notifications.post'],
+  [
+    'summaries.make',
+    'summaries.month',
+    'notifications.mail',
+    'notifications.post',
+    'responses.publish_detractor',
+  ],
 ];

@@ -1,4 +1,5 @@
 import { isSea } from 'node:sea';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from './errors.ts';
 import type { Log } from './lib/log/log.ts';
 import { readAsset } from './lib/process/lifecycle.ts';
@@ -10,29 +11,29 @@ import {
   type WorkerError,
 } from './lib/worker/worker.ts';
 
-/** An answer waits for its excerpt, a mail server for its report, jobs for the rest. */
-const limitsMs = { excerpt: 3_000, redact: 10_000, analyze: 10_000, report: 5_000 } as const;
+/** A mail server waits for its report, jobs for the rest. On a busy machine a language model loads for many seconds. */
+const limitsMs = { excerpt: 60_000, redact: 60_000, analyze: 60_000, report: 5_000 } as const;
 
 /** Long enough for the language models and the longest comment. */
 const heapMb = 256;
-const idleMs = 60_000;
 const waitingPerOrganization = 64;
+const busyMs = 1_000;
 
 /** The organization that a comment was written to takes turns with others. */
-type CommentContext = PeopleToRedact & { orgId: string };
+type CommentContext = Required<PeopleToRedact> & { orgId: string };
 
 type ThreadTask = keyof typeof limitsMs;
 
 /**
- * Reads what strangers wrote in a thread: what it contains must cost the requests of others nothing. A comment
- * that the thread cannot read in time loses every word that could be a name. What a text contains must not end in the
- * log: which task failed, and how, is all it says.
+ * Reads what strangers wrote in a thread: what it contains must cost the requests of others nothing. Whoever needs a
+ * comment without its people waits for the thread, and is refused when it is late; only a comment that ends the thread
+ * loses every word that could be a name. What a text contains must not end in the log: which task failed, and how, is
+ * all it says.
  */
 export function createRedactionWorker(
   log: Pick<Log, 'warn'> = { warn() {} },
   worker: Pick<Worker, 'run' | 'stop'> = createWorker({
     program,
-    idleMs,
     heapMb,
     waitingPerGroup: waitingPerOrganization,
   }),
@@ -50,13 +51,36 @@ export function createRedactionWorker(
     }
   }
 
+  async function read(
+    name: 'excerpt' | 'redact',
+    comment: string,
+    { orgId, ...known }: CommentContext,
+  ): Promise<string> {
+    const endsAt = performance.now() + limitsMs[name];
+    for (;;) {
+      const limitMs = Math.max(1, Math.ceil(endsAt - performance.now()));
+      try {
+        const input = { comment, ...known };
+        return (await worker.run({ name, input, group: orgId, limitMs })) as string;
+      } catch (error) {
+        const { kind } = error as WorkerError;
+        const isLate = performance.now() >= endsAt;
+        if (kind === 'busy' && !isLate) {
+          await sleep(busyMs);
+          continue;
+        }
+        log.warn({ task: name, why: kind }, 'could not read a text in time');
+        if (kind !== 'failed') throw notReadYet();
+        return await withoutReading[name](comment, known);
+      }
+    }
+  }
+
   return {
-    excerpt: async (comment: string, { orgId, names, emails }: CommentContext): Promise<string> =>
-      (await run<string>('excerpt', orgId, { comment, names, emails })) ??
-      (await doubtfulExcerpt(comment, { names, emails })),
-    redact: async (comment: string, { orgId, names, emails }: CommentContext): Promise<string> =>
-      (await run<string>('redact', orgId, { comment, names, emails })) ??
-      redactDoubtful(comment, { names, emails }),
+    /** The excerpt for subscribers and notifications. Refused as unavailable when the thread is late. */
+    excerpt: (comment: string, context: CommentContext) => read('excerpt', comment, context),
+    /** The whole comment without its people. Refused as unavailable when the thread is late. */
+    redact: (comment: string, context: CommentContext) => read('redact', comment, context),
     /** What the thread's analyst makes of a remark; undefined when it could not in time. */
     analyze: <Result>(remark: { orgId: string }) => run<Result>('analyze', remark.orgId, remark),
     /** What a message that came back reports; undefined when the thread could not read it. */
@@ -64,6 +88,14 @@ export function createRedactionWorker(
     stop: worker.stop,
   };
 }
+
+const withoutReading = { excerpt: doubtfulExcerpt, redact: redactDoubtful };
+
+const notReadYet = () =>
+  new Refusal('unavailable', 'the comment could not be read in time: try again later', {
+    code: 'comment_not_read',
+    retryInSeconds: 30,
+  });
 
 const tooManyReports = () =>
   new Refusal('unavailable', 'too many messages wait to be read: hand this one in again later', {

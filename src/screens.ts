@@ -28,7 +28,7 @@ import { generalScreens, textScreens } from './organizations/screens/general.tsx
 import { usageScreens } from './organizations/screens/usage.tsx';
 import type { ErasureFile } from './people/receipts-file.ts';
 import { peopleScreens } from './people/screens/people.tsx';
-import type { Excerpt } from './responses/answer.ts';
+import type { Excerpt } from './responses/events.ts';
 import { responseScreens } from './responses/screens/inbox.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';

@@ -32,6 +32,7 @@ import { finishErasure } from './people/erase.ts';
 import { type ErasureFile, fileErasures } from './people/receipts-file.ts';
 import { applyRetention } from './people/retention.ts';
 import { cleanUpVisits } from './responses/erase.ts';
+import { publishDetractor } from './responses/events.ts';
 import type { MailJobs } from './sends/mail-job.ts';
 import { cleanUpBlockedMails } from './sends/queries.ts';
 import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
@@ -86,6 +87,8 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'people.file_erasures': () => fileErasures(tools),
     'people.finish_erasure': (job) => finishErasure(of(job), job),
     'responses.clean_up': () => cleanUpVisits(tools),
+    'responses.publish_detractor': (job, { traceparent }) =>
+      publishDetractor(of(job), job, traceparent),
     'sends.clean_up': () => cleanUpBlockedMails(tools),
     'sends.mail': (job, { traceparent }) =>
       tools.mailJobs.run(job.org_id, job.mail_ids, traceparent, job.stuck_since),

@@ -5,7 +5,7 @@ import { createRedactionWorker } from '../src/redaction-worker.ts';
 import { keptLog } from './support/probe/log.ts';
 import { leastCost, readerOfThisThread } from './support/probe/processor-time.ts';
 
-const acme = { orgId: 'acme', names: ['quennell'], emails: ['q@acme.test'] };
+const acme = { orgId: 'acme', names: ['quennell'], emails: ['q@acme.test'], language: 'en' };
 const comment = 'Ahmed from quennell, q@acme.test, +49 30 1234567, was very slow to answer';
 
 const unread = (task: string, why: string) => [
@@ -20,6 +20,35 @@ test('a comment is redacted in the thread', async (t) => {
   const redacted = '[name] from [name], [email], [phone], was very slow to answer';
   assert.equal(await reader.excerpt(comment, acme), redacted);
   assert.equal(await reader.redact(comment, acme), redacted);
+});
+
+const workerThat = (run: () => Promise<unknown>, log = keptLog().log) =>
+  createRedactionWorker(log, { run, stop: async () => {} });
+
+test('a comment is refused, not damaged, when the thread is late', async () => {
+  const { lines, log } = keptLog();
+  const late = workerThat(() => Promise.reject(new WorkerError('timeout', 'no')), log);
+  for (const read of [late.excerpt, late.redact]) {
+    await assert.rejects(read(comment, acme), { kind: 'unavailable', code: 'comment_not_read' });
+  }
+  assert.deepEqual(lines, [unread('excerpt', 'timeout'), unread('redact', 'timeout')]);
+});
+
+test('a comment waits when too many of the organization wait', async () => {
+  let tries = 0;
+  const busy = workerThat(async () => {
+    tries += 1;
+    if (tries === 1) throw new WorkerError('busy', 'no');
+    return 'read';
+  });
+  assert.equal(await busy.excerpt(comment, acme), 'read');
+});
+
+test('a comment that ends the thread loses all words that could be names', async () => {
+  const failing = workerThat(() => Promise.reject(new WorkerError('failed', 'no')));
+  const redacted = '[name] from [name], [email], [phone], was very slow to answer';
+  assert.equal(await failing.excerpt(comment, acme), redacted);
+  assert.equal(await failing.redact(comment, acme), redacted);
 });
 
 test('a message that came back is read in the thread', async (t) => {

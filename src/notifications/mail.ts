@@ -8,7 +8,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { mayPass } from '../lib/smtp/connection.ts';
 import { Uuid } from '../lib/validation/parse.ts';
-import type { Excerpt } from '../responses/answer.ts';
+import type { Excerpt } from '../responses/events.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
 import { writeAppLetter } from '../web/app-letter.tsx';
 import {
@@ -201,6 +201,7 @@ type AnswerFacts = KnownPeople & {
   type: SurveyType;
   score: number;
   comment: string | null;
+  language: string;
   contact_name: string | null;
   contact_email: string | null;
 };
@@ -212,7 +213,8 @@ async function answerLetter(
   kind: keyof typeof answerSubjects,
 ) {
   const [answer] = await db<AnswerFacts[]>`
-    select s.name as survey, s.type, r.score, r.comment, c.name as contact_name, c.email as contact_email,
+    select s.name as survey, s.type, r.score, r.comment, coalesce(r.language, s.language) as language,
+           c.name as contact_name, c.email as contact_email,
            ${knownPeople(db, 'contact')}
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
@@ -220,8 +222,8 @@ async function answerLetter(
     left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
     where r.org_id = ${orgId} and r.id = ${id}`;
   if (!answer) return undefined;
-  const { comment, survey, score, contact_name: name, contact_email: email } = answer;
-  const known = { orgId, names: answer.known_names, emails: answer.known_addresses };
+  const { comment, survey, score, language, contact_name: name, contact_email: email } = answer;
+  const known = { orgId, names: answer.known_names, emails: answer.known_addresses, language };
   const words = comment === null || unedited ? comment : await excerpt(comment, known);
   const isLong = words !== null && words.length > maxComment;
   const quoted = isLong ? `${words.slice(0, maxComment).toWellFormed()}…` : words;

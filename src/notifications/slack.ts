@@ -3,7 +3,7 @@ import { enqueue, type JobPayloads } from '../jobs.ts';
 import type { SealedFor, Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
-import type { Excerpt } from '../responses/answer.ts';
+import type { Excerpt } from '../responses/events.ts';
 import type { SubscriberClient } from '../webhooks/deliver.ts';
 import { isSuccess } from '../webhooks/rules.ts';
 import { type Digest, type NotificationKind, recordChange } from './choices.ts';
@@ -33,7 +33,10 @@ export async function postNotification(tools: SlackTools, job: JobPayloads['noti
   const { org_id, notification_id, tries } = job;
   const claimed = await claimPost(db, org_id, notification_id);
   if (!claimed) return;
-  const letter = await letterOf(tools, claimed);
+  const letter = await letterOf(tools, claimed).catch(async (error: unknown) => {
+    await releaseNotification(db, org_id, notification_id);
+    throw error;
+  });
   if (!letter) return;
   const answer = await outbound.post(secrets.open(hookPlace(org_id), claimed.url), {
     group: org_id,

@@ -1,4 +1,5 @@
 import { type KnownPeople, knownPeople, markAnswered } from '../contacts/queries.ts';
+import type { NewJob } from '../jobs.ts';
 import { commitsSoon, json, lockTimeout, type Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import type { Embedding } from '../surveys/schemas.ts';
@@ -31,7 +32,12 @@ export type NewResponse = {
 };
 
 /** Side effects of a response: its events, and the analysis of its comment. */
-export type ResponseEffects = { added: NewEvents; analyze: boolean };
+export type ResponseEffects = {
+  added: NewEvents;
+  analyze: boolean;
+  /** Publishes an event that is not written yet. */
+  later?: NewJob | undefined;
+};
 
 export type NewAnswer = { response: NewResponse; effects: ResponseEffects };
 

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { listErased } from '../contacts/erase.ts';
 import { notFound, Refusal } from '../errors.ts';
+import { enqueue } from '../jobs.ts';
 import { limitAddress } from '../keys/authenticate.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import { withinMs } from '../lib/async/deadline.ts';
@@ -16,7 +17,6 @@ import { categoryOf, type SurveyType } from '../survey-types.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
 import { lockForLastResponse } from '../surveys/queries.ts';
 import type { OwnDeliveries } from '../webhooks/emit.ts';
-import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
 import {
   type NewAnswer,
   type NewResponse,
@@ -25,6 +25,7 @@ import {
   recordPerhapsLast,
   type SurveyLink,
 } from './answer.queries.ts';
+import { type Excerpt, eventsOf } from './events.ts';
 import { checkSubmission, judgeAnswer, type Submission } from './rules.ts';
 
 const sharedAnswersPerMinute = 300;
@@ -36,11 +37,6 @@ const groupLockMs = 200;
 /** How long others wait for an answer that is recorded alone. It may wait for a lock. */
 const aheadMs = 10;
 const groupAheadMs = 500;
-
-export type Excerpt = (
-  comment: string,
-  known: { orgId: string; names: readonly string[]; emails: readonly string[] },
-) => Promise<string>;
 
 export type AnswerTools = {
   db: Db;
@@ -85,7 +81,8 @@ export async function answerSurvey(
     created_at: link.now,
     traceparent: null,
   };
-  const events = held === null ? await eventsOf(tools, link, untraced) : [];
+  const { events, later } =
+    held === null ? await eventsOf(tools, link, untraced) : { events: [], later: undefined };
   const cause = { traceparent: submission.traceparent, agoMs: 0 };
   return await inSpan(
     cause,
@@ -96,7 +93,10 @@ export async function answerSurvey(
       const added = { orgId: response.org_id, events, traceparent, owner };
       const analyze = link.analyzes_comments && response.comment !== null && held === null;
       const recorded = await tools
-        .record({ response, effects: { added, analyze } })
+        .record({
+          response,
+          effects: { added, analyze, later: later && { ...later, traceparent } },
+        })
         .catch((error: unknown) => {
           // The contact was deleted meanwhile: its link leads nowhere.
           throw violates(error, 'responses_belong_to_contact') ? notFound('survey') : error;
@@ -132,6 +132,7 @@ export function createAnswerRecorder(db: Db): RecordAnswer {
     { most: maxInGroup, atOnce: groupsAtOnce },
   );
   return async (answer) => {
+    if (answer.effects.later) return await recordAlone(db, answer);
     const alone = AsyncLocalStorage.bind(() => recordAlone(db, answer));
     return await groups.add({ ...answer, alone });
   };
@@ -159,10 +160,12 @@ async function recordGroup(db: Db, group: readonly WaitingAnswer[]): Promise<Rec
 
 /**
  * Records an answer as a group of one. When that leaves it out, the lock of the survey, the response and the check
- * whether it was the last travel together, in one round trip: each statement sees what those before it did.
+ * whether it was the last travel together, in one round trip: each statement sees what those before it did. So does an
+ * answer that leaves an event to a job.
  */
 async function recordAlone(db: Db, answer: NewAnswer): Promise<Recorded | undefined> {
-  const [recorded] = await recordAnswers(db, [answer], 0);
+  const { later } = answer.effects;
+  const [recorded] = later ? [] : await recordAnswers(db, [answer], 0);
   if (recorded) return recorded;
   const { org_id: orgId, survey_id: surveyId, traceparent } = answer.response;
   return await inTransaction(db, async (tx) => {
@@ -171,6 +174,7 @@ async function recordAlone(db: Db, answer: NewAnswer): Promise<Recorded | undefi
       recordPerhapsLast(tx, answer),
       completeIfAnswered(tx, { orgId, traceparent }, surveyId),
     ]);
+    if (row && later) await enqueue(tx, [later]);
     return row && { ...row, completed };
   });
 }
@@ -187,34 +191,6 @@ function refuseUnlessOpen({ status, completed_by }: SurveyLink) {
 
 const alreadyAnswered = () =>
   new Refusal('conflict', 'this survey has been answered already', { code: 'already_answered' });
-
-type KnownAround = Pick<
-  SurveyLink,
-  'type' | 'known_names' | 'known_addresses' | 'subscribed_events'
->;
-type EventSource = Pick<
-  NewResponse,
-  'id' | 'org_id' | 'survey_id' | 'score' | 'category' | 'comment' | 'created_at'
->;
-
-/** The events of a response that counts. Redacting a comment is dear: it is done only for a subscriber. */
-export async function eventsOf(
-  { excerpt }: Pick<AnswerTools, 'excerpt'>,
-  { type, known_names, known_addresses, subscribed_events }: KnownAround,
-  { id, org_id, survey_id, score, category, comment, created_at }: EventSource,
-): Promise<WebhookEvent[]> {
-  const answer = { surveyId: survey_id, responseId: id, surveyType: type, score, at: created_at };
-  const events: WebhookEvent[] = [];
-  if (subscribed_events.includes('response.received')) {
-    events.push(responseReceived({ ...answer, comment }));
-  }
-  if (category === 'detractor' && subscribed_events.includes('detractor.detected')) {
-    const known = { orgId: org_id, names: known_names, emails: known_addresses };
-    const redacted = comment === null ? null : await excerpt(comment, known);
-    events.push(detractorDetected({ ...answer, excerpt: redacted }));
-  }
-  return events;
-}
 
 function publishAnswered(
   { category, held_reason, ...response }: NewResponse,

@@ -9,7 +9,7 @@ import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { answerJson, List, One, readText } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
-import type { Excerpt } from './answer.ts';
+import type { Excerpt } from './events.ts';
 import { exportResponses } from './export.ts';
 import { countCategories } from './filter.queries.ts';
 import {

@@ -5,15 +5,16 @@ import { notFound } from '../errors.ts';
 import { createProgress, id, option } from '../lib/cli/command.ts';
 import { createRedactionWorker } from '../redaction-worker.ts';
 import { getSurvey } from '../surveys/queries.ts';
+import { findRecorded } from './events.ts';
 import { importResponses } from './import.ts';
-import { findHeld, releaseResponse } from './release.ts';
+import { releaseResponse } from './release.ts';
 
 const release = databaseCommand({
   name: 'response release',
   does: 'counts a response that is on hold, and publishes its events',
   options: { id: id('which response') },
   async run(db, { id }) {
-    const held = await findHeld(db, id);
+    const held = await findRecorded(db, id);
     if (!held) throw notFound('response');
     const tools = { db, excerpt: createRedactionWorker().excerpt };
     const data = await releaseResponse(tools, commandWriter(held.org_id), id);

@@ -1,24 +1,24 @@
 import { recordAct, type Writer } from '../audit/acts.ts';
-import { type KnownPeople, knownPeople, markAnswered } from '../contacts/queries.ts';
+import { markAnswered } from '../contacts/queries.ts';
 import { notFound, Refusal } from '../errors.ts';
-import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
-import type { Category, SurveyType } from '../survey-types.ts';
+import { enqueue } from '../jobs.ts';
+import { type Db, inTransaction } from '../lib/db/db.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
 import { lockForLastResponse } from '../surveys/queries.ts';
 import { emit } from '../webhooks/emit.ts';
-import { type Excerpt, eventsOf } from './answer.ts';
+import { type Excerpt, eventsOf, findRecorded } from './events.ts';
 import { insertWaiting } from './waiting-analyses.ts';
 
 type ReleaseTools = { db: Db; excerpt: Excerpt };
 
 /** Counts a response that was on hold, by hand: from now on it is like any other. */
 export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Writer, id: string) {
-  const held = await findHeld(tools.db, id);
+  const held = await findRecorded(tools.db, id);
   if (held?.org_id !== orgId) throw notFound('response');
   if (held.held_reason === null) {
     throw new Refusal('conflict', 'this response is not on hold', { code: 'not_held' });
   }
-  const events = await eventsOf(tools, held, held);
+  const { events, later } = await eventsOf(tools, held, held);
   const { survey_id: surveyId, score } = held;
 
   return await inTransaction(tools.db, async (tx) => {
@@ -39,6 +39,7 @@ export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Wri
       throw new Refusal('conflict', 'this response has been replaced meanwhile');
     }
     await emit(tx, { orgId, events });
+    if (later) await enqueue(tx, [later]);
     await completeIfAnswered(tx, { orgId }, surveyId);
     const target = { kind: 'response', id };
     await recordAct(tx, { orgId, actor, act: 'response.released', target });
@@ -64,34 +65,4 @@ export async function tryRelease(tools: ReleaseTools, writer: Writer, id: string
     if (error instanceof Refusal) return false;
     throw error;
   }
-}
-
-type HeldResponse = KnownPeople & {
-  id: string;
-  org_id: string;
-  survey_id: string;
-  contact_id: string | null;
-  type: SurveyType;
-  score: number;
-  category: Category;
-  comment: string | null;
-  held_reason: string | null;
-  created_at: Date;
-  subscribed_events: string[];
-};
-
-/** Takes no organization: the operator knows a response by its id alone. */
-export async function findHeld(sql: Sql, id: string) {
-  const [held] = await sql<HeldResponse[]>`
-    -- all organizations
-    select r.id, r.org_id, r.survey_id, r.contact_id, s.type, r.score, r.category, r.comment,
-           r.held_reason, r.created_at,
-           ${knownPeople(sql, 'contact')},
-           array(select distinct unnest(w.events) from webhooks w where w.org_id = o.id) as subscribed_events
-    from responses r
-    join surveys s on s.org_id = r.org_id and s.id = r.survey_id
-    join organizations o on o.id = r.org_id
-    left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
-    where r.id = ${id}`;
-  return held;
 }

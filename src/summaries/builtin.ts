@@ -1,4 +1,5 @@
 import { lazily } from '../lib/async/memoize.ts';
+import { countLanguageWords } from '../lib/redact/english.ts';
 import type { Remark } from './analyst.ts';
 import {
   type Analysis,
@@ -98,27 +99,15 @@ const emptyAdjectives = wordSet(
   'many much most more less few several some any other another same different whole entire last next first second new old own good bad great best better worst worse nice terrible awful amazing excellent big small long short little real only such sure able ten two three half',
 );
 
-const english = wordSet(
-  'the a an and or but is are was were be been i you we they it this that my your our their not very to of in on for with have has had do does did too as at from more just can will would could all us good bad thanks',
-);
-
-/** Small words of languages that people answer in too. None of them is common in English. */
-const foreign = wordSet(
-  'der das und ist nicht ein eine sehr wir ich mit auf zu für aber le la les est et pas une des très nous je avec mais pour el y es muy con pero una il che non molto di sono con ma het een en niet voor zeer wij maar og er ikke det jeg men är och inte jag jest nie bardzo na o que não muito um uma',
-);
-
 const fewWords = 4;
 
 /** A few words say little about their language and pass; more must hold some English ones, and not more foreign ones. */
 export function isEnglish(text: string): boolean {
-  const letters = text.match(/\p{L}/gu) ?? [];
-  const latin = letters.filter((letter) => /\p{scx=Latin}/u.test(letter));
-  if (latin.length * 2 < letters.length || latin.length === 0) return false;
-  const said = text.toLowerCase().match(/\p{L}+/gu) ?? [];
-  const ours = said.filter((word) => english.has(word)).length;
-  const theirs = said.filter((word) => foreign.has(word)).length;
-  if (theirs > ours) return false;
-  return ours > 0 || said.length <= fewWords;
+  const count = countLanguageWords(text);
+  if (!count || count.words === 0) return false;
+  const ours = count.english + count.shared;
+  if (count.foreign > ours) return false;
+  return ours > 0 || count.words <= fewWords;
 }
 
 function wordSet(text: string): ReadonlySet<string> {

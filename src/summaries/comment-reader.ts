@@ -156,14 +156,14 @@ export async function analyze(tools: AnalyzeTools, request: AnalysisRequest) {
   const remark = await findUnanalyzed(db, target);
   if (!remark) return await endWaiting(db, target);
 
-  const known = { orgId, names: remark.known_names, emails: remark.known_addresses };
+  const { language, known_names: names, known_addresses: emails } = remark;
   const answer = await analyst.analyze({
     orgId,
-    comment: await tools.redact(remark.comment, known),
+    comment: await tools.redact(remark.comment, { orgId, names, emails, language }),
     score: remark.score,
     type: remark.type,
     category: remark.category,
-    language: remark.language,
+    language,
     themes: vocabulary(await listThemes(db, orgId)),
   });
 

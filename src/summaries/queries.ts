@@ -149,7 +149,7 @@ export async function countThemes(
     limit 5`;
 }
 
-type Quote = KnownPeople & { comment: string; category: Category };
+type Quote = KnownPeople & { comment: string; category: Category; language: string };
 
 /** The newest comments of each category, with the people who must not be recognizable in them. */
 export async function listQuotes(
@@ -159,9 +159,9 @@ export async function listQuotes(
   each: number,
 ) {
   return await sql<Quote[]>`
-    select comment, category, known_names, known_addresses
+    select comment, category, language, known_names, known_addresses
     from (
-      select r.comment, r.category, r.created_at,
+      select r.comment, r.category, r.created_at, coalesce(r.language, s.language) as language,
              ${knownPeople(sql, 'contact')},
              row_number() over (partition by r.category order by r.created_at desc) as place
       from responses r

@@ -70,10 +70,10 @@ export const reportType = 'executive-summary';
 const quotesPerCategory = 1;
 const maxQuote = 200;
 
-/** Removes known people from a text, and everything else that may be a name. */
+/** Removes known people from a text, and everything else that may be a name. Refused as unavailable when it is late. */
 export type Redact = (
   text: string,
-  known: { orgId: string; names: readonly string[]; emails: readonly string[] },
+  known: { orgId: string; names: readonly string[]; emails: readonly string[]; language: string },
 ) => Promise<string>;
 
 export type SummaryTools = { db: Db; log: Log; analyst: Analyst; redact: Redact };
@@ -157,8 +157,8 @@ async function gather(
     categories: customersNps?.now.responses ? tallyOf(customersNps.now) : null,
     themes: await countThemes(db, id, period, before),
     quotes: await Promise.all(
-      quotes.map(async ({ comment, category, known_names, known_addresses }) => {
-        const known = { orgId: id, names: known_names, emails: known_addresses };
+      quotes.map(async ({ comment, category, language, known_names, known_addresses }) => {
+        const known = { orgId: id, names: known_names, emails: known_addresses, language };
         const text = (await tools.redact(comment, known)).replace(/\s+/g, ' ');
         return { category, text: tidyText(text, maxQuote) };
       }),

@@ -1,7 +1,7 @@
 import { enqueue } from '../jobs.ts';
 import type { Part, Sql } from '../lib/db/db.ts';
 import type { WebhookRef } from './delivery.queries.ts';
-import type { WebhookEvent } from './events.ts';
+import type { EventType, WebhookEvent } from './events.ts';
 import type { RetryKind } from './rules.ts';
 
 export type NewEvents = {
@@ -124,6 +124,18 @@ const eventRows = (added: readonly NewEvents[]) =>
       })),
     ),
   );
+
+type EventOf = { type: EventType; responseId: string; since: Date };
+
+/** Finds out whether a response has an event of a type already. Events are not older than their responses. */
+export async function hasEventOf(sql: Sql, orgId: string, { type, responseId, since }: EventOf) {
+  const [event] = await sql`
+    select from events
+    where org_id = ${orgId} and id >= least_id_at(${since}::timestamptz - interval '10 seconds')
+      and type = ${type} and strpos(body, ${responseId}) > 0
+    limit 1`;
+  return event !== undefined;
+}
 
 type MissedSince = { orgId: string; webhookId: string; since: Date };
 

@@ -43,7 +43,9 @@ export const payloads = {
     score: v.pipe(Whole, v.description("on the survey's own scale")),
     comment: v.pipe(
       v.nullable(v.pipe(v.string(), v.maxLength(100))),
-      v.description('its beginning; addresses, phone numbers and names are replaced'),
+      v.description(
+        'its beginning; addresses and phone numbers are replaced, and names: in English all that are found, else known names and those after a form of address',
+      ),
     ),
     timestamp: Moment,
   }),

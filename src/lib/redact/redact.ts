@@ -1,21 +1,89 @@
 // Redaction: names, addresses and numbers are taken out of comments.
 
+import { countLanguageWords } from './english.ts';
+
 /** The beginning of a comment, fit to be published: addresses, phone numbers and names replaced, then cut. */
 export const redactedExcerpt = (comment: string, known: PeopleToRedact): Promise<string> =>
-  excerptBy(withoutNames, comment, known);
+  excerptBy(nameRemover(comment, known), comment, known);
 
 /** The whole comment, redacted. */
 export const redact = (comment: string, known: PeopleToRedact): Promise<string> =>
-  withoutNames(withoutKnown(comment, known));
+  nameRemover(comment, known)(withoutKnown(comment, known));
+
+/** Only English is read for names: in other languages the recognizer takes ordinary words for them. */
+const nameRemover = (comment: string, known: PeopleToRedact): NameRemover =>
+  isEnglish(comment, known) ? withoutEnglishNames : withoutAddressedNames;
+
+/** The words decide, and where they do not, the language of the page that the comment was written on. */
+function isEnglish(comment: string, { language = 'en' }: PeopleToRedact): boolean {
+  const count = countLanguageWords(comment.slice(0, excerptWindow));
+  if (!count || count.english === count.foreign) return !!count && /^en\b/i.test(language);
+  return count.english > count.foreign;
+}
+
+const nameWord = String.raw`(?:\[name\]|\p{Lu}[\p{L}\p{M}'’-]*)`;
+const nobility = '(?:(?:von|van|de|del|della|di|da|dos|du|la|le|der|den|zu|el|ten|ter|al)\\s){0,2}';
+const fullName = String.raw`${nameWord}(?:\s{1,2}${nobility}${nameWord}){0,2}`;
+
+/** Forms of address, after which a name follows. */
+const addressing = [
+  'herrn?|frau|fräulein|familie|hr\\.|fr\\.',
+  'monsieur|madame|mademoiselle|mme|mlle|m\\.|docteur',
+  'señora?|señorita|sra?\\.|srta\\.|don|doña',
+  'signor[ae]?|signorina|sig\\.(?:ra)?|dottor(?:e|essa)?',
+  'heer|meneer|mijnheer|mevrouw|dhr\\.|mevr\\.|mw\\.',
+  'senhora?|dona|doutora?|pan|pani|pana|panem|panią|panu',
+  'mrs?\\.?|ms\\.?|miss|dr\\.?|prof\\.?',
+].join('|');
+const titles = String.raw`(?:(?:Dr|Prof|Dipl|Ing|Mag|Lic|Dott)\.\s?)*`;
+
+const addressed = new RegExp(
+  String.raw`(?<![\p{L}\p{M}])((?i:${addressing})\s{1,2})${titles}${nobility}${fullName}`,
+  'gu',
+);
+
+/** Ways to introduce oneself. */
+const introduction = [
+  'ich bin|ich hei(?:ß|ss)e|mein name ist',
+  "je suis|je m['’]appelle|mon nom est",
+  'soy|me llamo|mi nombre es',
+  'sono|mi chiamo|il mio nome è',
+  'ik ben|ik heet|mijn naam is',
+  'sou|me chamo|chamo-me|meu nome é|jestem|nazywam się|mam na imię',
+].join('|');
+
+/** Words with a capital that follow "ich bin" and are no names. */
+const germanNouns =
+  'Ihnen|Ihre?|Sie|Teil|(?:Stamm|Neu)?[Kk]und(?:e|in)|(?:Rentner|Student|Lehrer|Nutzer|Mieter|Besitzer|Anfänger|Patient|Abonnent|Allergiker)(?:in)?|Mitglied|Mutter|Vater|Fan|Opfer|Laie|Profi|Gast';
+
+const introduced = new RegExp(
+  String.raw`(?<![\p{L}\p{M}])((?i:${introduction})\s{1,2})(?!(?:${germanNouns})(?![\p{L}\p{M}]))${fullName}`,
+  'gu',
+);
+
+/** Words before the name at the end of a letter. */
+const closing =
+  'gr(?:ü|ue)(?:ß|ss)en?|gru(?:ß|ss)|lg|mfg|cordialement|saludos(?: cordiales)?|cordiali saluti|groet(?:en)?|atenciosamente|pozdrawiam';
+
+const signed = new RegExp(
+  String.raw`(?<![\p{L}\p{M}])((?i:${closing})[\s,]{1,3})${fullName}(?=[ .!]*$)`,
+  'gmu',
+);
+
+/** Replaces names after a form of address and the like, and leaves all other words. */
+const withoutAddressedNames: NameRemover = async (text) =>
+  joined(
+    [addressed, introduced, signed].reduce((rest, each) => rest.replace(each, '$1[name]'), text),
+  );
 
 /** The recognizer's time grows with the cube of its text: it sees a comment in pieces of this length. */
 const pieceLength = 300;
 
 /** Past this much processor time for one comment, every word that could be a name is one. */
-const budgetMs = 250;
+const budgetMs = 1_000;
 
 /** Replaces what a reader of English would take for a name; when in doubt it is one. */
-async function withoutNames(text: string): Promise<string> {
+async function withoutEnglishNames(text: string): Promise<string> {
   const nlp = await loadRecognizer();
   const end = cpuMs() + budgetMs;
   const found = new Set<string>();
@@ -61,13 +129,16 @@ type Nlp = ReturnType<typeof import('compromise').default>;
 /** A capital next to a name is taken for its other half. */
 const capitalNextToName = /\b\p{Lu}[\p{L}'’-]+ \[name\]|\[name\] \p{Lu}[\p{L}'’-]+/gu;
 
-/** `redactedExcerpt` at once and without the recognizer of names: every word that could be a name is replaced. */
+/** `redactedExcerpt` without the recognizer of names: every English word that could be a name is replaced. */
 export const doubtfulExcerpt = (comment: string, known: PeopleToRedact): Promise<string> =>
-  excerptBy(async (part) => joined(withoutDoubtful(part)), comment, known);
+  excerptBy(doubtfulRemover(comment, known), comment, known);
 
-/** `redact` at once and without the recognizer of names: every word that could be a name is replaced. */
-export const redactDoubtful = (comment: string, known: PeopleToRedact): string =>
-  joined(withoutDoubtful(withoutKnown(comment, known)));
+/** `redact` without the recognizer of names: every English word that could be a name is replaced. */
+export const redactDoubtful = (comment: string, known: PeopleToRedact): Promise<string> =>
+  doubtfulRemover(comment, known)(withoutKnown(comment, known));
+
+const doubtfulRemover = (comment: string, known: PeopleToRedact): NameRemover =>
+  isEnglish(comment, known) ? async (text) => joined(withoutDoubtful(text)) : withoutAddressedNames;
 
 /**
  * Replaces every word that could be a name: all but the most common English words, of which none is a
@@ -102,7 +173,12 @@ const common: ReadonlySet<string> = new Set(
 );
 
 /** Names and addresses of the people around a comment: the contact, the sender, the organization's. */
-export type PeopleToRedact = { names: readonly string[]; emails: readonly string[] };
+export type PeopleToRedact = {
+  names: readonly string[];
+  emails: readonly string[];
+  /** Of the page that the comment was written on. */
+  language?: string;
+};
 
 const excerptLength = 100;
 

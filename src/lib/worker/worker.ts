@@ -10,16 +10,15 @@ export type ThreadProgram = URL | string;
 
 export type WorkerOptions = {
   program: () => ThreadProgram;
-  idleMs: number;
   heapMb: number;
   waitingPerGroup: number;
 };
 
 type WorkerTask = { name: string; input: unknown; group: string; limitMs: number };
 
-/** Why a task has no result: it took too long, too many wait, or the thread or the task failed. */
+/** Why a task has no result: it took too long, too many wait, the worker stopped, or the thread or the task failed. */
 export class WorkerError extends Error {
-  readonly kind: 'timeout' | 'busy' | 'failed';
+  readonly kind: 'timeout' | 'busy' | 'stopped' | 'failed';
 
   constructor(kind: WorkerError['kind'], message: string, options?: ErrorOptions) {
     super(message, options);
@@ -30,35 +29,35 @@ export class WorkerError extends Error {
 export type Worker = ReturnType<typeof createWorker>;
 
 /**
- * Runs tasks one after the other in a thread of its own, which starts with the first task. A task that takes
- * longer than its limit, waiting included, ends with an error; if it is running, the thread ends with it.
+ * Runs tasks one after the other in a thread of its own, which starts with the first task and keeps what it has loaded.
+ * A task that takes longer than its limit, waiting included, ends with an error; if it is running, the thread ends with it.
  * A thread that ran out of memory, or could not start, fails its task alone: the next starts another.
  *
  *     const worker = createWorker({ program: () => new URL('./thread.ts', import.meta.url), ... });
  *     await worker.run({ name: 'hash', input: text, group: tenant, limitMs: 2_000 });
  */
-export function createWorker({ program, idleMs, heapMb, waitingPerGroup }: WorkerOptions) {
+export function createWorker({ program, heapMb, waitingPerGroup }: WorkerOptions) {
   const slots = createSemaphore({ slots: 1, maxWaitingPerGroup: waitingPerGroup });
   let thread: RunningThread | undefined;
-  let idle: NodeJS.Timeout | undefined;
+  let isStopped = false;
 
   async function run({ name, input, group, limitMs }: WorkerTask): Promise<unknown> {
     const limit = AbortSignal.timeout(limitMs);
     try {
       return await slots.run(group, () => perform({ name, input }, limit), limit);
     } catch (error) {
+      if (isStopped) throw new WorkerError('stopped', 'the worker has stopped', { cause: error });
       throw asWorkerError(error, { name, limit });
     }
   }
 
   async function perform(request: ThreadRequest, limit: AbortSignal): Promise<unknown> {
-    clearTimeout(idle);
+    if (isStopped) throw new Error('the worker has stopped');
     thread ??= startOne();
     const reply = await thread.ask(request, limit).catch(async (error: unknown) => {
       await end();
       throw error;
     });
-    idle = setTimeout(end, idleMs).unref();
     if (reply.ok) return reply.value;
     throw new WorkerError('failed', reply.error);
   }
@@ -74,14 +73,18 @@ export function createWorker({ program, idleMs, heapMb, waitingPerGroup }: Worke
     return started;
   }
 
+  async function stop() {
+    isStopped = true;
+    await end();
+  }
+
   async function end() {
-    clearTimeout(idle);
     const ended = thread;
     thread = undefined;
     await ended?.terminate();
   }
 
-  return { run, stop: end, isRunning: () => thread !== undefined };
+  return { run, stop, isRunning: () => thread !== undefined };
 }
 
 type RunningThread = ReturnType<typeof startThread>;

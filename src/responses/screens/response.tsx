@@ -20,7 +20,7 @@ import {
 } from '../../web/app/forms.tsx';
 import { Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import type { Excerpt } from '../answer.ts';
+import type { Excerpt } from '../events.ts';
 import { filterOf, parseFiltered } from '../filter.ts';
 import { addNote, deleteResponse, followUp, setTags } from '../follow-up.ts';
 import { findNeighbours, findResponse, type Neighbours } from '../queries.ts';

@@ -27,7 +27,6 @@ const program = `
 /** A process that has begun to serve, and prints what it and its thread may still do. */
 const worker = createWorker({
   program: () => program,
-  idleMs: 60_000,
   heapMb: 32,
   waitingPerGroup: 1,
 });

@@ -6,7 +6,7 @@ import { until } from '../../support/probe/until.ts';
 const program = () => new URL('./thread-program.ts', import.meta.url);
 
 function workerFor(t: TestContext, over: Partial<WorkerOptions> = {}) {
-  const options = { program, idleMs: 60_000, heapMb: 32, waitingPerGroup: 4, ...over };
+  const options = { program, heapMb: 32, waitingPerGroup: 4, ...over };
   const worker = createWorker(options);
   t.after(worker.stop);
   const run = (name: string, input: unknown = null, { group = 'one', limitMs = 20_000 } = {}) =>
@@ -19,13 +19,21 @@ test('a task gets a copy of its input and gives back its result', async (t) => {
   assert.deepEqual(await run('echo', { words: ['a', null, 3] }), { words: ['a', null, 3] });
 });
 
-test('no thread runs before the first task, one thread runs all, and none after the idle time', async (t) => {
-  const { run, isRunning } = workerFor(t, { idleMs: 50 });
+test('a worker starts its thread with the first task and keeps it', async (t) => {
+  const { run, isRunning } = workerFor(t);
   assert.equal(isRunning(), false);
   const [first, second] = [await run('whoAmI'), await run('whoAmI')];
   assert.equal(first, second);
-  await until('the thread has ended', async () => !isRunning());
-  assert.notEqual(await run('whoAmI'), first);
+});
+
+test('a stopped worker ends its task and starts no other', async (t) => {
+  const { run, stop, isRunning } = workerFor(t);
+  const running = assert.rejects(run('spin'), { kind: 'stopped' });
+  await until('the thread runs', async () => isRunning());
+  await stop();
+  await running;
+  await assert.rejects(run('echo'), { kind: 'stopped' });
+  assert.equal(isRunning(), false);
 });
 
 test('a task that throws fails alone: the thread goes on', async (t) => {

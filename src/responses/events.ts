@@ -1,0 +1,140 @@
+import { type KnownPeople, knownPeople } from '../contacts/queries.ts';
+import { Refusal } from '../errors.ts';
+import type { JobPayloads, NewJob } from '../jobs.ts';
+import { withinMs } from '../lib/async/deadline.ts';
+import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
+import type { Category, SurveyType } from '../survey-types.ts';
+import { emit, hasEventOf } from '../webhooks/emit.ts';
+import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
+import type { NewResponse, SurveyLink } from './answer.queries.ts';
+
+/** The beginning of a comment without its people. Refused as unavailable while it cannot be read. */
+export type Excerpt = (
+  comment: string,
+  known: { orgId: string; names: readonly string[]; emails: readonly string[]; language: string },
+) => Promise<string>;
+
+/** Whoever answers waits no longer for the excerpt: then a job publishes it. */
+const excerptWaitMs = 3_000;
+
+type KnownAround = Pick<
+  SurveyLink,
+  'type' | 'known_names' | 'known_addresses' | 'subscribed_events'
+>;
+type EventSource = Pick<
+  NewResponse,
+  'id' | 'org_id' | 'survey_id' | 'score' | 'category' | 'comment' | 'language' | 'created_at'
+>;
+
+/**
+ * The events of a response that counts. Redacting a comment is dear: it is done only for a subscriber. An event whose
+ * excerpt takes too long is left to a job, which the caller enqueues in the transaction of the response.
+ */
+export async function eventsOf(
+  { excerpt }: { excerpt: Excerpt },
+  { subscribed_events, ...known }: KnownAround,
+  response: EventSource,
+): Promise<{ events: WebhookEvent[]; later?: NewJob }> {
+  const events: WebhookEvent[] = [];
+  const { comment, category, id: response_id, org_id } = response;
+  if (subscribed_events.includes('response.received')) {
+    events.push(responseReceived({ ...factsOf(known, response), comment }));
+  }
+  if (category === 'detractor' && subscribed_events.includes('detractor.detected')) {
+    const written = withinMs(writeDetractor(excerpt, known, response), excerptWaitMs, () => null);
+    const event = await written.catch(nullIfNotRead);
+    if (!event) {
+      return {
+        events,
+        later: { task: 'responses.publish_detractor', payload: { org_id, response_id } },
+      };
+    }
+    events.push(event);
+  }
+  return { events };
+}
+
+function nullIfNotRead(error: unknown) {
+  if (error instanceof Refusal && error.kind === 'unavailable') return null;
+  throw error;
+}
+
+type Known = Omit<KnownAround, 'subscribed_events'>;
+
+async function writeDetractor(excerpt: Excerpt, known: Known, response: EventSource) {
+  const { comment, org_id: orgId, language } = response;
+  const people = { orgId, names: known.known_names, emails: known.known_addresses, language };
+  const text = comment === null ? null : await excerpt(comment, people);
+  return detractorDetected({ ...factsOf(known, response), excerpt: text });
+}
+
+const factsOf = ({ type }: Known, { id, survey_id, score, created_at }: EventSource) => ({
+  surveyId: survey_id,
+  responseId: id,
+  surveyType: type,
+  score,
+  at: created_at,
+});
+
+type PublishTools = { db: Db; excerpt: Excerpt };
+
+/** Publishes a detractor whose comment could not be read in time: once, and not with a comment that was erased. */
+export async function publishDetractor(
+  tools: PublishTools,
+  job: JobPayloads['responses.publish_detractor'],
+  traceparent: string | null,
+): Promise<void> {
+  const { db, excerpt } = tools;
+  const { org_id: orgId, response_id: id } = job;
+  const response = await findRecorded(db, id);
+  if (response?.org_id !== orgId || response.held_reason !== null) return;
+  const event = await writeDetractor(excerpt, response, response);
+  const isCurrent = await inTransaction(db, async (tx) => {
+    const { count } = await tx`
+      select from responses
+      where org_id = ${orgId} and id = ${id} and comment is not distinct from ${response.comment}
+      for no key update`;
+    if (count === 0) return false;
+    if (
+      !(await hasEventOf(tx, orgId, {
+        type: event.type,
+        responseId: id,
+        since: response.created_at,
+      }))
+    )
+      await emit(tx, { orgId, events: [event], traceparent });
+    return true;
+  });
+  if (!isCurrent) await publishDetractor(tools, job, traceparent);
+}
+
+type RecordedResponse = KnownPeople & {
+  id: string;
+  org_id: string;
+  survey_id: string;
+  contact_id: string | null;
+  type: SurveyType;
+  score: number;
+  category: Category;
+  comment: string | null;
+  language: string;
+  held_reason: string | null;
+  created_at: Date;
+  subscribed_events: string[];
+};
+
+/** A response with what its events need. Takes no organization: the operator knows a response by its id alone. */
+export async function findRecorded(sql: Sql, id: string) {
+  const [response] = await sql<RecordedResponse[]>`
+    -- all organizations
+    select r.id, r.org_id, r.survey_id, r.contact_id, s.type, r.score, r.category, r.comment,
+           coalesce(r.language, s.language) as language, r.held_reason, r.created_at,
+           ${knownPeople(sql, 'contact')},
+           array(select distinct unnest(w.events) from webhooks w where w.org_id = o.id) as subscribed_events
+    from responses r
+    join surveys s on s.org_id = r.org_id and s.id = r.survey_id
+    join organizations o on o.id = r.org_id
+    left join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
+    where r.id = ${id}`;
+  return response;
+}
