@@ -16,6 +16,7 @@ export const payloads = {
   'members.clean_up': Nothing,
   // `sealed` holds the token of its link.
   'members.mail_invitation': v.object({ link_id: Uuid, sealed: v.string() }),
+  'members.mail_notice': v.object({ id: Uuid, member_id: Uuid, act: v.string(), at: v.string() }),
   'members.mail_reset': v.object({ email: v.string() }),
   'notifications.assigned': v.object({ org_id: Uuid, member_id: Uuid, response_id: Uuid }),
   'notifications.clean_up': Nothing,

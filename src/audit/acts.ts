@@ -115,6 +115,8 @@ export const acts = {
   'member.codes_on': 'switched one-time codes on',
   'member.codes_off': 'switched one-time codes off',
   'member.codes_renewed': 'made new recovery codes',
+  'member.sso_linked': 'linked an account with single sign-on',
+  'member.sso_unlinked': 'removed the link of an account with single sign-on',
   'member.operator_made': 'made an operator',
   'member.operator_removed': 'took the operator role away',
   'invitation.withdrawn': 'withdrew an invitation',

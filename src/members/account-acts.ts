@@ -1,9 +1,26 @@
-import { type AuditedAct, recordAct } from '../audit/acts.ts';
+import { randomUUID } from 'node:crypto';
+import { type Act, type AuditedAct, recordAct } from '../audit/acts.ts';
+import { enqueue } from '../jobs.ts';
 import type { Sql } from '../lib/db/db.ts';
 
 type AccountAct = Pick<AuditedAct, 'actor' | 'act' | 'details'> & { memberId: string };
 
-/** Records what happens to an account where its owners look for it: in each organization of the member. */
+/** Changes of what signs in, in the words of the mail that tells the member of each. */
+export const changesOfProofs: Partial<Record<Act, string>> = {
+  'member.password_changed': 'Your password was changed',
+  'member.passkey_added': 'A passkey was added to your account',
+  'member.passkey_removed': 'A passkey was removed from your account',
+  'member.codes_on': 'One-time codes were switched on for your account',
+  'member.codes_off': 'One-time codes were switched off for your account',
+  'member.codes_renewed': 'New recovery codes were made for your account',
+  'member.sso_linked': 'Your account was linked with single sign-on',
+  'member.sso_unlinked': 'The link of your account with single sign-on was removed',
+};
+
+/**
+ * Records what happens to an account where its owners look for it: in each organization of the member. A change of what
+ * signs in is mailed to the member, so that nobody adds a way in unseen.
+ */
 export async function recordAccountAct(tx: Sql, { memberId, ...act }: AccountAct) {
   const organizations = await tx<{ id: string }[]>`
     -- all organizations
@@ -11,5 +28,10 @@ export async function recordAccountAct(tx: Sql, { memberId, ...act }: AccountAct
   const target = { kind: 'member', id: memberId };
   for (const { id: orgId } of organizations.length > 0 ? organizations : [{ id: null }]) {
     await recordAct(tx, { ...act, orgId, target });
+  }
+  if (changesOfProofs[act.act]) {
+    const at = new Date().toISOString();
+    const payload = { id: randomUUID(), member_id: memberId, act: act.act, at };
+    await enqueue(tx, [{ task: 'members.mail_notice', payload }]);
   }
 }

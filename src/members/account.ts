@@ -71,8 +71,7 @@ export async function unlinkSso(db: Db, { memberId, actor }: OwnAccount) {
       set sso_issuer = null, sso_subject = null
       where id = ${memberId} and sso_subject is not null`;
     if (count === 0) return;
-    const details = { changed: ['single sign-on'] };
-    await recordAccountAct(tx, { memberId, actor, act: 'member.changed', details });
+    await recordAccountAct(tx, { memberId, actor, act: 'member.sso_unlinked' });
   });
 }
 

@@ -1,12 +1,19 @@
 import type { AppMail, AppMailer } from '../app-mailer.ts';
-import { visitorActor } from '../audit/acts.ts';
+import { type Act, visitorActor } from '../audit/acts.ts';
 import type { JobPayloads } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
 import { mayPass } from '../lib/smtp/connection.ts';
 import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
+import { changesOfProofs } from './account-acts.ts';
 import { sealedFor } from './invite.ts';
-import { countResetLinks, findCredentials, findInvitedLink, type LiveLink } from './queries.ts';
+import {
+  countResetLinks,
+  findCredentials,
+  findCredentialsById,
+  findInvitedLink,
+  type LiveLink,
+} from './queries.ts';
 import { insertReset } from './reset.ts';
 
 export type MailLinkTools = {
@@ -54,6 +61,22 @@ export async function mailReset(
   });
 }
 
+/** Tells a member that something that signs in was changed. */
+export async function mailNotice(
+  { db, appMailer, publicUrl }: Omit<MailLinkTools, 'secrets'>,
+  { id, member_id, act, at }: JobPayloads['members.mail_notice'],
+) {
+  const member = await findCredentialsById(db, member_id);
+  const subject = changesOfProofs[act as Act];
+  if (!member || !subject) return;
+  await mailOrRepeat(appMailer, {
+    ...writeAppLetter(noticeLetter(subject, new Date(at), `${publicUrl}/account`)),
+    to: { name: member.name, address: member.email },
+    id: `notice-${id}`,
+    group: 'members',
+  });
+}
+
 /** A mail that may get through later is repeated by the queue. One that may have gone out is not. */
 async function mailOrRepeat(appMailer: AppMailer, mail: AppMail) {
   const outcome = await appMailer.send(mail);
@@ -92,4 +115,17 @@ const resetLetter = (url: string): AppLetter => ({
   ],
   button: { text: 'Set a new password', url },
   foot: 'If you did not ask for it, you can ignore this mail: your password stays as it is.',
+});
+
+const noticeLetter = (subject: string, at: Date, url: string): AppLetter => ({
+  subject,
+  sentences: [`${subject} on askback, on ${noticeTime.format(at)}.`],
+  button: { text: 'Check your account', url },
+  foot: 'If that was not you, choose “Forgot password?” on the sign-in page, have your passkeys removed there, and tell whoever runs this server.',
+});
+
+const noticeTime = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'long',
+  timeStyle: 'long',
+  timeZone: 'UTC',
 });

@@ -86,8 +86,8 @@ async function findMember(tx: Sql, c: Context, { identity, email }: Vouched) {
   await recordAccountAct(tx, {
     memberId: member.id,
     actor: memberActor(member, c.get('requestId')),
-    act: 'member.changed',
-    details: { changed: ['single sign-on', ...(hadProofs ? ['password and passkeys'] : [])] },
+    act: 'member.sso_linked',
+    details: hadProofs ? { removed: ['password and passkeys'] } : {},
   });
   return member;
 }

@@ -67,6 +67,8 @@ export async function findMemberOfReset(db: Db, token: string): Promise<MemberNa
   return link?.memberId ? await findCredentialsById(db, link.memberId) : undefined;
 }
 
+type NewPassword = { token: string; password: string; removesPasskeys: boolean };
+
 /**
  * Sets the password of the link's member, ends all of its sessions and links, and signs it in here: a password alone
  * may be locked for the day by what strangers tried. A member with one-time codes still needs one. Returns nothing when
@@ -75,7 +77,7 @@ export async function findMemberOfReset(db: Db, token: string): Promise<MemberNa
 export async function resetPassword(
   { db, publicUrl }: SignInTools,
   c: Context,
-  { token, password }: { token: string; password: string },
+  { token, password, removesPasskeys }: NewPassword,
 ): Promise<'signed_in' | 'awaits_code' | undefined> {
   const passwordHash = await hashPassword(password, { address: clientAddress(c) });
   return await inTransaction(db, async (tx) => {
@@ -88,6 +90,13 @@ export async function resetPassword(
     await deleteSessions(tx, member.id);
     const actor = memberActor(member, c.get('requestId'));
     await recordAccountAct(tx, { memberId: member.id, actor, act: 'member.password_changed' });
+    const { count } = removesPasskeys
+      ? await tx`delete from passkeys where member_id = ${member.id}`
+      : { count: 0 };
+    if (count > 0) {
+      const removed = { act: 'member.passkey_removed', details: { removed: count } } as const;
+      await recordAccountAct(tx, { memberId: member.id, actor, ...removed });
+    }
     return await beginAfterPassword(tx, c, { publicUrl, member, by: 'link' });
   });
 }

@@ -199,7 +199,7 @@ test('the link with single sign-on is removed from the account alone', async () 
   const linked = await db`
     select id, sso_issuer from members where id in ${db(of)} and sso_subject is not null`;
   assert.deepEqual([...linked], [{ id: bob.id, sso_issuer: 'https://login.test' }]);
-  assert.deepEqual(await actsOf(ann.id), ['member.changed']);
+  assert.deepEqual(await actsOf(ann.id), ['member.sso_unlinked']);
 });
 
 test('a member sees, ends one and ends all other sessions, and none of another member', async () => {

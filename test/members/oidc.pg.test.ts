@@ -65,6 +65,9 @@ test('a member is linked by its verified address, and from then on found by its 
     { sso_subject: string }[]
   >`select sso_subject from members where id = ${id}`;
   assert.equal(row?.sso_subject, person.sub);
+  const linked = await db`
+    select from audit_events where target_id = ${id} and act = 'member.sso_linked'`;
+  assert.equal(linked.length, 1);
 });
 
 test('a newcomer joins with the role of newcomers', async () => {

@@ -3,10 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createAppMailer } from '../../src/app-mailer.ts';
 import { commandActor } from '../../src/audit/acts.ts';
+import type { JobPayloads } from '../../src/jobs.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
+import { changeName, unlinkSso } from '../../src/members/account.ts';
 import { countProof } from '../../src/members/attempts.ts';
-import { mailReset } from '../../src/members/mail.ts';
+import { switchCodesOff } from '../../src/members/codes.ts';
+import { mailNotice, mailReset } from '../../src/members/mail.ts';
 import { hashPassword } from '../../src/members/password.ts';
 import { makeResetLink } from '../../src/members/reset.ts';
 import { makeMember, signIn } from '../support/make/session.ts';
@@ -30,24 +33,27 @@ const jobsFor = (email: string) =>
   db<{ payload: { email: string } }[]>`
     select payload from test.jobs where task = 'members.mail_reset' and payload ->> 'email' = ${email}`;
 
+const appMailer = createAppMailer({
+  transport: createMailbox(db),
+  dkim: null,
+  mailFrom: null,
+  publicUrl,
+});
+
+async function mailsTo(email: string) {
+  const mails = await db<{ raw: Buffer }[]>`
+    select raw from mailbox_messages where rcpt_to = ${email} order by id`;
+  return mails.map(({ raw }) => raw.toString().replaceAll('=\r\n', ''));
+}
+
 /** What the job mails to an address: the links, newest last. */
 async function mailed(email: string) {
-  const appMailer = createAppMailer({
-    transport: createMailbox(db),
-    dkim: null,
-    mailFrom: null,
-    publicUrl,
-  });
   const secrets = createSecrets([Buffer.alloc(32, 1)]);
   for (const { payload } of await jobsFor(email)) {
     await mailReset({ db, appMailer, secrets, publicUrl }, payload);
   }
-  const mails = await db<{ raw: Buffer }[]>`
-    select raw from mailbox_messages where rcpt_to = ${email} order by id`;
-  return mails.map(({ raw }) => {
-    const text = raw.toString().replaceAll('=\r\n', '');
-    return /https:\/\/\S*\/reset\/[\w-]{43}/.exec(text)?.[0] ?? '';
-  });
+  const mails = await mailsTo(email);
+  return mails.map((mail) => /https:\/\/\S*\/reset\/[\w-]{43}/.exec(mail)?.[0] ?? '');
 }
 
 test('an address with an account and one without get the same answer and cause the same work', async () => {
@@ -120,6 +126,47 @@ test('a signed-in member proves by password when strangers have locked it', asyn
   const browser = visitorBrowser(app, {}, cookie);
   const proved = await browser.post('/account/prove', { password: 'glass heron tuesday' });
   assert.equal(proved.status, 303);
+});
+
+test('the reset page removes passkeys when its box is ticked', async () => {
+  const { email, id } = await memberWithPassword();
+  const passkeys = () => db`select from passkeys where member_id = ${id}`;
+  const key = { member_id: id, public_key: Buffer.from('x'), counter: 0, name: 'Phone' };
+  await db`insert into passkeys ${db({ ...key, id: randomUUID(), transports: [] })}`;
+  for (const [box, left] of [
+    [{}, 1],
+    [{ remove_passkeys: 'on' }, 0],
+  ] as const) {
+    const { url } = await makeResetLink({ db, publicUrl }, commandActor(), email);
+    const path = url.slice(publicUrl.length);
+    const browser = visitorBrowser(app);
+    assert.match(await (await browser.get(path)).text(), /name="remove_passkeys"[^>]*checked/);
+    await browser.post(path, { password: 'nine blue kettles', ...box });
+    assert.equal((await passkeys()).length, left);
+  }
+});
+
+test('each change of what signs in is mailed to the member', async () => {
+  const { email, id } = await memberWithPassword();
+  const { url } = await makeResetLink({ db, publicUrl }, commandActor(), email);
+  const browser = visitorBrowser(app);
+  await browser.post(url.slice(publicUrl.length), { password: 'nine blue kettles' });
+  const own = { memberId: id, actor: commandActor() };
+  await db`update members set totp_secret = '\\x00', totp_since = now() where id = ${id}`;
+  await db`update members set sso_issuer = 'https://idp.test', sso_subject = 'x' where id = ${id}`;
+  await switchCodesOff(db, own);
+  await unlinkSso(db, own);
+  await changeName(db, own, 'Ann Lee');
+  const jobs = await db<{ payload: JobPayloads['members.mail_notice'] }[]>`
+    select payload from test.jobs
+    where task = 'members.mail_notice' and payload ->> 'member_id' = ${id} order by id`;
+  for (const { payload } of jobs) await mailNotice({ db, appMailer, publicUrl }, payload);
+  const subjects = (await mailsTo(email)).map((mail) => /^Subject: (.*)/m.exec(mail)?.[1]);
+  assert.deepEqual(subjects.sort(), [
+    'One-time codes were switched off for your account',
+    'The link of your account with single sign-on was removed',
+    'Your password was changed',
+  ]);
 });
 
 async function useUpDay(account: string) {

@@ -12,9 +12,13 @@ import {
   readForm,
   Submit,
   statusOf,
+  Tick,
+  ticked,
   withMistake,
 } from '../../web/app/forms.tsx';
+import { counted } from '../../web/app/lists.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
+import { findProofs } from '../account.ts';
 import { EmailField, NameField, NewPasswordField } from '../invite.ts';
 import { minPassword, refusePassword } from '../password.ts';
 import type { MemberName } from '../queries.ts';
@@ -22,7 +26,7 @@ import { findMemberOfReset, isWelcome, joinFirst, requestReset, resetPassword } 
 import type { MemberTools } from '../sign-in.ts';
 
 const AddressForm = v.object({ email: EmailField });
-const ResetForm = v.object({ password: NewPasswordField });
+const ResetForm = v.object({ password: NewPasswordField, remove_passkeys: ticked });
 
 /** `/forgot` and `/reset/:token`. */
 export const resetScreens = (tools: MemberTools) =>
@@ -38,16 +42,19 @@ export const resetScreens = (tools: MemberTools) =>
     .get('/forgot/sent', (c) => showSent(c, tools))
 
     .use('/reset/*', requirePasswords(tools))
-    .get('/reset/:token', async (c) => showReset(c, await getMember(tools, c.req.param('token'))))
+    .get('/reset/:token', async (c) =>
+      showReset(c, tools, await getMember(tools, c.req.param('token'))),
+    )
     .post('/reset/:token', async (c) => {
       const token = c.req.param('token');
       const member = await getMember(tools, token);
       const form = await readForm(c, ResetForm);
-      if (form.errors) return showReset(c, member, form);
-      const { password } = form.values;
+      if (form.errors) return await showReset(c, tools, member, form);
+      const { password, remove_passkeys: removesPasskeys = false } = form.values;
       const refused = refusePassword(password, member);
-      if (refused) return showReset(c, member, await withMistake(c, { password: refused }));
-      const result = await resetPassword(tools, c, { token, password });
+      if (refused)
+        return await showReset(c, tools, member, await withMistake(c, { password: refused }));
+      const result = await resetPassword(tools, c, { token, password, removesPasskeys });
       if (!result) throw resetGone();
       const path = result === 'awaits_code' ? '/sign-in/code' : '/';
       return redirectWith(c, path, 'Your password was changed.');
@@ -107,8 +114,14 @@ function showSent(c: Context, { mailbox }: MemberTools) {
   return renderAlone(c, { title: mailbox ? 'Forgot password?' : 'Look into your mail', body });
 }
 
-const showReset = (c: Context, { email }: MemberName, form = emptyForm()) =>
-  showForm(c, {
+async function showReset(
+  c: Context,
+  { db }: MemberTools,
+  { id, email }: MemberName,
+  form = emptyForm(),
+) {
+  const passkeys = (await findProofs(db, id))?.passkeys ?? 0;
+  return showForm(c, {
     title: 'Set a new password',
     about: 'A new password signs you out everywhere else.',
     form,
@@ -116,10 +129,20 @@ const showReset = (c: Context, { email }: MemberName, form = emptyForm()) =>
       <>
         <Field name="username" label="Email" value={email} autocomplete="username" readonly />
         <NewPassword name="password" label="New password" form={form} />
+        {passkeys > 0 ? (
+          <Tick
+            name="remove_passkeys"
+            label={`Also remove my ${counted(passkeys, 'passkey')}`}
+            form={form}
+            help="Untick this only if you know them all."
+            checked
+          />
+        ) : null}
       </>
     ),
     button: 'Save',
   });
+}
 
 const noPassword = v.pipe(
   v.optional(v.unknown()),
