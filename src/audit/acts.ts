@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { json, type Sql } from '../lib/db/db.ts';
+import { json, type Part, type Sql } from '../lib/db/db.ts';
 
 export type AuditedAct = {
   /** None for an act on the deployment itself. */
@@ -11,23 +11,84 @@ export type AuditedAct = {
   details?: Readonly<Record<string, AuditDetail>> | undefined;
 };
 
-export type AuditDetail = string | number | boolean | null | readonly string[];
+type AuditValue = string | number | boolean | null | readonly string[];
+export type AuditChange = { from: AuditValue; to: AuditValue };
+export type AuditDetail = AuditValue | Readonly<Record<string, AuditChange>>;
 
-/** Records an act in the transaction of the act itself: there is never one without the other. */
+/**
+ * Records an act in the transaction of the act itself: there is never one without the other. `details.name` names the
+ * target as it is called now; an act that deletes its target gives the name itself.
+ */
 export async function recordAct(tx: Sql, act: AuditedAct): Promise<void> {
-  const event = {
-    org_id: act.orgId,
-    act: act.act,
-    actor_kind: act.actor.kind,
-    actor_id: act.actor.id,
-    actor: act.actor.name,
-    target: act.target?.kind ?? null,
-    target_id: act.target?.id ?? null,
-    details: json(tx, act.details ?? {}) as never,
-    request_id: act.actor.requestId ?? null,
-  };
-  await tx`insert into audit_events ${tx(event)}`;
+  const { orgId, actor, target, details = {} } = act;
+  await tx`
+    insert into audit_events (org_id, act, actor_kind, actor_id, actor, target, target_id, details, request_id)
+    values (${orgId}, ${act.act}, ${actor.kind}, ${actor.id}, ${actor.name}, ${target?.kind ?? null},
+            ${target?.id ?? null},
+            jsonb_strip_nulls(jsonb_build_object('name', ${nameOfTarget(tx, act)})) || ${json(tx, details)}::jsonb,
+            ${actor.requestId ?? null})`;
 }
+
+function nameOfTarget(sql: Sql, { orgId, actor, target }: AuditedAct): Part {
+  if (!target || target.id === actor.id) return sql`null::text`;
+  const { kind, id } = target;
+  switch (kind) {
+    case 'member':
+      return sql`(select name from members where id = ${id})`;
+    case 'survey':
+      return sql`(select name from surveys where org_id = ${orgId} and id = ${id})`;
+    case 'campaign':
+      return sql`(select name from campaigns where org_id = ${orgId} and id = ${id})`;
+    case 'webhook':
+      return sql`(select substring(url from '//([^/?#]+)') from webhooks where org_id = ${orgId} and id = ${id})`;
+    default:
+      return sql`null::text`;
+  }
+}
+
+/**
+ * The fields of a change that differ, with their old and new values. Texts are cut, and addresses in them masked.
+ *
+ *     changesOf(survey, { name: 'Spring' }) // { name: { from: 'Winter', to: 'Spring' } }
+ */
+export function changesOf(before: object, change: object): Record<string, AuditChange> {
+  const wanted = Object.entries(change).filter(([, value]) => value !== undefined);
+  const old = Object.fromEntries(wanted.map(([name]) => [name, Reflect.get(before, name)]));
+  const [from, to] = [flattened(old), flattened(Object.fromEntries(wanted))];
+  const names = Object.keys({ ...from, ...to }).filter(
+    (name) => JSON.stringify(from[name] ?? null) !== JSON.stringify(to[name] ?? null),
+  );
+  return Object.fromEntries(
+    names.map((name) => [name, { from: shortened(from[name]), to: shortened(to[name]) }]),
+  );
+}
+
+/** Fields of objects within objects, by paths such as `texts.de.subject`. */
+function flattened(fields: object, path = ''): Record<string, unknown> {
+  const entries = Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
+    const isPlain = Object.prototype.toString.call(value) === '[object Object]';
+    return isPlain
+      ? Object.entries(flattened(value, `${path}${name}.`))
+      : [[`${path}${name}`, value]];
+  });
+  return Object.fromEntries(entries);
+}
+
+const maxValue = 200;
+
+function shortened(value: unknown): AuditValue {
+  if (value === undefined || value === null) return null;
+  if (typeof value === 'number' || typeof value === 'boolean') return value;
+  if (Array.isArray(value)) return value.map((item) => String(shortened(item)));
+  const text = String(value).replace(addresses, (address) => maskAddress(address));
+  return text.length > maxValue ? `${text.slice(0, maxValue).toWellFormed()}…` : text;
+}
+
+const addresses = /[^\s@<>,;]+@[^\s@<>,;]+/g;
+
+/** Enough to recognize an address, and too little to find it: `a…@example.com`. */
+export const maskAddress = (address: string) =>
+  `${[...address][0]}…${address.slice(address.lastIndexOf('@'))}`;
 
 /** The author of an act, as it was called at that time. */
 export type Actor = {

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { changesOf } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
@@ -12,10 +13,11 @@ import { checkOwnPassword } from './sign-in.ts';
 
 export async function changeName(db: Db, { memberId, actor }: OwnAccount, name: string) {
   await inTransaction(db, async (tx) => {
-    const { count } = await tx`
-      update members set name = ${name} where id = ${memberId} and name <> ${name}`;
-    if (count === 0) return;
-    const details = { changed: ['name'] };
+    const [before] = await tx<{ name: string }[]>`
+      select name from members where id = ${memberId} and name <> ${name} for no key update`;
+    if (!before) return;
+    await tx`update members set name = ${name} where id = ${memberId}`;
+    const details = { changes: changesOf(before, { name }) };
     await recordAccountAct(tx, { memberId, actor, act: 'member.changed', details });
   });
 }

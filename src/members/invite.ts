@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
-import { type Actor, recordAct, type Writer } from '../audit/acts.ts';
+import { type Actor, maskAddress, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { Line } from '../lib/cli/command.ts';
@@ -159,7 +159,7 @@ async function invite(
     const link = { email, orgId, role, isOperator, provesEmail, tokenHash: hashToken(token) };
     const linkId = await insertLink(tx, { ...link, kind: 'invitation' });
     const target = { kind: 'invitation', id: linkId };
-    const details = { role, operator: isOperator };
+    const details = { name: maskAddress(email), role, operator: isOperator };
     await recordAct(tx, { orgId, actor, act: 'member.invited', target, details });
     if (mails) {
       const sealed = secrets.seal(sealedFor(linkId), token).toString('base64');
@@ -195,12 +195,14 @@ async function refuseInvitation(tx: Sql, { orgId, email, actor }: InvitationOf) 
 
 export async function withdrawInvitation(db: Db, writer: OwnerWriter, id: string) {
   await inTransaction(db, async (tx) => {
-    const { count } = await tx`
+    const [link] = await tx<{ email: string }[]>`
       delete from member_links
-      where org_id = ${writer.orgId} and id = ${id} and kind = 'invitation' and used_at is null`;
-    if (count === 0) throw notFound('invitation');
+      where org_id = ${writer.orgId} and id = ${id} and kind = 'invitation' and used_at is null
+      returning email`;
+    if (!link) throw notFound('invitation');
     const target = { kind: 'invitation', id };
-    await recordAct(tx, { ...writer, act: 'invitation.withdrawn', target });
+    const details = { name: maskAddress(link.email) };
+    await recordAct(tx, { ...writer, act: 'invitation.withdrawn', target, details });
   });
 }
 

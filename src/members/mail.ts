@@ -119,7 +119,7 @@ const resetLetter = (url: string): AppLetter => ({
 
 const noticeLetter = (subject: string, at: Date, url: string): AppLetter => ({
   subject,
-  sentences: [`${subject} on askback, on ${noticeTime.format(at)}.`],
+  sentences: [`${subject} on ${noticeTime.format(at)}.`],
   button: { text: 'Check your account', url },
   foot: 'If that was not you, choose “Forgot password?” on the sign-in page, have your passkeys removed there, and tell whoever runs this server.',
 });

@@ -1,4 +1,4 @@
-import { type Actor, recordAct } from '../audit/acts.ts';
+import { type Actor, changesOf, recordAct } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Role } from '../sessions/session.ts';
@@ -25,7 +25,7 @@ export async function changeRole(
     if (member.role === 'owner') await keepOneOwner(tx, orgId);
     await saveRole(tx, { orgId, memberId, role });
     const target = { kind: 'member', id: memberId };
-    const details = { from: member.role, to: role };
+    const details = { changes: changesOf(member, { role }) };
     await recordAct(tx, { ...writer, act: 'member.role_changed', target, details });
     return { ...member, role };
   });

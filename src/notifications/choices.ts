@@ -1,4 +1,4 @@
-import { type Actor, type AuditedAct, recordAct } from '../audit/acts.ts';
+import { type Actor, type AuditedAct, changesOf, recordAct } from '../audit/acts.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 
 export const notificationKinds = [
@@ -43,13 +43,15 @@ export async function chooseNotifications(
   { events, digest, time_zone }: NotificationChoices,
 ) {
   await inTransaction(db, async (tx) => {
+    const before = (await findChoices(tx, member)) ?? {};
     await tx`
       insert into notification_choices (org_id, member_id, events, digest, time_zone)
       values (${member.orgId}, ${member.memberId}, ${events}, ${digest}, ${time_zone})
       on conflict (org_id, member_id) do update
         set events = excluded.events, digest = excluded.digest, time_zone = excluded.time_zone,
             changed_at = now()`;
-    await recordChange(tx, member, { events, digest });
+    const changes = changesOf(before, { events, digest, time_zone });
+    await recordChange(tx, member, { changes });
   });
 }
 
@@ -119,10 +121,12 @@ export async function setContents(
   { people, unedited }: NotificationContents,
 ) {
   await inTransaction(db, async (tx) => {
+    const before = await findContents(tx, orgId);
     await tx`
       insert into notification_contents (org_id, people, unedited)
       values (${orgId}, ${people}, ${unedited})
       on conflict (org_id) do update set people = excluded.people, unedited = excluded.unedited`;
-    await recordChange(tx, { orgId, actor }, { people, unedited });
+    const changes = changesOf(before, { people, unedited });
+    await recordChange(tx, { orgId, actor }, { changes });
   });
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Actor, recordAct, type Writer } from '../audit/acts.ts';
+import { type Actor, changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { isLanguage, isTimeZone } from '../lib/validation/parse.ts';
@@ -50,10 +50,10 @@ export async function changeOrganization(
     if (slug !== undefined) await rename(tx, orgId, slug);
     if (Object.keys(settings).length > 0) await updateOrganization(tx, orgId, settings);
     if (logo !== undefined) await replaceLogo(tx, writer, logo);
-    const changed = Object.keys(slug === undefined ? settings : { slug, ...settings });
+    const changes = changesOf(before, { slug, ...settings });
     const target = { kind: 'organization', id: orgId };
-    if (changed.length > 0) {
-      await recordAct(tx, { ...writer, act: 'organization.changed', target, details: { changed } });
+    if (Object.keys(changes).length > 0) {
+      await recordAct(tx, { ...writer, act: 'organization.changed', target, details: { changes } });
     }
     return await getOrganization(tx, orgId);
   });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { jobWriter, recordAct, type Writer } from '../audit/acts.ts';
+import { changesOf, jobWriter, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { getOrganization } from '../organizations/queries.ts';
@@ -171,9 +171,11 @@ export async function changeSurvey(
     checkContent({ ...survey, ...changes });
     if (Object.keys(changes).length === 0) return survey;
     const changed = await updateSurvey(tx, survey, changes);
-    const details = { fields: Object.keys(changes) };
+    const details = { changes: changesOf(survey, changes) };
     const target = { kind: 'survey', id };
-    await recordAct(tx, { orgId, actor, act: 'survey.changed', target, details });
+    if (Object.keys(details.changes).length > 0) {
+      await recordAct(tx, { orgId, actor, act: 'survey.changed', target, details });
+    }
     return changed;
   });
 }

@@ -1,4 +1,4 @@
-import { type Act, recordAct, type Writer } from '../audit/acts.ts';
+import { type AuditedAct, changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Part, type Sql, violates } from '../lib/db/db.ts';
 import type { OrgId } from '../limits.ts';
@@ -54,8 +54,11 @@ export async function changeTag(
       refuse(name ?? ''),
     );
     if (!changed) throw notFound('tag');
-    const { differs, ...tag } = changed;
-    if (differs) await recordTag(tx, writer, { act: 'tag.changed', tag });
+    const { before, ...tag } = changed;
+    const changes = changesOf(before, { name: tag.name, color: tag.color });
+    if (Object.keys(changes).length > 0) {
+      await recordTag(tx, writer, { act: 'tag.changed', tag, details: { changes } });
+    }
     return tag;
   });
 }
@@ -69,10 +72,10 @@ export async function deleteTag(db: Db, writer: Writer, id: string): Promise<Tag
   });
 }
 
-type TagAct = { act: Act; tag: TagRow };
+type TagAct = Pick<AuditedAct, 'act' | 'details'> & { tag: TagRow };
 
-const recordTag = (tx: Sql, writer: Writer, { act, tag: { id, name } }: TagAct) =>
-  recordAct(tx, { ...writer, act, target: { kind: 'tag', id }, details: { name } });
+const recordTag = (tx: Sql, writer: Writer, { act, tag: { id, name }, details }: TagAct) =>
+  recordAct(tx, { ...writer, act, target: { kind: 'tag', id }, details: { name, ...details } });
 
 const refuse =
   (name: string) =>
@@ -135,7 +138,7 @@ async function findNamedTags(sql: Sql, orgId: string, names: readonly string[]) 
     ) t`;
 }
 
-type ChangedTag = TagRow & { differs: boolean };
+type ChangedTag = TagRow & { before: { name: string; color: string } };
 
 async function updateTag(
   sql: Sql,
@@ -150,7 +153,7 @@ async function updateTag(
     ) before
     where t.org_id = ${orgId} and t.id = before.id
     returning t.id, t.name, t.color, t.created_at,
-              (t.name, t.color) is distinct from (before.name, before.color) as differs`;
+              json_build_object('name', before.name, 'color', before.color) as before`;
   return row;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import * as v from 'valibot';
 import type { AppMailer } from '../app-mailer.ts';
-import { type AuditedAct, recordAct, type Writer } from '../audit/acts.ts';
+import { type AuditedAct, changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
@@ -108,8 +108,7 @@ export async function createWebhook(
       insert into webhooks (org_id, id, url, events, description, retries, secret)
       values (${orgId}, ${id}, ${url}, ${events}, ${description}, ${retries}, ${sealed})
       returning ${webhookColumns(tx)}`;
-    const details = { host: new URL(url).host, events }; // the rest of a URL may be a secret
-    await recordChange(tx, writer, { act: 'webhook.created', id, details });
+    await recordChange(tx, writer, { act: 'webhook.created', id, details: { events } });
     return { ...one(rows), secret };
   });
 }
@@ -125,8 +124,7 @@ export async function changeWebhook(
     await tx`select from webhooks where org_id = ${orgId} and id = ${id} for no key update`;
     const before = await getWebhook({ db: tx }, orgId, id);
     const change = differing(before, wanted);
-    const changed = Object.keys(change);
-    if (changed.length === 0) return before;
+    if (Object.keys(change).length === 0) return before;
     const webhook = await updateWebhook(tx, orgId, id, change);
     const { active = null } = change;
     if (active === false) {
@@ -134,7 +132,11 @@ export async function changeWebhook(
       const payload = { org_id: orgId, webhook_id: id };
       await enqueue(tx, [{ task: 'webhooks.deliver', payload }]);
     }
-    await recordChange(tx, writer, { act: 'webhook.changed', id, details: { changed, active } });
+    const changes = changesOf(before, change);
+    // The path of a URL may be a secret.
+    if (change.url)
+      changes['url'] = { from: new URL(before.url).host, to: new URL(change.url).host };
+    await recordChange(tx, writer, { act: 'webhook.changed', id, details: { changes } });
     return webhook;
   });
 }
@@ -175,9 +177,11 @@ async function updateWebhook(sql: Sql, orgId: string, id: string, change: Change
 
 export async function removeWebhook({ db }: { db: Db }, writer: Writer, id: string) {
   await inTransaction(db, async (tx) => {
-    const { count } = await tx`delete from webhooks where org_id = ${writer.orgId} and id = ${id}`;
-    if (count === 0) throw notFound('webhook');
-    await recordChange(tx, writer, { act: 'webhook.deleted', id });
+    const [webhook] = await tx<{ url: string }[]>`
+      delete from webhooks where org_id = ${writer.orgId} and id = ${id} returning url`;
+    if (!webhook) throw notFound('webhook');
+    const details = { name: new URL(webhook.url).host };
+    await recordChange(tx, writer, { act: 'webhook.deleted', id, details });
   });
 }
 

@@ -24,10 +24,12 @@ test('a member of any role chooses, and sees what was chosen', async () => {
   assert.match(html, /value="week" selected/);
   assert.doesNotMatch(html, /value="webhook_off" checked/);
   const [event] = await db`select act, details from audit_events where org_id = ${orgId}`;
-  assert.deepEqual(
-    { ...event },
-    { act: 'notifications.changed', details: { events: ['held', 'detractor'], digest: 'week' } },
-  );
+  const changes = {
+    events: { from: [], to: ['held', 'detractor'] },
+    digest: { from: 'none', to: 'week' },
+    time_zone: { from: 'Europe/Oslo', to: 'UTC' },
+  };
+  assert.deepEqual({ ...event }, { act: 'notifications.changed', details: { changes } });
 });
 
 test('no tick at all is a choice too', async () => {

@@ -15,18 +15,24 @@ async function organization() {
   const change = (given: OrganizationChange) => changeOrganization(db, commandWriter(orgId), given);
   const events = async () =>
     (
-      await db<{ details: { changed: string[] } }[]>`
+      await db<{ details: { changes: object } }[]>`
         select details from audit_events where org_id = ${orgId} order by at, id`
-    ).map(({ details }) => details.changed);
+    ).map(({ details }) => details.changes);
   return { orgId, change, events };
 }
 
-test('a change names what differs, without its values', async () => {
+test('a change lists what differs, with old and new values', async () => {
   const { orgId, change, events } = await organization();
-  const { name } = await getOrganization(db, orgId);
+  const { name, color } = await getOrganization(db, orgId);
   await change({ name, color: '#112233', contact_email: 'ann@acme.test', people: ['Ann'] });
   await change({ color: '#112233' });
-  assert.deepEqual(await events(), [['color', 'contact_email', 'people']]);
+  assert.deepEqual(await events(), [
+    {
+      color: { from: color, to: '#112233' },
+      contact_email: { from: null, to: 'a…@acme.test' },
+      people: { from: [], to: ['Ann'] },
+    },
+  ]);
 });
 
 test('an earlier slug leads to the present one, and can be taken back', async () => {

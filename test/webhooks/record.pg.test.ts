@@ -93,7 +93,7 @@ const cases: Record<string, Case> = {
       ],
       signals: ['failed', 'failed'],
       deactivated: 1,
-      acts: [{ act: 'webhook.switched_off', details: { failures: 3 } }],
+      acts: [{ act: 'webhook.switched_off', details: { name: 'hooks.test', failures: 3 } }],
     },
   },
   'a third delivery that fails in a row, of a webhook that is switched off': {

@@ -235,9 +235,9 @@ test('a change of a webhook is traced with what differs, and one that changes no
   const path = `/${body['id']}`;
   const changed = async () =>
     (
-      await db<{ details: { changed: string[] } }[]>`
+      await db<{ details: { changes: object } }[]>`
         select details from audit_events where org_id = ${org} and act = 'webhook.changed' order by at`
-    ).map(({ details }) => details.changed);
+    ).map(({ details }) => Object.keys(details.changes));
 
   const same = await call('PUT', path, { body: { ...given, active: true } });
   assert.deepEqual([same.status, same.body['updated_at']], [200, body['updated_at']]);

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import {
   type Act,
+  type AuditChange,
   actorKinds,
   acts,
   isActingJob,
@@ -152,7 +153,7 @@ function Filters({ here, query, form }: Pick<AuditListProps, 'here' | 'query' | 
 }
 
 function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEventRow) {
-  const { name, ...rest } = details;
+  const { name, changes = {}, ...rest } = details;
   const remarks = Object.entries(rest).filter(([, value]) => isShown(value));
   return [
     <Time at={at} show="second" />,
@@ -171,9 +172,14 @@ function cellsOf({ at, actor, actor_kind, act, details, request_id }: AuditEvent
           : <bdi>{name}</bdi>
         </>
       ) : null}
+      {Object.entries(changes as Record<string, AuditChange>).map(([field, { from, to }]) => (
+        <span class="small soft block">
+          {titleOfField(field)}: <Value value={from} /> → <Value value={to} />
+        </span>
+      ))}
       {remarks.map(([key, value]) => (
         <span class="small soft block">
-          {key.replaceAll('_', ' ')}: <Value value={value} />
+          {titleOfField(key)}: <Value value={value} />
         </span>
       ))}
     </span>,
@@ -188,8 +194,11 @@ function isShown(value: unknown): boolean {
   return !(typeof value === 'string' && /^[0-9a-f]{8}-[0-9a-f]{4}-/.test(value));
 }
 
+const titleOfField = (field: string) => field.replaceAll('_', ' ').replaceAll('.', ', ');
+
 function Value({ value }: { value: unknown }) {
+  if (value === null || value === '') return <>none</>;
   if (typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value)) return <Time at={value} />;
   const text = Array.isArray(value) ? value.join(', ') : String(value);
-  return <>{text.replaceAll('_', ' ')}</>;
+  return <>{/^[a-z_]+$/.test(text) ? text.replaceAll('_', ' ') : text}</>;
 }
