@@ -29,7 +29,6 @@ import { homeRoutes } from './operations/home-routes.ts';
 import { logoPages } from './organizations/logo.ts';
 import { erasureRoutes, peopleRoutes } from './people/api.ts';
 import type { ErasureFile } from './people/receipts-file.ts';
-import type { Excerpt } from './responses/events.ts';
 import {
   npsReads,
   responseChanges,
@@ -37,6 +36,7 @@ import {
   responseReads,
   responseSearch,
 } from './responses/api.ts';
+import type { Excerpt } from './responses/events.ts';
 import { answerPages } from './responses/pages.ts';
 import { screens } from './screens.ts';
 import { sendRoutes } from './sends/api.ts';
@@ -66,6 +66,7 @@ export type AppTools = MailboxAccess & {
     trustedProxies?: readonly string[];
     securityContact?: string | null;
     signIn: SignInSettings;
+    ai?: Config['ai'];
     smtpUrl?: string | null;
     dkim?: Config['dkim'];
   };

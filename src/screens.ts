@@ -65,7 +65,11 @@ type ScreenTools = WebhookTools &
     log: Log;
     excerpt: Excerpt;
     mailbox: boolean;
-    settings: { signIn: SignInSettings; sendDeadlineSeconds: number } & MailScreenTools['settings'];
+    settings: {
+      signIn: SignInSettings;
+      sendDeadlineSeconds: number;
+      ai?: object | null;
+    } & MailScreenTools['settings'];
     dns?: MailScreenTools['dns'];
   };
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
-import { type Actor, maskAddress, recordAct, type Writer } from '../audit/acts.ts';
+import { type Actor, changesOf, maskAddress, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { Line } from '../lib/cli/command.ts';
@@ -8,11 +8,13 @@ import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
+import { isKnownZone, lockOrganization, updateOrganization } from '../organizations/queries.ts';
 import { hashToken, memberActor, newToken, type Role } from '../sessions/session.ts';
 import { tryAgain } from '../web/app/error-screens.tsx';
 import { hashPassword } from './password.ts';
 import {
   countInvitations,
+  countOwners,
   findMemberRole,
   findMemberRoleByEmail,
   insertLink,
@@ -35,7 +37,7 @@ import { beginMemberSession, type SignInTools } from './sign-in.ts';
 export async function joinAsNewMember(
   { db, publicUrl }: SignInTools,
   c: Context,
-  { token, name, password }: { token: string; name: string; password: string },
+  { token, name, password, timeZone }: Joining & { name: string; password: string },
 ): Promise<LiveLink | undefined> {
   const passwordHash = await hashPassword(password, { address: clientAddress(c) });
   return await inTransaction(db, async (tx) => {
@@ -50,15 +52,19 @@ export async function joinAsNewMember(
         { code: 'has_account' },
       );
     }
-    await joinByInvitation(tx, { link, member, actor: memberActor(member, c.get('requestId')) });
+    const actor = memberActor(member, c.get('requestId'));
+    await joinByInvitation(tx, { link, member, actor, timeZone });
     await beginMemberSession(tx, c, { publicUrl, member, by: 'link' });
     return link;
   });
 }
 
+/** The time zone is that of the browser, where it has a script. */
+type Joining = { token: string; timeZone: string | null };
+
 export async function joinAsMember(
   db: Db,
-  { token, member, actor }: { token: string; member: MemberName; actor: Actor },
+  { token, member, actor, timeZone }: Joining & { member: MemberName; actor: Actor },
 ): Promise<LiveLink | undefined> {
   return await inTransaction(db, async (tx) => {
     const link = await takeLink(tx, 'invitation', hashToken(token));
@@ -68,15 +74,25 @@ export async function joinAsMember(
         'This invitation is for another address than the one you are signed in with.',
       );
     }
-    if (link) await joinByInvitation(tx, { link, member, actor });
+    if (link) await joinByInvitation(tx, { link, member, actor, timeZone });
     return link;
   });
 }
 
-/** Gives a member what the invitation says. A role that it has by now is not made smaller. */
+type ByInvitation = {
+  link: LiveLink;
+  member: { id: string };
+  actor: Actor;
+  timeZone?: string | null;
+};
+
+/**
+ * Gives a member what the invitation says. A role that it has by now is not made smaller. An organization takes the
+ * time zone of its first owner, unless one was set.
+ */
 export async function joinByInvitation(
   tx: Sql,
-  { link, member, actor }: { link: LiveLink; member: { id: string }; actor: Actor },
+  { link, member, actor, timeZone = null }: ByInvitation,
 ) {
   const { orgId, role, isOperator } = link;
   const target = { kind: 'member', id: member.id };
@@ -85,6 +101,9 @@ export async function joinByInvitation(
     await lockRoles(tx, orgId);
     const current = await findMemberRole(tx, orgId, member.id);
     if (!current || ranks[current.role] < ranks[role]) {
+      if (role === 'owner' && timeZone !== null && (await countOwners(tx, orgId)) === 0) {
+        await takeTimeZone(tx, { orgId, actor, timeZone });
+      }
       await saveRole(tx, { orgId, memberId: member.id, role });
       const act = current ? 'member.role_changed' : 'member.joined';
       await recordAct(tx, { orgId, actor, act, target, details: { role } });
@@ -93,6 +112,18 @@ export async function joinByInvitation(
   if (isOperator && (await setOperator(tx, member.id, true))) {
     await recordAct(tx, { orgId: null, actor, act: 'member.operator_made', target });
   }
+}
+
+type TakenZone = { orgId: string; actor: Actor; timeZone: string };
+
+async function takeTimeZone(tx: Sql, { orgId, actor, timeZone }: TakenZone) {
+  const before = await lockOrganization(tx, orgId);
+  const isTaken = before?.time_zone === 'UTC' && timeZone !== 'UTC';
+  if (!isTaken || !(await isKnownZone(tx, timeZone))) return;
+  const changes = changesOf(before, { time_zone: timeZone });
+  await updateOrganization(tx, orgId, { time_zone: timeZone });
+  const target = { kind: 'organization', id: orgId };
+  await recordAct(tx, { orgId, actor, act: 'organization.changed', target, details: { changes } });
 }
 
 /** The sentence for the field of an address that was not invited; any other error is thrown on. */

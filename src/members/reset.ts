@@ -4,7 +4,8 @@ import { notFound } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
-import { createOrganization } from '../organizations/manage.ts';
+import { createOrganization, newOrganization } from '../organizations/manage.ts';
+import { isKnownZone } from '../organizations/queries.ts';
 import { deleteSessions } from '../sessions/queries.ts';
 import { hashToken, memberActor, newToken } from '../sessions/session.ts';
 import { recordAccountAct } from './account-acts.ts';
@@ -25,7 +26,12 @@ import {
   setPassword,
   takeLink,
 } from './queries.ts';
-import { beginAfterPassword, beginMemberSession, type SignInTools } from './sign-in.ts';
+import {
+  beginAfterPassword,
+  beginMemberSession,
+  type MemberTools,
+  type SignInTools,
+} from './sign-in.ts';
 
 /**
  * Asks for a link by mail to set a new password. A job finds out whether there is an account: for every address this
@@ -121,13 +127,15 @@ type FirstMember = {
   /** Null where the deployment takes no passwords: the next sign-in is at the OpenID provider. */
   password: string | null;
   organization: string;
+  /** Of the browser, where it has a script. */
+  timeZone: string | null;
 };
 
 /** Makes the first member, an operator and owner. Returns the organization's slug; nothing when the link is over. */
 export async function joinFirst(
-  { db, publicUrl }: SignInTools,
+  { db, publicUrl, settings }: Omit<MemberTools, 'mailbox'>,
   c: Context,
-  { token, name, email, password, organization: named }: FirstMember,
+  { token, name, email, password, organization: named, timeZone }: FirstMember,
 ): Promise<string | undefined> {
   const address = clientAddress(c);
   const passwordHash = password === null ? null : await hashPassword(password, { address });
@@ -137,7 +145,12 @@ export async function joinFirst(
     const member = await insertMember(tx, { name, email, passwordHash, isOperator: true });
     if (!member) return undefined;
     const actor = memberActor(member, c.get('requestId'));
-    const { id: orgId, slug } = await createOrganization(tx, actor, { name: named });
+    const isZone = timeZone !== null && (await isKnownZone(tx, timeZone));
+    const { id: orgId, slug } = await createOrganization(tx, actor, {
+      ...newOrganization(settings),
+      ...(isZone && { time_zone: timeZone }),
+      name: named,
+    });
     await saveRole(tx, { orgId, memberId: member.id, role: 'owner' });
     await recordAct(tx, { orgId, actor, act: 'member.joined', details: { role: 'owner' } });
     await beginMemberSession(tx, c, { publicUrl, member, by: 'link' });

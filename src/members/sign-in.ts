@@ -30,7 +30,7 @@ import {
 export type SignInTools = { db: Db; secrets: Secrets; publicUrl: string };
 
 export type MemberTools = SignInTools & {
-  settings: { signIn: SignInSettings };
+  settings: { signIn: SignInSettings; ai?: object | null };
   /** No mail server is set: mails reach the built-in mailbox only. */
   mailbox: boolean;
 };

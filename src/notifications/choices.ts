@@ -55,6 +55,19 @@ export async function chooseNotifications(
   });
 }
 
+/** Has the first owner notified of detractors, so that the first one reaches somebody. Who has chosen notifications before keeps them. */
+export async function notifyFirstOwner(sql: Sql, { orgId, memberId }: MemberOf) {
+  await sql`
+    insert into notification_choices (org_id, member_id, events, digest, time_zone)
+    select id, ${memberId}, '{detractor}', 'none', time_zone
+    from organizations
+    where id = ${orgId}
+      and not exists (
+        select from memberships where org_id = ${orgId} and role = 'owner' and member_id <> ${memberId}
+      )
+    on conflict do nothing`;
+}
+
 type StopFacts = Pick<NotificationChoices, 'events' | 'digest'> & {
   name: string;
   email: string;

@@ -25,6 +25,7 @@ import {
   Lines,
   mostDays,
   mostDaysOfLogs,
+  newOrganization,
   type OrganizationChange,
   Slug,
   TimeZone,
@@ -67,16 +68,25 @@ const settings = {
   'keep-contacts-days': keep('contacts without activity'),
   'keep-openings-days': keep('visits of links', mostDaysOfLogs),
   'keep-mails-days': keep('entries of the mail log'),
-  ai: flag('analyze comments'),
+  ai: flag('analyze comments, which new organizations do unless an endpoint is set'),
 } as const satisfies Options;
 
 const create = databaseCommand({
   name: 'org create',
   does: 'makes an organization',
-  options: { name: option(Name, 'N', 'its name'), ...settings },
-  async run(db, values) {
+  options: {
+    name: option(Name, 'N', 'its name'),
+    ...settings,
+    'no-ai': flag('do not analyze comments'),
+  },
+  async run(db, values, { config }) {
+    const given = { ...settingsFrom(values), ...(values['no-ai'] && { ai_enabled: false }) };
     const organization = await inTransaction(db, (tx) =>
-      createOrganization(tx, commandActor(), { ...settingsFrom(values), name: values.name }),
+      createOrganization(tx, commandActor(), {
+        ...newOrganization(config),
+        ...given,
+        name: values.name,
+      }),
     );
     return answer(organization, 'made');
   },

@@ -17,6 +17,9 @@ import {
   updateOrganization,
 } from './queries.ts';
 
+/** Settings that a new organization begins with: analysis, unless comments would leave this machine. */
+export const newOrganization = ({ ai }: { ai?: object | null }) => ({ ai_enabled: !ai });
+
 export async function createOrganization(
   tx: Sql,
   actor: Actor,

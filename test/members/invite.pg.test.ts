@@ -217,3 +217,24 @@ test('an organization makes a hundred invitations in 24 hours, also of one addre
   await db`update audit_events set at = at - interval '2 hours' where org_id = ${org}`;
   await invite(0);
 });
+
+test('the first owner gives the organization a time zone, later ones do not', async () => {
+  const { org, path } = await invited({ role: 'owner' });
+  const join = (at: string, time_zone: string) =>
+    visitorBrowser(app).post(at, { name: 'Bo', password, time_zone });
+  await join(path, 'Europe/Berlin');
+  const email = `${randomUUID()}@people.test`;
+  const second = await inviteMember(tools, commandWriter(org), { role: 'owner', email });
+  await join(pathOf(second.url), 'Asia/Tokyo');
+  const [found] = await db`
+    select time_zone, (select count(*)::int from notification_choices where org_id = o.id) as notified
+    from organizations o where id = ${org}`;
+  assert.deepEqual({ ...found }, { time_zone: 'Europe/Berlin', notified: 1 });
+});
+
+test('the audit log names an invited address by its first letter and domain', async () => {
+  const { org } = await invited({ email: `anna-${randomUUID()}@people.test` });
+  const [event] = await db<{ name: string }[]>`
+    select details ->> 'name' as name from audit_events where org_id = ${org} and act = 'member.invited'`;
+  assert.equal(event?.name, 'a…@people.test');
+});

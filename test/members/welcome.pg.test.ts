@@ -94,3 +94,22 @@ test('where passwords are off, the first member gives none and signs in at the p
   const [member] = await db`select password_hash, is_operator from members`;
   assert.deepEqual({ ...member }, { password_hash: null, is_operator: true });
 });
+
+const beginnings: [what: string, zone: string, ai: object | null, expected: object][] = [
+  ['a browser with a time zone', 'Europe/Berlin', null, { time_zone: 'Europe/Berlin', ai: true }],
+  ['a browser without a script', '', null, { time_zone: 'UTC', ai: true }],
+  ['an endpoint for analysis', 'Mars/Olympus', {}, { time_zone: 'UTC', ai: false }],
+];
+
+for (const [what, time_zone, ai, expected] of beginnings) {
+  test(`the first organization begins as its owner expects with ${what}`, async () => {
+    const settings = { ...testSettings, ai } as typeof testSettings;
+    const { db, makePath, browser } = await deployment({ settings });
+    await browser.post(await makePath(), { ...first, time_zone });
+    const [organization] = await db`
+      select o.time_zone, o.ai_enabled as ai, n.events
+      from organizations o
+      join notification_choices n on n.org_id = o.id`;
+    assert.deepEqual({ ...organization }, { ...expected, events: ['detractor'] });
+  });
+}

@@ -64,7 +64,7 @@ import {
 } from '../queries.ts';
 import { changeRole, removeMember } from '../roles.ts';
 import type { MemberTools } from '../sign-in.ts';
-import { Email, NewPassword } from './reset.tsx';
+import { BrowserZone, Email, NewPassword, ZoneField } from './reset.tsx';
 
 const roleMeanings = {
   viewer: 'Sees answers, contacts, surveys, summaries and deliveries.',
@@ -319,7 +319,12 @@ function memberCells(
 const hasAccountText = (email: string) =>
   `There is an account for ${email}. Sign in with it to join.`;
 
-const JoinForm = v.object({ name: NameField, password: NewPasswordField });
+const ZoneForm = v.object({ time_zone: ZoneField });
+const JoinForm = v.object({
+  ...ZoneForm.entries,
+  name: NameField,
+  password: NewPasswordField,
+});
 
 /** `/invitations/:token`: a new account, or a member who is signed in, joins. */
 export const invitationScreens = (tools: MemberTools) =>
@@ -331,15 +336,17 @@ export const invitationScreens = (tools: MemberTools) =>
       const { email, member, way } = opened;
       if (way === 'join' && member) {
         const actor = memberActor(member, c.var.requestId);
-        return joined(c, await joinAsMember(tools.db, { token, member, actor }));
+        const hasBody = c.req.header('Content-Type') !== undefined;
+        const timeZone = hasBody ? ((await readForm(c, ZoneForm)).values?.time_zone ?? null) : null;
+        return joined(c, await joinAsMember(tools.db, { token, member, actor, timeZone }));
       }
       if (way !== 'new') throw new Refusal('forbidden', hasAccountText(email));
       const form = await readForm(c, JoinForm);
       if (form.errors) return showInvitation(c, opened, form);
-      const { name, password } = form.values;
+      const { name, password, time_zone: timeZone } = form.values;
       const refused = refusePassword(password, { name, email });
       if (refused) return showInvitation(c, opened, await withMistake(c, { password: refused }));
-      return joined(c, await joinAsNewMember(tools, c, { token, name, password }));
+      return joined(c, await joinAsNewMember(tools, c, { token, name, password, timeZone }));
     });
 
 function joined(c: Context, link: LiveLink | undefined) {
@@ -389,6 +396,7 @@ function showInvitation(
           <Field name="username" label="Email" value={email} autocomplete="username" readonly />
           <Field name="name" label="Name" form={form} autocomplete="name" required />
           <NewPassword name="password" label="Password" form={form} />
+          <BrowserZone />
           <Submit>Create account</Submit>
         </form>
       ) : null}
@@ -396,6 +404,7 @@ function showInvitation(
         <>
           <p class="soft">The invitation is for {email}.</p>
           <form method="post" class="fields">
+            <BrowserZone />
             <Submit>Join</Submit>
           </form>
         </>

@@ -3,6 +3,7 @@ import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
+import { isTimeZoneName } from '../../lib/validation/parse.ts';
 import { LinkButton, Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
@@ -163,13 +164,15 @@ export const welcomeScreens = (tools: MemberTools) =>
         email: EmailField,
         password: tools.settings.signIn.byPassword ? NewPasswordField : noPassword,
         organization: NameField,
+        time_zone: ZoneField,
       });
       const form = await readForm(c, WelcomeForm);
       if (form.errors) return showWelcome(c, tools, form);
       const { password } = form.values;
       const refused = password === null ? undefined : refusePassword(password, form.values);
       if (refused) return showWelcome(c, tools, await withMistake(c, { password: refused }));
-      const slug = await joinFirst(tools, c, { ...form.values, token: c.req.param('token') });
+      const { time_zone: timeZone, ...member } = form.values;
+      const slug = await joinFirst(tools, c, { ...member, timeZone, token: c.req.param('token') });
       if (!slug) throw welcomeGone();
       return c.redirect(`/o/${slug}`, 303);
     });
@@ -204,6 +207,7 @@ function showWelcome(c: Context, { settings }: MemberTools, form = emptyForm()) 
           autocomplete="organization"
           required
         />
+        <BrowserZone />
       </>
     ),
     button: 'Create account',
@@ -238,6 +242,14 @@ export function showForm(
   );
   return renderAlone(c, { title, body, status: statusOf(form) });
 }
+
+/** The time zone of the browser, which its script fills in. */
+export const BrowserZone = () => <input type="hidden" name="time_zone" data-time-zone />;
+
+export const ZoneField = v.pipe(
+  v.optional(v.string(), ''),
+  v.transform((zone) => (isTimeZoneName(zone) ? zone : null)),
+);
 
 type EmailProps = { form: FormState; help?: Child; autocomplete?: string };
 

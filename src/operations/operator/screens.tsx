@@ -10,7 +10,11 @@ import { type Checks, failedChecks } from '../../lib/process/lifecycle.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { EmailField, invitationError, inviteMember } from '../../members/invite.ts';
 import { makeOperator, removeOperator } from '../../members/roles.ts';
-import { changeOrganization, createOrganization } from '../../organizations/manage.ts';
+import {
+  changeOrganization,
+  createOrganization,
+  newOrganization,
+} from '../../organizations/manage.ts';
 import {
   type MemberEnv,
   operatorWriter,
@@ -58,6 +62,7 @@ export type OperatorTools = {
   publicUrl: string;
   /** Mails reach no address, because no mail server is set. */
   mailbox: boolean;
+  settings: { ai?: object | null };
   checks: Checks;
   warnings?: Checks;
 };
@@ -112,7 +117,9 @@ export function operatorScreens(tools: OperatorTools) {
       const form = await readForm(c, NewForm);
       if (form.errors) return showNewOrganization(c, form);
       const { email, ...settings } = form.values;
-      const { id } = await inTransaction(db, (tx) => createOrganization(tx, c.var.actor, settings));
+      const { id } = await inTransaction(db, (tx) =>
+        createOrganization(tx, c.var.actor, { ...newOrganization(tools.settings), ...settings }),
+      );
       if (email) await inviteOwner(c, id, email);
       return redirectWith(c, `/operator/organizations/${id}`, 'The organization was made.');
     })

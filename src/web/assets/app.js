@@ -26,6 +26,11 @@ function showTimes() {
   }
 }
 
+function fillTimeZones() {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  for (const field of document.querySelectorAll('[data-time-zone]')) field.value = timeZone;
+}
+
 function ago(seconds) {
   const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
   return unit === 'second' ? 'just now' : relative.format(Math.round(seconds / size), unit);
@@ -73,6 +78,7 @@ document.addEventListener('change', ({ target }) => {
 /** Shows what works only with script; again after each swap. */
 function enhance() {
   showTimes();
+  fillTimeZones();
   const hidden = navigator.clipboard ? '[data-copy], [data-choose-all]' : '[data-choose-all]';
   for (const element of document.querySelectorAll(hidden)) element.hidden = false;
   for (const [key, rel] of Object.entries(ways)) {
