@@ -29,8 +29,8 @@ export async function recordAct(tx: Sql, act: AuditedAct): Promise<void> {
             ${actor.requestId ?? null})`;
 }
 
-function nameOfTarget(sql: Sql, { orgId, actor, target }: AuditedAct): Part {
-  if (!target || target.id === actor.id) return sql`null::text`;
+function nameOfTarget(sql: Sql, { orgId, actor, target, details }: AuditedAct): Part {
+  if (!target || target.id === actor.id || details?.['name']) return sql`null::text`;
   const { kind, id } = target;
   switch (kind) {
     case 'member':

@@ -50,7 +50,8 @@ const withToken = (given: string) => ({ ...proxied, Authorization: given });
 type Row = [caller: string, headers: Record<string, string>, ...statuses: number[]];
 /** The statuses: on the main address without and with a token, on an address of its own likewise. */
 const table: Row[] = [
-  ['a caller on this machine', here, 200, 200, 200, 200],
+  ['a caller on this machine', here, 200, 401, 200, 401],
+  ['one with another token', { Authorization: 'Bearer wrong-horse' }, 200, 401, 200, 401],
   ['a proxy on this machine', proxied, 403, 401, 200, 401],
   ['a proxy that sends Forwarded', { Forwarded: 'for=203.0.113.9' }, 403, 401, 200, 401],
   ['a page under a foreign name that resolves here', rebound, 403, 401, 200, 401],

@@ -26,20 +26,19 @@ export const metricsRoutes = ({ families, access }: MetricsTools) =>
 type MetricsAccess = {
   token: string | null;
   ownAddress: boolean;
-  /** A local caller needs no token: no proxy can be in front of the service. */
+  /** A local caller is let in while there is no token: no proxy is expected in front of the service. */
   trustsLocal: boolean;
   settings: string;
 };
 
 /**
- * Strangers may reach the main address: only local callers read metrics there, and others with a token. Behind a
- * proxy every visitor looks local, so local callers need the token too. An address for metrics alone is open to all
- * that the operator lets reach it, unless there is a token.
+ * Strangers may reach the main address: only local callers read metrics there, or with a token all that have it. Behind
+ * a proxy every visitor may look local, so a token that is set counts for local callers too. An address for metrics
+ * alone is open to all that the operator lets reach it, unless there is a token.
  */
 function refuseStranger(c: Context, { token, ownAddress, trustsLocal, settings }: MetricsAccess) {
-  if (trustsLocal && isLocalRequest(c)) return;
-  if (token === null && ownAddress) return;
   if (token === null) {
+    if (ownAddress || (trustsLocal && isLocalRequest(c))) return;
     throw new Refusal(
       'forbidden',
       trustsLocal
