@@ -154,7 +154,7 @@ export const instruments: readonly Instrument[] = [
   ),
   gauge(
     'askback_mail_server_up',
-    'Whether the mail server takes connections and the login; only where jobs run and a mail server is set.',
+    'Whether mails can leave: 0 while the mail server does not take connections or the login. Only where jobs run.',
   ),
   gauge('askback_webhooks', 'Webhooks, by whether they are switched on.', {
     state: ['active', 'inactive'],

@@ -64,7 +64,7 @@ type Observed = {
   replica?: Replica | undefined;
   jobs: Jobs | undefined;
   checks: Checks;
-  /** Nothing where no mail server is used. */
+  /** None where mails stay in the built-in mailbox. */
   mailProblem?: (() => unknown) | undefined;
 };
 
@@ -104,7 +104,7 @@ function readProcess({ pool, replica, jobs, mailProblem }: Observed): Readings {
   return {
     askback_runner_up: runner ? single(Number(runner.state === 'running')) : [],
     askback_runner_restarts_total: runner ? single(runner.restarts) : [],
-    askback_mail_server_up: mailProblem ? single(Number(!mailProblem())) : [],
+    askback_mail_server_up: jobs ? single(Number(!mailProblem?.())) : [],
     askback_db_pool_connections: by('state', { busy, idle: Math.max(limit - busy, 0) }),
     askback_db_pool_limit: single(limit),
     askback_db_pool_waiting: single(waiting),
