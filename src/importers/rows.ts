@@ -18,7 +18,7 @@ export type MovedResponse = {
   tags: readonly string[];
   note: string | null;
   person: CheckedContact | null;
-  properties: Record<string, string> | null;
+  properties: Record<string, string>;
 };
 
 export type MovedSuppression = {
@@ -106,16 +106,12 @@ function readResponse(row: RowReader, { type }: RowRules): ReadRow {
   };
 }
 
-/** A response without an address keeps the properties itself. */
+/** A response keeps the properties of its row: later rows of the same person may have others. */
 function withPerson(row: RowReader) {
   const email = row.text('email');
   const properties = row.properties();
-  if (email) {
-    const person = readContact(row, email);
-    return 'kind' in person ? person : { person, properties: null };
-  }
-  const some = Object.keys(properties).length > 0;
-  return { person: null, properties: some ? properties : null };
+  const person = email ? readContact(row, email) : null;
+  return person && 'kind' in person ? person : { person, properties };
 }
 
 function readPerson(row: RowReader, rules: RowRules): ReadRow {

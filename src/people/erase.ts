@@ -22,6 +22,7 @@ import {
   deleteResponses,
   type ErasedResponse,
   hideAddress,
+  hideInProperties,
   lockResponsesOf,
   makeAnonymous,
 } from '../responses/erase.ts';
@@ -249,7 +250,9 @@ export async function eraseRows(
     responses: responseIds.length,
     comments,
     contacts: await deleteContacts(tx, orgId, contactIds),
-    properties: await hideInContacts(tx, orgId, { key, ids: naming }),
+    properties:
+      (await hideInContacts(tx, orgId, { key, ids: naming })) +
+      (await hideInProperties(tx, orgId, { key, before })),
     blocked_mails: await deleteBlockedMailsOf(tx, orgId, { key, before }),
     suppressions: await deleteSuppressionsOf(tx, orgId, { key, before }),
     uploads: await deleteUploadsNaming(tx, orgId, key),
@@ -310,7 +313,7 @@ export const erasedKinds = {
   blocked_mails: 'mails that a rule had blocked',
   openings: 'visits of links',
   responses: 'responses, made anonymous or deleted',
-  properties: 'other contacts whose properties or name named the address',
+  properties: 'contacts and responses of others whose properties or name named the address',
   comments: 'comments, with those of others that named the address',
   notes: 'notes about responses',
   analyses: 'analyses of comments',
