@@ -223,6 +223,7 @@ export const acts = {
   'suppression.added': 'suppressed an address',
   'suppression.removed': 'allowed an address again',
   'bounce.recorded': 'handed in a returned mail',
+  'consent.recorded': 'recorded that a person who had unsubscribed agreed again',
   'webhook.created': 'made a webhook',
   'webhook.changed': 'changed a webhook',
   'webhook.deleted': 'deleted a webhook',

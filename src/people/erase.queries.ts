@@ -142,6 +142,10 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
       union
       select email from suppressions where org_id = ${orgId}
       union
+      select email from lifted_suppressions where org_id = ${orgId}
+      union
+      select addresses_in(consent) from lifted_suppressions where org_id = ${orgId} and consent like '%@%'
+      union
       select addresses_in(properties::text || ' ' || coalesce(name, ''))
       from contacts
       where org_id = ${orgId} and (properties::text like '%@%' or name like '%@%')

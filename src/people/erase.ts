@@ -30,7 +30,7 @@ import { retryWhile } from '../sends/mail-job.ts';
 import { deleteBlockedMailsOf, giveBackClaims, lockMailsOf } from '../sends/queries.ts';
 import { removeQuotes } from '../summaries/erase.ts';
 import { deleteAnalyses } from '../summaries/queries.ts';
-import { deleteSuppressionsOf } from '../suppressions/queries.ts';
+import { deleteSuppressionsOf, hideInConsents } from '../suppressions/queries.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
 import { eraseBodiesOf } from '../webhooks/retention.ts';
 import {
@@ -241,7 +241,10 @@ export async function eraseRows(
   if (scores === 'deleted') await deleteResponses(tx, orgId, responseIds);
   else await makeAnonymous(tx, orgId, responseIds);
   const own = responses.filter(({ comment }) => comment !== null).length;
-  const comments = own + (await hideAddress(tx, orgId, { key, before }));
+  const comments =
+    own +
+    (await hideAddress(tx, orgId, { key, before })) +
+    (await hideInConsents(tx, orgId, { key, before }));
   const taken = await countTakenAlong(tx, orgId, contactIds);
   await giveBackClaims(tx, orgId, contactIds);
   const counts: ErasureCounts = {

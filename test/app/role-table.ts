@@ -106,6 +106,7 @@ const organization: Record<string, RouteAccess> = {
   'GET /people/:id': 'viewer',
   'POST /people/:id/suppress': 'editor',
   'POST /people/:id/allow': 'editor',
+  'POST /people/:id/consent': 'owner',
   'GET /people/:id/erase': 'owner',
   'POST /people/:id/erase': 'owner',
   'GET /people/erased': 'owner',

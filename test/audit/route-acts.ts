@@ -237,6 +237,17 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     },
   },
   'POST /o/:slug/summaries': {
+  'POST /o/:slug/people/:id/consent': {
+    act: 'consent.recorded',
+    call: async ({ post, home, survey, contact, db, orgId }) => {
+      const id = await contact(await survey());
+      await db`
+        insert into suppressions (org_id, email, kind)
+        select ${orgId}, email_key, 'unsubscribed' from contacts where id = ${id}`;
+      const form = { consent: 'asked for it by phone' };
+      return await post(`${home}/people/${id}/consent`, form);
+    },
+  },
     none: 'the job that it starts leaves summary.created, in the name of the member',
   },
   'POST /o/:slug/settings/general': {
