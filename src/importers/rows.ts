@@ -4,6 +4,7 @@ import {
   checkContact,
   complaintOfLine,
   contactFields,
+  joinLines,
 } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
@@ -62,7 +63,9 @@ function rowReader(cells: readonly string[], { plan, zone, now }: RowRules) {
     }),
     time: (use: ExportColumnUse) => readFileTime(text(use) ?? '', { zone, now }),
     name: () =>
-      text('name') ?? ([text('first name'), text('last name')].filter(Boolean).join(' ') || null),
+      joinLines(
+        text('name') ?? [text('first name'), text('last name')].filter(Boolean).join(' '),
+      ) || null,
     properties: () =>
       Object.fromEntries(
         plan.columns.flatMap(({ name, use }, place) => {

@@ -8,6 +8,7 @@ import {
   complainOfProperties,
   complaintOfLine,
   contactFields,
+  joinLines,
 } from '../contacts/rules.ts';
 import { complainOfMerges } from '../contacts/save.ts';
 import { notFound } from '../errors.ts';
@@ -28,9 +29,8 @@ import { ensureTags } from '../tags/tags.ts';
 import { insertWaiting } from './waiting-analyses.ts';
 
 const batchSize = 1000;
-const timeColumns = ['createdat', 'respondedat', 'date', 'timestamp', 'submittedat'];
 const scoreColumns = ['score', 'rating'];
-
+const timeColumns = ['createdat', 'respondedat', 'date', 'timestamp', 'submittedat'];
 const commentColumns = ['comment', 'feedback', 'answer'];
 /** Other columns become properties of the response and of its person. */
 const responseColumns = [
@@ -39,6 +39,7 @@ const responseColumns = [
   ...commentColumns,
   ...Object.values(contactFields).flat(),
 ];
+
 type ImportTools = {
   db: Db;
   onProgress: (done: number, total: number) => void;
@@ -90,8 +91,8 @@ async function importSome(tx: Sql, survey: OrgSurvey, responses: readonly Person
   const idOf = await savePeople(tx, survey, responses);
   const rows = responses.map(({ person, ...response }) => ({
     ...response,
-    contact_id: (person && idOf.get(person.key)) ?? null,
     properties: response.properties ?? person?.properties ?? null,
+    contact_id: (person && idOf.get(person.key)) ?? null,
   }));
   const inserted = await insertImported(tx, survey, rows);
   await insertWaitingImported(tx, survey.orgId, inserted);
@@ -129,7 +130,17 @@ function readResponse(
 
   const written = field(record, ...contactFields.email);
   const name = field(record, ...contactFields.name);
-  const person = written ? checkContact({ email: written, name }) : null;
+  const properties = Object.fromEntries(
+    others.flatMap(({ name, key }) => {
+      const value = field(record, key);
+      return value ? [[name, value]] : [];
+    }),
+  );
+  const complaint = complainOfProperties(properties);
+  if (complaint) return `the properties ${complaint}`;
+  const person = written
+    ? checkContact({ email: written, name: name && joinLines(name), properties })
+    : null;
   if (person && 'complaint' in person) return complaintOfLine(person, written);
   const comment = field(record, ...commentColumns);
   if (comment && isLongerThan(comment, longestComment)) {

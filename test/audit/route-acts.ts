@@ -77,6 +77,7 @@ const elsewhere = `
     /o/:slug/settings/members/:id/remove /o/:slug/settings/members/invitations/:id/withdraw
     /o/:slug/surveys/:id/contacts /o/:slug/surveys/:id/contacts/uploads
     /o/:slug/surveys/:id/contacts/uploads/:upload /o/:slug/surveys/:id/send
+    /o/:slug/surveys/:id/contacts/:contact/delete /o/:slug/surveys/:id/contacts/uploads/:upload/delete
     /o/:slug/surveys/:id/send/:campaign/pause /o/:slug/surveys/:id/send/:campaign/resume
     /o/:slug/surveys/:id/send/:campaign/stop /o/:slug/surveys/preview /o/:slug/surveys
     /o/:slug/surveys/:id/edit /o/:slug/surveys/:id/open /o/:slug/surveys/:id/reopen
@@ -236,7 +237,6 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
       return await post(`${person}/allow`);
     },
   },
-  'POST /o/:slug/summaries': {
   'POST /o/:slug/people/:id/consent': {
     act: 'consent.recorded',
     call: async ({ post, home, survey, contact, db, orgId }) => {
@@ -248,6 +248,7 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
       return await post(`${home}/people/${id}/consent`, form);
     },
   },
+  'POST /o/:slug/summaries': {
     none: 'the job that it starts leaves summary.created, in the name of the member',
   },
   'POST /o/:slug/settings/general': {

@@ -140,8 +140,8 @@ async function plantExcerpts(answer: string) {
 /** What takes a form of the app, or a month. */
 async function plantRows() {
   const [upload] = await db<{ id: string }[]>`
-    insert into contact_uploads (org_id, survey_id, name, delimiter, first_line, has_header, rows)
-    values (${client.id}, ${second}, 'list.csv', ',', 1, true, 1)
+    insert into contact_uploads (org_id, survey_id, name, bytes, delimiter, first_line, has_header, rows)
+    values (${client.id}, ${second}, 'list.csv', 50, ',', 1, true, 1)
     returning id`;
   await db`
     insert into contact_upload_chunks (org_id, upload_id, place, chunk)

@@ -140,7 +140,14 @@ async function fillCampaignTables(db: Db, { org_id, survey_id, contact_id }: Con
   await db`insert into campaigns ${db({ org_id, survey_id, ...running })}`;
   await db`insert into campaign_batches ${db({ id: randomUUID(), org_id, campaign_id, mails: 1 })}`;
   await db`insert into campaign_contacts ${db({ org_id, survey_id, campaign_id, contact_id })}`;
-  const list = { name: 'list.csv', delimiter: ';', first_line: 1, has_header: true, rows: 1 };
+  const list = {
+    name: 'list.csv',
+    delimiter: ';',
+    first_line: 1,
+    has_header: true,
+    rows: 1,
+    bytes: 3,
+  };
   await db`insert into contact_uploads ${db({ id: upload_id, org_id, survey_id, ...list })}`;
   await db`insert into contact_upload_chunks ${db({ org_id, upload_id, place: 0, chunk: 'a;b' })}`;
   await db`
