@@ -100,7 +100,10 @@ async function fillEveryTable(db: Db) {
   await db`insert into link_visits ${db({ ...of, kind: 'view', method: 'GET', score: 9 })}`;
   await db`insert into mails ${db({ ...of, request_id: randomUUID(), email, month: '2026-03-01' })}`;
   await db`insert into blocked_mails ${db({ org_id, survey_id, email, ...reason })}`;
-  await db`insert into suppressions ${db({ org_id, email: email.toLowerCase(), kind: 'unsubscribed' })}`;
+  const address = { org_id, email: email.toLowerCase(), kind: 'unsubscribed' };
+  await db`insert into suppressions ${db(address)}`;
+  const lifted = { id: randomUUID(), by_hand: false, created_at: new Date(), consent: 'by phone' };
+  await db`insert into lifted_suppressions ${db({ ...address, ...lifted })}`;
   await db`
     insert into mailbox_messages ${db({ mail_from: 'a@b.test', rcpt_to: email, subject: 's', raw: bytes })}`;
   await addDeliveries(db, { org_id, webhook_id });
