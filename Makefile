@@ -79,8 +79,13 @@ faults: $(installed)
 drills: dist/askback
 	@$(tsx) test/drills/run.ts $(only)
 
-## binary: dist/askback, one executable with Node, the program and Postgres inside
+## binary: dist/askback, one executable with Node, the program and Postgres inside; POSTGRES=DIR takes another Postgres 18
 binary: dist/askback
+
+# Another Postgres is not seen by its time: it is always built anew.
+ifdef POSTGRES
+.PHONY: dist/askback
+endif
 
 dist/askback: $(installed) $(shell find src sql ops/build ops/vendor -type f)
 	@$(tsx) ops/build/binary.ts

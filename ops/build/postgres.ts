@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import {
   type ArchiveRecord,
   checksum,
   fromCheckout,
+  fromFolder,
   pack,
 } from '../../src/lib/embedded-postgres/archive.ts';
 
@@ -11,7 +13,8 @@ const idLength = 12;
 
 /** The embedded Postgres as one compressed file. Kept: compressing it takes most of a minute. */
 export function packPostgres(): { archive: string; record: string } {
-  const distribution = fromCheckout();
+  const folder = process.env['POSTGRES'];
+  const distribution = folder ? fromFolder(folder, postgresVersionOf(folder)) : fromCheckout();
   const contents = distribution.open();
   const fingerprint = checksum(Buffer.from(JSON.stringify(contents.manifest))).slice(0, idLength);
   const id = `${distribution.id}-${fingerprint}`;
@@ -25,4 +28,11 @@ export function packPostgres(): { archive: string; record: string } {
   const written: ArchiveRecord = { id, sha256: checksum(readFileSync(archive)) };
   writeFileSync(record, JSON.stringify(written));
   return { archive, record };
+}
+
+export function postgresVersionOf(folder: string): string {
+  const printed = execFileSync(`${folder}/bin/postgres`, ['--version'], { encoding: 'utf8' });
+  const version = printed.match(/ (18\.\d+)/)?.[1];
+  if (version) return version;
+  throw new Error(`POSTGRES must be a folder with PostgreSQL 18, and it has ${printed.trim()}`);
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { bundle } from './bundle.ts';
 import { embeddedPostgres, manifestOf, nodePackage, postgresLibraries } from './notices.ts';
+import { postgresVersionOf } from './postgres.ts';
 
 /**
  * Everything that the executable contains, as CycloneDX 1.6 (https://cyclonedx.org). The same sources make the
@@ -49,7 +50,10 @@ export function billOfMaterials(packages: readonly string[]) {
 function platformComponents(): Component[] {
   const node = manifestOf(nodePackage());
   // The package's version is the server's with a build number of its own: 18.4.0-beta.17 is 18.4.
-  const [postgres] = manifestOf(embeddedPostgres()[0]!).version.split('.0-');
+  const folder = process.env['POSTGRES'];
+  const [postgres] = folder
+    ? [postgresVersionOf(folder)]
+    : manifestOf(embeddedPostgres()[0]!).version.split('.0-');
   return [
     {
       type: 'platform',

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import {
   chmodSync,
+  existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -126,28 +128,39 @@ function packageFolder(name: string): string {
   }
 }
 
+/** From a folder with `bin`, `lib` and `share/postgresql`, such as another build of Postgres. */
+export function fromFolder(folder: string, version: string): Distribution {
+  return { id: version, open: () => openPackage(folder) };
+}
+
 function openPackage(native: string): Contents {
   const read = ({ path }: { path: string }) => readFileSync(join(native, path));
-  const paths = readdirSync(native, { recursive: true, encoding: 'utf8' })
-    .filter((path) => needed(path) && statSync(join(native, path)).isFile())
-    .sort();
+  const present = readdirSync(native, { recursive: true, encoding: 'utf8' }).filter(needed).sort();
+  const isLink = (path: string) => lstatSync(join(native, path)).isSymbolicLink();
+  const paths = present.filter((path) => !isLink(path) && statSync(join(native, path)).isFile());
   const files = paths.map((path): PackedFile => {
     const bytes = read({ path });
     const executable = path.startsWith('bin/');
     return { path, executable, size: bytes.length, sha256: checksum(bytes) };
   });
-  // npm packages cannot hold links: this one lists them in a file.
-  const listed = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
-    source: string;
-    target: string;
-  }[];
-  const links = listed
+  const links = present
+    .filter(isLink)
+    .map((path) => ({ path, target: readlinkSync(join(native, path)) }))
+    .filter(({ target }) => !target.includes('/'));
+  return { manifest: { files, links: [...links, ...listedLinks(native)] }, read };
+}
+
+/** npm packages cannot hold links: the one with Postgres lists them in a file. */
+function listedLinks(native: string) {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return [];
+  const listed = JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[];
+  return listed
     .map(({ source, target }) => ({
       path: target.replace(/^native\//, ''),
       target: basename(source),
     }))
     .filter(({ path }) => needed(path));
-  return { manifest: { files, links }, read };
 }
 
 const wanted = [/^bin\/(initdb|postgres)$/, /^lib\/.*\.(so|dylib)[.\d]*$/, /^share\/postgresql\//];

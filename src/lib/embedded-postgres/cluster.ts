@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   existsSync,
   mkdtempSync,
@@ -22,7 +22,6 @@ export const clusterOf = ({ path }: Pick<DataFolder, 'path'>) => join(path, 'clu
 export async function ensureCluster(folder: DataFolder, options: ClusterOptions): Promise<string> {
   const cluster = clusterOf(folder);
   if (!existsSync(cluster)) await makeCluster(folder, options);
-  refuseOtherVersion(cluster, options.runtime);
   writeSettings(folder, cluster, options);
   return cluster;
 }
@@ -81,14 +80,27 @@ async function run(folder: DataFolder, program: string, args: string[], input = 
 /** Nothing of our own environment (its secrets, its PG* settings) reaches the server. */
 export const serverEnvironment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
 
-function refuseOtherVersion(cluster: string, runtime: string) {
+/** The settings of a cluster are for this version and newer ones. */
+const oldestRuntime = 18;
+
+export function refuseUnfitRuntime(cluster: string, runtime: string) {
+  const version = execFileSync(`${runtime}/bin/postgres`, ['--version'], {
+    encoding: 'utf8',
+    env: serverEnvironment,
+  });
+  const ours = version.match(/ (\d+)/)?.[1];
+  if (Number(ours) < oldestRuntime) {
+    throw new Refusal(
+      'unavailable',
+      `ASKBACK_POSTGRES_DIR: ${runtime} is PostgreSQL ${ours}, and a data folder needs ${oldestRuntime} or newer`,
+    );
+  }
+  if (!existsSync(cluster)) return;
   const made = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
-  const catalog = readFileSync(join(runtime, 'share/postgresql/postgres.bki'), 'utf8');
-  const ours = catalog.match(/^# PostgreSQL (\d+)/)?.[1];
   if (made === ours) return;
   throw new Refusal(
     'unavailable',
-    `the data folder was made by PostgreSQL ${made} and this program carries PostgreSQL ${ours}: back it up with the version that made it and restore that backup into an empty folder`,
+    `the data folder was made by PostgreSQL ${made} and this program runs PostgreSQL ${ours}: back it up with the version that made it and restore that backup into an empty folder`,
   );
 }
 

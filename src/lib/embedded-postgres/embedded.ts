@@ -1,11 +1,11 @@
-import { chmodSync, existsSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, realpathSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../../errors.ts';
 import { ensureRuntime, ownDistribution, removeOtherRuntimes, runtimeOf } from './archive.ts';
-import { clusterOf, ensureCluster } from './cluster.ts';
+import { clusterOf, ensureCluster, refuseUnfitRuntime } from './cluster.ts';
 import {
   accountWarning,
   asSentence,
@@ -16,7 +16,14 @@ import {
   prepareFolder,
 } from './folder.ts';
 import { type Lock, openLock, waitFor } from './lock.ts';
-import { adoptServer, findServer, type Server, startServer, stopServer } from './server.ts';
+import {
+  adoptServer,
+  findServer,
+  quitServer,
+  type Server,
+  startServer,
+  stopServer,
+} from './server.ts';
 
 const turnSeconds = 90;
 
@@ -26,6 +33,8 @@ export type EmbeddedOptions = {
   say: (sentence: string) => void;
   /** Off for tests: quicker, and a crash of the machine may lose everything. */
   durable?: boolean;
+  /** A Postgres that is installed on this machine, run in place of the embedded one: the folder of `bin/postgres`. */
+  postgresDir?: string | null;
   /** Only the server runs as an unprivileged account; this process stays root. */
   keepRoot?: boolean;
 };
@@ -87,32 +96,59 @@ async function useServer(folder: DataFolder, options: EmbeddedOptions, locks: Lo
   const turn = openLock(folder, 'start');
   const users = openLock(folder, 'users');
   locks.push(turn, users);
+  let server: Server | undefined;
+  // A process that ends before it could stop the server leaves none behind that nobody uses.
+  const quit = () => {
+    const pid = server?.pid ?? findServer(clusterOf(folder))?.pid;
+    if (pid && turn.tryExclusive() && users.tryExclusive()) quitServer(pid);
+  };
+  const forget = () => process.off('exit', quit);
   try {
     await waitFor(turn.tryExclusive, 'starting or stopping Postgres', turnSeconds);
-    const server = await bringUp(folder, options, users);
+    process.on('exit', quit);
+    server = await bringUp(folder, options, users);
+    void server.gone.then(forget, forget);
     turn.release();
-    return usage(folder, server, { turn, users, all: locks });
+    return usage(folder, server, { turn, users, all: locks, forget });
   } catch (error) {
+    forget();
     for (const lock of locks) lock.close();
     throw asSentence(error, `the data folder ${folder.path}`);
   }
 }
 
-async function bringUp(folder: DataFolder, { say, durable = true }: EmbeddedOptions, users: Lock) {
-  const distribution = ownDistribution();
+async function bringUp(
+  folder: DataFolder,
+  { say, durable = true, postgresDir }: EmbeddedOptions,
+  users: Lock,
+) {
+  const distribution = postgresDir ? undefined : ownDistribution();
   const cluster = clusterOf(folder);
-  const runtime = runtimeOf(folder, distribution.id);
+  const runtime = distribution
+    ? runtimeOf(folder, distribution.id)
+    : installedRuntime(postgresDir!);
   if (users.tryExclusive()) await stopOtherVersion(cluster, runtime);
   users.tryShared();
   const running = await adoptServer(cluster);
   if (running) return running;
 
   if (!existsSync(cluster)) say(`making a Postgres in ${folder.path} (a moment, once)`);
-  ensureRuntime(folder, distribution);
+  if (distribution) ensureRuntime(folder, distribution);
+  refuseUnfitRuntime(cluster, runtime);
   removeOtherRuntimes(folder, runtime);
   const socketFolder = makeSocketFolder(folder);
   await ensureCluster(folder, { runtime, socketFolder, durable });
   return await startServer(folder, { runtime, cluster });
+}
+
+function installedRuntime(folder: string): string {
+  if (existsSync(join(folder, 'bin/postgres')) && existsSync(join(folder, 'bin/initdb'))) {
+    return realpathSync(folder);
+  }
+  throw new Refusal(
+    'unavailable',
+    `ASKBACK_POSTGRES_DIR: ${folder} has no bin/postgres and bin/initdb`,
+  );
 }
 
 async function stopOtherVersion(cluster: string, runtime: string) {
@@ -125,7 +161,7 @@ async function stopOtherVersion(cluster: string, runtime: string) {
 function usage(
   folder: DataFolder,
   server: Server,
-  { turn, users, all }: { turn: Lock; users: Lock; all: Lock[] },
+  { turn, users, all, forget }: { turn: Lock; users: Lock; all: Lock[]; forget: () => void },
 ): Embedded {
   let leaving: Promise<void> | undefined;
   const leave = async () => {
@@ -137,6 +173,7 @@ function usage(
         // A process that serves may write no files, and leaves the empty folder.
       }
     }
+    forget();
     for (const lock of all) lock.close();
   };
   return {

@@ -17,7 +17,8 @@ import { serverEnvironment, serverRefusal } from './cluster.ts';
 import { chownTo, type DataFolder, socketName, spawnIdentity } from './folder.ts';
 
 const startSeconds = 60;
-const stopSeconds = 30;
+/** Less than a process that serves has for its end, with time for what stops before. */
+const stopSeconds = 12;
 const pollMs = 5;
 const watchMs = 500;
 const stopPollMs = 20;
@@ -63,6 +64,9 @@ export async function stopServer(server: Server) {
   await Promise.race([server.gone, untilGone(server, stopPollMs)]);
   clearTimeout(late);
 }
+
+/** Ends a server at once: it recovers at its next start. */
+export const quitServer = (pid: number) => signal(pid, 'SIGQUIT');
 
 type Log = { fd: number; path: string; from: number };
 

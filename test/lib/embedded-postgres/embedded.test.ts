@@ -145,3 +145,24 @@ test('the exit is reported to the process that serves when the server dies', asy
     /^exit the embedded Postgres has ended; .*postgres\.log says why$/,
   );
 });
+
+test('a server runs from an installed Postgres in place of the embedded one', async (t) => {
+  const installed = dataFolder(t, 'installed');
+  await (await serveFrom(installed)).stop();
+  const postgresDir = join(installed, 'postgres-18.4.0-beta.17');
+  const dataDir = dataFolder(t);
+  const embedded = await serveFrom(dataDir, { postgresDir });
+  assert.equal(await ask(embedded.url, '1'), 1);
+  assert.equal(serverIn(dataDir)?.executable, `${postgresDir}/bin/postgres`);
+  assert.equal(existsSync(join(dataDir, 'postgres-18.4.0-beta.17')), false);
+  await embedded.stop();
+  const nowhere = serveFrom(dataDir, { postgresDir: dataDir });
+  await assert.rejects(nowhere, { message: /ASKBACK_POSTGRES_DIR: .* has no bin\/postgres/ });
+});
+
+test('a process that exits without stopping its server leaves none behind', async (t) => {
+  const dataDir = dataFolder(t);
+  const holder = await hold(t, dataDir);
+  await end(holder, 'SIGUSR2');
+  await until('the server is gone', async () => serverIn(dataDir) === undefined);
+});

@@ -17,6 +17,7 @@ try {
     await embedded.stop();
     process.exit(0);
   });
+  process.once('SIGUSR2', () => process.exit(1));
   setInterval(() => {}, 60_000);
   console.log(`ready ${embedded.url} ${process.getuid?.()}`);
 } catch (error) {
