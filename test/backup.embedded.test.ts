@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -91,4 +99,14 @@ test('a backup is not overwritten by another, nor restored over existing data', 
   assert.equal(missing.code, 1);
   assert.ok(!existsSync(join(home, 'nothing')));
   assert.equal((await askback(['restore'], fresh)).code, 2);
+});
+
+test('a backup that is refused leaves no secret key behind', async () => {
+  const damaged = join(home, 'damaged');
+  const bytes = readFileSync(file);
+  writeFileSync(damaged, bytes.subarray(0, bytes.length - 100));
+  const empty = deployment('damaged-data');
+  const refused = await askback(['restore', damaged], empty);
+  assert.equal(refused.code, 1, refused.stderr);
+  assert.ok(!existsSync(join(home, 'damaged-data/secret.key')));
 });

@@ -8,7 +8,7 @@ import { type Archive, backup } from '../lib/backup/backup.ts';
 import { restore } from '../lib/backup/restore.ts';
 import { command, flag, option, optional, UsageError } from '../lib/cli/command.ts';
 import { writeTextFile } from '../lib/cli/files.ts';
-import { placeSecretKey, readSecretKey } from '../lib/crypto/secrets.ts';
+import { placeSecretKey, readSecretKey, refuseOtherKey } from '../lib/crypto/secrets.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
 import { listAssets, readAsset } from '../lib/process/lifecycle.ts';
@@ -97,12 +97,11 @@ async function fill(tools: CommandTools, file: string) {
   try {
     await refuseUnfitPostgres(db);
     await prepareQueue(db, sessions);
-    const keepKey = (key: Buffer) => {
-      if (!config.secretKey) placeSecretKey(dataDir, key);
-    };
+    const isKept = !config.secretKey;
     return await restore(db, file, {
       archive,
-      keepKey,
+      checkKey: (key) => isKept && refuseOtherKey(dataDir, key),
+      keepKey: (key) => isKept && placeSecretKey(dataDir, key),
       afterwards: [giveUpAfterRestore, recordRestore],
     });
   } finally {

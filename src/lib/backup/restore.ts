@@ -1,9 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createZstdDecompress } from 'node:zlib';
-import type postgres from 'postgres';
 import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
-import type { Db, Sql } from '../db/db.ts';
+import { type Db, inTransaction, type Sql } from '../db/db.ts';
 import { migrate, readMigrations } from '../db/migrate.ts';
 import { addJobs } from '../queue/enqueue.ts';
 import { type Archive, Header, listTables, Mark, queue, type Table } from './backup.ts';
@@ -13,7 +12,9 @@ const maxLine = 64 * 1024 * 1024;
 
 type RestoreOptions = {
   archive: Archive;
-  /** Keeps the secret key that came with the backup, before anything is written. */
+  /** Refuses the secret key that came with the backup where there is another one. */
+  checkKey: (key: Buffer) => void;
+  /** Keeps that key, once the whole file has been read. */
   keepKey: (key: Buffer) => void;
   /** Changes to the restored rows, in the same transaction. */
   afterwards: readonly ((tx: Sql) => Promise<void>)[];
@@ -26,28 +27,25 @@ type RestoreOptions = {
 export async function restore(
   db: Db,
   file: string,
-  { archive, keepKey, afterwards }: RestoreOptions,
+  { archive, checkKey, keepKey, afterwards }: RestoreOptions,
 ) {
   const lines = readLines(file);
   const header = parseLine(Header, await next(lines));
   if (header.backup_of !== archive.program) throw unusable(`it is a backup of ${header.backup_of}`);
   await prepareSchema(db, header, archive);
   const tables = await listTables(db, archive.except);
-  if (header.secret_key) keepKey(Buffer.from(header.secret_key, 'base64'));
+  const key = header.secret_key ? Buffer.from(header.secret_key, 'base64') : undefined;
+  if (key) checkKey(key);
 
-  const session = await db.reserve();
-  try {
-    await session`begin`;
-    const rows = await fill(session, tables, lines);
+  const rows = await inTransaction(db, async (tx) => {
+    const filled = await fill(tx, tables, lines);
     if ((await read(lines)) !== undefined) throw unusable(foreign);
-    for (const step of afterwards) await step(session);
-    await session`commit`;
-    await migrate(db);
-    return { rows, created_at: header.created_at };
-  } finally {
-    await session`rollback`.catch(() => {});
-    session.release();
-  }
+    for (const step of afterwards) await step(tx);
+    if (key) keepKey(key);
+    return filled;
+  });
+  await migrate(db);
+  return { rows, created_at: header.created_at };
 }
 
 type Lines = AsyncGenerator<string, undefined>;
@@ -116,7 +114,7 @@ async function prepareSchema(db: Db, header: Header, archive: Archive) {
 }
 
 /** The triggers are disabled meanwhile: what they would compute comes with the backup. */
-async function fill(session: postgres.ReservedSql, tables: readonly Table[], lines: Lines) {
+async function fill(session: Sql, tables: readonly Table[], lines: Lines) {
   for (const { table } of tables) {
     await session`alter table ${session(table)} disable trigger user`;
   }
@@ -131,11 +129,7 @@ async function fill(session: postgres.ReservedSql, tables: readonly Table[], lin
   return rows;
 }
 
-async function fillTables(
-  session: postgres.ReservedSql,
-  tables: readonly Table[],
-  lines: Lines,
-): Promise<number> {
+async function fillTables(session: Sql, tables: readonly Table[], lines: Lines): Promise<number> {
   let rows = 0;
   let table: Table | undefined;
   let isQueue = false;
@@ -166,7 +160,7 @@ async function fillTables(
   }
 }
 
-async function insertRows(session: postgres.ReservedSql, { table, columns }: Table, rows: string) {
+async function insertRows(session: Sql, { table, columns }: Table, rows: string) {
   await session`
     insert into ${session(table)} (${session(columns)}) overriding system value
     select ${session(columns)}

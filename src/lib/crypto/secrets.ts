@@ -114,9 +114,12 @@ function writeKey(dataDir: string, name: string, key: Buffer) {
 
 /** Puts a restored key in its place. Another key that is there already is not replaced. */
 export function placeSecretKey(dataDir: string, key: Buffer) {
-  const existing = readSecretKey(dataDir);
-  if (!existing) return writeKey(dataDir, fileName, key);
-  if (existing.equals(key)) return;
+  refuseOtherKey(dataDir, key);
+  if (!readSecretKey(dataDir)) writeKey(dataDir, fileName, key);
+}
+
+export function refuseOtherKey(dataDir: string, key: Buffer) {
+  if (readSecretKey(dataDir)?.equals(key) ?? true) return;
   throw new Refusal(
     'conflict',
     `${join(dataDir, fileName)} is another key than the backup's: restore into an empty data directory`,
