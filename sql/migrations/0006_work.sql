@@ -1,18 +1,29 @@
 -- Processes that live, which what they claimed depends on.
 
 create table worker_pools (
-  pool_id    text primary key,
-  lock_key   bigint not null unique,
-  program    text,
-  started_at timestamptz not null default now()
+  pool_id      text primary key,
+  session      text not null,
+  session_role name not null,
+  program      text,
+  started_at   timestamptz not null default now()
 );
 
 comment on table worker_pools is
-  'The worker pool of a live process. It holds an advisory lock as long as it runs; the pool that gets the lock of a dead one takes over its jobs';
+  'The worker pool of a live process. A process takes over the jobs of pools whose session has ended';
 comment on column worker_pools.pool_id is 'the name it claims jobs and deliveries under';
-comment on column worker_pools.lock_key is 'the advisory lock';
+comment on column worker_pools.session is 'the application_name of the connection that lives as long as the pool';
+comment on column worker_pools.session_role is 'the role of that connection: another role can take its name, and not its role';
 comment on column worker_pools.program is 'the program of its process, with its version';
 comment on column worker_pools.started_at is 'when its process began to run jobs';
+
+-- Everybody sees the name and the role of a session.
+create function is_alive(pool worker_pools) returns boolean
+language sql stable
+return exists (
+  select
+  from pg_stat_activity
+  where datname = current_database() and application_name = pool.session and usename = pool.session_role
+);
 
 create table service_record (
   is_singleton boolean primary key default true check (is_singleton),
@@ -203,27 +214,6 @@ begin
 end
 $$;
 
--- A response keeps the properties that its contact has when it answers. The lock waits for an erasure that takes an
--- address out of them.
-create function keep_properties() returns trigger
-language plpgsql
-as $$
-begin
-  if new.properties is null then
-    select properties into new.properties
-    from contacts
-    where org_id = new.org_id and survey_id = new.survey_id and id = new.contact_id
-    for key share;
-  else
-    new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
-  end if;
-  return new;
-end
-$$;
-
-create trigger responses_keep_properties before insert on responses
-  for each row when (new.contact_id is not null or new.properties::text like '%@%')
-  execute function keep_properties();
 create trigger comments_hide_erased before insert or update of comment on responses
   for each row when (new.comment like '%@%') execute function hide_erased_in_comment();
 create trigger notes_hide_erased before insert or update of text on response_notes

@@ -52,14 +52,13 @@ const claims = (db: Db) =>
       select id, claimed_by from pending_deliveries where claimed_by is not null`,
   );
 
-/** The names whose holders' connections still hold their locks. */
+/** The names whose holders' connections still live. */
 async function living(db: Db): Promise<Set<string>> {
   const held = await patiently(
     () => db<{ pool_id: string }[]>`
       select pool_id
       from worker_pools
-      join pg_locks on locktype = 'advisory'
-        and lock_key = (classid::bigint << 32) | objid::bigint`,
+      where is_alive(worker_pools)`,
   );
   return new Set(held.map(({ pool_id }) => pool_id));
 }

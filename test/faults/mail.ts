@@ -41,7 +41,7 @@ async function ownDatabase(server: string): Promise<string> {
   await admin.end();
   const url = new URL(server);
   url.pathname = `/${name}`;
-  const db = connect(url.href, { connections: 1 });
+  const db = connect(url.href, { connections: 2 });
   await migrate(db);
   await db.end();
   await runMigrations({ connectionString: url.href });

@@ -21,8 +21,7 @@ const { db } = await testDatabase();
 
 async function pool() {
   const pool_id = `pool-${randomUUID()}`;
-  const lock_key = Math.floor(Math.random() * 1e9);
-  await db`insert into worker_pools ${db({ pool_id, lock_key })}`;
+  await db`insert into worker_pools ${db({ pool_id, session: 'none', session_role: 'none' })}`;
   return pool_id;
 }
 

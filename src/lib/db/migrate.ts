@@ -9,7 +9,6 @@ const folder = 'sql/migrations/';
 export const oldestPostgres = 15;
 const turkishLetters =
   "writes I in lower case as ı; make one of another locale, by `create database NAME template template0 locale 'C.UTF-8'`";
-const lockName = 'schema migrations';
 const lockPollMs = 50;
 /** A migration that waits for a lock holds up all that come behind it: it gives up, and the start is tried again. */
 const lockTimeout = '5s';
@@ -22,16 +21,31 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
   const identify = ({ name, sha256 }: Applied) => `${name} ${sha256}`;
   const applied = (await listApplied(db)).map(identify).sort().join();
   if (applied === migrations.map(identify).sort().join()) return [];
-  const session = await db.reserve();
+  return await withSchemaLock(db, async () => {
+    const session = await db.reserve();
+    try {
+      // An index on a big table takes as long as it takes.
+      await session`set statement_timeout = 0`;
+      return await applyMissing(session, migrations);
+    } finally {
+      await session`reset statement_timeout`.catch(() => {});
+      session.release();
+    }
+  });
+}
+
+/**
+ * Changes the schema of a database in one process at a time. The lock is on a table, because every role may take an
+ * advisory one; a transaction of its own holds it, because an index can be built concurrently only outside of one.
+ */
+export async function withSchemaLock<T>(db: Db, work: (holder: Sql) => Promise<T>): Promise<T> {
+  const holder = await db.reserve();
   try {
-    // An index on a big table takes as long as it takes.
-    await session`set statement_timeout = 0`;
-    await waitForLock(session);
-    return await applyMissing(session, migrations);
+    await waitForLock(holder);
+    return await work(holder);
   } finally {
-    await session`select pg_advisory_unlock(hashtext(${lockName}))`.catch(() => {});
-    await session`reset statement_timeout`.catch(() => {});
-    session.release();
+    await holder`rollback`.catch(() => {});
+    holder.release();
   }
 }
 
@@ -75,24 +89,32 @@ export async function refuseUnfitPostgres(sql: Sql) {
  * Asks again and again instead of blocking: a blocked lock holds a snapshot, and an index built
  * concurrently by another process would wait for that snapshot forever.
  */
-async function waitForLock(sql: Sql) {
+async function waitForLock(session: Sql) {
   for (;;) {
-    const { locked } = one(
-      await sql<{ locked: boolean }[]>`
-        select pg_try_advisory_lock(hashtext(${lockName})) as locked`,
-    );
-    if (locked) return;
+    try {
+      await session`
+        create table if not exists schema_migrations (
+          name       text primary key,
+          sha256     text not null,
+          applied_at timestamptz not null default now()
+        )`;
+      await session`begin`;
+      await session`set local idle_in_transaction_session_timeout = 0`;
+      // Conflicts with itself, and with no statement that reads or writes rows.
+      await session`lock table schema_migrations in share update exclusive mode nowait`;
+      return;
+    } catch (error) {
+      await session`rollback`;
+      if (!heldByAnother.includes(String((error as { code?: string }).code))) throw error;
+    }
     await sleep(lockPollMs);
   }
 }
 
+/** `nowait`; the table, or its type, that another process makes at the same time. */
+const heldByAnother = ['55P03', '42P07', '42710', '23505'];
+
 async function applyMissing(session: postgres.ReservedSql, migrations: Migration[]) {
-  await session`
-    create table if not exists schema_migrations (
-      name       text primary key,
-      sha256     text not null,
-      applied_at timestamptz not null default now()
-    )`;
   const applied = await listApplied(session);
   refuseNewerOrUnreleased(applied, migrations);
 

@@ -1,5 +1,6 @@
 import { runMigrations } from 'graphile-worker';
 import type { Db, Sql } from '../db/db.ts';
+import { withSchemaLock } from '../db/migrate.ts';
 import { type QueueAddress, urlOf } from './connections.ts';
 
 /**
@@ -46,14 +47,13 @@ export async function addJobs(sql: Sql, jobs: string) {
 
 /** Creates the schema of the queue, before the first process that runs jobs. A newer version is applied by the runner. */
 export async function prepareQueue(db: Db, address: QueueAddress) {
-  const session = await db.reserve();
-  try {
-    await session`select pg_advisory_lock(hashtext('queue schema'))`;
-    const [schema] =
-      await session`select where to_regclass('graphile_worker.migrations') is not null`;
-    if (!schema) await runMigrations({ connectionString: await urlOf(address) });
-  } finally {
-    await session`select pg_advisory_unlock(hashtext('queue schema'))`.catch(() => {});
-    session.release();
-  }
+  if (await hasQueue(db)) return;
+  await withSchemaLock(db, async (holder) => {
+    if (!(await hasQueue(holder))) await runMigrations({ connectionString: await urlOf(address) });
+  });
+}
+
+async function hasQueue(sql: Sql): Promise<boolean> {
+  const [schema] = await sql`select where to_regclass('graphile_worker.migrations') is not null`;
+  return schema !== undefined;
 }

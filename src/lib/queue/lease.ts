@@ -104,8 +104,9 @@ export async function holdLease(address: QueueAddress, log: Log, program: string
 }
 
 /**
- * A connection of its own that holds the advisory locks of names. When the process dies, however it dies, Postgres lets
- * go of the locks, and the process that then gets one may free what was claimed in its name.
+ * A connection of its own that names live with. When the process dies, however it dies, Postgres ends the connection, and
+ * any process may free what was claimed in these names. No advisory lock shows that it lives: every role of the database,
+ * such as a reporter, could take it.
  */
 export async function openSession(address: QueueAddress, log: Log, program: string) {
   const client = new pg.Client({
@@ -116,47 +117,44 @@ export async function openSession(address: QueueAddress, log: Log, program: stri
     query_timeout: answerTimeoutMs,
     keepAlive: true,
   });
+  const session = `askback jobs session ${randomBytes(idBytes).toString('base64url')}`;
   const lost = new Promise<void>((resolve) => client.once('end', resolve));
   client.on('error', (error) => log.debug({ err: error }, 'a jobs session broke'));
   await client.connect();
 
   /**
-   * The lock with the row: a row that others can see always belongs to a lock that is held. A machine that vanishes
-   * closes no connection: Postgres finds out in 15 s instead of 2 hours.
+   * The name with the row: a row that others can see belongs to a session that bears its name, until it ends or a pooler
+   * gives it to another client. A machine that vanishes closes no connection: Postgres finds out in 15 s instead of 2 hours.
    */
   async function register(poolId: string) {
     await client.query(
-      `with held as materialized (
-         select pg_advisory_lock($2),
+      `with named as materialized (
+         select set_config('application_name', $2, false) as session,
                 set_config('tcp_keepalives_idle', '5', false),
                 set_config('tcp_keepalives_interval', '5', false),
                 set_config('tcp_keepalives_count', '2', false)
        )
-       insert into worker_pools (pool_id, lock_key, program)
-       select $1, $2, $3
-       from held`,
-      [poolId, randomBytes(8).readBigInt64BE(), program],
+       insert into worker_pools (pool_id, session, session_role, program)
+       select $1, session, session_user, $3
+       from named`,
+      [poolId, session, program],
     );
   }
 
   /**
-   * Frees the jobs of pools whose process has died; returns whether there were any. The lock of a pool of our own must
-   * not be tried: a session gets its own lock again at once.
+   * Frees the jobs of pools whose process has died; returns whether there were any. A pool of our own may live on after
+   * the session that it was registered by.
    */
   async function sweep(alive: ReadonlySet<string>): Promise<boolean> {
-    const { rows } = await client.query<{ pool_id: string; lock_key: string; dead: boolean }>({
+    const { rows } = await client.query<{ pool_id: string }>({
       name: 'sweep', // prepared once: it is asked every second
-      text: `select pool_id, lock_key, pg_try_advisory_lock(lock_key) as dead
+      text: `select pool_id
              from worker_pools
-             where pool_id <> all($1)`,
+             where pool_id <> all($1) and not is_alive(worker_pools)`,
       values: [[...alive]],
     });
-    const dead = rows.filter((row) => row.dead);
-    if (dead.length === 0) return false;
-    await free(dead.map((row) => row.pool_id));
-    await client.query('select pg_advisory_unlock(key) from unnest($1::bigint[]) as key', [
-      dead.map((row) => row.lock_key),
-    ]);
+    if (rows.length === 0) return false;
+    await free(rows.map((row) => row.pool_id));
     return true;
   }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connect } from '../../../src/lib/db/db.ts';
 import { migrate, readMigrations, schemaState } from '../../../src/lib/db/migrate.ts';
+import { prepareQueue } from '../../../src/lib/queue/enqueue.ts';
 import { emptyDatabase } from '../../support/probe/database.ts';
 
 const future = { name: '9999_future.sql', text: 'create table future ()', sha256: 'f' };
@@ -63,4 +64,13 @@ test('a start that finds everything there writes nothing', async () => {
   assert.deepEqual(await migrate(reader), []);
   await assert.rejects(migrate(reader, [...readMigrations(), future]), { message: /read-only/ });
   await reader.end();
+});
+
+test('migrate goes on when another role holds every advisory lock', async (t) => {
+  const { db, url } = await emptyDatabase();
+  const other = connect(url, { connections: 1 });
+  t.after(() => other.end({ timeout: 1 }));
+  await other`select pg_advisory_lock(hashtext(name)) from unnest(${['schema migrations', 'queue schema']}::text[]) name`;
+  await prepareQueue(db, { url });
+  assert.equal((await migrate(db)).length, readMigrations().length);
 });

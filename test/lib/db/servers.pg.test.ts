@@ -76,7 +76,9 @@ test('after a crash of the primary, connections lead to the one that is promoted
   const { primary, addReplica } = await startCluster(t);
   const replica = await addReplica();
   const { db, route, url } = poolOf(t, primary, replica);
-  await db`create table worker_pools (pool_id text, lock_key bigint, program text)`;
+  await db`
+    create table worker_pools (pool_id text, session text, session_role name, program text)`;
+  await db`create function is_alive(worker_pools) returns boolean language sql return true`;
   const lease = await holdLease({ url, servers: route }, createLog({ level: 'fatal' }), 'test');
   t.after(() => lease.stop().catch(() => {}));
   assert.equal(await portOf(db), primary.port);

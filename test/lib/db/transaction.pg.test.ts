@@ -67,7 +67,7 @@ test('a statement of the service may take a minute, and a transaction be idle as
 
 test('a statement and an idle transaction end at the limits of their connection, a migration does not', async () => {
   const limits = { statementMs: 2000, idleInTransactionMs: 1000 };
-  const limited = connect(url, { connections: 1, limits });
+  const limited = connect(url, { connections: 2, limits });
   try {
     await assert.rejects(limited`select pg_sleep(30)`, { code: '57014' });
     const never = Promise.withResolvers<void>();

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { connect } from '../../../src/lib/db/db.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { enqueueDelivery, recordingTask, workerProcess, workOn } from '../../support/probe/jobs.ts';
 import { until } from '../../support/probe/until.ts';
@@ -53,4 +55,29 @@ test('a job that takes its process down three times runs a fourth time', async (
   await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task } });
 
   assert.equal((await runs.start(id)).job.attempt, 4);
+});
+
+test('jobs of a killed process go on when a session of another role bears its name', async (t) => {
+  const killed = await workerProcess(t, url);
+  const id = await enqueueDelivery(db);
+  await killed.started(id);
+  const role = `pretender_${randomUUID().replaceAll('-', '')}`;
+  await db`create role ${db(role)} login`;
+  const as = new URL(url);
+  as.username = role;
+  const pretender = connect(as.href, { connections: 1 });
+  t.after(async () => {
+    await pretender.end({ timeout: 1 });
+    await db`drop role ${db(role)}`;
+  });
+  const [pool] = await db<
+    { session: string }[]
+  >`select session from worker_pools where pool_id like 'lease-%'`;
+  await pretender`select set_config('application_name', ${pool!.session}, false)`;
+  const runs = recordingTask();
+  await workOn(t, { url, tasks: { 'webhooks.deliver': runs.task } });
+
+  await killed.kill();
+
+  await runs.start(id);
 });

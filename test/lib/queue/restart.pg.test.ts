@@ -120,7 +120,7 @@ test('a runner whose session is lost registers again and keeps its job in flight
   slow = await enqueueDelivery(db);
   await runs.start(slow);
 
-  await terminate(db, 'askback jobs session');
+  await terminate(db, 'askback jobs session%');
   await until('there is a new pool', async () => (await pools()).some((pool) => pool !== before));
   for (let round = 1; round <= 2; round++) {
     const next = await enqueueDelivery(db);

@@ -17,7 +17,7 @@ import { makeOrganization, makeWebhook } from './rows.ts';
 /** A worker pool that counts as alive as long as its row is there. */
 export async function makePool(db: Sql) {
   const pool_id = `pool-${randomUUID()}`;
-  await db`insert into worker_pools ${db({ pool_id, lock_key: Math.floor(Math.random() * 1e9) })}`;
+  await db`insert into worker_pools ${db({ pool_id, session: 'none', session_role: 'none' })}`;
   return pool_id;
 }
 

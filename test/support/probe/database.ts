@@ -59,7 +59,7 @@ async function build(admin: Db, name: string) {
   const draft = `${name}_draft`;
   await admin`drop database if exists ${admin(draft)} with (force)`;
   await admin`create database ${admin(draft)} template template1`;
-  const db = connect(urlOf(draft), { connections: 1 });
+  const db = connect(urlOf(draft), { connections: 2 });
   await prepareQueue(db, { url: urlOf(draft) });
   await migrate(db);
   await showJobs(db);
