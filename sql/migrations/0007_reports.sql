@@ -46,7 +46,7 @@ create view askback_reports.contacts with (security_barrier) as
 create view askback_reports.responses with (security_barrier) as
   select r.id, r.survey_id, s.name as survey_name, s.type as survey_type, r.contact_id,
          c.email as contact_email, c.name as contact_name,
-         r.properties,
+         coalesce(c.properties, r.properties) as properties,
          r.score, r.category, r.comment, r.language, r.source, r.held_reason is not null as held,
          a.sentiment as ai_sentiment, coalesce(a.themes, '{}') as ai_themes,
          a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.created_at
@@ -104,8 +104,44 @@ create view askback_reports.campaigns with (security_barrier) as
   where c.org_id = (select askback_reports.own_organization()) and c.kind = 'campaign'
   offset 0;
 
--- A role that connects, reads the views and can do nothing else. What it may set itself, such as the time limit, keeps an
--- honest tool from harm; what it may see does not depend on that.
+-- Functions of Postgres that every role may call and that do more than read: locks that others wait for, and large objects,
+-- which also "read only" transactions write.
+create function public.harmful_functions() returns setof regprocedure
+  language sql stable set search_path = pg_catalog, pg_temp
+  as $$
+    select p.oid::regprocedure
+    from pg_proc p
+    where p.pronamespace = 'pg_catalog'::regnamespace
+      and p.proname ~ '^(pg_(try_)?advisory_|lo_|lowrite$)'
+      and exists (
+        select
+        from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner)))
+        where grantee = 0 and privilege_type = 'EXECUTE'
+      )
+  $$;
+comment on function public.harmful_functions() is 'functions that do more than read, and that every role may call';
+
+-- Only the owner of these functions can take them from everybody: a superuser, as the role of the embedded Postgres is.
+create function forbid_harmful_functions() returns void
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+declare
+  harmful regprocedure;
+begin
+  for harmful in
+    select f
+    from public.harmful_functions() f
+    join pg_proc p on p.oid = f
+    where pg_has_role(p.proowner, 'usage')
+  loop
+    execute format('grant execute on function %s to %I', harmful, current_user);
+    execute format('revoke execute on function %s from public', harmful);
+  end loop;
+end $$;
+comment on function forbid_harmful_functions() is 'keeps every role but this one from functions that do more than read, where it may';
+
+-- A role that connects and reads the views. What it may set itself, such as the time limit, keeps an honest tool from
+-- harm; what it may see does not depend on that.
 create function create_reporter_role(role text, password text) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
   as $$
@@ -115,25 +151,54 @@ begin
   execute format('alter role %I set statement_timeout = %L', role, '60s');
   execute format('alter role %I set idle_in_transaction_session_timeout = %L', role, '60s');
   execute format('alter role %I set search_path = askback_reports', role);
+  if current_setting('is_superuser')::boolean then
+    execute format('alter role %I set temp_file_limit = %L', role, '1GB');
+  end if;
+  perform public.forbid_harmful_functions();
   execute format('grant usage on schema askback_reports to %I', role);
   execute format('grant select on all tables in schema askback_reports to %I', role);
   execute format('revoke temporary on database %I from public', current_database());
 end $$;
-comment on function create_reporter_role is 'makes a role that reads the views of askback_reports and nothing else';
+comment on function create_reporter_role is 'makes a role that reads the views of askback_reports';
 
--- Its connections end with it.
+-- Commit it before what follows: nothing that the role has left behind may bring its access back.
+create function disable_reporter_role(role text) returns void
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+begin
+  execute format('alter role %I nologin password null', role);
+  execute format('grant %I to %I', role, current_user);
+end $$;
+comment on function disable_reporter_role is 'lets a reporter make no new connections, and this role end its old ones';
+
+create function end_reporter_sessions(role text) returns void
+  language sql set search_path = pg_catalog, pg_temp
+  as $$ select pg_terminate_backend(pid, 5000) from pg_stat_activity where usename = role $$;
+comment on function end_reporter_sessions is 'ends the connections of a reporter';
+
+-- Each large object takes a lock: they go in portions, each in a transaction of its own.
+create function delete_large_objects(role text, most integer) returns bigint
+  language sql set search_path = pg_catalog, pg_temp
+  as $$
+    select count(lo_unlink(oid))
+    from (
+      select o.oid
+      from pg_largeobject_metadata o
+      join pg_roles r on r.oid = o.lomowner
+      where r.rolname = role
+      limit most
+    ) own
+  $$;
+comment on function delete_large_objects is 'deletes some of the large objects of a role';
+
 create function drop_reporter_role(role text) returns void
   language plpgsql set search_path = pg_catalog, pg_temp
   as $$
 begin
-  if not exists (select from pg_roles where rolname = role) then
-    return;
-  end if;
-  execute format('alter role %I nologin', role);
-  perform pg_terminate_backend(pid) from pg_stat_activity where usename = role;
   execute format('drop owned by %I', role);
   execute format('drop role %I', role);
 end $$;
 comment on function drop_reporter_role is 'drops a role that create_reporter_role has made';
 
-revoke execute on function create_reporter_role, drop_reporter_role from public;
+revoke execute on function create_reporter_role, disable_reporter_role, end_reporter_sessions, delete_large_objects,
+  drop_reporter_role, forbid_harmful_functions from public;

@@ -1,16 +1,26 @@
 import { commandActor } from '../audit/acts.ts';
-import { databaseCommand, listCommand } from '../command-tools.ts';
-import { id, Name, option, optional } from '../lib/cli/command.ts';
+import { databaseCommand, listCommand, orgOption } from '../command-tools.ts';
+import { Refusal } from '../errors.ts';
+import { flag, Name, option, optional } from '../lib/cli/command.ts';
+import { warnOfPatchLevel } from '../lib/db/patch-level.ts';
 import { createReporter, listReporters, reporterUrl, revokeReporter } from './reporters.ts';
 
 const create = databaseCommand({
   name: 'reporter create',
   does: 'makes a role of Postgres that reads the reports of one organization, and shows its address once',
   options: {
-    org: id('the organization whose rows it sees'),
+    org: orgOption('the organization whose rows it sees'),
     name: optional(Name, 'N', 'what it is for'),
+    'accept-risk': flag('also on a Postgres with known vulnerabilities'),
   },
-  async run(db, { org, name }, { tools, config, databaseUrl }) {
+  async run(db, { org, name, 'accept-risk': acceptRisk }, { tools, config, databaseUrl }) {
+    const outdated = acceptRisk ? undefined : await warnOfPatchLevel(db);
+    if (outdated) {
+      throw new Refusal(
+        'forbidden',
+        `${outdated}. On this server a reporter can end Postgres with one select, and perhaps run code in it. --accept-risk makes the reporter all the same`,
+      );
+    }
     const made = await createReporter(db, { orgId: org, name, actor: commandActor() });
     const url = reporterUrl(databaseUrl, made.role_name, made.password);
     if (!config.databaseUrl) {

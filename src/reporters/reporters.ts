@@ -26,7 +26,22 @@ export async function createReporter(db: Db, { orgId, name: given, actor }: NewR
   return { ...row, password };
 }
 
+const largeObjectsAtOnce = 1000;
+
+/** First its access, for good; then what it has made, which may be much; then the role. Can be called again. */
 export async function revokeReporter(db: Db, name: string, actor: Actor) {
+  const [reporter] = await db<{ role_name: string; usable: boolean }[]>`
+    -- all organizations
+    select role_name, exists (select from pg_roles where rolname = role_name) as usable
+    from reporters
+    where name = ${name}`;
+  if (!reporter) throw notFound('reporter');
+  const { role_name, usable } = reporter;
+  if (usable) {
+    await db`select disable_reporter_role(${role_name})`;
+    await db`select end_reporter_sessions(${role_name})`;
+    while (await deleteLargeObjects(db, role_name));
+  }
   return await inTransaction(db, async (tx) => {
     const [row] = await tx<ReporterRow[]>`
       -- all organizations
@@ -34,11 +49,31 @@ export async function revokeReporter(db: Db, name: string, actor: Actor) {
       where name = ${name}
       returning org_id, name, role_name, created_at`;
     if (!row) throw notFound('reporter');
-    await tx`select drop_reporter_role(${row.role_name})`;
+    if (usable) await tx`select drop_reporter_role(${role_name})`;
     const target = { kind: 'reporter', id: name };
     await recordAct(tx, { orgId: row.org_id, actor, act: 'reporter.revoked', target });
     return row;
   });
+}
+
+async function deleteLargeObjects(sql: Sql, role: string): Promise<boolean> {
+  const { deleted } = one(
+    await sql<{ deleted: number }[]>`
+      select delete_large_objects(${role}, ${largeObjectsAtOnce})::int as deleted`,
+  );
+  return deleted > 0;
+}
+
+/** How many functions that do more than read a reporter may call, while there are reporters. */
+export async function countHarmfulFunctions(sql: Sql): Promise<number> {
+  const { functions } = one(
+    await sql<{ functions: number }[]>`
+      -- all organizations
+      select count(*)::int as functions
+      from harmful_functions()
+      where exists (select from reporters)`,
+  );
+  return functions;
 }
 
 export function reporterUrl(databaseUrl: string, role: string, password: string): string {

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { commandActor } from '../../src/audit/acts.ts';
 import { connect, type Db } from '../../src/lib/db/db.ts';
-import { createReporter, reporterUrl, revokeReporter } from '../../src/reporters/reporters.ts';
+import { warnOfPatchLevel } from '../../src/lib/db/patch-level.ts';
+import {
+  countHarmfulFunctions,
+  createReporter,
+  reporterUrl,
+  revokeReporter,
+} from '../../src/reporters/reporters.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import {
   makeContact,
@@ -319,16 +325,67 @@ test('the address of a reporter is that of the first host, with its own role and
   );
 });
 
+test('reporter create refuses a Postgres with known vulnerabilities', async (t) => {
+  const run = commandRunner({ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey });
+  const outdated = await warnOfPatchLevel(db);
+  const name = `risk-${crypto.randomUUID()}`;
+  t.after(() => revokeReporter(db, name, actor).catch(() => {}));
+  const { code, stderr } = await run('reporter', 'create', '--org', own.id, '--name', name);
+  assert.equal(code, outdated ? 1 : 0);
+  if (outdated) assert.match(stderr, /has vulnerabilities that .* closes.*--accept-risk/);
+});
+
+test('a reporter takes no advisory lock and writes no large object', async () => {
+  await reporter`set default_transaction_read_only = off`;
+  const attempts = [
+    () => reporter`select pg_advisory_lock(1)`,
+    () => reporter`select pg_try_advisory_xact_lock_shared(1, 2)`,
+    () => reporter`select lo_from_bytea(0, 'x')`,
+    () => reporter`select lo_create(0)`,
+  ];
+  for (const attempt of attempts) {
+    await assert.rejects(async () => await attempt(), { code: '42501' }, String(attempt));
+  }
+  assert.equal(await countHarmfulFunctions(db), 0);
+});
+
+test('a reporter that made many large objects is revoked', async () => {
+  const leaving = await open(own.id);
+  // As on a server where the role of the service may not forbid it.
+  await db`grant execute on function lo_create(oid) to ${db(leaving.role)}`;
+  await leaving.reporter`set default_transaction_read_only = off`;
+  await leaving.reporter`select count(lo_create(0)) from generate_series(1, 20015)`;
+  await revokeReporter(db, leaving.name, actor);
+  assert.equal((await db`select from pg_roles where rolname = ${leaving.role}`).length, 0);
+});
+
+test('a reporter whose role cannot be dropped has no access any more', async () => {
+  const leaving = await open(own.id);
+  await leaving.reporter`select 1`;
+  const second = await testDatabase();
+  await second.db`create table held (id int)`;
+  await second.db`grant select on held to ${second.db(leaving.role)}`;
+  await assert.rejects(revokeReporter(db, leaving.name, actor), { code: '2BP01' });
+  await assert.rejects(async () => await leaving.reporter`select 1`);
+  const [{ login }] = (await db`
+    select rolcanlogin as login from pg_roles where rolname = ${leaving.role}`) as unknown as [
+    { login: boolean },
+  ];
+  assert.equal(login, false);
+  await second.db`drop table held`;
+  await revokeReporter(db, leaving.name, actor);
+});
+
 test('reporter commands make, list and revoke reporters', async () => {
   const run = commandRunner({ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey });
   const name = `metabase-${crypto.randomUUID()}`;
-  const create = ['reporter', 'create', '--org', own.id, '--name', name];
+  const create = ['reporter', 'create', '--org', own.id, '--name', name, '--accept-risk'];
   const { stdout } = await run(...create);
   const asTool = connect(stdout.trimEnd().split('\n').at(-1)!, { connections: 1 });
   assert.deepEqual([...(await asTool`select name from surveys`)], [{ name: 'larkspur' }]);
   await asTool.end();
   assert.match((await run(...create)).stderr, /there is a reporter named metabase-\S+ already/);
-  const nowhere = await run('reporter', 'create', '--org', crypto.randomUUID());
+  const nowhere = await run('reporter', 'create', '--org', crypto.randomUUID(), '--accept-risk');
   assert.match(nowhere.stderr, /organization not found/);
   await db`insert into reporters ${db({ org_id: own.id, name: 'gone', role_name: `gone_${name}` })}`;
   const listed = (await run('reporter', 'list')).stdout;
