@@ -1,10 +1,15 @@
+import * as v from 'valibot';
 import { notFound, Refusal } from './errors.ts';
 import {
+  type Command,
   type CommandAnswer,
   columns,
   command,
   type Definition,
+  type Option,
   type Options,
+  optional,
+  UsageError,
   type Values,
 } from './lib/cli/command.ts';
 import { readTextFile } from './lib/cli/files.ts';
@@ -33,22 +38,51 @@ type DatabaseDefinition<O extends Options, Answer = CommandAnswer | undefined> =
   'run'
 > & { run: (db: Db, values: Values<O>, context: Context) => Promise<Answer> };
 
-/** Declares a command that does nothing but work in the database. */
-export const databaseCommand = <const O extends Options>(definition: DatabaseDefinition<O>) =>
-  command<CommandTools, O>({
+/** Declares a command that does nothing but work in the database. Its option `org` becomes the id of an organization. */
+export const databaseCommand = <const O extends Options>(definition: DatabaseDefinition<O>) => {
+  const declared: Command<CommandTools> = command<CommandTools, O>({
     ...definition,
     run: (tools, values) =>
-      inDatabase(tools, (db, config, databaseUrl) =>
-        definition.run(db, values, { tools, config, databaseUrl }),
-      ),
+      inDatabase(tools, async (db, config, databaseUrl) => {
+        const { org: name } = values as { org?: string };
+        const org = name === undefined ? name : await findOrgId(db, name, declared.usage);
+        return await definition.run(db, { ...values, org } as Values<O>, {
+          tools,
+          config,
+          databaseUrl,
+        });
+      }),
   });
+  return declared;
+};
+
+/** An organization by its id or slug, which may be left out where there is one. */
+export const orgOption = (does: string) =>
+  ({ schema: v.optional(v.string(), ''), value: 'ORG', does }) satisfies Option;
+
+/** The same where leaving it out means none. */
+export const optionalOrgOption = (does: string) => optional(v.string(), 'ORG', does);
+
+/** The id of the organization that the option `org` of a command names. */
+export async function findOrgId(sql: Sql, name: string, usage: string): Promise<string> {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from organizations
+    where ${name.toLowerCase()} in ('', id::text, slug)
+    limit 2`;
+  if (rows.length === 0) throw notFound('organization');
+  if (rows.length > 1) {
+    throw new UsageError('--org is required, because there are several organizations', usage);
+  }
+  return rows[0]!.id;
+}
 
 type ListDefinition<O extends Options, Row> = DatabaseDefinition<O, readonly Row[]> & {
   head: readonly string[];
   cells: (row: Row) => readonly unknown[];
 };
 
-/** Declares a command that prints rows as a table; with the option `org`, of an organization that must exist. */
+/** Declares a command that prints rows as a table. */
 export const listCommand = <const O extends Options, Row>({
   run,
   head,
@@ -58,17 +92,10 @@ export const listCommand = <const O extends Options, Row>({
   databaseCommand<O>({
     ...definition,
     async run(db, values, context) {
-      const { org } = values as { org?: string };
-      if (org !== undefined) await requireOrganization(db, org);
       const rows = await run(db, values, context);
       return { data: rows, text: columns([head, ...rows.map(cells)]) };
     },
   });
-
-export async function requireOrganization(sql: Sql, id: string) {
-  const [row] = await sql`select from organizations where id = ${id}`;
-  if (!row) throw notFound('organization');
-}
 
 /** Finds the organization of a row that the operator names by its id alone. */
 export async function organizationOf(

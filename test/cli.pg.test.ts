@@ -69,7 +69,6 @@ const wrong: [words: string[], complaint: RegExp][] = [
     /^--audience goes with --type nps only$/,
   ],
   [['org', 'update', '--id', unknownId, '--ai', '--no-ai'], /contradict each other$/],
-  [['key', 'create', '--org', 'x', '--name', 'k'], /^--org must be a UUID$/],
   [['key', 'create', '--org', unknownId, '--name', 'k', '--permission', 'all'], /read, write$/],
   [['key', 'create', '--org', unknownId, '--name', 'k', '--expires-at', 'soon'], /ISO 8601/],
   [
@@ -291,4 +290,24 @@ test('check-config shows the settings in force by name, hides secrets, and warns
   assert.equal(settings.DATABASE_URL, 'postgres://me:***@db.example.com/askback');
   assert.equal(settings.ASKBACK_SECRET_KEY, '(secret)');
   assert.match(stderr, /^warning: ASKBACK_RATELIMIT .*did you mean 'ASKBACK_RATE_LIMIT'/);
+});
+
+test('--org takes a slug, and may be left out when there is one organization', async () => {
+  const { url: fresh, db: own } = await testDatabase();
+  const inFresh = commandRunner({ ...environment, DATABASE_URL: fresh });
+  assert.match((await inFresh('tag', 'create')).stderr, /--name is required/);
+  assert.match((await inFresh('webhook', 'list')).stderr, /organization not found/);
+  const first = await makeOrganization(own, { name: 'Elder' });
+  assert.equal((await inFresh('webhook', 'list')).code, 0);
+  await makeOrganization(own, { name: 'Rowan' });
+  const several = await inFresh('webhook', 'list');
+  assert.deepEqual([several.code, /there are several/.test(several.stderr)], [2, true]);
+  const [{ slug }] = (await own`select slug from organizations where id = ${first}`) as unknown as [
+    { slug: string },
+  ];
+  const key = ['key', 'create', '--name', 'k', '--json', '--org'];
+  for (const org of [slug, first, first.toUpperCase()]) {
+    assert.equal(JSON.parse((await inFresh(...key, org)).stdout).org_id, first);
+  }
+  assert.match((await inFresh(...key, 'nowhere')).stderr, /organization not found/);
 });

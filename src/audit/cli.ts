@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { databaseCommand, listCommand, requireOrganization } from '../command-tools.ts';
+import { databaseCommand, listCommand, orgOption } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
-import { didYouMean, id, Moment, OneOf, optional, Whole } from '../lib/cli/command.ts';
+import { didYouMean, Moment, OneOf, optional, Whole } from '../lib/cli/command.ts';
 import { readList } from '../lib/paging/page.ts';
 import { actorKinds, acts, sentenceOf } from './acts.ts';
 import { exportEvents } from './export.ts';
@@ -18,7 +18,7 @@ const ActName = v.pipe(
 );
 
 const filters = {
-  org: id('the organization'),
+  org: orgOption('the organization'),
   from: optional(Moment, 'ISO', 'only acts from this day or moment on'),
   to: optional(Moment, 'ISO', 'only acts before this day or moment'),
   actor: optional(OneOf(actorKinds), actorKinds.join('|'), 'only acts of such actors'),
@@ -60,7 +60,6 @@ const exportCsv = databaseCommand({
   does: 'prints all of it as CSV',
   options: filters,
   async run(db, { org, ...filter }, { tools }) {
-    await requireOrganization(db, org);
     for await (const lines of exportEvents(db, org, filterOf(filter))) tools.print(lines.trimEnd());
     return undefined;
   },

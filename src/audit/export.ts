@@ -76,7 +76,12 @@ const maxOfPrograms = 1_000_000;
  * did: a program in a loop fills no disk. What members and operators did stays its whole time.
  */
 export async function cleanUpAudit({ db, kept = maxOfPrograms }: { db: Db; kept?: number }) {
-  await deleteInBatches(db, 'audit_events', db`at < now() - interval '400 days'`, batch);
+  await deleteInBatches(
+    db,
+    'audit_events',
+    db`at < now() - interval '400 days' and act <> 'organization.deleted'`,
+    batch,
+  );
   for (const orgId of await listCrowded(db, kept)) {
     while ((await deleteSurplusEvents(db, orgId, { kept, limit: batch })) === batch);
   }

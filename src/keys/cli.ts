@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { commandWriter } from '../audit/acts.ts';
-import { databaseCommand, listCommand, organizationOf } from '../command-tools.ts';
+import { databaseCommand, listCommand, organizationOf, orgOption } from '../command-tools.ts';
 import { id, Moment, Name, OneOf, option, optional } from '../lib/cli/command.ts';
 import { createKey, revokeKey } from './manage.ts';
 import { type ListedKey, listKeys } from './queries.ts';
@@ -14,7 +14,7 @@ const create = databaseCommand({
   name: 'key create',
   does: 'makes an API key of an organization and shows it, once',
   options: {
-    org: id('whose key it is'),
+    org: orgOption('whose key it is'),
     name: option(Name, 'N', 'what it is for'),
     permission: optional(OneOf(['read', 'write']), 'read|write', 'what it may do (read)'),
     'expires-at': optional(Future, 'ISO', 'when it stops working (never)'),
@@ -29,7 +29,7 @@ const create = databaseCommand({
 const list = listCommand({
   name: 'key list',
   does: "lists an organization's keys, newest first, without their secrets",
-  options: { org: id('whose keys') },
+  options: { org: orgOption('whose keys') },
   run: (db, { org }) => listKeys(db, org),
   head: ['id', 'begins with', 'permission', 'state', 'last used', 'name'],
   cells: (key) => [

@@ -2,23 +2,24 @@ import { commandActor, commandWriter } from '../audit/acts.ts';
 import {
   type CommandTools,
   databaseCommand,
+  findOrgId,
   inDatabase,
-  requireOrganization,
+  optionalOrgOption,
+  orgOption,
 } from '../command-tools.ts';
 import { notFound, Refusal } from '../errors.ts';
 import {
+  type Command,
   columns,
   command,
   Email,
   flag,
-  id,
   OneOf,
   option,
   optional,
   UsageError,
 } from '../lib/cli/command.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
-import { Uuid } from '../lib/validation/parse.ts';
 import { publicUrlOf } from '../open-database.ts';
 import { type Config, configuredSecrets } from '../settings.ts';
 import { unlinkSso } from './account.ts';
@@ -31,12 +32,12 @@ import { changeRole, removeMember } from './roles.ts';
 const roles = ['owner', 'editor', 'viewer'] as const;
 const address = option(Email, 'E', 'the address of the member');
 
-const invite = command({
+const invite: Command<CommandTools> = command({
   name: 'member invite',
   does: 'invites an address, prints the link, and mails it when a mail server is set',
   options: {
     email: option(Email, 'E', 'the address to invite'),
-    org: optional(Uuid, 'ID', 'the organization to join'),
+    org: optionalOrgOption('the organization to join'),
     role: optional(OneOf(roles), roles.join('|'), 'what the member may do there'),
     operator: flag('the member runs this deployment'),
   },
@@ -48,11 +49,12 @@ const invite = command({
       throw new UsageError('give --org and --role, or --operator', invite.usage);
     }
     return inDatabase(tools, async (db, config) => {
+      const orgId = org && (await findOrgId(db, org, invite.usage));
       const inviting = await inviteTools(db, config);
       const invitation = role && { email, role, isOperator: operator };
       const made =
-        org && invitation
-          ? await inviteMember(inviting, commandWriter(org), invitation)
+        orgId && invitation
+          ? await inviteMember(inviting, commandWriter(orgId), invitation)
           : await inviteOperator(inviting, commandActor(), email);
       const text = `${made.url}\n\nThe link works once, within 7 days.`;
       return { data: made, text };
@@ -63,9 +65,8 @@ const invite = command({
 const list = databaseCommand({
   name: 'member list',
   does: 'lists the members of an organization, or all',
-  options: { org: optional(Uuid, 'ID', 'the organization') },
+  options: { org: optionalOrgOption('the organization') },
   async run(db, { org }) {
-    if (org) await requireOrganization(db, org);
     const members = org ? await listMembers(db, org) : await listAllMembers(db);
     const rows = members.map((member) => [
       member.email,
@@ -83,7 +84,7 @@ const role = databaseCommand({
   name: 'member role',
   does: 'gives a member of an organization another role',
   options: {
-    org: id('the organization'),
+    org: orgOption('the organization'),
     email: address,
     role: option(OneOf(roles), roles.join('|'), 'the new role'),
   },
@@ -97,7 +98,7 @@ const role = databaseCommand({
 const remove = databaseCommand({
   name: 'member remove',
   does: 'takes a member out of an organization',
-  options: { org: id('the organization'), email: address },
+  options: { org: orgOption('the organization'), email: address },
   async run(db, { org, email }) {
     const { id: memberId } = await getMember(db, org, email);
     const member = await removeMember(db, commandWriter(org), memberId);

@@ -18,6 +18,7 @@ import {
 } from '../lib/cli/command.ts';
 import { readBytes } from '../lib/cli/files.ts';
 import { inTransaction } from '../lib/db/db.ts';
+import { deleteOrganization } from './delete.ts';
 import {
   changeOrganization,
   createOrganization,
@@ -152,7 +153,22 @@ const show = databaseCommand({
   },
 });
 
-export const organizationCommands = [create, update, list, show];
+const remove = databaseCommand({
+  name: 'org delete',
+  does: 'deletes an organization with everything that belongs to it, and prints the receipt',
+  options: {
+    id: id('the organization'),
+    confirm: option(v.string(), 'NAME', 'its name, to confirm'),
+  },
+  async run(db, { id, confirm }) {
+    const receipt = await deleteOrganization(db, commandActor(), { id, confirm });
+    const { members, surveys, contacts, responses } = receipt;
+    const text = `deleted the organization ${receipt.name}: ${surveys} surveys, ${contacts} contacts, ${responses} responses, ${members} memberships`;
+    return { data: receipt, text };
+  },
+});
+
+export const organizationCommands = [create, update, list, show, remove];
 
 /** Options whose settings are called otherwise. */
 const renamed: Readonly<Record<string, string>> = {

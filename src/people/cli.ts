@@ -4,7 +4,7 @@ import {
   databaseCommand,
   listCommand,
   organizationOf,
-  requireOrganization,
+  orgOption,
 } from '../command-tools.ts';
 import { columns, Email, id, OneOf, option, optional, Whole } from '../lib/cli/command.ts';
 import { readList } from '../lib/paging/page.ts';
@@ -20,7 +20,7 @@ const erase = databaseCommand({
   name: 'person erase',
   does: 'erases all that an organization knows of an address, and prints the receipt',
   options: {
-    org: id('the organization'),
+    org: orgOption('the organization'),
     email: option(Email, 'E', 'the address'),
     scores: optional(
       OneOf(['keep', 'delete']),
@@ -29,7 +29,6 @@ const erase = databaseCommand({
     ),
   },
   async run(db, { org, email, scores }, { tools, config }) {
-    await requireOrganization(db, org);
     const erasureFile = openFile(tools, config);
     const secrets = configuredSecrets(config, config.dataDir);
     const receipt = await erasePerson(
@@ -47,7 +46,7 @@ const list = listCommand({
   name: 'erasure list',
   does: 'lists the receipts of erased persons, newest first',
   options: {
-    org: id('the organization'),
+    org: orgOption('the organization'),
     email: optional(Email, 'E', 'only those of this address'),
     limit: optional(Whole(1, maxListed), 'N', `how many, at most ${maxListed} (50)`),
   },

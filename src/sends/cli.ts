@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { databaseCommand, requireOrganization } from '../command-tools.ts';
+import { databaseCommand, orgOption } from '../command-tools.ts';
 import { messageIdOf } from '../letters/letter.ts';
 import { columns, Email, id, option, optional } from '../lib/cli/command.ts';
 import { writeTextFile } from '../lib/cli/files.ts';
@@ -37,11 +37,10 @@ const why = databaseCommand({
   name: 'contact why',
   does: 'shows what was sent to an address, which rule blocked a mail, and what came of it',
   options: {
-    org: id('of which organization'),
+    org: orgOption('of which organization'),
     email: option(Email, 'E', 'the address'),
   },
   async run(db, { org, email }, { config }) {
-    await requireOrganization(db, org);
     const publicUrl = (await publicUrlOf(db, config)) ?? 'http://localhost';
     const history = await listHistory(db, org, addressKey(email));
     const events = history.map(({ mail_id, ...event }) => {

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { commandActor, commandWriter, recordAct } from '../audit/acts.ts';
-import { databaseCommand, listCommand } from '../command-tools.ts';
+import { databaseCommand, listCommand, orgOption } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
-import { DayOrMoment, id, Line, Moment, option, optional } from '../lib/cli/command.ts';
+import { DayOrMoment, Line, Moment, option, optional } from '../lib/cli/command.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
 import { serviceLog } from '../log-fields.ts';
 import { warnWithoutJobs } from '../open-database.ts';
@@ -21,7 +21,7 @@ const create = databaseCommand({
   name: 'summary create',
   does: 'writes an executive summary of a period and publishes it to subscribers',
   options: {
-    org: id('the organization'),
+    org: orgOption('the organization'),
     from: optional(DayOrMoment, 'D', "the period's first day or moment (of the last month)"),
     to: optional(DayOrMoment, 'D', 'its last day, or the moment at its end (with --from: now)'),
   },
@@ -59,7 +59,10 @@ function summaryTools(db: Db, config: Config) {
 const analyze = databaseCommand({
   name: 'analyze',
   does: 'asks the running service to analyze all comments since a time again',
-  options: { org: id('the organization'), since: option(Moment, 'D', 'the first day or moment') },
+  options: {
+    org: orgOption('the organization'),
+    since: option(Moment, 'D', 'the first day or moment'),
+  },
   async run(db, { org, since }, { tools }) {
     const organization = await getOrganization(db, org);
     if (!organization.ai_enabled) {
@@ -86,7 +89,7 @@ const addTheme = databaseCommand({
   name: 'theme add',
   does: 'adds a theme to look for in comments, or gives it other words',
   options: {
-    org: id('the organization'),
+    org: orgOption('the organization'),
     name: option(themeName, 'N', 'its name'),
     words: option(
       v.pipe(
@@ -115,7 +118,7 @@ const addTheme = databaseCommand({
 const allThemes = listCommand({
   name: 'theme list',
   does: "lists an organization's own themes",
-  options: { org: id('the organization') },
+  options: { org: orgOption('the organization') },
   run: (db, { org }) => listThemes(db, org),
   head: ['name', 'words'],
   cells: ({ name, words }) => [name, words.join(', ')],
@@ -124,7 +127,7 @@ const allThemes = listCommand({
 const dropTheme = databaseCommand({
   name: 'theme remove',
   does: 'removes a theme of the organization',
-  options: { org: id('the organization'), name: option(themeName, 'N', 'its name') },
+  options: { org: orgOption('the organization'), name: option(themeName, 'N', 'its name') },
   async run(db, { org, name }) {
     await removeTheme(db, commandWriter(org), name);
     return { data: { name }, text: `removed ${name}` };

@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { commandWriter, type Writer } from '../audit/acts.ts';
-import { type CommandTools, databaseCommand, inDatabase, listCommand } from '../command-tools.ts';
+import {
+  type CommandTools,
+  databaseCommand,
+  findOrgId,
+  inDatabase,
+  listCommand,
+  orgOption,
+} from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import {
   command,
@@ -28,7 +35,7 @@ import { NewSurveyInput, SurveyChangeInput } from './schemas.ts';
 const list = listCommand({
   name: 'survey list',
   does: "lists an organization's surveys with their links, newest first",
-  options: { org: id('the organization') },
+  options: { org: orgOption('the organization') },
   async run(db, { org }, { config }) {
     const publicUrl = await publicUrlOf(db, config);
     const surveys = await allSurveys(db, org);
@@ -59,7 +66,7 @@ const create = command({
   name: 'survey create',
   does: 'makes a survey, active unless it is to be a draft',
   options: {
-    org: id('its organization'),
+    org: orgOption('its organization'),
     name: option(Name, 'N', 'its name in lists'),
     question: option(Line(longestQuestion), 'Q', 'the question it asks'),
     'from-name': option(Name, 'N', 'the sender of its mail'),
@@ -75,7 +82,8 @@ const create = command({
       throw new UsageError('--audience goes with --type nps only', create.usage);
     }
     return await inDatabase(tools, async (db, config) => {
-      const survey = await createSurvey({ db }, commandWriter(given.org), wish);
+      const orgId = await findOrgId(db, given.org, create.usage);
+      const survey = await createSurvey({ db }, commandWriter(orgId), wish);
       const share_url = shareUrl(await publicUrlOf(db, config), survey);
       const text = `made the survey ${survey.name}: ${survey.id}\nanyone can answer at ${share_url}`;
       return { data: { ...survey, share_url }, text };

@@ -1,13 +1,13 @@
 import { commandWriter } from '../audit/acts.ts';
-import { databaseCommand } from '../command-tools.ts';
-import { Color, id, Name, option, optional } from '../lib/cli/command.ts';
+import { databaseCommand, orgOption } from '../command-tools.ts';
+import { Color, Name, option, optional } from '../lib/cli/command.ts';
 import { createTag, defaultTagColor } from './tags.ts';
 
 export const createTagCommand = databaseCommand({
   name: 'tag create',
   does: 'makes a tag of an organization',
   options: {
-    org: id('its organization'),
+    org: orgOption('its organization'),
     name: option(Name, 'N', 'its name'),
     color: optional(Color, "'#RRGGBB'", `its color (${defaultTagColor})`),
   },

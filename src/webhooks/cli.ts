@@ -1,5 +1,5 @@
 import { commandWriter } from '../audit/acts.ts';
-import { databaseCommand, listCommand, organizationOf } from '../command-tools.ts';
+import { databaseCommand, listCommand, organizationOf, orgOption } from '../command-tools.ts';
 import { id, Moment, option } from '../lib/cli/command.ts';
 import { warnWithoutJobs } from '../open-database.ts';
 import { listWebhooks } from './queries.ts';
@@ -8,7 +8,7 @@ import { replay } from './replay.ts';
 const list = listCommand({
   name: 'webhook list',
   does: "lists an organization's webhooks, newest first",
-  options: { org: id('whose webhooks') },
+  options: { org: orgOption('whose webhooks') },
   run: (db, { org }) => listWebhooks(db, org),
   head: ['id', 'state', 'failures', 'url', 'events'],
   cells: ({ id, active, failure_count, url, events }) => [

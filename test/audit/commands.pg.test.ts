@@ -40,6 +40,13 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
     act: 'organization.changed',
     words: async ({ org }) => ['--id', org, '--name', 'Renamed'],
   },
+  'org delete': {
+    act: 'organization.deleted',
+    words: async ({ org }) => {
+      const [row] = await db<{ name: string }[]>`select name from organizations where id = ${org}`;
+      return ['--id', org, '--confirm', row!.name];
+    },
+  },
   'key create': { act: 'key.created', words: async ({ org }) => ['--org', org, '--name', 'k'] },
   'key revoke': {
     act: 'key.revoked',

@@ -33,7 +33,7 @@ test('Operator shows health, queues, organizations and processes, and nothing th
     { comment: 'Secret comment', contact_id: contact },
   );
   await db`select graphile_worker.add_job('keys.clean_up')`;
-  await db`insert into worker_pools ${db({ pool_id: 'lease-1', lock_key: 1, program: 'askback 9.8.7' })}`;
+  await db`insert into worker_pools ${db({ pool_id: 'lease-1', session: 'none', session_role: 'none', program: 'askback 9.8.7' })}`;
 
   const page = await (await (await operatorBrowser()).get('/operator')).text();
   for (const shown of [
@@ -126,4 +126,23 @@ test('two operators who remove each other at the same moment leave one', async (
     two.post(`/operator/operators/${one.id}/remove`),
   ]);
   assert.equal((await db`select from members where is_operator`).length, 1);
+});
+
+test('an operator deletes an organization by its name, and a receipt stays', async () => {
+  const { get, post } = await operatorBrowser();
+  const org = await makeOrganization(db, { name: 'Sorrel' });
+  const survey_id = await makeSurvey(db, org);
+  const contact_id = await makeContact(db, { org_id: org, survey_id });
+  await makeResponse(db, { org_id: org, survey_id }, { contact_id });
+  const path = `/operator/organizations/${org}/delete`;
+  assert.equal((await get(path)).status, 200);
+  assert.equal((await post(path, { name: 'Sorel' })).status, 422);
+  assert.equal((await post(path, { name: 'Sorrel' })).status, 303);
+  for (const table of ['organizations', 'surveys', 'contacts', 'responses']) {
+    const column = table === 'organizations' ? 'id' : 'org_id';
+    const rows = await db`select from ${db(table)} where ${db(column)} = ${org}`;
+    assert.equal(rows.length, 0, table);
+  }
+  const page = await (await get('/operator')).text();
+  assert.match(page, /Deleted organizations[\s\S]*Sorrel/);
 });

@@ -159,7 +159,7 @@ export class UsageError extends Error {
   }
 }
 
-type Option<S extends v.GenericSchema = v.GenericSchema> = {
+export type Option<S extends v.GenericSchema = v.GenericSchema> = {
   schema: S;
   /** What stands for the value in the usage; null for a switch. */
   value: string | null;

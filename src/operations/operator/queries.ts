@@ -50,6 +50,22 @@ export async function findOperated(
   return row;
 }
 
+type Deletion = { name: string; surveys: number; responses: number; actor: string; at: Date };
+
+const maxDeletions = 50;
+
+/** The receipts of deleted organizations, newest first. */
+export async function listDeletions(sql: Sql): Promise<Deletion[]> {
+  return await sql<Deletion[]>`
+    -- all organizations
+    select details ->> 'name' as name, (details ->> 'surveys')::int as surveys,
+           (details ->> 'responses')::int as responses, actor, at
+    from audit_events
+    where org_id is null and act = 'organization.deleted'
+    order by at desc
+    limit ${maxDeletions}`;
+}
+
 type WaitingTask = { task: string; waiting: number; oldest_seconds: number };
 
 /** Jobs that are due and comments that wait, by task, the oldest first. */

@@ -10,6 +10,7 @@ import { type Checks, failedChecks } from '../../lib/process/lifecycle.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { EmailField, invitationError, inviteMember } from '../../members/invite.ts';
 import { makeOperator, removeOperator } from '../../members/roles.ts';
+import { deleteOrganization } from '../../organizations/delete.ts';
 import {
   changeOrganization,
   createOrganization,
@@ -49,6 +50,7 @@ import {
   countOrganizations,
   countOutcomes,
   findOperated,
+  listDeletions,
   listOperators,
   listProcesses,
   listWaitingTasks,
@@ -75,6 +77,7 @@ const NewForm = v.object({
 });
 const LimitForm = v.object({ monthly_send_limit: Limit });
 const EmailForm = v.object({ email: EmailField });
+const DeleteForm = v.object({ name: v.string() });
 
 /** `/operator`: how the deployment does, and its organizations, without any of their answers. */
 export function operatorScreens(tools: OperatorTools) {
@@ -142,6 +145,20 @@ export function operatorScreens(tools: OperatorTools) {
         return showOrganization(c, tools, organization, refused);
       }
       return redirectWith(c, `/operator/organizations/${organization.id}`, invitedText);
+    })
+
+    .get('/organizations/:id/delete', async (c) => showDelete(c, await getOrganization(c)))
+    .post('/organizations/:id/delete', async (c) => {
+      const organization = await getOrganization(c);
+      const form = await readForm(c, DeleteForm);
+      if (form.errors) return showDelete(c, organization, form);
+      const { id, name } = organization;
+      const isDeleted = await deleteOrganization(db, c.var.actor, {
+        id,
+        confirm: form.values.name,
+      }).then(() => true, whenRefused('name_differs'));
+      if (isDeleted) return redirectWith(c, '/operator#deleted', `${name} was deleted.`);
+      return showDelete(c, organization, await withMistake(c, { name: 'This is another name.' }));
     })
 
     .get('/operators/new', (c) => showNewOperator(c, tools))
@@ -229,9 +246,39 @@ function showOrganization(
           <button type="submit">Invite</button>
         </form>
       </Part>
+      <Part id="delete" title="Delete">
+        <p>
+          <a class="button danger" href={`${path}/delete`}>
+            Delete organization
+          </a>
+        </p>
+      </Part>
     </>
   );
   return show(c, { title: organization.name, body, form });
+}
+
+function showDelete(
+  c: Context<MemberEnv>,
+  { id, name }: OperatedOrganization,
+  form: FormState = emptyForm(),
+) {
+  const path = `/operator/organizations/${id}`;
+  const body = (
+    <Confirm
+      action={`${path}/delete`}
+      button="Delete organization"
+      cancel={path}
+      typed={{ name: 'name', label: 'Name of the organization', expected: name }}
+      form={form}
+    >
+      <p>
+        Its surveys, contacts, responses, webhooks, API keys and audit log are deleted. Members keep
+        their accounts. A receipt with the counts stays on the operator page. You can't undo this.
+      </p>
+    </Confirm>
+  );
+  return show(c, { title: `Delete ${name}`, body, form });
 }
 
 const mailsOf = ({ mails_this_month, monthly_send_limit }: OperatedOrganization) =>
@@ -325,7 +372,7 @@ const operatorsAbout =
 /** What somebody who is woken at night looks for comes first. */
 async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }: OperatorTools) {
   const { page, limit } = parsePage(c.req.queries());
-  const [failing, warned, waiting, outcomes, processes, organizations, operators, total] =
+  const [failing, warned, waiting, outcomes, processes, organizations, operators, total, deleted] =
     await Promise.all([
       failedChecks(checks),
       failedChecks(warnings),
@@ -335,6 +382,7 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
       pageOfOrganizations(db, { page, limit }),
       listOperators(db),
       countOrganizations(db),
+      listDeletions(db),
     ]);
   const isReady = Object.keys(failing).length === 0;
   const findings = [
@@ -430,6 +478,27 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
           />
         </PagedList>
       </Part>
+      {deleted.length === 0 ? null : (
+        <Part id="deleted" title="Deleted organizations">
+          <Table
+            caption="Deleted organizations"
+            columns={[
+              { head: 'Name' },
+              { head: 'Surveys', number: true },
+              { head: 'Responses', number: true },
+              { head: 'Deleted by' },
+              { head: 'Deleted' },
+            ]}
+            rows={deleted.map((one) => [
+              <bdi>{one.name}</bdi>,
+              count(one.surveys),
+              count(one.responses),
+              <bdi>{one.actor}</bdi>,
+              <Time at={one.at} />,
+            ])}
+          />
+        </Part>
+      )}
       <Part id="operators" title="Operators" act={newOperator}>
         <p class="soft">{operatorsAbout}</p>
         <Table

@@ -221,7 +221,7 @@ const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>
   blocked_mails: ['blocked mail', 'blocked mails'],
   openings: ['visit', 'visits'],
   responses: ['response', 'responses'],
-  properties: ['contact or response of another person', 'contacts and responses of others'],
+  properties: ['property of another contact', 'properties of other contacts'],
   comments: ['comment', 'comments'],
   notes: ['note', 'notes'],
   analyses: ['analysis', 'analyses'],

@@ -3,23 +3,10 @@ import * as v from 'valibot';
 import { type Db, likePattern } from '../../lib/db/db.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import {
-  isOwnUnsubscribe,
-  liftSuppression,
-  recordConsent,
-  suppressByHand,
-} from '../../suppressions/unsubscribe.tsx';
+import { liftSuppression, suppressByHand } from '../../suppressions/unsubscribe.tsx';
 import { scoreText } from '../../survey-types.ts';
 import { Breakable, Chip, State, type StateKind, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
-import {
-  emptyForm,
-  Field,
-  type FormState,
-  readForm,
-  Submit,
-  statusOf,
-} from '../../web/app/forms.tsx';
 import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { EraseTools } from '../erase.ts';
@@ -41,18 +28,6 @@ const PeopleQuery = v.object({
   search: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(254, 'is too long')), ''),
 });
 
-/** In characters: a word says nothing of how somebody agreed. */
-const shortestConsent = 10;
-const longestConsent = 1000;
-const ConsentForm = v.object({
-  consent: v.pipe(
-    v.string(),
-    v.trim(),
-    v.minLength(shortestConsent, 'Say when and how the person agreed.'),
-    v.maxLength(longestConsent, `Use at most ${longestConsent} characters.`),
-  ),
-});
-
 export function peopleScreens(tools: EraseTools) {
   const app = new Hono<ScreenEnv>().get('/', (c) => showPeople(c, tools.db));
   return addErasing(app, tools)
@@ -68,19 +43,8 @@ export function peopleScreens(tools: EraseTools) {
     .post('/:id/allow', async (c) => {
       const editor = requireRole(c, 'editor');
       const { suppressions } = await getPerson(c, tools.db);
-      const liftable = suppressions.filter((each) => !isOwnUnsubscribe(each));
-      const lifted = liftable.length > 0 ? liftable : suppressions;
-      for (const { id } of lifted) await liftSuppression(tools, editor, id);
+      for (const { id } of suppressions) await liftSuppression(tools, editor, id);
       return back(c, 'The address is allowed again. Other rules that block mail stay in force.');
-    })
-
-    .post('/:id/consent', async (c) => {
-      const owner = requireRole(c, 'owner');
-      const { email } = await getPerson(c, tools.db);
-      const form = await readForm(c, ConsentForm);
-      if (form.errors) return await showPerson(c, tools.db, form);
-      await recordConsent(tools, owner, { email, consent: form.values.consent });
-      return back(c, 'The consent is recorded, and the address may be mailed again.');
     });
 }
 
@@ -102,7 +66,7 @@ async function showPeople(c: Context<ScreenEnv>, db: Db) {
   return renderScreen(c, { title: 'People', section: 'people', body, actions });
 }
 
-async function showPerson(c: Context<ScreenEnv>, db: Db, form = emptyForm()) {
+async function showPerson(c: Context<ScreenEnv>, db: Db) {
   const { id: orgId, slug, role } = c.var.organization;
   const person = await getPerson(c, db);
   const [timeline, answers] = await Promise.all([
@@ -115,11 +79,10 @@ async function showPerson(c: Context<ScreenEnv>, db: Db, form = emptyForm()) {
     title: person.email,
     heading: <bdi>{person.email}</bdi>,
     section: 'people',
-    status: statusOf(form),
     trail: [{ text: 'People', href: peoplePath(c) }],
     body: (
       <PersonScreen
-        {...{ person, here, home: `/o/${slug}`, may, form }}
+        {...{ person, here, home: `/o/${slug}`, may }}
         timeline={timeline.reverse()}
         answers={new Map(answers.map((answer) => [answer.id, answer]))}
       />
@@ -198,14 +161,11 @@ type PersonProps = {
   here: string;
   home: string;
   may: { change: boolean; erase: boolean };
-  form: FormState;
 };
 
 function PersonScreen(props: PersonProps) {
-  const { person, timeline, answers, here, home, may, form } = props;
-  const hasUnsubscribed = person.suppressions.some(isOwnUnsubscribe);
+  const { person, timeline, answers, here, home, may } = props;
   const isSuppressed = person.suppressions.length > 0;
-  const isLiftable = person.suppressions.some((each) => !isOwnUnsubscribe(each));
   return (
     <>
       {person.name ? (
@@ -218,37 +178,16 @@ function PersonScreen(props: PersonProps) {
           <State kind="skipped">This address gets no mail of this organization.</State>
         </p>
       ) : null}
-      {hasUnsubscribed ? (
-        <p>
-          This person unsubscribed. Only the person can undo it, by the link in any mail
-          {may.erase ? ', unless you record that they agreed again' : ''}.
-        </p>
-      ) : null}
-      {may.erase || (may.change && (isLiftable || !isSuppressed)) ? (
+      {may.change ? (
         <form method="post" action={`${here}/${isSuppressed ? 'allow' : 'suppress'}`}>
           <div class="actions">
-            {isLiftable || !isSuppressed ? (
-              <button type="submit">{isSuppressed ? 'Allow again' : 'Suppress'}</button>
-            ) : null}
+            <button type="submit">{isSuppressed ? 'Allow again' : 'Suppress'}</button>
             {may.erase ? (
               <a class="button danger" href={`${here}/erase`}>
                 Erase
               </a>
             ) : null}
           </div>
-        </form>
-      ) : null}
-      {may.erase && hasUnsubscribed ? (
-        <form method="post" action={`${here}/consent`} class="fields">
-          <Field
-            name="consent"
-            label="Renewed consent"
-            rows={2}
-            form={form}
-            help="When and how the person agreed to get surveys again. It is kept in the timeline, with your name."
-            required
-          />
-          <Submit>Record consent</Submit>
         </form>
       ) : null}
       <section class="part" aria-labelledby="timeline">
@@ -282,8 +221,8 @@ function PersonScreen(props: PersonProps) {
 
 /** What went as it should is plain: colour is for the rest. */
 function What({ entry }: { entry: TimelineEntry }) {
-  const special = specialSteps[entry.what]?.[entry.reason_code ?? ''];
-  const { kind, text } = special ?? steps[entry.what];
+  const isDelivery = entry.what === 'not_delivered';
+  const { kind, text } = (isDelivery && undelivered[entry.reason_code ?? '']) || steps[entry.what];
   if (kind === 'fine') return <>{text}</>;
   return (
     <State kind={kind} code={entry.reason_code ?? entry.what}>
@@ -347,20 +286,12 @@ const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
   answer_held: { kind: 'waiting', text: 'Answered, held' },
   delivered: { kind: 'fine', text: 'Delivered to a webhook' },
   not_delivered: { kind: 'failed', text: 'Not delivered to a webhook' },
-  unsubscribed: { kind: 'warning', text: 'Unsubscribed' },
+  unsubscribed: { kind: 'warning', text: 'Suppressed or unsubscribed' },
   bounced: { kind: 'failed', text: 'Bounced: the mailbox does not exist' },
-  allowed: { kind: 'fine', text: 'Allowed again' },
 };
 
-/** Steps that have another text for some of their reasons. */
-const specialSteps: Partial<Record<TimelineEntry['what'], Readonly<Record<string, Step>>>> = {
-  not_delivered: {
-    pending: { kind: 'waiting', text: 'Waits to be delivered to a webhook' },
-    skipped: { kind: 'skipped', text: 'Not delivered: the webhook was off' },
-  },
-  unsubscribed: { by_hand: { kind: 'skipped', text: 'Suppressed by a member' } },
-  allowed: {
-    own_wish: { kind: 'fine', text: 'Subscribed again' },
-    consent: { kind: 'fine', text: 'Agreed again' },
-  },
+/** Why an event of the answer has not been delivered, by the state of its delivery; it failed otherwise. */
+const undelivered: Readonly<Record<string, Step>> = {
+  pending: { kind: 'waiting', text: 'Waits to be delivered to a webhook' },
+  skipped: { kind: 'skipped', text: 'Not delivered: the webhook was off' },
 };

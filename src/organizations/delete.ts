@@ -1,0 +1,58 @@
+import { type Actor, recordAct } from '../audit/acts.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { type Db, deleteInBatches, inTransaction, one, type Sql } from '../lib/db/db.ts';
+import { revokeReporter } from '../reporters/reporters.ts';
+import { getOrganization } from './queries.ts';
+
+/** What is kept of an organization that was deleted, without any address or answer. */
+export type DeletionReceipt = { id: string; name: string; deleted_at: Date } & Contents;
+
+/**
+ * Deletes an organization with everything that belongs to it. The many rows go first and in portions, then the rest at
+ * once: after an interruption it can be called again.
+ */
+export async function deleteOrganization(
+  db: Db,
+  actor: Actor,
+  { id, confirm }: { id: string; confirm: string },
+): Promise<DeletionReceipt> {
+  const { name } = await getOrganization(db, id);
+  if (confirm !== name) {
+    throw new Refusal('conflict', `the name of this organization is ${name}`, {
+      code: 'name_differs',
+    });
+  }
+  const contents = await countContents(db, id);
+  for (const reporter of await listReporterNames(db, id)) await revokeReporter(db, reporter, actor);
+  await deleteInBatches(db, 'responses', db`org_id = ${id}`);
+  await deleteInBatches(db, 'contacts', db`org_id = ${id}`);
+  return await inTransaction(db, async (tx) => {
+    const [deleted] = await tx<{ deleted_at: Date }[]>`
+      delete from organizations
+      where id = ${id}
+      returning now() as deleted_at`;
+    if (!deleted) throw notFound('organization');
+    const target = { kind: 'organization', id };
+    const details = { name, ...contents };
+    await recordAct(tx, { orgId: null, actor, act: 'organization.deleted', target, details });
+    return { id, name, ...deleted, ...contents };
+  });
+}
+
+type Contents = { members: number; surveys: number; contacts: number; responses: number };
+
+async function countContents(sql: Sql, orgId: string): Promise<Contents> {
+  return one(
+    await sql<Contents[]>`
+      select (select count(*)::int from memberships where org_id = ${orgId}) as members,
+             (select count(*)::int from surveys where org_id = ${orgId})     as surveys,
+             (select count(*)::int from contacts where org_id = ${orgId})    as contacts,
+             (select count(*)::int from responses where org_id = ${orgId})   as responses`,
+  );
+}
+
+async function listReporterNames(sql: Sql, orgId: string): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select name from reporters where org_id = ${orgId}`;
+  return rows.map(({ name }) => name);
+}
