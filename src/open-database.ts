@@ -26,7 +26,7 @@ export type Database = {
   requestDb: Db;
   /** How much of `db` is in use, and what waits for it, requests that wait for their turn included. */
   pool: () => PoolUse;
-  /** The way for what needs a connection of its own: notifications, advisory locks, jobs, migrations. */
+  /** The way for what needs a connection of its own: notifications, locks, jobs, migrations. */
   sessions: SessionAddress;
   /** Whether requests take another way than these, through a pooler perhaps. */
   isApart: boolean;
@@ -36,6 +36,9 @@ export type Database = {
   /** Rejects, with the sentence to end with, when the embedded Postgres ends by itself. */
   lost: Promise<never>;
 };
+
+/** The code of the refusal that a process ends with when its embedded Postgres has ended. */
+export const databaseLost = 'database_lost';
 
 /** The pool is idle when it is closed, except for a query whose connection was lost. */
 const closeTimeoutSeconds = 1;
@@ -48,7 +51,8 @@ export async function openDatabase(
   opening: { say: (sentence: string) => void; connections: number; serving?: boolean },
 ): Promise<Database> {
   const { say, connections, serving = false } = opening;
-  const attached = { program, dataDir: config.dataDir, say };
+  const { dataDir, postgresDir } = config;
+  const attached = { program, dataDir, postgresDir, say };
   const embedded = config.databaseUrl
     ? undefined
     : // Started by root the service becomes another account; a command keeps reading root's files.
@@ -110,14 +114,16 @@ export async function openDatabase(
 function lossOf(embedded: Embedded | undefined): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   promise.catch(() => {}); // a command may have ended before the database does
-  embedded?.onExit((sentence) => reject(new Refusal('unavailable', sentence)));
+  embedded?.onExit((sentence) =>
+    reject(new Refusal('unavailable', sentence, { code: databaseLost })),
+  );
   return promise;
 }
 
 /** Names the setting at fault, in a sentence that does not name it yet. */
 const namingSetting = (name: string) => (error: unknown) => {
   const isOurs = error instanceof Refusal && error.kind === 'unavailable';
-  if (!isOurs || error.message.includes(name)) throw error;
+  if (!isOurs || error.message.includes(name) || /^[A-Z_]+: /.test(error.message)) throw error;
   throw new Refusal('unavailable', `${name}: ${error.message}`, { code: error.code });
 };
 
@@ -153,19 +159,11 @@ export async function publicUrlOf(sql: Sql, config: Config): Promise<string | nu
   return config.port === 0 ? null : httpAddress(config.host, config.port);
 }
 
-/** Whether a process runs jobs. The row of one that was killed stays until another one sweeps; its lock does not. */
+/** Whether a process runs jobs. The row of one that was killed stays until another one sweeps; its session does not. */
 export async function hasJobsProcess(sql: Sql): Promise<boolean> {
   const { held } = one(
     await sql<{ held: boolean }[]>`
-      select exists (
-        select
-        from worker_pools
-        join pg_locks on classid::bigint << 32 | objid::bigint = lock_key
-        where locktype = 'advisory'
-          and objsubid = 1
-          and granted
-          and database = (select oid from pg_database where datname = current_database())
-      ) as held`,
+      select exists (select from worker_pools where is_alive(worker_pools)) as held`,
   );
   return held;
 }

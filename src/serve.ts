@@ -3,10 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import program from '../package.json' with { type: 'json' };
 import { createApp } from './app.ts';
 import type { CommandTools } from './command-tools.ts';
+import { Refusal } from './errors.ts';
 import { withinMs } from './lib/async/deadline.ts';
 import { type Db, serviceLimits } from './lib/db/db.ts';
 import { createPoolSlots, shareFairly } from './lib/db/fair-pool.ts';
 import { migrate } from './lib/db/migrate.ts';
+import { warnOfPatchLevel } from './lib/db/patch-level.ts';
 import { followReplica } from './lib/db/replica.ts';
 import { requestsLimitMs } from './lib/http/http.ts';
 import { httpAddress, isLoopbackHost, isWildcardHost } from './lib/http/http-address.ts';
@@ -25,7 +27,7 @@ import {
   takeMetricsAddress,
   writeLines,
 } from './observations/metrics.ts';
-import { openDatabase, writeServiceRecord } from './open-database.ts';
+import { databaseLost, openDatabase, writeServiceRecord } from './open-database.ts';
 import {
   type ListenAddresses,
   nameHost,
@@ -47,6 +49,8 @@ import { showStarting } from './web/layout.tsx';
 import { startWork } from './work.ts';
 
 const stopLimitMs = 29_000;
+/** Without its database nothing can be finished or recorded: this is for what else there is to close. */
+const lostLimitMs = 2000;
 const mailboxSecretBytes = 24;
 
 export async function serve(
@@ -64,6 +68,7 @@ export async function serve(
     manager.status(sentence);
     tools.say(sentence);
   };
+  let isLost = false;
   const { environment } = tools;
   for (const warning of unknownSettings(Object.keys(environment), Object.keys(Settings.entries))) {
     tools.say(`warning: ${warning}`);
@@ -79,8 +84,13 @@ export async function serve(
     const stopping = `stopping on ${signal}: requests and jobs in flight are finished first`;
     manager.stopping(stopping);
     tools.say(stopping);
+  } catch (error) {
+    isLost = error instanceof Refusal && error.code === databaseLost;
+    if (isLost) log.fatal((error as Refusal).message);
+    throw error;
   } finally {
-    await stopInTime(parts.stop(), log);
+    const stopping = parts.stop();
+    await (isLost ? withinMs(stopping, lostLimitMs, () => {}) : stopInTime(stopping, log));
   }
 }
 
@@ -133,6 +143,8 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     await prepareQueue(sessions.db, sessions);
     return await migrate(sessions.db);
   });
+  const outdated = await warnOfPatchLevel(sessions.db);
+  if (outdated) log.warn(outdated);
   const address = httpAddress(listener.host, listener.port);
   const publicUrl = config.publicUrl ?? address;
   // A proxy may be in front of a service with a public address, and make every visitor look local.

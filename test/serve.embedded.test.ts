@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -60,4 +63,45 @@ test('when its Postgres dies the service logs it and ends with 1, and the next s
   assert.match(service.stderr.lines.at(-1) ?? '', /^askback: the embedded Postgres has ended; /);
   const list = await askback(['org', 'list', '--json'], environment);
   assert.equal(JSON.parse(list.stdout)[0]?.name, 'Nord', list.stderr);
+});
+
+test('when its Postgres dies while deliveries are in flight the service ends at once and says why', async () => {
+  const arrived = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const receiver = createServer(async (_request, response) => {
+    arrived.resolve();
+    await release.promise;
+    response.end();
+  });
+  await once(receiver.listen(0, '127.0.0.1'), 'listening');
+  after(() => receiver.close());
+  const { port } = receiver.address() as AddressInfo;
+  const local = {
+    ...environment,
+    ASKBACK_WEBHOOK_HTTP: 'allow',
+    ASKBACK_WEBHOOK_ALLOW: '127.0.0.1/32',
+  };
+  const demo = JSON.parse((await askback(['demo', '--yes', '--json'], local)).stdout);
+  const service = startService(local);
+  const address = addressIn(await service.ready());
+  const headers = { 'X-API-Key': demo.write_key, 'Content-Type': 'application/json' };
+  const post = (path: string, body: object) =>
+    fetch(address + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  const url = `http://127.0.0.1:${port}/`;
+  assert.equal((await post('/api/webhooks', { url, events: ['response.received'] })).status, 201);
+  const list = await fetch(`${address}/api/v1/surveys`, { headers });
+  const { data } = (await list.json()) as { data: { status: string; share_url: string }[] };
+  const survey = data.find(({ status }) => status === 'active')!;
+  assert.equal((await post(new URL(survey.share_url).pathname, { score: 9 })).status, 201);
+  await arrived.promise;
+
+  process.kill(postmaster(), 'SIGKILL');
+  const killed = performance.now();
+  release.resolve();
+
+  assert.equal(await service.exited, 1);
+  assert.ok(performance.now() - killed < 15_000, 'it does not wait for what needs the database');
+  const said = service.stderr.lines.join('\n');
+  assert.match(said, /"level":"fatal".*the embedded Postgres has ended/);
+  assert.match(service.stderr.lines.at(-1) ?? '', /^askback: the embedded Postgres has ended; /);
 });

@@ -1,5 +1,5 @@
 import { jobActor, recordAct, type Writer } from '../audit/acts.ts';
-import { countRejects, listRejects } from '../contacts/upload.queries.ts';
+import { listRejects } from '../contacts/upload.queries.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/export.ts';
@@ -149,10 +149,9 @@ export type JudgementView = Awaited<ReturnType<typeof viewJudgement>>;
 /** Who would be mailed, and why others would not; `invalid` are lines of the list uploaded last without a usable address. */
 export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const examples = new Map<string, Example[]>();
-  const [contacts, rejects, invalid, judged] = await Promise.all([
+  const [contacts, rejects, judged] = await Promise.all([
     countContacts(sql, survey),
-    listRejects(sql, survey, { atMost: examplesOfReason }),
-    countRejects(sql, survey),
+    listRejects(sql, survey, maxRejects),
     judgeCampaign(sql, survey, (some) => keepExamples(examples, some)),
   ]);
   const alreadyAsked = Math.max(contacts - judged.total, 0);
@@ -162,16 +161,16 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   if (alreadyAsked > 0) {
     reasons.unshift({ code: 'already_sent', people: alreadyAsked, examples: [] });
   }
-  if (invalid > 0) {
-    const lines = rejects.map(({ line, value, reason }) => ({
+  if (rejects.length > 0) {
+    const lines = rejects.slice(0, examplesOfReason).map(({ line, value, reason }) => ({
       email: value === '' ? '(empty)' : value,
       remark: `line ${line}: ${reason}`,
     }));
-    reasons.push({ code: 'invalid_email', people: invalid, examples: lines });
+    reasons.push({ code: 'invalid_email', people: rejects.length, examples: lines });
   }
   const { total, mailed, used, monthly_send_limit: monthlyLimit } = judged;
   const blocked = total - mailed;
-  return { mailed, blocked, alreadyAsked, invalid, reasons, used, monthlyLimit };
+  return { mailed, blocked, alreadyAsked, invalid: rejects.length, reasons, used, monthlyLimit };
 }
 
 function keepExamples(examples: Map<string, Example[]>, judged: readonly JudgedContact[]) {
@@ -198,7 +197,7 @@ export async function* exportJudgement(sql: Sql, survey: OrgSurvey) {
     });
     yield lines.join('');
   }
-  const rejects = await listRejects(sql, survey, { atMost: maxRejects });
+  const rejects = await listRejects(sql, survey, maxRejects);
   yield rejects
     .map(({ line, value, reason }) => csvLine([value, false, reason, 'invalid_email', line]))
     .join('');

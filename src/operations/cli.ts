@@ -9,10 +9,11 @@ import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
 import { ConfigError, redactedConfig, Settings, spelled, unknownSettings } from '../settings.ts';
 import { files } from './archive.ts';
-import { complaintsOfPlaces, examine } from './doctor.ts';
+import { complaintsOfPlaces, examine, impatient } from './doctor.ts';
 import { createResolver } from './doctor-dns.ts';
 import { type Finding, recordLine } from './findings.ts';
 import { askHealth, findService } from './health.ts';
+import { checkAlert } from './runbook.ts';
 
 const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
 /** An IP address, with or without a port: asking for the address of a name server would need another one. */
@@ -81,8 +82,14 @@ const doctor = command({
       'ADDRESS[:PORT]',
       'the name server to ask, such as the one that has the domain; else those of this machine',
     ),
+    alert: optional(
+      v.string(),
+      'NAME',
+      'an alert such as AskbackQueueStuck: prints its section of the runbook and runs its queries instead',
+    ),
   },
   async run(tools: CommandTools, given) {
+    if (given.alert) return await checkAlert(impatient(tools.config()), tools, given.alert);
     const dns = createResolver({ server: given.resolver });
     const asked = { from: given.from ?? [], sendsFrom: given['sends-from'] ?? [] };
     const checks = await examine(tools.config(), { ...tools, dns }, asked);

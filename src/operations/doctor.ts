@@ -12,6 +12,7 @@ import { httpAddress, isLoopbackHost } from '../lib/http/http-address.ts';
 import { type ListenAddress, sortPassedSockets } from '../lib/http/listen.ts';
 import type { Check } from '../lib/process/lifecycle.ts';
 import { openDatabase, publicUrlOf } from '../open-database.ts';
+import { countHarmfulFunctions } from '../reporters/reporters.ts';
 import { type Config, ConfigError } from '../settings.ts';
 import type { Resolver } from './doctor-dns.ts';
 import { examineMail } from './doctor-mail.ts';
@@ -25,9 +26,12 @@ export async function examine(
   { say, dns }: Pick<CommandTools, 'say'> & { dns: Resolver },
   asked: { from: readonly string[]; sendsFrom: readonly string[] },
 ) {
-  const { findings, senders, publicUrl, unreadable } = await examineDatabase(config, say);
+  const [{ findings, senders, publicUrl, unreadable }, proxies] = await Promise.all([
+    examineDatabase(config, say),
+    examineProxies(config),
+  ]);
   findings.push(examineSecret(config, unreadable), examinePublicUrl(config, publicUrl));
-  findings.push(...(await examineProxies(config)));
+  findings.push(...proxies);
   if (!config.databaseUrl) findings.push(examineDisk(config.dataDir));
   const mail = await examineMail(
     { dns, settings: config },
@@ -50,6 +54,9 @@ function examinePublicUrl({ host, port, ...config }: Config, recorded: string | 
   return rules.judgePublicUrl(publicUrl, { host, port, links, isLocal });
 }
 
+/** The first command of every runbook answers soon, also while the database is away. */
+export const impatient = (config: Config): Config => ({ ...config, databaseWaitSeconds: 1 });
+
 const unknown = (config: Config) => ({
   senders: [] as string[],
   publicUrl: config.publicUrl,
@@ -59,7 +66,7 @@ const unknown = (config: Config) => ({
 async function examineDatabase(config: Config, say: CommandTools['say']) {
   const setting = config.sessionDatabaseUrl ? 'ASKBACK_SESSION_DATABASE_URL' : 'DATABASE_URL';
   try {
-    const { db, close } = await openDatabase(config, { say, connections: 2 });
+    const { db, close } = await openDatabase(impatient(config), { say, connections: 2 });
     try {
       const before = new Date();
       const server = await findServerFacts(db);
@@ -67,6 +74,7 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
       const schema = await schemaState(db);
       const findings: Finding[] = [
         rules.judgeServer(server, setting),
+        rules.judgeVersion(server),
         rules.judgeExtensions(server),
         rules.judgeSchema(schema),
         rules.judgeClock({ before, database: server.now, after }),
@@ -74,6 +82,7 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
         ...(await examineReplica(config, db)),
       ];
       if (schema.missing.length > 0) return { findings, ...unknown(config) };
+      findings.push(...rules.judgeReporters(await countHarmfulFunctions(db)));
       return {
         findings,
         senders: config.smtpUrl ? await listSenders(db, null) : [],
@@ -93,7 +102,7 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
 async function examineApart(config: Config, say: CommandTools['say']): Promise<Finding[]> {
   if (!config.sessionDatabaseUrl) return [];
   try {
-    const { close } = await openDatabase(config, { say, connections: 1, serving: true });
+    const { close } = await openDatabase(impatient(config), { say, connections: 1, serving: true });
     await close();
     const message = 'DATABASE_URL and ASKBACK_SESSION_DATABASE_URL lead to the same database';
     return [finding('pooler', 'ok', message)];

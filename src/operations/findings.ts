@@ -1,4 +1,5 @@
 import { oldestPostgres, type schemaState } from '../lib/db/migrate.ts';
+import { judgePatchLevel } from '../lib/db/patch-level.ts';
 import { httpAddress, isWildcardHost } from '../lib/http/http-address.ts';
 import { extensionsNeeded, type ServerFacts } from './queries.ts';
 
@@ -8,7 +9,7 @@ const diskToWarnOfBytes = 1024 ** 3;
 const diskToFailAtBytes = 100 * 1024 ** 2;
 
 export function judgeServer(
-  { version, major, read_only, folds }: Omit<ServerFacts, 'now' | 'extensions'>,
+  { version, major, read_only, folds }: Omit<ServerFacts, 'now' | 'extensions' | 'number'>,
   setting: string,
 ): Finding {
   if (major < oldestPostgres) {
@@ -24,6 +25,19 @@ export function judgeServer(
     return finding('database', 'fail', message);
   }
   return finding('database', 'ok', `PostgreSQL ${version} answers`);
+}
+
+export function judgeVersion({
+  number,
+  version,
+}: Pick<ServerFacts, 'number' | 'version'>): Finding {
+  const warning = judgePatchLevel(number);
+  if (warning) return finding('version', 'warn', warning);
+  return finding(
+    'version',
+    'ok',
+    `PostgreSQL ${version} has the security fixes this askback knows of`,
+  );
 }
 
 export function judgeExtensions({ extensions }: { extensions: readonly string[] }): Finding {
@@ -47,6 +61,13 @@ export function judgeSchema({
   const count = missing.length === 1 ? '1 migration is' : `${missing.length} migrations are`;
   const message = `${count} missing: run \`askback migrate\`, or start \`askback serve\``;
   return finding('schema', 'warn', message);
+}
+
+export function judgeReporters(harmfulFunctions: number): Finding[] {
+  if (harmfulFunctions === 0) return [];
+  const message =
+    'reporters may take locks that the service waits for and write large objects: an administrator of Postgres can forbid it, see What a reporter may do in ops/reports.md';
+  return [finding('reporters', 'warn', message)];
 }
 
 export function judgeClock(at: { before: Date; database: Date; after: Date }): Finding {

@@ -6,6 +6,7 @@ import type { Secrets } from '../lib/crypto/secrets.ts';
 import { ping } from '../lib/db/await-database.ts';
 import { connect, type Db, isDatabaseAway, type Sql } from '../lib/db/db.ts';
 import { readMigrations, schemaState } from '../lib/db/migrate.ts';
+import { warnOfPatchLevel } from '../lib/db/patch-level.ts';
 import { httpAddress } from '../lib/http/http-address.ts';
 import { type Checks, failedChecks, type Lifecycle } from '../lib/process/lifecycle.ts';
 import type { Jobs, RunnerState } from '../lib/queue/runner.ts';
@@ -66,6 +67,7 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
       draining: () => (draining ? 'is stopping' : undefined),
     },
     warnings: {
+      postgres: () => unlessAway(() => warnOfPatchLevel(db), undefined),
       secrets: async () => wrongKeySentence((await unreadable()) ?? 0),
       ...(mailProblem && { mail: () => mailSentence(mailProblem()) }),
       ...(role === 'web' && {

@@ -4,6 +4,8 @@ export const extensionsNeeded = ['btree_gin', 'pg_trgm'];
 
 export type ServerFacts = {
   version: string;
+  /** `server_version_num`, such as 180006 for 18.6. */
+  number: number;
   major: number;
   now: Date;
   extensions: string[];
@@ -16,6 +18,7 @@ export async function findServerFacts(sql: Sql): Promise<ServerFacts> {
   return one(
     await sql<ServerFacts[]>`
       select current_setting('server_version')              as version,
+             current_setting('server_version_num')::int      as number,
              current_setting('server_version_num')::int / 10000 as major,
              clock_timestamp()                              as now,
              array(select name::text

@@ -17,6 +17,14 @@ const schema = (missing: string[], unknown: string[] = []) =>
 const cases: [subject: string, finding: Finding, status: Finding['status'], says?: RegExp][] = [
   ['PostgreSQL 15', server(15), 'ok'],
   ['PostgreSQL 14', server(14), 'fail', /needs 15 or newer/],
+  ['a patched server', findings.judgeVersion({ number: 180_006, version: '18.6' }), 'ok'],
+  [
+    'a server with known vulnerabilities',
+    findings.judgeVersion({ number: 150_018, version: '15.18' }),
+    'warn',
+    /15\.18 has vulnerabilities that 15\.19 closes/,
+  ],
+  ['functions that reporters misuse', findings.judgeReporters(3)[0]!, 'warn', /ops\/reports\.md/],
   ['a server that takes no writes', server(18, { read_only: true }), 'fail', /DATABASE_URL/],
   ['a Turkish locale', server(18, { folds: false }), 'fail', /another locale/],
   [

@@ -8,14 +8,16 @@ type Patience = { seconds: number; say: (sentence: string) => void };
 
 const pollMs = 250;
 const answerLimitMs = 6000;
+const leastAnswerLimitMs = 1500;
 const noPostgres = 'it accepts connections, and does not answer as Postgres does';
 
 /** Waits for a Postgres that is starting or unreachable. One that says no is not asked again. */
 export async function awaitDatabase(db: Db, { seconds, say }: Patience) {
   const giveUpAt = Date.now() + seconds * 1000;
+  const limitMs = Math.min(answerLimitMs, Math.max(seconds * 1000, leastAnswerLimitMs));
   const place = `${db.options.host[0]}:${db.options.port[0]}`;
   for (let tries = 1; ; tries++) {
-    const away = await whyAway(db);
+    const away = await whyAway(db, limitMs);
     if (away === undefined) return;
     const { why, isOneOfSeveral } = away;
     if (Date.now() >= giveUpAt) {
@@ -37,10 +39,13 @@ export async function ping(db: Db): Promise<undefined> {
   await db`select 1`;
 }
 
-async function whyAway(db: Db): Promise<{ why: string; isOneOfSeveral: boolean } | undefined> {
+async function whyAway(
+  db: Db,
+  limitMs: number,
+): Promise<{ why: string; isOneOfSeveral: boolean } | undefined> {
   const mute = { why: noPostgres, isOneOfSeveral: false };
   try {
-    return await withinMs(ping(db), answerLimitMs, () => mute);
+    return await withinMs(ping(db), limitMs, () => mute);
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
     const { message, code } = error as NodeJS.ErrnoException;

@@ -199,12 +199,14 @@ const form = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)([/?#].*)?$/;
 
 const onePerHost = 'must name each of several hosts as host or host:port, as in a:5432,b:5432';
 
+const plainForm =
+  'must be an address such as postgres://user:password@host:5432/name, with characters such as / # ? @ and blanks of the password percent-encoded (/ is %2F)';
+
 export function complaintOfUrl(url: string): string | undefined {
   if (!form.test(url)) return 'must be an address that begins with postgres:// or postgresql://';
   const { hosts, urls, options, target } = parts(url);
   const several = hosts.length > 1;
-  if (urls.some((each) => !URL.canParse(each)))
-    return several ? onePerHost : 'must be an address such as postgres://user@host:5432/name';
+  if (urls.some((each) => !URL.canParse(each))) return several ? onePerHost : plainForm;
   if (several && hosts.includes('')) return onePerHost;
   if (hosts.length > mostHosts) return `must name at most ${mostHosts} hosts`;
   const socket = options.get('host');

@@ -17,6 +17,7 @@ for (const url of [
 for (const [url, complaint] of [
   ['mysql://db/askback', /must be an address that begins with postgres/],
   ['postgres://db:port/askback', /must be an address such as/],
+  ['postgres://askback:s3cret pw/x@db/askback', /percent-encoded \(\/ is %2F\)/],
   ['postgres://a:5432,b:x/askback', /must name each of several hosts/],
   ['postgres://a,,b/askback', /must name each of several hosts/],
   ['postgres://a,/askback', /must name each of several hosts/],
