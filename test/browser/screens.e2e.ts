@@ -22,7 +22,11 @@ type MainScreen = {
 
 /** The screens that matter most, and what people come to them for. */
 const mainScreens: Readonly<Record<string, MainScreen>> = {
-  home: { heading: /^Home$/, press: { first: 'figure + .reveal > summary' }, shows: /^Week of / },
+  home: {
+    heading: /^Home$/,
+    press: { first: 'figure + .reveal > summary' },
+    shows: /^Nov 2026$|^Week of |^30 days to /,
+  },
   responses: {
     heading: /^Responses$/,
     press: { first: '.inbox .who a' },

@@ -44,16 +44,36 @@ const homeEntries: readonly ScreenEntry[] = [
   { name: 'home-first-steps-viewer', as: 'viewer', path: ({ empty }) => `/o/${empty.slug}` },
 ];
 
-const text = `From 1 October 2026 to 31 October 2026, Larkspur received 350 answers. The Net Promoter Score is +51, up 7 points from +44 in the period before.
+const text = `From 1 October 2026 to 31 October 2026, Larkspur received 350 answers. The Net Promoter Score is +51, no clear change from +44.
 
 Customers speak most of delivery and of the support. “The new dashboard saves me an hour a week” (promoter). “We were billed twice and it took three weeks to get an answer” (detractor).`;
+
+const change = { from: 44, by: 7, interval: { low: -4, high: 17.9 }, is_clear: false };
+const blocks = [
+  {
+    type: 'nps',
+    audience: 'customer',
+    score: 51,
+    interval: { low: 43.1, high: 58.2 },
+    n: 310,
+    change,
+  },
+  {
+    type: 'star5',
+    audience: 'customer',
+    score: 4.31,
+    interval: { low: 3.98, high: 4.64 },
+    n: 40,
+    change: null,
+  },
+];
 
 /** The newest of two months, so that there is one to compare with. */
 async function summaryPath({ db, full }: BrowserScene): Promise<string> {
   const [, row] = await db<{ id: string }[]>`
-    insert into summaries (org_id, period_start, period_end, nps, previous_nps, responses, top_themes, text)
-    values (${full.id}, '2026-09-01', '2026-10-01', 44, 40, 310, '{support,price}', 'Calm.'),
-           (${full.id}, '2026-10-01', '2026-11-01', 51, 44, 350, '{delivery,support}', ${text})
+    insert into summaries (org_id, period_start, period_end, nps, previous_nps, blocks, responses, top_themes, text)
+    values (${full.id}, '2026-09-01', '2026-10-01', 44, 40, '[]', 310, '{support,price}', 'Calm.'),
+           (${full.id}, '2026-10-01', '2026-11-01', 51, 44, ${db.json(blocks)}, 350, '{delivery,support}', ${text})
     returning id`;
   return `/o/${full.slug}/summaries/${row!.id}`;
 }
