@@ -103,6 +103,20 @@ test('a job that is repeated posts once, and what is not chosen any more is not 
   assert.equal(posts.length, 1);
 });
 
+test('a post is tried again when its comment cannot be read', async () => {
+  const { bad } = await scene();
+  await bad();
+  const { outbound, posts } = subscriber(200);
+  const tools = { ...taskTools(db), secrets, outbound, log };
+  await sweepNotifications(tools);
+  const [job] = await db<Job[]>`
+    delete from test.jobs where task = 'notifications.post' returning payload`;
+  const excerpt = () => Promise.reject(new Error('not read'));
+  await assert.rejects(postNotification({ ...tools, excerpt }, job!.payload));
+  await postNotification(tools, job!.payload);
+  assert.equal(posts.length, 1);
+});
+
 test('a post that was not taken is tried a few times, later; one without an answer is not', async () => {
   const refusing = await scene();
   await refusing.bad();
