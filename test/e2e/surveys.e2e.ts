@@ -32,6 +32,48 @@ test('the preview follows what is typed, as a page and as a mail, in the dark', 
 });
 
 test('without script the buttons show the preview, add a language and save', async () => {
+test('the preview stands beside the form, with and without script', async () => {
+  for (const script of [true, false]) {
+    const { page } = await formPage(script);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    const boxOf = async (selector: string) => (await page.locator(selector).boundingBox())!;
+    const [form, frame] = [await boxOf('form > .fields'), await boxOf('.preview iframe')];
+    assert.ok(frame.x >= form.x + form.width, `${frame.x} is not right of ${form.x + form.width}`);
+    assert.ok(frame.y < 600, `the frame begins at ${frame.y}`);
+  }
+});
+
+test("a campaign's time shows the reader's own beside it when the zones differ", async () => {
+  const { db, empty, base } = scene;
+  const survey_id = await makeSurvey(db, empty.id);
+  await makeContact(db, { org_id: empty.id, survey_id });
+  await db`update organizations set time_zone = 'Europe/Berlin' where id = ${empty.id}`;
+  for (const [timezoneId, shown] of [
+    ['Asia/Tokyo', /^28 Mar 2027, 09:30 in your own time zone$/],
+    ['Europe/Paris', null],
+  ] as const) {
+    const context = await browser.newContext({ timezoneId });
+    await signInBrowser(context, scene, 'editor');
+    const page = await context.newPage();
+    await page.goto(`${base}/o/${empty.slug}/surveys/${survey_id}/send`);
+    await page.getByLabel('At a time').check();
+    // The night in which the clocks of Berlin change.
+    await page.getByLabel('Time (Europe/Berlin)').fill('2027-03-28T01:30');
+    const hint = page.locator('[data-own-time]');
+    if (shown) assert.match(await hint.innerText(), shown);
+    else assert.equal(await hint.isVisible(), false);
+  }
+});
+
+test('the review before a send shows the mail of the first recipient', async () => {
+  const { db, empty, base } = scene;
+  const survey_id = await makeSurvey(db, empty.id);
+  await makeContact(db, { org_id: empty.id, survey_id }, { name: 'Ada Lovelace' });
+  const { page } = await formPage(true);
+  await page.goto(`${base}/o/${empty.slug}/surveys/${survey_id}/send`);
+  await page.frameLocator('iframe').getByText('Hello Ada Lovelace,').waitFor({ timeout: 5000 });
+});
+
   const { page, frame } = await formPage(false);
   await page.getByLabel('Name', { exact: true }).fill('Spring');
   await page.getByLabel('Question', { exact: true }).fill('Happy?');

@@ -155,12 +155,28 @@ test('with answers the scale stays, whatever is posted', async () => {
   const { org, get, post, surveys } = await member();
   const id = await makeSurvey(db, org);
   await makeResponse(db, { org_id: org, survey_id: id });
-  assert.ok(!(await get(`/${id}/edit`)).text.includes('name="type"'));
+  assert.ok(!(await get(`/${id}/edit`)).text.includes('<select id="type"'));
   assert.equal((await post(`/${id}/edit`, fields)).status, 303);
   assert.deepEqual(
     [(await surveys())[0]!['type'], (await surveys())[0]!['name']],
     ['nps', 'Spring'],
   );
+});
+
+for (const type of ['csat', 'ces', 'star5', 'thumbs'] as const) {
+  test(`the preview of a ${type} survey with answers shows its own scale`, async () => {
+    const { org, get, post } = await member('editor');
+    const id = await makeSurvey(db, org, { type });
+    await makeResponse(db, { org_id: org, survey_id: id }, { score: 1, category: 'detractor' });
+    const shown = await post('/preview', typedIn((await get(`/${id}/edit`)).text));
+    assert.match(shown.text, new RegExp(`class="choices ${type}"`));
+  });
+}
+
+test('a new survey begins with the sender of the last one', async () => {
+  const { get, post } = await member('editor');
+  await post('', { ...fields, from_email: 'last@acme.test' });
+  assert.match((await get('/new')).text, /value="last@acme\.test"/);
 });
 
 test('the list shows answers, rate and score in the way of each scale', async () => {

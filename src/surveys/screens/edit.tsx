@@ -92,7 +92,10 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
       );
   if (outcome.errors) {
     const form = {
-      typed: { ...fields, ...(survey && answered && { type: survey.type }) },
+      typed: {
+        ...fields,
+        ...(survey && answered && { type: survey.type, audience: survey.audience ?? '' }),
+      },
       errors: outcome.errors,
     };
     return showForm(c, { survey, hasAnswers: answered, form });
@@ -249,7 +252,12 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
       />
       <Field name="question_text" label="Question" form={form} rows={2} required />
       {existing?.hasAnswers ? (
-        <p class="small soft">Its scale stays, because it has answers: {typeFacts(type).name}.</p>
+        <>
+          <p class="small soft">Its scale stays, because it has answers: {typeFacts(type).name}.</p>
+          {/* The preview needs them; a save ignores them. */}
+          <input type="hidden" name="type" value={type} />
+          <input type="hidden" name="audience" value={form.typed['audience'] ?? ''} />
+        </>
       ) : (
         <>
           <Select
