@@ -134,19 +134,43 @@ export const mapPlaceholders = (text: string, replace: (each: Placeholder) => st
     .map((piece) => (typeof piece === 'string' ? piece : replace(piece)))
     .join('');
 
-/** One line of text. A property that is neither text nor a number is empty. */
-export function valueFor({ value, fallback }: Placeholder, person: AddressedPerson): string {
+export const valueFor = ({ value, fallback }: Placeholder, person: AddressedPerson): string =>
+  ownValue(value, person) || fallback;
+
+/** One line of text, or none. A property that is neither text nor a number is empty. */
+export function ownValue(value: string, person: AddressedPerson): string {
   const raw = lookUp(value, person);
-  if (typeof raw === 'string') return oneLine(raw) || fallback;
-  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : fallback;
+  if (typeof raw === 'string') return oneLine(raw);
+  return typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : '';
 }
 
 function lookUp(value: string, { name, properties }: AddressedPerson): unknown {
   if (value === 'name') return name;
   if (value === 'first_name') return name?.trim().split(/\s+/)[0];
-  const property = value.slice('properties.'.length);
-  return Object.hasOwn(properties, property) ? properties[property] : null;
+  const property = propertyOf(value)!;
+  if (Object.hasOwn(properties, property)) return properties[property];
+  const inAnyCase = property.toLowerCase();
+  const alike = Object.keys(properties).filter((each) => each.toLowerCase() === inAnyCase);
+  return alike.length === 1 ? properties[alike[0]!] : null;
 }
+
+/** The property that a placeholder names, in any case unless a contact has it exactly so. */
+export const propertyOf = (value: string): string | undefined =>
+  value.startsWith('properties.') ? value.slice('properties.'.length) : undefined;
+
+/** Every text that a contact may read in a language, in its mails and on its page. */
+export function placeholdersIn(
+  survey: WordedSurvey & { reminders?: readonly { subject?: string }[] },
+  language: string,
+): Placeholder[] {
+  const { reminders = [] } = survey;
+  return textsWithin([textsIn(survey, language), reminders.map(({ subject }) => subject)])
+    .flatMap(piecesOf)
+    .filter((piece) => typeof piece !== 'string');
+}
+
+const textsWithin = (value: unknown): string[] =>
+  typeof value === 'string' ? [value] : Object.values(value ?? {}).flatMap(textsWithin);
 
 type CheckedContent = Pick<SurveyContent, 'type' | 'audience' | 'language' | 'texts'>;
 

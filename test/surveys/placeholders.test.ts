@@ -4,14 +4,27 @@ import { anyPerson, complainOfPlaceholders, fillIn } from '../../src/surveys/tex
 
 const ada = {
   name: 'Ada Lovelace',
-  properties: { plan: 'pro', seats: 3, tags: ['a'], x: '{{name}}' },
+  properties: {
+    plan: 'pro',
+    seats: 3,
+    tags: ['a'],
+    x: '{{name}}',
+    Modell: 'E',
+    City: 'Kiel',
+    city: 'Köln',
+    STATE: 'a',
+    State: 'b',
+  },
 };
 
 for (const [text, filled] of [
   ['Hello {{name}}', 'Hello Ada Lovelace'],
   ['Hello {{ first_name }}!', 'Hello Ada!'],
   ['{{properties.plan}} with {{properties.seats}} seats', 'pro with 3 seats'],
-  ['{{properties.city|your city}}', 'your city'],
+  ['{{properties.town|your town}}', 'your town'],
+  ['{{properties.modell|bike}}', 'E'],
+  ['{{properties.city}} {{properties.City}}', 'Köln Kiel'],
+  ['{{properties.state|none}}', 'none'],
   ['{{properties.tags|some}}', 'some'],
   ['{{properties.toString|nothing}}', 'nothing'],
   ['{{properties.x}}', '{{name}}'],
