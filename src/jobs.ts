@@ -37,6 +37,22 @@ export const payloads = {
     stuck_since: v.optional(v.string()),
   }),
   'sends.recover': Nothing,
+  'sends.test': v.object({
+    org_id: Uuid,
+    survey_id: Uuid,
+    test_id: Uuid,
+    email: v.string(),
+    contact_id: v.nullable(Uuid),
+    language: v.string(),
+    words: v.object({
+      question_text: v.string(),
+      subject: v.nullable(v.string()),
+      intro: v.nullable(v.string()),
+      from_name: v.string(),
+      from_email: v.string(),
+      reply_to: v.string(),
+    }),
+  }),
   'summaries.make': v.object({
     org_id: Uuid,
     summary_id: Uuid,
@@ -73,7 +89,7 @@ export const maxWaiting = 450;
 
 /** Kinds of jobs that must leave room for all others, whatever server is slow. */
 export const waitingKinds: readonly (readonly JobName[])[] = [
-  ['sends.mail'],
+  ['sends.mail', 'sends.test'],
   [
     'summaries.make',
     'summaries.month',

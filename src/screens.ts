@@ -104,7 +104,7 @@ const organizationScreens = (tools: ScreenTools) =>
     .use(inOrganization(tools))
     .route('/', homeScreens(tools))
     .get('/settings', (c) => c.redirect(settingPath(c.var.organization, 'general'), 303))
-    .route('/surveys/preview', previewScreens(tools))
+    .route('/surveys', previewScreens(tools))
     .route('/surveys', surveyScreens({ ...tools, trendOf: (of) => surveyTrend(tools.db, of) }))
     .route('/surveys', contactScreens(tools))
     .route('/surveys', campaignScreens(tools))

@@ -36,6 +36,7 @@ import { publishDetractor } from './responses/events.ts';
 import type { MailJobs } from './sends/mail-job.ts';
 import { cleanUpBlockedMails } from './sends/queries.ts';
 import { type RecoverTools, recoverStrandedMails } from './sends/recover.ts';
+import { sendTestMail, type TestTools } from './sends/test-mail.ts';
 import type { AnalystQueue } from './summaries/comment-reader.ts';
 import {
   makeSummary,
@@ -60,6 +61,7 @@ export type TaskTools = {
   NotifyTools &
   NotificationTools &
   SlackTools &
+  TestTools &
   MailLinkTools;
 
 type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Promise<unknown>;
@@ -94,6 +96,7 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     'sends.mail': (job, { traceparent }) =>
       tools.mailJobs.run(job.org_id, job.mail_ids, traceparent, job.stuck_since),
     'sends.recover': () => recoverStrandedMails(tools),
+    'sends.test': (job) => sendTestMail(of(job), job),
     'summaries.make': (payload, { traceparent }) =>
       tools.analystQueue.runJob(
         payload.org_id,

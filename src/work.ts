@@ -156,7 +156,16 @@ async function startJobWork(work: Work, shared: Shared) {
   lease.freed.subscribe(sweep);
   await parts.start('sweeps', () => startSweeps(work, lease.id, sweep));
   const own = { appMailer, secrets, publicUrl: work.publicUrl, erasureFile };
-  const tools = { ...common, ...analysts, ...own, ...reader, outbound, deliveries, mailJobs };
+  const tools = {
+    ...common,
+    ...analysts,
+    ...own,
+    ...reader,
+    outbound,
+    deliveries,
+    mailer,
+    mailJobs,
+  };
   const jobs = await parts.start(
     'jobs',
     () =>

@@ -193,6 +193,7 @@ export const acts = {
   'survey.reopened': 'reopened a survey',
   'survey.copied': 'copied a survey',
   'survey.deleted': 'deleted a survey',
+  'survey.test_mailed': 'sent a test mail',
   'contact.saved': 'added or changed a contact',
   'contact.deleted': 'deleted a contact',
   'contacts.imported': 'imported contacts',

@@ -12,7 +12,8 @@ import { linkTrace } from '../lib/http/request-spans.ts';
 import { isTracing } from '../lib/tracing/spans.ts';
 import { isUuid, parseJson } from '../lib/validation/parse.ts';
 import { logoPath } from '../organizations/logo.ts';
-import { type Category, isScore } from '../survey-types.ts';
+import { type Category, categoryOf, isScore } from '../survey-types.ts';
+import { shareIdOfTest } from '../surveys/lifecycle.ts';
 import { embeddingOf } from '../surveys/schemas.ts';
 import {
   anyPerson,
@@ -81,6 +82,7 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
   try {
     link = await findLink(c, tools.db, { address, visit: { kind: 'post', score } });
     if (!link) throw notFound('survey');
+    if (link.isTest) return showTested(c, link, submission);
     const reader = { address: clientAddress(c), language: link.shown_in };
     const response = await answerInTurn(tools, link, { ...submission, ...reader });
     if (address.path === 'f') setAnsweredCookie(c, tools, address, response.id);
@@ -128,7 +130,8 @@ const answerInTurn: typeof answerSurvey = (tools, link, answer) =>
 /** While the database is away any link may exist: people then get their input back. */
 async function mayExist(db: Db, { path, token }: LinkAddress): Promise<boolean> {
   try {
-    return await linkExists(db, path, token);
+    const tested = path === 's' ? shareIdOfTest(token) : undefined;
+    return await (tested === undefined ? linkExists(db, path, token) : linkExists(db, 'f', tested));
   } catch (error) {
     if (refusalIn(error)?.kind === 'unavailable') return true;
     throw error;
@@ -138,6 +141,11 @@ async function mayExist(db: Db, { path, token }: LinkAddress): Promise<boolean> 
 type Visited = { address: LinkAddress; visit: Pick<LinkVisit, 'kind' | 'score'> };
 
 async function findLink(c: Context, db: Db, { address: { path, token }, visit }: Visited) {
+  const tested = shareIdOfTest(token);
+  if (path === 's' && tested !== undefined) {
+    const shared = await findSharedLink(db, tested, null);
+    return shared && readLink(c, { ...shared, isTest: true });
+  }
   if (path !== 's') {
     const answered = path === 'f' ? readAnsweredCookie(c, token) : null;
     const shared = await findSharedLink(db, token, answered);
@@ -182,9 +190,21 @@ function linkPage(link: ReadLink, address: LinkAddress, chosen: unknown): HtmlPa
   if (link.answered) {
     return answeredPage({ ...page, answer: { ...link.answered, at: new Date(link.answered.at) } });
   }
-  if (link.status === 'draft') return notTakingAnswersPage('draft', page);
+  if (link.status === 'draft' && !link.isTest) return notTakingAnswersPage('draft', page);
   if (link.completed_by === 'hand') return notTakingAnswersPage('closed', page);
   return surveyForm(link, address, { score: chosen, properties: link.handed_in });
+}
+
+/** The page after an answer, for the links of a test mail: nothing was recorded. */
+function showTested(c: Context, link: ReadLink, submission: Submission) {
+  const answer = checkSubmission(link.type, submission);
+  if ('message' in answer) throw new Refusal('invalid', answer.message, { code: answer.code });
+  if (wantsJson(c)) return c.json({ data: { id: null, score: answer.score } });
+  const thanks = thanksFor(link, categoryOf(link.type, answer.score));
+  return showPage(
+    c,
+    thanksPage({ ...pageOf(link), thanks, answer: { ...answer, at: new Date() } }),
+  );
 }
 
 /** The response was recorded: thanks for people, JSON for programs. */
@@ -269,9 +289,13 @@ const linkPaths = ['s', 'f', 'e'] as const;
 type LinkAddress = { path: (typeof linkPaths)[number]; token: string; trap: boolean };
 
 /** A link with its language for this reader and the properties from a website. */
-type ReadLink = SurveyLink & { shown_in: string; handed_in: ReturnType<typeof readHandedIn> };
+type ReadLink = SurveyLink & {
+  isTest?: true;
+  shown_in: string;
+  handed_in: ReturnType<typeof readHandedIn>;
+};
 
-function readLink(c: Context, link: SurveyLink): ReadLink {
+function readLink(c: Context, link: SurveyLink & { isTest?: true }): ReadLink {
   const accepted = c.req.header('Accept-Language');
   const property = link.person?.properties['language'];
   const handed_in = link.contact_id === null ? readHandedIn(c.req.query('properties')) : null;

@@ -4,24 +4,34 @@ import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Failure } from '../lib/openapi/operation.ts';
+import { One } from '../lib/paging/page.ts';
 import { BooleanParameter, idParam, parseWriteQuery, Uuid } from '../lib/validation/parse.ts';
 import { suppressionOperations, suppressionSchemas } from '../suppressions/api.ts';
 import { type ContactResult, type SendTools, sendSurvey, trySend } from './send.ts';
+import { requestTestMail, TestMail, TestMailInput } from './test-mail.ts';
 
 type RouteTools = SendTools & { settings: { maxContacts: number } };
 
 export function sendRoutes(tools: RouteTools) {
   const Body = SendBody(tools.settings.maxContacts);
-  return new Hono<ApiEnv>().post('/:id/send', async (c) => {
-    const key = requireWrite(c.var.key);
-    const { dry_run } = parseWriteQuery(SendQuery, c.req.queries());
-    const { contacts } = await parseBody(c, Body, { parameters: SendQuery });
-    const surveyId = idParam(c, 'survey');
+  return new Hono<ApiEnv>()
+    .post('/:id/send', async (c) => {
+      const key = requireWrite(c.var.key);
+      const { dry_run } = parseWriteQuery(SendQuery, c.req.queries());
+      const { contacts } = await parseBody(c, Body, { parameters: SendQuery });
+      const surveyId = idParam(c, 'survey');
 
-    const wish = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };
-    const data = dry_run ? await trySend(tools, key, wish) : await sendSurvey(tools, key, wish);
-    return c.json({ data: { ...data, results: data.results.map(noting(contacts)) } });
-  });
+      const wish = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };
+      const data = dry_run ? await trySend(tools, key, wish) : await sendSurvey(tools, key, wish);
+      return c.json({ data: { ...data, results: data.results.map(noting(contacts)) } });
+    })
+
+    .post('/:id/test-mail', async (c) => {
+      const key = requireWrite(c.var.key);
+      const wish = await parseBody(c, TestMailInput);
+      const data = await requestTestMail(tools, key, { ...wish, surveyId: idParam(c, 'survey') });
+      return c.json({ data }, 202);
+    });
 }
 
 const contactFields: readonly string[] = ['email', 'name', 'properties'];
@@ -73,6 +83,24 @@ export const sendSection = ({ maxContacts }: { maxContacts: number }): ApiSectio
         403: {
           about: 'the monthly send limit would be exceeded, and nothing was sent',
           schema: v.union([Failure, SendLimitExceeded]),
+        },
+      },
+    },
+    {
+      id: 'sendTestMail',
+      method: 'post',
+      path: '/api/v1/surveys/{id}/test-mail',
+      summary: "Send a survey's mail to one address, as a test",
+      about:
+        'The real mail with `[Test]` in its subject. It counts neither as a mail of the month nor as a contact, and ' +
+        'its links show the form and record nothing. A draft can be tested. At most 20 an hour and organization.',
+      permission: 'write',
+      body: TestMailInput,
+      answer: { status: 202, about: 'the test is on its way', schema: One(TestMail) },
+      refusals: {
+        400: { about: 'the address cannot be mailed, or the survey has no texts in the language' },
+        429: {
+          about: '20 tests were sent within the hour (`too_many_test_mails`), or the rate limit',
         },
       },
     },

@@ -27,6 +27,7 @@ import {
   lockMonths,
   saveDelay,
   saveOutcomes,
+  type WrittenMail,
 } from './queries.ts';
 import {
   type Beginning,
@@ -449,9 +450,9 @@ export function createMailer({
   /** With one, bounces come back to an address that names the mail. */
   bounceDomain: string | null;
 }) {
-  const letters = new WeakMap<ClaimedMail['survey'], Map<string, Letter>>();
+  const letters = new WeakMap<WrittenMail['survey'], Map<string, Letter>>();
 
-  function letterOf(claimed: ClaimedMail): Letter {
+  function letterOf(claimed: WrittenMail): Letter {
     const language = languageFor(claimed.survey, { property: claimed.properties['language'] });
     const byLanguage = letters.get(claimed.survey) ?? new Map<string, Letter>();
     letters.set(claimed.survey, byLanguage);
@@ -474,7 +475,7 @@ export function createMailer({
 
   const stopping = new AbortController();
 
-  async function send(claimed: ClaimedMail, leaving: Leaving = {}): Promise<MailOutcome> {
+  async function send(claimed: WrittenMail, leaving: Leaving = {}): Promise<MailOutcome> {
     stopping.signal.throwIfAborted();
     const mayLeave = async () => {
       stopping.signal.throwIfAborted();

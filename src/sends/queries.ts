@@ -218,6 +218,13 @@ type OpenMail = {
 
 export type ClaimedMail = OpenMail & MailWords;
 
+/** All that a mail is written from. */
+export type WrittenMail = MailWords &
+  Pick<
+    OpenMail,
+    'id' | 'org_id' | 'email' | 'name' | 'token' | 'properties' | 'reminder' | 'reminds_of'
+  >;
+
 /**
  * The mails of a job that have no outcome yet. Rows are looked up one by one: a plan made while the tables
  * were small, or before they were analyzed, must not read all of an organization for each mail.

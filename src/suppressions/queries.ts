@@ -35,6 +35,18 @@ export async function findSubscriber(sql: Sql, token: string) {
   return subscriber;
 }
 
+/** An invented contact of a survey, for the links of its test mails. */
+export async function findTestSubscriber(sql: Sql, shareId: string) {
+  const [subscriber] = await sql<Subscriber[]>`
+    -- all organizations
+    select v.org_id, 'reader@example.com' as email, v.language, v.texts, null as wished_language,
+           o.name as organization, o.color, o.logo, false as unsubscribed, null as mail_traceparent
+    from surveys v
+    join organizations o on o.id = v.org_id
+    where v.share_id = ${shareId}`;
+  return subscriber;
+}
+
 export type NewSuppression = {
   email: string;
   kind: 'unsubscribed' | 'bounced';

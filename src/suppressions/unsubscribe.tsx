@@ -7,6 +7,7 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { linkTrace } from '../lib/http/request-spans.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { logoPath } from '../organizations/logo.ts';
+import { shareIdOfTest } from '../surveys/lifecycle.ts';
 import { holdOffErasures } from '../surveys/queries.ts';
 import { languageFor } from '../surveys/texts.ts';
 import { wantsJson } from '../web/headers.ts';
@@ -16,6 +17,7 @@ import { showPage } from '../web/show.ts';
 import {
   deleteSuppression,
   findSubscriber,
+  findTestSubscriber,
   insertSuppressions,
   listKinds,
   type NewSuppression,
@@ -53,10 +55,13 @@ async function withSubscriber(
   act: (subscriber: Subscriber) => Promise<State>,
 ) {
   const token = c.req.param('token') ?? '';
-  const subscriber = await findSubscriber(db, token);
+  const tested = shareIdOfTest(token);
+  const subscriber =
+    tested === undefined ? await findSubscriber(db, token) : await findTestSubscriber(db, tested);
   if (!subscriber) throw notFound('subscription');
   linkTrace(c, subscriber.mail_traceparent);
-  const state = await act(subscriber);
+  // The link of a test mail changes nothing.
+  const state = tested === undefined ? await act(subscriber) : 'ask';
   const { email, organization, color, wished_language: property } = subscriber;
   if (wantsJson(c)) return c.json({ data: { email, unsubscribed: state === 'unsubscribed' } });
   const accepted = c.req.header('Accept-Language');

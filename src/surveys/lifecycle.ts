@@ -180,7 +180,7 @@ export async function changeSurvey(
   });
 }
 
-const withoutUndefined = (fields: object) =>
+export const withoutUndefined = (fields: object) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 async function refuseWhenUsed(tx: Sql, survey: ManagedSurvey, changes: SurveyChanges) {
@@ -260,6 +260,12 @@ export async function addSurvey(sql: Sql, orgId: string, wish: SurveyWish): Prom
     throw violates(error, 'surveys_belong_to_organization') ? notFound('organization') : error;
   }
 }
+
+/** The token in the links of a test mail: their pages record nothing. No contact's token has a dot. */
+export const testToken = (shareId: string) => `test.${shareId}`;
+
+export const shareIdOfTest = (token: string): string | undefined =>
+  token.startsWith('test.') ? token.slice('test.'.length) : undefined;
 
 export const shareUrl = (publicUrl: string | null, { share_id }: { share_id: string }) =>
   publicUrl && `${publicUrl}/f/${share_id}`;

@@ -112,7 +112,7 @@ export const DeleteQuery = v.object({
   ),
 });
 
-const Address = v.pipe(
+export const Address = v.pipe(
   v.string('must be text'),
   v.trim(),
   v.check(isMailable, 'is not an email address'),

@@ -78,6 +78,8 @@ const organization: Record<string, RouteAccess> = {
   'GET /surveys/new': 'editor',
   'POST /surveys': 'editor',
   'POST /surveys/preview': 'editor',
+  'GET /surveys/:id/mail/:contact': 'viewer',
+  'POST /surveys/:id/test-mail': 'editor',
   'GET /surveys/:id': 'viewer',
   'GET /surveys/:id/edit': 'editor',
   'POST /surveys/:id/edit': 'editor',

@@ -79,6 +79,7 @@ const elsewhere = `
     /o/:slug/surveys/:id/contacts/uploads/:upload /o/:slug/surveys/:id/send
     /o/:slug/surveys/:id/send/:campaign/pause /o/:slug/surveys/:id/send/:campaign/resume
     /o/:slug/surveys/:id/send/:campaign/stop /o/:slug/surveys/preview /o/:slug/surveys
+    /o/:slug/surveys/:id/test-mail
     /o/:slug/surveys/:id/edit /o/:slug/surveys/:id/open /o/:slug/surveys/:id/reopen
     /o/:slug/surveys/:id/close /o/:slug/surveys/:id/copy /o/:slug/surveys/:id/delete
     /o/:slug/responses/:id /o/:slug/responses/:id/tags /o/:slug/responses/:id/notes
@@ -117,6 +118,11 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
     completed_at: new Date(),
   }),
   'POST /api/v1/surveys/:id/copy': onSurvey('survey.copied', 'copy'),
+  'POST /api/v1/surveys/:id/test-mail': {
+    act: 'survey.test_mailed',
+    call: async ({ api, survey }) =>
+      await api('POST', `/v1/surveys/${await survey()}/test-mail`, { email: 'a@people.test' }),
+  },
   'POST /api/v1/surveys/:id/send': {
     act: 'send.requested',
     call: async ({ api, survey }) =>

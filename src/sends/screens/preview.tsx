@@ -5,11 +5,18 @@ import { capital, notFound, Refusal } from '../../errors.ts';
 import { inLanguage, surveyFillings, surveyMail } from '../../letters/letter.ts';
 import type { Db, Sql } from '../../lib/db/db.ts';
 import { compose } from '../../lib/smtp/message.ts';
+import { idParam, Uuid } from '../../lib/validation/parse.ts';
 import { logoPath } from '../../organizations/logo.ts';
 import { formPage } from '../../responses/view/form.tsx';
 import { thanksPage } from '../../responses/view/messages.tsx';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { type Category, categories, categoryOf, scoresInOrder } from '../../survey-types.ts';
+import {
+  type Category,
+  categories,
+  categoryOf,
+  type SurveyType,
+  scoresInOrder,
+} from '../../survey-types.ts';
 import { SurveyFields, wishOf } from '../../surveys/form-fields.ts';
 import { NewSurveyInput, type NewSurveyWish } from '../../surveys/schemas.ts';
 import {
@@ -20,38 +27,70 @@ import {
   type TextsByLanguage,
   textsIn,
 } from '../../surveys/texts.ts';
+import { redirectWith } from '../../web/app/flash.ts';
 import { readForm } from '../../web/app/forms.tsx';
 import { pageHeaders } from '../../web/headers.ts';
 import { languageOf } from '../../web/language.ts';
 import { type HtmlPage, renderPage } from '../../web/layout.tsx';
 import { findMailSender, listMailWords, type MailWords } from '../queries.ts';
+import { exampleReader, findReader, requestTestMail, testSent } from '../test-mail.ts';
 
 type PreviewTools = { db: Db; publicUrl: string };
 
-/** What contacts of a survey would see, in a frame of the form that it is made with. Nothing is stored or sent. */
+const TestFields = v.object({ contact_id: v.optional(Uuid) });
+
+/** What contacts of a survey would see, in frames of the app, and as a test in the member's own mailbox. */
 export const previewScreens = (tools: PreviewTools) =>
-  new Hono<ScreenEnv>().post('/', async (c) => {
-    requireRole(c, 'editor');
-    const form = await readForm(c, SurveyFields);
-    const fields = form.errors ? form.typed : form.values;
-    const one = (name: string) => [fields[name] ?? ''].flat()[0] ?? '';
-    const scheme = one('preview.scheme') === 'dark' ? 'dark' : 'light';
-    const result = v.safeParse(NewSurveyInput, withExamples(wishOf(fields)));
-    if (!result.success) {
-      return asFrame(c, remarkPage(`Not yet: ${remarkOn(result.issues[0])}.`), scheme);
-    }
-    const shown = { show: one('preview.show'), language: one('preview.language') };
-    return asFrame(c, await preview(c, tools, { wish: result.output, ...shown }), scheme);
-  });
+  new Hono<ScreenEnv>()
+    .post('/preview', async (c) => {
+      requireRole(c, 'editor');
+      const form = await readForm(c, SurveyFields);
+      const fields = form.errors ? form.typed : form.values;
+      const one = (name: string) => [fields[name] ?? ''].flat()[0] ?? '';
+      const scheme = one('preview.scheme') === 'dark' ? 'dark' : 'light';
+      const result = v.safeParse(NewSurveyInput, withExamples(wishOf(fields)));
+      if (!result.success) {
+        return asFrame(c, remarkPage(`Not yet: ${remarkOn(result.issues[0])}.`), scheme);
+      }
+      const shown = { show: one('preview.show'), language: one('preview.language') };
+      return asFrame(c, await preview(c, tools, { wish: result.output, ...shown }), scheme);
+    })
+
+    .get('/:id/mail/:contact', async (c) => {
+      const orgId = c.var.organization.id;
+      const surveyId = idParam(c, 'survey');
+      const contactId = idParam(c, 'contact', 'contact');
+      const reader = await findReader(tools.db, { orgId, surveyId }, contactId);
+      if (!reader) throw notFound('contact');
+      const { html } = await previewMail(tools.db, { ...tools, orgId, surveyId, reader });
+      return asFrame(c, { html, headers: {} }, 'light');
+    })
+
+    .post('/:id/test-mail', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const surveyId = idParam(c, 'survey');
+      const { values } = await readForm(c, TestFields);
+      const { email } = c.var.member;
+      await requestTestMail(tools, editor, { surveyId, email, ...values });
+      return redirectWith(c, c.req.path.replace(/test-mail$/, 'send'), testSent(email));
+    });
 
 /** Fields that are still empty get an example, so that the rest is shown meanwhile. */
 const withExamples = (wish: ReturnType<typeof wishOf>) => ({
   ...wish,
   name: wish.name || 'Survey',
-  question_text: wish.question_text || 'How likely are you to recommend us?',
+  question_text: wish.question_text || exampleQuestions[wish.type as SurveyType] || '',
   from_name: wish.from_name || 'Sender',
   from_email: wish.from_email || 'sender@example.com',
 });
+
+const exampleQuestions: Readonly<Record<SurveyType, string>> = {
+  nps: 'How likely are you to recommend us?',
+  csat: 'How satisfied are you with us?',
+  ces: 'How easy was it to get what you needed?',
+  star5: 'How would you rate us?',
+  thumbs: 'Did we help you?',
+};
 
 const labels: Readonly<Record<string, string>> = {
   question_text: 'Question',
@@ -133,7 +172,7 @@ function readerOf(survey: object): AddressedPerson {
       typeof piece === 'string' ? [] : (/^properties\.(.+)$/.exec(piece.value) ?? []);
     return name === undefined ? [] : [[name, `[${name}]`]];
   });
-  return { name: 'Robin Reader', properties: Object.fromEntries(properties) };
+  return { ...exampleReader, properties: Object.fromEntries(properties) };
 }
 
 /** A survey's mail as a mail program reads it: composed whole and taken apart again. */
@@ -144,23 +183,34 @@ export async function previewMail(
     surveyId,
     publicUrl,
     language,
-  }: { orgId: string; surveyId: string; publicUrl: string; language?: string | undefined },
+    reader = exampleReader,
+  }: {
+    orgId: string;
+    surveyId: string;
+    publicUrl: string;
+    language?: string | undefined;
+    reader?: MailReader;
+  },
 ) {
   const [mailed] = await listMailWords(sql, orgId, [surveyId]);
   if (!mailed) throw notFound('survey');
   if (language && language !== mailed.survey.language && !mailed.survey.texts[language]) {
     throw new Refusal('invalid', `the survey has no texts in ${language}`);
   }
+  const wished = { property: reader.properties['language'] };
   return await readLetter(mailed, {
     publicUrl,
-    language: language ?? mailed.survey.language,
-    reader: { name: 'Robin Reader', properties: {} },
+    language: language ?? languageFor(mailed.survey, wished),
+    reader,
   });
 }
 
+/** With an address of its own unless it is the invented one. */
+type MailReader = AddressedPerson & { email?: string };
+
 async function readLetter(
   mailed: MailWords,
-  { publicUrl, language, reader }: { publicUrl: string; language: string; reader: AddressedPerson },
+  { publicUrl, language, reader }: { publicUrl: string; language: string; reader: MailReader },
 ) {
   const survey = inLanguage(mailed.survey, language);
   const mail = { survey, organization: mailed.organization, publicUrl };

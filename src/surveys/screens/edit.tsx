@@ -1,12 +1,13 @@
 import type { Context, Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import { toSentence } from '../../errors.ts';
+import { type RefusalKind, toSentence } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { refusalIn } from '../../lib/http/http.ts';
+import { requestTestMail, testSent } from '../../sends/test-mail.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
-import { Mistakes } from '../../web/app/badges.tsx';
+import { Mistakes, Notice } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   Choice,
@@ -29,7 +30,7 @@ import {
   wishOf,
 } from '../form-fields.ts';
 import { changeSurvey, createSurvey } from '../lifecycle.ts';
-import { findUse, type ManagedSurvey } from '../queries.ts';
+import { findLatestSender, findUse, type ManagedSurvey } from '../queries.ts';
 import { NewSurveyInput, SurveyChangeInput } from '../schemas.ts';
 import { surveyOf, surveysPath } from './parts.tsx';
 
@@ -40,7 +41,8 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
     .get('/new', (c) => {
       requireRole(c, 'editor');
       const { name } = c.var.organization;
-      const form = emptyForm({ type: 'nps', language: 'en', from_name: name });
+      const sender = (await findLatestSender(tools.db, orgId)) ?? { from_name: name };
+      const form = emptyForm({ type: 'nps', language: 'en', ...sender });
       return showForm(c, { form, survey: null, hasAnswers: false });
     })
 
@@ -76,14 +78,24 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
   }
   const wish = wishOf(fields);
   const outcome = survey
-    ? await trySave(
-        SurveyChangeInput,
-        {
-          ...wish,
-          reply_to: wish.reply_to ?? wish.from_email,
-          ...(answered && { type: undefined, audience: undefined }),
-        },
-        (change) => changeSurvey(tools, editor, { id: survey.id, change }),
+  const change = {
+    ...wish,
+    reply_to: wish.reply_to ?? wish.from_email,
+    ...(answered && { type: undefined, audience: undefined }),
+  };
+  if (survey && fields['act'] === 'test-mail') {
+    const { email } = c.var.member;
+    const language = [fields['preview.language'] ?? []].flat()[0];
+    const tested = await trySave(SurveyChangeInput, change, (content) =>
+      requestTestMail(tools, editor, { surveyId: survey.id, email, language, content }),
+    );
+    const { act: _act, ...typed } = fields;
+    const form = { typed, errors: tested.errors ?? {} };
+    const notice = tested.errors ? undefined : testSent(email);
+    return showForm(c, { survey, hasAnswers: answered, form, notice });
+  }
+    ? await trySave(SurveyChangeInput, change, (changes) =>
+        changeSurvey(tools, editor, { id: survey.id, change: changes }),
       )
     : await trySave(
         NewSurveyInput,
@@ -108,37 +120,42 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
   );
 }
 
-type SaveOutcome =
-  | { saved: ManagedSurvey; errors?: never }
-  | { errors: FormState['errors']; saved?: never };
+type SaveOutcome<T> = { saved: T; errors?: never } | { errors: FormState['errors']; saved?: never };
 
 /** Shows above the form what only all fields together get wrong. */
-async function trySave<const S extends v.GenericSchema>(
+async function trySave<const S extends v.GenericSchema, T>(
   schema: S,
   wish: unknown,
-  save: (input: v.InferOutput<S>) => Promise<ManagedSurvey>,
-): Promise<SaveOutcome> {
+  save: (input: v.InferOutput<S>) => Promise<T>,
+): Promise<SaveOutcome<T>> {
   const result = v.safeParse(schema, wish);
   if (!result.success) return { errors: mistakesOf(result.issues) };
   try {
     return { saved: await save(result.output) };
   } catch (error) {
     const refusal = refusalIn(error);
-    if (refusal?.kind !== 'invalid' && refusal?.kind !== 'conflict') throw error;
+    if (!refusal || !shownInForm.has(refusal.kind)) throw error;
     return { errors: { '': toSentence(refusal.message) } };
   }
 }
 
 /** The form with room for the texts of one more language; nothing is saved. */
+const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']);
+
 function addLanguage(fields: FormState['typed']): FormState {
   const languages = [fields['languages'] ?? [], fields['add_language'] ?? []].flat();
   const { act: _act, ...typed } = fields;
   return emptyForm({ ...typed, languages: [...new Set(languages)] });
 }
 
-type ShownForm = { form: FormState; survey: ManagedSurvey | null; hasAnswers: boolean };
+type ShownForm = {
+  form: FormState;
+  survey: ManagedSurvey | null;
+  hasAnswers: boolean;
+  notice?: string | undefined;
+};
 
-function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers }: ShownForm) {
+function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: ShownForm) {
   const surveys = surveysPath(c.var.organization);
   const here = survey ? `${surveys}/${survey.id}` : surveys;
   const list = { text: 'Surveys', href: surveys };
@@ -148,13 +165,16 @@ function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers }: ShownForm
     status: statusOf(form),
     trail: survey ? [list, { text: survey.name, href: here }] : [list],
     body: (
-      <SurveyForm
-        form={form}
-        action={survey ? `${here}/edit` : surveys}
-        cancel={here}
-        surveys={surveys}
-        existing={survey ? { hasAnswers } : null}
-      />
+      <>
+        {notice ? <Notice kind="fine" text={notice} /> : null}
+        <SurveyForm
+          form={form}
+          action={survey ? `${here}/edit` : surveys}
+          cancel={here}
+          surveys={surveys}
+          existing={survey ? { hasAnswers } : null}
+        />
+      </>
     ),
   });
 }
@@ -196,7 +216,7 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
         </Reveal>
         <SubmitOrCancel button="Save" cancel={cancel} />
       </div>
-      <Preview surveys={surveys} languages={taken} />
+      <Preview surveys={surveys} languages={taken} form={form} isNew={existing === null} />
     </form>
   );
 }
@@ -477,10 +497,15 @@ function EmbedFields({ form }: { form: FormState }) {
   );
 }
 
-type PreviewProps = { surveys: string; languages: readonly string[] };
+type PreviewProps = {
+  surveys: string;
+  languages: readonly string[];
+  form: FormState;
+  isNew: boolean;
+};
 
 /** The button shows the unsaved form in the frame; a script presses it. */
-function Preview({ surveys, languages }: PreviewProps) {
+function Preview({ surveys, languages, form, isNew }: PreviewProps) {
   return (
     <section class="preview" aria-labelledby="preview">
       <div class="title">
@@ -490,12 +515,18 @@ function Preview({ surveys, languages }: PreviewProps) {
           formaction={`${surveys}/preview`}
           formtarget="preview-frame"
           formnovalidate
+        {isNew ? null : (
+          <button type="submit" name="act" value="test-mail" formnovalidate>
+            Send me a test
+          </button>
+        )}
           data-preview-button
         >
           Preview
         </button>
       </div>
       <div class="inline">
+          form={form}
         <Select name="preview.show" label="Of" options={optionsOf(shownParts)} />
         <Select
           name="preview.language"

@@ -38,6 +38,7 @@ export function taskTools(db: Db): TaskTools {
     appMailer: createAppMailer({ transport, dkim: null, mailFrom: null, publicUrl }),
     analyst: createBuiltinAnalyst(readComment),
     analystQueue: createAnalystQueue({ db, yieldToRequests: async () => {} }),
+    mailer,
     mailJobs: createMailJobs({ db, log, mailer, progress, settings: { sendDeadlineSeconds: 60 } }),
     deliveries: createDeliveryWorker({
       db,

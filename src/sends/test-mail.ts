@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { recordAct, type Writer } from '../audit/acts.ts';
+import { notFound, Refusal } from '../errors.ts';
+import { enqueue, type JobPayloads } from '../jobs.ts';
+import { inLanguage } from '../letters/letter.ts';
+import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
+import type { Log } from '../lib/log/log.ts';
+import { described } from '../lib/paging/page.ts';
+import type { MailOutcome } from '../lib/smtp/connection.ts';
+import { Uuid } from '../lib/validation/parse.ts';
+import { lockUsage } from '../organizations/queries.ts';
+import { testToken, withoutUndefined } from '../surveys/lifecycle.ts';
+import {
+  findSurvey,
+  getOrgSurvey,
+  type ManagedSurvey,
+  type OrgSurvey,
+} from '../surveys/queries.ts';
+import { Address, type SurveyChange } from '../surveys/schemas.ts';
+import { type AddressedPerson, languageFor } from '../surveys/texts.ts';
+import { findMailSender, type WrittenMail } from './queries.ts';
+
+const maxPerHour = 20;
+
+export const TestMailInput = v.object({
+  email: described(Address, 'where the test goes'),
+  contact_id: described(
+    v.nullish(Uuid),
+    'a contact of the survey whose name and properties fill the placeholders; an invented one without it',
+  ),
+  language: described(
+    v.nullish(v.string('must be text')),
+    "one of the survey's languages; else that of the contact",
+  ),
+});
+
+export const TestMail = v.object({ email: v.string(), language: v.string() });
+
+type TestMailWish = v.InferOutput<typeof TestMailInput> & {
+  /** Content that is not saved yet. */
+  content?: SurveyChange;
+};
+
+/** The contact in tests and previews that are of no contact of the survey. */
+export const exampleReader: AddressedPerson = { name: 'Robin Reader', properties: {} };
+
+/** Leaves a job that mails a survey to one address: it counts nowhere, and its links record nothing. */
+export async function requestTestMail(
+  { db }: { db: Db },
+  { orgId, actor }: Writer,
+  { surveyId, email, contact_id, language: wished, content }: TestMailWish & { surveyId: string },
+) {
+  return await inTransaction(db, async (tx) => {
+    await lockUsage(tx, orgId);
+    const saved = await getOrgSurvey(tx, orgId, surveyId);
+    const survey: ManagedSurvey = { ...saved, ...withoutUndefined(content ?? {}) };
+    const reader = contact_id
+      ? await findReader(tx, { orgId, surveyId }, contact_id)
+      : exampleReader;
+    if (!reader) throw notFound('contact');
+    if (wished && wished !== survey.language && !survey.texts[wished]) {
+      throw new Refusal('invalid', `language: the survey has no texts in ${wished}`);
+    }
+    const language = wished || languageFor(survey, { property: reader.properties['language'] });
+    await refuseTooMany(tx, orgId);
+    const { question_text, subject, intro } = inLanguage(survey, language);
+    const { from_name, from_email, reply_to } = survey;
+    const words = { question_text, subject, intro, from_name, from_email, reply_to };
+    const test = { test_id: randomUUID(), email, contact_id: contact_id ?? null, language, words };
+    const payload = { org_id: orgId, survey_id: surveyId, ...test };
+    await enqueue(tx, [{ task: 'sends.test', payload }]);
+    const target = { kind: 'survey', id: surveyId };
+    await recordAct(tx, { orgId, actor, act: 'survey.test_mailed', target });
+    return { email, language };
+  });
+}
+
+export const testSent = (email: string) =>
+  `A test is on its way to ${email}. Its links show the form and record nothing.`;
+
+/** The audit log counts them. To be called under the lock of the organization's month. */
+async function refuseTooMany(tx: Sql, orgId: string) {
+  const { mailed, seconds } = one(
+    await tx<{ mailed: number; seconds: number }[]>`
+      select count(*)::int as mailed,
+             greatest(1, ceil(extract(epoch from min(at) + interval '1 hour' - now())))::int as seconds
+      from audit_events
+      where org_id = ${orgId} and act = 'survey.test_mailed' and at > now() - interval '1 hour'`,
+  );
+  if (mailed < maxPerHour) return;
+  throw new Refusal('rate_limited', `an organization can send ${maxPerHour} test mails an hour`, {
+    code: 'too_many_test_mails',
+    retryInSeconds: seconds,
+  });
+}
+
+/** A contact of the survey as texts address it. */
+export async function findReader(sql: Sql, { orgId, surveyId }: OrgSurvey, contactId: string) {
+  const [reader] = await sql<(AddressedPerson & { id: string; email: string })[]>`
+    select id, email, name, properties
+    from contacts
+    where org_id = ${orgId} and survey_id = ${surveyId} and id = ${contactId}`;
+  return reader;
+}
+
+export type TestTools = {
+  db: Db;
+  log: Log;
+  mailer: { send: (mail: WrittenMail) => Promise<MailOutcome> };
+};
+
+/** A test that may get through later is repeated by the queue. One that may have gone out is not. */
+export async function sendTestMail({ db, log, mailer }: TestTools, job: JobPayloads['sends.test']) {
+  const { org_id, survey_id: surveyId, test_id: id, email, contact_id, language, words } = job;
+  const survey = await findSurvey(db, org_id, surveyId);
+  const reader = contact_id
+    ? await findReader(db, { orgId: org_id, surveyId }, contact_id)
+    : exampleReader;
+  if (!survey || !reader) return;
+  const subject = `[Test] ${words.subject ?? words.question_text}`;
+  const { name, properties } = reader;
+  const outcome = await mailer.send({
+    ...{ id, org_id, email, name, properties, reminder: 0, reminds_of: null },
+    token: testToken(survey.share_id),
+    survey: { ...survey, ...words, subject, language, texts: {} },
+    organization: await findMailSender(db, org_id),
+  });
+  if (outcome.kind === 'accepted') return;
+  log.warn({ survey_id: surveyId, outcome: outcome.kind }, 'a test mail was not sent');
+  if (outcome.kind === 'lost' || (outcome.kind === 'refused' && !outcome.permanent)) {
+    throw new Error(`the mail server did not take a test mail: ${outcome.kind}`);
+  }
+}
