@@ -201,13 +201,13 @@ export async function startCampaign(
   return sums.waiting > 0;
 }
 
-const isMailed = ({ judgement }: JudgedContact) => 'send' in judgement;
+export const isMailed = ({ judgement }: JudgedContact) => 'send' in judgement;
 
 /** The same judgement without a lock; nothing is written. Each contact passes `onJudged`. */
 export async function judgeCampaign(
   sql: Sql,
   survey: OrgSurvey,
-  onJudged: (judged: readonly JudgedContact[]) => void = () => {},
+  onJudged: (judged: readonly JudgedContact[]) => void | Promise<void> = () => {},
 ) {
   const { used, monthly_send_limit, frequency_days } = await readUsage(sql, survey.orgId);
   const reasons = new Map<string, number>();
@@ -218,7 +218,7 @@ export async function judgeCampaign(
       if ('send' in judgement) mailed += 1;
       else reasons.set(judgement.reason_code, (reasons.get(judgement.reason_code) ?? 0) + 1);
     }
-    onJudged(judged);
+    await onJudged(judged);
   }
   return { total, mailed, reasons, used, monthly_send_limit };
 }

@@ -6,10 +6,13 @@ import { csvLine } from '../lib/export/export.ts';
 import type { Log } from '../lib/log/log.ts';
 import { readUsage } from '../organizations/queries.ts';
 import { lockOpenSurvey } from '../sends/claim.ts';
-import { getOrgSurvey, type OrgSurvey } from '../surveys/queries.ts';
+import { findReader } from '../sends/test-mail.ts';
+import { getOrgSurvey, type ManagedSurvey, type OrgSurvey } from '../surveys/queries.ts';
+import { languageFor, ownValue, placeholdersIn } from '../surveys/texts.ts';
 import {
   type AdvanceTools,
   enqueueTurn,
+  isMailed,
   judgeCampaign,
   startCampaign,
   stopIn,
@@ -22,6 +25,7 @@ import {
   countContacts,
   findCampaignOfBatch,
   insertCampaign,
+  listReaders,
   lockCampaign,
 } from './queries.ts';
 
@@ -152,11 +156,19 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const [contacts, rejects, judged] = await Promise.all([
     countContacts(sql, survey),
     listRejects(sql, survey, maxRejects),
-    judgeCampaign(sql, survey, (some) => keepExamples(examples, some)),
+    judgeCampaign(sql, survey, async (some) => {
+      keepExamples(examples, some);
+      const mailed = some.filter(isMailed);
+      if (firstIds.length === 0) firstIds.push(...mailed.slice(0, 1).map(({ id }) => id));
+      await countFallbacks(sql, words, { fallbacks, contacts: mailed });
+    }),
   ]);
   const alreadyAsked = Math.max(contacts - judged.total, 0);
   const reasons = [...judged.reasons]
     .map(([code, people]) => ({ code, people, examples: examples.get(code) ?? [] }))
+  const words = await getOrgSurvey(sql, survey.orgId, survey.surveyId);
+  const fallbacks = new Map<string, Fallback>();
+  const firstIds: string[] = [];
     .sort((one, other) => other.people - one.people);
   if (alreadyAsked > 0) {
     reasons.unshift({ code: 'already_sent', people: alreadyAsked, examples: [] });
@@ -170,7 +182,46 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   }
   const { total, mailed, used, monthly_send_limit: monthlyLimit } = judged;
   const blocked = total - mailed;
-  return { mailed, blocked, alreadyAsked, invalid: rejects.length, reasons, used, monthlyLimit };
+  const [firstId] = firstIds;
+  const reader = firstId && (await findReader(sql, survey, firstId));
+  return {
+    ...{ mailed, blocked, alreadyAsked, invalid: rejects.length, reasons, used, monthlyLimit },
+    fallbacks: [...fallbacks.values()].sort((one, other) =>
+      one.placeholder < other.placeholder ? -1 : 1,
+    ),
+    /** The first recipient. */
+    reader: reader || null,
+  };
+}
+
+/** How many of the recipients who read a placeholder have no value for it. */
+type Fallback = { placeholder: string; fallbacks: Set<string>; readers: number; without: number };
+
+const readersAtOnce = 1000;
+
+async function countFallbacks(
+  sql: Sql,
+  survey: ManagedSurvey,
+  { fallbacks, contacts }: { fallbacks: Map<string, Fallback>; contacts: readonly JudgedContact[] },
+) {
+  const languages = [survey.language, ...Object.keys(survey.texts)];
+  const byLanguage = new Map(languages.map((tag) => [tag, placeholdersIn(survey, tag)]));
+  if ([...byLanguage.values()].every((placeholders) => placeholders.length === 0)) return;
+  for (let from = 0; from < contacts.length; from += readersAtOnce) {
+    const ids = contacts.slice(from, from + readersAtOnce).map(({ id }) => id);
+    for (const person of await listReaders(sql, survey, ids)) {
+      const language = languageFor(survey, { property: person.properties['language'] });
+      const read = Map.groupBy(byLanguage.get(language) ?? [], ({ value }) => value);
+      for (const [value, placeholders] of read) {
+        const none = { placeholder: value, fallbacks: new Set<string>(), readers: 0, without: 0 };
+        const row = fallbacks.get(value) ?? none;
+        fallbacks.set(value, row);
+        row.readers += 1;
+        if (ownValue(value, person) === '') row.without += 1;
+        for (const { fallback } of placeholders) row.fallbacks.add(fallback);
+      }
+    }
+  }
 }
 
 function keepExamples(examples: Map<string, Example[]>, judged: readonly JudgedContact[]) {

@@ -4,6 +4,7 @@ import type { OrgId } from '../limits.ts';
 import { blockReasonCodes } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
 import type { SendWindow } from '../surveys/schemas.ts';
+import type { AddressedPerson } from '../surveys/texts.ts';
 import type { CampaignRecord } from './api.ts';
 import type { AskableContact } from './judge.ts';
 
@@ -85,6 +86,18 @@ export const latestCampaigns = (sql: Sql, { orgId, surveyId }: OrgSurvey, atMost
 
 export const listRunsByItself = (sql: Sql, { orgId, surveyId }: OrgSurvey) =>
   listRuns(sql, sql`org_id = ${orgId} and survey_id = ${surveyId} and kind <> 'campaign'`);
+
+/** Contacts of a survey as its texts address them. */
+export async function listReaders(
+  sql: Sql,
+  { org_id, id }: { org_id: string; id: string },
+  contactIds: readonly string[],
+) {
+  return await sql<AddressedPerson[]>`
+    select name, properties
+    from contacts
+    where org_id = ${org_id} and survey_id = ${id} and id = any (${[...contactIds]}::uuid[])`;
+}
 
 export const findRun = async (sql: Sql, orgId: string, id: string) =>
   (await listRuns(sql, sql`org_id = ${orgId} and id = ${id}`))[0];

@@ -10,9 +10,9 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 
 /** A survey, and another one of its organization, all of whose contacts were asked. */
-async function scene(organization = {}) {
+async function scene(organization = {}, over = {}) {
   const orgId = await makeOrganization(db, organization);
-  const [surveyId, other] = [await makeSurvey(db, orgId), await makeSurvey(db, orgId)];
+  const [surveyId, other] = [await makeSurvey(db, orgId, over), await makeSurvey(db, orgId)];
   await makeContacts(db, { orgId, surveyId: other }, { count: 5, status: 'sent' });
   const survey = { orgId, surveyId };
   const add = (email: string, over = {}) =>
@@ -64,6 +64,31 @@ test('reasons begin with those asked before and end with lines of the list; betw
       })),
     },
   ]);
+});
+
+test('counts the recipients who fall back for each placeholder they read', async () => {
+  const texts = { de: { question_text: 'Zufrieden mit {{properties.modell|dem Rad}}?' } };
+  const { survey, add, block } = await scene(
+    {},
+    {
+      ...{ question_text: 'Hi {{name|you}}, how is {{properties.modell}}?', texts: db.json(texts) },
+      thanks: db.json('Thanks, {{name|friend}}'),
+    },
+  );
+  const properties = (own: object) => ({ properties: db.json(own as never) });
+  await add('a@people.test', { name: 'Ada', ...properties({ Modell: 'E' }) });
+  await add('b@people.test', { name: null, ...properties({}) });
+  await add('c@people.test', { name: null, ...properties({ language: 'de', modell: '' }) });
+  await block('bounced', ['d@people.test']);
+  const { fallbacks, reader } = await viewJudgement(db, survey);
+  assert.deepEqual(
+    fallbacks.map((row) => [row.placeholder, row.without, row.readers, [...row.fallbacks].sort()]),
+    [
+      ['name', 1, 2, ['friend', 'you']],
+      ['properties.modell', 2, 3, ['', 'dem Rad']],
+    ],
+  );
+  assert.equal(reader?.email, 'a@people.test');
 });
 
 test('of the lines that were left out a thousand are counted and exported', async () => {

@@ -5,6 +5,7 @@ import type { Sql } from '../../lib/db/db.ts';
 import { getOrganization } from '../../organizations/queries.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
+import { anyPerson, fillIn, languageFor, textsIn } from '../../surveys/texts.ts';
 import { Mistakes, State, Time } from '../../web/app/badges.tsx';
 import { Field, type FormState, optionalText } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
@@ -50,6 +51,8 @@ export async function showSend(
       <ByItself runs={runs} here={here} />
     </>
   );
+      <FirstMail judgement={judgement} here={`${base}/${surveyId}`} mayTest={role !== 'viewer'} />
+      <Placeholders judgement={judgement} />
   return renderScreen(c, {
     title: sendTitle(survey.name),
     section: 'surveys',
@@ -209,6 +212,60 @@ function Reason({
   reason: JudgementView['reasons'][number];
   csv: string;
 }) {
+type FirstMailProps = { judgement: JudgementView; here: string; mayTest: boolean };
+
+/** The mail as its first recipient would get it. */
+function FirstMail({ judgement: { reader }, here, mayTest }: FirstMailProps) {
+  if (!reader) return null;
+  return (
+    <section class="preview" id="mail" aria-labelledby="mail-title">
+      <div class="title">
+        <h2 id="mail-title">
+          The mail to <bdi>{reader.email}</bdi>
+        </h2>
+        {mayTest ? (
+          <form method="post" action={`${here}/test-mail`}>
+            <input type="hidden" name="contact_id" value={reader.id} />
+            <button type="submit">Send me a test</button>
+          </form>
+        ) : null}
+      </div>
+      <div class="screen">
+        <iframe src={`${here}/mail/${reader.id}`} title={`Mail to ${reader.email}`} />
+      </div>
+    </section>
+  );
+}
+
+function Placeholders({ judgement: { fallbacks } }: { judgement: JudgementView }) {
+  if (fallbacks.length === 0) return null;
+  return (
+    <section aria-labelledby="placeholders">
+      <h2 id="placeholders">Placeholders</h2>
+      <DataTable
+        caption="How many recipients have no value for a placeholder, and what they read instead"
+        columns={[
+          { head: 'Placeholder' },
+          { head: 'Recipients without a value', number: true },
+          { head: 'They read' },
+        ]}
+        rows={fallbacks.map(({ placeholder, fallbacks: words, readers, without }) => ({
+          cells: [
+            <code>{`{{${placeholder}}}`}</code>,
+            <State kind={without === 0 ? 'fine' : 'warning'}>
+              {count(without)} of {count(readers)}
+            </State>,
+            <bdi>{without === 0 ? '' : readInstead(words)}</bdi>,
+          ],
+        }))}
+      />
+    </section>
+  );
+}
+
+const readInstead = (words: ReadonlySet<string>) =>
+  [...words].map((fallback) => (fallback === '' ? 'nothing' : `“${fallback}”`)).join(', ');
+
   const { reason, advice } = reasonText(code);
   const more = people - examples.length;
   return (
@@ -380,7 +437,7 @@ function whyNot(survey: ManagedSurvey, judgement: JudgementView): string | null 
 }
 
 function Mail({ survey, judgement, paths: { edit } }: SendFormProps) {
-  const { used, monthlyLimit, mailed } = judgement;
+  const { used, monthlyLimit, mailed, reader } = judgement;
   const left = Math.max(monthlyLimit - used - mailed, 0);
   const { send_window, reminders } = survey;
   return (
@@ -390,7 +447,8 @@ function Mail({ survey, judgement, paths: { edit } }: SendFormProps) {
         [
           'Subject',
           <>
-            <bdi>{survey.subject ?? survey.question_text}</bdi> <a href={edit}>See the mail</a>
+            <bdi>{subjectFor(survey, reader)}</bdi>{' '}
+            {reader ? <a href="#mail">See the mail</a> : <a href={edit}>See the mail</a>}
           </>,
         ],
         [
@@ -416,6 +474,14 @@ function reminderWords(reminders: ManagedSurvey['reminders']): string {
   if (reminders.length === 0) return 'None';
   const days = reminders.map(({ after_days }) => String(after_days)).join(', ');
   return `After ${days} ${days === '1' ? 'day' : 'days'} without an answer`;
+/** As the first recipient reads it. */
+function subjectFor(survey: ManagedSurvey, reader: JudgementView['reader']) {
+  const person = reader ?? anyPerson;
+  const language = languageFor(survey, { property: person.properties['language'] });
+  const { subject, question_text } = textsIn(survey, language);
+  return fillIn(subject ?? question_text, person);
+}
+
 }
 
 function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
