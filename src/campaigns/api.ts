@@ -293,7 +293,9 @@ export const campaignSection: ApiSection = {
       method: 'get',
       path,
       summary: 'Get a campaign and how far it is',
-      about: '`total` is the sum of `sent`, `duplicates`, `invalid`, `failed` and `remaining`.',
+      about:
+        '`total` is the sum of `sent`, `duplicates`, `invalid`, `failed` and `remaining`. Until a scheduled campaign ' +
+        'starts these count the contacts as they were when it was scheduled; at its start they are judged again.',
       permission: 'read',
       answer: { status: 200, about: 'the campaign', schema: One(Campaign) },
     },

@@ -58,7 +58,12 @@ export async function createCampaign(tools: AdvanceTools, by: Writer, wish: Camp
       created_at: now,
     });
     const campaign = { id: campaignId, org_id: orgId, survey_id: wish.surveyId, turn: 0 };
-    if (sendAt) await lockOpenSurvey(tx, survey);
+    if (sendAt) {
+      await lockOpenSurvey(tx, survey);
+      // Its size as of now. The start judges again, and reserves the quota.
+      const { total, mailed: waiting } = await judgeCampaign(tx, survey);
+      await changeCampaign(tx, campaign, { total, waiting, duplicates: total - waiting });
+    }
     const isOn = sendAt !== null || (await startCampaign(tx, campaign, now));
     if (isOn) await enqueueTurn(tx, campaign, sendAt ?? now);
     const target = { kind: 'campaign', id: campaignId } as const;
@@ -150,9 +155,15 @@ type Example = { email: string; remark: string | null };
 
 export type JudgementView = Awaited<ReturnType<typeof viewJudgement>>;
 
-/** Who would be mailed, and why others would not; `invalid` are lines of the list uploaded last without a usable address. */
+/**
+ * Who would be mailed, why others would not, and what those who are mailed would read; `invalid` are lines of the list
+ * uploaded last without a usable address.
+ */
 export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const examples = new Map<string, Example[]>();
+  const words = await getOrgSurvey(sql, survey.orgId, survey.surveyId);
+  const fallbacks = new Map<string, Fallback>();
+  const firstIds: string[] = [];
   const [contacts, rejects, judged] = await Promise.all([
     countContacts(sql, survey),
     listRejects(sql, survey, maxRejects),
@@ -166,9 +177,6 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const alreadyAsked = Math.max(contacts - judged.total, 0);
   const reasons = [...judged.reasons]
     .map(([code, people]) => ({ code, people, examples: examples.get(code) ?? [] }))
-  const words = await getOrgSurvey(sql, survey.orgId, survey.surveyId);
-  const fallbacks = new Map<string, Fallback>();
-  const firstIds: string[] = [];
     .sort((one, other) => other.people - one.people);
   if (alreadyAsked > 0) {
     reasons.unshift({ code: 'already_sent', people: alreadyAsked, examples: [] });

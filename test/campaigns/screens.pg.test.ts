@@ -85,6 +85,21 @@ test('stopping asks first, and says how many mails will not go out', async () =>
   assert.equal((await post(`${campaign}/resume`)).status, 409);
 });
 
+test('a scheduled campaign shows its size, also when it is stopped before it started', async () => {
+  const { org, path, survey, get, post } = await scene();
+  await makeContacts(db, { orgId: org, surveyId: survey }, { count: 3 });
+  await db`insert into suppressions (org_id, email, kind)
+           select org_id, email, 'bounced' from contacts where survey_id = ${survey} order by email limit 1`;
+  const made = await post(`${path}/send`, { when: 'at', send_at: nextYear() });
+  const campaign = made.headers.get('Location')!;
+  const waits = /is-waiting">Waiting<\/dt>\s*<dd>2</;
+  assert.match(await (await get(campaign)).text(), waits);
+  assert.match(await (await get(`${campaign}/stop`)).text(), /2 mails will not go out\. A stopped/);
+  await post(`${campaign}/stop`);
+  assert.match(await (await get(`${path}/send`)).text(), /Stopped before it started/);
+  assert.deepEqual([...(await db`select from mail_usage where org_id = ${org} and used <> 0`)], []);
+});
+
 test('a time in the past, no time and a pace of nothing are mistakes that keep what was typed', async () => {
   const { path, post } = await scene();
   await post(`${path}/contacts`, { email: 'ann@people.test' });

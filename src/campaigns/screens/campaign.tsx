@@ -73,9 +73,11 @@ export async function showStop(c: Context<ScreenEnv>, { db }: AdvanceTools, ids:
   const body = (
     <Confirm action={`${here}/stop`} button="Stop" cancel={here}>
       <p>
-        {counted(campaign.remaining, 'mail')} will not go out, and{' '}
-        {campaign.remaining === 1 ? 'goes' : 'go'} back to the month. What was sent stays sent. A
-        stopped campaign cannot go on; its contacts can be mailed by another one.
+        {counted(campaign.remaining, 'mail')} will not go out
+        {campaign.started_at === null
+          ? ''
+          : `, and ${campaign.remaining === 1 ? 'goes' : 'go'} back to the month. What was sent stays sent`}
+        . A stopped campaign cannot go on; its contacts can be mailed by another one.
       </p>
     </Confirm>
   );

@@ -76,7 +76,7 @@ function Campaigns({ campaigns, here }: { campaigns: readonly CampaignRecord[]; 
       <DataTable
         caption="Campaigns of this survey, newest first"
         nowrap
-        columns={[{ head: 'Started' }, { head: 'State' }, ...countHeads]}
+        columns={[{ head: 'When' }, { head: 'State' }, ...countHeads]}
         rows={campaigns.map((each) => ({ cells: cellsOf(each, here) }))}
       />
     </section>
@@ -117,7 +117,7 @@ function cellsOf(campaign: CampaignRecord, here: string) {
       <Time at={campaign.started_at ?? campaign.send_at ?? campaign.created_at} />
       <span class="hidden">, {campaign.name}</span>
     </a>,
-    <State kind={kind}>{word}</State>,
+    <State kind={kind}>{neverStarted(campaign) ? `${word} before it started` : word}</State>,
     ...countsOf(campaign),
   ];
 }
@@ -126,6 +126,9 @@ function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
   const { mailed, blocked, invalid, alreadyAsked } = judgement;
   const total = mailed + blocked + invalid + alreadyAsked;
   const skipped = blocked + alreadyAsked;
+const neverStarted = ({ status, started_at }: CampaignRecord) =>
+  status === 'stopped' && started_at === null;
+
   return (
     <div>
       <h2 id="judgement" class="hidden">
