@@ -126,7 +126,7 @@ function Outcomes({ campaign, results, page, total, filter, here, at }: Outcomes
         <PagedList
           meta={{ page: page.page, limit: page.limit, total }}
           at={at}
-          words={{ newer: 'Back', older: 'On' }}
+          words={{ newer: 'Previous', older: 'Next' }}
           empty={<Empty campaign={campaign} isFiltered={isFiltered} />}
         >
           <DataTable
@@ -336,6 +336,7 @@ function timeLeft({ remaining, sent, per_hour, started_at }: CampaignRecord, now
   if (remaining === 0) return '';
   if (perMs === 0) return 'It has just begun.';
   const minutes = Math.ceil(remaining / perMs / 60_000);
+  if (minutes === 1) return 'Less than a minute to go.';
   if (minutes < 60) return `About ${counted(minutes, 'minute')} to go.`;
   const hours = Math.round(minutes / 60);
   return hours < 48

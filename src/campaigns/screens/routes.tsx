@@ -88,7 +88,7 @@ export const campaignScreens = (tools: AdvanceTools) => {
     })
 
     .post('/:id/send/:campaign/pause', (c) => act(c, pauseCampaign, 'The campaign is paused.'))
-    .post('/:id/send/:campaign/resume', (c) => act(c, resumeCampaign, 'The campaign goes on.'))
+    .post('/:id/send/:campaign/resume', (c) => act(c, resumeCampaign, 'The campaign was resumed.'))
     .post('/:id/send/:campaign/stop', (c) => act(c, stopCampaign, 'The campaign is stopped.'))
 
     .get('/:id/send/:campaign/stop', (c) => {
