@@ -21,6 +21,7 @@ import {
   Select,
   severalOf,
   Tick,
+  TimeZoneSelect,
   ticked,
   withMistake,
 } from '../web/app/forms.tsx';
@@ -167,13 +168,12 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
         help="The answers, the score and its change, and the detractors still open, at 9 in the morning."
         options={digests.map((value) => ({ value, text: digestNames[value] }))}
       />
-      <Field
+      <TimeZoneSelect
         name="time_zone"
         label="Time zone"
         form={form}
         value={choices.time_zone}
-        help="When your day and week begin, such as Europe/Berlin."
-        autocomplete="off"
+        help="When your day and week begin."
         required
       />
       <div class="actions">

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeScene, signInBrowser } from '../browser/scene.ts';
+import { makeContact, makeSurvey } from '../support/make/rows.ts';
 import { keepScreenshot, launchBrowser } from './browser.ts';
 
 const scene = await makeScene();
@@ -31,7 +32,6 @@ test('the preview follows what is typed, as a page and as a mail, in the dark', 
   await keepScreenshot(page, 'survey-preview-mail-dark');
 });
 
-test('without script the buttons show the preview, add a language and save', async () => {
 test('the preview stands beside the form, with and without script', async () => {
   for (const script of [true, false]) {
     const { page } = await formPage(script);
@@ -74,6 +74,7 @@ test('the review before a send shows the mail of the first recipient', async () 
   await page.frameLocator('iframe').getByText('Hello Ada Lovelace,').waitFor({ timeout: 5000 });
 });
 
+test('without script the buttons show the preview, add a language and save', async () => {
   const { page, frame } = await formPage(false);
   await page.getByLabel('Name', { exact: true }).fill('Spring');
   await page.getByLabel('Question', { exact: true }).fill('Happy?');

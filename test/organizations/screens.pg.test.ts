@@ -28,6 +28,14 @@ async function owner() {
   return { orgId, ...browser, asItIs, events, general: `${browser.home}/settings/general` };
 }
 
+test('the time zone is chosen from a list, which has the stored one by whatever name', async () => {
+  const { orgId, general, get } = await owner();
+  await db`update organizations set time_zone = 'europe/oslo' where id = ${orgId}`;
+  const page = await (await get(general)).text();
+  assert.match(page, /<option selected(="")?>europe\/oslo<\/option>/);
+  assert.match(page, /<option>Europe\/Berlin<\/option>/);
+});
+
 test('every setting of the form is stored', async () => {
   const { orgId, asItIs, general, post } = await owner();
   const answer = await post(general, {

@@ -305,7 +305,9 @@ function typedIn(html: string): [string, string][] {
   for (const [, name, options] of form.matchAll(
     /<select[^>]*name="([^"]*)"[^>]*>(.*?)<\/select>/gs,
   )) {
-    const chosen = /<option value="([^"]*)" selected/.exec(options!)?.[1];
+    const [, value, word] =
+      /<option(?: value="([^"]*)")? selected[^>]*>([^<]*)/.exec(options!) ?? [];
+    const chosen = value ?? word;
     if (chosen !== undefined) found.push([name!, chosen]);
   }
   return found;

@@ -505,6 +505,7 @@ function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
       </fieldset>
       <Field
         name="per_hour"
+          <p class="small soft" data-own-time={timeZone} hidden />
         label="Mails an hour"
         type="number"
         inputmode="numeric"

@@ -16,6 +16,7 @@ import {
   Submit,
   statusOf,
   Tick,
+  TimeZoneSelect,
   ticked,
 } from '../../web/app/forms.tsx';
 import { Facts } from '../../web/app/lists.tsx';
@@ -200,11 +201,10 @@ function GeneralForm(props: SettingsFormProps) {
       />
       <PostalAddress {...props} />
       <LanguageSelect {...props} />
-      <Field
+      <TimeZoneSelect
         {...setting(props, 'time_zone')}
         label="Time zone"
-        help="The days and months of reports, such as Europe/Berlin."
-        autocomplete="off"
+        help="For the days and months of reports, and the times at which campaigns start."
         required
       />
       {dayRules.map(({ setting: name, label, help, most }) => (

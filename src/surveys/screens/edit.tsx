@@ -19,6 +19,7 @@ import {
   SubmitOrCancel,
   statusOf,
   Tick,
+  TimeZoneSelect,
 } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { languageChoices, nameOfLanguage } from '../../web/language.ts';
@@ -414,12 +415,6 @@ const optionsOf = (texts: Readonly<Record<string, string>>) =>
 const hourFields = [
   { name: 'send_window.from', label: 'From', value: '09:00', size: 'day' },
   { name: 'send_window.to', label: 'To', value: '17:00', size: 'day' },
-  {
-    name: 'send_window.time_zone',
-    label: 'Time zone',
-    value: 'UTC',
-    help: 'Such as Europe/Berlin.',
-  },
 ] as const;
 
 function AskingFields({ form }: { form: FormState }) {
@@ -454,6 +449,7 @@ function AskingFields({ form }: { form: FormState }) {
       />
       <div class="inline">
         <Fields form={form} fields={hourFields} />
+        <TimeZoneSelect name="send_window.time_zone" label="Time zone" form={form} value="UTC" />
       </div>
     </>
   );

@@ -66,7 +66,10 @@ export function Select(props: SelectProps) {
       <label for={id}>{label}</label>
       <select id={id} name={name} required={required} {...attributes}>
         {options.map((option) => (
-          <option value={option.value} selected={option.value === chosen}>
+          <option
+            value={option.value === option.text ? undefined : option.value}
+            selected={option.value === chosen}
+          >
             {option.text}
           </option>
         ))}
@@ -74,6 +77,16 @@ export function Select(props: SelectProps) {
       <Remarks id={id} help={help} error={error} />
     </div>
   );
+}
+
+const timeZones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
+
+/** A list of time zones, with the one that is set, by whatever name. */
+export function TimeZoneSelect(props: Omit<SelectProps, 'options'>) {
+  const set = props.form?.typed[props.name] ?? props.value;
+  const names =
+    typeof set === 'string' && !timeZones.includes(set) ? [set, ...timeZones] : timeZones;
+  return <Select {...props} options={names.map((name) => ({ value: name, text: name }))} />;
 }
 
 type ChoiceProps = ControlProps & {
