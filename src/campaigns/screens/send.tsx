@@ -10,6 +10,7 @@ import { Mistakes, State, Time } from '../../web/app/badges.tsx';
 import { Field, type FormState, optionalText } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { type CampaignRecord, PerHour } from '../api.ts';
 import { type JudgementView, viewJudgement } from '../campaign.ts';
@@ -39,6 +40,9 @@ export async function showSend(
   const here = `${base}/${surveyId}/send`;
   const body = (
     <>
+      <div class="views">
+        <SurveyTabs organization={c.var.organization} id={surveyId} current="send" />
+      </div>
       <section class="columns even" aria-labelledby="judgement">
         <WhoIsMailed judgement={judgement} />
         <SendForm
@@ -47,12 +51,12 @@ export async function showSend(
         />
       </section>
       <WhyNot judgement={judgement} csv={`${here}/judgement.csv`} />
+      <FirstMail judgement={judgement} here={`${base}/${surveyId}`} mayTest={role !== 'viewer'} />
+      <Placeholders judgement={judgement} />
       <Campaigns campaigns={campaigns} here={here} />
       <ByItself runs={runs} here={here} />
     </>
   );
-      <FirstMail judgement={judgement} here={`${base}/${surveyId}`} mayTest={role !== 'viewer'} />
-      <Placeholders judgement={judgement} />
   return renderScreen(c, {
     title: sendTitle(survey.name),
     section: 'surveys',
@@ -122,13 +126,13 @@ function cellsOf(campaign: CampaignRecord, here: string) {
   ];
 }
 
+const neverStarted = ({ status, started_at }: CampaignRecord) =>
+  status === 'stopped' && started_at === null;
+
 function WhoIsMailed({ judgement }: { judgement: JudgementView }) {
   const { mailed, blocked, invalid, alreadyAsked } = judgement;
   const total = mailed + blocked + invalid + alreadyAsked;
   const skipped = blocked + alreadyAsked;
-const neverStarted = ({ status, started_at }: CampaignRecord) =>
-  status === 'stopped' && started_at === null;
-
   return (
     <div>
       <h2 id="judgement" class="hidden">
@@ -208,13 +212,6 @@ function WhyNot({ judgement, csv }: { judgement: JudgementView; csv: string }) {
   );
 }
 
-function Reason({
-  reason: { code, people, examples },
-  csv,
-}: {
-  reason: JudgementView['reasons'][number];
-  csv: string;
-}) {
 type FirstMailProps = { judgement: JudgementView; here: string; mayTest: boolean };
 
 /** The mail as its first recipient would get it. */
@@ -269,6 +266,13 @@ function Placeholders({ judgement: { fallbacks } }: { judgement: JudgementView }
 const readInstead = (words: ReadonlySet<string>) =>
   [...words].map((fallback) => (fallback === '' ? 'nothing' : `“${fallback}”`)).join(', ');
 
+function Reason({
+  reason: { code, people, examples },
+  csv,
+}: {
+  reason: JudgementView['reasons'][number];
+  csv: string;
+}) {
   const { reason, advice } = reasonText(code);
   const more = people - examples.length;
   return (
@@ -470,13 +474,6 @@ function Mail({ survey, judgement, paths: { edit } }: SendFormProps) {
   );
 }
 
-const windowWords = ({ days, from, to, time_zone }: NonNullable<ManagedSurvey['send_window']>) =>
-  `${days.map(capital).join(', ')}, ${from} to ${to}, ${time_zone}`;
-
-function reminderWords(reminders: ManagedSurvey['reminders']): string {
-  if (reminders.length === 0) return 'None';
-  const days = reminders.map(({ after_days }) => String(after_days)).join(', ');
-  return `After ${days} ${days === '1' ? 'day' : 'days'} without an answer`;
 /** As the first recipient reads it. */
 function subjectFor(survey: ManagedSurvey, reader: JudgementView['reader']) {
   const person = reader ?? anyPerson;
@@ -485,6 +482,13 @@ function subjectFor(survey: ManagedSurvey, reader: JudgementView['reader']) {
   return fillIn(subject ?? question_text, person);
 }
 
+const windowWords = ({ days, from, to, time_zone }: NonNullable<ManagedSurvey['send_window']>) =>
+  `${days.map(capital).join(', ')}, ${from} to ${to}, ${time_zone}`;
+
+function reminderWords(reminders: ManagedSurvey['reminders']): string {
+  if (reminders.length === 0) return 'None';
+  const days = reminders.map(({ after_days }) => String(after_days)).join(', ');
+  return `After ${days} ${days === '1' ? 'day' : 'days'} without an answer`;
 }
 
 function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
@@ -501,11 +505,11 @@ function When({ form, timeZone }: Pick<SendFormProps, 'form' | 'timeZone'>) {
         </label>
         <div class="later">
           <Field name="send_at" label={`Time (${timeZone})`} type="datetime-local" form={form} />
+          <p class="small soft" data-own-time={timeZone} hidden />
         </div>
       </fieldset>
       <Field
         name="per_hour"
-          <p class="small soft" data-own-time={timeZone} hidden />
         label="Mails an hour"
         type="number"
         inputmode="numeric"

@@ -21,6 +21,7 @@ import {
 } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
 import { ContactName, Email } from '../api.ts';
 import { listContactsOf, type SurveyContact } from '../queries.ts';
 import { addContact } from '../save.ts';
@@ -127,15 +128,20 @@ async function showList(c: ScreenContext, db: Db, form: FormState) {
   const base = `/o/${slug}/surveys`;
   const here = `${base}/${surveyId}`;
   const body = (
-    <ContactList
-      {...contacts}
-      page={page}
-      search={search}
-      form={form}
-      here={here}
-      mayEdit={role !== 'viewer'}
-      askAfterDays={survey.ask_after_days}
-    />
+    <>
+      <div class="views">
+        <SurveyTabs organization={c.var.organization} id={surveyId} current="contacts" />
+      </div>
+      <ContactList
+        {...contacts}
+        page={page}
+        search={search}
+        form={form}
+        here={here}
+        mayEdit={role !== 'viewer'}
+        askAfterDays={survey.ask_after_days}
+      />
+    </>
   );
   return renderScreen(c, {
     title: `Contacts of ${survey.name}`,

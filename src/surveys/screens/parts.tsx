@@ -37,31 +37,6 @@ export const StatusMark = ({ status }: { status: SurveyStatus }) => (
   </State>
 );
 
-type TabsProps = { organization: { slug: string }; id: string; current: 'numbers' | 'share' };
-
-export function SurveyTabs({ organization, id, current }: TabsProps) {
-  const here = `${surveysPath(organization)}/${id}`;
-  const tabs = [
-    ['numbers', 'Numbers', here],
-    ['contacts', 'Contacts', `${here}/contacts`],
-    ['send', 'Send', `${here}/send`],
-    ['share', 'Share', `${here}/share`],
-  ] as const;
-  return (
-    <nav aria-label="Survey">
-      <ul class="segments">
-        {tabs.map(([tab, text, href]) => (
-          <li>
-            <a href={href} aria-current={tab === current ? 'page' : undefined}>
-              {text}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
-}
-
 type FigureProps = { survey: ManagedSurvey; scores: readonly ScoreCount[]; period: string | null };
 
 export function Figure({ survey: { type }, scores, period }: FigureProps) {

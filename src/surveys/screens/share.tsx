@@ -3,13 +3,14 @@ import type { ScreenEnv } from '../../sessions/session.ts';
 import { scoresInOrder } from '../../survey-types.ts';
 import { CopyButton, Notice } from '../../web/app/badges.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
 import { edgeContrast, mix, readableOn } from '../../web/color.ts';
 import { buttonText, languageOf, scaleEnds } from '../../web/language.ts';
 import { shareUrl } from '../lifecycle.ts';
 import type { ManagedSurvey } from '../queries.ts';
 import { embeddingOf } from '../schemas.ts';
 import { anyPerson, fillIn } from '../texts.ts';
-import { mayEdit, SurveyTabs, surveysPath } from './parts.tsx';
+import { mayEdit, surveysPath } from './parts.tsx';
 
 const notOpen = {
   draft: 'It is a draft: its link takes no answers yet.',

@@ -16,6 +16,7 @@ import {
 } from '../../web/app/forms.tsx';
 import { count, counted, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
+import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
 import { closeSurvey, copySurvey, deleteSurvey, openSurvey, reopenByHand } from '../lifecycle.ts';
 import {
   countReached,
@@ -24,15 +25,7 @@ import {
   type ReachedContacts,
   type ScoreCount,
 } from '../queries.ts';
-import {
-  Distribution,
-  Figure,
-  mayEdit,
-  StatusMark,
-  SurveyTabs,
-  surveyOf,
-  surveysPath,
-} from './parts.tsx';
+import { Distribution, Figure, mayEdit, StatusMark, surveyOf, surveysPath } from './parts.tsx';
 
 const completed = {
   answers: 'Every contact has answered. Its link still takes answers.',
