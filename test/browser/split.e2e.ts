@@ -215,6 +215,13 @@ test('next to its list a response is accessible, light and dark', async () => {
   }
 });
 
+test('the list of responses is printed, without what was pressed', async () => {
+  const page = await open();
+  await page.emulateMedia({ media: 'print' });
+  assert.ok(await row(page, 0).isVisible());
+  assert.equal(await page.locator('.inbox .tick').first().isVisible(), false);
+});
+
 test('without script a row of a wide list leads to the page of its response', async () => {
   const page = await open('', { javaScriptEnabled: false });
   const address = await addressOf(page, 0);
