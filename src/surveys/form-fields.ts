@@ -61,7 +61,7 @@ function textsOf(fields: Fields, prefix: string) {
         const link_url = text(`thanks.${category}.link_url`) ?? undefined;
         const link_text = text(`thanks.${category}.link_text`) ?? undefined;
         if (words === null && link_url === undefined) return null;
-        return { text: words ?? thanks ?? '', link_url, link_text };
+        return { text: words ?? thanks ?? undefined, link_url, link_text };
       },
       thanks && { text: thanks },
     ),

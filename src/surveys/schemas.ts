@@ -295,18 +295,23 @@ const HttpsUrl = v.pipe(
   v.metadata({ format: 'uri' }),
 );
 
-const ThanksWordsInput = v.object({
-  text: Filled(Paragraph(longestThanks)),
-  link_url: v.optional(HttpsUrl),
-  link_text: v.optional(LineOfText(80)),
-});
+const ThanksParagraph = Filled(Paragraph(longestThanks));
+
+const ThanksWordsInput = v.pipe(
+  v.object({
+    text: described(
+      v.optional(v.union([v.literal(''), ThanksParagraph], 'must be text'), ''),
+      'empty: our own words, before the link',
+    ),
+    link_url: v.optional(HttpsUrl),
+    link_text: v.optional(LineOfText(80)),
+  }),
+  v.check(({ text, link_url }) => Boolean(text || link_url), 'must have a text or a link_url'),
+);
 
 const ThanksInput = described(
   v.union(
-    [
-      Filled(Paragraph(longestThanks)),
-      v.pipe(byCategory(ThanksWordsInput), v.check(namesOne, TextByCategory)),
-    ],
+    [ThanksParagraph, v.pipe(byCategory(ThanksWordsInput), v.check(namesOne, TextByCategory))],
     'must be text, or an object by category of text, link_url and link_text',
   ),
   'what the page says after an answer: one text for all, or by category with a link',

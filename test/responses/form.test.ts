@@ -66,6 +66,16 @@ test('what was written comes back as it was, also when it begins with a line bre
   assert.match(html, /<textarea[^>]*>\n\n&lt;\/textarea&gt; &amp; more<\/textarea>/);
 });
 
+test('a link without thanks of its own follows the usual thanks', () => {
+  const answer = { score: 4, comment: null, at: new Date() };
+  const thanks = { text: '', link_url: 'https://r.test/', link_text: 'Review us' };
+  const page = { survey: ask('star5'), language: languageOf('en'), answer };
+  const usual = /<h1>.*?<\/p>/s.exec(thanksPage(page).html)![0];
+  const { html } = thanksPage({ ...page, thanks });
+  assert.ok(html.includes(usual));
+  assert.match(html, /<a href="https:\/\/r\.test\/"[^>]*>Review us</);
+});
+
 test('the thanks show what was answered, as text', () => {
   const answer = { score: 4, comment: '<i>fine</i>', at: new Date() };
   const { html } = thanksPage({ survey: ask('star5'), language: languageOf('en'), answer });

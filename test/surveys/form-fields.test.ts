@@ -22,6 +22,7 @@ const days = (at: number, after: string) => ({ [`reminders.${at}.after_days`]: a
 const mistakes: [typed: Record<string, string | string[]>, said: Record<string, string>][] = [
   [{}, {}],
   [{ name: ' ' }, { name: 'Must not be empty.' }],
+  [{ 'thanks.promoter.link_url': 'https://r.test/' }, {}],
   [{ name: `${'x'.repeat(201)}\u0007` }, { name: 'Must be at most 200 characters.' }],
   [days(1, '61'), { 'reminders.1.after_days': 'Must be a whole number from 1 to 60.' }],
   [

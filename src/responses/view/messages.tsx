@@ -22,11 +22,12 @@ export function thanksPage({
   const style = thanks?.link_url ? messageStyle + linkStyle : messageStyle;
   return messagePage({ language, sender: survey.sender, title, style }, [
     <Sign />,
-    thanks === null ? (
-      <Words title={title} text={text(named(survey.sender))} />
+    thanks?.text ? (
+      <Thanks title={title} text={thanks.text} language={survey.language} />
     ) : (
-      <Thanks title={title} thanks={thanks} language={survey.language} />
+      <Words title={title} text={text(named(survey.sender))} />
     ),
+    thanks?.link_url && <Onward url={thanks.link_url} text={thanks.link_text} />,
     <Recap type={survey.type} answer={answer} texts={language.texts} />,
   ]);
 }
@@ -97,9 +98,9 @@ const Words = ({ title, text }: { title: string; text: string }) => (
   </>
 );
 
-type ThanksProps = { title: string; thanks: ThanksWords; language: string };
+type ThanksProps = { title: string; text: string; language: string };
 
-const Thanks = ({ title, thanks: { text, link_url, link_text }, language }: ThanksProps) => (
+const Thanks = ({ title, text, language }: ThanksProps) => (
   <>
     <h1>{title}</h1>
     {text.split(/\r\n|\r|\n/).map((line) => (
@@ -107,14 +108,15 @@ const Thanks = ({ title, thanks: { text, link_url, link_text }, language }: Than
         {line}
       </p>
     ))}
-    {link_url && (
-      <p class="on">
-        <a href={link_url} rel="noopener noreferrer">
-          {link_text ?? new URL(link_url).host}
-        </a>
-      </p>
-    )}
   </>
+);
+
+const Onward = ({ url, text }: { url: string; text: string | undefined }) => (
+  <p class="on">
+    <a href={url} rel="noopener noreferrer">
+      {text ?? new URL(url).host}
+    </a>
+  </p>
 );
 
 type RecapProps = { type: SurveyType; answer: ShownAnswer; texts: Texts };

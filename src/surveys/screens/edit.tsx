@@ -338,7 +338,7 @@ const categoryFields = categories.flatMap((category) => {
       name: `${thanks}.link_url`,
       label: `Link for ${people}`,
       type: 'url' as const,
-      help: 'An https address.',
+      help: 'An https address. Without a text of your own it follows the usual thanks.',
     },
     { name: `${thanks}.link_text`, label: `Words of the link for ${people}` },
   ];
