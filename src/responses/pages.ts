@@ -36,7 +36,7 @@ import {
   visitPersonalLink,
 } from './answer.queries.ts';
 import { type AnswerTools, answerSurvey, createAnswerRecorder, readHandedIn } from './answer.ts';
-import { type LinkVisit, readScore, type Submission } from './rules.ts';
+import { checkSubmission, type LinkVisit, readScore, type Submission } from './rules.ts';
 import { type Complaint, formPage, trapField } from './view/form.tsx';
 import { answeredPage, notSavedPage, notTakingAnswersPage, thanksPage } from './view/messages.tsx';
 
@@ -277,6 +277,7 @@ function surveyForm(
     score: score !== null && isScore(link.type, score) ? score : null,
     comment: typeof comment === 'string' ? comment : '',
     complaint: complaint ?? null,
+    inFrame: path === 'e',
     carried: properties ? { properties: JSON.stringify(properties) } : {},
   });
 }

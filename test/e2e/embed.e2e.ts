@@ -55,6 +55,7 @@ test('a survey in a corner is shown, answered and not shown again; no cookie is 
   const found = (await violations(page)).filter((text) => !text.includes('too short to determine'));
   assert.deepEqual(found, []);
   complaints.length = 0; // axe talks to the frame by itself
+  assert.equal(await frame.getByRole('button', { name: 'Send answer' }).isVisible(), false);
   await frame.locator('#score-9').check({ force: true });
   await frame.getByRole('button', { name: 'Send answer' }).click();
   await frame.getByText('Thank you!').waitFor();

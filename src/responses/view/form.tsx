@@ -11,7 +11,7 @@ import type { FollowUp } from '../../surveys/texts.ts';
 import { isolate, type Language, scaleEnds } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
 import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
-import { followUpStyle, formStyle } from './style.ts';
+import { followUpStyle, formStyle, frameStyle } from './style.ts';
 
 /** The field that no person sees: only a machine fills it in. */
 export const trapField = 'topic';
@@ -36,6 +36,8 @@ export type FormProps = {
   carried?: Record<string, string>;
   trapUrl: string;
   unsubscribeUrl?: string | null;
+  /** In a frame the comment waits for the score. */
+  inFrame?: boolean;
 };
 
 /** The survey itself: one question, a score, a comment. */
@@ -46,7 +48,11 @@ export function formPage(props: FormProps): HtmlPage {
     language,
     title: survey.question,
     sender: survey.sender,
-    style: byCategory(survey) ? formStyle + followUpStyle : formStyle,
+    style: [
+      formStyle,
+      byCategory(survey) ? followUpStyle : '',
+      props.inFrame ? frameStyle : '',
+    ].join(''),
     body: <SurveyForm {...props} />,
     footer: props.unsubscribeUrl && <a href={props.unsubscribeUrl}>{texts.unsubscribe.action}</a>,
   });

@@ -6,6 +6,11 @@ form:has(.is-promoter:checked) .ask:not(.promoter), form:has(.is-passive:checked
 form:has(.is-promoter:checked) .ask.promoter, form:has(.is-passive:checked) .ask.passive, form:has(.is-detractor:checked) .ask.detractor { display: inline }
 `);
 
+/** A frame on a website begins with the question alone. */
+export const frameStyle = oneLine(`
+form:not(:has([name=score]:checked)) :is(.comment, textarea, .send) { display: none }
+`);
+
 export const linkStyle = oneLine(`
 .on { margin-top: 1.5rem }
 .on a { display: inline-block; min-height: 3.25rem; padding: .75rem 1.75rem; border-radius: .875rem; background: var(--accent); color: var(--on-accent); font-weight: 650; text-decoration: none; overflow-wrap: anywhere }

@@ -33,9 +33,18 @@
     if (inCorner) putIntoCorner(box);
     else (document.querySelector(target ?? null) ?? script).after(box);
 
+    let isHeard = false;
+    frame.addEventListener('load', () => setTimeout(warn, 3000));
+    const warn = () => {
+      if (isHeard) return;
+      console.warn(
+        `askback: the survey cannot be shown. Is ${location.origin} among its websites?`,
+      );
+    };
     addEventListener('message', ({ source, origin: from, data }) => {
       if (source !== frame.contentWindow || from !== origin) return;
       const { askback: state, height } = data ?? {};
+      isHeard = true;
       if (state === 'closed') return box.remove();
       if (!state || !(height > 0)) return;
       frame.style.height = `${Math.min(height, 4000)}px`;
