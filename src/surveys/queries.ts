@@ -212,6 +212,17 @@ export async function allSurveys(sql: Sql, orgId: string) {
     order by s.created_at desc, s.id desc`;
 }
 
+/** The sender of the newest survey. */
+export async function findLatestSender(sql: Sql, orgId: string) {
+  const [sender] = await sql<Pick<ManagedSurvey, 'from_name' | 'from_email' | 'reply_to'>[]>`
+    select from_name, from_email, reply_to
+    from surveys
+    where org_id = ${orgId}
+    order by created_at desc, id desc
+    limit 1`;
+  return sender;
+}
+
 /** The command line owns the deployment: it names a survey by its id alone. */
 export async function getSurvey(sql: Sql, id: string): Promise<ManagedSurvey> {
   const [row] = await sql<ManagedSurvey[]>`

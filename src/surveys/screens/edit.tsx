@@ -39,8 +39,8 @@ type EditTools = { db: Db };
 
 export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
   return app
-    .get('/new', (c) => {
-      requireRole(c, 'editor');
+    .get('/new', async (c) => {
+      const { orgId } = requireRole(c, 'editor');
       const { name } = c.var.organization;
       const sender = (await findLatestSender(tools.db, orgId)) ?? { from_name: name };
       const form = emptyForm({ type: 'nps', language: 'en', ...sender });
@@ -78,7 +78,6 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
     return showForm(c, { survey, hasAnswers: answered, form: addLanguage(fields) });
   }
   const wish = wishOf(fields);
-  const outcome = survey
   const change = {
     ...wish,
     reply_to: wish.reply_to ?? wish.from_email,
@@ -95,6 +94,7 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
     const notice = tested.errors ? undefined : testSent(email);
     return showForm(c, { survey, hasAnswers: answered, form, notice });
   }
+  const outcome = survey
     ? await trySave(SurveyChangeInput, change, (changes) =>
         changeSurvey(tools, editor, { id: survey.id, change: changes }),
       )
@@ -140,9 +140,9 @@ async function trySave<const S extends v.GenericSchema, T>(
   }
 }
 
-/** The form with room for the texts of one more language; nothing is saved. */
 const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']);
 
+/** The form with room for the texts of one more language; nothing is saved. */
 function addLanguage(fields: FormState['typed']): FormState {
   const languages = [fields['languages'] ?? [], fields['add_language'] ?? []].flat();
   const { act: _act, ...typed } = fields;
@@ -322,7 +322,7 @@ const textFields = [
     name: 'intro',
     label: 'Before the question, in the mail',
     rows: 3,
-    help: 'Texts may address the contact: {{name}}, {{first_name|there}}, {{properties.plan|your plan}}.',
+    help: 'The mail greets the contact before it, so leave the greeting out. Texts may address the contact: {{name}}, {{first_name|there}}, {{properties.plan|your plan}}.',
   },
   { name: 'follow_up', label: 'Question above the comment' },
   { name: 'thanks', label: 'Thanks after the answer', rows: 2 },
@@ -511,22 +511,22 @@ function Preview({ surveys, languages, form, isNew }: PreviewProps) {
           formaction={`${surveys}/preview`}
           formtarget="preview-frame"
           formnovalidate
+          data-preview-button
+        >
+          Preview
+        </button>
         {isNew ? null : (
           <button type="submit" name="act" value="test-mail" formnovalidate>
             Send me a test
           </button>
         )}
-          data-preview-button
-        >
-          Preview
-        </button>
       </div>
       <div class="inline">
-          form={form}
-        <Select name="preview.show" label="Of" options={optionsOf(shownParts)} />
+        <Select name="preview.show" label="Of" form={form} options={optionsOf(shownParts)} />
         <Select
           name="preview.language"
           label="In"
+          form={form}
           options={languages.map((value) => ({ value, text: nameOfLanguage(value) }))}
         />
         <Choice
