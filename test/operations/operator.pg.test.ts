@@ -45,6 +45,7 @@ test('Operator shows health, queues, organizations and processes, and nothing th
   ]) {
     assert.ok(page.includes(shown), shown);
   }
+  assert.match(page, /database<\/th><td[^>]*><span class="state is-fine">in order/);
   for (const secret of ['Secret', 'who@people.test']) assert.ok(!page.includes(secret), secret);
 });
 

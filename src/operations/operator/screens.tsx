@@ -396,6 +396,9 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
       <State kind="warning">warning</State>,
       why,
     ]),
+    ...Object.keys(checks)
+      .filter((name) => !(name in failing))
+      .map((name) => [name, <State kind="fine">in order</State>, '']),
   ];
   const newOrganization = (
     <a class="button primary" href="/operator/organizations/new">
