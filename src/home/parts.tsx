@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { typeFacts } from '../survey-types.ts';
+import { percentage, typeFacts } from '../survey-types.ts';
 import { Chip, Time } from '../web/app/badges.tsx';
 import { Field, type FormState } from '../web/app/forms.tsx';
 import { count } from '../web/app/lists.tsx';
@@ -12,9 +12,7 @@ export function AskedPart({ asked }: { asked: AskedCounts }) {
   const share = (part: number) => (
     <>
       {count(part)}{' '}
-      {asked.asked === 0 ? null : (
-        <small class="soft">{Math.round((100 * part) / asked.asked)}%</small>
-      )}
+      {asked.asked === 0 ? null : <small class="soft">{percentage(part, asked.asked)}%</small>}
     </>
   );
   return (

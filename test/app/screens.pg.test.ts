@@ -96,4 +96,4 @@ const isScreen = /^GET (\/forgot|\/(o\/|sign-in|account|operator|reset|invitatio
  * step, a secret that is shown once. Passkeys need a host with a name.
  */
 const isNoScreen =
-  /\.(csv|svg)$|\/(export|preview|oidc|callback)$|^GET \/o\/:slug\/settings$|\/(sign-in\/code|codes\/new|codes\/recovery|passkeys\/new|sso\/remove)$/;
+  /\.(csv|svg)$|\/(export|preview|oidc|callback)$|^GET \/o\/:slug\/settings$|\/mail\/:contact$|\/(sign-in\/code|codes\/new|codes\/recovery|passkeys\/new|sso\/remove)$/;

@@ -267,6 +267,7 @@ test('deviceName knows browsers that name others as well', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
   for (const [userAgent, name] of [
     [`Mozilla/5.0 (X11; Linux x86_64) ${webkit} Chrome/140.0 Safari/537.36`, 'Chrome on Linux'],
+    [`Mozilla/5.0 (X11; Linux) ${webkit} HeadlessChrome/140.0 Safari/537.36`, 'Chrome on Linux'],
     [`Mozilla/5.0 (Windows NT 10.0) ${webkit} Chrome/140.0 Edg/140.0`, 'Edge on Windows'],
     ['Mozilla/5.0 (iPhone; like Mac OS X) Version/18.0 Safari/604.1', 'Safari on iPhone'],
     [`Mozilla/5.0 (Linux; Android 15) ${webkit} Chrome/140.0 Safari/537.36`, 'Chrome on Android'],

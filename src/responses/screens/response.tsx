@@ -6,7 +6,7 @@ import type { Db } from '../../lib/db/db.ts';
 import { readJson } from '../../lib/paging/page.ts';
 import { idParam, Uuid } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { scoreText, typeFacts } from '../../survey-types.ts';
+import { scoreName, scoreText, typeFacts } from '../../survey-types.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { Chip, Confirm, State, Tag, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
@@ -281,7 +281,15 @@ function Said({ response, origin, path }: DetailProps) {
         <h2 id={whoId}>
           <bdi>{personOf(response)}</bdi>
         </h2>
-        <Chip score={`${score} of ${typeFacts(survey_type).highest}`} category={category} big />
+        <Chip
+          score={
+            survey_type === 'thumbs'
+              ? scoreName(survey_type, score)
+              : `${score} of ${typeFacts(survey_type).highest}`
+          }
+          category={category}
+          big
+        />
       </div>
       <p class="small soft">
         {response.contact_email && origin.contact_id ? (
