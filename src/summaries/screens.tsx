@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { notFound, toSentence } from '../errors.ts';
 import type { Db } from '../lib/db/db.ts';
@@ -222,29 +223,32 @@ type SummaryPageProps = {
 };
 
 function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPageProps) {
+  const [first, ...others] = summary.blocks;
   return (
     <>
       <section class="columns score" aria-labelledby="score">
         <div>
-          <h2 id="score">{summary.blocks.length === 1 ? 'Score' : 'Scores'}</h2>
-          {summary.blocks.length === 0 ? <p>No answer counted in this period.</p> : null}
-          {summary.blocks.map((block) => (
+          <h2 id="score">{first ? blockName(first, summary.blocks) : 'Score'}</h2>
+          {first ? (
             <>
-              <h3>{blockName(block, summary.blocks)}</h3>
               <p class="now">
-                <strong>{formatValue(block.type, block.score)}</strong>
+                <strong>{formatValue(first.type, first.score)}</strong>
               </p>
-              <p>{toSentence(changeText(block))}</p>
-              <p class="small soft">
-                {counted(block.n, 'answer')}
-                {block.interval === null
-                  ? ''
-                  : `, margin of error (95%): ${formatInterval(block.type, block.interval)}`}
-              </p>
+              <p>{toSentence(changeText(first))}</p>
+              <p class="small soft">{sureText(first)}</p>
             </>
-          ))}
+          ) : (
+            <p>No answer counted in this period.</p>
+          )}
           <Facts
             facts={[
+              ...others.map((block): [string, Child] => [
+                blockName(block, summary.blocks),
+                <>
+                  {formatValue(block.type, block.score)}, {changeText(block)}
+                  <span class="small soft block">{sureText(block)}</span>
+                </>,
+              ]),
               ['Answers', <a href={responses}>{count(summary.responses)}</a>],
               ['Written', <Time at={summary.created_at} />],
             ]}
@@ -275,6 +279,11 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
     </>
   );
 }
+
+const sureText = ({ type, n, interval }: ShownSummary['blocks'][number]) =>
+  interval === null
+    ? counted(n, 'answer')
+    : `${counted(n, 'answer')}, margin of error (95%): ${formatInterval(type, interval)}`;
 
 const listMark = '- ';
 

@@ -25,7 +25,7 @@ const mainScreens: Readonly<Record<string, MainScreen>> = {
   home: {
     heading: /^Home$/,
     press: { first: 'figure + .reveal > summary' },
-    shows: /^Nov 2026$|^Week of |^30 days to /,
+    shows: /^\w{3,4} \d{4}$|^Week of |^30 days to /,
   },
   responses: {
     heading: /^Responses$/,
