@@ -90,9 +90,11 @@ test('when its Postgres dies while deliveries are in flight the service ends at 
   const url = `http://127.0.0.1:${port}/`;
   assert.equal((await post('/api/webhooks', { url, events: ['response.received'] })).status, 201);
   const list = await fetch(`${address}/api/v1/surveys`, { headers });
-  const { data } = (await list.json()) as { data: { status: string; share_url: string }[] };
-  const survey = data.find(({ status }) => status === 'active')!;
-  assert.equal((await post(new URL(survey.share_url).pathname, { score: 9 })).status, 201);
+  const { data } = (await list.json()) as { data: { id: string; status: string }[] };
+  const { id } = data.find(({ status }) => status === 'active')!;
+  const shown = await fetch(`${address}/api/v1/surveys/${id}`, { headers });
+  const { share_url } = ((await shown.json()) as { data: { share_url: string } }).data;
+  assert.equal((await post(new URL(share_url).pathname, { score: 1 })).status, 201);
   await arrived.promise;
 
   process.kill(postmaster(), 'SIGKILL');
