@@ -231,12 +231,14 @@ create table contact_upload_rejects (
   constraint contact_upload_rejects_pkey primary key (upload_id, line)
 );
 
--- A list of contacts that was uploaded or pasted. Deleted after a week.
+-- A list of contacts that was uploaded or pasted. It waits for a day, and is deleted a week after its import.
 create table contact_uploads (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
   survey_id uuid not null,
   name text not null,           -- name of the file
+  uploaded_by uuid,             -- the member: one list of a member waits for a survey
+  bytes integer not null,       -- of the file
   delimiter text not null,      -- what separates its columns
   first_line integer not null,  -- line of the file on which its text begins
   has_header boolean not null,  -- whether the first row seems to name the columns
@@ -244,6 +246,7 @@ create table contact_uploads (
   added integer,                -- contacts that were new
   known integer,                -- contacts that the survey had
   repeated integer,             -- rows with an address of a row before
+  rejected integer,             -- rows that were left out; the first of them are kept
   created_at timestamptz not null default now(),
   imported_at timestamptz,      -- when its contacts were taken over
   constraint contact_uploads_org_id_survey_id_fkey foreign key (org_id, survey_id) references surveys(org_id, id) on delete cascade,
@@ -252,6 +255,7 @@ create table contact_uploads (
 );
 create index contact_uploads_by_age on contact_uploads (created_at);
 create index contact_uploads_of_survey on contact_uploads (survey_id, imported_at desc) where imported_at is not null;
+create unique index contact_uploads_waiting on contact_uploads (org_id, survey_id, uploaded_by) nulls not distinct where imported_at is null;
 
 -- A contact of one survey: an address that is asked once.
 create table contacts (
@@ -283,7 +287,6 @@ create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create trigger contacts_added after insert on contacts referencing new table as changed for each statement execute function tally_contacts('1');
 create trigger contacts_are_not_erased after insert on contacts referencing new table as changed for each statement execute function refuse_erased_contacts();
 create trigger contacts_changed after update on contacts referencing old table as old_rows new table as new_rows for each statement execute function tally_contacts_progress();
-create trigger contacts_changed_facets after update of properties on contacts for each row when (old.properties is distinct from new.properties) execute function facet_changed_contact();
 create trigger contacts_hide_erased before insert or update of name, properties on contacts for each row when (new.name ~~ '%@%' or new.properties ~~ '%@%') execute function hide_erased_in_contact();
 create trigger contacts_removed after delete on contacts referencing old table as changed for each statement execute function tally_contacts('-1');
 
@@ -398,6 +401,23 @@ create table idempotency_keys (
 );
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 create index idempotency_keys_by_size on idempotency_keys (key_id) include (answer_bytes) where answer_bytes > 1024;
+
+-- A suppression that is over, for the timeline of the address.
+create table lifted_suppressions (
+  id uuid not null,  -- that of the suppression, as are email, kind, by_hand, detail and created_at
+  org_id uuid not null,
+  email text not null,
+  kind text not null,
+  by_hand boolean not null,
+  detail text,
+  created_at timestamptz not null,
+  lifted_by text,    -- who allowed the address again; null: its owner, on the page for that
+  consent text,      -- how its owner agreed to get mail again, where a member recorded it
+  lifted_at timestamptz not null default now(),
+  constraint lifted_suppressions_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
+  constraint lifted_suppressions_pkey primary key (id)
+);
+create index lifted_suppressions_of_address on lifted_suppressions (org_id, email, lifted_at);
 
 -- A visit of a personal link: what a submission is judged by. No address, no user agent.
 create table link_visits (
@@ -774,7 +794,7 @@ create table responses (
   category text not null,                                                                                                                                -- what the score counts as
   comment text,                                                                                                                                          -- what was written with the score
   language text,                                                                                                                                         -- of the page it was given on; unknown for what was imported
-  properties jsonb,                                                                                                                                      -- what the website that showed the survey handed in; a contact has its own
+  properties jsonb,                                                                                                                                      -- those of its contact when it answered, of the row of a file, or what a website handed in
   held_reason text,                                                                                                                                      -- why it is on hold; without a reason it counts
   chosen_state text,                                                                                                                                     -- the state that was set by hand; without one the category decides
   state text generated always as (nullif(coalesce(chosen_state,
@@ -804,8 +824,8 @@ create index responses_by_state on responses (org_id, state, created_at desc, id
 create index responses_by_survey on responses (org_id, survey_id, created_at desc, id desc) include (score) where held_reason is null;
 create index responses_by_survey_and_category on responses (org_id, survey_id, category, created_at desc, id desc) where held_reason is null;
 create index responses_commented on responses (org_id, created_at desc, id desc) include (survey_id, category) where held_reason is null and comment is not null;
-create index responses_handed_in on responses (org_id) where properties is not null;
 create index responses_held on responses (org_id, created_at desc, id desc) where held_reason is not null;
+create index responses_naming_addresses on responses (org_id) where properties ~~ '%@%';
 create index responses_newest_first on responses (org_id, created_at desc, id desc) where held_reason is null;
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 create unique index responses_one_per_contact on responses (contact_id) where source = 'link';
@@ -814,6 +834,7 @@ create trigger responses_added after insert on responses referencing new table a
 create trigger responses_added_facets after insert on responses referencing new table as changed for each statement execute function facet_added_responses();
 create trigger responses_changed after update on responses referencing old table as old_rows new table as new_rows for each statement execute function tally_changed_responses();
 create trigger responses_changed_facets after update of held_reason, created_at, category, score, contact_id, survey_id, properties on responses for each row when (old.held_reason is distinct from new.held_reason or old.created_at is distinct from new.created_at or old.category is distinct from new.category or old.score is distinct from new.score or old.contact_id is distinct from new.contact_id or old.survey_id is distinct from new.survey_id or old.properties is distinct from new.properties) execute function facet_changed_response();
+create trigger responses_keep_properties before insert on responses for each row when (new.contact_id is not null or new.properties ~~ '%@%') execute function keep_properties();
 create trigger responses_removed after delete on responses referencing old table as changed for each statement execute function tally_responses('-1');
 
 create table schema_migrations (
@@ -897,14 +918,15 @@ create unique index summaries_once_a_period on summaries (org_id, report_type, p
 create table suppressions (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
-  email text not null,  -- in lower case
-  kind text not null,   -- unsubscribed: its owner asked for it; bounced: the mailbox does not exist
-  detail text,          -- what the mail server said
+  email text not null,                     -- in lower case
+  kind text not null,                      -- unsubscribed: its owner asked for it; bounced: the mailbox does not exist
+  by_hand boolean not null default false,  -- whether a member suppressed the address; else unsubscribed is the wish of its owner
+  detail text,                             -- what the mail server said
   created_at timestamptz not null default now(),
   constraint suppressions_email_check check (email = lower(email)),
   constraint suppressions_kind_check check (kind = any (array['unsubscribed', 'bounced'])),
   constraint suppressions_org_id_fkey foreign key (org_id) references organizations(id) on delete cascade,
-  constraint suppressions_pkey primary key (org_id, email, kind)
+  constraint suppressions_pkey primary key (org_id, email, kind, by_hand)
 );
 create index suppressions_newest_first on suppressions (org_id, created_at desc, id desc);
 create unique index suppressions_by_id on suppressions (org_id, id);
@@ -1071,12 +1093,7 @@ begin atomic
              r.category,
              r.score
             from (responses r
-              cross join lateral ( select property_facets(c.properties) as property_facets
-                    from contacts c
-                   where ((c.org_id = r.org_id) and (c.survey_id = r.survey_id) and (c.id = r.contact_id))
-                 union
-                  select property_facets(r.properties) as property_facets
-                   where ((r.contact_id is null) and (r.properties is not null))
+              cross join lateral ( select property_facets(r.properties) as property_facets
                  union
                   select facet_of('tag', '', (t.tag_id)) as facet_of
                     from response_tags t
@@ -1268,14 +1285,8 @@ begin
   insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
   select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
   from changed r
-  join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
-  cross join lateral property_facets(c.properties) facet
-  where r.held_reason is null and c.properties <> '{}'
-  union all
-  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
-  from changed r
   cross join lateral property_facets(r.properties) facet
-  where r.held_reason is null and r.contact_id is null and r.properties is not null;
+  where r.held_reason is null and r.properties <> '{}';
   return null;
 end
 $function$
@@ -1295,24 +1306,6 @@ begin
   from responses
   where org_id = new.org_id and id = new.response_id and held_reason is null and new.sentiment is not null
   on conflict do nothing;
-  return null;
-end
-$function$
-;
-
-create function facet_changed_contact()
- returns trigger
- language plpgsql
-as $function$
-begin
-  delete from response_facets f
-  using responses r
-  where r.contact_id = new.id and r.org_id = new.org_id
-    and f.org_id = r.org_id and f.response_id = r.id
-    and f.facet in (select property_facets(old.properties) except select property_facets(new.properties));
-  perform add_facets(r.org_id, r.id)
-  from responses r
-  where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null;
   return null;
 end
 $function$
@@ -1583,6 +1576,24 @@ create function iso(moment timestamptz)
  language sql
  stable
 return to_char((moment at time zone 'UTC'), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+;
+
+create function keep_properties()
+ returns trigger
+ language plpgsql
+as $function$
+begin
+  if new.properties is null then
+    select properties into new.properties
+    from contacts
+    where org_id = new.org_id and survey_id = new.survey_id and id = new.contact_id
+    for key share;
+  else
+    new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
+  end if;
+  return new;
+end
+$function$
 ;
 
 create function keyed_hash(key bytea, email text)

@@ -151,7 +151,7 @@ export function leaveRoom(db: Db, limit: number) {
 const schedule: Partial<Record<JobName, string>> = {
   'keys.clean_up': '*/5 * * * *',
   'surveys.fold_tallies': '17 * * * *',
-  'contacts.clean_up': '37 3 * * *',
+  'contacts.clean_up': '37 * * * *',
   'campaigns.sweep': '* * * * *',
   'sends.recover': '* * * * *',
   'mailbox.clean_up': '29 * * * *',

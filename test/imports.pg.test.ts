@@ -106,6 +106,26 @@ test('import responses adds history, prints what existed before, and publishes n
   assert.deepEqual(await events(), []);
 });
 
+test('import responses keeps the other columns of each row', async () => {
+  const { survey } = await ask(db);
+  const csv =
+    'Score,Created At,Email,Plan,Why?\n9,2024-03-01,ann@acme.test,free,Price\n2,2025-03-01,ann@acme.test,pro,\n7,2025-03-02,,,Web\n';
+  const { code, stderr } = await run(
+    'import',
+    'responses',
+    '--survey',
+    survey,
+    file('own.csv', csv),
+  );
+  assert.deepEqual([code, stderr], [0, '']);
+  const kept = await db<{ properties: object }[]>`
+    select properties from responses where survey_id = ${survey} order by created_at`;
+  assert.deepEqual(
+    kept.map(({ properties }) => properties),
+    [{ Plan: 'free', 'Why?': 'Price' }, { Plan: 'pro' }, { 'Why?': 'Web' }],
+  );
+});
+
 test('import responses names each bad line and imports none', async () => {
   const { survey, answers } = await ask(db, { type: 'csat' });
   const path = file('bad-answers.csv', 'score,created_at\n5,2024-01-01\n9,2024-01-01\n3,soon\n');

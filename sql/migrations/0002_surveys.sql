@@ -119,6 +119,8 @@ create table contact_uploads (
   org_id      uuid not null,
   survey_id   uuid not null,
   name        text not null,
+  uploaded_by uuid,
+  bytes       integer not null,
   delimiter   text not null,
   first_line  integer not null,
   has_header  boolean not null,
@@ -126,6 +128,7 @@ create table contact_uploads (
   added       integer,
   known       integer,
   repeated    integer,
+  rejected    integer,
   created_at  timestamptz not null default now(),
   imported_at timestamptz,
 
@@ -134,17 +137,22 @@ create table contact_uploads (
 );
 
 comment on table contact_uploads is
-  'A list of contacts that was uploaded or pasted. Deleted after a week';
+  'A list of contacts that was uploaded or pasted. It waits for a day, and is deleted a week after its import';
 comment on column contact_uploads.name is 'name of the file';
+comment on column contact_uploads.uploaded_by is 'the member: one list of a member waits for a survey';
+comment on column contact_uploads.bytes is 'of the file';
 comment on column contact_uploads.first_line is 'line of the file on which its text begins';
 comment on column contact_uploads.has_header is 'whether the first row seems to name the columns';
 comment on column contact_uploads.rows is 'rows of the file, without the header';
 comment on column contact_uploads.added is 'contacts that were new';
 comment on column contact_uploads.known is 'contacts that the survey had';
 comment on column contact_uploads.repeated is 'rows with an address of a row before';
+comment on column contact_uploads.rejected is 'rows that were left out; the first of them are kept';
 comment on column contact_uploads.imported_at is 'when its contacts were taken over';
 comment on column contact_uploads.delimiter is 'what separates its columns';
 
+create unique index contact_uploads_waiting on contact_uploads (org_id, survey_id, uploaded_by)
+  nulls not distinct where imported_at is null;
 create index contact_uploads_of_survey on contact_uploads (survey_id, imported_at desc) where imported_at is not null;
 create index contact_uploads_by_age on contact_uploads (created_at);
 

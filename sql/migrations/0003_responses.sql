@@ -35,7 +35,7 @@ comment on column responses.score is 'on the survey''s own scale';
 comment on column responses.category is 'what the score counts as';
 comment on column responses.comment is 'what was written with the score';
 comment on column responses.language is 'of the page it was given on; unknown for what was imported';
-comment on column responses.properties is 'what the website that showed the survey handed in; a contact has its own';
+comment on column responses.properties is 'those of its contact when it answered, of the row of a file, or what a website handed in';
 comment on column responses.held_reason is 'why it is on hold; without a reason it counts';
 comment on column responses.chosen_state is 'the state that was set by hand; without one the category decides';
 comment on column responses.state is 'of following it up: open or done; a detractor is open from the start, others have none';
@@ -54,7 +54,7 @@ create index responses_commented on responses (org_id, created_at desc, id desc)
 create index responses_by_language on responses (org_id, language, created_at desc, id desc) include (survey_id, category) where held_reason is null and language is not null;
 create index responses_by_state on responses (org_id, state, created_at desc, id desc) include (survey_id, category, owner_id) where held_reason is null and state is not null;
 create index responses_by_owner on responses (org_id, owner_id, created_at desc, id desc) where owner_id is not null;
-create index responses_handed_in on responses (org_id) where properties is not null;
+create index responses_naming_addresses on responses (org_id) where properties::text like '%@%';
 create index responses_search on responses using gin (org_id, comment gin_trgm_ops) where comment is not null;
 
 create table link_visits (
@@ -241,12 +241,7 @@ begin atomic
   select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
   from responses r
   cross join lateral (
-    select property_facets(c.properties)
-    from contacts c
-    where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
-    union
     select property_facets(r.properties)
-    where r.contact_id is null and r.properties is not null
     union
     select facet_of('tag', '', t.tag_id::text)
     from response_tags t
@@ -267,14 +262,8 @@ begin
   insert into response_facets (org_id, facet, created_at, response_id, survey_id, category, score)
   select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
   from changed r
-  join contacts c on c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id
-  cross join lateral property_facets(c.properties) facet
-  where r.held_reason is null and c.properties <> '{}'
-  union all
-  select r.org_id, facet, r.created_at, r.id, r.survey_id, r.category, r.score
-  from changed r
   cross join lateral property_facets(r.properties) facet
-  where r.held_reason is null and r.contact_id is null and r.properties is not null;
+  where r.held_reason is null and r.properties <> '{}';
   return null;
 end
 $$;
@@ -300,26 +289,6 @@ create trigger responses_changed_facets
     is distinct from
     (new.held_reason, new.created_at, new.category, new.score, new.contact_id, new.survey_id, new.properties))
   execute function facet_changed_response();
-
-create function facet_changed_contact() returns trigger
-language plpgsql
-as $$
-begin
-  delete from response_facets f
-  using responses r
-  where r.contact_id = new.id and r.org_id = new.org_id
-    and f.org_id = r.org_id and f.response_id = r.id
-    and f.facet in (select property_facets(old.properties) except select property_facets(new.properties));
-  perform add_facets(r.org_id, r.id)
-  from responses r
-  where r.contact_id = new.id and r.org_id = new.org_id and r.held_reason is null;
-  return null;
-end
-$$;
-
-create trigger contacts_changed_facets after update of properties on contacts
-  for each row when (old.properties is distinct from new.properties)
-  execute function facet_changed_contact();
 
 create function facet_tagged_response() returns trigger
 language plpgsql

@@ -63,19 +63,42 @@ create table suppressions (
   org_id     uuid not null references organizations (id) on delete cascade,
   email      text not null check (email = lower(email)),
   kind       text not null check (kind in ('unsubscribed', 'bounced')),
+  by_hand    boolean not null default false,
   detail     text,
   created_at timestamptz not null default now(),
-  primary key (org_id, email, kind)
+  primary key (org_id, email, kind, by_hand)
 );
 
 comment on table suppressions is
   'An address that gets no more mail of an organization';
 comment on column suppressions.email is 'in lower case';
 comment on column suppressions.kind is 'unsubscribed: its owner asked for it; bounced: the mailbox does not exist';
+comment on column suppressions.by_hand is 'whether a member suppressed the address; else unsubscribed is the wish of its owner';
 comment on column suppressions.detail is 'what the mail server said';
 
 create unique index suppressions_by_id on suppressions (org_id, id);
 create index suppressions_newest_first on suppressions (org_id, created_at desc, id desc);
+
+create table lifted_suppressions (
+  id         uuid primary key,
+  org_id     uuid not null references organizations (id) on delete cascade,
+  email      text not null,
+  kind       text not null,
+  by_hand    boolean not null,
+  detail     text,
+  created_at timestamptz not null,
+  lifted_by  text,
+  consent    text,
+  lifted_at  timestamptz not null default now()
+);
+
+comment on table lifted_suppressions is
+  'A suppression that is over, for the timeline of the address';
+comment on column lifted_suppressions.id is 'that of the suppression, as are email, kind, by_hand, detail and created_at';
+comment on column lifted_suppressions.lifted_by is 'who allowed the address again; null: its owner, on the page for that';
+comment on column lifted_suppressions.consent is 'how its owner agreed to get mail again, where a member recorded it';
+
+create index lifted_suppressions_of_address on lifted_suppressions (org_id, email, lifted_at);
 
 -- However often a request is repeated, it adds one row a day for an address, a survey and a rule.
 create table blocked_mails (

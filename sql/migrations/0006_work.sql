@@ -214,6 +214,27 @@ begin
 end
 $$;
 
+-- A response keeps the properties that its contact has when it answers. The lock waits for an erasure that takes an
+-- address out of them.
+create function keep_properties() returns trigger
+language plpgsql
+as $$
+begin
+  if new.properties is null then
+    select properties into new.properties
+    from contacts
+    where org_id = new.org_id and survey_id = new.survey_id and id = new.contact_id
+    for key share;
+  else
+    new.properties := hide_erased(new.org_id, new.properties::text)::jsonb;
+  end if;
+  return new;
+end
+$$;
+
+create trigger responses_keep_properties before insert on responses
+  for each row when (new.contact_id is not null or new.properties::text like '%@%')
+  execute function keep_properties();
 create trigger comments_hide_erased before insert or update of comment on responses
   for each row when (new.comment like '%@%') execute function hide_erased_in_comment();
 create trigger notes_hide_erased before insert or update of text on response_notes

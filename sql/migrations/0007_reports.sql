@@ -46,7 +46,7 @@ create view askback_reports.contacts with (security_barrier) as
 create view askback_reports.responses with (security_barrier) as
   select r.id, r.survey_id, s.name as survey_name, s.type as survey_type, r.contact_id,
          c.email as contact_email, c.name as contact_name,
-         coalesce(c.properties, r.properties) as properties,
+         r.properties,
          r.score, r.category, r.comment, r.language, r.source, r.held_reason is not null as held,
          a.sentiment as ai_sentiment, coalesce(a.themes, '{}') as ai_themes,
          a.churn_risk as ai_churn_risk, a.summary as ai_summary, r.created_at

@@ -1,5 +1,5 @@
 import { jobActor, recordAct, type Writer } from '../audit/acts.ts';
-import { listRejects } from '../contacts/upload.queries.ts';
+import { countRejects, listRejects } from '../contacts/upload.queries.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/export.ts';
@@ -164,9 +164,10 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   const words = await getOrgSurvey(sql, survey.orgId, survey.surveyId);
   const fallbacks = new Map<string, Fallback>();
   const firstIds: string[] = [];
-  const [contacts, rejects, judged] = await Promise.all([
+  const [contacts, rejects, invalid, judged] = await Promise.all([
     countContacts(sql, survey),
-    listRejects(sql, survey, maxRejects),
+    listRejects(sql, survey, { atMost: examplesOfReason }),
+    countRejects(sql, survey),
     judgeCampaign(sql, survey, async (some) => {
       keepExamples(examples, some);
       const mailed = some.filter(isMailed);
@@ -181,19 +182,19 @@ export async function viewJudgement(sql: Sql, survey: OrgSurvey) {
   if (alreadyAsked > 0) {
     reasons.unshift({ code: 'already_sent', people: alreadyAsked, examples: [] });
   }
-  if (rejects.length > 0) {
-    const lines = rejects.slice(0, examplesOfReason).map(({ line, value, reason }) => ({
+  if (invalid > 0) {
+    const lines = rejects.map(({ line, value, reason }) => ({
       email: value === '' ? '(empty)' : value,
       remark: `line ${line}: ${reason}`,
     }));
-    reasons.push({ code: 'invalid_email', people: rejects.length, examples: lines });
+    reasons.push({ code: 'invalid_email', people: invalid, examples: lines });
   }
   const { total, mailed, used, monthly_send_limit: monthlyLimit } = judged;
   const blocked = total - mailed;
   const [firstId] = firstIds;
   const reader = firstId && (await findReader(sql, survey, firstId));
   return {
-    ...{ mailed, blocked, alreadyAsked, invalid: rejects.length, reasons, used, monthlyLimit },
+    ...{ mailed, blocked, alreadyAsked, invalid, reasons, used, monthlyLimit },
     fallbacks: [...fallbacks.values()].sort((one, other) =>
       one.placeholder < other.placeholder ? -1 : 1,
     ),
@@ -256,7 +257,7 @@ export async function* exportJudgement(sql: Sql, survey: OrgSurvey) {
     });
     yield lines.join('');
   }
-  const rejects = await listRejects(sql, survey, maxRejects);
+  const rejects = await listRejects(sql, survey, { atMost: maxRejects });
   yield rejects
     .map(({ line, value, reason }) => csvLine([value, false, reason, 'invalid_email', line]))
     .join('');

@@ -16,13 +16,15 @@ import { listErased } from './erase.ts';
 import { saveContacts } from './queries.ts';
 import {
   type CheckedContact,
-  type ContactField,
   checkContact,
   complainOfProperties,
   complaintOfLine,
   contactFieldNames,
   contactFieldOf,
   contactFields,
+  isLanguageHeader,
+  joinLines,
+  languageProperty,
 } from './rules.ts';
 import { complainOfMerges } from './save.ts';
 
@@ -92,11 +94,16 @@ export async function readContacts(text: string): Promise<CheckedContact[]> {
 
 function readContact(record: CsvRecord, columns: readonly CsvColumn[]) {
   const others = columns.filter(({ key }) => !contactFieldOf(key) && field(record, key));
+  const name = field(record, ...contactFields.name);
   return {
-    ...(Object.fromEntries(
-      contactFieldNames.map((name) => [name, field(record, ...contactFields[name])]),
-    ) as Record<ContactField, string | null>),
-    properties: Object.fromEntries(others.map(({ name, key }) => [name, field(record, key)])),
+    email: field(record, ...contactFields.email),
+    name: name && joinLines(name),
+    properties: Object.fromEntries(
+      others.map(({ name, key }) => [
+        isLanguageHeader(key) ? languageProperty : name,
+        field(record, key),
+      ]),
+    ),
   };
 }
 

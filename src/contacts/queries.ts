@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { notFound } from '../errors.ts';
 import { likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
 import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
@@ -209,6 +210,19 @@ export async function listContactsOf(
             where org_id = ${orgId} and survey_id = ${surveyId}`
       : sql`select count(*)::int as total from ${matching}`;
   return { contacts: [...contacts], total: one(await sql<{ total: number }[]>`${total}`).total };
+}
+
+export async function getContactOf(
+  sql: Sql,
+  orgId: string,
+  { id, surveyId }: { id: string; surveyId: string },
+) {
+  const [contact] = await sql<{ id: string; email: string }[]>`
+    select id, email
+    from contacts
+    where org_id = ${orgId} and survey_id = ${surveyId} and id = ${id}`;
+  if (!contact) throw notFound('contact');
+  return contact;
 }
 
 /** Shows on all contacts of addresses that the organization mails them no more; "responded" stays. */

@@ -19,21 +19,33 @@ export type CheckedContact = {
 
 /** The fields of a contact that a file may have, by the headers of their columns without case and punctuation. */
 export const contactFields = {
-  email: [
-    'email',
-    'emailaddress',
-    'mail',
-    'mailaddress',
-    'personemail',
-    'contactemail',
-    'emailadresse',
-    'mailadresse',
-    'adresseemail',
-    'courriel',
-    'correoelectrónico',
-  ],
-  name: ['name', 'fullname', 'personname', 'contactname', 'nom', 'nombre'],
+  email: words(
+    'email emailaddress mail mailaddress personemail contactemail',
+    'emailadresse mailadresse emailadres mailadres adresemail',
+    'adresseemail adressemail courriel indirizzoemail postaelettronica',
+    'correo correoelectrónico correoelectronico endereçodeemail correioeletrônico correioeletrónico',
+    'メール メールアドレス eメール 電子メール البريدالإلكتروني البريدالالكتروني',
+  ),
+  name: words(
+    'name fullname personname contactname',
+    'vorundnachname vornamenachname vollständigername naam volledigenaam voorenachternaam',
+    'nom nomcomplet prénometnom nometprénom nome nomecompleto nomeecognome',
+    'nombre nombrecompleto nombreyapellidos nombreyapellido imięinazwisko imieinazwisko',
+    '名前 お名前 氏名 الاسم الاسمالكامل',
+  ),
 };
+
+/** The property that the language of texts is chosen by, and the headers of its column. */
+export const languageProperty = 'language';
+const languageHeaders = words(
+  'language lang locale sprache taal langue lingua idioma język jezyk 言語 اللغة',
+);
+export const isLanguageHeader = (headerKey: string) => languageHeaders.includes(headerKey);
+
+function words(...lines: string[]): string[] {
+  return lines.join(' ').split(' ');
+}
+
 export type ContactField = keyof typeof contactFields;
 export const contactFieldNames = Object.keys(contactFields) as ContactField[];
 
@@ -65,6 +77,9 @@ export function checkContact({
     properties: (properties ?? {}) as Properties,
   };
 }
+
+/** A cell of a spreadsheet may have several lines, a name has one. */
+export const joinLines = (cell: string) => cell.replace(/\s*[\r\n]\s*/g, ' ').trim();
 
 /** The complaint as a sentence about a line of a file. */
 export function complaintOfLine({ field, complaint }: ContactComplaint, email: string | null) {

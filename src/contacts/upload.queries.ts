@@ -13,14 +13,68 @@ export type Upload = {
   added: number | null;
   known: number | null;
   repeated: number | null;
+  rejected: number | null;
   imported_at: Date | null;
 };
 
-export type NewUpload = Pick<Upload, 'name' | 'delimiter' | 'first_line' | 'has_header' | 'rows'>;
+export type NewUpload = Pick<
+  Upload,
+  'name' | 'delimiter' | 'first_line' | 'has_header' | 'rows'
+> & {
+  uploaded_by: string | null;
+  bytes: number;
+};
 
 export async function insertUpload(sql: Sql, { orgId, surveyId }: OrgSurvey, upload: NewUpload) {
   const row = { org_id: orgId, survey_id: surveyId, ...upload };
   return one(await sql<{ id: string }[]>`insert into contact_uploads ${sql(row)} returning id`).id;
+}
+
+/** Deletes the list of a member that waits for a survey, and returns how many bytes of the organization still wait. */
+export async function deleteWaiting(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  uploadedBy: string | null,
+) {
+  await sql`
+    delete from contact_uploads
+    where org_id = ${orgId} and survey_id = ${surveyId} and uploaded_by is not distinct from ${uploadedBy}::uuid
+      and imported_at is null`;
+  return one(
+    await sql<{ bytes: number }[]>`
+      select coalesce(sum(bytes), 0)::int as bytes
+      from contact_uploads
+      where org_id = ${orgId} and imported_at is null`,
+  ).bytes;
+}
+
+export async function deleteUpload(sql: Sql, { orgId, uploadId }: OrgUpload) {
+  await sql`delete from contact_uploads where org_id = ${orgId} and id = ${uploadId}`;
+}
+
+/**
+ * Deletes the contacts that a list has added, but for those that were mailed or have answered since. They have the time
+ * of its import. A contact of which a mail is claimed is locked, and left out once it is free.
+ */
+export async function deleteAdded(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  uploadId: string,
+): Promise<number> {
+  const ids = await sql<{ id: string }[]>`
+    select id
+    from contacts
+    where org_id = ${orgId} and survey_id = ${surveyId}
+      and created_at = (select imported_at from contact_uploads where org_id = ${orgId} and id = ${uploadId})
+    order by email_key, id
+    for update`;
+  const { count } = await sql`
+    delete from contacts c
+    where c.org_id = ${orgId} and c.id = any (${ids.map(({ id }) => id)}::uuid[])
+      and c.sent_at is null and c.responded_at is null
+      and not exists (select from mails m where m.org_id = ${orgId} and m.contact_id = c.id)
+      and not exists (select from responses r where r.org_id = ${orgId} and r.contact_id = c.id)`;
+  return count;
 }
 
 export type OrgUpload = { orgId: string; uploadId: string };
@@ -48,7 +102,7 @@ export async function* readChunks(sql: Sql, { orgId, uploadId }: OrgUpload) {
 
 export async function getUpload(sql: Sql, orgId: string, { id, surveyId }: UploadOfSurvey) {
   const [upload] = await sql<Upload[]>`
-    select id, survey_id, name, delimiter, first_line, has_header, rows, added, known, repeated, imported_at
+    select id, survey_id, name, delimiter, first_line, has_header, rows, added, known, repeated, rejected, imported_at
     from contact_uploads
     where org_id = ${orgId} and survey_id = ${surveyId} and id = ${id}`;
   if (!upload) throw notFound('list');
@@ -82,10 +136,19 @@ export async function insertRejects(
     on conflict do nothing`;
 }
 
-type UploadCounts = { added: number; known: number; repeated: number };
+type UploadCounts = { added: number; known: number; repeated: number; rejected: number };
 
-/** Notes what came of an upload; its text is no longer needed. */
-export async function endUpload(sql: Sql, { orgId, uploadId }: OrgUpload, counts: UploadCounts) {
+/** Records what came of an upload. Its text, and the rows that were left out of earlier lists, are no longer needed. */
+export async function endUpload(
+  sql: Sql,
+  { orgId, surveyId, uploadId }: OrgUpload & OrgSurvey,
+  counts: UploadCounts,
+) {
+  await sql`
+    delete from contact_upload_rejects r
+    using contact_uploads u
+    where r.org_id = ${orgId} and u.org_id = ${orgId} and u.id = r.upload_id and u.survey_id = ${surveyId}
+      and u.id <> ${uploadId}`;
   await sql`
     update contact_uploads
     set ${sql(counts)}, imported_at = now()
@@ -93,26 +156,40 @@ export async function endUpload(sql: Sql, { orgId, uploadId }: OrgUpload, counts
   await sql`delete from contact_upload_chunks where org_id = ${orgId} and upload_id = ${uploadId}`;
 }
 
-/** The rows that were left out of the list that was taken over last. */
-export async function listRejects(sql: Sql, { orgId, surveyId }: OrgSurvey, atMost: number) {
+/** The first rows that were left out of an imported list: of a survey only the newest list has them. */
+export async function listRejects(
+  sql: Sql,
+  { orgId, surveyId }: OrgSurvey,
+  { atMost, uploadId = null }: { atMost: number; uploadId?: string | null },
+) {
   return await sql<UploadReject[]>`
     select r.line, r.value, r.reason
-    from (
-      select id
-      from contact_uploads
-      where org_id = ${orgId} and survey_id = ${surveyId} and imported_at is not null
-      order by imported_at desc
-      limit 1
-    ) u
+    from contact_uploads u
     join contact_upload_rejects r on r.org_id = ${orgId} and r.upload_id = u.id
+    where u.org_id = ${orgId} and u.survey_id = ${surveyId} and u.imported_at is not null
+      and u.id = coalesce(${uploadId}::uuid, u.id)
     order by r.line
     limit ${atMost}`;
 }
 
-const keptDays = 7;
+/** How many rows were left out of the list that was imported last. */
+export async function countRejects(sql: Sql, { orgId, surveyId }: OrgSurvey): Promise<number> {
+  const [newest] = await sql<{ rejected: number | null }[]>`
+    select rejected
+    from contact_uploads
+    where org_id = ${orgId} and survey_id = ${surveyId} and imported_at is not null
+    order by imported_at desc
+    limit 1`;
+  return newest?.rejected ?? 0;
+}
+
+/** A list that waits holds its text; of an imported one there are its counts. */
+const waitingDays = 1;
+const importedDays = 7;
 
 export async function deleteOldUploads({ db }: { db: Db }) {
   await db`
     -- all organizations
-    delete from contact_uploads where created_at < now() - make_interval(days => ${keptDays})`;
+    delete from contact_uploads
+    where created_at < now() - make_interval(days => case when imported_at is null then ${waitingDays}::int else ${importedDays}::int end)`;
 }

@@ -1,12 +1,12 @@
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
 import { createSemaphore, TooManyWaiting } from '../lib/async/semaphore.ts';
-import { type CsvRow, csvRowsInParts, cutText, detectForm, headerKey } from '../lib/cli/csv.ts';
-import { decode } from '../lib/cli/files.ts';
+import { type CsvRow, csvRowsInParts, detectForm, headerKey } from '../lib/cli/csv.ts';
+import { decodeInPieces } from '../lib/cli/files.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isMailable } from '../lib/smtp/address.ts';
-import { lockForContacts } from '../surveys/lifecycle.ts';
-import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
+import { completeIfAnswered, lockForContacts } from '../surveys/lifecycle.ts';
+import { lockSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { listErased } from './erase.ts';
 import { saveContacts } from './queries.ts';
 import {
@@ -16,9 +16,15 @@ import {
   complaintOfLine,
   contactFieldNames,
   contactFieldOf,
+  isLanguageHeader,
+  joinLines,
+  languageProperty,
 } from './rules.ts';
 import { complainOfMerges } from './save.ts';
 import {
+  deleteAdded,
+  deleteUpload,
+  deleteWaiting,
   endUpload,
   insertChunk,
   insertRejects,
@@ -30,7 +36,7 @@ import {
 } from './upload.queries.ts';
 
 /**
- * A list is in memory while it is read: several times its size, which is some hundred megabytes for the largest. So
+ * A list is in memory while its form is read: several times its size, which is some hundred megabytes for the largest. So
  * many are read or imported at once in a process, two of them of one organization at most.
  */
 const slots = createSemaphore({ slots: 4, reserve: 2, maxWaitingPerGroup: 8 });
@@ -51,13 +57,15 @@ export async function inUploadTurn<T>(orgId: string, work: () => Promise<T>): Pr
 }
 
 const savedAtOnce = 2000;
+const maxRejectsKept = 1000;
 const longestShown = 200;
 
 type Line = { line: number; contact: CheckedContact };
 
 /**
  * Takes over the contacts of an upload. A row without a usable address is left out and listed; of several rows with
- * one address the first counts. Doing it twice changes nothing.
+ * one address the first counts. Doing it twice changes nothing. A list without a single usable address keeps waiting:
+ * another column may have them.
  */
 export async function importUpload(
   { db }: { db: Db },
@@ -81,7 +89,12 @@ export async function importUpload(
       skipped = 0;
     }
     const counts = await saving.end();
-    await endUpload(tx, which, counts);
+    if (counts.added + counts.known === 0) {
+      throw new Refusal('invalid', 'no row has a usable address in the column for Email', {
+        code: 'no_addresses',
+      });
+    }
+    await endUpload(tx, { ...which, ...survey }, counts);
     if (counts.added > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
     const target = { kind: 'survey', id: survey.surveyId } as const;
     const { orgId, actor } = by;
@@ -92,7 +105,7 @@ export async function importUpload(
 /** Saves contacts in batches; each address is kept once, so that memory stays flat. */
 function createSaving(tx: Sql, survey: OrgSurvey, uploadId: string) {
   const seen = new Set<string>();
-  const counts = { added: 0, known: 0, repeated: 0 };
+  const counts = { added: 0, known: 0, repeated: 0, rejected: 0 };
   let [lines, rejects]: [Line[], UploadReject[]] = [[], []];
 
   async function flush() {
@@ -114,7 +127,9 @@ function createSaving(tx: Sql, survey: OrgSurvey, uploadId: string) {
     const added = saved.filter((contact) => contact.added).length;
     counts.added += added;
     counts.known += saved.length - added;
-    if (rejects.length > 0) await insertRejects(tx, { orgId: survey.orgId, uploadId }, rejects);
+    const kept = rejects.slice(0, Math.max(maxRejectsKept - counts.rejected, 0));
+    counts.rejected += rejects.length;
+    if (kept.length > 0) await insertRejects(tx, { orgId: survey.orgId, uploadId }, kept);
     [lines, rejects] = [[], []];
   }
 
@@ -148,10 +163,14 @@ function rowReader(columns: readonly UploadColumn[]) {
       field,
       filled.find(({ use }) => use === field)?.cell ?? '',
     ]);
-    const others = filled.filter(({ use }) => use === 'property');
+    const others = filled.filter(({ use }) => use === 'property' || use === 'language');
+    const { email, name } = Object.fromEntries(fields) as Record<ContactField, string>;
     const contact = {
-      ...(Object.fromEntries(fields) as Record<ContactField, string>),
-      properties: Object.fromEntries(others.map(({ name, cell }) => [name, cell])),
+      email,
+      name: joinLines(name),
+      properties: Object.fromEntries(
+        others.map(({ name, use, cell }) => [use === 'language' ? languageProperty : name, cell]),
+      ),
     };
     const checked = checkContact(contact);
     if (!('complaint' in checked)) return { line, contact: checked };
@@ -164,52 +183,91 @@ export const largestUpload = 32 * 1024 * 1024;
 const mostUploadRows = 100_000;
 /** The page that maps columns has a control for each. */
 const mostUploadColumns = 200;
-const chunkLength = 256 * 1024;
+/** Of an organization together. */
+const maxWaitingBytes = 200 * 1024 * 1024;
 const longestFileName = 200;
 const rowsShown = 5;
 const rowsLookedAt = 1000;
 
 /**
  * Keeps a list until its columns are mapped. What is no CSV, has no column of addresses or too many rows is refused
- * whole, with the line.
+ * whole, with the line. It replaces a list of the same member that waits for the same survey.
  */
 export async function takeUpload(
   { db }: { db: Db },
-  survey: OrgSurvey,
-  given: { name: string; bytes: Uint8Array },
+  { orgId, actor }: Writer,
+  { surveyId, name, bytes }: { surveyId: string; name: string; bytes: Uint8Array },
 ) {
-  const text = textOf(given.bytes);
-  const { delimiter, firstLine, body } = detectForm(text);
-  const { rows, hasHeader } = await lookThrough(body, { delimiter, firstLine });
+  const survey = { orgId, surveyId };
+  const [head = ''] = piecesOf(bytes);
+  const { delimiter, firstLine, body } = detectForm(head);
+  const skipped = head.length - body.length;
+  const { rows, hasHeader } = await lookThrough(piecesOf(bytes, skipped), { delimiter, firstLine });
   return await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
+    const waiting = await deleteWaiting(tx, survey, actor.id);
+    if (waiting + bytes.length > maxWaitingBytes) {
+      throw new Refusal(
+        'conflict',
+        'too many lists of your organization wait to be imported: import or delete one of them',
+        { code: 'too_many_lists' },
+      );
+    }
     const uploadId = await insertUpload(tx, survey, {
-      name: given.name.slice(0, longestFileName) || 'list',
+      name: name.slice(0, longestFileName) || 'list',
+      uploaded_by: actor.id,
+      bytes: bytes.length,
       delimiter,
       rows,
       first_line: firstLine,
       has_header: hasHeader,
     });
-    const upload = { orgId: survey.orgId, uploadId };
     let place = 0;
-    for (const chunk of cutText(body, chunkLength))
-      await insertChunk(tx, upload, { place: place++, chunk });
+    for (const chunk of piecesOf(bytes, skipped)) {
+      await insertChunk(tx, { orgId, uploadId }, { place: place++, chunk });
+    }
     return uploadId;
   });
 }
 
-function textOf(bytes: Uint8Array): string {
+/**
+ * Deletes a list: one that waits, or one that was imported with the contacts that it added. Those that were mailed or
+ * have answered meanwhile stay. Returns how many contacts it deleted.
+ */
+export async function deleteList({ db }: { db: Db }, { orgId, actor }: Writer, upload: Upload) {
+  const { id: uploadId, survey_id: surveyId } = upload;
+  return await inTransaction(db, async (tx) => {
+    await lockSurvey(tx, orgId, surveyId);
+    const deleted = await deleteAdded(tx, { orgId, surveyId }, uploadId);
+    await deleteUpload(tx, { orgId, uploadId });
+    if (deleted === 0) return 0;
+    await completeIfAnswered(tx, { orgId }, surveyId);
+    const target = { kind: 'survey', id: surveyId };
+    await recordAct(tx, { orgId, actor, act: 'contacts.deleted', target, details: { deleted } });
+    return deleted;
+  });
+}
+
+/** The text of a list without its first characters. */
+function* piecesOf(bytes: Uint8Array, skipped = 0): Generator<string> {
+  let rest = skipped;
   try {
-    return decode(bytes).text;
+    for (const piece of decodeInPieces(bytes)) {
+      yield piece.slice(rest);
+      rest = 0;
+    }
   } catch (error) {
     throw new Refusal('invalid', `the file cannot be read: ${(error as Error).message}`);
   }
 }
 
-async function lookThrough(body: string, form: { delimiter: string; firstLine: number }) {
+async function lookThrough(
+  pieces: Iterable<string>,
+  form: { delimiter: string; firstLine: number },
+) {
   let [rows, headers, addresses] = [0, 0, 0];
   let first: CsvRow | undefined;
-  for await (const some of csvRowsInParts([body], form)) {
+  for await (const some of csvRowsInParts(pieces, form)) {
     for (const row of some) {
       first ??= row;
       if (row.cells.length > mostUploadColumns) {
@@ -239,7 +297,7 @@ const isAddress = (cell: string) => isMailable(cell.trim());
 const refusedAt = (line: number, what: string, code: string) =>
   new Refusal('invalid', `nothing was taken over: line ${line}: ${what}`, { code });
 
-export const columnUses = [...contactFieldNames, 'property', 'skip'] as const;
+export const columnUses = [...contactFieldNames, 'language', 'property', 'skip'] as const;
 export type ColumnUse = (typeof columnUses)[number];
 export type UploadColumn = { name: string; use: ColumnUse };
 
@@ -274,8 +332,11 @@ function guessUses(names: readonly string[], rows: readonly CsvRow[]): UploadCol
   );
   const called = keys.findIndex((key, place) => contactFieldOf(key) === 'email' && holds(place));
   places.set('email', called >= 0 ? called : keys.findIndex((_, place) => holds(place)));
+  const language = keys.findIndex(isLanguageHeader);
   return names.map((name, at) => ({
     name,
-    use: contactFieldNames.find((field) => places.get(field) === at) ?? 'property',
+    use:
+      contactFieldNames.find((field) => places.get(field) === at) ??
+      (at === language ? 'language' : 'property'),
   }));
 }

@@ -66,8 +66,7 @@ export async function findPropertyValues(
              row_number() over (partition by property.key order by count(*) desc, property.value) as place
       from sampled
       join responses r on r.org_id = ${orgId} and r.id = sampled.id
-      left join contacts c on c.org_id = ${orgId} and c.survey_id = r.survey_id and c.id = r.contact_id
-      cross join lateral jsonb_each_text(coalesce(c.properties, r.properties)) property
+      cross join lateral jsonb_each_text(r.properties) property
       where property.value <> '' and length(property.value) <= ${maxValueLength}
       group by 1, 2
     )

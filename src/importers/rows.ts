@@ -4,6 +4,7 @@ import {
   checkContact,
   complaintOfLine,
   contactFields,
+  joinLines,
 } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
@@ -18,7 +19,7 @@ export type MovedResponse = {
   tags: readonly string[];
   note: string | null;
   person: CheckedContact | null;
-  properties: Record<string, string> | null;
+  properties: Record<string, string>;
 };
 
 export type MovedSuppression = {
@@ -62,7 +63,9 @@ function rowReader(cells: readonly string[], { plan, zone, now }: RowRules) {
     }),
     time: (use: ExportColumnUse) => readFileTime(text(use) ?? '', { zone, now }),
     name: () =>
-      text('name') ?? ([text('first name'), text('last name')].filter(Boolean).join(' ') || null),
+      joinLines(
+        text('name') ?? [text('first name'), text('last name')].filter(Boolean).join(' '),
+      ) || null,
     properties: () =>
       Object.fromEntries(
         plan.columns.flatMap(({ name, use }, place) => {
@@ -106,16 +109,12 @@ function readResponse(row: RowReader, { type }: RowRules): ReadRow {
   };
 }
 
-/** A response without an address keeps the properties itself. */
+/** A response keeps the properties of its row: later rows of the same person may have others. */
 function withPerson(row: RowReader) {
   const email = row.text('email');
   const properties = row.properties();
-  if (email) {
-    const person = readContact(row, email);
-    return 'kind' in person ? person : { person, properties: null };
-  }
-  const some = Object.keys(properties).length > 0;
-  return { person: null, properties: some ? properties : null };
+  const person = email ? readContact(row, email) : null;
+  return person && 'kind' in person ? person : { person, properties };
 }
 
 function readPerson(row: RowReader, rules: RowRules): ReadRow {

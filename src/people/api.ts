@@ -69,6 +69,7 @@ const steps = [
   'not_delivered',
   'unsubscribed',
   'bounced',
+  'allowed',
 ] as const;
 
 const Person = v.object({
@@ -143,7 +144,7 @@ export const peopleSection: ApiSection = {
       summary: 'Show what happened with an address',
       about:
         'Why it got a mail or none: when it was added, mailed or blocked and by which rule, what it opened and ' +
-        'answered, where that was delivered, and whether it unsubscribed or bounced. Oldest first.',
+        'answered, where that was delivered, and whether it unsubscribed or bounced, and was allowed again. Oldest first.',
       permission: 'read',
       answer: { status: 200, about: 'all of it', schema: One(Person) },
       refusals: { 404: { about: 'nothing is known of this address' } },

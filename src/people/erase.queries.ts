@@ -88,7 +88,7 @@ export function listErasures(
   });
 }
 
-/** The ids of what contacts answered, of what websites handed in with their address, and of the notes about all of it. */
+/** The ids of what contacts answered, of responses whose properties name them, and of the notes about all of it. */
 export async function listWrittenIds(
   sql: Sql,
   orgId: string,
@@ -99,7 +99,7 @@ export async function listWrittenIds(
       select id
       from responses
       where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
-         or org_id = ${orgId} and properties is not null and properties::text ~* ${pattern}
+         or org_id = ${orgId} and contact_id is null and properties::text like '%@%' and properties::text ~* ${pattern}
     )
     select id from written
     union all
@@ -142,6 +142,10 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
       union
       select email from suppressions where org_id = ${orgId}
       union
+      select email from lifted_suppressions where org_id = ${orgId}
+      union
+      select addresses_in(consent) from lifted_suppressions where org_id = ${orgId} and consent like '%@%'
+      union
       select addresses_in(properties::text || ' ' || coalesce(name, ''))
       from contacts
       where org_id = ${orgId} and (properties::text like '%@%' or name like '%@%')
@@ -150,7 +154,7 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
       union
       select addresses_in(properties::text)
       from responses
-      where org_id = ${orgId} and properties is not null and properties::text like '%@%'
+      where org_id = ${orgId} and properties::text like '%@%'
       union
       select addresses_in(text) from response_notes where org_id = ${orgId} and text like '%@%'
     ), hashed as materialized (

@@ -22,6 +22,7 @@ import {
   deleteResponses,
   type ErasedResponse,
   hideAddress,
+  hideInProperties,
   lockResponsesOf,
   makeAnonymous,
 } from '../responses/erase.ts';
@@ -29,7 +30,7 @@ import { retryWhile } from '../sends/mail-job.ts';
 import { deleteBlockedMailsOf, giveBackClaims, lockMailsOf } from '../sends/queries.ts';
 import { removeQuotes } from '../summaries/erase.ts';
 import { deleteAnalyses } from '../summaries/queries.ts';
-import { deleteSuppressionsOf } from '../suppressions/queries.ts';
+import { deleteSuppressionsOf, hideInConsents } from '../suppressions/queries.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
 import { eraseBodiesOf } from '../webhooks/retention.ts';
 import {
@@ -240,7 +241,10 @@ export async function eraseRows(
   if (scores === 'deleted') await deleteResponses(tx, orgId, responseIds);
   else await makeAnonymous(tx, orgId, responseIds);
   const own = responses.filter(({ comment }) => comment !== null).length;
-  const comments = own + (await hideAddress(tx, orgId, { key, before }));
+  const comments =
+    own +
+    (await hideAddress(tx, orgId, { key, before })) +
+    (await hideInConsents(tx, orgId, { key, before }));
   const taken = await countTakenAlong(tx, orgId, contactIds);
   await giveBackClaims(tx, orgId, contactIds);
   const counts: ErasureCounts = {
@@ -249,7 +253,9 @@ export async function eraseRows(
     responses: responseIds.length,
     comments,
     contacts: await deleteContacts(tx, orgId, contactIds),
-    properties: await hideInContacts(tx, orgId, { key, ids: naming }),
+    properties:
+      (await hideInContacts(tx, orgId, { key, ids: naming })) +
+      (await hideInProperties(tx, orgId, { key, before })),
     blocked_mails: await deleteBlockedMailsOf(tx, orgId, { key, before }),
     suppressions: await deleteSuppressionsOf(tx, orgId, { key, before }),
     uploads: await deleteUploadsNaming(tx, orgId, key),
@@ -310,7 +316,7 @@ export const erasedKinds = {
   blocked_mails: 'mails that a rule had blocked',
   openings: 'visits of links',
   responses: 'responses, made anonymous or deleted',
-  properties: 'other contacts whose properties or name named the address',
+  properties: 'contacts and responses of others whose properties or name named the address',
   comments: 'comments, with those of others that named the address',
   notes: 'notes about responses',
   analyses: 'analyses of comments',

@@ -1,6 +1,7 @@
 import { one, opaque, type Sql } from '../lib/db/db.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { type HistoryRow, listHistory } from '../sends/queries.ts';
+import type { Suppression } from '../suppressions/queries.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 
 export type TimelineEntry = {
@@ -149,13 +150,13 @@ const isLike = (sql: Sql, pattern: string | null) =>
 export type FoundPerson = {
   email: string;
   name: string | null;
-  suppressions: { id: string; kind: 'unsubscribed' | 'bounced' }[];
+  suppressions: Pick<Suppression, 'id' | 'kind' | 'by_hand'>[];
 };
 
 export async function findPerson(sql: Sql, orgId: string, id: string) {
   const [person] = await sql<FoundPerson[]>`
     select c.email, c.name,
-           (select coalesce(json_agg(json_build_object('id', s.id, 'kind', s.kind) order by s.kind), '[]')
+           (select coalesce(json_agg(json_build_object('id', s.id, 'kind', s.kind, 'by_hand', s.by_hand) order by s.kind), '[]')
             from suppressions s
             where s.org_id = ${orgId} and s.email = c.email_key) as suppressions
     from contacts c

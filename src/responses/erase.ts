@@ -13,7 +13,7 @@ type ResponsesToErase = {
   before: Date | null;
 };
 
-/** Locks the responses of contacts, and those in whose properties a website handed in an address. */
+/** Locks the responses of contacts, and those without a contact whose properties name an address. */
 export async function lockResponsesOf(
   sql: Sql,
   orgId: string,
@@ -27,7 +27,7 @@ export async function lockResponsesOf(
     key === undefined
       ? sql``
       : sql`
-       or org_id = ${orgId} and properties is not null
+       or org_id = ${orgId} and contact_id is null and properties::text like '%@%'
          and created_at < coalesce(${before}::timestamptz, 'infinity')
          and properties::text ~* ${patternOfAddress(key)}`;
   return await sql<ErasedResponse[]>`
@@ -104,6 +104,20 @@ export async function hideAddress(
     set text = hide_address(text, ${key})
     where org_id = ${orgId} and ${isOld} and text ~* ${pattern}`;
   return comments.count + notes.count;
+}
+
+/** Puts `[email]` in the place of an address in the properties of responses of others. */
+export async function hideInProperties(
+  sql: Sql,
+  orgId: string,
+  { key, before }: Pick<ResponsesToErase, 'key' | 'before'>,
+): Promise<number> {
+  const { count } = await sql`
+    update responses
+    set properties = hide_address(properties::text, ${key})::jsonb
+    where org_id = ${orgId} and created_at < coalesce(${before}::timestamptz, 'infinity')
+      and properties::text like '%@%' and properties::text ~* ${patternOfAddress(key)}`;
+  return count;
 }
 
 /** Responses do not need old visits any more: whether one is on hold is stored with it. */

@@ -71,7 +71,7 @@ const csvCells = (sql: Sql): Record<string, Part> => ({
   language: csvCell(sql, sql`r.language`),
   contact_email: csvCell(sql, sql`c.email`),
   contact_name: csvCell(sql, sql`c.name`),
-  properties: csvObject(sql, sql`coalesce(c.properties, r.properties, '{}')`),
+  properties: csvObject(sql, sql`coalesce(r.properties, '{}')`),
   tags: csvCell(sql, sql`tagged.shown`),
   state: sql`r.state`,
   owner: ownerCell(sql),

@@ -12,7 +12,7 @@ export type NpsScope = {
   facets: readonly Facet[];
 };
 
-/** A property of the contact, a tag (by id) or a sentiment. */
+/** A property of the response, a tag (by id) or a sentiment. */
 export type Facet = { kind: 'property' | 'tag' | 'sentiment'; name: string; value: string };
 
 export type ResponseFilter = NpsScope & {
@@ -326,9 +326,7 @@ function wouldHave(sql: Sql, facet: Facet): Part {
       select from response_tags t
       where t.org_id = r.org_id and t.response_id = r.id and t.tag_id = ${facet.value}::uuid)`;
   }
-  return sql`(r.contact_id is null and ${facetOf(sql, facet)} in (select property_facets(r.properties)) or exists (
-    select from contacts c, property_facets(c.properties) facet
-    where c.org_id = r.org_id and c.survey_id = r.survey_id and c.id = r.contact_id and facet = ${facetOf(sql, facet)}))`;
+  return sql`${facetOf(sql, facet)} in (select property_facets(r.properties))`;
 }
 
 const facetOf = (sql: Sql, { kind, name, value }: Facet) =>

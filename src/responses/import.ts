@@ -8,10 +8,18 @@ import {
   complainOfProperties,
   complaintOfLine,
   contactFields,
+  joinLines,
 } from '../contacts/rules.ts';
 import { complainOfMerges } from '../contacts/save.ts';
 import { notFound } from '../errors.ts';
-import { type BadLine, type CsvRecord, field, readCsv, refuseBadLines } from '../lib/cli/csv.ts';
+import {
+  type BadLine,
+  type CsvColumn,
+  type CsvRecord,
+  field,
+  readCsv,
+  refuseBadLines,
+} from '../lib/cli/csv.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isInCalendar } from '../lib/validation/parse.ts';
 import { isLongerThan, longestComment } from '../limits.ts';
@@ -21,7 +29,16 @@ import { ensureTags } from '../tags/tags.ts';
 import { insertWaiting } from './waiting-analyses.ts';
 
 const batchSize = 1000;
+const scoreColumns = ['score', 'rating'];
 const timeColumns = ['createdat', 'respondedat', 'date', 'timestamp', 'submittedat'];
+const commentColumns = ['comment', 'feedback', 'answer'];
+/** Other columns become properties of the response and of its person. */
+const responseColumns = [
+  ...scoreColumns,
+  ...timeColumns,
+  ...commentColumns,
+  ...Object.values(contactFields).flat(),
+];
 
 type ImportTools = {
   db: Db;
@@ -74,6 +91,7 @@ async function importSome(tx: Sql, survey: OrgSurvey, responses: readonly Person
   const idOf = await savePeople(tx, survey, responses);
   const rows = responses.map(({ person, ...response }) => ({
     ...response,
+    properties: response.properties ?? person?.properties ?? null,
     contact_id: (person && idOf.get(person.key)) ?? null,
   }));
   const inserted = await insertImported(tx, survey, rows);
@@ -83,8 +101,10 @@ async function importSome(tx: Sql, survey: OrgSurvey, responses: readonly Person
 
 async function readResponses(text: string, type: SurveyType) {
   const bad: BadLine[] = [];
-  const answers = (await readCsv(text)).records.flatMap((record) => {
-    const answer = readResponse(record, type);
+  const { columns, records } = await readCsv(text);
+  const others = columns.filter(({ key }) => !responseColumns.includes(key));
+  const answers = records.flatMap((record) => {
+    const answer = readResponse(record, type, others);
     if (typeof answer !== 'string') return [answer];
     bad.push({ line: record.line, complaint: answer });
     return [];
@@ -93,8 +113,12 @@ async function readResponses(text: string, type: SurveyType) {
   return answers;
 }
 
-function readResponse(record: CsvRecord, type: SurveyType): PersonsResponse | string {
-  const given = field(record, 'score', 'rating');
+function readResponse(
+  record: CsvRecord,
+  type: SurveyType,
+  others: readonly CsvColumn[],
+): PersonsResponse | string {
+  const given = field(record, ...scoreColumns);
   const score = Number(given);
   const { lowest, highest } = typeFacts(type);
   if (given === null) return 'the score is missing';
@@ -106,13 +130,23 @@ function readResponse(record: CsvRecord, type: SurveyType): PersonsResponse | st
 
   const written = field(record, ...contactFields.email);
   const name = field(record, ...contactFields.name);
-  const person = written ? checkContact({ email: written, name }) : null;
+  const properties = Object.fromEntries(
+    others.flatMap(({ name, key }) => {
+      const value = field(record, key);
+      return value ? [[name, value]] : [];
+    }),
+  );
+  const complaint = complainOfProperties(properties);
+  if (complaint) return `the properties ${complaint}`;
+  const person = written
+    ? checkContact({ email: written, name: name && joinLines(name), properties })
+    : null;
   if (person && 'complaint' in person) return complaintOfLine(person, written);
-  const comment = field(record, 'comment', 'feedback', 'answer');
+  const comment = field(record, ...commentColumns);
   if (comment && isLongerThan(comment, longestComment)) {
     return `the comment has more than ${longestComment} characters`;
   }
-  return { score, category: categoryOf(type, score), comment, created_at, person };
+  return { score, category: categoryOf(type, score), comment, properties, created_at, person };
 }
 
 const notTime = 'is not a time such as 2026-01-31 or 2026-01-31 09:30:00 UTC';
@@ -227,7 +261,7 @@ type ImportedResponse = {
   score: number;
   category: Category;
   comment: string | null;
-  /** Only for a response without a contact. */
+  /** Of its row; without any, those that its contact has. */
   properties?: Record<string, unknown> | null;
   created_at: Date;
   /** Counts equal responses from 1; 1 when it is not given. */

@@ -2,7 +2,7 @@ import { readPair } from './rules.ts';
 
 const prefix = 'property.';
 
-/** The queries with what was typed as `plan=pro` under the name that the API has for it. Half typed, it is no filter. */
+/** The queries with what was typed as `plan=pro` under the name that the API has for it. */
 export function withTypedProperties(queries: Record<string, string[]>): Record<string, string[]> {
   const { property: typed = [], ...named } = queries;
   for (const text of typed) {

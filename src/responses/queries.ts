@@ -133,7 +133,7 @@ export const itemText = (sql: Sql, { survey, tags, notes }: ItemParts): Part => 
     || ',"held":' || case when r.held_reason is null then 'false' else 'true' end
     || ',"contact_email":' || ${text(sql`c.email`)} || ',"contact_name":' || ${text(sql`c.name`)}
     || ${survey} || ',"language":' || ${text(sql`r.language`)}
-    || ',"properties":' || coalesce(c.properties, r.properties, '{}')::text || ',"tags":' || (${tags})::text
+    || ',"properties":' || coalesce(r.properties, '{}')::text || ',"tags":' || (${tags})::text
     || ',"state":' || ${text(sql`r.state`)} || ',"owner":' || ${text(ownerOf(sql))}
     || ',"created_at":"' || iso(r.created_at) || '"' ${notes ? sql`|| ',"notes":' || ${notes}::text` : sql``} || '}')`;
 };

@@ -214,7 +214,7 @@ export const Response = v.object({
       v.custom<object>(() => true),
       v.metadata({ type: 'object', additionalProperties: true }),
     ),
-    'of its contact; empty when the answer is anonymous',
+    'that its contact had when it answered, that its row had in an imported file, or that a website handed in',
   ),
   tags: described(v.array(v.object({ id: Id, name: v.string(), color: v.string() })), 'by name'),
   state: described(
@@ -306,5 +306,5 @@ export const NpsTrend = v.object({
 });
 
 export const aboutProperties =
-  '`property.NAME=value` limits to answers of contacts whose property NAME is that text, or has that JSON text. ' +
+  '`property.NAME=value` limits to responses whose property NAME is that text, or has that JSON text. ' +
   'It can be given several times.';

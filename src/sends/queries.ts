@@ -26,7 +26,8 @@ export type HistoryRow = {
     | 'answered'
     | 'answer_held'
     | 'unsubscribed'
-    | 'bounced';
+    | 'bounced'
+    | 'allowed';
   survey_id: string | null;
   survey_name: string | null;
   /** The rule or the kind of failure, where there is one. */
@@ -78,8 +79,17 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
       from own_contacts p
       join responses r on r.org_id = ${orgId} and r.contact_id = p.id
       union all
-      select created_at, kind, null, null, detail, null, null, null, null
-      from suppressions
+      select created_at, kind, null, case when by_hand then 'by_hand' end, detail, null, null, null, null
+      from (
+        select created_at, kind, by_hand, detail from suppressions where org_id = ${orgId} and email = lower(${email})
+        union all
+        select created_at, kind, by_hand, detail from lifted_suppressions where org_id = ${orgId} and email = lower(${email})
+      ) suppressed
+      union all
+      select lifted_at, 'allowed', null,
+             case when consent is not null then 'consent' when lifted_by is null then 'own_wish' else 'by_hand' end,
+             nullif(concat_ws(': ', lifted_by, consent), ''), null, null, null, null
+      from lifted_suppressions
       where org_id = ${orgId} and email = lower(${email})
     )
     select h.at, h.what, h.survey_id, v.name as survey_name, h.reason_code, h.reason, h.response_id,

@@ -60,6 +60,10 @@ const Suppression = v.object({
     v.picklist(suppressionKinds),
     v.description('`unsubscribed`: the recipient asked so; `bounced`: the mailbox does not exist'),
   ),
+  by_hand: v.pipe(
+    v.boolean(),
+    v.description('whether a member suppressed the address, which the recipient did not ask for'),
+  ),
   detail: v.pipe(v.nullable(v.string()), v.description('what the mail server said')),
   created_at: Moment,
 });
@@ -102,10 +106,11 @@ export const suppressionOperations: readonly Operation[] = [
     path: '/api/v1/suppressions/{id}',
     summary: 'Let an address get mail again',
     about:
-      'For a contact who asked to be subscribed again, or a mailbox that exists after all. Other rules that ' +
-      'block mail to the address stay in force.',
+      'For a mailbox that exists after all, or an address that a member suppressed. Only the recipient can undo an ' +
+      'unsubscribe. Other rules that block mail to the address stay in force.',
     permission: 'write',
     answer: { status: 204, about: 'the address may be mailed again' },
+    refusals: { 403: { about: 'the recipient unsubscribed (`own_unsubscribe`)' } },
   },
   {
     id: 'takeBounce',

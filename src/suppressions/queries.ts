@@ -1,5 +1,6 @@
 import type { Sql } from '../lib/db/db.ts';
 import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import { patternOfAddress } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
 import type { SuppressionQuery } from './api.ts';
@@ -24,7 +25,7 @@ export async function findSubscriber(sql: Sql, token: string) {
     select c.org_id, c.email, v.language, v.texts, c.properties -> 'language' as wished_language, o.name as organization, o.color, o.logo,
            exists (select from suppressions s
                    where s.org_id = c.org_id and s.email = c.email_key
-                     and s.kind = 'unsubscribed') as unsubscribed,
+                     and s.kind = 'unsubscribed' and not s.by_hand) as unsubscribed,
            (select traceparent from mails
             where contact_id = c.id and org_id = c.org_id
             order by claimed_at desc limit 1) as mail_traceparent
@@ -50,6 +51,7 @@ export async function findTestSubscriber(sql: Sql, shareId: string) {
 export type NewSuppression = {
   email: string;
   kind: 'unsubscribed' | 'bounced';
+  by_hand?: boolean;
   detail?: string | null;
   /** Now if left out. */
   created_at?: Date | null;
@@ -62,17 +64,23 @@ export async function insertSuppressions(
   suppressions: readonly NewSuppression[],
 ) {
   return await sql<{ email: string; kind: NewSuppression['kind']; detail: string | null }[]>`
-    insert into suppressions (org_id, email, kind, detail, created_at)
-    select ${orgId}, email, kind, detail, coalesce(created_at, now())
+    insert into suppressions (org_id, email, kind, by_hand, detail, created_at)
+    select ${orgId}, email, kind, coalesce(by_hand, false), detail, coalesce(created_at, now())
     from json_to_recordset(${JSON.stringify(suppressions)}::text::json)
-      as s (email text, kind text, detail text, created_at timestamptz)
+      as s (email text, kind text, by_hand boolean, detail text, created_at timestamptz)
     order by email
     on conflict do nothing
     returning email, kind, detail`;
 }
 
-/** Deletes suppressions of one kind, or the one with an id, and returns the address that was freed. */
-export async function deleteSuppression(
+export type Suppression = {
+  id: string;
+  email: string;
+  kind: NewSuppression['kind'];
+  by_hand: boolean;
+};
+
+export async function lockSuppression(
   sql: Sql,
   orgId: string,
   which: { id: string } | { unsubscribed: string },
@@ -80,10 +88,40 @@ export async function deleteSuppression(
   const condition =
     'id' in which
       ? sql`id = ${which.id}`
-      : sql`email = ${which.unsubscribed} and kind = 'unsubscribed'`;
-  const [freed] = await sql<{ email: string }[]>`
-    delete from suppressions where org_id = ${orgId} and ${condition} returning email`;
-  return freed?.email;
+      : sql`email = ${which.unsubscribed} and kind = 'unsubscribed' and not by_hand`;
+  const [suppression] = await sql<Suppression[]>`
+    select id, email, kind, by_hand from suppressions where org_id = ${orgId} and ${condition} for update`;
+  return suppression;
+}
+
+/** Of the times that somebody unsubscribed and undid it, so many are kept: anybody with the link can do so. */
+const mostUndone = 50;
+
+/** Ends a suppression, and keeps it for the timeline. */
+export async function endSuppression(
+  sql: Sql,
+  orgId: string,
+  { id, email }: Suppression,
+  { lifted_by, consent }: { lifted_by: string | null; consent: string | null },
+) {
+  await sql`
+    with ended as (
+      delete from suppressions
+      where org_id = ${orgId} and id = ${id}
+      returning id, org_id, email, kind, by_hand, detail, created_at
+    )
+    insert into lifted_suppressions (id, org_id, email, kind, by_hand, detail, created_at, lifted_by, consent)
+    select id, org_id, email, kind, by_hand, detail, created_at, ${lifted_by}::text, hide_erased(org_id, ${consent}::text)
+    from ended`;
+  await sql`
+    delete from lifted_suppressions
+    where org_id = ${orgId} and id in (
+      select id
+      from lifted_suppressions
+      where org_id = ${orgId} and email = ${email} and lifted_by is null
+      order by lifted_at desc
+      offset ${mostUndone}
+    )`;
 }
 
 export async function listKinds(sql: Sql, orgId: string, email: string) {
@@ -105,7 +143,7 @@ export function listSuppressions(
     picked: newest(sql, { rows }, page),
     item: sql`
       cross join lateral (
-        select p.id, p.email, p.kind, p.detail, iso(p.created_at) as created_at
+        select p.id, p.email, p.kind, p.by_hand, p.detail, iso(p.created_at) as created_at
       ) item`,
     total: sql`select count(*) from ${rows}`,
     page,
@@ -126,9 +164,27 @@ export async function deleteSuppressionsOf(
   orgId: string,
   { key, before }: { key: string; before: Date | null },
 ): Promise<number> {
+  const ofAddress = sql`
+    org_id = ${orgId} and email = ${key} and created_at < coalesce(${before}::timestamptz, 'infinity')`;
   const { count } = await sql`
-    delete from suppressions
-    where org_id = ${orgId} and email = ${key}
-      and created_at < coalesce(${before}::timestamptz, 'infinity')`;
+    -- organization: caller
+    delete from suppressions where ${ofAddress}`;
+  const lifted = await sql`
+    -- organization: caller
+    delete from lifted_suppressions where ${ofAddress}`;
+  return count + lifted.count;
+}
+
+/** Puts `[email]` in the place of an address in what was recorded of the consent of others. */
+export async function hideInConsents(
+  sql: Sql,
+  orgId: string,
+  { key, before }: { key: string; before: Date | null },
+): Promise<number> {
+  const { count } = await sql`
+    update lifted_suppressions
+    set consent = hide_address(consent, ${key})
+    where org_id = ${orgId} and lifted_at < coalesce(${before}::timestamptz, 'infinity')
+      and consent ~* ${patternOfAddress(key)}`;
   return count;
 }

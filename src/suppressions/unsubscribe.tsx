@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { addressErased, isErasedAddress } from '../contacts/erase.ts';
 import { markBlocked, markUnblocked } from '../contacts/queries.ts';
-import { notFound } from '../errors.ts';
+import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { linkTrace } from '../lib/http/request-spans.ts';
 import { addressKey } from '../lib/smtp/address.ts';
@@ -15,13 +15,15 @@ import { isolate, type Language, languageOf } from '../web/language.ts';
 import { type HtmlPage, oneLine, renderPage, type Sender } from '../web/layout.tsx';
 import { showPage } from '../web/show.ts';
 import {
-  deleteSuppression,
+  endSuppression,
   findSubscriber,
   findTestSubscriber,
   insertSuppressions,
   listKinds,
+  lockSuppression,
   type NewSuppression,
   type Subscriber,
+  type Suppression,
 } from './queries.ts';
 
 type Tools = { db: Db };
@@ -81,26 +83,54 @@ export async function unsubscribe({ db }: Tools, { org_id: orgId, email }: Subsc
 /** An address whose mailbox does not exist still gets no mail. */
 async function resubscribe({ db }: Tools, { org_id: orgId, email }: Subscriber) {
   await inTransaction(db, async (tx) => {
-    const freed = await deleteSuppression(tx, orgId, { unsubscribed: addressKey(email) });
-    if (freed) await release(tx, orgId, freed);
+    const own = await lockSuppression(tx, orgId, { unsubscribed: addressKey(email) });
+    if (own) await end(tx, orgId, own, { lifted_by: null, consent: null });
   });
 }
 
+/** The wish of a person: no member and no key lifts it. */
+export const isOwnUnsubscribe = ({ kind, by_hand }: Pick<Suppression, 'kind' | 'by_hand'>) =>
+  kind === 'unsubscribed' && !by_hand;
+
+/** Lifts a bounce or what was suppressed by hand. */
 export async function liftSuppression({ db }: Tools, writer: Writer, id: string) {
   await inTransaction(db, async (tx) => {
-    const freed = await deleteSuppression(tx, writer.orgId, { id });
-    if (!freed) throw notFound('suppression');
-    await release(tx, writer.orgId, freed);
+    const suppression = await lockSuppression(tx, writer.orgId, { id });
+    if (!suppression) throw notFound('suppression');
+    if (isOwnUnsubscribe(suppression)) {
+      throw new Refusal(
+        'forbidden',
+        'this person unsubscribed: only the person can undo it, or an owner who records renewed consent in the app',
+        { code: 'own_unsubscribe' },
+      );
+    }
+    await end(tx, writer.orgId, suppression, { lifted_by: writer.actor.name, consent: null });
     const target = { kind: 'suppression', id };
     await recordAct(tx, { ...writer, act: 'suppression.removed', target });
   });
 }
 
-/** Keeps an address from being mailed, as if its owner had asked for it. Doing it again changes nothing. */
+/** Lifts an unsubscribe because its person agreed again; `consent` says how, and stays in the timeline. */
+export async function recordConsent(
+  { db }: Tools,
+  owner: Writer,
+  { email, consent }: { email: string; consent: string },
+) {
+  await inTransaction(db, async (tx) => {
+    const own = await lockSuppression(tx, owner.orgId, { unsubscribed: addressKey(email) });
+    if (!own) throw notFound('suppression');
+    await end(tx, owner.orgId, own, { lifted_by: owner.actor.name, consent });
+    const target = { kind: 'suppression', id: own.id };
+    await recordAct(tx, { ...owner, act: 'consent.recorded', target });
+  });
+}
+
+/** Keeps an address from being mailed until a member allows it again. Doing it again changes nothing. */
 export async function suppressByHand({ db }: Tools, { orgId, actor }: Writer, email: string) {
   await inTransaction(db, async (tx) => {
     const address = { orgId, email: addressKey(email) };
-    const isStored = await suppress(tx, address, { kind: 'unsubscribed', detail: null });
+    const reason = { kind: 'unsubscribed', by_hand: true, detail: null } as const;
+    const isStored = await suppress(tx, address, reason);
     if (!isStored) throw addressErased();
     await recordAct(tx, { orgId, actor, act: 'suppression.added' });
   });
@@ -110,7 +140,7 @@ export async function suppressByHand({ db }: Tools, { orgId, actor }: Writer, em
 export async function suppress(
   tx: Sql,
   { orgId, email }: OrgAddress,
-  reason: { kind: 'unsubscribed' | 'bounced'; detail: string | null },
+  reason: { kind: 'unsubscribed' | 'bounced'; by_hand?: boolean; detail: string | null },
 ): Promise<boolean> {
   await holdOffErasures(tx, orgId);
   if (await isErasedAddress(tx, orgId, email)) return false;
@@ -130,7 +160,14 @@ export async function suppressMany(
   return added;
 }
 
-async function release(tx: Sql, orgId: string, email: string) {
+async function end(
+  tx: Sql,
+  orgId: string,
+  suppression: Suppression,
+  by: { lifted_by: string | null; consent: string | null },
+) {
+  const { email } = suppression;
+  await endSuppression(tx, orgId, suppression, by);
   const kinds = await listKinds(tx, orgId, email);
   if (kinds.includes('unsubscribed')) return;
   await markUnblocked(tx, { orgId, email, bounced: kinds.includes('bounced') });

@@ -77,6 +77,7 @@ const elsewhere = `
     /o/:slug/settings/members/:id/remove /o/:slug/settings/members/invitations/:id/withdraw
     /o/:slug/surveys/:id/contacts /o/:slug/surveys/:id/contacts/uploads
     /o/:slug/surveys/:id/contacts/uploads/:upload /o/:slug/surveys/:id/send
+    /o/:slug/surveys/:id/contacts/:contact/delete /o/:slug/surveys/:id/contacts/uploads/:upload/delete
     /o/:slug/surveys/:id/send/:campaign/pause /o/:slug/surveys/:id/send/:campaign/resume
     /o/:slug/surveys/:id/send/:campaign/stop /o/:slug/surveys/preview /o/:slug/surveys
     /o/:slug/surveys/:id/test-mail
@@ -240,6 +241,17 @@ export const routeActs: Readonly<Record<string, RouteAct>> = {
       const person = `${home}/people/${await contact(await survey())}`;
       await post(`${person}/suppress`);
       return await post(`${person}/allow`);
+    },
+  },
+  'POST /o/:slug/people/:id/consent': {
+    act: 'consent.recorded',
+    call: async ({ post, home, survey, contact, db, orgId }) => {
+      const id = await contact(await survey());
+      await db`
+        insert into suppressions (org_id, email, kind)
+        select ${orgId}, email_key, 'unsubscribed' from contacts where id = ${id}`;
+      const form = { consent: 'asked for it by phone' };
+      return await post(`${home}/people/${id}/consent`, form);
     },
   },
   'POST /o/:slug/summaries': {

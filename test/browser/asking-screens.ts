@@ -19,9 +19,12 @@ ivan@example.com;Ivan Silva;free
 /** A survey with a list that was uploaded: one person has unsubscribed, two lines have no address. */
 async function surveyWithList({ db, full }: BrowserScene) {
   const surveyId = await makeSurvey(db, full.id, { name: 'Customer loyalty' });
-  const survey = { orgId: full.id, surveyId };
   const bytes = new TextEncoder().encode(list);
-  const id = await takeUpload({ db }, survey, { name: 'november.csv', bytes });
+  const id = await takeUpload({ db }, commandWriter(full.id), {
+    surveyId,
+    name: 'november.csv',
+    bytes,
+  });
   return { surveyId, uploadId: id, path: `/o/${full.slug}/surveys/${surveyId}` };
 }
 
@@ -79,6 +82,24 @@ export const askingScreens: readonly ScreenEntry[] = [
     path: async (scene) => {
       const { path, uploadId } = await surveyWithContacts(scene);
       return `${path}/contacts/uploads/${uploadId}`;
+    },
+  },
+  {
+    name: 'contacts-delete-list',
+    as: 'editor',
+    path: async (scene) => {
+      const { path, uploadId } = await surveyWithContacts(scene);
+      return `${path}/contacts/uploads/${uploadId}/delete`;
+    },
+  },
+  {
+    name: 'contacts-delete',
+    as: 'editor',
+    path: async (scene) => {
+      const { path, surveyId } = await surveyWithContacts(scene);
+      const [contact] = await scene.db<{ id: string }[]>`
+        select id from contacts where survey_id = ${surveyId} order by email limit 1`;
+      return `${path}/contacts/${contact!.id}/delete`;
     },
   },
   {

@@ -5,7 +5,8 @@ import {
   complainOfName,
   complainOfProperties,
   complaintOfLine,
-  contactFields,
+  contactFieldOf,
+  isLanguageHeader,
 } from '../../src/contacts/rules.ts';
 import { headerKey } from '../../src/lib/cli/csv.ts';
 
@@ -76,10 +77,32 @@ test('columns of addresses and names are known as services and languages call th
     'Adresse e-mail',
     'Courriel',
     'Correo electrónico',
+    'Indirizzo e-mail',
+    'Endereço de e-mail',
+    'E-mailadres',
+    'Adres e-mail',
+    'メールアドレス',
+    'البريد الإلكتروني',
   ];
-  const names = ['Name', 'Full Name', 'Person Name', 'contact_name', 'Nom', 'Nombre'];
-  assert.deepEqual(addresses.map(headerKey), contactFields.email);
-  assert.deepEqual(names.map(headerKey), contactFields.name);
+  const names = [
+    'Name',
+    'Full Name',
+    'Person Name',
+    'contact_name',
+    'Vor- und Nachname',
+    'Nom',
+    'Nombre',
+    'Nome',
+    'Naam',
+    'Imię i nazwisko',
+    '名前',
+    'الاسم',
+  ];
+  const languages = ['Language', 'Sprache', 'Langue', 'Idioma', 'Lingua', 'Taal', 'Język', '言語'];
+  const fieldsOf = (headers: string[]) => [...new Set(headers.map(headerKey).map(contactFieldOf))];
+  assert.deepEqual(fieldsOf(addresses), ['email']);
+  assert.deepEqual(fieldsOf(names), ['name']);
+  assert.ok(languages.map(headerKey).every(isLanguageHeader));
 });
 
 test('what is wrong with a contact is said of its field, and in a file of its line', () => {

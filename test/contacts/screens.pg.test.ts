@@ -53,3 +53,44 @@ test('a page of contacts is of one survey, newest first, with how many that has'
     }
   }
 });
+
+test('an editor deletes a contact after a confirmation', async () => {
+  const org_id = await makeOrganization(db);
+  const survey_id = await makeSurvey(db, org_id);
+  const id = await makeContact(db, { org_id, survey_id }, { email: 'ann@people.test' });
+  const { home, get, submit } = await memberBrowser(db, { app, org: org_id, role: 'editor' });
+  const list = `${home}/surveys/${survey_id}/contacts`;
+  assert.match(await (await get(list)).text(), new RegExp(`href="${list}/${id}/delete"`));
+  const asked = await (await get(`${list}/${id}/delete`)).text();
+  assert.match(asked, /with its mails and its responses/);
+  assert.match(await (await submit(`${list}/${id}/delete`)).text(), /The contact is deleted/);
+  assert.equal((await db`select from contacts where id = ${id}`).length, 0);
+});
+
+test('an editor maps a list to one address column and deletes it again', async () => {
+  const org_id = await makeOrganization(db);
+  const survey_id = await makeSurvey(db, org_id);
+  const { home, get, post, submit } = await memberBrowser(db, { app, org: org_id, role: 'editor' });
+  const contacts = `${home}/surveys/${survey_id}/contacts`;
+  const pasted = 'mail;contact;Sprache\nann@people.test;ben@people.test;de\nbad;;\n';
+  const uploaded = await post(`${contacts}/uploads`, { list: pasted });
+  const path = uploaded.headers.get('Location')!;
+  const columns = await (await get(path)).text();
+  assert.match(columns, /No column seems to hold names/);
+  assert.match(columns, /id="column_2"[\s\S]*value="language" selected/);
+
+  const twice = { column_0: 'email', column_1: 'email', column_2: 'language', header: 'on' };
+  const refused = await post(path, twice);
+  assert.equal(refused.status, 422);
+  const again = await refused.text();
+  assert.match(again, /Choose one column for Email/);
+  assert.match(again, /id="column_1"[\s\S]*value="email" selected/);
+
+  const imported = await submit(path, { ...twice, column_1: 'skip' });
+  assert.match(await imported.text(), /1 contact added, 0 known before, 1 line left out/);
+  const [ann] = await db`select properties from contacts where survey_id = ${survey_id}`;
+  assert.deepEqual(ann?.['properties'], { language: 'de' });
+  assert.match(await (await get(`${path}/delete`)).text(), /the 1 contact that this list added/);
+  assert.match(await (await submit(`${path}/delete`)).text(), /with 1 contact/);
+  assert.equal((await db`select from contacts where survey_id = ${survey_id}`).length, 0);
+});

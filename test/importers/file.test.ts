@@ -122,17 +122,17 @@ test('a row of a response has all that its columns say', () => {
   const said = { ...rest, note: 'called', tags: ['vip', 'late'] };
   assert.partialDeepStrictEqual(read1, {
     kind: 'response',
-    response: { ...said, person, properties: null },
+    response: { ...said, person, properties: person.properties },
   });
 });
 
-test('a response without an address keeps its properties, and has none without any', () => {
+test('a response without an address keeps the properties of its row', () => {
   const propertiesOf = (columns: Record<string, string>) => {
     const row = read({ ...response, Email: '', ...columns });
     return row.kind === 'response' && [row.response.person, row.response.properties];
   };
   assert.deepEqual(propertiesOf({ Plan: 'gold' }), [null, { Plan: 'gold' }]);
-  assert.deepEqual(propertiesOf({ Plan: '' }), [null, null]);
+  assert.deepEqual(propertiesOf({ Plan: '' }), [null, {}]);
 });
 
 test('of several columns for one thing the first that is filled counts', () => {

@@ -279,6 +279,22 @@ test('properties and names of other contacts lose the address, and the receipt c
   );
 });
 
+test('responses of others lose the address in their properties', async () => {
+  const { id, of, person, erase } = await scene();
+  await person();
+  const referred = { referred_by: 'ADA@people.test' };
+  const bob = await makeContact(db, of, { properties: db.json(referred) });
+  await makeResponse(db, of, { contact_id: bob, source: 'link', comment: 'Fine' });
+  await db`update contacts set properties = '{}' where id = ${bob}`;
+  const { data } = await erase();
+  assert.equal(data.counts['properties'], 1);
+  const rows = await db`select properties, comment from responses where contact_id = ${bob}`;
+  assert.deepEqual([...rows], [{ properties: { referred_by: '[email]' }, comment: 'Fine' }]);
+  const names = await db`
+    select from responses where org_id = ${id} and properties::text like '%people.test%'`;
+  assert.equal(names.length, 0);
+});
+
 test('Postgres and the program find an address by the same pattern', async () => {
   for (const key of ["o'hara+x_1.%b@people.test", 'ada@xn--mller-kva.de', 'a{1}|b*@people.test']) {
     const [row] = await db`select address_pattern(${key}) as pattern`;

@@ -139,9 +139,13 @@ async function plantExcerpts(answer: string) {
 
 /** What takes a form of the app, or a month. */
 async function plantRows() {
+  await db`
+    insert into lifted_suppressions (id, org_id, email, kind, by_hand, created_at, lifted_by, consent)
+    values (gen_random_uuid(), ${client.id}, ${email}, 'unsubscribed', false, now(), 'Ann', ${`${name} rang`}),
+           (gen_random_uuid(), ${client.id}, 'bob@people.test', 'unsubscribed', false, now(), 'Ann', ${`wrote by ${email}`})`;
   const [upload] = await db<{ id: string }[]>`
-    insert into contact_uploads (org_id, survey_id, name, delimiter, first_line, has_header, rows)
-    values (${client.id}, ${second}, 'list.csv', ',', 1, true, 1)
+    insert into contact_uploads (org_id, survey_id, name, bytes, delimiter, first_line, has_header, rows)
+    values (${client.id}, ${second}, 'list.csv', 50, ',', 1, true, 1)
     returning id`;
   await db`
     insert into contact_upload_chunks (org_id, upload_id, place, chunk)
@@ -174,6 +178,7 @@ test('the person was everywhere', () => {
     'ended_deliveries',
     'events',
     'idempotency_keys',
+    'lifted_suppressions',
     'mailbox_messages',
     'mails',
     'response_notes',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { makeContact, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { bareApp } from '../support/probe/app.ts';
@@ -82,11 +83,54 @@ test('an address is suppressed, and allowed again, by editors', async () => {
   );
 });
 
+/** A person who unsubscribed by the link of a mail. */
+async function unsubscribedPerson(role: 'editor' | 'owner') {
+  const scene = await people(role);
+  const token = randomUUID();
+  const id = await makeContact(db, scene.of, { email: 'Ada@people.test', token });
+  await app.request(`/u/${token}`, { method: 'POST' });
+  return { ...scene, id, person: `${scene.path}/${id}` };
+}
+
+test('an editor lifts no unsubscribe of a person', async () => {
+  const { id, person, page, post, suppressed } = await unsubscribedPerson('editor');
+  const text = await page(`/${id}`);
+  assert.match(text, /Only the person can undo it/);
+  assert.doesNotMatch(text, /Allow again|Record consent/);
+  assert.equal((await post(`${person}/allow`)).status, 403);
+  assert.equal((await post(`${person}/consent`, { consent: 'by phone today' })).status, 403);
+  assert.equal(await suppressed(), 1);
+});
+
+test('an editor lifts what a member suppressed, and not the unsubscribe', async () => {
+  const { id, person, page, post } = await unsubscribedPerson('editor');
+  await post(`${person}/suppress`);
+  assert.match(await page(`/${id}`), /Suppressed by a member[\s\S]*Unsubscribed/);
+  await post(`${person}/allow`);
+  const left = await db`
+    select kind, by_hand from suppressions where email = 'ada@people.test' and org_id = (
+      select org_id from contacts where id = ${id})`;
+  assert.deepEqual([...left], [{ kind: 'unsubscribed', by_hand: false }]);
+});
+
+test('an owner records renewed consent, and the timeline keeps both', async () => {
+  const { id, org, person, page, post, submit, suppressed } = await unsubscribedPerson('owner');
+  assert.equal((await post(`${person}/consent`, { consent: ' by mail  ' })).status, 422);
+  assert.equal(await suppressed(), 1);
+  const consent = 'Asked for it by phone on 3 November';
+  assert.match(await (await submit(`${person}/consent`, { consent })).text(), /is recorded/);
+  assert.equal(await suppressed(), 0);
+  const text = await page(`/${id}`);
+  assert.match(text, /Agreed again[\s\S]*Asked for it by phone[\s\S]*Unsubscribed/);
+  const [act] = await db`select act, actor_kind from audit_events where org_id = ${org}`;
+  assert.deepEqual({ ...act }, { act: 'consent.recorded', actor_kind: 'member' });
+});
+
 test('a viewer changes nothing, and a stranger is not found', async () => {
-  const [mine, theirs] = [await people('viewer'), await people()];
+  const [mine, theirs] = [await people('viewer'), await people('owner')];
   const id = await makeContact(db, mine.of);
   assert.doesNotMatch(await mine.page(`/${id}`), /Suppress/);
-  for (const act of ['suppress', 'allow']) {
+  for (const act of ['suppress', 'allow', 'consent']) {
     assert.equal((await mine.post(`${mine.path}/${id}/${act}`)).status, 403);
     assert.equal((await theirs.post(`${theirs.path}/${id}/${act}`)).status, 404);
   }

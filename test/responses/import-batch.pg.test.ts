@@ -75,5 +75,11 @@ for (const [place, order] of orders.entries()) {
         },
       ],
     );
+    const kept = await db<{ properties: object }[]>`
+      select properties from responses where survey_id = ${surveyId} order by created_at`;
+    assert.deepEqual(
+      kept.map(({ properties }) => properties),
+      responses.map(({ person }) => person?.properties),
+    );
   });
 }

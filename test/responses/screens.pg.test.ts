@@ -108,7 +108,7 @@ test('what is no day is said at its field, and the other filters hold', async ()
 });
 
 test('a property is typed as name=value, shown above the list, and taken off by a link', async () => {
-  const { page, respond, of, list } = await inbox();
+  const { page, respond, of, list, get } = await inbox();
   const person = await makeContact(db, of, { properties: { plan: 'a&b', city: 'Oslo' } });
   await respond({ contact_id: person, comment: 'From Oslo' });
   await respond({ comment: 'From nowhere' });
@@ -123,7 +123,11 @@ test('a property is typed as name=value, shown above the list, and taken off by 
     /href="[^"]+export\?property.city=Oslo&amp;property.plan=a%26b&amp;format=csv"/,
   );
   for (const half of ['plan', 'plan=', '=pro', '%20=%20']) {
-    assert.match(await page(`?property=${half}`), /2 responses/, half);
+    const mistyped = await get(`${list}?property=${half}`);
+    assert.equal(mistyped.status, 422, half);
+    const text = await mistyped.text();
+    assert.match(text, /2 responses/, half);
+    assert.match(text, /Write it as name=value/, half);
   }
 });
 

@@ -130,23 +130,64 @@ test('an unknown link is a page that says so, and 404', async () => {
   assert.equal(((await program.json()) as { code: string }).code, 'not_found');
 });
 
-test('the API lists who gets no mail, and lets one of them get it again', async () => {
-  const { ask, client, contact, email } = await subscriber();
-  await ask('POST');
+test('the API lists who gets no mail, and lifts a bounce', async () => {
+  const { client, contact, email } = await subscriber({ status: 'bounced' });
+  await db`insert into suppressions ${db({ org_id: client.id, email: email.toLowerCase(), kind: 'bounced' })}`;
   const { list } = reader(app, client.read);
   const { data, meta } = await list(`/api/v1/suppressions?email=${encodeURIComponent(email)}`);
   const [found] = data as { id: string; created_at: string }[];
-  assert.partialDeepStrictEqual(found, { email: email.toLowerCase(), kind: 'unsubscribed' });
+  assert.partialDeepStrictEqual(found, { email: email.toLowerCase(), kind: 'bounced' });
   assert.equal(meta.total, 1);
 
   const lift = (headers: Record<string, string>) =>
     app.request(`/api/v1/suppressions/${found?.id}`, { method: 'DELETE', headers });
   assert.equal((await lift(client.read)).status, 403);
   assert.equal((await lift((await makeClient(db)).write)).status, 404);
-  assert.equal(await statusOf(contact), 'unsubscribed');
+  assert.equal(await statusOf(contact), 'bounced');
   assert.equal((await lift(client.write)).status, 204);
   assert.equal((await lift(client.write)).status, 404);
   assert.equal(await statusOf(contact), 'pending');
+});
+
+test('a key lifts no unsubscribe of a person', async () => {
+  const { ask, client, contact } = await subscriber();
+  await ask('POST');
+  const [row] = await db<{ id: string }[]>`
+    select id from suppressions where org_id = ${client.id}`;
+  const path = `/api/v1/suppressions/${row!.id}`;
+  const refused = await app.request(path, { method: 'DELETE', headers: client.write });
+  assert.equal(refused.status, 403);
+  assert.equal(((await refused.json()) as { code: string }).code, 'own_unsubscribe');
+  assert.equal(await statusOf(contact), 'unsubscribed');
+});
+
+test('the timeline keeps an unsubscribe that the person undid', async () => {
+  const { ask, client, email } = await subscriber();
+  await ask('POST');
+  await ask('POST', '/undo');
+  const { json: read } = reader(app, client.read);
+  const { data } = await read<{ data: { events: { what: string; reason_code: string }[] } }>(
+    `/api/v1/people/${encodeURIComponent(email)}`,
+  );
+  assert.deepEqual(
+    data.events.map(({ what, reason_code }) => [what, reason_code]),
+    [
+      ['added', null],
+      ['unsubscribed', null],
+      ['allowed', 'own_wish'],
+    ],
+  );
+});
+
+test('undoing an unsubscribe leaves what a member suppressed', async () => {
+  const { ask, client, contact, email } = await subscriber();
+  const address = { org_id: client.id, email: email.toLowerCase() };
+  await db`insert into suppressions ${db({ ...address, kind: 'unsubscribed', by_hand: true })}`;
+  await ask('POST');
+  assert.equal((await kinds(client.id)).length, 2);
+  await ask('POST', '/undo');
+  assert.equal((await kinds(client.id)).length, 1);
+  assert.equal(await statusOf(contact), 'unsubscribed');
 });
 
 test('undoing an unsubscribe in one organization leaves the same address unsubscribed in another', async () => {

@@ -320,7 +320,11 @@ const reasonTexts: Readonly<Record<string, { reason: string; advice: string }>> 
     reason: 'An earlier mail may have arrived',
     advice: 'Nothing to do; a mail whose outcome is unknown is not sent again.',
   },
-  unsubscribed: { reason: 'Unsubscribed', advice: 'Only the person can undo it.' },
+  unsubscribed: {
+    reason: 'Unsubscribed',
+    advice:
+      'Only the person can undo it. If a member suppressed the address, an editor can allow it again.',
+  },
   bounced: {
     reason: 'Mailbox does not exist',
     advice: 'An earlier mail bounced. If the address works now, allow it under People.',

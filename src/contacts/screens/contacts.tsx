@@ -6,7 +6,7 @@ import { parsePage } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
-import { Mistakes, Notice, State, Time } from '../../web/app/badges.tsx';
+import { Confirm, Mistakes, Notice, State, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
@@ -23,12 +23,13 @@ import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx
 import { renderScreen } from '../../web/app/screen.tsx';
 import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
 import { ContactName, Email } from '../api.ts';
-import { listContactsOf, type SurveyContact } from '../queries.ts';
-import { addContact } from '../save.ts';
+import { getContactOf, listContactsOf, type SurveyContact } from '../queries.ts';
+import { addContact, deleteContact } from '../save.ts';
 import { getUpload, listRejects, type Upload, type UploadReject } from '../upload.queries.ts';
 import {
   type ColumnUse,
   columnUses,
+  deleteList,
   importUpload,
   inUploadTurn,
   largestUpload,
@@ -64,7 +65,8 @@ export function contactScreens({ db }: { db: Db }) {
     })
 
     .post('/:id/contacts/uploads', async (c) => {
-      const { orgId } = requireRole(c, 'editor');
+      const editor = requireRole(c, 'editor');
+      const { orgId } = editor;
       const surveyId = idParam(c, 'survey');
       await getOrgSurvey(db, orgId, surveyId);
       return await inUploadTurn(orgId, async () => {
@@ -72,7 +74,7 @@ export function contactScreens({ db }: { db: Db }) {
         if (form.errors) return await showList(c, db, form);
         return await refusing(c, db, async () => {
           const list = await readList(form.values);
-          const id = await takeUpload({ db }, { orgId, surveyId }, list);
+          const id = await takeUpload({ db }, editor, { surveyId, ...list });
           return c.redirect(`${c.req.path}/${id}`, 303);
         });
       });
@@ -93,16 +95,93 @@ export function contactScreens({ db }: { db: Db }) {
         const use = v.safeParse(Use, typed[`column_${place}`]);
         return { name, use: use.success ? use.output : ('skip' as const) };
       });
-      if (!mapped.some(({ use }) => use === 'email')) {
-        const mistakes = await withMistake(c, {
-          '': 'Choose the column that holds the addresses.',
-        });
-        return await showUpload(c, db, upload, mistakes);
-      }
+      const again = async (mistake: string) =>
+        await showUpload(c, db, upload, await withMistake(c, { '': mistake }));
+      const mistake = mistakeOfColumns(mapped);
+      if (mistake) return await again(mistake);
       const list = { upload, columns: mapped, hasHeader: 'header' in typed };
-      await inUploadTurn(editor.orgId, () => importUpload({ db }, editor, list));
+      try {
+        await inUploadTurn(editor.orgId, () => importUpload({ db }, editor, list));
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'no_addresses') throw error;
+        return await again(`${toSentence(error.message)} Choose another column.`);
+      }
       return c.redirect(c.req.path, 303);
+    })
+
+    .get('/:id/contacts/uploads/:upload/delete', async (c) => {
+      const { orgId } = requireRole(c, 'editor');
+      const upload = await uploadOf(c, db, orgId);
+      return await confirmDeletion(c, db, {
+        title: `Delete ${upload.name}`,
+        cancel: c.req.path.replace(/\/delete$/, ''),
+        what: upload.imported_at
+          ? `Deletes the ${counted(upload.added ?? 0, 'contact')} that this list added. Contacts that were mailed or have answered since stay, and those that were known before.`
+          : 'Deletes the uploaded list. None of its contacts were imported.',
+      });
+    })
+
+    .post('/:id/contacts/uploads/:upload/delete', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const deleted = await deleteList({ db }, editor, await uploadOf(c, db, editor.orgId));
+      const text = `The list is deleted, with ${counted(deleted, 'contact')}.`;
+      return redirectWith(c, contactsPath(c), text);
+    })
+
+    .get('/:id/contacts/:contact/delete', async (c) => {
+      const { orgId } = requireRole(c, 'editor');
+      const contact = await getContactOf(db, orgId, contactParams(c));
+      return await confirmDeletion(c, db, {
+        title: `Delete ${contact.email}`,
+        cancel: contactsPath(c),
+        what: 'Deletes the contact from this survey, with its mails and its responses. Whether the address may be mailed by other surveys stays as it is.',
+      });
+    })
+
+    .post('/:id/contacts/:contact/delete', async (c) => {
+      const editor = requireRole(c, 'editor');
+      const { id } = await getContactOf(db, editor.orgId, contactParams(c));
+      return await refusing(c, db, async () => {
+        await deleteContact({ db }, editor, id);
+        return redirectWith(c, contactsPath(c), 'The contact is deleted.');
+      });
     });
+}
+
+function mistakeOfColumns(columns: readonly UploadColumn[]): string | undefined {
+  const places = columns.filter(({ use }) => use === 'email').length;
+  if (places === 0) return 'Choose the column that holds the addresses.';
+  return places > 1 ? 'Choose one column for Email.' : undefined;
+}
+
+const contactsPath = (c: ScreenContext) =>
+  `/o/${c.var.organization.slug}/surveys/${c.req.param('id')}/contacts`;
+
+const contactParams = (c: ScreenContext) => ({
+  surveyId: idParam(c, 'survey'),
+  id: idParam(c, 'contact', 'contact'),
+});
+
+type Deletion = { title: string; what: string; cancel: string };
+
+async function confirmDeletion(c: ScreenContext, db: Db, { title, what, cancel }: Deletion) {
+  const { id: orgId, slug } = c.var.organization;
+  const survey = await getOrgSurvey(db, orgId, idParam(c, 'survey'));
+  const here = `/o/${slug}/surveys/${survey.id}`;
+  return renderScreen(c, {
+    title,
+    section: 'surveys',
+    body: (
+      <Confirm action={c.req.path} button="Delete" cancel={cancel}>
+        <p>{what}</p>
+      </Confirm>
+    ),
+    trail: [
+      { text: 'Surveys', href: `/o/${slug}/surveys` },
+      { text: survey.name, href: here },
+      { text: 'Contacts', href: `${here}/contacts` },
+    ],
+  });
 }
 
 type ScreenContext = Context<ScreenEnv>;
@@ -199,7 +278,7 @@ const rejectsShown = 100;
 async function uploadBody(db: Db, upload: Upload, form: FormState, here: string, orgId: string) {
   if (upload.imported_at) {
     const survey = { orgId, surveyId: upload.survey_id };
-    const rejects = await listRejects(db, survey, rejectsShown);
+    const rejects = await listRejects(db, survey, { atMost: rejectsShown, uploadId: upload.id });
     return <UploadResult upload={upload} rejects={rejects} here={here} />;
   }
   const { columns, rows } = await previewUpload(db, orgId, upload);
@@ -210,6 +289,9 @@ async function uploadBody(db: Db, upload: Upload, form: FormState, here: string,
         {counted(upload.rows, 'row')}. Say what the columns are. Columns that are kept become
         properties, to be used in texts and filters.
       </p>
+      {columns.some(({ use }) => use === 'name') ? null : (
+        <p>No column seems to hold names: mails then greet nobody by name.</p>
+      )}
       {/* biome-ignore lint/a11y/useSemanticElements: a section would be a landmark with a line above it */}
       <div class="scroll" tabindex={0} role="region" aria-label="First rows">
         <table>
@@ -218,7 +300,7 @@ async function uploadBody(db: Db, upload: Upload, form: FormState, here: string,
             <tr>
               {columns.map((column, place) => (
                 <th scope="col">
-                  <ColumnUses column={column} place={place} />
+                  <ColumnUses column={column} place={place} form={form} />
                 </th>
               ))}
             </tr>
@@ -236,6 +318,9 @@ async function uploadBody(db: Db, upload: Upload, form: FormState, here: string,
       </div>
       <Tick name="header" label="The first row names the columns" checked={upload.has_header} />
       <SubmitOrCancel button="Import" cancel={`${here}/contacts`} />
+      <a class="more" href={`${here}/contacts/uploads/${upload.id}/delete`}>
+        Delete this list
+      </a>
     </form>
   );
 }
@@ -243,12 +328,16 @@ async function uploadBody(db: Db, upload: Upload, form: FormState, here: string,
 const useTexts: Record<ColumnUse, string> = {
   email: 'Email',
   name: 'Name',
+  language: 'Language',
   property: 'Keep as property',
   skip: 'Leave out',
 };
 
-function ColumnUses({ column: { name, use }, place }: { column: UploadColumn; place: number }) {
+type ColumnUsesProps = { column: UploadColumn; place: number; form: FormState };
+
+function ColumnUses({ column: { name, use }, place, form }: ColumnUsesProps) {
   const id = `column_${place}`;
+  const chosen = form.typed[id] ?? use;
   return (
     <div class="field">
       <label for={id} dir="auto">
@@ -256,7 +345,7 @@ function ColumnUses({ column: { name, use }, place }: { column: UploadColumn; pl
       </label>
       <select id={id} name={id}>
         {columnUses.map((value) => (
-          <option value={value} selected={value === use}>
+          <option value={value} selected={value === chosen}>
             {useTexts[value]}
           </option>
         ))}
@@ -270,7 +359,7 @@ type ImportedProps = { upload: Upload; rejects: readonly UploadReject[]; here: s
 function UploadResult({ upload, rejects, here }: ImportedProps) {
   return (
     <>
-      <Notice kind="fine" text={`${summaryOf(upload, rejects.length)}.`} />
+      <Notice kind="fine" text={`${summaryOf(upload)}.`} />
       <div class="actions">
         <a class="button primary" href={`${here}/send`}>
           See who would be mailed
@@ -278,12 +367,21 @@ function UploadResult({ upload, rejects, here }: ImportedProps) {
         <a class="more" href={`${here}/contacts`}>
           Back to the list
         </a>
+        {upload.added ? (
+          <a class="more" href={`${here}/contacts/uploads/${upload.id}/delete`}>
+            Delete what was added
+          </a>
+        ) : null}
       </div>
       {rejects.length > 0 ? (
         <section aria-labelledby="rejects">
           <div class="title">
             <h2 id="rejects">Lines that were left out</h2>
-            <span class="small soft">{counted(rejects.length, 'line')}</span>
+            <span class="small soft">
+              {rejects.length < (upload.rejected ?? 0)
+                ? `the first ${count(rejects.length)} of ${counted(upload.rejected ?? 0, 'line')}`
+                : counted(rejects.length, 'line')}
+            </span>
           </div>
           <DataTable
             caption="Lines that were left out"
@@ -355,8 +453,20 @@ function ContactList({
             { head: 'State' },
             { head: 'Mailed' },
             { head: 'Answered' },
+            ...(mayEdit ? [{ head: 'Acts', hidden: true, number: true }] : []),
           ]}
-          rows={contacts.map((contact) => ({ cells: cellsOf(contact) }))}
+          rows={contacts.map((contact) => ({
+            cells: [
+              ...cellsOf(contact),
+              ...(mayEdit
+                ? [
+                    <a href={`${here}/contacts/${contact.id}/delete`}>
+                      Delete<span class="hidden"> {contact.email}</span>
+                    </a>,
+                  ]
+                : []),
+            ],
+          }))}
         />
       </SearchedList>
     </>
@@ -444,11 +554,11 @@ const statusWords = {
   unsubscribed: ['skipped', 'Unsubscribed'],
 } as const;
 
-function summaryOf({ added, known, repeated }: Upload, invalid: number) {
+function summaryOf({ added, known, repeated, rejected }: Upload) {
   return [
     `${counted(added ?? 0, 'contact')} added`,
     `${count(known ?? 0)} known before`,
     ...(repeated ? [`${count(repeated)} listed twice`] : []),
-    ...(invalid > 0 ? [`${counted(invalid, 'line')} left out`] : []),
+    ...(rejected ? [`${counted(rejected, 'line')} left out`] : []),
   ].join(', ');
 }

@@ -32,15 +32,15 @@ type CsvForm = { delimiter: string; firstLine: number };
 /** In characters: more of a header row is not looked at, a longer one is no list. */
 const headLength = 64 * 1024;
 
-/** Detects the delimiter that a spreadsheet wrote, and replaces its line ends. */
+/** Detects the delimiter that a spreadsheet wrote, by the beginning of a text. */
 export function detectForm(text: string): CsvForm & { body: string } {
-  const body = text.replace(/\r\n?/g, '\n');
-  const named = /^\ufeff?sep=(.)\n/i.exec(body);
-  if (named) return { delimiter: named[1]!, firstLine: 2, body: body.slice(named[0].length) };
-  const header = (/^\s*(.*)/.exec(body.slice(0, headLength))?.[1] ?? '').replace(/"[^"]*"/g, '');
+  const head = text.slice(0, headLength);
+  const named = /^\ufeff?sep=(.)(?:\r\n?|\n)/i.exec(head);
+  if (named) return { delimiter: named[1]!, firstLine: 2, body: text.slice(named[0].length) };
+  const header = (/^\s*([^\r\n]*)/.exec(head)?.[1] ?? '').replace(/"[^"]*"/g, '');
   const count = (mark: string) => header.split(mark).length;
   const [delimiter = ','] = [',', ';', '\t'].sort((one, other) => count(other) - count(one));
-  return { delimiter, firstLine: 1, body };
+  return { delimiter, firstLine: 1, body: text };
 }
 
 export async function* csvRows(
@@ -56,27 +56,40 @@ const maxRowLength = 1024 * 1024;
 const partLength = 16 * 1024;
 
 /**
- * Yields the rows of a text in batches and without empty ones, with a pause for other work between two batches. Refuses
- * a row that is longer than the first one, and misplaced quotes.
+ * Yields the rows of a text in batches and without empty ones, with a pause for other work between two batches. A quote
+ * within an unquoted value is a part of it. Refuses a row with more values than the first one, and text behind a quoted
+ * value: that value may be several rows whose first quote is a mistake.
  */
 export async function* csvRowsInParts(
   pieces: AsyncIterable<string> | Iterable<string>,
   { delimiter, firstLine }: CsvForm,
 ): AsyncGenerator<CsvRow[]> {
   let rows: CsvRow[] = [];
+  let width = 0;
   const parser = parse({
     bom: true,
     delimiter,
+    ltrim: true,
     skip_empty_lines: true,
     skip_records_with_empty_values: true,
-    relax_column_count_less: true,
+    relax_column_count: true,
+    relax_quotes: true,
     max_record_size: maxRowLength,
     // Rows as items of a stream would cost more than reading them.
     on_record(cells: string[], { lines }) {
-      rows.push({ line: firstLine + lines - 1 - countLineBreaks(cells), cells });
+      const line = firstLine + lines - 1 - countLineBreaks(cells);
+      width ||= cells.length;
+      if (cells.length > width && cells.splice(width).some((cell) => cell.trim() !== '')) {
+        throw notCsv(line, 'it has more values than the first row');
+      }
+      rows.push({ line, cells });
       return null;
     },
   });
+  // The parser calls this for text behind a quoted value, and for nothing else.
+  (parser as Parser & ParserField).state.field.prepend = () => {
+    throw notCsv(firstLine + parser.info.lines - 1, misplacedQuote);
+  };
   try {
     let lineLength = 0;
     for await (const part of partsOf(pieces)) {
@@ -101,17 +114,23 @@ export async function* csvRowsInParts(
   }
 }
 
+type ParserField = { state: { field: { prepend: (quote: unknown) => void } } };
+
+/** The parts of a text, with line ends of Unix. */
 async function* partsOf(pieces: AsyncIterable<string> | Iterable<string>) {
+  let endsWithCr = false;
   for await (const piece of pieces) {
     for (const part of cutText(piece, partLength)) {
-      yield part;
+      const rest = endsWithCr && part.startsWith('\n') ? part.slice(1) : part;
+      endsWithCr = part.endsWith('\r');
+      yield rest.replace(/\r\n?/g, '\n');
       await nextTurn();
     }
   }
 }
 
 /** Cuts a text into parts of about a length, never within a surrogate pair. */
-export function* cutText(text: string, length: number) {
+function* cutText(text: string, length: number) {
   for (let from = 0; from < text.length; ) {
     const cut = text.charCodeAt(from + length - 1);
     const end = from + length + (cut >= 0xd800 && cut < 0xdc00 ? 1 : 0);
@@ -134,13 +153,10 @@ const countLineBreaks = (cells: readonly string[]) =>
   cells.reduce((sum, cell) => (cell.includes('\n') ? sum + cell.split('\n').length - 1 : sum), 0);
 
 const tooLong = 'it is longer than a row can be; a quote may be missing its end';
-const misplacedQuote = 'a quote stands inside of a value that is not quoted as a whole';
+const misplacedQuote = 'there is text behind a value in quotes';
 const complaints: Record<string, string> = {
   CSV_MAX_RECORD_SIZE: tooLong,
-  CSV_RECORD_INCONSISTENT_FIELDS_LENGTH: 'it has more values than the first row',
   CSV_QUOTE_NOT_CLOSED: 'a quote that is opened before is never closed',
-  CSV_INVALID_CLOSING_QUOTE: misplacedQuote,
-  INVALID_OPENING_QUOTE: misplacedQuote,
 };
 
 const notCsv = (line: number, complaint: string) =>

@@ -59,11 +59,22 @@ async function readAll(stream: Readable, name: string): Promise<Buffer> {
  * Anything that is not text in one of them is refused.
  */
 export function decode(bytes: Uint8Array): Omit<TextFile, 'name'> {
+  return { text: [...decodeInPieces(bytes)].join(''), encoding: encodingOf(bytes) };
+}
+
+const pieceBytes = 256 * 1024;
+
+/** The same piece by piece: a text of some ten megabytes is decoded while other work goes on. */
+export function* decodeInPieces(bytes: Uint8Array): Generator<string> {
   refuseWorkbook(bytes);
   const encoding = encodingOf(bytes);
-  const text = new TextDecoder(labelOf(encoding, bytes)).decode(bytes);
-  refuseNoText(text, encoding);
-  return { text, encoding };
+  const decoder = new TextDecoder(labelOf(encoding, bytes));
+  for (let from = 0; from < bytes.length; from += pieceBytes) {
+    const end = from + pieceBytes;
+    const piece = decoder.decode(bytes.subarray(from, end), { stream: end < bytes.length });
+    refuseNoText(piece, encoding);
+    yield piece;
+  }
 }
 
 function refuseWorkbook(bytes: Uint8Array) {

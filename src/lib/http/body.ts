@@ -10,12 +10,17 @@ const maxFields = 1000;
 
 export async function readFormData(c: Context, largest?: number): Promise<FormData> {
   const type = c.req.header('Content-Type') ?? '';
-  const body = Buffer.from(await readRawBody(c, largest));
+  const { buffer, byteOffset, byteLength } = await readRawBody(c, largest);
+  const body = Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
   // Counted before they are parsed, by what stands once in each field.
   const isMultipart = /^multipart/i.test(type);
   const separator = isMultipart ? 'form-data; name="' : '&';
-  const pieces = body.toString('latin1').split(separator, maxFields + 2).length;
-  if ((isMultipart ? pieces - 1 : pieces) > maxFields) {
+  let fields = isMultipart ? 0 : 1;
+  for (let at = -1; fields <= maxFields; fields++) {
+    at = body.indexOf(separator, at + 1);
+    if (at === -1) break;
+  }
+  if (fields > maxFields) {
     throw new Refusal('too_large', `The form has more than ${maxFields} fields.`, {
       code: 'too_many_fields',
     });

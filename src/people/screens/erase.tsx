@@ -221,7 +221,7 @@ const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>
   blocked_mails: ['blocked mail', 'blocked mails'],
   openings: ['visit', 'visits'],
   responses: ['response', 'responses'],
-  properties: ['property of another contact', 'properties of other contacts'],
+  properties: ['contact or response of another person', 'contacts and responses of others'],
   comments: ['comment', 'comments'],
   notes: ['note', 'notes'],
   analyses: ['analysis', 'analyses'],

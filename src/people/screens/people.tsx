@@ -3,10 +3,23 @@ import * as v from 'valibot';
 import { type Db, likePattern } from '../../lib/db/db.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { liftSuppression, suppressByHand } from '../../suppressions/unsubscribe.tsx';
+import {
+  isOwnUnsubscribe,
+  liftSuppression,
+  recordConsent,
+  suppressByHand,
+} from '../../suppressions/unsubscribe.tsx';
 import { scoreText } from '../../survey-types.ts';
 import { Breakable, Chip, State, type StateKind, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
+import {
+  emptyForm,
+  Field,
+  type FormState,
+  readForm,
+  Submit,
+  statusOf,
+} from '../../web/app/forms.tsx';
 import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { EraseTools } from '../erase.ts';
@@ -28,6 +41,18 @@ const PeopleQuery = v.object({
   search: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(254, 'is too long')), ''),
 });
 
+/** In characters: a word says nothing of how somebody agreed. */
+const shortestConsent = 10;
+const longestConsent = 1000;
+const ConsentForm = v.object({
+  consent: v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(shortestConsent, 'Say when and how the person agreed.'),
+    v.maxLength(longestConsent, `Use at most ${longestConsent} characters.`),
+  ),
+});
+
 export function peopleScreens(tools: EraseTools) {
   const app = new Hono<ScreenEnv>().get('/', (c) => showPeople(c, tools.db));
   return addErasing(app, tools)
@@ -43,8 +68,19 @@ export function peopleScreens(tools: EraseTools) {
     .post('/:id/allow', async (c) => {
       const editor = requireRole(c, 'editor');
       const { suppressions } = await getPerson(c, tools.db);
-      for (const { id } of suppressions) await liftSuppression(tools, editor, id);
+      const liftable = suppressions.filter((each) => !isOwnUnsubscribe(each));
+      const lifted = liftable.length > 0 ? liftable : suppressions;
+      for (const { id } of lifted) await liftSuppression(tools, editor, id);
       return back(c, 'The address is allowed again. Other rules that block mail stay in force.');
+    })
+
+    .post('/:id/consent', async (c) => {
+      const owner = requireRole(c, 'owner');
+      const { email } = await getPerson(c, tools.db);
+      const form = await readForm(c, ConsentForm);
+      if (form.errors) return await showPerson(c, tools.db, form);
+      await recordConsent(tools, owner, { email, consent: form.values.consent });
+      return back(c, 'The consent is recorded, and the address may be mailed again.');
     });
 }
 
@@ -66,7 +102,7 @@ async function showPeople(c: Context<ScreenEnv>, db: Db) {
   return renderScreen(c, { title: 'People', section: 'people', body, actions });
 }
 
-async function showPerson(c: Context<ScreenEnv>, db: Db) {
+async function showPerson(c: Context<ScreenEnv>, db: Db, form = emptyForm()) {
   const { id: orgId, slug, role } = c.var.organization;
   const person = await getPerson(c, db);
   const [timeline, answers] = await Promise.all([
@@ -79,10 +115,11 @@ async function showPerson(c: Context<ScreenEnv>, db: Db) {
     title: person.email,
     heading: <bdi>{person.email}</bdi>,
     section: 'people',
+    status: statusOf(form),
     trail: [{ text: 'People', href: peoplePath(c) }],
     body: (
       <PersonScreen
-        {...{ person, here, home: `/o/${slug}`, may }}
+        {...{ person, here, home: `/o/${slug}`, may, form }}
         timeline={timeline.reverse()}
         answers={new Map(answers.map((answer) => [answer.id, answer]))}
       />
@@ -161,11 +198,14 @@ type PersonProps = {
   here: string;
   home: string;
   may: { change: boolean; erase: boolean };
+  form: FormState;
 };
 
 function PersonScreen(props: PersonProps) {
-  const { person, timeline, answers, here, home, may } = props;
+  const { person, timeline, answers, here, home, may, form } = props;
+  const hasUnsubscribed = person.suppressions.some(isOwnUnsubscribe);
   const isSuppressed = person.suppressions.length > 0;
+  const isLiftable = person.suppressions.some((each) => !isOwnUnsubscribe(each));
   return (
     <>
       {person.name ? (
@@ -178,16 +218,37 @@ function PersonScreen(props: PersonProps) {
           <State kind="skipped">This address gets no mail of this organization.</State>
         </p>
       ) : null}
-      {may.change ? (
+      {hasUnsubscribed ? (
+        <p>
+          This person unsubscribed. Only the person can undo it, by the link in any mail
+          {may.erase ? ', unless you record that they agreed again' : ''}.
+        </p>
+      ) : null}
+      {may.erase || (may.change && (isLiftable || !isSuppressed)) ? (
         <form method="post" action={`${here}/${isSuppressed ? 'allow' : 'suppress'}`}>
           <div class="actions">
-            <button type="submit">{isSuppressed ? 'Allow again' : 'Suppress'}</button>
+            {isLiftable || !isSuppressed ? (
+              <button type="submit">{isSuppressed ? 'Allow again' : 'Suppress'}</button>
+            ) : null}
             {may.erase ? (
               <a class="button danger" href={`${here}/erase`}>
                 Erase
               </a>
             ) : null}
           </div>
+        </form>
+      ) : null}
+      {may.erase && hasUnsubscribed ? (
+        <form method="post" action={`${here}/consent`} class="fields">
+          <Field
+            name="consent"
+            label="Renewed consent"
+            rows={2}
+            form={form}
+            help="When and how the person agreed to get surveys again. It is kept in the timeline, with your name."
+            required
+          />
+          <Submit>Record consent</Submit>
         </form>
       ) : null}
       <section class="part" aria-labelledby="timeline">
@@ -221,8 +282,8 @@ function PersonScreen(props: PersonProps) {
 
 /** What went as it should is plain: colour is for the rest. */
 function What({ entry }: { entry: TimelineEntry }) {
-  const isDelivery = entry.what === 'not_delivered';
-  const { kind, text } = (isDelivery && undelivered[entry.reason_code ?? '']) || steps[entry.what];
+  const special = specialSteps[entry.what]?.[entry.reason_code ?? ''];
+  const { kind, text } = special ?? steps[entry.what];
   if (kind === 'fine') return <>{text}</>;
   return (
     <State kind={kind} code={entry.reason_code ?? entry.what}>
@@ -286,12 +347,20 @@ const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
   answer_held: { kind: 'waiting', text: 'Answered, held' },
   delivered: { kind: 'fine', text: 'Delivered to a webhook' },
   not_delivered: { kind: 'failed', text: 'Not delivered to a webhook' },
-  unsubscribed: { kind: 'warning', text: 'Suppressed or unsubscribed' },
+  unsubscribed: { kind: 'warning', text: 'Unsubscribed' },
   bounced: { kind: 'failed', text: 'Bounced: the mailbox does not exist' },
+  allowed: { kind: 'fine', text: 'Allowed again' },
 };
 
-/** Why an event of the answer has not been delivered, by the state of its delivery; it failed otherwise. */
-const undelivered: Readonly<Record<string, Step>> = {
-  pending: { kind: 'waiting', text: 'Waits to be delivered to a webhook' },
-  skipped: { kind: 'skipped', text: 'Not delivered: the webhook was off' },
+/** Steps that have another text for some of their reasons. */
+const specialSteps: Partial<Record<TimelineEntry['what'], Readonly<Record<string, Step>>>> = {
+  not_delivered: {
+    pending: { kind: 'waiting', text: 'Waits to be delivered to a webhook' },
+    skipped: { kind: 'skipped', text: 'Not delivered: the webhook was off' },
+  },
+  unsubscribed: { by_hand: { kind: 'skipped', text: 'Suppressed by a member' } },
+  allowed: {
+    own_wish: { kind: 'fine', text: 'Subscribed again' },
+    consent: { kind: 'fine', text: 'Agreed again' },
+  },
 };

@@ -31,6 +31,9 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
   const hidden = [...query].filter(
     ([name]) => name.startsWith('property.') || name === 'tz' || name === 'limit',
   );
+  const isUnfolded =
+    'property' in form.errors ||
+    [...query.keys()].some((name) => foldedNames.includes(name) || name.startsWith('property.'));
   return (
     <details class="reveal wide-open" open={Object.keys(form.errors).length > 0}>
       <summary>{set === 0 ? 'Filters' : `Filters (${set} set)`}</summary>
@@ -70,7 +73,7 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
               <input type="checkbox" name="held" value="true" checked={value('held') === 'true'} />{' '}
               Held
             </label>
-            <details class="unfold" open={foldedNames.some((name) => value(name) !== '')}>
+            <details class="unfold" open={isUnfolded}>
               <summary class="button">More filters</summary>
               <div>
                 {select('type', 'Type', typeOptions)}
@@ -85,6 +88,7 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
                 <Field
                   name="property"
                   label="Property"
+                  form={form}
                   value=""
                   placeholder="plan=pro"
                   autocomplete="off"

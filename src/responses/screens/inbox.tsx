@@ -20,6 +20,7 @@ import { readInstants } from '../period.ts';
 import { PropertyFilters } from '../property-filters.tsx';
 import { listResponses } from '../queries.ts';
 import { releaseMany } from '../release.ts';
+import { readPair } from '../rules.ts';
 import { ResponseExportQuery, ResponseQuery } from '../schemas.ts';
 import { Filters } from './filters.tsx';
 import {
@@ -106,7 +107,7 @@ async function showList(c: Context<ScreenEnv>, db: Db) {
   const { organization } = c.var;
   const orgId = organization.id;
   const path = pathOf(c);
-  const { queries, form } = readDays(filled(c), organization);
+  const { queries, form } = readFilters(c);
   const page = parsePage(queries, organization);
   const filter = filterOf(page);
   const read = (sql: Parameters<typeof listResponses>[0]) =>
@@ -148,8 +149,13 @@ type Clock = Pick<CurrentOrganization, 'timeZone'>;
 const parsePage = (queries: Queries, clock: Clock) =>
   parseFiltered(ResponseQuery, { limit: [rowsOnPage], ...inZone(clock), ...queries });
 
-/** A value that is not a day is no filter, nor is an end before its beginning: it stays in its field, with its mistake. */
-function readDays(asked: Queries, clock: Clock): { queries: Queries; form: FormState } {
+/**
+ * A value that is not a day is no filter, nor is an end before its beginning, or a property without a value: it stays in
+ * its field, with its mistake.
+ */
+function readFilters(c: Context<ScreenEnv>): { queries: Queries; form: FormState } {
+  const asked = filled(c);
+  const clock = c.var.organization;
   const queries = { ...asked };
   const typed: Record<string, string> = {};
   const errors: Record<string, string> = {};
@@ -164,6 +170,11 @@ function readDays(asked: Queries, clock: Clock): { queries: Queries; form: FormS
   }
   const { from, to } = rangeOf(parsePage(queries, clock));
   if (from && to && to <= from) leaveOut('date_to', 'This day is before the first one.');
+  const mistyped = c.req.queries('property')?.find((text) => text.trim() !== '' && !readPair(text));
+  if (mistyped) {
+    typed['property'] = mistyped;
+    errors['property'] = 'Write it as name=value, such as plan=pro.';
+  }
   return { queries, form: { typed, errors } };
 }
 

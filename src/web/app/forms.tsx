@@ -328,7 +328,15 @@ function gather(form: FormData): FormFields {
   return fields;
 }
 
+/** In characters. A longer list is uploaded as a file, which is read in pieces. */
+const longestText = 4 * 1024 * 1024;
+
 function plain(text: string): string {
+  if (text.length > longestText) {
+    throw new Refusal('too_large', 'A text is too long to be pasted: upload it as a file.', {
+      code: 'text_too_long',
+    });
+  }
   if (text.includes('\0')) throw new Refusal('invalid', 'The form holds a character NUL.');
   return text.toWellFormed().replaceAll('\r\n', '\n');
 }

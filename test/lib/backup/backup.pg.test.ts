@@ -105,7 +105,10 @@ async function fillEveryTable(db: Db) {
   await db`insert into link_visits ${db({ ...of, kind: 'view', method: 'GET', score: 9 })}`;
   await db`insert into mails ${db({ ...of, request_id: randomUUID(), email, month: '2026-03-01' })}`;
   await db`insert into blocked_mails ${db({ org_id, survey_id, email, ...reason })}`;
-  await db`insert into suppressions ${db({ org_id, email: email.toLowerCase(), kind: 'unsubscribed' })}`;
+  const address = { org_id, email: email.toLowerCase(), kind: 'unsubscribed' };
+  await db`insert into suppressions ${db(address)}`;
+  const lifted = { id: randomUUID(), by_hand: false, created_at: new Date(), consent: 'by phone' };
+  await db`insert into lifted_suppressions ${db({ ...address, ...lifted })}`;
   await db`
     insert into mailbox_messages ${db({ mail_from: 'a@b.test', rcpt_to: email, subject: 's', raw: bytes })}`;
   await addDeliveries(db, { org_id, webhook_id });
@@ -145,7 +148,14 @@ async function fillCampaignTables(db: Db, { org_id, survey_id, contact_id }: Con
   await db`insert into campaigns ${db({ org_id, survey_id, ...running })}`;
   await db`insert into campaign_batches ${db({ id: randomUUID(), org_id, campaign_id, mails: 1 })}`;
   await db`insert into campaign_contacts ${db({ org_id, survey_id, campaign_id, contact_id })}`;
-  const list = { name: 'list.csv', delimiter: ';', first_line: 1, has_header: true, rows: 1 };
+  const list = {
+    name: 'list.csv',
+    delimiter: ';',
+    first_line: 1,
+    has_header: true,
+    rows: 1,
+    bytes: 3,
+  };
   await db`insert into contact_uploads ${db({ id: upload_id, org_id, survey_id, ...list })}`;
   await db`insert into contact_upload_chunks ${db({ org_id, upload_id, place: 0, chunk: 'a;b' })}`;
   await db`

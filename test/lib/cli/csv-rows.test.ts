@@ -26,6 +26,18 @@ test('rows are the same wherever the text is cut', async () => {
   assert.deepEqual(await read(cut), whole);
 });
 
+test('line ends are the same wherever the text is cut', async () => {
+  const text = 'a,b\r\n1,"2\r\n3"\r4,5\r\r\n6,7';
+  const rows = [
+    { line: 1, cells: ['a', 'b'] },
+    { line: 2, cells: ['1', '2\n3'] },
+    { line: 4, cells: ['4', '5'] },
+    { line: 6, cells: ['6', '7'] },
+  ];
+  assert.deepEqual(await read([text]), rows);
+  assert.deepEqual(await read([...text]), rows);
+});
+
 test('lines are counted from the one on which the text begins, whose byte order mark is no text', async () => {
   const rows = await read(['\ufeffemail,name\nann@people.test,Ann'], { firstLine: 2 });
   assert.deepEqual(rows, [

@@ -56,6 +56,17 @@ test('a first line sep=| names the delimiter, and counts as a line', async () =>
   ]);
 });
 
+test('a quote within a value that is not quoted is a part of it', async () => {
+  assert.deepEqual(await read('name,size\nRobert "Bob" Smith,5"\n 6" , "B, Ann"\n'), [
+    [2, { name: 'Robert "Bob" Smith', size: '5"' }],
+    [3, { name: '6" ', size: 'B, Ann' }],
+  ]);
+});
+
+test('empty cells behind the columns of the first row are none', async () => {
+  assert.deepEqual(await read('a,b\n1,2,, ,\n'), [[2, { a: '1', b: '2' }]]);
+});
+
 test('a record of several lines is known by the first of them', async () => {
   for (const end of ['\n', '\r\n']) {
     const text = ['email,name', 'a@a.test,"A', 'B"', '', 'c@a.test,C'].join(end);
@@ -69,8 +80,12 @@ test('a record of several lines is known by the first of them', async () => {
 const refused: [why: string, text: string, complaint: RegExp][] = [
   ['too many values', 'a,b\n1,2\n1,2,3\n', /line 3: it has more values than the first row$/],
   ['a quote never closed', 'a,b\n1,"2\n', /line 2: a quote that is opened before is never closed$/],
-  ['text after a quote', 'a,b\n"1"x,2\n', /line 2: a quote stands inside of a value/],
-  ['a quote in a value', 'a,b\n1 "x",2\n', /line 2: a quote stands inside of a value/],
+  ['text after a quote', 'a,b\n"1"x,2\n', /line 2: there is text behind a value in quotes/],
+  [
+    'an open quote before others',
+    'a,b\n"1,2\n3,4\n"5",6\n',
+    /line 4: there is text behind a value in quotes/,
+  ],
   ['two columns of one name', 'Plan,email,plan\n1,2,3\n', /line 1: the columns "Plan" and "plan"/],
   ['values in columns without names', 'a,,\n1,,\n1,2,3\n', /line 3: column 2 has a value/],
   ['a value in a column without a name', 'a,\n1,\n1,2\n', /line 3: column 2 has a value/],
