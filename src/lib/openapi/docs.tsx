@@ -19,6 +19,21 @@ table { width: 100%; border-collapse: collapse; font-size: .875rem; }
 th, td { padding: .4rem .75rem .4rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; }
 dt { font-weight: 600; }
 dd { margin: 0 0 .4rem; }
+.method { display: inline-block; min-width: 3.5rem; font: 700 .75rem ui-monospace, monospace; text-transform: uppercase; }
+.get { color: light-dark(#1b5e9c, #8ec5ff); }
+.post { color: light-dark(#1a6b34, #7ddc9a); }
+.put, .patch { color: light-dark(#8a4b00, #ffc078); }
+.delete { color: light-dark(#b3261e, #ff9d96); }
+nav li { display: flex; gap: .25rem; align-items: baseline; }
+nav ul { padding: 0; }
+@media (min-width: 64rem) {
+  body { display: grid; grid-template-columns: 20rem minmax(0, 1fr); gap: 2.5rem; max-width: 86rem; }
+  nav { position: sticky; top: 0; max-height: 100vh; overflow: auto; font-size: .875rem; }
+  @supports selector(::details-content) {
+    nav summary { display: none; }
+    nav details::details-content { content-visibility: visible; }
+  }
+}
 `;
 
 const styleHash = createHash('sha256').update(style).digest('base64');
@@ -60,6 +75,19 @@ const Page = ({ document, origin }: { document: Document; origin: string }) => {
         <style dangerouslySetInnerHTML={{ __html: style }} />
       </head>
       <body>
+        <Contents
+          groups={[
+            ...tags.map(({ name }) => ({
+              name,
+              entries: entriesOf(name).map(({ method, of }) => ({
+                id: of.operationId,
+                text: of.summary,
+                method,
+              })),
+            })),
+            { name: 'Events', entries: Object.keys(webhooks).map((id) => ({ id, text: id })) },
+          ]}
+        />
         <main>
           <h1>
             {info.title} <span class="soft">API v{info.version}</span>
@@ -69,30 +97,6 @@ const Page = ({ document, origin }: { document: Document; origin: string }) => {
             {document.openapi}).
           </p>
           <Words text={info.description} />
-          <nav aria-label="Operations">
-            {tags.map(({ name }) => (
-              <details>
-                <summary>{name}</summary>
-                <ul>
-                  {entriesOf(name).map(({ of }) => (
-                    <li>
-                      <a href={`#${of.operationId}`}>{of.summary}</a>
-                    </li>
-                  ))}
-                </ul>
-              </details>
-            ))}
-            <details>
-              <summary>Events</summary>
-              <ul>
-                {Object.keys(webhooks).map((type) => (
-                  <li>
-                    <a href={`#${type}`}>{type}</a>
-                  </li>
-                ))}
-              </ul>
-            </details>
-          </nav>
           {tags.map(({ name, description }) => (
             <section>
               <h2>{name}</h2>
@@ -108,6 +112,32 @@ const Page = ({ document, origin }: { document: Document; origin: string }) => {
     </html>
   );
 };
+
+type Group = { name: string; entries: { id: string; text: string; method?: string }[] };
+
+/** Folded at the top of a small screen; beside the page, and always open, on a wide one. */
+const Contents = ({ groups }: { groups: readonly Group[] }) => (
+  <nav aria-label="Contents">
+    <details>
+      <summary>Contents</summary>
+      {groups.map(({ name, entries }) => (
+        <>
+          <b>{name}</b>
+          <ul>
+            {entries.map(({ id, text, method }) => (
+              <li>
+                {method ? <Method name={method} /> : null}
+                <a href={`#${id}`}>{text}</a>
+              </li>
+            ))}
+          </ul>
+        </>
+      ))}
+    </details>
+  </nav>
+);
+
+const Method = ({ name }: { name: string }) => <span class={`method ${name}`}>{name}</span>;
 
 const Events = ({ document: { webhooks, components } }: { document: Document }) => (
   <section>
@@ -153,9 +183,7 @@ const Operation = ({ method, path, of, origin, schemas }: OperationProps) => {
         <a href={`#${of.operationId}`}>{of.summary}</a>
       </h3>
       <p>
-        <code>
-          {method.toUpperCase()} {path}
-        </code>
+        <Method name={method} /> <code>{path}</code>
         {of.security?.[0]?.['apiKey']?.[0] === 'write' ? (
           <span class="soft"> needs a write key</span>
         ) : null}
@@ -225,7 +253,8 @@ function curl(
   { parameters, requestBody, security = [] }: Described,
   { method, url }: { method: string; url: string },
 ) {
-  const exampleOf = (name: string) => parameters.find((one) => one.name === name)?.example ?? name;
+  const exampleOf = (name: string) =>
+    String(parameters.find((one) => one.name === name)?.example ?? name);
   const filled = url.replace(/\{(\w+)\}/g, (_, name) => exampleOf(name));
   const lines = [`curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} '${filled}'`];
   if (security.length > 0) lines.push(`-H "X-API-Key: $API_KEY"`);
@@ -322,7 +351,7 @@ function rangeOf({ minimum, maximum, maxLength }: Schema): string {
 const resolve = (schema: Schema, schemas: Schemas): Schema =>
   schema.$ref ? (schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;
 
-/** Text in the few marks our own descriptions use: paragraphs, `## ` headings and `code`. */
+/** Text in the few marks our own descriptions use: paragraphs, `## ` headings, tables and `code`. */
 const Words = ({ text }: { text: string }) => (
   <>
     {text.split(/\n\n+/).map((block) => {
@@ -331,7 +360,11 @@ const Words = ({ text }: { text: string }) => (
       return (
         <>
           <h2>{first.slice(3)}</h2>
-          <Paragraph text={rest.join('\n')} />
+          {rest[0]?.startsWith('| ') ? (
+            <MarkdownTable name={first.slice(3)} lines={rest} />
+          ) : (
+            <Paragraph text={rest.join('\n')} />
+          )}
         </>
       );
     })}
@@ -339,5 +372,40 @@ const Words = ({ text }: { text: string }) => (
 );
 
 const Paragraph = ({ text }: { text: string }) => (
-  <p>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</p>
+  <p>
+    <Line text={text} />
+  </p>
 );
+
+const Line = ({ text }: { text: string }) => (
+  <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
+);
+
+/** A table as Markdown has it: the second line only separates the heads from the rows. */
+function MarkdownTable({ name, lines }: { name: string; lines: readonly string[] }) {
+  const [heads = [], , ...rows] = lines.map((line) => line.slice(2, -2).split(' | '));
+  return (
+    <section class="scroll" tabindex={0} aria-label={name}>
+      <table>
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th scope="col">{head}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells) => (
+            <tr>
+              {cells.map((cell) => (
+                <td>
+                  <Line text={cell} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
