@@ -93,6 +93,12 @@ export function addressOf({ path }: Question, given: Record<string, unknown>) {
   });
   const query = new URLSearchParams();
   for (const [name, value] of rest) {
+    if (typeof value === 'object' && !Array.isArray(value)) {
+      // Its fields are parameters of their own, such as `property.plan`.
+      for (const [field, each] of Object.entries(value as object))
+        query.append(field, textOf(each));
+      continue;
+    }
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, textOf(one));
   }
   return { missing, address: query.size > 0 ? `${place}?${query}` : place };

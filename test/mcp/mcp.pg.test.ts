@@ -72,6 +72,8 @@ test('a tool finds what its route finds, for the organization of the key alone',
   const found = await call(reader, 'list_responses', { category: 'detractor', limit: 1 });
   const [response] = found.structuredContent!['data'] as { comment: string }[];
   assert.equal(response!.comment, 'Late again');
+  const onPlan = await call(reader, 'list_responses', { property: { 'property.plan': 'pro' } });
+  assert.deepEqual(onPlan.structuredContent!['data'], []);
   assert.equal((await call(other, 'get_survey', { id: survey })).isError, true);
   const themes = await call(other, 'list_themes');
   assert.deepEqual(themes.structuredContent, { data: [] });
