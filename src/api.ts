@@ -1,11 +1,13 @@
 import { Hono } from 'hono';
 import { campaignSection } from './campaigns/api.ts';
 import { contactSection } from './contacts/api.ts';
+import { type CodeRow, errorCodes } from './errors.ts';
 import { examplesOf } from './examples.ts';
 import { accountSection } from './keys/account.ts';
 import { renderedOnce } from './lib/http/read-answer.ts';
 import { docsHeaders, renderDocs } from './lib/openapi/docs.tsx';
 import { type ApiSection, describeApi } from './lib/openapi/openapi.ts';
+import { withReferences } from './lib/openapi/references.ts';
 import { peopleSection } from './people/api.ts';
 import { answeringSection, responseSection } from './responses/api.ts';
 import { sendSection } from './sends/api.ts';
@@ -52,13 +54,23 @@ export const docsRoutes = ({ settings, publicUrl }: { settings: Settings; public
     .get(
       '/openapi.json',
       renderedOnce({ 'Content-Type': 'application/json' }, () =>
-        JSON.stringify(apiDocument(settings), null, 2),
+        JSON.stringify(withReferences(apiDocument(settings))),
       ),
     )
     .get(
       '/docs',
       renderedOnce(docsHeaders, () => renderDocs(apiDocument(settings), publicUrl)),
     );
+
+/** As Markdown, also for ops/errors.md. */
+export const errorTable = [
+  '| Code | Status | For example | What to do |',
+  '|---|---|---|---|',
+  ...Object.entries<CodeRow>(errorCodes).map(
+    ([code, { status, error, remedy }]) =>
+      `| \`${code}\` | ${status.join(', ')} | ${error} | ${remedy} |`,
+  ),
+].join('\n');
 
 const guide = `
 Survey feedback: surveys, the people they are sent to, what those answered, and what that comes to.
@@ -77,6 +89,13 @@ Every refusal is \`{"error", "code", "request_id"}\`: a sentence to act on, whic
 stable word for programs, and what \`X-Request-Id\` says too. Unknown fields and parameters are ignored; a list names such
 parameters in \`meta.ignored\`. A request that writes refuses one that differs from a parameter of its own only in case or in
 signs: \`dryRun\` is 400, because ignored it would mail.
+
+## Error codes
+${errorTable}
+
+## Changes
+\`If-Match\` with the \`ETag\` of a GET makes a change of a survey, a webhook or a tag conditional: when somebody else has
+changed it since, the answer is 412 and nothing is changed.
 
 ## Text
 Text is UTF-8. The character NUL (U+0000) is refused with 400 wherever it stands, and so is a JSON object with a key

@@ -33,6 +33,7 @@ export type RefusalKind =
   | 'method_not_allowed'
   | 'conflict'
   | 'gone'
+  | 'precondition_failed'
   | 'too_large'
   | 'unprocessable'
   | 'rate_limited'
@@ -52,3 +53,293 @@ export const whenRefused = (code: string) => (error: unknown) => {
   if (error instanceof Refusal && error.code === code) return undefined;
   throw error;
 };
+
+export type CodeRow = {
+  /** An error has this code with any of these statuses. */
+  status: readonly number[];
+  /** The sentence of one such error. */
+  error: string;
+  /** Its further fields. */
+  details?: Readonly<Record<string, number>>;
+  remedy: string;
+};
+
+/** Every code of an error of the API. The document of the API and ops/errors.md show this table. */
+export const errorCodes = {
+  invalid: {
+    status: [400],
+    error: 'limit: must be a whole number from 1',
+    remedy: 'Correct the fields and parameters that the sentence names.',
+  },
+  invalid_json: {
+    status: [400],
+    error: 'the body must be a JSON object',
+    remedy: 'Send one JSON object.',
+  },
+  invalid_utf8: {
+    status: [400],
+    error: 'the body is not UTF-8',
+    remedy: 'Encode the body as UTF-8.',
+  },
+  invalid_text: {
+    status: [400],
+    error: 'the request contains the character NUL, which cannot be stored',
+    remedy: 'Remove NUL, unpaired surrogates and fields named __proto__. Nest at most 64 levels.',
+  },
+  invalid_idempotency_key: {
+    status: [400],
+    error: 'Idempotency-Key must be 1 to 255 visible ASCII characters',
+    remedy: 'Use a UUID.',
+  },
+  malformed_request: {
+    status: [400],
+    error: 'the request is not valid HTTP',
+    remedy: 'Send HTTP/1.1, to the right port.',
+  },
+  survey_draft: {
+    status: [400, 409],
+    error: 'the survey is a draft: open it',
+    remedy: 'Open the survey.',
+  },
+  survey_closed: {
+    status: [400],
+    error: 'the survey is closed: it takes no more contacts',
+    remedy: 'Reopen the survey.',
+  },
+  score_invalid: {
+    status: [400],
+    error: 'score must be a whole number from 0 to 10',
+    remedy: 'Send a score on the scale of the survey.',
+  },
+  comment_invalid: {
+    status: [400],
+    error: 'comment must be text',
+    remedy: 'Send text, null, or no comment.',
+  },
+  comment_too_long: {
+    status: [400],
+    error: 'comment must have at most 5000 characters',
+    remedy: 'Shorten the comment.',
+  },
+  unknown_member: {
+    status: [400],
+    error: 'owner: no member of the organization has this address',
+    remedy: 'Send the address of a member, or null.',
+  },
+  unknown_tag: {
+    status: [400],
+    error: 'tags: one of them is not a tag of the organization',
+    remedy: 'Take ids from the list of tags.',
+  },
+  too_many_tags: {
+    status: [400],
+    error: 'an organization has at most 1000 tags',
+    remedy: 'Delete tags that are not used.',
+  },
+  too_many_notes: {
+    status: [400],
+    error: 'a response has at most 200 notes',
+    remedy: 'Keep the note elsewhere.',
+  },
+  too_many_rows: {
+    status: [400],
+    error: 'a trend has at most 1100 rows: take a longer interval',
+    remedy: 'Ask for a longer interval or a shorter period.',
+  },
+  too_many_webhooks: {
+    status: [400],
+    error: 'an organization has at most 50 webhooks',
+    remedy: 'Delete webhooks that are not used.',
+  },
+  forbidden_url: {
+    status: [400],
+    error: 'the url must begin with https://',
+    remedy:
+      'Use a public https address. ASKBACK_WEBHOOK_ALLOW and ASKBACK_WEBHOOK_HTTP allow others.',
+  },
+  webhook_inactive: {
+    status: [400],
+    error: 'the webhook is switched off: switch it on first',
+    remedy: 'Change the webhook to active.',
+  },
+  unauthorized: {
+    status: [401],
+    error:
+      'the API key is missing, unknown, revoked or expired: send one as Authorization: Bearer KEY, or as X-API-Key: KEY',
+    remedy: 'Send a valid key.',
+  },
+  forbidden: {
+    status: [403],
+    error: 'this API key has no write permission',
+    remedy: 'Use a write key of the organization.',
+  },
+  SEND_LIMIT_EXCEEDED: {
+    status: [403],
+    error: 'the monthly send limit of 10000 would be exceeded, nothing was sent',
+    details: { current_limit: 10_000, used: 9990, requested: 25 },
+    remedy:
+      'Send to fewer contacts, wait for the next month, or ask the operator for a higher limit.',
+  },
+  own_unsubscribe: {
+    status: [403],
+    error:
+      'this person unsubscribed: only the person can undo it, or an owner who records renewed consent in the app',
+    remedy: 'The person can undo it on the unsubscribe page.',
+  },
+  not_found: {
+    status: [404],
+    error: 'path not found',
+    remedy: 'Check the path and the ids in it. Other organizations are not visible.',
+  },
+  method_not_allowed: {
+    status: [405],
+    error: 'POST is not allowed here, only GET, HEAD, OPTIONS',
+    remedy: 'Use a method that `Allow` names.',
+  },
+  request_timeout: {
+    status: [408],
+    error: 'the request did not arrive whole in time: send it again',
+    remedy: 'Send the request again, in less than 30 seconds.',
+  },
+  conflict: {
+    status: [409],
+    error: 'this response has been replaced meanwhile',
+    remedy: 'Read the resource again.',
+  },
+  survey_has_answers: {
+    status: [409],
+    error: 'the survey has answers: its type and audience can no longer change',
+    remedy: 'Copy the survey. To delete it with its answers, send answers=delete.',
+  },
+  survey_completed: {
+    status: [409],
+    error: 'the survey is completed: reopen it to make it active again',
+    remedy: 'Reopen the survey.',
+  },
+  survey_in_use: {
+    status: [409],
+    error: 'the survey was sent or answered: it is no draft any more',
+    remedy: 'Copy the survey: the copy is a draft.',
+  },
+  campaign_over: {
+    status: [409],
+    error: 'the campaign is over: it is finished',
+    remedy: 'Start another campaign.',
+  },
+  contact_in_flight: {
+    status: [409],
+    error: 'a mail to this contact is on its way: try again when it has arrived',
+    remedy: 'Try again after a minute.',
+  },
+  already_answered: {
+    status: [409],
+    error: 'this survey has been answered already',
+    remedy: 'Each link is answered once.',
+  },
+  name_taken: {
+    status: [409],
+    error: 'the organization has a tag named Enterprise already',
+    remedy: 'Use that tag, or another name.',
+  },
+  not_held: {
+    status: [409],
+    error: 'this response is not on hold',
+    remedy: 'Nothing to do: the response counts.',
+  },
+  replay_under_way: {
+    status: [409],
+    error: 'a replay of this webhook is under way: try again in a moment',
+    remedy: 'Try again after `Retry-After`.',
+  },
+  idempotency_key_running: {
+    status: [409],
+    error: 'a request with this Idempotency-Key is still running, try again',
+    remedy: 'Try again after `Retry-After`, with the same key.',
+  },
+  idempotency_answer_not_stored: {
+    status: [409],
+    error:
+      'a request with this Idempotency-Key has run and was answered with 200, but its answer was too large to be stored',
+    remedy: 'Read what the request made. Do not send it again.',
+  },
+  erased: {
+    status: [409, 410],
+    error: 'the person of this address was erased: an owner can allow it again',
+    remedy: 'Leave the person out, or have an owner allow the address again.',
+  },
+  precondition_failed: {
+    status: [412],
+    error:
+      'this was changed after it was read: read it again, and send the change with its new ETag',
+    remedy: 'Read the resource again, and repeat the change with its new ETag.',
+  },
+  body_too_large: {
+    status: [413],
+    error: 'the body is larger than 1048576 bytes',
+    remedy: 'Split the request. Files of contacts go through the app or the command line.',
+  },
+  too_large: {
+    status: [413],
+    error: 'the chunk extensions of the request are too large',
+    remedy: 'Send chunks without extensions.',
+  },
+  search_too_slow: {
+    status: [422],
+    error:
+      'the search took longer than 10 seconds: search for more letters, or in a shorter range of dates',
+    remedy: 'Search for more letters, or in a shorter range of dates.',
+  },
+  idempotency_key_reused: {
+    status: [422],
+    error: 'this Idempotency-Key was used for another request',
+    remedy: 'Use a new key for each request.',
+  },
+  rate_limited: {
+    status: [429],
+    error: 'rate limit exceeded: max 100 requests per minute',
+    remedy: 'Try again after `Retry-After`.',
+  },
+  too_many_test_mails: {
+    status: [429],
+    error: 'an organization can send 20 test mails an hour',
+    remedy: 'Try again after `Retry-After`.',
+  },
+  headers_too_large: {
+    status: [431],
+    error: 'the headers of the request are too large',
+    remedy: 'Send at most 16 KiB of headers.',
+  },
+  internal: {
+    status: [500],
+    error: 'internal error',
+    remedy: 'Give the operator the request_id: the log has the cause.',
+  },
+  unavailable: {
+    status: [503],
+    error: 'too many messages wait to be read: hand this one in again later',
+    remedy: 'Try again after `Retry-After`.',
+  },
+  database_unavailable: {
+    status: [503],
+    error: 'the database cannot be reached right now, try again shortly',
+    remedy: 'Try again after `Retry-After`.',
+  },
+  database_full: {
+    status: [503],
+    error:
+      'the disk of the database is full, so nothing was stored; try again when its operator has made room',
+    remedy: 'Tell the operator. Reads continue.',
+  },
+  too_busy: {
+    status: [503],
+    error: 'too many requests of this organization wait, try again shortly',
+    remedy: 'Try again after `Retry-After`. Nothing was done.',
+  },
+  starting: {
+    status: [503],
+    error: 'the service is starting, try again shortly',
+    remedy: 'Try again after `Retry-After`.',
+  },
+} as const satisfies Readonly<Record<string, CodeRow>>;
+
+export type ErrorCode = keyof typeof errorCodes;

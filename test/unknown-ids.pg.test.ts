@@ -137,3 +137,25 @@ for (const { method, path, body } of operations) {
 test('all of that has changed nothing of the other organization', async () => {
   assert.deepEqual(await rowsOfOther(), before);
 });
+
+test('a path beside an id is 405 for the methods of the id', async () => {
+  const { paths } = apiDocument(testSettings);
+  const pairs = Object.keys(paths).flatMap((path) =>
+    Object.keys(paths)
+      .filter((template) => template === path.replace(/[^/]+$/, '{id}'))
+      .map((template) => ({ path, template })),
+  );
+  const beside = pairs.filter(({ path, template }) => path !== template);
+  assert.deepEqual(
+    beside.map(({ path }) => path),
+    ['/api/v1/contacts/export', '/api/v1/responses/export', '/api/webhooks/events'],
+  );
+  for (const { path, template } of beside) {
+    for (const method of Object.keys(paths[template]!)) {
+      if (method in paths[path]!) continue;
+      const answer = await app.request(path, { method: method.toUpperCase(), headers: own.write });
+      assert.equal(answer.status, 405, `${method} ${path}`);
+      assert.equal(answer.headers.get('Allow'), 'GET, HEAD, OPTIONS');
+    }
+  }
+});

@@ -141,7 +141,7 @@ function compareAlike({ before, after }: Pair, about: About): string[] {
           { ...about, at: `${at}[]` },
         )
       : []),
-    ...lostValues({ before, after }).map((value) => `${at} lost the value ${value}`),
+    ...lostValues({ before, after }, about.side).map((value) => `${at} lost the value ${value}`),
     ...(before.format && before.format !== after.format ? [`${at} lost its format`] : []),
     ...(about.side === 'taken' ? narrowed({ before, after }).map((what) => `${at}: ${what}`) : []),
   ];
@@ -168,9 +168,11 @@ function compareFields({ before, after }: Pair, about: About): string[] {
 
 const valuesOf = (schema: Schema) => ('const' in schema ? [schema.const] : schema.enum);
 
-function lostValues({ before, after }: Pair): unknown[] {
+/** What we take loses any value when it becomes a choice; what we give only says which values it has. */
+function lostValues({ before, after }: Pair, side: Side): unknown[] {
   const now = valuesOf(after);
-  return now ? (valuesOf(before) ?? ['anything']).filter((value) => !now.includes(value)) : [];
+  const any = side === 'taken' ? ['anything'] : [];
+  return now ? (valuesOf(before) ?? any).filter((value) => !now.includes(value)) : [];
 }
 
 /** A limit on what we take that is new or tighter. */

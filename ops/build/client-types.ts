@@ -20,6 +20,7 @@ type Parameter = {
   required?: boolean;
   description?: string;
   schema: Schema;
+  explode?: boolean;
 };
 type Content = { content?: Record<string, { schema: Schema }> };
 type Operation = {
@@ -90,6 +91,8 @@ function inputOf({ parameters = [], requestBody }: Operation): string {
   const given = parameters
     .filter(({ in: place }) => place === 'query' || place === 'path')
     .map((parameter) => {
+      if (parameter.explode)
+        return `${comment(parameter)}[name: \`${parameter.name}.\${string}\`]: string | undefined;`;
       const optional = parameter.required ? '' : '?';
       return `${comment(parameter)}${key(parameter.name)}${optional}: ${typeOf(parameter.schema)};`;
     });

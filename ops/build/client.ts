@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
+import { withoutReferences } from '../../src/lib/openapi/references.ts';
 import { type ClientDocument, clientOperations, clientTypes } from './client-types.ts';
 
 /** The client for TypeScript as an npm package: dist/askback-client-VERSION.tgz, made from ops/openapi.json. */
@@ -17,7 +18,9 @@ const entry = ['client', 'types', 'webhook']
 rmSync(work, { recursive: true, force: true });
 mkdirSync(join(work, 'source'), { recursive: true });
 for (const name of modules) copyFileSync(join(source, name), join(work, 'source', name));
-const document = JSON.parse(readFileSync('ops/openapi.json', 'utf8')) as ClientDocument;
+const document: ClientDocument = withoutReferences(
+  JSON.parse(readFileSync('ops/openapi.json', 'utf8')),
+);
 writeFileSync(join(work, 'source/types.ts'), clientTypes(document));
 writeFileSync(join(work, 'source/operations.ts'), clientOperations(document));
 writeFileSync(join(work, 'source/askback.ts'), entry);

@@ -129,9 +129,7 @@ const act = (word: 'pause' | 'resume' | 'stop', summary: string, about: string):
   about,
   permission: 'write',
   answer: { status: 200, about: 'the campaign as it stands now', schema: One(Campaign) },
-  refusals: {
-    409: { about: 'the campaign is over (`campaign_over`), or the same repeat still runs' },
-  },
+  refusals: { 409: ['campaign_over'] },
 });
 
 const maxNameLength = 200;
@@ -255,6 +253,7 @@ export const campaignSection: ApiSection = {
   about:
     'A survey mailed to all of its contacts that are still to be asked: at a time, at a pace, and to be paused or stopped on the way.',
   schemas: { Campaign, CampaignResult: CampaignResultItem },
+  bodies: { NewCampaign: CampaignInput },
   operations: [
     {
       id: 'createCampaign',
@@ -269,13 +268,8 @@ export const campaignSection: ApiSection = {
       body: CampaignInput,
       bodyOptional: true,
       answer: { status: 202, about: 'the campaign', schema: One(Campaign) },
-      refusals: {
-        400: { about: 'the survey is a draft or closed, or a field is not of its form' },
-        403: {
-          about: 'the monthly send limit would be exceeded, and nothing was sent',
-          schema: v.union([Failure, SendLimitExceeded]),
-        },
-      },
+      refusals: { 400: ['survey_draft', 'survey_closed'], 403: ['SEND_LIMIT_EXCEEDED'] },
+      refusalSchemas: { 403: v.union([Failure, SendLimitExceeded]) },
       also: { status: 200, about: 'what a dry run found', schema: One(TriedCampaign) },
     },
     {

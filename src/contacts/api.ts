@@ -42,6 +42,7 @@ export function contactRoutes(tools: ReplicaTools) {
       return c.json({ data: contact }, 201);
     })
 
+    .all('/export', (c) => c.notFound()) // never `/:id`: the answer names the methods it has
     .delete('/:id', async (c) => {
       const by = requireWrite(c.var.key);
       await deleteContact({ db }, by, idParam(c, 'contact'));
@@ -120,6 +121,7 @@ export const contactSection: ApiSection = {
   name: 'Contacts',
   about: 'The people a survey is for; one row for each address of a survey, whatever its case.',
   schemas: { ContactItem, Contact },
+  bodies: { NewContact: ContactInput },
   operations: [
     {
       id: 'listContacts',
@@ -142,10 +144,8 @@ export const contactSection: ApiSection = {
       permission: 'write',
       body: ContactInput,
       answer: { status: 201, about: 'the contact, added or updated', schema: One(Contact) },
-      refusals: {
-        404: { about: 'the survey is not in the organization' },
-        409: { about: 'the person of this address was erased (`erased`)' },
-      },
+      notFound: 'survey',
+      refusals: { 400: ['survey_closed'], 409: ['erased'] },
     },
     {
       id: 'exportContacts',
@@ -167,7 +167,7 @@ export const contactSection: ApiSection = {
         'surveys stays as it is.',
       permission: 'write',
       answer: { status: 204, about: 'it is gone' },
-      refusals: { 409: { about: 'a mail to it is on its way (`contact_in_flight`)' } },
+      refusals: { 409: ['contact_in_flight'] },
     },
   ],
 };

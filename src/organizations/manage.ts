@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type Actor, changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
+import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { isLanguage, isTimeZone } from '../lib/validation/parse.ts';
 import { isLongerThan } from '../limits.ts';
 import { readLogo, replaceLogo } from './logo.ts';
@@ -41,13 +42,14 @@ export type OrganizationChange = OrganizationSettings & {
 export async function changeOrganization(
   db: Db,
   writer: Writer,
-  { logo: file, ...change }: OrganizationChange,
+  { logo: file, ifMatch, ...change }: OrganizationChange & { ifMatch?: IfMatch },
 ): Promise<OrganizationRow> {
   const { orgId } = writer;
   const logo = file ? readLogo(file) : file;
   return await inTransaction(db, async (tx) => {
     const before = await lockOrganization(tx, orgId);
     if (!before) throw notFound('organization');
+    refuseOtherVersion(versionOfOrganization(before), ifMatch);
     const { slug, ...settings } = differing(before, change);
     await refuseUnknownZone(tx, settings);
     if (slug !== undefined) await rename(tx, orgId, slug);
@@ -61,6 +63,9 @@ export async function changeOrganization(
     return await getOrganization(tx, orgId);
   });
 }
+
+export const versionOfOrganization = ({ updated_at, ...organization }: OrganizationRow) =>
+  versionOf(organization, Object.keys(organization) as (keyof typeof organization)[]);
 
 type TextChange = Omit<OrganizationChange, 'logo'>;
 

@@ -147,7 +147,7 @@ export const peopleSection: ApiSection = {
         'answered, where that was delivered, and whether it unsubscribed or bounced, and was allowed again. Oldest first.',
       permission: 'read',
       answer: { status: 200, about: 'all of it', schema: One(Person) },
-      refusals: { 404: { about: 'nothing is known of this address' } },
+      notFound: 'person',
     },
     {
       id: 'erasePerson',
@@ -162,7 +162,7 @@ export const peopleSection: ApiSection = {
       permission: 'write',
       query: EraseQuery,
       answer: { status: 200, about: 'the receipt', schema: One(Erasure) },
-      refusals: { 404: { about: 'nothing is known of this address, and it was not erased' } },
+      notFound: 'person',
     },
     {
       id: 'listErasures',

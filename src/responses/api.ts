@@ -26,7 +26,6 @@ import { releaseResponse } from './release.ts';
 import { type HeldTally, rollUp } from './rules.ts';
 import {
   AnswerBody,
-  aboutProperties,
   FollowUpInput,
   GivenAnswer,
   NoteInput,
@@ -35,6 +34,7 @@ import {
   NpsQuery,
   NpsTrend,
   NpsTrendRow,
+  propertyFilter,
   Response,
   ResponseExportQuery,
   ResponseNote,
@@ -125,27 +125,19 @@ export const responseSection: ApiSection = {
   name: 'Responses',
   about: 'What people answered, and the score it comes to.',
   schemas: { Response, ResponseNote, Nps, NpsTrendRow },
+  bodies: { ResponseChange: FollowUpInput, ResponseTags: TagsInput, NewNote: NoteInput },
   operations: [
     {
       id: 'listResponses',
       method: 'get',
       path,
       summary: 'List responses, newest first',
-      about: `All filters apply together. A survey of another organization leaves nothing. ${aboutProperties}`,
+      about: 'All filters apply together. A survey of another organization leaves nothing.',
       permission: 'read',
       query: ResponseQuery,
+      openQuery: propertyFilter,
       answer: { status: 200, about: 'a page of them', schema: List(Response) },
-      refusals: {
-        422: {
-          about:
-            'a search took longer than 10 seconds (`search_too_slow`): search for more letters, or in a shorter range',
-          example: {
-            error:
-              'the search took longer than 10 seconds: search for more letters, or in a shorter range of dates',
-            code: 'search_too_slow',
-          },
-        },
-      },
+      refusals: { 422: ['search_too_slow'] },
     },
     {
       id: 'getResponse',
@@ -161,9 +153,10 @@ export const responseSection: ApiSection = {
       method: 'get',
       path: `${path}/export`,
       summary: 'Export responses as a file',
-      about: `Everything that the filters of the list leave, newest first. ${aboutCsv} ${aboutProperties}`,
+      about: `Everything that the filters of the list leave, newest first. ${aboutCsv}`,
       permission: 'read',
       query: ResponseExportQuery,
+      openQuery: propertyFilter,
       answer: { status: 200, about: 'the file, as long as it is', files: exportTypes },
     },
     {
@@ -175,7 +168,7 @@ export const responseSection: ApiSection = {
       permission: 'write',
       body: FollowUpInput,
       answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
-      refusals: { 400: { about: 'the owner is no member of the organization (`unknown_member`)' } },
+      refusals: { 400: ['unknown_member'] },
     },
     {
       id: 'setResponseTags',
@@ -186,7 +179,7 @@ export const responseSection: ApiSection = {
       permission: 'write',
       body: TagsInput,
       answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
-      refusals: { 400: { about: 'one of them is no tag of the organization (`unknown_tag`)' } },
+      refusals: { 400: ['unknown_tag'] },
     },
     {
       id: 'addResponseNote',
@@ -197,6 +190,7 @@ export const responseSection: ApiSection = {
       permission: 'write',
       body: NoteInput,
       answer: { status: 201, about: 'the note', schema: One(ResponseNote) },
+      refusals: { 400: ['too_many_notes'] },
     },
     {
       id: 'releaseResponse',
@@ -206,7 +200,7 @@ export const responseSection: ApiSection = {
       about: 'From now on it is like any other: it counts, and its events are delivered.',
       permission: 'write',
       answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
-      refusals: { 409: { about: 'it is not held (`not_held`)' } },
+      refusals: { 409: ['not_held'] },
     },
     {
       id: 'deleteResponse',
@@ -225,10 +219,10 @@ export const responseSection: ApiSection = {
       summary: 'Roll responses up to a Net Promoter Score',
       about:
         'The share of promoters minus the share of detractors, from -100 to 100, of all responses that the filters ' +
-        'leave. Other scales count too: by the category that a score has on the scale of its survey. ' +
-        aboutProperties,
+        'leave. Other scales count too: by the category that a score has on the scale of its survey.',
       permission: 'read',
       query: NpsQuery,
+      openQuery: propertyFilter,
       answer: {
         status: 200,
         about: 'the score, and what it is made of',
@@ -242,11 +236,12 @@ export const responseSection: ApiSection = {
       summary: 'The Net Promoter Score by day, week or month',
       about:
         'The fields of the rollup for each day, week or month of the range, also for those without answers. ' +
-        'The first and the last row count only what is in the range. At most 1,100 rows. ' +
-        aboutProperties,
+        'The first and the last row count only what is in the range. At most 1,100 rows.',
       permission: 'read',
       query: TrendQuery,
+      openQuery: propertyFilter,
       answer: { status: 200, about: 'a row for each, oldest first', schema: NpsTrend },
+      refusals: { 400: ['too_many_rows'] },
     },
   ],
 };
@@ -256,9 +251,17 @@ const giving = {
   permission: 'none',
   body: AnswerBody,
   answer: { status: 201, about: 'the response that was recorded', schema: One(GivenAnswer) },
+  notFound: 'survey',
   refusals: {
-    400: { about: 'the survey is not open' },
-    409: { about: 'the survey was answered by this link already' },
+    400: [
+      'score_invalid',
+      'comment_invalid',
+      'comment_too_long',
+      'survey_draft',
+      'survey_closed',
+      'invalid_json',
+    ],
+    409: ['already_answered'],
   },
 } as const;
 
@@ -268,6 +271,7 @@ export const answeringSection: ApiSection = {
     'The links of a survey are pages for people. A POST with a JSON body, or with `Accept: application/json`, answers ' +
     'JSON instead, so that a program or a page of your own can give an answer. No key is needed: the link is the permission.',
   schemas: { GivenAnswer },
+  bodies: { Answer: AnswerBody },
   operations: [
     {
       ...giving,
@@ -297,6 +301,8 @@ type ChangeTools = { db: Db; excerpt: Excerpt };
 
 export const responseChanges = (tools: ChangeTools) =>
   new Hono<ApiEnv>()
+    .all('/export', (c) => c.notFound()) // never `/:id`: the answer names the methods it has
+
     .patch('/:id', async (c) => {
       const by = requireWrite(c.var.key);
       const id = idParam(c, 'response');

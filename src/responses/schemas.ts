@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ExportFormat } from '../lib/export/export.ts';
+import type { Parameter } from '../lib/openapi/openapi.ts';
 import { Count, described, Id, Moment, Page } from '../lib/paging/page.ts';
 import { BooleanParameter, isTimeZone, Uuid } from '../lib/validation/parse.ts';
 import { longestComment, longestNote, mostTags } from '../limits.ts';
@@ -305,6 +306,20 @@ export const NpsTrend = v.object({
   meta: v.object({ interval: v.picklist(trendIntervals), tz: v.string(), total: Count, ignored }),
 });
 
-export const aboutProperties =
-  '`property.NAME=value` limits to responses whose property NAME is that text, or has that JSON text. ' +
-  'It can be given several times.';
+/** A parameter for each property: OpenAPI declares them as the fields of one object. */
+export const propertyFilter: Parameter = {
+  name: 'property',
+  in: 'query',
+  required: false,
+  description:
+    '`property.NAME=value` limits to responses whose property NAME is that text, or has that JSON text. ' +
+    'Each property is a parameter of its own, and several apply together.',
+  style: 'form',
+  explode: true,
+  schema: {
+    type: 'object',
+    propertyNames: { type: 'string', pattern: '^property\\..' },
+    additionalProperties: { type: 'string' },
+  },
+  example: { 'property.plan': 'pro' },
+};

@@ -57,56 +57,50 @@ export const SendLimitExceeded = v.object({
   requested: v.pipe(v.number(), v.integer(), v.description('mails this request would have sent')),
 });
 
-export const sendSection = ({ maxContacts }: { maxContacts: number }): ApiSection => ({
-  name: 'Sending',
-  about: 'A survey is mailed to each address once, whatever happens.',
-  schemas: { SendResult: SendAnswer, SendLimitExceeded, ...suppressionSchemas },
-  operations: [
-    {
-      id: 'sendSurvey',
-      method: 'post',
-      path: '/api/v1/surveys/{id}/send',
-      summary: 'Send a survey to a list of contacts',
-      about:
-        'Answers when the outcome of every contact is known; nothing is left to poll for. A contact that was sent ' +
-        'this survey already is a `duplicate` and is not mailed again: repeating a request is safe.',
-      permission: 'write',
-      query: SendQuery,
-      body: SendBody(maxContacts),
-      answer: {
-        status: 200,
-        about: 'one result for every submitted contact, in their order',
-        schema: v.object({ data: SendAnswer }),
-      },
-      refusals: {
-        400: { about: 'contacts is missing or empty, or the survey is not open' },
-        403: {
-          about: 'the monthly send limit would be exceeded, and nothing was sent',
-          schema: v.union([Failure, SendLimitExceeded]),
+export function sendSection({ maxContacts }: { maxContacts: number }): ApiSection {
+  const body = SendBody(maxContacts);
+  return {
+    name: 'Sending',
+    about: 'A survey is mailed to each address once, whatever happens.',
+    schemas: { SendResult: SendAnswer, SendLimitExceeded, ...suppressionSchemas },
+    bodies: { SendRequest: body, NewTestMail: TestMailInput },
+    operations: [
+      {
+        id: 'sendSurvey',
+        method: 'post',
+        path: '/api/v1/surveys/{id}/send',
+        summary: 'Send a survey to a list of contacts',
+        about:
+          'Answers when the outcome of every contact is known; nothing is left to poll for. A contact that was sent ' +
+          'this survey already is a `duplicate` and is not mailed again: repeating a request is safe.',
+        permission: 'write',
+        query: SendQuery,
+        body,
+        answer: {
+          status: 200,
+          about: 'one result for every submitted contact, in their order',
+          schema: v.object({ data: SendAnswer }),
         },
+        refusals: { 400: ['survey_draft', 'survey_closed'], 403: ['SEND_LIMIT_EXCEEDED'] },
+        refusalSchemas: { 403: v.union([Failure, SendLimitExceeded]) },
       },
-    },
-    {
-      id: 'sendTestMail',
-      method: 'post',
-      path: '/api/v1/surveys/{id}/test-mail',
-      summary: "Send a survey's mail to one address, as a test",
-      about:
-        'The real mail with `[Test]` in its subject. It counts neither as a mail of the month nor as a contact, and ' +
-        'its links show the form and record nothing. A draft can be tested. At most 20 an hour and organization.',
-      permission: 'write',
-      body: TestMailInput,
-      answer: { status: 202, about: 'the test is on its way', schema: One(TestMail) },
-      refusals: {
-        400: { about: 'the address cannot be mailed, or the survey has no texts in the language' },
-        429: {
-          about: '20 tests were sent within the hour (`too_many_test_mails`), or the rate limit',
-        },
+      {
+        id: 'sendTestMail',
+        method: 'post',
+        path: '/api/v1/surveys/{id}/test-mail',
+        summary: "Send a survey's mail to one address, as a test",
+        about:
+          'The real mail with `[Test]` in its subject. It counts neither as a mail of the month nor as a contact, and ' +
+          'its links show the form and record nothing. A draft can be tested. At most 20 an hour and organization.',
+        permission: 'write',
+        body: TestMailInput,
+        answer: { status: 202, about: 'the test is on its way', schema: One(TestMail) },
+        refusals: { 429: ['too_many_test_mails'] },
       },
-    },
-    ...suppressionOperations,
-  ],
-});
+      ...suppressionOperations,
+    ],
+  };
+}
 
 /** What a contact should be, for the document. */
 const Submitted = v.pipe(

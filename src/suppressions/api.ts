@@ -110,7 +110,7 @@ export const suppressionOperations: readonly Operation[] = [
       'unsubscribe. Other rules that block mail to the address stay in force.',
     permission: 'write',
     answer: { status: 204, about: 'the address may be mailed again' },
-    refusals: { 403: { about: 'the recipient unsubscribed (`own_unsubscribe`)' } },
+    refusals: { 403: ['own_unsubscribe'] },
   },
   {
     id: 'takeBounce',

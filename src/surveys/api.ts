@@ -6,6 +6,7 @@ import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
+import { readIfMatch } from '../lib/http/version.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { List, One, Page, parsePage } from '../lib/paging/page.ts';
 import { idParam, parseWriteQuery } from '../lib/validation/parse.ts';
@@ -18,9 +19,17 @@ import {
   openSurvey,
   reopenByHand,
   shownSurvey,
+  versionOfSurvey,
 } from './lifecycle.ts';
 import { findSurvey, listSurveys, type SurveyRow, surveyJson } from './queries.ts';
-import { DeleteQuery, NewSurveyInput, Survey, SurveyChangeInput, SurveyItem } from './schemas.ts';
+import {
+  DeleteQuery,
+  NewSurveyInput,
+  Survey,
+  SurveyChangeInput,
+  SurveyItem,
+  surveyBodies,
+} from './schemas.ts';
 
 type SurveyTools = { db: Db; publicUrl: string };
 
@@ -38,7 +47,7 @@ export function surveyReads(tools: ReplicaTools & SurveyTools) {
       const row = JSON.parse(json) as SurveyRow;
       const [created_at, updated_at] = [new Date(row.created_at), new Date(row.updated_at)];
       const data = shownSurvey({ ...row, created_at, updated_at }, publicUrl);
-      return await answerRead(c, JSON.stringify({ data }));
+      return await answerRead(c, JSON.stringify({ data }), versionOfSurvey(row));
     });
 }
 
@@ -55,7 +64,7 @@ export const surveyRoutes = (tools: SurveyTools) =>
       const by = requireWrite(c.var.key);
       const id = idParam(c, 'survey');
       const change = await parseBody(c, SurveyChangeInput);
-      await changeSurvey(tools, by, { id, change });
+      await changeSurvey(tools, by, { id, change, ifMatch: readIfMatch(c) });
       return show(c, tools, { id });
     })
 
@@ -102,6 +111,7 @@ export const surveySection: ApiSection = {
   name: 'Surveys',
   about: 'A question, asked of a list of people.',
   schemas: { SurveyItem, Survey },
+  bodies: surveyBodies,
   operations: [
     {
       id: 'listSurveys',
@@ -142,15 +152,10 @@ export const surveySection: ApiSection = {
       summary: 'Change a survey',
       about: 'What is not given stays as it is. Pages and mails say the new texts from now on.',
       permission: 'write',
+      ifMatch: true,
       body: SurveyChangeInput,
       answer: { status: 200, about: 'the survey', schema: One(Survey) },
-      refusals: {
-        409: {
-          about:
-            'the survey has answers (`survey_has_answers`): its type and audience stay; it is completed ' +
-            '(`survey_completed`), or in use and no draft any more (`survey_in_use`)',
-        },
-      },
+      refusals: { 409: ['survey_has_answers', 'survey_completed', 'survey_in_use'] },
     },
     {
       id: 'deleteSurvey',
@@ -161,11 +166,7 @@ export const surveySection: ApiSection = {
       permission: 'write',
       query: DeleteQuery,
       answer: { status: 204, about: 'it is gone' },
-      refusals: {
-        409: {
-          about: 'the survey has answers, and `answers=delete` is not given (`survey_has_answers`)',
-        },
-      },
+      refusals: { 409: ['survey_has_answers'] },
     },
     {
       id: 'openSurvey',
@@ -175,7 +176,7 @@ export const surveySection: ApiSection = {
       about: 'From now on it can be sent and answered. A survey that is open stays so.',
       permission: 'write',
       answer: { status: 200, about: 'the survey', schema: One(Survey) },
-      refusals: { 409: { about: 'the survey is completed (`survey_completed`)' } },
+      refusals: { 409: ['survey_completed'] },
     },
     {
       id: 'closeSurvey',
@@ -195,7 +196,7 @@ export const surveySection: ApiSection = {
       about: 'However it completed. A survey that is active stays so.',
       permission: 'write',
       answer: { status: 200, about: 'the survey', schema: One(Survey) },
-      refusals: { 409: { about: 'the survey is a draft (`survey_draft`)' } },
+      refusals: { 409: ['survey_draft'] },
     },
     {
       id: 'copySurvey',

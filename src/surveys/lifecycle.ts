@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import * as v from 'valibot';
 import { changesOf, jobWriter, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql, violates } from '../lib/db/db.ts';
+import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import { getOrganization } from '../organizations/queries.ts';
 import { emitted } from '../signals.ts';
 import { averageScore, netPromoterScore, npsInterval } from '../survey-types.ts';
@@ -21,10 +23,18 @@ import {
   type ManagedSurvey,
   type OrgSurvey,
   type SurveyChanges,
+  type SurveyContent,
   type SurveyRow,
+  type SurveyStatus,
   updateSurvey,
 } from './queries.ts';
-import { type Embedding, embeddingOf, type NewSurveyWish, type SurveyChange } from './schemas.ts';
+import {
+  type Embedding,
+  embeddingOf,
+  type NewSurveyWish,
+  type SurveyChange,
+  SurveyChangeInput,
+} from './schemas.ts';
 import { checkContent, nameOfCopy } from './texts.ts';
 
 export async function copySurvey(
@@ -160,13 +170,14 @@ export async function deleteSurvey(
 export async function changeSurvey(
   { db }: { db: Db },
   { orgId, actor }: Writer,
-  { id, change }: { id: string; change: SurveyChange },
+  { id, change, ifMatch }: { id: string; change: SurveyChange; ifMatch?: IfMatch },
 ): Promise<ManagedSurvey> {
   const changes = withoutUndefined(change) as SurveyChanges;
   // A change of the scale waits for answers in flight; those after it are judged by the new one.
   const against = change.type || change.audience !== undefined ? 'answers' : 'changes';
   return await inTransaction(db, async (tx) => {
     const survey = await getOrgSurvey(tx, orgId, id, against);
+    refuseOtherVersion(versionOfSurvey(survey), ifMatch);
     await refuseWhenUsed(tx, survey, changes);
     checkContent({ ...survey, ...changes });
     if (Object.keys(changes).length === 0) return survey;
@@ -179,6 +190,10 @@ export async function changeSurvey(
     return changed;
   });
 }
+
+/** Its answers, and mails that were sent, change no version. */
+export const versionOfSurvey = (survey: SurveyContent & { status: SurveyStatus }) =>
+  versionOf(survey, v.keyof(SurveyChangeInput).options);
 
 export const withoutUndefined = (fields: object) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

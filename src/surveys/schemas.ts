@@ -176,12 +176,14 @@ const Filled = <const S extends v.GenericSchema<string, string>>(schema: S) =>
 
 const SubjectText = Filled(LineOfText(longestName));
 
+const ReminderInput = v.object({
+  after_days: Whole(1, 60),
+  subject: v.optional(v.nullable(SubjectText)),
+});
+
 const RemindersInput = described(
   v.pipe(
-    v.array(
-      v.object({ after_days: Whole(1, 60), subject: v.optional(v.nullable(SubjectText)) }),
-      'must be a list',
-    ),
+    v.array(ReminderInput, 'must be a list'),
     v.maxLength(mostReminders, `must be at most ${mostReminders}`),
     v.check(
       (reminders) => new Set(reminders.map((each) => each.after_days)).size === reminders.length,
@@ -325,9 +327,14 @@ const optionalTexts = {
   thanks: v.nullish(ThanksInput),
 };
 
+const TranslationInput = v.object({ question_text: QuestionText, ...optionalTexts });
+
 const TextsInput = described(
   v.pipe(
-    v.record(v.string(), v.object({ question_text: QuestionText, ...optionalTexts })),
+    v.record(v.string(), TranslationInput),
+    v.metadata({
+      propertyNames: { type: 'string', pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$' },
+    }),
     v.check((texts) => Object.keys(texts).every(isLanguage), 'must be by language tags such as de'),
     v.check(
       (texts) => Object.keys(texts).length <= mostLanguages,
@@ -385,6 +392,18 @@ export const SurveyChangeInput = v.object({
   status: described(v.optional(Status), 'draft only while nothing was sent or answered'),
   ...whatever,
 });
+
+/** By their names in the document of the API. */
+export const surveyBodies = {
+  NewSurvey: NewSurveyInput,
+  SurveyChange: SurveyChangeInput,
+  TranslationInput,
+  FollowUpInput,
+  ThanksInput,
+  ReminderInput,
+  SendWindowInput,
+  EmbedInput,
+};
 
 export type NewSurveyWish = v.InferOutput<typeof NewSurveyInput>;
 export type SurveyChange = v.InferOutput<typeof SurveyChangeInput>;

@@ -4,16 +4,22 @@ import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
+import { answerRead } from '../lib/http/read-answer.ts';
+import { readIfMatch } from '../lib/http/version.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { Count, described, Id, Moment, One } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
-import { changeTag, createTag, deleteTag, tagsJson } from './tags.ts';
+import { changeTag, createTag, deleteTag, getTag, tagsJson, versionOfTag } from './tags.ts';
 
 export function tagReads(tools: ReplicaTools) {
   const { answer } = createReader(tools);
-  return new Hono<ApiEnv>().get('/', (c) =>
-    answer(c, 'list', (orgId) => tagsJson(tools.db, orgId)),
-  );
+  return new Hono<ApiEnv>()
+    .get('/', (c) => answer(c, 'list', (orgId) => tagsJson(tools.db, orgId)))
+
+    .get('/:id', async (c) => {
+      const data = await getTag(tools.db, c.var.key.org_id, idParam(c, 'tag'));
+      return await answerRead(c, JSON.stringify({ data }), versionOfTag(data));
+    });
 }
 
 export const tagRoutes = ({ db }: { db: Db }) =>
@@ -27,7 +33,7 @@ export const tagRoutes = ({ db }: { db: Db }) =>
       const by = requireWrite(c.var.key);
       const id = idParam(c, 'tag');
       const change = await parseBody(c, TagChangeInput);
-      return c.json({ data: await changeTag(db, by, { id, ...change }) });
+      return c.json({ data: await changeTag(db, by, { id, ...change, ifMatch: readIfMatch(c) }) });
     })
 
     .delete('/:id', async (c) => {
@@ -65,6 +71,7 @@ export const tagSection: ApiSection = {
   name: 'Tags',
   about: 'Words with a color, to sort responses by.',
   schemas: { Tag },
+  bodies: { NewTag: NewTagInput, TagChange: TagChangeInput },
   operations: [
     {
       id: 'listTags',
@@ -84,7 +91,16 @@ export const tagSection: ApiSection = {
       permission: 'write',
       body: NewTagInput,
       answer: { status: 201, about: 'the tag', schema: One(Tag) },
-      refusals: { 409: { about: 'there is a tag of this name (`name_taken`)' } },
+      refusals: { 400: ['too_many_tags'], 409: ['name_taken'] },
+    },
+    {
+      id: 'getTag',
+      method: 'get',
+      path: '/api/v1/tags/{id}',
+      summary: 'Get a tag',
+      about: 'Its `ETag` goes into `If-Match` of a change.',
+      permission: 'read',
+      answer: { status: 200, about: 'the tag', schema: One(Tag) },
     },
     {
       id: 'changeTag',
@@ -93,9 +109,10 @@ export const tagSection: ApiSection = {
       summary: 'Change the name or the color of a tag',
       about: 'Responses that have the tag keep it.',
       permission: 'write',
+      ifMatch: true,
       body: TagChangeInput,
       answer: { status: 200, about: 'the tag as it is now', schema: One(Tag) },
-      refusals: { 409: { about: 'there is another tag of this name (`name_taken`)' } },
+      refusals: { 409: ['name_taken'] },
     },
     {
       id: 'deleteTag',

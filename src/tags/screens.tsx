@@ -1,6 +1,5 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound } from '../errors.ts';
 import { Color, Name } from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
 import { idParam } from '../lib/validation/parse.ts';
@@ -13,11 +12,22 @@ import {
   Field,
   type FormState,
   readForm,
+  readVersion,
   statusOf,
+  Version,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
-import { changeTag, createTag, defaultTagColor, deleteTag, listTags, type TagRow } from './tags.ts';
+import {
+  changeTag,
+  createTag,
+  defaultTagColor,
+  deleteTag,
+  getTag,
+  listTags,
+  type TagRow,
+  versionOfTag,
+} from './tags.ts';
 
 type TagScreenTools = { db: Db };
 
@@ -40,16 +50,21 @@ export const tagScreens = ({ db }: TagScreenTools) =>
 
     .get('/:id', async (c) => {
       requireRole(c, 'editor');
-      return showTag(c, await getTag(db, c), emptyForm());
+      return showTag(c, await tagOf(db, c), emptyForm());
     })
 
     .post('/:id', async (c) => {
       const editor = requireRole(c, 'editor');
-      const tag = await getTag(db, c);
+      const tag = await tagOf(db, c);
       const form = await readForm(c, TagFields);
       if (form.errors) return showTag(c, tag, form);
-      const changed = await attempt(c, refusedFields, () =>
-        changeTag(db, editor, { id: tag.id, ...form.values }),
+      const { id } = tag;
+      const ifMatch = await readVersion(c);
+      const changed = await attempt(
+        c,
+        refusedFields,
+        () => changeTag(db, editor, { id, ...form.values, ifMatch }),
+        storedTag(tag),
       );
       if ('errors' in changed) return showTag(c, tag, changed);
       return backToList(c, `The tag “${changed.name}” is saved.`);
@@ -57,7 +72,7 @@ export const tagScreens = ({ db }: TagScreenTools) =>
 
     .get('/:id/delete', async (c) => {
       requireRole(c, 'editor');
-      const { id, name } = await getTag(db, c);
+      const { id, name } = await tagOf(db, c);
       const list = settingPath(c.var.organization, 'tags');
       const title = `Delete the tag “${name}”`;
       const body = (
@@ -75,7 +90,7 @@ export const tagScreens = ({ db }: TagScreenTools) =>
 
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
-      const { name } = await deleteTag(db, editor, (await getTag(db, c)).id);
+      const { name } = await deleteTag(db, editor, (await tagOf(db, c)).id);
       return backToList(c, `The tag “${name}” is deleted.`);
     });
 
@@ -116,13 +131,13 @@ function backToList(c: Context<ScreenEnv>, text: string) {
   return redirectWith(c, settingPath(c.var.organization, 'tags'), text);
 }
 
-async function getTag(db: Db, c: Context<ScreenEnv>): Promise<TagRow> {
-  const id = idParam(c, 'tag');
-  const tags = await listTags(db, c.var.organization.id);
-  const tag = tags.find((each) => each.id === id);
-  if (!tag) throw notFound('tag');
-  return tag;
-}
+const tagOf = (db: Db, c: Context<ScreenEnv>) =>
+  getTag(db, c.var.organization.id, idParam(c, 'tag'));
+
+const storedTag = (tag: TagRow) => ({
+  version: versionOfTag(tag),
+  fields: { name: tag.name, color: tag.color.toLowerCase() }, // as browsers send a color
+});
 
 function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayChange: boolean }) {
   const acts = mayChange ? [{ head: 'Acts', hidden: true, number: true }] : [];
@@ -186,6 +201,7 @@ function TagForm({ form, action, button, tag, cancel }: TagFormProps) {
   return (
     <form method="post" action={action} class="fields narrow">
       <Mistakes form={form} />
+      <Version form={form} value={tag && versionOfTag(tag)} />
       <Field
         name="name"
         label="Name"

@@ -1,6 +1,7 @@
 import { type AuditedAct, changesOf, recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, one, type Part, type Sql, violates } from '../lib/db/db.ts';
+import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import type { OrgId } from '../limits.ts';
 
 /** Of tags that are made without one. */
@@ -46,20 +47,23 @@ type TagChange = { name?: string | undefined; color?: string | undefined };
 export async function changeTag(
   db: Db,
   writer: Writer,
-  { id, name, color }: TagChange & { id: string },
+  { id, name, color, ifMatch }: TagChange & { id: string; ifMatch?: IfMatch },
 ): Promise<TagRow> {
   return await inTransaction(db, async (tx) => {
+    const before = await getTag(tx, writer.orgId, id, { lock: true });
+    refuseOtherVersion(versionOfTag(before), ifMatch);
     const change = { name: name ?? null, color: color ?? null };
     const changed = await updateTag(tx, { orgId: writer.orgId, id }, change).catch(
       refuse(name ?? ''),
     );
-    if (!changed) throw notFound('tag');
-    const { before, ...tag } = changed;
-    const changes = changesOf(before, { name: tag.name, color: tag.color });
+    const changes = changesOf(
+      { name: before.name, color: before.color },
+      { name: changed.name, color: changed.color },
+    );
     if (Object.keys(changes).length > 0) {
-      await recordTag(tx, writer, { act: 'tag.changed', tag, details: { changes } });
+      await recordTag(tx, writer, { act: 'tag.changed', tag: changed, details: { changes } });
     }
-    return tag;
+    return changed;
   });
 }
 
@@ -138,24 +142,36 @@ async function findNamedTags(sql: Sql, orgId: string, names: readonly string[]) 
     ) t`;
 }
 
-type ChangedTag = TagRow & { before: { name: string; color: string } };
-
 async function updateTag(
   sql: Sql,
   { orgId, id }: { orgId: string; id: string },
   { name, color }: { name: string | null; color: string | null },
-): Promise<ChangedTag | undefined> {
-  const [row] = await sql<ChangedTag[]>`
-    update tags t
-    set name = coalesce(${name}, before.name), color = coalesce(${color}, before.color)
-    from (
-      select id, name, color from tags where org_id = ${orgId} and id = ${id} for no key update
-    ) before
-    where t.org_id = ${orgId} and t.id = before.id
-    returning t.id, t.name, t.color, t.created_at,
-              json_build_object('name', before.name, 'color', before.color) as before`;
-  return row;
+): Promise<TagRow> {
+  return one(
+    await sql<TagRow[]>`
+      update tags
+      set name = coalesce(${name}, name), color = coalesce(${color}, color)
+      where org_id = ${orgId} and id = ${id}
+      returning id, name, color, created_at`,
+  );
 }
+
+/** With `lock`, nobody else changes it until the caller's transaction ends. */
+export async function getTag(
+  sql: Sql,
+  orgId: string,
+  id: string,
+  { lock = false } = {},
+): Promise<TagRow> {
+  const [tag] = await sql<TagRow[]>`
+    select id, name, color, created_at
+    from tags
+    where org_id = ${orgId} and id = ${id} ${lock ? sql`for no key update` : sql``}`;
+  if (!tag) throw notFound('tag');
+  return tag;
+}
+
+export const versionOfTag = (tag: TagRow) => versionOf(tag, ['name', 'color']);
 
 async function removeTag(sql: Sql, orgId: string, id: string): Promise<TagRow | undefined> {
   const [row] = await sql<TagRow[]>`

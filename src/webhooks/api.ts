@@ -4,6 +4,8 @@ import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { Moment } from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parseBody } from '../lib/http/body.ts';
+import { answerRead } from '../lib/http/read-answer.ts';
+import { readIfMatch } from '../lib/http/version.ts';
 import type { ApiSection, Operation } from '../lib/openapi/openapi.ts';
 import { idParam, Uuid } from '../lib/validation/parse.ts';
 import type { DeliverTools } from './deliver.ts';
@@ -16,6 +18,7 @@ import {
   removeWebhook,
   renewSecret,
   testWebhook,
+  versionOfWebhook,
   WebhookChange,
 } from './manage.ts';
 import { getWebhook, listWebhooks } from './queries.ts';
@@ -38,15 +41,18 @@ export const webhookRoutes = (tools: WebhookTools) =>
     .get('/events', (c) => c.json({ events: eventTypes }))
     .all('/events', (c) => c.notFound()) // never `/:id`: the answer names the methods it has
 
-    .get('/:id', async (c) =>
-      c.json(await getWebhook(tools, c.var.key.org_id, idParam(c, 'webhook'))),
-    )
+    .get('/:id', async (c) => {
+      const webhook = await getWebhook(tools, c.var.key.org_id, idParam(c, 'webhook'));
+      return await answerRead(c, JSON.stringify(webhook), versionOfWebhook(webhook));
+    })
 
     .put('/:id', async (c) => {
       const key = requireWrite(c.var.key);
       const webhookId = idParam(c, 'webhook');
       const change = await parseBody(c, WebhookChange, { optional: true });
-      return c.json(await changeWebhook(tools, key, { ...change, id: webhookId }));
+      return c.json(
+        await changeWebhook(tools, key, { ...change, id: webhookId, ifMatch: readIfMatch(c) }),
+      );
     })
 
     .delete('/:id', async (c) => {
@@ -102,10 +108,7 @@ const types = eventTypes.map(({ type }) => type);
 const Events = v.object({
   events: v.array(v.object({ type: v.picklist(types), description: v.string() })),
 });
-const whenCopying = {
-  400: { about: 'the webhook is switched off' },
-  409: { about: 'a replay of the webhook is under way' },
-};
+const whenCopying = { 400: ['webhook_inactive'], 409: ['replay_under_way'] } as const;
 
 const Time = v.pipe(v.string(), v.isoTimestamp());
 
@@ -203,7 +206,7 @@ const operations: Operation[] = [
       about: 'the webhook, with the secret that its deliveries are signed with',
       schema: WebhookWithSecret,
     },
-    refusals: { 403: { about: 'org_id is not the organization of the key' } },
+    refusals: { 400: ['forbidden_url', 'too_many_webhooks'] },
   },
   {
     id: 'listWebhookEvents',
@@ -231,9 +234,11 @@ const operations: Operation[] = [
     summary: 'Change a webhook, or switch it on again',
     about: '`{"active": true}` switches a deactivated webhook on and sets its failure_count to 0.',
     permission: 'write',
+    ifMatch: true,
     body: WebhookChange,
     bodyOptional: true,
     answer: { status: 200, about: 'the webhook as it is now', schema: Webhook },
+    refusals: { 400: ['forbidden_url'] },
   },
   {
     id: 'deleteWebhook',
@@ -283,10 +288,8 @@ const operations: Operation[] = [
     about: 'A test that is delivered again stays one: it is not retried and changes no count.',
     permission: 'write',
     answer: { status: 202, about: 'on its way', schema: v.object({ redelivered: v.number() }) },
-    refusals: {
-      ...whenCopying,
-      410: { about: 'the person whose words this delivery carried was erased (`erased`)' },
-    },
+    refusals: { ...whenCopying, 410: ['erased'] },
+    sentences: { 410: 'the person whose words this delivery carried was erased' },
   },
   {
     id: 'replayWebhook',
@@ -309,5 +312,6 @@ export const webhookSection: ApiSection = {
   name: 'Webhooks',
   about: 'Subscriptions to events, and the outcomes of their deliveries.',
   schemas: { Webhook, WebhookWithSecret, Delivery, WebhookTested: TestResult },
+  bodies: { NewWebhook, WebhookChange, Replay },
   operations,
 };

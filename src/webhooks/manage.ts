@@ -6,6 +6,7 @@ import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
+import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import type { Log } from '../lib/log/log.ts';
 import { isPlainLine } from '../lib/validation/parse.ts';
 import { attempted } from '../signals.ts';
@@ -116,13 +117,14 @@ export async function createWebhook(
 export async function changeWebhook(
   tools: ManageTools,
   writer: Writer,
-  { id, ...wanted }: Change & { id: string },
+  { id, ifMatch, ...wanted }: Change & { id: string; ifMatch?: IfMatch },
 ) {
   const { orgId } = writer;
   if (wanted.url !== undefined) await refuseTarget(tools, wanted.url);
   return await inTransaction(tools.db, async (tx) => {
     await tx`select from webhooks where org_id = ${orgId} and id = ${id} for no key update`;
     const before = await getWebhook({ db: tx }, orgId, id);
+    refuseOtherVersion(versionOfWebhook(before), ifMatch);
     const change = differing(before, wanted);
     if (Object.keys(change).length === 0) return before;
     const webhook = await updateWebhook(tx, orgId, id, change);
@@ -140,6 +142,10 @@ export async function changeWebhook(
     return webhook;
   });
 }
+
+/** Its deliveries change no version. */
+export const versionOfWebhook = (webhook: WebhookRow) =>
+  versionOf(webhook, v.keyof(WebhookChange).options);
 
 /** The wanted fields that differ. Switching on a webhook that fails ends its run of failures. */
 function differing(before: WebhookRow, wanted: Change): Change {

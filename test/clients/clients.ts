@@ -103,6 +103,7 @@ async function calls(program: string, words: string[], folder: string) {
     score: 9,
     comments: ['Setup took five minutes.'],
     promoters: 1,
+    promoters_on_plan: 0,
   });
 }
 

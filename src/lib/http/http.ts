@@ -46,6 +46,7 @@ export const statusOf = {
   method_not_allowed: 405,
   conflict: 409,
   gone: 410,
+  precondition_failed: 412,
   too_large: 413,
   unprocessable: 422,
   rate_limited: 429,

@@ -10,9 +10,12 @@ const compressed = promisify(gzip);
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Answers a read with finished JSON: with an ETag, a link to the next page of a list, and gzip if the caller takes it. */
-export async function answerRead(c: Context, json: string): Promise<Response> {
-  const tag = tagOf(json);
+/**
+ * Answers a read with finished JSON: with an ETag, a link to the next page of a list, and gzip if the caller takes it.
+ * The ETag begins with the version, if there is one.
+ */
+export async function answerRead(c: Context, json: string, version?: string): Promise<Response> {
+  const tag = tagOf(json, version);
   const next = nextPage(json);
   const headers: Record<string, string> = {
     ETag: tag,
@@ -57,7 +60,8 @@ export function renderedOnce(headers: Headers, render: () => string | Promise<st
 }
 
 /** Weak, because it is the same for both encodings. */
-const tagOf = (text: string) => `W/"${hash('sha1', text, 'base64url')}"`;
+const tagOf = (text: string, version?: string) =>
+  `W/"${version ? `${version}.` : ''}${hash('sha1', text, 'base64url')}"`;
 
 function has(asked: string | undefined, tag: string): boolean {
   if (asked === undefined) return false;

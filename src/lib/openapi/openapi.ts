@@ -1,4 +1,5 @@
 import type * as v from 'valibot';
+import type { ErrorCode } from '../../errors.ts';
 import {
   describeOperation,
   Failure,
@@ -34,12 +35,14 @@ export type Document = ReturnType<typeof describeApi>;
 /** The whole API as one OpenAPI 3.1 document. */
 export function describeApi({ info, sections, messages, messageHeaders, examples }: Api) {
   const named: Named = { Error: Failure, ...Object.assign({}, ...sections.map((s) => s.schemas)) };
+  const bodies: Named = Object.assign({}, ...sections.map((s) => s.bodies));
   const paths: Record<string, Record<string, Described>> = {};
   for (const section of sections) {
     for (const operation of section.operations) {
       const described = describeOperation(operation, {
         section: section.name,
         named,
+        bodies,
         example: examples[operation.id] ?? {},
       });
       paths[operation.path] = { ...paths[operation.path], [operation.method]: described };
@@ -95,7 +98,7 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
         bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as a bearer token.' },
       },
       headers,
-      schemas: namedSchemas(named),
+      schemas: { ...namedSchemas(named, 'output'), ...namedSchemas(bodies, 'input') },
     },
   };
 }
@@ -140,7 +143,9 @@ export type Parameter = {
   required: boolean;
   description?: string;
   schema: Schema;
-  example?: string;
+  style?: 'form';
+  explode?: boolean;
+  example?: unknown;
 };
 /** By media type. */
 export type Content = Record<string, { schema: Schema; example?: unknown }>;
@@ -169,7 +174,9 @@ export type Described = {
 export type ApiSection = {
   name: string;
   about: string;
+  /** By their names in the document: what is answered, and what bodies are made of. */
   schemas: Named;
+  bodies?: Named;
   operations: readonly Operation[];
 };
 
@@ -183,6 +190,10 @@ export type Operation = {
   /** Parameters in the path that are no UUIDs. */
   parameters?: Readonly<Record<string, { about: string; schema: Schema }>>;
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;
+  /** Parameters whose names callers choose. */
+  openQuery?: Parameter;
+  /** Takes `If-Match`. */
+  ifMatch?: boolean;
   body?: v.GenericSchema;
   bodyOptional?: boolean;
   /** Describes a body that is a mail message and not JSON. */
@@ -190,7 +201,14 @@ export type Operation = {
   answer: DescribedSuccess;
   /** Another answer of success, such as that of a dry run. */
   also?: DescribedSuccess;
-  refusals?: Readonly<Record<number, DescribedRefusal>>;
+  /** What is not found: by default what the path names. */
+  notFound?: string;
+  /** Codes by their status, in addition to those that follow from the form of the operation. */
+  refusals?: Readonly<Record<number, readonly ErrorCode[]>>;
+  /** The sentence of a refusal, where it is not that of its code. */
+  sentences?: Readonly<Record<number, string>>;
+  /** Bodies of refusals that have further fields. */
+  refusalSchemas?: Readonly<Record<number, v.GenericSchema>>;
 };
 
 export type DescribedSuccess = {
@@ -199,15 +217,6 @@ export type DescribedSuccess = {
   schema?: v.GenericSchema;
   /** An answer that is a file and no JSON: the media types that it may have. */
   files?: Readonly<Record<string, string>>;
-};
-
-export type DescribedRefusal = {
-  about: string;
-  schema?: v.GenericSchema;
-  /** Has no body. */
-  bare?: boolean;
-  /** The body, where the example of its status does not fit. */
-  example?: { error: string; code: string };
 };
 
 /** The values of an operation's path, request and answers. */

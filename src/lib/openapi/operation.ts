@@ -1,23 +1,24 @@
 import { type JsonSchema, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
 import * as v from 'valibot';
+import { type CodeRow, type ErrorCode, errorCodes } from '../../errors.ts';
+import { parse, parseQuery, type QuerySchema } from '../validation/parse.ts';
 import type {
   Content,
   Described,
   DescribedAnswer,
-  DescribedRefusal,
   DescribedSuccess,
   Example,
   Operation,
   Parameter,
 } from './openapi.ts';
 
-type Place = { section: string; named: Named; example: Example };
+type Place = { section: string; named: Named; bodies: Named; example: Example };
 
 /** One operation in OpenAPI, with everything that follows from its form. */
 export function describeOperation(
   operation: Operation,
-  { section, named, example }: Place,
+  { section, named, bodies, example }: Place,
 ): Described {
   const { id, method, summary, about, permission, body, bodyOptional = false } = operation;
   return {
@@ -29,12 +30,14 @@ export function describeOperation(
     parameters: [
       ...pathParameters(operation, example.path),
       ...queryParameters(operation.query, named),
+      ...(operation.openQuery ? [operation.openQuery] : []),
       ...(method === 'post' && permission !== 'none' ? [idempotencyKey] : []),
+      ...(operation.ifMatch ? [ifMatch] : []),
     ],
     ...(body && {
       requestBody: {
         required: !bodyOptional,
-        content: json(jsonSchema(body, 'input', named), example.body),
+        content: json(jsonSchema(body, 'input', bodies), example.body),
       },
     }),
     ...(operation.message && {
@@ -92,24 +95,100 @@ const onlyOf: Readonly<Record<string, string>> = {
   'Retry-After': 'none',
 };
 
+/** The answers that are no success, each with the sentence that the service has for this operation. */
 function refusals(operation: Operation, named: Named) {
-  const all = commonAnswers(operation);
-  for (const [status, { about, ...rest }] of Object.entries(operation.refusals ?? {})) {
-    const before = all[status];
-    all[status] = { about: before ? `${before.about}; ${about}` : about, ...rest };
-  }
+  const { method, permission, refusals: own = {}, refusalSchemas = {} } = operation;
+  const codes = codesByStatus(operation);
   const answers: Record<string, DescribedAnswer> = {};
-  for (const [status, { about, bare, example, schema = Failure }] of Object.entries(all)) {
-    const failure = { ...(example ?? failureExamples[status]), request_id: exampleRequestId };
+  if (permission !== 'none' && method === 'get') answers[304] = { description: notModified };
+  for (const [status, ofForm] of Object.entries(codes)) {
+    const ofOperation = own[Number(status)] ?? [];
+    const all = [...ofOperation, ...ofForm];
     answers[status] = {
-      description: about,
+      description: all.map(describeCode).join('; '),
       ...((status === '429' || status === '503') && {
         headers: { 'Retry-After': headerRef('Retry-After') },
       }),
-      ...(!bare && { content: json(jsonSchema(schema, 'output', named), failure) }),
+      content: json(
+        jsonSchema(refusalSchemas[Number(status)] ?? Failure, 'output', named),
+        exampleOf(operation, Number(status), all),
+      ),
     };
   }
   return answers;
+}
+
+/** The codes of errors that an operation may answer with. */
+function codesByStatus({ method, path, permission, body, message, ...operation }: Operation) {
+  const hasKey = permission !== 'none';
+  const codes: Record<number, ErrorCode[]> = {
+    400: body && hasKey ? ['invalid', 'invalid_json'] : ['invalid'],
+    429: ['rate_limited'],
+    500: ['internal'],
+    503: ['database_unavailable', 'database_full', 'too_busy'],
+  };
+  if (hasKey) codes[401] = ['unauthorized'];
+  if (permission === 'write') codes[403] = ['forbidden'];
+  if (path.includes('{') || operation.notFound) codes[404] = ['not_found'];
+  if (hasKey && method === 'post') {
+    codes[409] = ['idempotency_key_running', 'idempotency_answer_not_stored'];
+    codes[422] = ['idempotency_key_reused'];
+  }
+  if (operation.ifMatch) codes[412] = ['precondition_failed'];
+  if (body || method === 'post') codes[413] = ['body_too_large'];
+  for (const status of Object.keys(operation.refusals ?? {})) codes[Number(status)] ??= [];
+  return codes;
+}
+
+const notModified = 'Nothing has changed since the answer with this `ETag`.';
+
+const meanings: Partial<Record<ErrorCode, string>> = {
+  invalid: 'a field or parameter is missing or invalid',
+  not_found: 'there is none of this id in the organization',
+};
+
+const describeCode = (code: ErrorCode) =>
+  `${meanings[code] ?? errorCodes[code].error} (\`${code}\`)`;
+
+/** Of several errors, one that this operation alone has. */
+function exampleOf(operation: Operation, status: number, codes: readonly ErrorCode[]) {
+  const invalid = status === 400 ? sentenceOfInvalid(operation) : undefined;
+  const [first = 'internal', second] = codes;
+  const code = invalid ? 'invalid' : first === 'invalid' ? (second ?? 'invalid_text') : first;
+  const { error, details }: CodeRow = errorCodes[code];
+  const sentence = code === 'not_found' ? `${notFoundIn(operation)} not found` : invalid;
+  return {
+    error: operation.sentences?.[status] ?? sentence ?? error,
+    code,
+    ...details,
+    request_id: exampleRequestId,
+  };
+}
+
+/** `/surveys/{id}/send` finds no survey, `/people/{email}` no person. */
+function notFoundIn({ path, notFound }: Operation): string {
+  const [, plural = ''] = /([a-z]+)\/\{\w+\}(?!.*\{)/.exec(path) ?? [];
+  return notFound ?? plural.replace(/ies$/, 'y').replace(/s$/, '');
+}
+
+/** What the service says when the first field of the operation is missing or wrong. */
+function sentenceOfInvalid({ body, query, permission }: Operation): string | undefined {
+  if (permission === 'none') return undefined; // the link of a survey takes forms too, and has codes of its own
+  const namesIn = (schema?: object) =>
+    Object.keys((schema as QuerySchema | undefined)?.entries ?? {});
+  const mistakes = [
+    ...(body ? [() => parse(body, {})] : []),
+    ...namesIn(body).map((name) => () => parse(body!, { [name]: {} })),
+    ...namesIn(query).map((name) => () => parseQuery(query!, { [name]: ['?'] })),
+  ];
+  for (const mistake of mistakes) {
+    try {
+      mistake();
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+  return undefined;
 }
 
 const pathParameters = (
@@ -159,6 +238,16 @@ const idempotencyKey: Parameter = {
   schema: { type: 'string', pattern: '^[\\x21-\\x7E]{1,255}$' },
 };
 
+const ifMatch: Parameter = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description:
+    'The `ETag` of a GET: the change is refused with 412 when somebody else has changed the same since. Without it, ' +
+    'the last change wins.',
+  schema: { type: 'string', pattern: '^[\\x20-\\x7E]+$' },
+};
+
 export const json = (schema: Schema, example?: unknown): Content => ({
   'application/json': { schema, ...(example !== undefined && { example }) },
 });
@@ -168,7 +257,10 @@ const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
 export const Failure = v.pipe(
   v.object({
     error: v.pipe(v.string(), v.description('a sentence to act on')),
-    code: v.pipe(v.string(), v.description('a stable word for programs')),
+    code: v.pipe(
+      v.picklist(Object.keys(errorCodes)),
+      v.description('a stable word for programs; new ones may be added'),
+    ),
     request_id: v.pipe(v.string(), v.description('what X-Request-Id says, for asking about it')),
   }),
   v.description('Why a request was refused.'),
@@ -204,67 +296,7 @@ const paging: Readonly<Record<string, { about: string; schema: Schema }>> = {
   },
 };
 
-/** The example of a refusal, by its status; the description names the other codes of a status. */
-export const failureExamples: Readonly<Record<string, { error: string; code: string }>> = {
-  400: { error: 'limit: must be a whole number from 1', code: 'invalid' },
-  401: {
-    error:
-      'the API key is missing, unknown, revoked or expired: send one as Authorization: Bearer KEY, or as X-API-Key: KEY',
-    code: 'unauthorized',
-  },
-  403: { error: 'this API key has no write permission', code: 'forbidden' },
-  404: { error: 'contact not found', code: 'not_found' },
-  409: {
-    error: 'a request with this Idempotency-Key is still running, try again',
-    code: 'idempotency_key_running',
-  },
-  410: { error: 'the person whose words this delivery carried was erased', code: 'erased' },
-  413: { error: 'the body is larger than 1048576 bytes', code: 'body_too_large' },
-  422: {
-    error: 'this Idempotency-Key was used for another request',
-    code: 'idempotency_key_reused',
-  },
-  429: { error: 'rate limit exceeded: max 100 requests per minute', code: 'rate_limited' },
-  500: { error: 'internal error', code: 'internal' },
-  503: {
-    error: 'the database cannot be reached right now, try again shortly',
-    code: 'database_unavailable',
-  },
-};
-
 const exampleRequestId = '0b8f6a1e-7d3c-4c55-9f0a-2e4d6b8c1a37';
-
-const commonAbout: Readonly<Record<string, string>> = {
-  304: 'nothing has changed since the answer with this `ETag`',
-  400: 'a field or parameter is missing or invalid',
-  401: 'the API key is missing, unknown, revoked or expired',
-  403: 'the API key has no write permission',
-  404: 'not found in the organization',
-  409: 'a request with this Idempotency-Key is still running',
-  413: 'the body is larger than 1 MiB',
-  422: 'this Idempotency-Key was used for another request',
-  429: 'the rate limit was exceeded',
-  500: 'a fault of the service; says nothing of its cause',
-  503: 'the database cannot be reached right now',
-};
-
-/** The answers that follow from the form of an operation. */
-function commonAnswers({ method, path, permission, body }: Operation) {
-  const hasKey = permission !== 'none';
-  const statuses = [400, 429, 500, 503];
-  if (hasKey) statuses.push(401);
-  if (hasKey && method === 'get') statuses.push(304);
-  if (hasKey && method === 'post') statuses.push(409, 422);
-  if (permission === 'write') statuses.push(403);
-  if (path.includes('{')) statuses.push(404);
-  if (body || method === 'post') statuses.push(413);
-  const answers: Record<string, DescribedRefusal> = {};
-  for (const status of statuses) {
-    answers[status] = { about: commonAbout[status]!, ...(status === 304 && { bare: true }) };
-  }
-  if (answers[404] && !hasKey) answers[404].about = 'no such link';
-  return answers;
-}
 
 /** The part of JSON Schema (2020-12) that we read and write. */
 export type Schema = {
@@ -280,6 +312,7 @@ export type Schema = {
   examples?: unknown[];
   properties?: Record<string, Schema>;
   required?: string[];
+  propertyNames?: Schema;
   additionalProperties?: Schema | boolean;
   items?: Schema;
   anyOf?: Schema[];
@@ -308,8 +341,8 @@ export function jsonSchema(schema: GenericSchema, side: Side, named: Named): Sch
   return plain(converted);
 }
 
-export const namedSchemas = (named: Named): Record<string, Schema> =>
-  plain(toJsonSchemaDefs(named, config('output', named)));
+export const namedSchemas = (named: Named, side: Side): Record<string, Schema> =>
+  plain(toJsonSchemaDefs(named, config(side, named)));
 
 const addressOf = (name: string) => `#/components/schemas/${name}`;
 

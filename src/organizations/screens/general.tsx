@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Color, Email, Name, Whole } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
-import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
+import { type OwnerOf, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
@@ -12,12 +12,15 @@ import {
   type FormState,
   optionalText,
   readForm,
+  readVersion,
   Select,
+  type Stored,
   Submit,
   statusOf,
   Tick,
   TimeZoneSelect,
   ticked,
+  Version,
 } from '../../web/app/forms.tsx';
 import { Facts } from '../../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
@@ -33,6 +36,7 @@ import {
   retentions,
   Slug,
   TimeZone,
+  versionOfOrganization,
 } from '../manage.ts';
 import { getOrganization, type OrganizationRow } from '../queries.ts';
 
@@ -51,7 +55,13 @@ export const generalScreens = ({ db }: ScreenTools) =>
       const form = await readForm(c, GeneralSettings, { largest: maxForm });
       if (form.errors) return showGeneral(c, { db }, form);
       const change = await changeFrom(form.values);
-      const done = await attempt(c, refusedFields, () => changeOrganization(db, owner, change));
+      const ifMatch = await readVersion(c);
+      const done = await attempt(
+        c,
+        refusedFields,
+        () => changeOrganization(db, owner, { ...change, ifMatch }),
+        await findStored(db, owner, Object.keys(GeneralSettings.entries)),
+      );
       if ('errors' in done) return showGeneral(c, { db }, done);
       return redirectWith(c, settingPath(done, 'general'), 'The settings are saved.');
     });
@@ -75,6 +85,19 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = em
     </Part>
   );
   return renderSettings(c, { setting: 'general', body, status: statusOf(form) });
+}
+
+/** What is stored of the settings in a form, as its fields send them. */
+async function findStored(db: Db, { orgId }: OwnerOf, names: readonly string[]): Promise<Stored> {
+  const organization = await getOrganization(db, orgId);
+  const { color, ai_enabled } = organization;
+  const sent = {
+    ...organization,
+    color: color.toLowerCase(),
+    ai_enabled: ai_enabled ? 'on' : null,
+  };
+  const fields = Object.entries(sent).filter(([name]) => names.includes(name) && name !== 'logo');
+  return { version: versionOfOrganization(organization), fields: Object.fromEntries(fields) };
 }
 
 function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
@@ -105,7 +128,15 @@ export const textScreens = ({ db }: ScreenTools) =>
       const owner = requireRole(c, 'owner');
       const form = await readForm(c, DefaultTexts);
       if (form.errors) return showTexts(c, { db }, form);
-      await changeOrganization(db, owner, form.values as OrganizationChange);
+      const change = form.values as OrganizationChange;
+      const ifMatch = await readVersion(c);
+      const done = await attempt(
+        c,
+        refusedFields,
+        () => changeOrganization(db, owner, { ...change, ifMatch }),
+        await findStored(db, owner, Object.keys(DefaultTexts.entries)),
+      );
+      if ('errors' in done) return showTexts(c, { db }, done);
       return redirectWith(c, settingPath(c.var.organization, 'texts'), 'The texts are saved.');
     });
 
@@ -129,6 +160,7 @@ function TextsForm(props: SettingsFormProps) {
   return (
     <form method="post" action={props.action} class="fields measure">
       <Mistakes form={props.form} />
+      <Version form={props.form} value={versionOfOrganization(props.organization)} />
       <PostalAddress {...props} />
       <Field
         {...setting(props, 'mail_foot')}
@@ -163,6 +195,7 @@ function GeneralForm(props: SettingsFormProps) {
   return (
     <form method="post" action={props.action} enctype="multipart/form-data" class="fields measure">
       <Mistakes form={form} />
+      <Version form={form} value={versionOfOrganization(organization)} />
       <Field {...setting(props, 'name')} label="Name" maxlength={200} required />
       <Field
         {...setting(props, 'slug')}

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { type RefusalKind, toSentence } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { refusalIn } from '../../lib/http/http.ts';
+import { isOutdated } from '../../lib/http/version.ts';
 import { requestTestMail, testSent } from '../../sends/test-mail.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
@@ -11,15 +12,19 @@ import { Mistakes, Notice } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   Choice,
+  changedMeanwhile,
   emptyForm,
   Field,
   type FormState,
   readForm,
+  readVersion,
   Select,
+  type Stored,
   SubmitOrCancel,
   statusOf,
   Tick,
   TimeZoneSelect,
+  Version,
 } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { languageChoices, nameOfLanguage } from '../../web/language.ts';
@@ -30,7 +35,7 @@ import {
   SurveyFields,
   wishOf,
 } from '../form-fields.ts';
-import { changeSurvey, createSurvey } from '../lifecycle.ts';
+import { changeSurvey, createSurvey, versionOfSurvey } from '../lifecycle.ts';
 import { findLatestSender, findUse, type ManagedSurvey } from '../queries.ts';
 import { NewSurveyInput, SurveyChangeInput } from '../schemas.ts';
 import { surveyOf, surveysPath } from './parts.tsx';
@@ -77,6 +82,7 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
   if (fields['act'] === 'add-language') {
     return showForm(c, { survey, hasAnswers: answered, form: addLanguage(fields) });
   }
+  const ifMatch = await readVersion(c);
   const wish = wishOf(fields);
   const change = {
     ...wish,
@@ -86,7 +92,7 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
   if (survey && fields['act'] === 'test-mail') {
     const { email } = c.var.member;
     const language = [fields['preview.language'] ?? []].flat()[0];
-    const tested = await trySave(SurveyChangeInput, change, (content) =>
+    const tested = await trySave(c, SurveyChangeInput, change, (content) =>
       requestTestMail(tools, editor, { surveyId: survey.id, email, language, content }),
     );
     const { act: _act, ...typed } = fields;
@@ -95,18 +101,27 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
     return showForm(c, { survey, hasAnswers: answered, form, notice });
   }
   const outcome = survey
-    ? await trySave(SurveyChangeInput, change, (changes) =>
-        changeSurvey(tools, editor, { id: survey.id, change: changes }),
+    ? await trySave(
+        c,
+        SurveyChangeInput,
+        change,
+        (changes) => changeSurvey(tools, editor, { id: survey.id, change: changes, ifMatch }),
+        storedOf(survey, fields, answered),
       )
     : await trySave(
+        c,
         NewSurveyInput,
         { ...wish, status: fields['draft'] === undefined ? 'active' : 'draft' },
         (input) => createSurvey(tools, editor, input),
       );
   if (outcome.errors) {
+    const saved = outcome.typed && survey ? Object.keys(survey.texts) : [];
+    const languages = [fields['languages'] ?? [], saved].flat();
     const form = {
       typed: {
         ...fields,
+        ...outcome.typed,
+        languages: [...new Set(languages)],
         ...(survey && answered && { type: survey.type, audience: survey.audience ?? '' }),
       },
       errors: outcome.errors,
@@ -121,19 +136,24 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
   );
 }
 
-type SaveOutcome<T> = { saved: T; errors?: never } | { errors: FormState['errors']; saved?: never };
+type SaveOutcome<T> =
+  | { saved: T; errors?: never }
+  | (Pick<FormState, 'errors'> & Partial<FormState> & { saved?: never });
 
 /** Shows above the form what only all fields together get wrong. */
 async function trySave<const S extends v.GenericSchema, T>(
+  c: Context,
   schema: S,
   wish: unknown,
   save: (input: v.InferOutput<S>) => Promise<T>,
+  stored?: Stored,
 ): Promise<SaveOutcome<T>> {
   const result = v.safeParse(schema, wish);
   if (!result.success) return { errors: mistakesOf(result.issues) };
   try {
     return { saved: await save(result.output) };
   } catch (error) {
+    if (isOutdated(error) && stored) return await changedMeanwhile(c, stored);
     const refusal = refusalIn(error);
     if (!refusal || !shownInForm.has(refusal.kind)) throw error;
     return { errors: { '': toSentence(refusal.message) } };
@@ -141,6 +161,22 @@ async function trySave<const S extends v.GenericSchema, T>(
 }
 
 const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']);
+
+/** What is stored of the fields of the form; those that only one of the two versions has are empty in the other. */
+function storedOf(survey: ManagedSurvey, fields: FormState['typed'], answered: boolean): Stored {
+  const hours = Object.fromEntries(hourFields.map(({ name, value }) => [name, value]));
+  const stored: FormState['typed'] = { ...hours, ...fieldsOfSurvey(survey) };
+  const names = Object.keys({ ...stored, ...fields })
+    .filter((name) => surveyField.test(name))
+    .filter((name) => !answered || (name !== 'type' && name !== 'audience'));
+  return {
+    version: versionOfSurvey(survey),
+    fields: Object.fromEntries(names.map((name) => [name, stored[name]])),
+  };
+}
+
+const surveyField =
+  /^(name|question_text|type|audience|from_\w+|reply_to|language|subject|intro|ask_after_days|(follow_up|thanks|texts|reminders|send_window|embed)\b.*)$/;
 
 /** The form with room for the texts of one more language; nothing is saved. */
 function addLanguage(fields: FormState['typed']): FormState {
@@ -173,7 +209,7 @@ function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: S
           action={survey ? `${here}/edit` : surveys}
           cancel={here}
           surveys={surveys}
-          existing={survey ? { hasAnswers } : null}
+          existing={survey ? { hasAnswers, version: versionOfSurvey(survey) } : null}
         />
       </>
     ),
@@ -186,7 +222,7 @@ type SurveyFormProps = {
   cancel: string;
   surveys: string;
   /** A survey that exists: with answers its scale stays. */
-  existing: { hasAnswers: boolean } | null;
+  existing: { hasAnswers: boolean; version: string } | null;
 };
 
 export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFormProps) {
@@ -196,6 +232,7 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
     <form method="post" action={action} class="columns split" data-preview>
       <div class="fields">
         <Mistakes form={form} />
+        <Version form={form} value={existing?.version} />
         <Basics form={form} existing={existing} />
         <Reveal title="More texts" isOpen={hasAny(form, /^(subject|intro|follow_up|thanks)/)}>
           <TextFields form={form} prefix="" />

@@ -3,6 +3,7 @@ import type { Child, JSX } from 'hono/jsx';
 import * as v from 'valibot';
 import { Refusal, toSentence } from '../../errors.ts';
 import { readFormData } from '../../lib/http/body.ts';
+import { type IfMatch, isOutdated } from '../../lib/http/version.ts';
 import { isInCalendar } from '../../lib/validation/parse.ts';
 
 /** `form` gives a control what was typed and the mistake in it. */
@@ -237,15 +238,59 @@ export async function withMistake(c: Context, errors: FormState['errors']): Prom
   return { errors, typed: typedIn(await readFields(c)) };
 }
 
-/** Runs an act; a refusal that belongs to a field, by its code, is shown there. */
+/** What is stored of the fields of a form, and its version. */
+export type Stored = { version: string; fields: Readonly<Record<string, unknown>> };
+
+/** Carries the version that a form for something stored was filled from. */
+export const Version = ({ form, value }: { form: FormState; value: string | undefined }) =>
+  value === undefined ? null : (
+    <input type="hidden" name="version" value={form.typed['version'] ?? value} />
+  );
+
+/** The version that a posted form was filled from. */
+export async function readVersion(c: Context): Promise<IfMatch> {
+  const { version } = await readFields(c);
+  return typeof version === 'string' ? [version] : undefined;
+}
+
+/**
+ * The form after somebody else changed what it is about: every field that differs says what is stored, under what was
+ * typed. Saved again, what was typed replaces that.
+ */
+export async function changedMeanwhile(
+  c: Context,
+  { version, fields }: Stored,
+): Promise<FormMistakes> {
+  const typed = typedIn(await readFields(c));
+  const textOf = (value: unknown) => [value ?? []].flat().join('\n');
+  const differing = Object.entries(fields).filter(
+    ([name, value]) => textOf(value) !== textOf(typed[name]).trim(),
+  );
+  return {
+    typed: { ...typed, version },
+    errors: {
+      '': 'Nothing was saved: somebody else changed this since you opened it. Fields that differ show what is saved now. Save again to replace that.',
+      ...Object.fromEntries(
+        differing.map(([name, value]) => [name, `Saved now: ${textOf(value) || 'nothing'}`]),
+      ),
+    },
+  };
+}
+
+/**
+ * Runs an act; a refusal that belongs to a field, by its code, is shown there, and a change that was made meanwhile
+ * with what is stored.
+ */
 export async function attempt<T>(
   c: Context,
   fields: Readonly<Record<string, string>>,
   act: () => Promise<T>,
+  stored?: Stored,
 ) {
   try {
     return await act();
   } catch (error) {
+    if (isOutdated(error) && stored) return await changedMeanwhile(c, stored);
     const field = error instanceof Refusal && fields[error.code];
     if (!field) throw error;
     return await withMistake(c, { [field]: toSentence(error.message) });

@@ -1,7 +1,8 @@
 import { Breakable, Confirm, Mistakes, State, Time } from '../../web/app/badges.tsx';
-import { Choice, Field, type FormState, SubmitOrCancel } from '../../web/app/forms.tsx';
+import { Choice, Field, type FormState, SubmitOrCancel, Version } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { eventTypes } from '../events.ts';
+import { versionOfWebhook } from '../manage.ts';
 import type { WebhookRow } from '../queries.ts';
 import { firstRetrySeconds, retryKinds } from '../rules.ts';
 import { shortUrl, standingOf } from './delivery.tsx';
@@ -70,6 +71,7 @@ export function WebhookForm({ form, here, webhook }: WebhookFormProps) {
   return (
     <form method="post" action={webhook ? `${here}/edit` : here} class="fields measure">
       <Mistakes form={form} />
+      <Version form={form} value={webhook && versionOfWebhook(webhook)} />
       <Field
         name="url"
         label="URL"

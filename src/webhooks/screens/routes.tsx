@@ -2,17 +2,21 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { notFound, Refusal, toSentence } from '../../errors.ts';
 import { refusalIn } from '../../lib/http/http.ts';
+import { isOutdated } from '../../lib/http/version.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Breakable, Confirm, Secret } from '../../web/app/badges.tsx';
 import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
 import {
+  changedMeanwhile,
   Day,
   emptyForm,
   type FormState,
   optionalText,
   readForm,
+  readVersion,
+  type Stored,
   severalOf,
   withMistake,
 } from '../../web/app/forms.tsx';
@@ -27,6 +31,7 @@ import {
   removeWebhook,
   renewSecret,
   testWebhook,
+  versionOfWebhook,
 } from '../manage.ts';
 import { getWebhook, listWebhooks, type WebhookRow } from '../queries.ts';
 import { redeliver, replay } from '../replay.ts';
@@ -120,8 +125,11 @@ export const webhookScreens = (tools: WebhookTools) =>
       const form = await readForm(c, WebhookFields);
       if (form.errors) return showForm(c, form, webhook);
       const { id } = webhook;
-      const changed = await orMistake(c, () =>
-        changeWebhook(tools, editor, { id, ...form.values }),
+      const ifMatch = await readVersion(c);
+      const changed = await orMistake(
+        c,
+        () => changeWebhook(tools, editor, { id, ...form.values, ifMatch }),
+        storedWebhook(webhook),
       );
       if ('errors' in changed) return showForm(c, changed, webhook);
       return back(c, id, 'The webhook is changed.');
@@ -253,11 +261,17 @@ const back = (
   kind: 'fine' | 'failed' = 'fine',
 ) => redirectWith(c, pathOf(c, id), text, kind);
 
-/** Only the act finds an address that is not allowed, or too many webhooks. */
-async function orMistake<T>(c: Context<ScreenEnv>, act: () => Promise<T>) {
+const storedWebhook = (webhook: WebhookRow): Stored => {
+  const { url, events, description, retries } = webhook;
+  return { version: versionOfWebhook(webhook), fields: { url, events, description, retries } };
+};
+
+/** Only the act finds an address that is not allowed, too many webhooks, or a change that was made meanwhile. */
+async function orMistake<T>(c: Context<ScreenEnv>, act: () => Promise<T>, stored?: Stored) {
   try {
     return await act();
   } catch (error) {
+    if (isOutdated(error) && stored) return await changedMeanwhile(c, stored);
     const refusal = refusalIn(error);
     if (!(refusal instanceof Refusal) || refusal.kind !== 'invalid') throw error;
     const field = refusal.code === 'forbidden_url' ? 'url' : '';

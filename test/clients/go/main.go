@@ -41,6 +41,10 @@ func main() {
 	check(err)
 	nps, err := client.GetNpsWithResponse(ctx, nil)
 	check(err)
+	filtered, err := client.GetNpsWithResponse(ctx, &api.GetNpsParams{
+		Property: &map[string]string{"property.plan": "pro"},
+	})
+	check(err)
 
 	statuses, comments := []string{}, []*string{}
 	for _, result := range sent.JSON200.Data.Results {
@@ -52,6 +56,7 @@ func main() {
 	text, err := json.Marshal(map[string]any{
 		"contact": saved.JSON201.Data.Email, "results": statuses, "score": link.JSON201.Data.Score,
 		"comments": comments, "promoters": nps.JSON200.Data.Promoters,
+		"promoters_on_plan": filtered.JSON200.Data.Promoters,
 	})
 	check(err)
 	fmt.Println(string(text))

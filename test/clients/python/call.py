@@ -11,12 +11,13 @@ from client.api.responses import get_nps, list_responses
 from client.api.sending import send_survey, take_bounce
 from client.client import Client
 from client.models import (
-    AnswerSharedBody,
+    Answer,
+    GetNpsProperty,
     ListResponsesCategory,
-    SaveContactBody,
-    SaveContactBodyPropertiesType0,
-    SendSurveyBody,
-    SendSurveyBodyContactsItem,
+    NewContact,
+    NewContactPropertiesType0,
+    SendRequest,
+    SendRequestContactsItem,
 )
 from client.types import File
 
@@ -25,11 +26,11 @@ client = Client(
 )
 survey_id = UUID(os.environ["SURVEY_ID"])
 
-plan = SaveContactBodyPropertiesType0()
+plan = NewContactPropertiesType0()
 plan["plan"] = "pro"
 saved = save_contact.sync(
     client=client,
-    body=SaveContactBody(
+    body=NewContact(
         email="ada@example.com", survey_id=survey_id, name=None, properties=plan
     ),
 )
@@ -37,17 +38,20 @@ sent = send_survey.sync(
     survey_id,
     client=client,
     dry_run=True,
-    body=SendSurveyBody(contacts=[SendSurveyBodyContactsItem(email="grace@example.com")]),
+    body=SendRequest(contacts=[SendRequestContactsItem(email="grace@example.com")]),
 )
 link = answer_shared.sync(
     os.environ["SHARE_ID"],
     client=client,
-    body=AnswerSharedBody(score=9, comment="Setup took five minutes."),
+    body=Answer(score=9, comment="Setup took five minutes."),
 )
 listed = list_responses.sync(
     client=client, date_from="2026-04-01", limit=10, category=ListResponsesCategory.PROMOTER
 )
 nps = get_nps.sync(client=client)
+filters = GetNpsProperty()
+filters["property.plan"] = "pro"
+filtered = get_nps.sync(client=client, property_=filters)
 message = File(payload=BytesIO(b"From: ann@example.com\r\nSubject: not a report\r\n\r\nHello\r\n"))
 returned = take_bounce.sync(client=client, body=message)
 assert returned.data.matched is False
@@ -60,6 +64,7 @@ print(
             "score": link.data.score,
             "comments": [response.comment for response in listed.data],
             "promoters": nps.data.promoters,
+            "promoters_on_plan": filtered.data.promoters,
         }
     )
 )

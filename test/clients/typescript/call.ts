@@ -20,6 +20,10 @@ const listed = await client.GET('/api/v1/responses', {
   params: { query: { date_from: '2026-04-01', limit: 10, category: 'promoter' } },
 });
 const nps = await client.GET('/api/v1/nps');
+const filtered = await client.GET('/api/v1/nps', {
+  params: { query: { property: { 'property.plan': 'pro' } } },
+  querySerializer: { object: { style: 'form', explode: true } },
+});
 
 console.log(
   JSON.stringify({
@@ -28,5 +32,6 @@ console.log(
     score: link.data?.data.score,
     comments: listed.data?.data.map(({ comment }) => comment),
     promoters: nps.data?.data.promoters,
+    promoters_on_plan: filtered.data?.data.promoters,
   }),
 );

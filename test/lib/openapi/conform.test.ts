@@ -4,7 +4,7 @@ import { conforms } from '../../support/probe/conforms.ts';
 
 /** What the tests of the API are held to is itself held to something: it must notice. */
 const list = { data: [], meta: { total: 0 } };
-const failure = { error: 'no', code: 'no', request_id: 'r' };
+const failure = { error: 'no', code: 'rate_limited', request_id: 'r' };
 
 const judge = (answer: Response, path = '/api/v1/tags', method = 'GET') =>
   conforms(new Request(`http://test${path}`, { method }), answer);
