@@ -42,7 +42,7 @@ func main() {
 	nps, err := client.GetNpsWithResponse(ctx, nil)
 	check(err)
 	filtered, err := client.GetNpsWithResponse(ctx, &api.GetNpsParams{
-		Property: &map[string]string{"property.plan": "pro"},
+		Property: &api.PropertyParameter{"property.plan": "pro"},
 	})
 	check(err)
 
