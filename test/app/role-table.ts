@@ -62,6 +62,8 @@ const operator: Record<string, RouteAccess> = {
   'POST /operator/organizations': 'operator',
   'GET /operator/organizations/:id': 'operator',
   'POST /operator/organizations/:id': 'operator',
+  'GET /operator/organizations/:id/delete': 'operator',
+  'POST /operator/organizations/:id/delete': 'operator',
   'POST /operator/organizations/:id/invite': 'operator',
   'GET /operator/operators/new': 'operator',
   'POST /operator/operators': 'operator',

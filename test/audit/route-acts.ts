@@ -92,7 +92,7 @@ const elsewhere = `
     /account/sso/remove /account/passkeys /account/passkeys/:id/name /account/passkeys/:id/remove
     /account/codes/new /account/codes/renew /account/codes/off /operator/organizations/:id/invite
     /operator/operators /operator/operators/:id/remove /account/codes /account/passkeys/options
-    /operator/organizations /operator/organizations/:id
+    /operator/organizations /operator/organizations/:id /operator/organizations/:id/delete
     /o/:slug/people/:id/erase /o/:slug/people/erased/:id/allow
 `;
 

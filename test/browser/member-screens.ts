@@ -25,6 +25,11 @@ export const memberEntries: readonly ScreenEntry[] = [
   { name: 'operator', as: 'operator', path: '/operator' },
   { name: 'operator-organization-new', as: 'operator', path: '/operator/organizations/new' },
   { name: 'operator-organization', as: 'operator', path: operatedPage },
+  {
+    name: 'operator-organization-delete',
+    as: 'operator',
+    path: async (scene) => `${await operatedPage(scene)}/delete`,
+  },
   { name: 'operator-new', as: 'operator', path: '/operator/operators/new' },
   { name: 'operator-remove', as: 'operator', path: operatorRemoval },
 ];

@@ -2,6 +2,8 @@ export type SemaphoreOptions = {
   slots: number;
   /** Groups that already hold slots leave this many free for newcomers. */
   reserve?: number;
+  /** Of these, so many are also for lines without a slot of a group that has others, such as its webhooks at one host. */
+  reserveForLines?: number;
   /** The most slots of one group, whatever is free. */
   maxPerGroup?: number | ((group: string) => number);
   /** More waiters of one group are refused with `TooManyWaiting`. */
@@ -37,14 +39,13 @@ const lateTimerMs = 20;
  * A semaphore that groups, such as organizations, share fairly. A group without a slot gets one while any is free. A
  * group with slots gets more while more than the reserve is free, and out of the reserve while it holds fewer than are
  * free: idle capacity is used, and a newcomer never waits for a neighbour whose work hangs. Groups that wait take turns.
- * Half of the reserve is also there for the lines of a group that hold no slot, such as its webhooks at one host.
  *
  *     const semaphore = createSemaphore({ slots: 20, reserve: 4 });
  *     await semaphore.run(orgId, () => callTheSharedThing(), AbortSignal.timeout(5_000));
  */
 export function createSemaphore(options: SemaphoreOptions) {
   const { reserve = 0, maxPerGroup = Infinity, maxWaitingPerGroup = Infinity } = options;
-  const { first = [], startsPerSecond = null } = options;
+  const { first = [], startsPerSecond = null, reserveForLines = 0 } = options;
   const maxOf = typeof maxPerGroup === 'number' ? () => maxPerGroup : maxPerGroup;
   const groups = new Map<string, Group>();
   let [total, held, waiting, startsAt] = [options.slots, 0, 0, 0];
@@ -116,7 +117,9 @@ export function createSemaphore(options: SemaphoreOptions) {
       if (group.held === 0) return group;
       if (withSlots || group.held >= maxOf(group.name)) continue;
       if (shared > reserve || group.held < shared) withSlots = group;
-      else if (shared > reserve / 2 && !group.heldBy.has(lineOf(group))) withSlots = group;
+      else if (shared > reserve - reserveForLines && !group.heldBy.has(lineOf(group))) {
+        withSlots = group;
+      }
     }
     return withSlots;
   }

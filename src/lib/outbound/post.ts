@@ -56,7 +56,11 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
   const names = createResolve({ systemNames: allow.length > 0 });
   const guard = { allow: rules.allow, resolve: resolve ?? names.resolve };
   const reserve = Math.floor(perHostConnections / reservedShare);
-  const slots = createSemaphores({ slots: perHostConnections, reserve });
+  const slots = createSemaphores({
+    slots: perHostConnections,
+    reserve,
+    reserveForLines: reserve / 2,
+  });
   let agent: Promise<Agent> | undefined;
 
   /** Called by the first post: a service without subscribers starts sooner, and smaller. */

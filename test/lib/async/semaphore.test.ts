@@ -46,7 +46,7 @@ test('a waiter that leaves never starts, and the next takes its turn', () => {
 });
 
 test('a line without a slot starts although another line of its group hangs', () => {
-  const semaphore = createSemaphore({ slots: 8, reserve: 4 });
+  const semaphore = createSemaphore({ slots: 8, reserve: 4, reserveForLines: 2 });
   const started: string[] = [];
   const enter = (name: string) => semaphore.enter(name[0]!, () => started.push(name), name[1]!);
   for (const name of ['ax1', 'ax2', 'ax3', 'ax4', 'ax5', 'ay1', 'ay2', 'az1', 'b1']) enter(name);
