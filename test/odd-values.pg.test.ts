@@ -80,8 +80,17 @@ const values = [
 
 type Content = Record<string, { schema: { properties?: object }; example?: object }>;
 
+const { paths, components } = apiDocument(testSettings);
+
+/** A part of the document, or the shared part that it refers to. */
+function resolved<T extends object>(part: T): T {
+  const [kind, name] = ('$ref' in part ? String(part.$ref) : '').split('/').slice(2);
+  const shared = components as Record<string, Record<string, unknown> | undefined>;
+  return kind && name ? (shared[kind]![name] as T) : part;
+}
+
 /** Every operation that destroys nothing, on things that are there; what mails is tried alone. */
-const operations = Object.entries(apiDocument(testSettings).paths)
+const operations = Object.entries(paths)
   .filter(([path]) => path.startsWith('/api/'))
   .flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -89,12 +98,12 @@ const operations = Object.entries(apiDocument(testSettings).paths)
       .map(([method, { parameters = [], requestBody }]) => {
         const room = path.split('/').find((part) => part in ids) ?? '';
         const content = (requestBody?.content as Content | undefined)?.['application/json'];
-        const named = parameters as { in?: string; name?: string }[];
+        const named = (parameters as { in?: string; name?: string }[]).map(resolved);
         return {
           method: method.toUpperCase(),
           path: path.replace(/\{\w+\}/g, ids[room] ?? org_id),
           names: named.filter((each) => each.in === 'query').map(({ name = '' }) => name),
-          fields: Object.keys(content?.schema.properties ?? {}),
+          fields: Object.keys(content ? (resolved(content.schema).properties ?? {}) : {}),
           example: content?.example,
         };
       }),
