@@ -2,9 +2,9 @@ import { signal } from './lib/async/deadline.ts';
 import type { Category, SurveyType } from './survey-types.ts';
 
 /**
- * What the rooms publish; requests and jobs are published by libraries (`requestEnded`,
- * `jobRan`). Log lines and metrics are made of these. Published after it was written.
- * None carries an address, a name, a comment, a token or what a server said.
+ * Signals of the features; libraries publish those of requests and jobs (`requestEnded`, `jobRan`). Log lines and
+ * metrics are made from them. They are published after the commit, and never carry an address, a name, a comment, a
+ * token or a server's reply.
  */
 
 export const attempted = signal<{

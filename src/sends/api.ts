@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
+import { contactFieldNames } from '../contacts/rules.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
@@ -34,7 +35,7 @@ export function sendRoutes(tools: RouteTools) {
     });
 }
 
-const contactFields: readonly string[] = ['email', 'name', 'properties'];
+const contactFields: readonly string[] = [...contactFieldNames, 'properties'];
 const maxNames = 10;
 
 /** Says of a contact what a client needs to find its own mistake: which place it had, and what was not read of it. */

@@ -9,7 +9,7 @@ import { askback, secretKey, startService } from '../support/processes/program.t
 const cluster = await startCluster({ after });
 const { primary } = cluster;
 const replica = await cluster.addReplica();
-const db = connect(primary.url, { connections: 1 });
+const db = connect(primary.url, { connections: 2 });
 after(() => db.end({ timeout: 1 }));
 await migrate(db);
 

@@ -21,6 +21,8 @@ export async function migrate(db: Db, migrations = readMigrations()): Promise<st
   const identify = ({ name, sha256 }: Applied) => `${name} ${sha256}`;
   const applied = (await listApplied(db)).map(identify).sort().join();
   if (applied === migrations.map(identify).sort().join()) return [];
+  // One connection holds the lock, and the work would wait for another one for ever.
+  if (db.options.max < 2) throw new Error('migrate needs a pool of at least two connections');
   return await withSchemaLock(db, async () => {
     const session = await db.reserve();
     try {

@@ -58,7 +58,7 @@ test('a start that finds everything there writes nothing', async () => {
   const { db, url } = await emptyDatabase();
   await migrate(db);
   const reader = connect(`${url}${url.includes('?') ? '&' : '?'}default_transaction_read_only=on`, {
-    connections: 1,
+    connections: 2,
   });
 
   assert.deepEqual(await migrate(reader), []);
