@@ -49,7 +49,7 @@ const invite: Command<CommandTools> = command({
       throw new UsageError('give --org and --role, or --operator', invite.usage);
     }
     return inDatabase(tools, async (db, config) => {
-      const orgId = org && (await findOrgId(db, org, invite.usage));
+      const orgId = org === undefined ? undefined : await findOrgId(db, org, invite.usage);
       const inviting = await inviteTools(db, config);
       const invitation = role && { email, role, isOperator: operator };
       const made =

@@ -27,6 +27,7 @@ export async function deleteOrganization(
   await deleteInBatches(db, 'responses', db`org_id = ${id}`);
   await deleteInBatches(db, 'contacts', db`org_id = ${id}`);
   return await inTransaction(db, async (tx) => {
+    await tx`select set_config('statement_timeout', '20min', true)`;
     const [deleted] = await tx<{ deleted_at: Date }[]>`
       delete from organizations
       where id = ${id}

@@ -39,6 +39,15 @@ test('member invite prints the link of an operator, and of a member of an organi
   assert.equal((await db`select from test.jobs`).length, 0);
 });
 
+test('member invite never takes an empty organization for none', async () => {
+  await makeOrganization(db);
+  await makeOrganization(db);
+  const words = ['--email', 'eve@people.test', '--org', '', '--role', 'viewer'];
+  const { code, stderr } = await run('invite', ...words);
+  assert.equal(code, 2);
+  assert.match(stderr, /--org is required/);
+});
+
 test('member invite queues a mail where a mail server is set', async () => {
   const withMail = commandRunner({ ...environment, ASKBACK_SMTP_URL: 'smtp://127.0.0.1:2525' });
   const words = ['member', 'invite', '--operator', '--email', 'mailed@people.test'];
