@@ -183,10 +183,16 @@ const maxDelayed = 5;
 
 /** Campaigns that the mail server keeps from mailing: the service has paused them, or their mails are put off. */
 export const listDelayed = (sql: Sql, orgId: string) => sql<DelayedCampaign[]>`
-  select item.id, item.survey_id, item.name, item.status, item.reason
-  from (select * from campaigns where org_id = ${orgId} and status in ('running', 'paused')) p
-  ${item(sql)}
-  where item.reason is not null
+  select p.id, p.survey_id, p.name, p.status, coalesce(p.reason, s.delayed_by) as reason
+  from campaigns p
+  cross join lateral (
+    select case when sum(o.open) = sum(o.delayed) then max(o.delayed_by) end as delayed_by
+    from campaign_batches b
+    cross join lateral (${batchOutcomes(sql)}) o
+    where b.org_id = p.org_id and b.campaign_id = p.id and b.ended_at is null
+  ) s
+  where p.org_id = ${orgId} and p.status in ('running', 'paused')
+    and coalesce(p.reason, s.delayed_by) is not null
   order by p.created_at desc, p.id desc
   limit ${maxDelayed}`;
 

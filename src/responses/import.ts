@@ -261,7 +261,7 @@ type ImportedResponse = {
   score: number;
   category: Category;
   comment: string | null;
-  /** Of its row; without any, those that its contact has. */
+  /** Of its row. A row without any has none: those of its contact are of today. */
   properties?: Record<string, unknown> | null;
   created_at: Date;
   /** Counts equal responses from 1; 1 when it is not given. */

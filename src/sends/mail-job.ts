@@ -146,13 +146,22 @@ export function createMailJobs({
         refused.set(mail.survey_id, { ...tried, beginning: undefined, ms: null });
       }
       const remainingMs = time.endsAt - now;
-      const decision = decide(tried, { tries, remainingMs, ageMs, refusesAll: isForAll });
+      const triesOfJob = tries - mail.attempts;
+      const decision = decide(tried, {
+        tries,
+        triesOfJob,
+        remainingMs,
+        ageMs,
+        refusesAll: isForAll,
+      });
       // A mail that did not begin and is tried again is still claimed, as its row says.
       if (hasBegun(beginning) || !isTriedAgain(decision)) {
         await records.add(toRow({ ...mail, attempt }, decision));
       }
       if (decision.status === 'blocked') return { id: mail.id, as: 'blocked' };
-      if (isUntried && decision.status === 'put_off') return { id: mail.id, as: 'put_off' };
+      if (isUntried && decision.status === 'put_off') {
+        return { id: mail.id, as: 'put_off', reason: decision.reason };
+      }
       const sinceMs = performance.now() - claimedAt;
       mailed.publish({
         sendId: mail.id,

@@ -37,10 +37,17 @@ export function decide(
   { outcome, beginning }: MailAttempt,
   {
     tries,
+    triesOfJob = tries,
     remainingMs,
     ageMs,
     refusesAll = false,
-  }: { tries: number; remainingMs: number; ageMs: number | null; refusesAll?: boolean },
+  }: {
+    tries: number;
+    triesOfJob?: number;
+    remainingMs: number;
+    ageMs: number | null;
+    refusesAll?: boolean;
+  },
 ): MailDecision {
   if (hasBlock(beginning)) return { status: 'blocked', by: beginning.blocked };
   if (outcome.kind === 'accepted') return { status: 'sent', response: outcome.response };
@@ -52,8 +59,11 @@ export function decide(
     const reason = refusesAll ? reasonForAll(outcome) : response;
     const mayWait = ageMs !== null && ageMs < mailableForMs;
     if (refusesAll && mayWait) return { status: 'put_off', reason };
-    // By its next try it is known whether the policy is against all mails.
-    if (about === 'policy' && mayWait && mayRetry) return { status: 'retry', inMs, reason };
+    // By its next try it is known whether the policy is against all mails. Each job finds out anew.
+    const soonMs = retriesAfterMs[triesOfJob - 1];
+    if (about === 'policy' && mayWait && soonMs !== undefined && soonMs <= remainingMs) {
+      return { status: 'retry', inMs: soonMs, reason };
+    }
     return failed('refused', reason, unknownMailbox);
   }
   const triedForMs = outcome.kind === 'refused' ? refusedForMs : mailableForMs;

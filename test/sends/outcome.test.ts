@@ -184,6 +184,7 @@ test('a refusal by policy is tried again while it may be against all mails', () 
   assert.equal(decide(tried, { ...first, ageMs: 0 }).status, 'retry');
   assert.equal(decide(tried, { ...lastTry, ageMs: 0 }).status, 'failed');
   assert.equal(decide(tried, { ...first, ageMs: null }).status, 'failed');
+  assert.equal(decide(tried, { ...lastTry, triesOfJob: 1, ageMs: 0 }).status, 'retry');
 });
 
 test('a policy is against all mails of a survey when it refuses the first three', () => {
