@@ -54,7 +54,7 @@ test('with a passed socket, HOST and PORT are not listened on, and links begin w
   const service = serving(socket, { HOST: '203.0.113.1', PORT: '1' });
   const address = addressOf(socket);
   assert.equal(addressIn(await service.ready()), address);
-  assert.equal(service.stderr.lines[0]?.includes(`${address}/mailbox`), true);
+  assert.ok(service.stderr.lines.some((line) => line.includes(`${address}/mailbox`)));
   assert.equal(await service.stop(), 0);
 });
 
