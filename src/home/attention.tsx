@@ -1,6 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { noOwner } from '../responses/filter.queries.ts';
 import { State, type StateKind, Time } from '../web/app/badges.tsx';
+import { LinkButton } from '../web/app/forms.tsx';
 import { count, counted } from '../web/app/lists.tsx';
 import type { ShownOrganization } from '../web/app/screen.tsx';
 import { type AttentionCounts, maxCounted } from './queries.ts';
@@ -28,10 +29,7 @@ export function AttentionPart({ found, organization }: AttentionProps) {
               </p>
               <p class="meta">{text}</p>
             </div>
-            <a class="more" href={href}>
-              {act}
-              <span class="hidden"> {about}</span>
-            </a>
+            <LinkButton href={href} text={act} about={about} kind="more" />
           </li>
         ))}
       </ul>
@@ -241,9 +239,7 @@ function Step({ title, done = false, act, children }: StepProps) {
       <p class="soft">{children}</p>
       {act && !done ? (
         <div class="actions">
-          <a class={act.primary ? 'button primary' : 'button'} href={act.href}>
-            {act.text}
-          </a>
+          <LinkButton href={act.href} text={act.text} kind={act.primary ? 'primary' : undefined} />
         </div>
       ) : null}
     </li>
@@ -258,11 +254,6 @@ const Later = ({ title, href, act, about, children }: LaterProps) => (
       <p>{title}</p>
       <p class="meta">{children}</p>
     </div>
-    {href ? (
-      <a class="more" href={href}>
-        {act}
-        {about ? <span class="hidden"> {about}</span> : null}
-      </a>
-    ) : null}
+    {href ? <LinkButton href={href} text={act} about={about} kind="more" /> : null}
   </li>
 );

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { percentage, typeFacts } from '../survey-types.ts';
 import { Chip, Time } from '../web/app/badges.tsx';
-import { Field, type FormState } from '../web/app/forms.tsx';
+import { Field, type FormState, LinkButton } from '../web/app/forms.tsx';
 import { count } from '../web/app/lists.tsx';
 import type { ShownOrganization } from '../web/app/screen.tsx';
 import { Funnel } from '../web/app/trend-chart.tsx';
@@ -48,9 +48,11 @@ export function CommentsPart({ comments, organization, total, all }: CommentsPro
       <div class="title">
         <h2 id="newest">Newest comments</h2>
         {total === 0 ? null : (
-          <a class="more" href={all}>
-            {total === 1 ? 'The only response' : `All ${count(total)} responses`}
-          </a>
+          <LinkButton
+            href={all}
+            text={total === 1 ? 'The only response' : `All ${count(total)} responses`}
+            kind="more"
+          />
         )}
       </div>
       {comments.length === 0 ? <p class="soft">No comments on these days.</p> : null}

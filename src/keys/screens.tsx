@@ -14,6 +14,7 @@ import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   readForm,
   Select,
   SubmitOrCancel,
@@ -186,9 +187,7 @@ function KeyList(props: KeyListProps) {
         id="keys"
         title="API Keys"
         act={
-          <a class={made ? 'button' : 'button primary'} href={`${here}/new`}>
-            New API Key
-          </a>
+          <LinkButton href={`${here}/new`} text="New API Key" kind={made ? undefined : 'primary'} />
         }
       >
         <p class="small soft">
@@ -254,10 +253,7 @@ function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {
     </>,
     key.revoked_at ? <Time at={key.revoked_at} show="ago" /> : <Expiry expiry={key} now={now} />,
     key.revoked_at ? null : (
-      <a class="button danger" href={`${here}/${key.id}/revoke`}>
-        Revoke
-        <span class="hidden"> {key.name}</span>
-      </a>
+      <LinkButton href={`${here}/${key.id}/revoke`} text="Revoke" about={key.name} kind="danger" />
     ),
   ];
 }

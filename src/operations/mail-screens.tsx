@@ -5,6 +5,7 @@ import type { Db } from '../lib/db/db.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import type { Config } from '../settings.ts';
 import { CopyButton, State, type StateKind } from '../web/app/badges.tsx';
+import { LinkButton } from '../web/app/forms.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import { createResolver, type Resolver } from './doctor-dns.ts';
 import { examineMail } from './doctor-mail.ts';
@@ -84,9 +85,7 @@ function MailFindings({ findings, here }: MailFindingsProps) {
         >
           <p>DNS is asked now.</p>
           <p>
-            <a class="button" href={`${here}?look=now`}>
-              Look now
-            </a>
+            <LinkButton href={`${here}?look=now`} text="Look now" />
           </p>
         </div>
       ) : (
@@ -149,9 +148,7 @@ function Found({ findings, here }: { findings: readonly Finding[] | undefined; h
         ))}
       </ul>
       <p>
-        <a class="button" href={`${here}?look=now`}>
-          Look again
-        </a>
+        <LinkButton href={`${here}?look=now`} text="Look again" />
       </p>
     </div>
   );

@@ -1,3 +1,4 @@
+import { LinkButton } from '../web/app/forms.tsx';
 import { readPair } from './rules.ts';
 
 const prefix = 'property.';
@@ -29,13 +30,12 @@ export function PropertyFilters({ path, query }: PropertyFiltersProps) {
             <span class="mono">
               <bdi>{name}</bdi> = <bdi>{value}</bdi>
             </span>{' '}
-            <a class="more" href={`${path}?${without(query, parameter, value)}`}>
-              Remove
-              <span class="hidden">
-                {' '}
-                the filter {name} = {value}
-              </span>
-            </a>
+            <LinkButton
+              href={`${path}?${without(query, parameter, value)}`}
+              text="Remove"
+              about={`the filter ${name} = ${value}`}
+              kind="more"
+            />
           </li>
         );
       })}

@@ -14,6 +14,7 @@ import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   readForm,
   SubmitOrCancel,
   withMistake,
@@ -68,9 +69,7 @@ export const summaryScreens = ({ db }: { db: Db }) =>
         title: 'Summaries',
         section: 'summaries',
         actions: mayMake ? (
-          <a class="button primary" href={`${here}/new`}>
-            New summary
-          </a>
+          <LinkButton href={`${here}/new`} text="New summary" kind="primary" />
         ) : null,
         body: <SummaryList summaries={data} meta={{ ...meta, ...page }} {...{ here, timeZone }} />,
       });
@@ -311,9 +310,7 @@ function SinceBefore({
     <section aria-labelledby="since">
       <div class="title">
         <h2 id="since">Since the last summary</h2>
-        <a class="more" href={`${list}/${before.id}`}>
-          {periodText(before, timeZone)}
-        </a>
+        <LinkButton href={`${list}/${before.id}`} text={periodText(before, timeZone)} kind="more" />
       </div>
       <Facts
         facts={[

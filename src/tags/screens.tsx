@@ -11,6 +11,7 @@ import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   readForm,
   readVersion,
   statusOf,
@@ -172,12 +173,8 @@ function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayC
 function Acts({ tag: { id, name }, list }: { tag: TagRow; list: string }) {
   return (
     <span class="actions end">
-      <a class="button" href={`${list}/${id}`}>
-        Change<span class="hidden"> {name}</span>
-      </a>
-      <a class="button danger" href={`${list}/${id}/delete`}>
-        Delete<span class="hidden"> {name}</span>
-      </a>
+      <LinkButton href={`${list}/${id}`} text="Change" about={name} />
+      <LinkButton href={`${list}/${id}/delete`} text="Delete" about={name} kind="danger" />
     </span>
   );
 }
@@ -222,11 +219,7 @@ function TagForm({ form, action, button, tag, cancel }: TagFormProps) {
         <button type="submit" class="primary">
           {button}
         </button>
-        {cancel ? (
-          <a class="more" href={cancel}>
-            Cancel
-          </a>
-        ) : null}
+        {cancel ? <LinkButton href={cancel} text="Cancel" kind="more" /> : null}
       </div>
     </form>
   );

@@ -5,7 +5,7 @@ import { getOrganization } from '../../organizations/queries.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
 import { Confirm, State, Time } from '../../web/app/badges.tsx';
-import { Field, Select } from '../../web/app/forms.tsx';
+import { Field, LinkButton, Select } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { AdvanceTools } from '../advance.ts';
@@ -238,9 +238,7 @@ const isOver = ({ status }: CampaignRecord) =>
 
 function Controls({ campaign, here, isByItself }: ProgressProps) {
   const results = (
-    <a class="more" href={`${here}/results.csv`}>
-      Outcome per person as CSV
-    </a>
+    <LinkButton href={`${here}/results.csv`} text="Outcome per person as CSV" kind="more" />
   );
   if (isByItself || isOver(campaign)) return <div class="actions">{results}</div>;
   const isPaused = campaign.status === 'paused';

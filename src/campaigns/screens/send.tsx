@@ -7,7 +7,7 @@ import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
 import { anyPerson, fillIn, languageFor, textsIn } from '../../surveys/texts.ts';
 import { Mistakes, State, Time } from '../../web/app/badges.tsx';
-import { Field, type FormState, optionalText } from '../../web/app/forms.tsx';
+import { Field, type FormState, LinkButton, optionalText } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
@@ -197,9 +197,7 @@ function WhyNot({ judgement, csv }: { judgement: JudgementView; csv: string }) {
     <section aria-labelledby="why">
       <div class="title">
         <h2 id="why">Why {count(others)} will not be mailed</h2>
-        <a class="more" href={csv}>
-          All as CSV
-        </a>
+        <LinkButton href={csv} text="All as CSV" kind="more" />
       </div>
       <DataTable
         caption="Reasons, how many people each concerns, and what can be done"
@@ -293,9 +291,7 @@ function Reason({
             ))}
             {more > 0 ? (
               <li>
-                <a class="more" href={csv}>
-                  {counted(more, 'more', 'more')}
-                </a>
+                <LinkButton href={csv} text={counted(more, 'more', 'more')} kind="more" />
               </li>
             ) : null}
           </ul>
@@ -417,9 +413,11 @@ function SendForm(props: SendFormProps) {
             Send
           </button>
         ) : null}
-        <a class={isEmpty ? 'button primary' : 'more'} href={paths.contacts}>
-          {isEmpty ? 'Add contacts' : 'Back to the list'}
-        </a>
+        <LinkButton
+          href={paths.contacts}
+          text={isEmpty ? 'Add contacts' : 'Back to the list'}
+          kind={isEmpty ? 'primary' : 'more'}
+        />
       </div>
       {refusal === null ? (
         <p class="small soft">

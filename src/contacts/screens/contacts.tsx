@@ -12,6 +12,7 @@ import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   optionalText,
   readForm,
   SubmitOrCancel,
@@ -231,11 +232,7 @@ async function showList(c: ScreenContext, db: Db, form: FormState) {
       { text: 'Surveys', href: base },
       { text: survey.name, href: here },
     ],
-    actions: (
-      <a class="button primary" href={`${here}/send`}>
-        Send
-      </a>
-    ),
+    actions: <LinkButton href={`${here}/send`} text="Send" kind="primary" />,
   });
 }
 
@@ -318,9 +315,11 @@ async function uploadBody(db: Db, upload: Upload, form: FormState, here: string,
       </div>
       <Tick name="header" label="The first row names the columns" checked={upload.has_header} />
       <SubmitOrCancel button="Import" cancel={`${here}/contacts`} />
-      <a class="more" href={`${here}/contacts/uploads/${upload.id}/delete`}>
-        Delete this list
-      </a>
+      <LinkButton
+        href={`${here}/contacts/uploads/${upload.id}/delete`}
+        text="Delete this list"
+        kind="more"
+      />
     </form>
   );
 }
@@ -361,16 +360,14 @@ function UploadResult({ upload, rejects, here }: ImportedProps) {
     <>
       <Notice kind="fine" text={`${summaryOf(upload)}.`} />
       <div class="actions">
-        <a class="button primary" href={`${here}/send`}>
-          See who would be mailed
-        </a>
-        <a class="more" href={`${here}/contacts`}>
-          Back to the list
-        </a>
+        <LinkButton href={`${here}/send`} text="See who would be mailed" kind="primary" />
+        <LinkButton href={`${here}/contacts`} text="Back to the list" kind="more" />
         {upload.added ? (
-          <a class="more" href={`${here}/contacts/uploads/${upload.id}/delete`}>
-            Delete what was added
-          </a>
+          <LinkButton
+            href={`${here}/contacts/uploads/${upload.id}/delete`}
+            text="Delete what was added"
+            kind="more"
+          />
         ) : null}
       </div>
       {rejects.length > 0 ? (

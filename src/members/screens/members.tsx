@@ -15,21 +15,14 @@ import {
   type ScreenEnv,
   withNext,
 } from '../../sessions/session.ts';
-import {
-  Actions,
-  Confirm,
-  LinkButton,
-  Mistakes,
-  Secret,
-  State,
-  Time,
-} from '../../web/app/badges.tsx';
+import { Actions, Confirm, Mistakes, Secret, State, Time } from '../../web/app/badges.tsx';
 import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
 import {
   Choice,
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   readForm,
   Select,
   Submit,
@@ -256,10 +249,11 @@ async function showList(
                 <bdi>{email}</bdi>,
                 role,
                 <Time at={expires_at} />,
-                <a class="button" href={`${path}/invitations/${id}/withdraw`}>
-                  Withdraw
-                  <span class="hidden"> the invitation of {email}</span>
-                </a>,
+                <LinkButton
+                  href={`${path}/invitations/${id}/withdraw`}
+                  text="Withdraw"
+                  about={`the invitation of ${email}`}
+                />,
               ],
             }))}
           />
@@ -304,14 +298,8 @@ function memberCells(
     has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
     last_used_at ? <Time at={last_used_at} show="ago" /> : <span class="soft">never</span>,
     <Actions>
-      <a class="more" href={`${path}/${id}/role`}>
-        Change role
-        <span class="hidden"> of {name}</span>
-      </a>
-      <a class="more" href={`${path}/${id}/remove`}>
-        Remove
-        <span class="hidden"> {name}</span>
-      </a>
+      <LinkButton href={`${path}/${id}/role`} text="Change role" about={`of ${name}`} kind="more" />
+      <LinkButton href={`${path}/${id}/remove`} text="Remove" about={name} kind="more" />
     </Actions>,
   ];
 }

@@ -4,12 +4,13 @@ import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import { isTimeZoneName } from '../../lib/validation/parse.ts';
-import { LinkButton, Mistakes } from '../../web/app/badges.tsx';
+import { Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   readForm,
   Submit,
   statusOf,

@@ -6,12 +6,13 @@ import { notFound, Refusal } from '../../errors.ts';
 import { clientAddress } from '../../lib/http/client-address.ts';
 import { type MemberEnv, recentProof, requireRecentProof } from '../../sessions/session.ts';
 import type { SignInSettings } from '../../settings.ts';
-import { Confirm, CopyButton, LinkButton, Mistakes, State, Time } from '../../web/app/badges.tsx';
+import { Confirm, CopyButton, Mistakes, State, Time } from '../../web/app/badges.tsx';
 import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
 import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   readForm,
   Submit,
   statusOf,

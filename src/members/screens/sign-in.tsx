@@ -16,9 +16,17 @@ import {
 } from '../../sessions/session.ts';
 import type { OidcSettings } from '../../settings.ts';
 import { assetUrl } from '../../web/app/assets.ts';
-import { LinkButton, Mistakes } from '../../web/app/badges.tsx';
+import { Mistakes } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
-import { emptyForm, Field, readForm, Submit, statusOf, withMistake } from '../../web/app/forms.tsx';
+import {
+  emptyForm,
+  Field,
+  LinkButton,
+  readForm,
+  Submit,
+  statusOf,
+  withMistake,
+} from '../../web/app/forms.tsx';
 import { renderAlone } from '../../web/app/screen.tsx';
 import { findProofs } from '../account.ts';
 import { countProof } from '../attempts.ts';
@@ -381,9 +389,10 @@ function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
   return (
     <>
       {oidc && (prove?.sso ?? true) ? (
-        <a class="button" href={withNext(`${base}/oidc`, next)}>
-          {prove ? `Confirm with ${oidc.name}` : `Sign in with ${oidc.name}`}
-        </a>
+        <LinkButton
+          href={withNext(`${base}/oidc`, next)}
+          text={prove ? `Confirm with ${oidc.name}` : `Sign in with ${oidc.name}`}
+        />
       ) : null}
       {hasPasskeys ? (
         <PasskeyForm

@@ -29,6 +29,7 @@ import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   optionalText,
   readForm,
   Submit,
@@ -248,9 +249,7 @@ function showOrganization(
       </Part>
       <Part id="delete" title="Delete">
         <p>
-          <a class="button danger" href={`${path}/delete`}>
-            Delete organization
-          </a>
+          <LinkButton href={`${path}/delete`} text="Delete organization" kind="danger" />
         </p>
       </Part>
     </>
@@ -401,15 +400,9 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
       .map((name) => [name, <State kind="fine">in order</State>, '']),
   ];
   const newOrganization = (
-    <a class="button primary" href="/operator/organizations/new">
-      New organization
-    </a>
+    <LinkButton href="/operator/organizations/new" text="New organization" kind="primary" />
   );
-  const newOperator = (
-    <a class="button" href="/operator/operators/new">
-      Make operator
-    </a>
-  );
+  const newOperator = <LinkButton href="/operator/operators/new" text="Make operator" />;
   const body = (
     <>
       <Part id="health" title="Health">
@@ -516,10 +509,7 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
             <bdi>{name}</bdi>,
             <bdi>{email}</bdi>,
             has_second_step ? <State kind="fine">on</State> : <span class="soft">off</span>,
-            <a class="button" href={`/operator/operators/${id}/remove`}>
-              Remove
-              <span class="hidden"> {name}</span>
-            </a>,
+            <LinkButton href={`/operator/operators/${id}/remove`} text="Remove" about={name} />,
           ])}
         />
         <p class="small soft">{counted(operators.length, 'operator')}</p>

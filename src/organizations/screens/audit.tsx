@@ -17,7 +17,14 @@ import { answerExport } from '../../lib/export/export.ts';
 import { Page, parseList, readJson } from '../../lib/paging/page.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Time } from '../../web/app/badges.tsx';
-import { Day, Field, type FormState, optionalText, Select } from '../../web/app/forms.tsx';
+import {
+  Day,
+  Field,
+  type FormState,
+  LinkButton,
+  optionalText,
+  Select,
+} from '../../web/app/forms.tsx';
 import { DataTable, EmptyState, PagedList } from '../../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 
@@ -86,11 +93,7 @@ function AuditList({ here, events, meta, query, form }: AuditListProps) {
     <Part
       id="audit"
       title="Audit"
-      act={
-        <a class="button" href={addressOf(`${here}/export`, query)} download>
-          Export
-        </a>
-      }
+      act={<LinkButton href={addressOf(`${here}/export`, query)} download text="Export" />}
     >
       <p class="small soft">What was changed, when and by which actor. Kept for 400 days.</p>
       <Filters here={here} query={query} form={form} />

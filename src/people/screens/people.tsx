@@ -16,6 +16,7 @@ import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   readForm,
   Submit,
   statusOf,
@@ -230,11 +231,7 @@ function PersonScreen(props: PersonProps) {
             {isLiftable || !isSuppressed ? (
               <button type="submit">{isSuppressed ? 'Allow again' : 'Suppress'}</button>
             ) : null}
-            {may.erase ? (
-              <a class="button danger" href={`${here}/erase`}>
-                Erase
-              </a>
-            ) : null}
+            {may.erase ? <LinkButton href={`${here}/erase`} text="Erase" kind="danger" /> : null}
           </div>
         </form>
       ) : null}

@@ -10,7 +10,14 @@ import { scoreText } from '../../survey-types.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { Chip, State, Tag, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
-import { type FormState, readForm, Select, severalOf, statusOf } from '../../web/app/forms.tsx';
+import {
+  type FormState,
+  LinkButton,
+  readForm,
+  Select,
+  severalOf,
+  statusOf,
+} from '../../web/app/forms.tsx';
 import { counted, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { exportResponses } from '../export.ts';
@@ -241,9 +248,7 @@ const None = ({ filtered, path }: { filtered: boolean; path: string }) =>
     <EmptyState title="No response matches these filters">
       <p>Take one away, or look in a longer time.</p>
       <p>
-        <a class="button" href={path}>
-          Show all responses
-        </a>
+        <LinkButton href={path} text="Show all responses" />
       </p>
     </EmptyState>
   ) : (

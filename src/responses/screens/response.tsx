@@ -14,6 +14,7 @@ import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   readForm,
   Select,
   statusOf,
@@ -198,9 +199,7 @@ const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
     data-says={says}
   >
     <p class="back">
-      <a class="more" href={list}>
-        Back to the list
-      </a>
+      <LinkButton href={list} text="Back to the list" kind="more" />
     </p>
     {children}
     <script src={assetUrl('split.js')} type="module" />
@@ -212,11 +211,7 @@ type NextProps = { path: string; query: string; neighbours: Neighbours };
 function NextResponses({ path, query, neighbours: { newer, older } }: NextProps) {
   if (!newer && !older) return null;
   const link = (id: string | undefined, rel: 'prev' | 'next', text: string) =>
-    id ? (
-      <a class="button" href={`${path}/${id}${query}`} rel={rel}>
-        {text}
-      </a>
-    ) : null;
+    id ? <LinkButton href={`${path}/${id}${query}`} rel={rel} text={text} /> : null;
   return (
     <nav class="actions" aria-label="Other responses of the list">
       {link(newer, 'prev', 'Newer')}
@@ -259,9 +254,7 @@ function ResponseDetail(props: DetailProps) {
         <NotePart {...props} />
         {editor === null ? null : (
           <div class="actions">
-            <a class="button danger" href={actionOf(props, '/delete')}>
-              Delete
-            </a>
+            <LinkButton href={actionOf(props, '/delete')} text="Delete" kind="danger" />
           </div>
         )}
       </section>
@@ -373,9 +366,10 @@ function Acts(props: DetailProps & { editor: string }) {
           {state === 'done' ? 'Open again' : 'Done'}
         </button>
         {email ? (
-          <a class="button" href={`mailto:${encodeURIComponent(email)}?subject=${subject}`}>
-            Answer by mail
-          </a>
+          <LinkButton
+            href={`mailto:${encodeURIComponent(email)}?subject=${subject}`}
+            text="Answer by mail"
+          />
         ) : null}
       </div>
     </form>

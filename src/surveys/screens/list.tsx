@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { formatInterval, formatValue, measure, percentage, typeFacts } from '../../survey-types.ts';
 import { Time } from '../../web/app/badges.tsx';
+import { LinkButton } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { ListedSurvey } from '../queries.ts';
@@ -21,9 +22,7 @@ export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
     title: 'Surveys',
     section: 'surveys',
     actions: mayEdit(c) ? (
-      <a class="button primary" href={`${here}/new`}>
-        New survey
-      </a>
+      <LinkButton href={`${here}/new`} text="New survey" kind="primary" />
     ) : null,
     body: <SurveyList {...props} here={here} />,
   });

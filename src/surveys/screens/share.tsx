@@ -2,6 +2,7 @@ import type { Context } from 'hono';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { scoresInOrder } from '../../survey-types.ts';
 import { CopyButton, Notice } from '../../web/app/badges.tsx';
+import { LinkButton } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
 import { edgeContrast, mix, readableOn } from '../../web/color.ts';
@@ -69,9 +70,11 @@ function Link({ survey, here, publicUrl }: ShareProps) {
         height="200"
       />
       <p>
-        <a class="button" href={`${here}/share/qr.svg?download=true`} download>
-          Download the QR code
-        </a>
+        <LinkButton
+          href={`${here}/share/qr.svg?download=true`}
+          download
+          text="Download the QR code"
+        />
       </p>
     </section>
   );

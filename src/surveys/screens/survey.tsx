@@ -10,6 +10,7 @@ import { redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
   type FormState,
+  LinkButton,
   readForm,
   statusOf,
   withMistake,
@@ -76,21 +77,13 @@ function SurveyActs({ c, survey }: { c: Context<ScreenEnv>; survey: ManagedSurve
   );
   return (
     <>
-      <a class="button" href={`${here}/edit`}>
-        Edit
-      </a>
+      <LinkButton href={`${here}/edit`} text="Edit" />
       {survey.status === 'draft' ? post('open', 'Open') : null}
       {survey.status === 'completed' ? post('reopen', 'Reopen') : null}
-      {survey.completed_by === 'hand' ? null : (
-        <a class="button" href={`${here}/close`}>
-          Close
-        </a>
-      )}
+      {survey.completed_by === 'hand' ? null : <LinkButton href={`${here}/close`} text="Close" />}
       {post('copy', 'Copy')}
       {c.var.organization.role === 'owner' ? (
-        <a class="button danger" href={`${here}/delete`}>
-          Delete
-        </a>
+        <LinkButton href={`${here}/delete`} text="Delete" kind="danger" />
       ) : null}
     </>
   );

@@ -1,18 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { FlashNotice } from './flash.ts';
-import { emptyForm, Field, type FormState, SubmitOrCancel } from './forms.tsx';
-
-type LinkButtonProps = { href: string; text: string; kind?: 'primary' | 'danger' | 'more' };
-
-/** A link that looks like a button; `more` is a quiet one. */
-export function LinkButton({ href, text, kind }: LinkButtonProps) {
-  const look = kind === 'more' ? kind : `button${kind ? ` ${kind}` : ''}`;
-  return (
-    <a class={look} href={href}>
-      {text}
-    </a>
-  );
-}
+import { emptyForm, Field, type FormState, LinkButton, SubmitOrCancel } from './forms.tsx';
 
 /** Buttons and links in a row. */
 export function Actions({ children }: { children: Child }) {
@@ -76,9 +64,7 @@ export function Secret({ title, label, value, children, done }: SecretProps) {
       </div>
       {children}
       <p>
-        <a class="button primary" href={done}>
-          I have stored it
-        </a>
+        <LinkButton href={done} text="I have stored it" kind="primary" />
       </p>
     </section>
   );

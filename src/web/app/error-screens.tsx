@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Refusal } from '../../errors.ts';
-import { postedAgain } from './forms.tsx';
+import { LinkButton, postedAgain } from './forms.tsx';
 import { readerOf, renderAlone, renderScreen } from './screen.tsx';
 
 /**
@@ -25,9 +25,7 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
         <SendAgain c={c} after={refusal.code} />
       ) : (
         <p class="actions">
-          <a class="button" href={way?.href ?? home}>
-            {way?.text ?? 'Go to Home'}
-          </a>
+          <LinkButton href={way?.href ?? home} text={way?.text ?? 'Go to Home'} />
         </p>
       )}
       <p class="small soft">
@@ -149,9 +147,7 @@ function SendAgain({ c, after }: SendAgainProps) {
   if (fields.length === 0) {
     return (
       <p class="actions">
-        <a class="button" href={c.get('signInPath') ?? '/sign-in'}>
-          Sign in
-        </a>
+        <LinkButton href={c.get('signInPath') ?? '/sign-in'} text="Sign in" />
       </p>
     );
   }
@@ -171,10 +167,14 @@ function SendAgain({ c, after }: SendAgainProps) {
           <input type="hidden" name={name} value={value} />
         ))}
         <div class="actions">
-          <a class="button primary" href={first.path} target="_blank" rel="noopener">
-            {first.text}
-            <span class="hidden">, opens a new tab</span>
-          </a>
+          <LinkButton
+            href={first.path}
+            target="_blank"
+            rel="noopener"
+            text={first.text}
+            about="(opens a new tab)"
+            kind="primary"
+          />
           <button type="submit">Send again</button>
         </div>
       </form>

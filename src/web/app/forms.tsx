@@ -185,6 +185,28 @@ function Remarks({ id, help, error }: { id: string; help: Child; error: string |
   );
 }
 
+type LinkButtonProps = {
+  href: string;
+  rel?: string | undefined;
+  target?: '_blank';
+  download?: boolean;
+  text: Child;
+  /** Read aloud after the text, to tell apart the buttons of several rows. */
+  about?: string | undefined;
+  kind?: 'primary' | 'danger' | 'more' | undefined;
+};
+
+/** A link that looks like a button, or with `more` like a quiet link. */
+export function LinkButton({ text, about, kind, ...attributes }: LinkButtonProps) {
+  const look = kind === 'more' ? kind : `button${kind ? ` ${kind}` : ''}`;
+  return (
+    <a class={look} {...attributes}>
+      {text}
+      {about ? <span class="hidden"> {about}</span> : null}
+    </a>
+  );
+}
+
 type SubmitOrCancelProps = { button: Child; cancel: string; danger?: boolean };
 
 export const SubmitOrCancel = ({ button, cancel, danger = false }: SubmitOrCancelProps) => (
@@ -192,9 +214,7 @@ export const SubmitOrCancel = ({ button, cancel, danger = false }: SubmitOrCance
     <button type="submit" class={danger ? 'danger' : 'primary'}>
       {button}
     </button>
-    <a class="more" href={cancel}>
-      Cancel
-    </a>
+    <LinkButton href={cancel} text="Cancel" kind="more" />
   </div>
 );
 

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { Field } from './forms.tsx';
+import { Field, LinkButton } from './forms.tsx';
 
 type SearchedListProps = {
   path: string;
@@ -244,16 +244,8 @@ export function Pager({ summary, newer, older, words }: PagerProps) {
     <nav class="pager" aria-label="Pages">
       <span>{summary}</span>
       <span class="actions">
-        {newer ? (
-          <a class="button" href={newer} rel="prev">
-            {back}
-          </a>
-        ) : null}
-        {older ? (
-          <a class="button" href={older} rel="next">
-            {on}
-          </a>
-        ) : null}
+        {newer ? <LinkButton href={newer} rel="prev" text={back} /> : null}
+        {older ? <LinkButton href={older} rel="next" text={on} /> : null}
       </span>
     </nav>
   );

@@ -1,5 +1,12 @@
 import { Breakable, Confirm, Mistakes, State, Time } from '../../web/app/badges.tsx';
-import { Choice, Field, type FormState, SubmitOrCancel, Version } from '../../web/app/forms.tsx';
+import {
+  Choice,
+  Field,
+  type FormState,
+  LinkButton,
+  SubmitOrCancel,
+  Version,
+} from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { eventTypes } from '../events.ts';
 import { versionOfWebhook } from '../manage.ts';
@@ -169,9 +176,7 @@ export function ReplayPage({ active, since, count, form, here }: ReplayProps) {
           <button type="submit" class="primary">
             Replay
           </button>
-          <a class="more" href={here}>
-            Cancel
-          </a>
+          <LinkButton href={here} text="Cancel" kind="more" />
         </form>
       ) : null}
     </>

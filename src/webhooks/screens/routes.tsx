@@ -13,6 +13,7 @@ import {
   Day,
   emptyForm,
   type FormState,
+  LinkButton,
   optionalText,
   readForm,
   readVersion,
@@ -92,9 +93,7 @@ export const webhookScreens = (tools: WebhookTools) =>
         section: 'webhooks',
         body: <WebhookList webhooks={webhooks} here={here} mayChange={mayChange} />,
         actions: mayChange ? (
-          <a class="button primary" href={`${here}/new`}>
-            New webhook
-          </a>
+          <LinkButton href={`${here}/new`} text="New webhook" kind="primary" />
         ) : null,
       });
     })
@@ -397,9 +396,7 @@ async function showDelivery(c: Context<ScreenEnv>, tools: WebhookTools) {
     actions: (
       <>
         {traceUrl && delivery.trace_id ? (
-          <a class="button" href={traceUrl.replace('{trace_id}', delivery.trace_id)}>
-            View trace
-          </a>
+          <LinkButton href={traceUrl.replace('{trace_id}', delivery.trace_id)} text="View trace" />
         ) : null}
         {organization.role === 'viewer' || !webhook.active ? null : (
           <form method="post" action={`${here}/deliveries/${delivery.id}/redeliver`}>

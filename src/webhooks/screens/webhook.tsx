@@ -1,4 +1,5 @@
 import { Breakable, State, Time } from '../../web/app/badges.tsx';
+import { LinkButton } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import type { WebhookRow } from '../queries.ts';
 import { type DayOfDeliveries, type ListedDelivery, maxCounted } from '../screen.queries.ts';
@@ -78,9 +79,7 @@ export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: stri
       <form method="post" action={`${here}/test`}>
         <button type="submit">Send test event</button>
       </form>
-      <a class="button" href={`${here}/replay`}>
-        Replay
-      </a>
+      <LinkButton href={`${here}/replay`} text="Replay" />
       <details class="menu">
         <summary class="button">More</summary>
         <ul class="list end">
