@@ -9,9 +9,9 @@ import {
   type Placeholder,
   piecesOf,
   type SurveyTexts,
+  type TranslatedSurvey,
   textsIn,
   valueFor,
-  type WordedSurvey,
 } from '../surveys/texts.ts';
 import { type Language, languageOf, scaleEnds } from '../web/language.ts';
 import { letterHtml } from './letter-html.tsx';
@@ -66,7 +66,7 @@ export function surveyMail(mail: SurveyMail): MessageTemplate {
 
 const thread = `<${slot('thread')}>`;
 
-export function inLanguage<S extends WordedSurvey>(survey: S, language: string) {
+export function inLanguage<S extends TranslatedSurvey>(survey: S, language: string) {
   const { texts: _others, ...rest } = survey;
   const { question_text, subject, intro } = textsIn(survey, language);
   return { ...rest, question_text, subject, intro, language };

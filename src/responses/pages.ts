@@ -20,7 +20,7 @@ import {
   type FollowUp,
   fillIn,
   languageFor,
-  type ThanksWords,
+  type ThanksWithLink,
   textsIn,
 } from '../surveys/texts.ts';
 import { readWebAsset } from '../web/app/assets.ts';
@@ -326,7 +326,7 @@ function mapTexts(followUp: FollowUp | null, change: (text: string) => string): 
 }
 
 /** The survey's own thanks for this category, or null. */
-function thanksFor(link: ReadLink, category: Category): ThanksWords | null {
+function thanksFor(link: ReadLink, category: Category): ThanksWithLink | null {
   const { thanks } = textsIn(link, link.shown_in);
   const words = typeof thanks === 'string' ? { text: thanks } : thanks?.[category];
   return words ? { ...words, text: fillIn(words.text, personOf(link)) } : null;

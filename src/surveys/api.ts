@@ -18,10 +18,10 @@ import {
   deleteSurvey,
   openSurvey,
   reopenByHand,
-  shownSurvey,
+  surveyToJson,
   versionOfSurvey,
 } from './lifecycle.ts';
-import { findSurvey, listSurveys, type SurveyRow, surveyJson } from './queries.ts';
+import { findSurvey, listSurveys, type SurveyRow, selectSurveyJson } from './queries.ts';
 import {
   DeleteQuery,
   NewSurveyInput,
@@ -42,11 +42,11 @@ export function surveyReads(tools: ReplicaTools & SurveyTools) {
     )
 
     .get('/:id', async (c) => {
-      const json = await read(c, (orgId) => surveyJson(db, orgId, idParam(c, 'survey')));
+      const json = await read(c, (orgId) => selectSurveyJson(db, orgId, idParam(c, 'survey')));
       if (json === null) throw notFound('survey');
       const row = JSON.parse(json) as SurveyRow;
       const [created_at, updated_at] = [new Date(row.created_at), new Date(row.updated_at)];
-      const data = shownSurvey({ ...row, created_at, updated_at }, publicUrl);
+      const data = surveyToJson({ ...row, created_at, updated_at }, publicUrl);
       return await answerRead(c, JSON.stringify({ data }), versionOfSurvey(row));
     });
 }
@@ -102,7 +102,7 @@ type Shown = { id: string; status?: 200 | 201 };
 async function show(c: Context<ApiEnv>, tools: SurveyTools, { id, status = 200 }: Shown) {
   const survey = await findSurvey(tools.db, c.var.key.org_id, id);
   if (!survey) throw notFound('survey');
-  return c.json({ data: shownSurvey(survey, tools.publicUrl) }, status);
+  return c.json({ data: surveyToJson(survey, tools.publicUrl) }, status);
 }
 
 const path = '/api/v1/surveys';

@@ -12,7 +12,7 @@ export const SurveyFields = v.record(v.string(), v.union([v.string(), v.array(v.
 export const reminderNumbers = [1, 2, 3];
 
 /** The fields as the API takes them: empty ones are null, and what has the same name is a list. */
-export function wishOf(fields: Fields) {
+export function readSurveyFields(fields: Fields) {
   const text = (name: string) => textIn(fields, name);
   const reminders = reminderNumbers.flatMap((at) => {
     const after_days = numberIn(fields, `reminders.${at}.after_days`);
@@ -99,7 +99,7 @@ function numberIn(fields: Fields, name: string): number | string | null {
   return text !== null && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
-export function fieldsOfSurvey(survey: ManagedSurvey): Record<string, string | string[]> {
+export function surveyToFields(survey: ManagedSurvey): Record<string, string | string[]> {
   const { created_at: _created, updated_at: _updated, embed, ...content } = survey;
   const { origins, ...website } = embeddingOf(embed);
   return {
@@ -109,7 +109,7 @@ export function fieldsOfSurvey(survey: ManagedSurvey): Record<string, string | s
   };
 }
 
-/** Names nested values by their path, as `wishOf` reads them. */
+/** Names nested values by their path, as `readSurveyFields` reads them. */
 function flatten(value: unknown, path = ''): Record<string, string | string[]> {
   if (value === null || value === undefined) return {};
   if (typeof value !== 'object') return { [path]: String(value) };
@@ -122,7 +122,7 @@ function flatten(value: unknown, path = ''): Record<string, string | string[]> {
   return Object.assign({}, ...nested);
 }
 
-export function mistakesOf(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
+export function fieldErrors(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
   const mistakes: Record<string, string> = {};
   for (const issue of issues) {
     mistakes[fieldOf(v.getDotPath(issue) ?? '')] ??= describeIssue(issue);

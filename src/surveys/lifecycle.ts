@@ -31,9 +31,9 @@ import {
 import {
   type Embedding,
   embeddingOf,
-  type NewSurveyWish,
   type SurveyChange,
   SurveyChangeInput,
+  type SurveyInput,
 } from './schemas.ts';
 import { checkContent, nameOfCopy } from './texts.ts';
 
@@ -221,7 +221,7 @@ const hasAnswers = (consequence: string) =>
   new Refusal('conflict', `the survey has answers: ${consequence}`, { code: 'survey_has_answers' });
 
 /** A survey as the API shows it: with its shareable link and the score that its counts come to. */
-export function shownSurvey(row: SurveyRow, publicUrl: string) {
+export function surveyToJson(row: SurveyRow, publicUrl: string) {
   const { org_id, completed_by, share_id, embed, ...survey } = surveyStats(row);
   return { ...survey, embed: embeddingOf(embed), share_url: shareUrl(publicUrl, row) };
 }
@@ -239,8 +239,8 @@ function surveyStats(row: SurveyRow) {
   return { ...survey, stats };
 }
 
-type SurveyWish = Omit<Partial<NewSurveyWish>, 'embed'> &
-  Pick<NewSurveyWish, 'name' | 'question_text' | 'from_name' | 'from_email'> & {
+type NewSurveyValues = Omit<Partial<SurveyInput>, 'embed'> &
+  Pick<SurveyInput, 'name' | 'question_text' | 'from_name' | 'from_email'> & {
     embed?: Partial<Embedding> | undefined;
     created_at?: Date;
   };
@@ -248,7 +248,7 @@ type SurveyWish = Omit<Partial<NewSurveyWish>, 'embed'> &
 export async function createSurvey(
   { db }: { db: Db },
   { orgId, actor }: Writer,
-  wish: SurveyWish,
+  wish: NewSurveyValues,
 ): Promise<ManagedSurvey> {
   return await inTransaction(db, async (tx) => {
     const survey = await addSurvey(tx, orgId, wish);
@@ -259,7 +259,11 @@ export async function createSurvey(
   });
 }
 
-export async function addSurvey(sql: Sql, orgId: string, wish: SurveyWish): Promise<ManagedSurvey> {
+export async function addSurvey(
+  sql: Sql,
+  orgId: string,
+  wish: NewSurveyValues,
+): Promise<ManagedSurvey> {
   const language = wish.language ?? (await getOrganization(sql, orgId)).language;
   const { type = 'nps', audience = null, texts = {}, from_email } = wish;
   checkContent({ type, audience, language, texts });

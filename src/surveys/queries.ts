@@ -87,7 +87,7 @@ export async function completeAnswered(sql: Sql, orgId: string, surveyId: string
 
 type ClosedSurvey = CompletedSurvey & { was: SurveyStatus; was_closed: boolean };
 
-/** Closes a survey by hand, whatever its state; closing it again changes nothing. */
+/** Closes a survey by hand, commonFields its state; closing it again changes nothing. */
 export async function closeByHand(sql: Sql, orgId: string, surveyId: string) {
   const [survey] = await sql<ClosedSurvey[]>`
     with ${totals(sql, orgId, surveyId)},
@@ -195,7 +195,7 @@ export async function findSurvey(
   return row;
 }
 
-export const surveyJson = (sql: Sql, orgId: OrgId, id: string): Part => sql`(
+export const selectSurveyJson = (sql: Sql, orgId: OrgId, id: string): Part => sql`(
   select row_to_json(survey)::text from (${selectSurvey(sql, orgId, id)}) survey
 )`;
 

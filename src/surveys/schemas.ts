@@ -4,7 +4,7 @@ import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { isLanguage, isPlainLine, isTimeZoneName } from '../lib/validation/parse.ts';
 import { isLongerThan, longestName, longestQuestion } from '../limits.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
-import { complainOfPlaceholders, type TextsByLanguage } from './texts.ts';
+import { type TextsByLanguage, validatePlaceholders } from './texts.ts';
 
 export const NetPromoterScore = described(
   v.nullable(v.pipe(v.number(), v.integer(), v.minValue(-100), v.maxValue(100))),
@@ -151,11 +151,11 @@ const Status = v.picklist(['draft', 'active'], 'must be draft or active');
 
 // When a survey asks by itself, and where it may be shown.
 
-const mostReminders = 3;
-const mostOrigins = 20;
+const maxReminders = 3;
+const maxOrigins = 20;
 const week = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 
-const Whole = (lowest: number, highest: number) => {
+const WholeNumber = (lowest: number, highest: number) => {
   const message = `must be a whole number from ${lowest} to ${highest}`;
   return v.pipe(
     v.number(message),
@@ -165,26 +165,26 @@ const Whole = (lowest: number, highest: number) => {
   );
 };
 
-const Filled = <const S extends v.GenericSchema<string, string>>(schema: S) =>
+const WithPlaceholders = <const S extends v.GenericSchema<string, string>>(schema: S) =>
   v.pipe(
     schema,
     v.rawCheck(({ dataset, addIssue }) => {
-      const message = dataset.typed ? complainOfPlaceholders(dataset.value) : undefined;
+      const message = dataset.typed ? validatePlaceholders(dataset.value) : undefined;
       if (message) addIssue({ message });
     }),
   );
 
-const SubjectText = Filled(LineOfText(longestName));
+const SubjectText = WithPlaceholders(LineOfText(longestName));
 
 const ReminderInput = v.object({
-  after_days: Whole(1, 60),
+  after_days: WholeNumber(1, 60),
   subject: v.optional(v.nullable(SubjectText)),
 });
 
 const RemindersInput = described(
   v.pipe(
     v.array(ReminderInput, 'must be a list'),
-    v.maxLength(mostReminders, `must be at most ${mostReminders}`),
+    v.maxLength(maxReminders, `must be at most ${maxReminders}`),
     v.check(
       (reminders) => new Set(reminders.map((each) => each.after_days)).size === reminders.length,
       'must be after different numbers of days',
@@ -199,7 +199,7 @@ const RemindersInput = described(
 );
 
 const AskAfterDays = described(
-  v.nullable(Whole(0, 365)),
+  v.nullable(WholeNumber(0, 365)),
   'mails each contact by itself so many days after it was added; null: only when asked to',
 );
 
@@ -248,7 +248,7 @@ const EmbedInput = described(
     {
       origins: v.pipe(
         v.array(Origin, 'must be a list of origins'),
-        v.maxLength(mostOrigins, `must be at most ${mostOrigins}`),
+        v.maxLength(maxOrigins, `must be at most ${maxOrigins}`),
         v.transform((origins) => [...new Set(origins)]),
       ),
       position: v.optional(
@@ -256,11 +256,11 @@ const EmbedInput = described(
         defaults.position,
       ),
       delay_seconds: described(
-        v.optional(Whole(0, 600), defaults.delay_seconds),
+        v.optional(WholeNumber(0, 600), defaults.delay_seconds),
         'how long a visitor is on the page before the corner shows it',
       ),
       every_days: described(
-        v.optional(Whole(0, 365), defaults.every_days),
+        v.optional(WholeNumber(0, 365), defaults.every_days),
         'after how many days the corner shows it to the same visitor again; 0: at each visit',
       ),
     },
@@ -269,21 +269,21 @@ const EmbedInput = described(
   'the websites that may show it in a frame, and how',
 );
 
-const longestThanks = 1000;
-const longestUrl = 2000;
-const mostLanguages = 30;
+const maxThanksLength = 1000;
+const maxUrlLength = 2000;
+const maxLanguages = 30;
 
-const QuestionText = Filled(Paragraph(longestQuestion));
+const QuestionText = WithPlaceholders(Paragraph(longestQuestion));
 
-const IntroText = Filled(Paragraph(2000));
-const FollowUpText = Filled(LineOfText(300));
+const IntroText = WithPlaceholders(Paragraph(2000));
+const FollowUpText = WithPlaceholders(LineOfText(300));
 
-const namesOne = (byCategory: object) => categories.some((category) => category in byCategory);
+const hasCategory = (byCategory: object) => categories.some((category) => category in byCategory);
 const TextByCategory = `must name one of ${categories.join(', ')}`;
 
 const FollowUpInput = described(
   v.union(
-    [FollowUpText, v.pipe(byCategory(FollowUpText), v.check(namesOne, TextByCategory))],
+    [FollowUpText, v.pipe(byCategory(FollowUpText), v.check(hasCategory, TextByCategory))],
     'must be text, or an object of texts by category',
   ),
   'the question above the comment: one for all, or by category',
@@ -292,12 +292,12 @@ const FollowUpInput = described(
 const HttpsUrl = v.pipe(
   v.string('must be text'),
   v.trim(),
-  v.maxLength(longestUrl, `must be at most ${longestUrl} characters`),
+  v.maxLength(maxUrlLength, `must be at most ${maxUrlLength} characters`),
   v.check(isHttps, 'must be an https address'),
   v.metadata({ format: 'uri' }),
 );
 
-const ThanksParagraph = Filled(Paragraph(longestThanks));
+const ThanksParagraph = WithPlaceholders(Paragraph(maxThanksLength));
 
 const ThanksWordsInput = v.pipe(
   v.object({
@@ -313,7 +313,7 @@ const ThanksWordsInput = v.pipe(
 
 const ThanksInput = described(
   v.union(
-    [ThanksParagraph, v.pipe(byCategory(ThanksWordsInput), v.check(namesOne, TextByCategory))],
+    [ThanksParagraph, v.pipe(byCategory(ThanksWordsInput), v.check(hasCategory, TextByCategory))],
     'must be text, or an object by category of text, link_url and link_text',
   ),
   'what the page says after an answer: one text for all, or by category with a link',
@@ -337,8 +337,8 @@ const TextsInput = described(
     }),
     v.check((texts) => Object.keys(texts).every(isLanguage), 'must be by language tags such as de'),
     v.check(
-      (texts) => Object.keys(texts).length <= mostLanguages,
-      `must be in at most ${mostLanguages} languages`,
+      (texts) => Object.keys(texts).length <= maxLanguages,
+      `must be in at most ${maxLanguages} languages`,
     ),
     v.transform(
       (texts) =>
@@ -353,7 +353,7 @@ const TextsInput = described(
   'its texts in other languages, by language tag; what one leaves out is said in our own words',
 );
 
-const whatever = {
+const commonFields = {
   audience: v.optional(Audience),
   ...optionalTexts,
   texts: v.optional(TextsInput),
@@ -378,7 +378,7 @@ export const NewSurveyInput = v.object({
   type: v.optional(Type, 'nps'),
   language: described(v.optional(LanguageTag, 'en'), 'of its own texts, as a BCP 47 tag'),
   status: described(v.optional(Status, 'active'), 'a draft is not sent and takes no answers'),
-  ...whatever,
+  ...commonFields,
 });
 
 export const SurveyChangeInput = v.object({
@@ -390,7 +390,7 @@ export const SurveyChangeInput = v.object({
   type: described(v.optional(Type), 'only while there are no answers'),
   language: v.optional(LanguageTag),
   status: described(v.optional(Status), 'draft only while nothing was sent or answered'),
-  ...whatever,
+  ...commonFields,
 });
 
 /** By their names in the document of the API. */
@@ -405,7 +405,7 @@ export const surveyBodies = {
   EmbedInput,
 };
 
-export type NewSurveyWish = v.InferOutput<typeof NewSurveyInput>;
+export type SurveyInput = v.InferOutput<typeof NewSurveyInput>;
 export type SurveyChange = v.InferOutput<typeof SurveyChangeInput>;
 
 export type Reminder = { after_days: number; subject?: string };

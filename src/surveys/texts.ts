@@ -3,10 +3,10 @@ import { oneLine } from '../lib/validation/parse.ts';
 import type { Category } from '../survey-types.ts';
 import type { SurveyContent } from './queries.ts';
 
-export type ThanksWords = { text: string; link_url?: string; link_text?: string };
+export type ThanksWithLink = { text: string; link_url?: string; link_text?: string };
 /** The question above the comment: one for all, or by category. */
 export type FollowUp = string | Partial<Record<Category, string>>;
-export type ThanksText = string | Partial<Record<Category, ThanksWords>>;
+export type ThanksText = string | Partial<Record<Category, ThanksWithLink>>;
 
 /** Texts of a survey in one language; null leaves a text to the page or the mail. */
 export type SurveyTexts = {
@@ -17,13 +17,13 @@ export type SurveyTexts = {
   thanks: ThanksText | null;
 };
 
-export type OtherTexts = Pick<SurveyTexts, 'question_text'> & Partial<SurveyTexts>;
-export type TextsByLanguage = Readonly<Record<string, OtherTexts>>;
+export type Translation = Pick<SurveyTexts, 'question_text'> & Partial<SurveyTexts>;
+export type TextsByLanguage = Readonly<Record<string, Translation>>;
 
-export type WordedSurvey = Pick<SurveyTexts, 'question_text'> &
+export type TranslatedSurvey = Pick<SurveyTexts, 'question_text'> &
   Partial<SurveyTexts> & { language: string; texts: TextsByLanguage };
 
-export function textsIn(survey: WordedSurvey, language: string): SurveyTexts {
+export function textsIn(survey: TranslatedSurvey, language: string): SurveyTexts {
   const other = language === survey.language ? undefined : survey.texts[language];
   const { question_text, subject, intro, follow_up, thanks } = other ?? survey;
   return {
@@ -35,33 +35,33 @@ export function textsIn(survey: WordedSurvey, language: string): SurveyTexts {
   };
 }
 
-type ReaderWishes = {
-  /** The contact's property `language`, whatever it holds. */
+type ReaderLanguages = {
+  /** The contact's property `language`, commonFields it holds. */
   property?: unknown;
   accepted?: string | undefined;
 };
 
 /** The language a reader gets: of the contact's property, of the browser, else the survey's own. */
 export function languageFor(
-  survey: Pick<WordedSurvey, 'language' | 'texts'>,
-  { property, accepted }: ReaderWishes,
+  survey: Pick<TranslatedSurvey, 'language' | 'texts'>,
+  { property, accepted }: ReaderLanguages,
 ): string {
   const others = Object.keys(survey.texts);
   if (others.length === 0) return survey.language;
   const offered = [survey.language, ...others];
-  const wished = [typeof property === 'string' ? property : '', ...acceptedLanguages(accepted)];
-  for (const tag of wished) {
+  const wanted = [typeof property === 'string' ? property : '', ...acceptedLanguages(accepted)];
+  for (const tag of wanted) {
     const found = closest(tag, offered);
     if (found) return found;
   }
   return survey.language;
 }
 
-const mostLanguages = 20;
+const maxLanguages = 20;
 
 export function acceptedLanguages(header = ''): string[] {
   return header
-    .split(',', mostLanguages)
+    .split(',', maxLanguages)
     .map((range) => {
       const [, tag = '', quality = '1'] = /^\s*([\w-]+)(?:\s*;\s*q=([\d.]+))?/.exec(range) ?? [];
       return { tag, quality: Number(quality) };
@@ -72,8 +72,8 @@ export function acceptedLanguages(header = ''): string[] {
 }
 
 /** `de-AT` is served by `de`, and `de` by `de-CH`. */
-function closest(wished: string, offered: readonly string[]): string | undefined {
-  const tag = wished.trim().toLowerCase().replace('_', '-');
+function closest(wanted: string, offered: readonly string[]): string | undefined {
+  const tag = wanted.trim().toLowerCase().replace('_', '-');
   if (tag === '') return undefined;
   const primary = (each: string) => each.toLowerCase().split('-')[0];
   return (
@@ -108,7 +108,7 @@ export function piecesOf(text: string): TextPiece[] {
   return pieces;
 }
 
-export function complainOfPlaceholders(text: string): string | undefined {
+export function validatePlaceholders(text: string): string | undefined {
   for (const piece of piecesOf(text)) {
     if (typeof piece !== 'string' && !isKnown(piece.value)) {
       return `{{${piece.value}}} is not a placeholder: there are ${known}`;
@@ -160,7 +160,7 @@ export const propertyOf = (value: string): string | undefined =>
 
 /** Every text that a contact may read in a language, in its mails and on its page. */
 export function placeholdersIn(
-  survey: WordedSurvey & { reminders?: readonly { subject?: string }[] },
+  survey: TranslatedSurvey & { reminders?: readonly { subject?: string }[] },
   language: string,
 ): Placeholder[] {
   const { reminders = [] } = survey;
@@ -186,7 +186,7 @@ export function checkContent({ type, audience, language, texts }: CheckedContent
   }
 }
 
-const longestCopiedName = 190;
+const maxCopiedNameLength = 190;
 
 export const nameOfCopy = (name: string) =>
-  `${[...name].slice(0, longestCopiedName).join('')} (copy)`;
+  `${[...name].slice(0, maxCopiedNameLength).join('')} (copy)`;

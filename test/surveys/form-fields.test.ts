@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as v from 'valibot';
-import { mistakesOf, wishOf } from '../../src/surveys/form-fields.ts';
+import { fieldErrors, readSurveyFields } from '../../src/surveys/form-fields.ts';
 import { NewSurveyInput } from '../../src/surveys/schemas.ts';
 
 const usual = {
@@ -57,13 +57,13 @@ const mistakes: [typed: Record<string, string | string[]>, said: Record<string, 
 for (const [typed, said] of mistakes) {
   const [name = 'nowhere', text = 'taken'] = Object.entries(said)[0] ?? [];
   test(`${JSON.stringify(typed).slice(0, 60)} is said at ${name}: ${text.slice(0, 30)}`, () => {
-    const { issues } = v.safeParse(NewSurveyInput, wishOf({ ...usual, ...typed }));
-    assert.deepEqual(mistakesOf(issues ?? []), said);
+    const { issues } = v.safeParse(NewSurveyInput, readSurveyFields({ ...usual, ...typed }));
+    assert.deepEqual(fieldErrors(issues ?? []), said);
   });
 }
 
 test('a text for all fills the categories that have none, as soon as one has words or a link', () => {
-  const { follow_up, thanks } = wishOf({
+  const { follow_up, thanks } = readSurveyFields({
     follow_up: 'Why?',
     'follow_up.passive': 'Why not?',
     thanks: 'Thanks',
@@ -73,6 +73,8 @@ test('a text for all fills the categories that have none, as soon as one has wor
   const all = { text: 'Thanks' };
   const linked = { text: 'Thanks', link_url: 'https://r.test/', link_text: undefined };
   assert.deepEqual(thanks, { promoter: linked, passive: all, detractor: all });
-  assert.equal(wishOf({ thanks: 'Thanks' }).thanks, 'Thanks');
-  assert.deepEqual(wishOf({ 'follow_up.detractor': 'Why?' }).follow_up, { detractor: 'Why?' });
+  assert.equal(readSurveyFields({ thanks: 'Thanks' }).thanks, 'Thanks');
+  assert.deepEqual(readSurveyFields({ 'follow_up.detractor': 'Why?' }).follow_up, {
+    detractor: 'Why?',
+  });
 });

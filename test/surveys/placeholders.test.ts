@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { anyPerson, complainOfPlaceholders, fillIn } from '../../src/surveys/texts.ts';
+import { anyPerson, fillIn, validatePlaceholders } from '../../src/surveys/texts.ts';
 
 const ada = {
   name: 'Ada Lovelace',
@@ -50,11 +50,11 @@ for (const text of [
   '{{ {{name}}',
   '{{name|a|b}',
 ]) {
-  test(`${text} is refused`, () => assert.match(complainOfPlaceholders(text) ?? '', /placeholder/));
+  test(`${text} is refused`, () => assert.match(validatePlaceholders(text) ?? '', /placeholder/));
 }
 
 test('text without placeholders, and every known placeholder, is taken', () => {
   for (const text of ['', '} { }}', '{{name}}', '{{first_name|x}}', '{{properties.a b}}']) {
-    assert.equal(complainOfPlaceholders(text), undefined, text);
+    assert.equal(validatePlaceholders(text), undefined, text);
   }
 });

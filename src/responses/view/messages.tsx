@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { SurveyType } from '../../survey-types.ts';
-import type { ThanksWords } from '../../surveys/texts.ts';
+import type { ThanksWithLink } from '../../surveys/texts.ts';
 import type { Language } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
 import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
@@ -17,7 +17,7 @@ export function thanksPage({
   language,
   thanks = null,
   answer,
-}: SurveyPage & { thanks?: ThanksWords | null; answer: ShownAnswer }): HtmlPage {
+}: SurveyPage & { thanks?: ThanksWithLink | null; answer: ShownAnswer }): HtmlPage {
   const { title, text } = language.texts.thanks;
   const style = thanks?.link_url ? messageStyle + linkStyle : messageStyle;
   return messagePage({ language, sender: survey.sender, title, style }, [

@@ -17,8 +17,8 @@ import {
   type SurveyType,
   scoresInOrder,
 } from '../../survey-types.ts';
-import { SurveyFields, wishOf } from '../../surveys/form-fields.ts';
-import { NewSurveyInput, type NewSurveyWish } from '../../surveys/schemas.ts';
+import { readSurveyFields, SurveyFields } from '../../surveys/form-fields.ts';
+import { NewSurveyInput, type SurveyInput } from '../../surveys/schemas.ts';
 import {
   type AddressedPerson,
   fillIn,
@@ -48,7 +48,7 @@ export const previewScreens = (tools: PreviewTools) =>
       const fields = form.errors ? form.typed : form.values;
       const one = (name: string) => [fields[name] ?? ''].flat()[0] ?? '';
       const scheme = one('preview.scheme') === 'dark' ? 'dark' : 'light';
-      const result = v.safeParse(NewSurveyInput, withExamples(wishOf(fields)));
+      const result = v.safeParse(NewSurveyInput, withExamples(readSurveyFields(fields)));
       if (!result.success) {
         return asFrame(c, remarkPage(`Not yet: ${remarkOn(result.issues[0])}.`), scheme);
       }
@@ -76,7 +76,7 @@ export const previewScreens = (tools: PreviewTools) =>
     });
 
 /** Fields that are still empty get an example, so that the rest is shown meanwhile. */
-const withExamples = (wish: ReturnType<typeof wishOf>) => ({
+const withExamples = (wish: ReturnType<typeof readSurveyFields>) => ({
   ...wish,
   name: wish.name || 'Survey',
   question_text: wish.question_text || exampleQuestions[wish.type as SurveyType] || '',
@@ -110,7 +110,7 @@ function remarkOn(issue: v.BaseIssue<unknown>): string {
 async function preview(
   c: Context<ScreenEnv>,
   { db, publicUrl }: PreviewTools,
-  { wish, show, language: wished }: { wish: NewSurveyWish; show: string; language: string },
+  { wish, show, language: wished }: { wish: SurveyInput; show: string; language: string },
 ): Promise<HtmlPage> {
   const texts = (wish.texts ?? {}) as TextsByLanguage;
   const { subject = null, intro = null, follow_up = null, thanks = null } = wish;
@@ -162,7 +162,7 @@ const mapValues = <K extends string>(
     Object.entries<string | undefined>(values).map(([name, text]) => [name, fill(text ?? '')]),
   );
 
-const scoreOf = (type: NewSurveyWish['type'], category: Category) =>
+const scoreOf = (type: SurveyInput['type'], category: Category) =>
   scoresInOrder(type).find((score) => categoryOf(type, score) === category) ?? 0;
 
 /** An invented contact whose properties say their own names. */

@@ -29,11 +29,11 @@ import {
 import { renderScreen } from '../../web/app/screen.tsx';
 import { languageChoices, nameOfLanguage } from '../../web/language.ts';
 import {
-  fieldsOfSurvey,
-  mistakesOf,
+  fieldErrors,
+  readSurveyFields,
   reminderNumbers,
   SurveyFields,
-  wishOf,
+  surveyToFields,
 } from '../form-fields.ts';
 import { changeSurvey, createSurvey, versionOfSurvey } from '../lifecycle.ts';
 import { findLatestSender, findUse, type ManagedSurvey } from '../queries.ts';
@@ -57,7 +57,7 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
     .get('/:id/edit', async (c) => {
       requireRole(c, 'editor');
       const survey = await surveyOf(c, tools.db);
-      const form = emptyForm(fieldsOfSurvey(survey));
+      const form = emptyForm(surveyToFields(survey));
       return showForm(c, { form, survey, hasAnswers: await hasAnswers(tools, survey) });
     })
 
@@ -83,7 +83,7 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
     return showForm(c, { survey, hasAnswers: answered, form: addLanguage(fields) });
   }
   const ifMatch = await readVersion(c);
-  const wish = wishOf(fields);
+  const wish = readSurveyFields(fields);
   const change = {
     ...wish,
     reply_to: wish.reply_to ?? wish.from_email,
@@ -149,7 +149,7 @@ async function trySave<const S extends v.GenericSchema, T>(
   stored?: Stored,
 ): Promise<SaveOutcome<T>> {
   const result = v.safeParse(schema, wish);
-  if (!result.success) return { errors: mistakesOf(result.issues) };
+  if (!result.success) return { errors: fieldErrors(result.issues) };
   try {
     return { saved: await save(result.output) };
   } catch (error) {
@@ -165,7 +165,7 @@ const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']
 /** What is stored of the fields of the form; those that only one of the two versions has are empty in the other. */
 function storedOf(survey: ManagedSurvey, fields: FormState['typed'], answered: boolean): Stored {
   const hours = Object.fromEntries(hourFields.map(({ name, value }) => [name, value]));
-  const stored: FormState['typed'] = { ...hours, ...fieldsOfSurvey(survey) };
+  const stored: FormState['typed'] = { ...hours, ...surveyToFields(survey) };
   const names = Object.keys({ ...stored, ...fields })
     .filter((name) => surveyField.test(name))
     .filter((name) => !answered || (name !== 'type' && name !== 'audience'));

@@ -6,7 +6,7 @@ import { LinkButton } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import type { ListedSurvey } from '../queries.ts';
-import { mayEdit, StatusMark, surveysPath } from './parts.tsx';
+import { canEdit, StatusBadge, surveysPath } from './parts.tsx';
 
 type SurveyListProps = {
   surveys: readonly ListedSurvey[];
@@ -21,7 +21,7 @@ export function renderList(c: Context<ScreenEnv>, props: SurveyListProps) {
   return renderScreen(c, {
     title: 'Surveys',
     section: 'surveys',
-    actions: mayEdit(c) ? (
+    actions: canEdit(c) ? (
       <LinkButton href={`${here}/new`} text="New survey" kind="primary" />
     ) : null,
     body: <SurveyList {...props} here={here} />,
@@ -81,7 +81,7 @@ function cellsOf(survey: ListedSurvey, here: string) {
         {audience ? ', employees' : ''}
       </span>
     </>,
-    <StatusMark status={status} />,
+    <StatusBadge status={status} />,
     count(total),
     sent === 0 ? (
       <span class="soft">not sent</span>

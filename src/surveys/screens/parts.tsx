@@ -23,7 +23,7 @@ import {
 
 export const surveysPath = ({ slug }: { slug: string }) => `/o/${slug}/surveys`;
 
-export const mayEdit = (c: Context<ScreenEnv>) => c.var.organization.role !== 'viewer';
+export const canEdit = (c: Context<ScreenEnv>) => c.var.organization.role !== 'viewer';
 
 const marks = {
   draft: { kind: 'waiting', text: 'Draft' },
@@ -31,7 +31,7 @@ const marks = {
   completed: { kind: 'skipped', text: 'Closed' },
 } as const;
 
-export const StatusMark = ({ status }: { status: SurveyStatus }) => (
+export const StatusBadge = ({ status }: { status: SurveyStatus }) => (
   <State kind={marks[status].kind} code={status}>
     {marks[status].text}
   </State>

@@ -11,9 +11,9 @@ import { addForms } from './edit.tsx';
 import { renderList } from './list.tsx';
 import { surveyOf } from './parts.tsx';
 import { renderShare } from './share.tsx';
-import { addActs, periods, renderSurvey, type SurveyPeriod } from './survey.tsx';
+import { addActions, periods, renderSurvey, type SurveyPeriod } from './survey.tsx';
 
-const longestSearch = 500;
+const maxSearchLength = 500;
 
 const SurveySearch = v.object({
   ...Page.entries,
@@ -21,7 +21,7 @@ const SurveySearch = v.object({
     v.pipe(
       v.string(),
       v.trim(),
-      v.maxLength(longestSearch, `must be at most ${longestSearch} characters`),
+      v.maxLength(maxSearchLength, `must be at most ${maxSearchLength} characters`),
       v.check((text) => !text.includes('\u0000'), 'must not contain NUL'),
     ),
     '',
@@ -43,7 +43,7 @@ export function surveyScreens(tools: SurveyScreenTools) {
     return renderList(c, { ...found, page, limit, search });
   });
   addForms(app, tools);
-  addActs(app, tools);
+  addActions(app, tools);
   return app
     .get('/:id', async (c) => {
       const survey = await surveyOf(c, db);

@@ -11,7 +11,7 @@ import { shareUrl } from '../lifecycle.ts';
 import type { ManagedSurvey } from '../queries.ts';
 import { embeddingOf } from '../schemas.ts';
 import { anyPerson, fillIn } from '../texts.ts';
-import { mayEdit, surveysPath } from './parts.tsx';
+import { canEdit, surveysPath } from './parts.tsx';
 
 const notOpen = {
   draft: 'It is a draft: its link takes no answers yet.',
@@ -39,7 +39,7 @@ export function renderShare(c: Context<ScreenEnv>, survey: ManagedSurvey, public
         )}
         <div class="columns even">
           <Link survey={survey} here={here} publicUrl={publicUrl} />
-          <Website {...{ survey, here, publicUrl }} edits={mayEdit(c)} />
+          <Website {...{ survey, here, publicUrl }} edits={canEdit(c)} />
         </div>
         <Buttons survey={survey} publicUrl={publicUrl} color={organization.color} />
       </div>

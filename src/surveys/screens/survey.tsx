@@ -26,7 +26,7 @@ import {
   type ReachedContacts,
   type ScoreCount,
 } from '../queries.ts';
-import { Distribution, Figure, mayEdit, StatusMark, surveyOf, surveysPath } from './parts.tsx';
+import { canEdit, Distribution, Figure, StatusBadge, surveyOf, surveysPath } from './parts.tsx';
 
 const completed = {
   answers: 'Every contact has answered. Its link still takes answers.',
@@ -53,7 +53,7 @@ export function renderSurvey(c: Context<ScreenEnv>, props: SurveyNumbers) {
     heading: <bdi>{survey.name}</bdi>,
     section: 'surveys',
     trail: [{ text: 'Surveys', href: here }],
-    actions: <SurveyActs c={c} survey={survey} />,
+    actions: <SurveyActions c={c} survey={survey} />,
     body: (
       <div class="survey">
         <div class="views">
@@ -67,8 +67,8 @@ export function renderSurvey(c: Context<ScreenEnv>, props: SurveyNumbers) {
 }
 
 /** Dangerous acts lead to a page of their own. */
-function SurveyActs({ c, survey }: { c: Context<ScreenEnv>; survey: ManagedSurvey }) {
-  if (!mayEdit(c)) return null;
+function SurveyActions({ c, survey }: { c: Context<ScreenEnv>; survey: ManagedSurvey }) {
+  if (!canEdit(c)) return null;
   const here = `${surveysPath(c.var.organization)}/${survey.id}`;
   const post = (act: string, text: string) => (
     <form method="post" action={`${here}/${act}`}>
@@ -106,7 +106,7 @@ function Numbers(props: SurveyNumbers & { slug: string }) {
             [
               'Status',
               <>
-                <StatusMark status={survey.status} />
+                <StatusBadge status={survey.status} />
                 {survey.completed_by ? (
                   <span class="small soft block">{completed[survey.completed_by]}</span>
                 ) : null}
@@ -158,7 +158,7 @@ function Periods({ here, period }: { here: string; period: SurveyPeriod }) {
 type ActTools = { db: Db };
 type Move = (tools: ActTools, by: Writer, surveyId: string) => Promise<unknown>;
 
-export function addActs(app: Hono<ScreenEnv>, tools: ActTools) {
+export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
   const move = async (c: Context<ScreenEnv>, act: Move, done: string) => {
     const editor = requireRole(c, 'editor');
     const { id, name } = await surveyOf(c, tools.db);
