@@ -3,7 +3,7 @@ import { auditCommands } from './audit/cli.ts';
 import type { CommandTools } from './command-tools.ts';
 import { importContactsCommand } from './contacts/cli.ts';
 import { demoCommand } from './demo/cli.ts';
-import { movingCommands } from './importers/cli.ts';
+import { importCommands } from './importers/cli.ts';
 import { keyCommands } from './keys/cli.ts';
 import { type Command, command } from './lib/cli/command.ts';
 import { memberCommands } from './members/cli.ts';
@@ -56,7 +56,7 @@ const commands: readonly Command<CommandTools>[] = [
   ...sendCommands,
   ...erasureCommands,
   ...responseCommands,
-  ...movingCommands,
+  ...importCommands,
   ...webhookCommands,
   ...summaryCommands,
   ...auditCommands,

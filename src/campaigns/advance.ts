@@ -12,7 +12,7 @@ import {
   refuseOverLimit,
 } from '../organizations/queries.ts';
 import { lockOpenSurvey, saveBlocked } from '../sends/claim.ts';
-import { jobsOf } from '../sends/mail-job.ts';
+import { mailJobs } from '../sends/mail-job.ts';
 import { insertClaims, withdrawClaims } from '../sends/queries.ts';
 import { inFlight } from '../sends/rules.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
@@ -298,7 +298,7 @@ async function claimBatch(tx: Sql, campaign: CampaignState, paced: PacedMails, n
     await saveBlocked(tx, survey, judgementsOf(judged));
   }
   const mailIds = claims.map(({ id }) => id);
-  await enqueue(tx, jobsOf({ orgId, traceparent: null }, mailIds));
+  await enqueue(tx, mailJobs({ orgId, traceparent: null }, mailIds));
   await insertBatch(tx, { id: batchId, orgId, campaignId, mails: claims.length });
   const claimed = new Set(contactIds);
   const decided = judged.map((each) => {

@@ -12,7 +12,7 @@ import { idParam, parseQuery, Uuid } from '../lib/validation/parse.ts';
 import { longestName } from '../limits.ts';
 import { exportContacts } from './export.ts';
 import { contactStatuses, listContacts } from './queries.ts';
-import { complainOfName, complainOfProperties, type Properties } from './rules.ts';
+import { type Properties, validateName, validateProperties } from './rules.ts';
 import { addContact, deleteContact } from './save.ts';
 
 export function contactReads(tools: ReplicaTools) {
@@ -64,7 +64,7 @@ export const ContactName = v.pipe(
   v.string('must be text'),
   v.trim(),
   v.rawCheck(({ dataset, addIssue }) => {
-    const message = dataset.typed && complainOfName(dataset.value);
+    const message = dataset.typed && validateName(dataset.value);
     if (message) addIssue({ message });
   }),
   v.metadata({ maxLength: longestName }),
@@ -75,7 +75,7 @@ const ContactProperties = v.pipe(
   v.custom<Properties>(() => true),
   v.metadata({ type: 'object', additionalProperties: true }),
   v.rawCheck(({ dataset, addIssue }) => {
-    const message = complainOfProperties(dataset.value);
+    const message = validateProperties(dataset.value);
     if (message) addIssue({ message });
   }),
 );

@@ -34,10 +34,10 @@ export async function lockContacts(sql: Sql, orgId: string, ids: readonly string
     for update`;
 }
 
-type TakenAlong = { mails: number; openings: number; campaign_results: number };
+type Dependents = { mails: number; openings: number; campaign_results: number };
 
-export async function countTakenAlong(sql: Sql, orgId: string, ids: readonly string[]) {
-  const [counts] = await sql<TakenAlong[]>`
+export async function countDependents(sql: Sql, orgId: string, ids: readonly string[]) {
+  const [counts] = await sql<Dependents[]>`
     select (select count(*)::int from mails
             where org_id = ${orgId} and contact_id = any (${[...ids]}::uuid[])) as mails,
            (select count(*)::int from link_visits
@@ -55,7 +55,7 @@ export async function deleteContacts(sql: Sql, orgId: string, ids: readonly stri
 }
 
 /** Contacts of others that name an address in a property or in their name. What adds contacts must be held off. */
-export async function listContactsNaming(sql: Sql, { orgId, key, before }: ContactsToErase) {
+export async function listContactsMentioning(sql: Sql, { orgId, key, before }: ContactsToErase) {
   const pattern = patternOfAddress(key);
   const rows = await sql<{ id: string }[]>`
     select id
@@ -86,7 +86,11 @@ const longestAddress = 254;
  * Deletes lists that wait to be taken over and name an address, and the lines left out of others that do. A piece of a
  * list is read with the beginning of the next one, because an address may lie across the two.
  */
-export async function deleteUploadsNaming(sql: Sql, orgId: string, key: string): Promise<number> {
+export async function deleteUploadsMentioning(
+  sql: Sql,
+  orgId: string,
+  key: string,
+): Promise<number> {
   const pattern = patternOfAddress(key);
   const waiting = await sql`
     delete from contact_uploads u
@@ -123,7 +127,7 @@ export async function listErased(sql: Sql, orgId: string, keys: readonly string[
 export const isErasedAddress = async (sql: Sql, orgId: string, key: string) =>
   (await listErased(sql, orgId, [key])).size > 0;
 
-export const isOfErased = (error: unknown) => violates(error, 'contacts_are_not_erased');
+export const violatesErasure = (error: unknown) => violates(error, 'contacts_are_not_erased');
 
 export const addressErased = () =>
   new Refusal('conflict', 'the person of this address was erased: an owner can allow it again', {

@@ -17,18 +17,18 @@ import { saveContacts } from './queries.ts';
 import {
   type CheckedContact,
   checkContact,
-  complainOfProperties,
-  complaintOfLine,
   contactFieldNames,
   contactFieldOf,
   contactFields,
+  describeRowError,
   isLanguageHeader,
   joinLines,
   languageProperty,
+  validateProperties,
 } from './rules.ts';
-import { complainOfMerges } from './save.ts';
+import { validateMerges } from './save.ts';
 
-const contactsAtOnce = 1000;
+const contactsPerBatch = 1000;
 
 type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
 
@@ -52,8 +52,8 @@ export async function importContacts(
     const contacts = read.filter(({ key }) => !gone.has(key));
     await refuseOverfull(tx, where, contacts);
     let added = false;
-    for (let done = 0; done < contacts.length; done += contactsAtOnce) {
-      const some = contacts.slice(done, done + contactsAtOnce);
+    for (let done = 0; done < contacts.length; done += contactsPerBatch) {
+      const some = contacts.slice(done, done + contactsPerBatch);
       const saved = await saveContacts(tx, where, some);
       added ||= saved.some((contact) => contact.added);
       tools.onProgress(done + some.length, contacts.length);
@@ -67,7 +67,7 @@ export async function importContacts(
 }
 
 async function refuseOverfull(tx: Sql, where: OrgSurvey, contacts: readonly CheckedContact[]) {
-  const complaints = await complainOfMerges(tx, where, contacts);
+  const complaints = await validateMerges(tx, where, contacts);
   for (const [key, complaint] of complaints) {
     throw new Refusal('invalid', `nothing was imported: the properties of ${key} ${complaint}`);
   }
@@ -85,7 +85,7 @@ export async function readContacts(text: string): Promise<CheckedContact[]> {
     const contact = readContact(record, columns);
     const checked = checkContact(contact);
     const complaint =
-      'complaint' in checked ? complaintOfLine(checked, contact.email) : merge(byAddress, checked);
+      'complaint' in checked ? describeRowError(checked, contact.email) : merge(byAddress, checked);
     if (complaint) bad.push({ line: record.line, complaint });
   }
   refuseBadLines(bad);
@@ -117,6 +117,6 @@ function merge(byAddress: Map<string, CheckedContact>, contact: CheckedContact) 
     contactFieldNames.map((name) => [name, contact[name] ?? earlier?.[name] ?? null]),
   );
   byAddress.set(key, { ...contact, ...fields, email, properties });
-  const complaint = earlier && complainOfProperties(properties);
+  const complaint = earlier && validateProperties(properties);
   return complaint && `the properties of all lines of ${email} ${complaint}`;
 }

@@ -96,7 +96,7 @@ const tokenBytes = 24;
 /** The secret of a contact's personal link: too long to be guessed. */
 const newToken = () => randomBytes(tokenBytes).toString('base64url');
 
-export type FoundContact = Pick<SavedContact, 'id' | 'email' | 'key' | 'token'>;
+export type ContactToken = Pick<SavedContact, 'id' | 'email' | 'key' | 'token'>;
 
 type ContactAnswer = {
   org_id: string;
@@ -116,7 +116,7 @@ export async function listByAddress(
   { orgId, surveyId }: OrgSurvey,
   keys: readonly string[],
 ) {
-  return await sql<FoundContact[]>`
+  return await sql<ContactToken[]>`
     select id, email, email_key as key, token
     from contacts
     where org_id = ${orgId} and survey_id = ${surveyId} and email_key = any (${[...keys]})`;
@@ -293,7 +293,7 @@ export const markOutcome = (sql: Sql, outcomes: Part) => sql`
  * The names and addresses that redaction takes out of a comment, as columns of a select: those of the
  * organization `o`, the sender of the survey `s` and, unless the answer is anonymous, the contact `c`.
  */
-export const knownPeople = (sql: Sql, giver: 'contact' | 'anonymous') =>
+export const peopleToRedact = (sql: Sql, giver: 'contact' | 'anonymous') =>
   giver === 'contact'
     ? sql`
       array_remove(o.people || array[c.name, s.from_name], null) as known_names,
@@ -302,4 +302,4 @@ export const knownPeople = (sql: Sql, giver: 'contact' | 'anonymous') =>
       array_remove(o.people || s.from_name, null) as known_names,
       array_remove(array[s.from_email, s.reply_to, o.contact_email], null) as known_addresses`;
 
-export type KnownPeople = { known_names: string[]; known_addresses: string[] };
+export type PeopleToRedact = { known_names: string[]; known_addresses: string[] };

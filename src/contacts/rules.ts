@@ -53,7 +53,7 @@ export const contactFieldNames = Object.keys(contactFields) as ContactField[];
 export const contactFieldOf = (headerKey: string) =>
   contactFieldNames.find((field) => contactFields[field].includes(headerKey));
 
-export type ContactComplaint = { field: ContactField | 'properties'; complaint: string };
+export type ContactError = { field: ContactField | 'properties'; complaint: string };
 
 /**
  * The one check of a contact, wherever it comes in. An empty name and properties that are null are not
@@ -63,12 +63,12 @@ export function checkContact({
   email,
   name,
   properties,
-}: Partial<Record<ContactField | 'properties', unknown>>): CheckedContact | ContactComplaint {
+}: Partial<Record<ContactField | 'properties', unknown>>): CheckedContact | ContactError {
   const address = typeof email === 'string' ? normalizeEmail(email) : undefined;
   if (address === undefined) return { field: 'email', complaint: 'is not an email address' };
-  const ofName = complainOfName(name ?? '');
+  const ofName = validateName(name ?? '');
   if (ofName) return { field: 'name', complaint: ofName };
-  const ofProperties = complainOfProperties(properties ?? {});
+  const ofProperties = validateProperties(properties ?? {});
   if (ofProperties) return { field: 'properties', complaint: ofProperties };
   return {
     email: address,
@@ -82,12 +82,12 @@ export function checkContact({
 export const joinLines = (cell: string) => cell.replace(/\s*[\r\n]\s*/g, ' ').trim();
 
 /** The complaint as a sentence about a line of a file. */
-export function complaintOfLine({ field, complaint }: ContactComplaint, email: string | null) {
+export function describeRowError({ field, complaint }: ContactError, email: string | null) {
   if (field !== 'email') return `the ${field} ${complaint}`;
   return email ? `${JSON.stringify(email)} ${complaint}` : 'the email is missing';
 }
 
-export function complainOfName(name: unknown): string | undefined {
+export function validateName(name: unknown): string | undefined {
   if (typeof name !== 'string') return 'must be text';
   const trimmed = name.trim();
   if (isLongerThan(trimmed, longestName)) return `must be at most ${longestName} characters`;
@@ -95,9 +95,9 @@ export function complainOfName(name: unknown): string | undefined {
   return undefined;
 }
 
-export function complainOfProperties(properties: unknown): string | undefined {
+export function validateProperties(properties: unknown): string | undefined {
   if (!isObject(properties)) return 'must be an object';
-  const unstorable = whyUnstorable(properties, deepestPropertiesLevels);
+  const unstorable = validateStorable(properties, deepestPropertiesLevels);
   if (unstorable) return unstorable;
   if (Buffer.byteLength(JSON.stringify(properties)) > largestPropertiesBytes) {
     return `must be at most ${largestPropertiesBytes} bytes as JSON`;
@@ -109,21 +109,21 @@ const isObject = (value: unknown): value is Properties =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Depth is looked at first: it must not exhaust the stack. */
-function whyUnstorable(value: unknown, levels: number): string | undefined {
-  if (typeof value === 'string') return whyUnstorableText(value);
+function validateStorable(value: unknown, levels: number): string | undefined {
+  if (typeof value === 'string') return validateText(value);
   if (typeof value === 'number' && !Number.isFinite(value)) return 'must not hold such a number';
   if (typeof value !== 'object' || value === null) return undefined;
   if (levels === 0) return `must be at most ${deepestPropertiesLevels} levels deep`;
   for (const [name, inner] of Object.entries(value)) {
     if (name === '__proto__') return 'must not have a field named __proto__';
-    const complaint = whyUnstorableText(name) ?? whyUnstorable(inner, levels - 1);
+    const complaint = validateText(name) ?? validateStorable(inner, levels - 1);
     if (complaint) return complaint;
   }
   return undefined;
 }
 
 /** Postgres keeps neither a NUL nor half a surrogate pair. */
-function whyUnstorableText(text: string): string | undefined {
+function validateText(text: string): string | undefined {
   if (text.includes('\u0000')) return 'must not contain the character NUL';
   return text.isWellFormed() ? undefined : 'must not contain half a surrogate pair';
 }

@@ -4,9 +4,9 @@ import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { largestPropertiesBytes } from '../limits.ts';
 import { completeIfAnswered, lockForContacts } from '../surveys/lifecycle.ts';
 import { lockSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
-import { addressErased, isOfErased } from './erase.ts';
+import { addressErased, violatesErasure } from './erase.ts';
 import { type ContactToSave, listLargeMerges, saveContacts } from './queries.ts';
-import { type CheckedContact, complainOfProperties } from './rules.ts';
+import { type CheckedContact, validateProperties } from './rules.ts';
 
 type NewContact = Omit<ContactToSave, 'status' | 'sent_at' | 'responded_at' | 'created_at'> & {
   survey_id: string;
@@ -21,10 +21,10 @@ export async function addContact(
   return await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     const [saved] = await saveContacts(tx, survey, [input]).catch((error: unknown) => {
-      throw isOfErased(error) ? addressErased() : error;
+      throw violatesErasure(error) ? addressErased() : error;
     });
     const { id, email, name, status, created_at, properties, added } = saved!;
-    const complaint = complainOfProperties(properties);
+    const complaint = validateProperties(properties);
     if (complaint) throw new Refusal('invalid', `properties: with those it has, ${complaint}`);
     if (added) await reopenSurvey(tx, writer.orgId, surveyId);
     const target = { kind: 'contact', id };
@@ -38,7 +38,7 @@ export async function addContact(
  * What is wrong with the properties that contacts would have after theirs are merged into those they
  * have, by the key of the contact. The survey must be locked, so that it is true until they are saved.
  */
-export async function complainOfMerges(
+export async function validateMerges(
   tx: Sql,
   survey: OrgSurvey,
   contacts: readonly CheckedContact[],
@@ -49,7 +49,7 @@ export async function complainOfMerges(
   if (additions.length === 0) return new Map();
   const merges = await listLargeMerges(tx, survey, additions, largestPropertiesBytes);
   const complaints = merges.flatMap(({ key, properties }) => {
-    const complaint = complainOfProperties(properties);
+    const complaint = validateProperties(properties);
     return complaint ? [[key, `with those the contact has, ${complaint}`] as const] : [];
   });
   return new Map(complaints);

@@ -31,7 +31,7 @@ export async function insertUpload(sql: Sql, { orgId, surveyId }: OrgSurvey, upl
 }
 
 /** Deletes the list of a member that waits for a survey, and returns how many bytes of the organization still wait. */
-export async function deleteWaiting(
+export async function deleteWaitingUpload(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
   uploadedBy: string | null,

@@ -13,18 +13,18 @@ import {
   type CheckedContact,
   type ContactField,
   checkContact,
-  complaintOfLine,
   contactFieldNames,
   contactFieldOf,
+  describeRowError,
   isLanguageHeader,
   joinLines,
   languageProperty,
 } from './rules.ts';
-import { complainOfMerges } from './save.ts';
+import { validateMerges } from './save.ts';
 import {
   deleteAdded,
   deleteUpload,
-  deleteWaiting,
+  deleteWaitingUpload,
   endUpload,
   insertChunk,
   insertRejects,
@@ -43,7 +43,7 @@ const slots = createSemaphore({ slots: 4, reserve: 2, maxWaitingPerGroup: 8 });
 const retryInSeconds = 10;
 
 /** Reads or imports a list when it is the organization's turn. The body of a request that waits is not read yet. */
-export async function inUploadTurn<T>(orgId: string, work: () => Promise<T>): Promise<T> {
+export async function runInUploadSlot<T>(orgId: string, work: () => Promise<T>): Promise<T> {
   try {
     return await slots.run(orgId, work);
   } catch (error) {
@@ -56,9 +56,9 @@ export async function inUploadTurn<T>(orgId: string, work: () => Promise<T>): Pr
   }
 }
 
-const savedAtOnce = 2000;
+const rowsPerBatch = 2000;
 const maxRejectsKept = 1000;
-const longestShown = 200;
+const maxShownLength = 200;
 
 type Line = { line: number; contact: CheckedContact };
 
@@ -81,10 +81,10 @@ export async function importUpload(
   await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
     if (!(await lockWaitingUpload(tx, which))) return;
-    const saving = createSaving(tx, survey, upload.id);
+    const saving = createContactBatch(tx, survey, upload.id);
     const read = rowReader(columns);
     let skipped = hasHeader ? 1 : 0;
-    for await (const rows of rowsOf(tx, by.orgId, upload)) {
+    for await (const rows of readRows(tx, by.orgId, upload)) {
       for (const row of rows.slice(skipped)) await saving.add(read(row));
       skipped = 0;
     }
@@ -103,7 +103,7 @@ export async function importUpload(
 }
 
 /** Saves contacts in batches; each address is kept once, so that memory stays flat. */
-function createSaving(tx: Sql, survey: OrgSurvey, uploadId: string) {
+function createContactBatch(tx: Sql, survey: OrgSurvey, uploadId: string) {
   const seen = new Set<string>();
   const counts = { added: 0, known: 0, repeated: 0, rejected: 0 };
   let [lines, rejects]: [Line[], UploadReject[]] = [[], []];
@@ -112,7 +112,7 @@ function createSaving(tx: Sql, survey: OrgSurvey, uploadId: string) {
     const contacts = lines.map(({ contact }) => contact);
     const keys = contacts.map(({ key }) => key);
     const erased = await listErased(tx, survey.orgId, keys);
-    const complaints = await complainOfMerges(tx, survey, contacts);
+    const complaints = await validateMerges(tx, survey, contacts);
     const usable = lines.flatMap(({ line, contact }) => {
       const complaint = complaints.get(contact.key);
       // The address of an erased person is not kept.
@@ -141,7 +141,7 @@ function createSaving(tx: Sql, survey: OrgSurvey, uploadId: string) {
         seen.add(read.contact.key);
         lines.push(read);
       }
-      if (lines.length + rejects.length >= savedAtOnce) await flush();
+      if (lines.length + rejects.length >= rowsPerBatch) await flush();
     },
     async end() {
       await flush();
@@ -174,18 +174,18 @@ function rowReader(columns: readonly UploadColumn[]) {
     };
     const checked = checkContact(contact);
     if (!('complaint' in checked)) return { line, contact: checked };
-    const reason = complaintOfLine(checked, contact.email || null);
-    return { reject: { line, value: contact.email.slice(0, longestShown), reason } };
+    const reason = describeRowError(checked, contact.email || null);
+    return { reject: { line, value: contact.email.slice(0, maxShownLength), reason } };
   };
 }
 
-export const largestUpload = 32 * 1024 * 1024;
-const mostUploadRows = 100_000;
+export const maxUploadBytes = 32 * 1024 * 1024;
+const maxUploadRows = 100_000;
 /** The page that maps columns has a control for each. */
-const mostUploadColumns = 200;
+const maxUploadColumns = 200;
 /** Of an organization together. */
 const maxWaitingBytes = 200 * 1024 * 1024;
-const longestFileName = 200;
+const maxFileNameLength = 200;
 const rowsShown = 5;
 const rowsLookedAt = 1000;
 
@@ -193,19 +193,22 @@ const rowsLookedAt = 1000;
  * Keeps a list until its columns are mapped. What is no CSV, has no column of addresses or too many rows is refused
  * whole, with the line. It replaces a list of the same member that waits for the same survey.
  */
-export async function takeUpload(
+export async function saveUpload(
   { db }: { db: Db },
   { orgId, actor }: Writer,
   { surveyId, name, bytes }: { surveyId: string; name: string; bytes: Uint8Array },
 ) {
   const survey = { orgId, surveyId };
-  const [head = ''] = piecesOf(bytes);
+  const [head = ''] = decodeChunks(bytes);
   const { delimiter, firstLine, body } = detectForm(head);
   const skipped = head.length - body.length;
-  const { rows, hasHeader } = await lookThrough(piecesOf(bytes, skipped), { delimiter, firstLine });
+  const { rows, hasHeader } = await inspectList(decodeChunks(bytes, skipped), {
+    delimiter,
+    firstLine,
+  });
   return await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
-    const waiting = await deleteWaiting(tx, survey, actor.id);
+    const waiting = await deleteWaitingUpload(tx, survey, actor.id);
     if (waiting + bytes.length > maxWaitingBytes) {
       throw new Refusal(
         'conflict',
@@ -214,7 +217,7 @@ export async function takeUpload(
       );
     }
     const uploadId = await insertUpload(tx, survey, {
-      name: name.slice(0, longestFileName) || 'list',
+      name: name.slice(0, maxFileNameLength) || 'list',
       uploaded_by: actor.id,
       bytes: bytes.length,
       delimiter,
@@ -223,7 +226,7 @@ export async function takeUpload(
       has_header: hasHeader,
     });
     let place = 0;
-    for (const chunk of piecesOf(bytes, skipped)) {
+    for (const chunk of decodeChunks(bytes, skipped)) {
       await insertChunk(tx, { orgId, uploadId }, { place: place++, chunk });
     }
     return uploadId;
@@ -234,7 +237,11 @@ export async function takeUpload(
  * Deletes a list: one that waits, or one that was imported with the contacts that it added. Those that were mailed or
  * have answered meanwhile stay. Returns how many contacts it deleted.
  */
-export async function deleteList({ db }: { db: Db }, { orgId, actor }: Writer, upload: Upload) {
+export async function deleteUploadedContacts(
+  { db }: { db: Db },
+  { orgId, actor }: Writer,
+  upload: Upload,
+) {
   const { id: uploadId, survey_id: surveyId } = upload;
   return await inTransaction(db, async (tx) => {
     await lockSurvey(tx, orgId, surveyId);
@@ -249,7 +256,7 @@ export async function deleteList({ db }: { db: Db }, { orgId, actor }: Writer, u
 }
 
 /** The text of a list without its first characters. */
-function* piecesOf(bytes: Uint8Array, skipped = 0): Generator<string> {
+function* decodeChunks(bytes: Uint8Array, skipped = 0): Generator<string> {
   let rest = skipped;
   try {
     for (const piece of decodeInPieces(bytes)) {
@@ -261,7 +268,7 @@ function* piecesOf(bytes: Uint8Array, skipped = 0): Generator<string> {
   }
 }
 
-async function lookThrough(
+async function inspectList(
   pieces: Iterable<string>,
   form: { delimiter: string; firstLine: number },
 ) {
@@ -270,31 +277,31 @@ async function lookThrough(
   for await (const some of csvRowsInParts(pieces, form)) {
     for (const row of some) {
       first ??= row;
-      if (row.cells.length > mostUploadColumns) {
-        throw refusedAt(
+      if (row.cells.length > maxUploadColumns) {
+        throw refuseLine(
           row.line,
-          `a list has at most ${mostUploadColumns} columns`,
+          `a list has at most ${maxUploadColumns} columns`,
           'too_many_columns',
         );
       }
       if (row === first) headers = row.cells.some(isAddress) ? 0 : 1;
       rows += 1;
       if (rows <= rowsLookedAt) addresses += row.cells.filter(isAddress).length;
-      if (rows - headers > mostUploadRows) {
-        throw refusedAt(row.line, `a list has at most ${mostUploadRows} rows`, 'too_many_rows');
+      if (rows - headers > maxUploadRows) {
+        throw refuseLine(row.line, `a list has at most ${maxUploadRows} rows`, 'too_many_rows');
       }
     }
   }
   if (!first) throw new Refusal('invalid', 'the list is empty');
   if (addresses === 0) {
-    throw refusedAt(first.line, 'no column holds email addresses', 'no_addresses');
+    throw refuseLine(first.line, 'no column holds email addresses', 'no_addresses');
   }
   return { rows: rows - headers, hasHeader: headers === 1 };
 }
 
 const isAddress = (cell: string) => isMailable(cell.trim());
 
-const refusedAt = (line: number, what: string, code: string) =>
+const refuseLine = (line: number, what: string, code: string) =>
   new Refusal('invalid', `nothing was taken over: line ${line}: ${what}`, { code });
 
 export const columnUses = [...contactFieldNames, 'language', 'property', 'skip'] as const;
@@ -303,7 +310,7 @@ export type UploadColumn = { name: string; use: ColumnUse };
 
 export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
   const rows: CsvRow[] = [];
-  for await (const some of rowsOf(sql, orgId, upload)) {
+  for await (const some of readRows(sql, orgId, upload)) {
     rows.push(...some.slice(0, rowsShown + 1 - rows.length));
     if (rows.length > rowsShown) break;
   }
@@ -314,14 +321,14 @@ export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
     const name = upload.has_header ? head?.cells[place]?.trim() : '';
     return name || `Column ${place + 1}`;
   });
-  return { columns: guessUses(names, shown), rows: shown };
+  return { columns: guessColumnUses(names, shown), rows: shown };
 }
 
-const rowsOf = (sql: Sql, orgId: string, { id, delimiter, first_line }: Upload) =>
+const readRows = (sql: Sql, orgId: string, { id, delimiter, first_line }: Upload) =>
   csvRowsInParts(readChunks(sql, { orgId, uploadId: id }), { delimiter, firstLine: first_line });
 
 /** Each field of a contact is the first column with such a header; an address must hold one, whatever its header. */
-function guessUses(names: readonly string[], rows: readonly CsvRow[]): UploadColumn[] {
+function guessColumnUses(names: readonly string[], rows: readonly CsvRow[]): UploadColumn[] {
   const keys = names.map(headerKey);
   const holds = (place: number) => rows.some(({ cells }) => isAddress(cells[place] ?? ''));
   const places = new Map<ContactField, number>(

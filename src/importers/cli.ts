@@ -55,4 +55,4 @@ const importOf = (service: FormerService) =>
     },
   });
 
-export const movingCommands = [importOf(delighted), importOf(askNicely)];
+export const importCommands = [importOf(delighted), importOf(askNicely)];

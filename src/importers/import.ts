@@ -4,7 +4,7 @@ import { recordAct } from '../audit/acts.ts';
 import { listErased } from '../contacts/erase.ts';
 import { saveContacts } from '../contacts/queries.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
-import { complainOfMerges } from '../contacts/save.ts';
+import { validateMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
 import { type CsvRow, csvRows, detectForm } from '../lib/cli/csv.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
@@ -19,7 +19,7 @@ import {
   type FileKind,
   type FilePlan,
   type FormerService,
-  type MovedResponse,
+  type ImportedResponse,
   type PassReason,
   planFile,
   type ReadRow,
@@ -32,7 +32,7 @@ export type ImportReport = {
   inFile: ScoredTally;
   before: ScoredTally;
   after: ScoredTally;
-  taken: TakenOver;
+  taken: ImportCounts;
   seconds: number;
 };
 
@@ -50,15 +50,15 @@ export async function importExport(
 ): Promise<ImportReport> {
   const began = performance.now();
   const rules = { type, zone, now: Date.now() };
-  const file = noCounts();
+  const file = zeroFileCounts();
   for await (const _ of readExport(opened, rules, file));
-  refuseUseless(opened, file);
+  refuseUnusable(opened, file);
   const before = await tallyOf(db, writer);
-  const total = understoodOf(file);
-  const rows = readExport(opened, rules, noCounts());
+  const total = countUnderstood(file);
+  const rows = readExport(opened, rules, zeroFileCounts());
   const taken = dryRun
-    ? nothingTaken()
-    : await takeOver(db, writer, rows, (done) => onProgress(done, total));
+    ? zeroImportCounts()
+    : await importRows(db, writer, rows, (done) => onProgress(done, total));
   const after = await tallyOf(db, writer);
   const seconds = (performance.now() - began) / 1000;
   return { file, inFile: scored(file.responses), before, after, taken, seconds };
@@ -68,8 +68,8 @@ async function tallyOf(db: Db, { orgId, surveyId }: ImportWriter) {
   return scored(await readNps(db, orgId, { ...everything, survey_id: surveyId }));
 }
 
-function refuseUseless({ name }: Export, file: FileCounts) {
-  if (understoodOf(file) > 0) return;
+function refuseUnusable({ name }: Export, file: FileCounts) {
+  if (countUnderstood(file) > 0) return;
   if (file.rows === 0) throw new Refusal('invalid', `${name} has no rows. ${untouched}`);
   const lines = file.shown.map((cell) => `\n  ${sentenceOfCell(name, cell)}`).join('');
   const others = file.otherTypes.map((type) => JSON.stringify(type)).join(', ');
@@ -94,8 +94,8 @@ export type FileCounts = {
   shown: UnclearCell[];
 };
 
-const unclearShown = 20;
-const mostRows = 1_000_000;
+const maxUnclearShown = 20;
+const maxRows = 1_000_000;
 
 type ReadRules = { type: SurveyType; zone: string; now: number };
 
@@ -107,10 +107,10 @@ export async function* readExport(
 ): AsyncGenerator<ReadRow> {
   for await (const { line, cells } of rows()) {
     counts.rows += 1;
-    if (counts.rows > mostRows) {
+    if (counts.rows > maxRows) {
       throw new Refusal(
         'invalid',
-        `line ${line}: a file has at most ${mostRows} rows: cut it into several. ${untouched}`,
+        `line ${line}: a file has at most ${maxRows} rows: cut it into several. ${untouched}`,
       );
     }
     const row = readRow(cells, { plan, ...rules });
@@ -119,7 +119,7 @@ export async function* readExport(
   }
 }
 
-export const noCounts = (): FileCounts => ({
+export const zeroFileCounts = (): FileCounts => ({
   rows: 0,
   responses: { promoters: 0, passives: 0, detractors: 0 },
   people: 0,
@@ -143,14 +143,14 @@ function count(counts: FileCounts, row: ReadRow, line: number) {
   } else {
     counts.unclear += 1;
     const { column, complaint } = row;
-    if (counts.shown.length < unclearShown) counts.shown.push({ line, column, complaint });
+    if (counts.shown.length < maxUnclearShown) counts.shown.push({ line, column, complaint });
   }
 }
 
 export const totalOf = ({ promoters, passives, detractors }: Tally) =>
   promoters + passives + detractors;
 
-export const understoodOf = ({ responses, people, unsubscribed, bounced }: FileCounts) =>
+export const countUnderstood = ({ responses, people, unsubscribed, bounced }: FileCounts) =>
   totalOf(responses) + people + unsubscribed + bounced;
 
 export const scored = (tally: Tally) => ({
@@ -176,7 +176,7 @@ export async function openExport(
   if (first.done) throw new Refusal('invalid', `${name} is empty. ${untouched}`);
   const { cells: header, line } = first.value;
   const plan = planFile(service, { header, line, as });
-  refuseMistaken(name, plan, as);
+  refuseUnclearPeople(name, plan, as);
   return {
     name,
     plan,
@@ -189,7 +189,7 @@ export async function openExport(
 }
 
 /** People who are not to be mailed must not be taken for people to ask because their column has another name. */
-function refuseMistaken(name: string, { kind, places }: FilePlan, as: FileKind | undefined) {
+function refuseUnclearPeople(name: string, { kind, places }: FilePlan, as: FileKind | undefined) {
   const said = /unsub|opt-?out/i.test(basename(name))
     ? 'unsubscribed'
     : /bounce/i.test(basename(name)) && 'bounced';
@@ -203,7 +203,7 @@ function refuseMistaken(name: string, { kind, places }: FilePlan, as: FileKind |
 
 const batchSize = 500;
 
-export type TakenOver = {
+export type ImportCounts = {
   responses: number;
   contacts: number;
   unsubscribed: number;
@@ -215,33 +215,33 @@ export type TakenOver = {
  * Takes over the rows of an export in batches, each in a transaction of its own: when it ends halfway, what was taken
  * over stays, and the same import continues. Rows that are there already change nothing.
  */
-async function takeOver(
+async function importRows(
   db: Db,
   writer: ImportWriter,
   rows: AsyncIterable<ReadRow>,
   onProgress: (done: number) => void,
-): Promise<TakenOver> {
-  const taken = nothingTaken();
+): Promise<ImportCounts> {
+  const taken = zeroImportCounts();
   const number = createNumbering();
   let done = 0;
   let isRecorded = false;
   for await (const batch of batches(rows)) {
     const added = await inTransaction(db, async (tx) => {
-      const counts = await takeBatch(tx, writer, batch, number);
+      const counts = await importRowBatch(tx, writer, batch, number);
       const { erased: _, ...added } = counts;
       const isNew = Object.values(added).some((count) => count > 0);
       if (isNew && !isRecorded) await recordImport(tx, writer, batch[0]!);
       isRecorded ||= isNew;
       return counts;
     });
-    for (const key of Object.keys(taken) as (keyof TakenOver)[]) taken[key] += added[key];
+    for (const key of Object.keys(taken) as (keyof ImportCounts)[]) taken[key] += added[key];
     done += batch.length;
     onProgress(done);
   }
   return taken;
 }
 
-export const nothingTaken = (): TakenOver => ({
+export const zeroImportCounts = (): ImportCounts => ({
   responses: 0,
   contacts: 0,
   unsubscribed: 0,
@@ -263,7 +263,7 @@ async function* batches(rows: AsyncIterable<ReadRow>) {
 /** Numbers equal responses over the whole file by a hash: of a million, some ten megabytes are kept. */
 function createNumbering() {
   const counts = new Map<string, number>();
-  return ({ score, created_at, comment, person }: MovedResponse) => {
+  return ({ score, created_at, comment, person }: ImportedResponse) => {
     const text = JSON.stringify([score, created_at, comment, person?.key ?? null]);
     const key = createHash('sha256').update(text).digest('latin1').slice(0, hashLength);
     const occurrence = (counts.get(key) ?? 0) + 1;
@@ -274,12 +274,12 @@ function createNumbering() {
 
 const hashLength = 12;
 
-async function takeBatch(
+async function importRowBatch(
   tx: Sql,
   writer: ImportWriter,
   rows: readonly ReadRow[],
-  number: (response: MovedResponse) => number,
-): Promise<TakenOver> {
+  number: (response: ImportedResponse) => number,
+): Promise<ImportCounts> {
   await holdOffErasures(tx, writer.orgId);
   // Nothing of a person who was erased comes back, not even to be suppressed: that it is already.
   const keys = rows.map(addressOf).filter((key) => key !== undefined);
@@ -300,7 +300,7 @@ async function takeBatch(
     unsubscribed,
     bounced: suppressed.length - unsubscribed,
     erased: rows.length - others.length,
-    contacts: await takePeople(tx, writer, people),
+    contacts: await importPeople(tx, writer, people),
     responses: responses.length === 0 ? 0 : await importBatch(tx, writer, responses),
   };
 }
@@ -311,7 +311,7 @@ function addressOf(row: ReadRow): string | undefined {
   return row.kind === 'suppression' ? row.suppression.email : undefined;
 }
 
-async function takePeople(tx: Sql, writer: ImportWriter, people: readonly CheckedContact[]) {
+async function importPeople(tx: Sql, writer: ImportWriter, people: readonly CheckedContact[]) {
   if (people.length === 0) return 0;
   const survey = { orgId: writer.orgId, surveyId: writer.surveyId };
   await lockForContacts(tx, survey);
@@ -320,7 +320,7 @@ async function takePeople(tx: Sql, writer: ImportWriter, people: readonly Checke
     const name = person.name ?? byKey.get(person.key)?.name ?? null;
     byKey.set(person.key, { ...person, name });
   }
-  const overfull = await complainOfMerges(tx, survey, [...byKey.values()]);
+  const overfull = await validateMerges(tx, survey, [...byKey.values()]);
   const saved = await saveContacts(
     tx,
     survey,

@@ -2,9 +2,9 @@ import { columns } from '../lib/cli/command.ts';
 import {
   type Export,
   type FileCounts,
+  type ImportCounts,
   type ImportReport,
   sentenceOfCell,
-  type TakenOver,
   totalOf,
 } from './import.ts';
 import type { PassReason } from './rows.ts';
@@ -59,7 +59,7 @@ function rowsText({ file, taken, seconds }: ImportReport, dryRun: boolean): stri
   return `${columns(shown.map((row) => row.map(String)))}\n${last}`;
 }
 
-const knownOf = (file: FileCounts, { responses, erased }: TakenOver) =>
+const knownOf = (file: FileCounts, { responses, erased }: ImportCounts) =>
   totalOf(file.responses) - responses - erased;
 
 function figuresText({ inFile, before, after, taken }: ImportReport, dryRun: boolean): string {

@@ -2,8 +2,8 @@ import {
   type CheckedContact,
   type ContactField,
   checkContact,
-  complaintOfLine,
   contactFields,
+  describeRowError,
   joinLines,
 } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
@@ -11,7 +11,7 @@ import { headerKey } from '../lib/cli/csv.ts';
 import { isLongerThan, longestComment, longestNote, mostTags } from '../limits.ts';
 import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
 
-export type MovedResponse = {
+export type ImportedResponse = {
   score: number;
   category: Category;
   comment: string | null;
@@ -22,7 +22,7 @@ export type MovedResponse = {
   properties: Record<string, string>;
 };
 
-export type MovedSuppression = {
+export type ImportedSuppression = {
   email: string;
   kind: 'unsubscribed' | 'bounced';
   created_at: Date | null;
@@ -33,9 +33,9 @@ const reasonsToPass = ['unanswered', 'other type', 'without address', 'inactive'
 export type PassReason = (typeof reasonsToPass)[number];
 
 export type ReadRow =
-  | { kind: 'response'; response: MovedResponse }
+  | { kind: 'response'; response: ImportedResponse }
   | { kind: 'person'; person: CheckedContact }
-  | { kind: 'suppression'; suppression: MovedSuppression }
+  | { kind: 'suppression'; suppression: ImportedSuppression }
   | { kind: 'passed'; reason: PassReason; word?: string }
   | { kind: 'unclear'; column: string; complaint: string };
 
@@ -154,20 +154,20 @@ function readContact(row: RowReader, email: string): CheckedContact | Unclear {
   const checked = checkContact({ email, name: row.name(), properties: row.properties() });
   if (!('complaint' in checked)) return checked;
   const use = checked.field === 'properties' ? 'left out' : checked.field;
-  const unclear = row.unclear(use, complaintOfLine(checked, email)) as Unclear;
+  const unclear = row.unclear(use, describeRowError(checked, email)) as Unclear;
   return checked.field === 'properties' ? { ...unclear, column: 'properties' } : unclear;
 }
 
 type Unclear = Extract<ReadRow, { kind: 'unclear' }>;
 
-const longestTagName = 200;
+const maxTagNameLength = 200;
 
 function tagsOf(text: string | null): readonly string[] | string {
   const names = (text ?? '').split(/[,;|]/).map((name) => name.trim());
   const tags = [...new Set(names.filter(Boolean))];
   if (tags.length > mostTags) return `it has more than ${mostTags} tags`;
-  const long = tags.find((name) => isLongerThan(name, longestTagName));
-  return long ? `a tag has more than ${longestTagName} characters` : tags;
+  const long = tags.find((name) => isLongerThan(name, maxTagNameLength));
+  return long ? `a tag has more than ${maxTagNameLength} characters` : tags;
 }
 
 function unclearTime(row: RowReader, use: ExportColumnUse): ReadRow {
@@ -178,8 +178,8 @@ function unclearTime(row: RowReader, use: ExportColumnUse): ReadRow {
   );
 }
 
-const longestShown = 80;
-const quoted = (text: string) => JSON.stringify(text.slice(0, longestShown));
+const maxShownLength = 80;
+const quoted = (text: string) => JSON.stringify(text.slice(0, maxShownLength));
 
 const form =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)? ?(z|utc|gmt|[+-]\d\d:?\d\d)?$/i;

@@ -75,7 +75,7 @@ type StopFacts = Pick<NotificationChoices, 'events' | 'digest'> & {
 };
 
 /** Finds the choices of a member who still belongs to the organization and has chosen once. */
-export async function findStop(sql: Sql, { orgId, memberId }: MemberOf) {
+export async function findStopTarget(sql: Sql, { orgId, memberId }: MemberOf) {
   const [row] = await sql<StopFacts[]>`
     select n.events, n.digest, m.name, m.email, o.name as organization
     from notification_choices n
@@ -85,10 +85,10 @@ export async function findStop(sql: Sql, { orgId, memberId }: MemberOf) {
   return row;
 }
 
-export type StopWish = MemberOf & { kind: NotificationKind | 'digest' };
+export type StopRequest = MemberOf & { kind: NotificationKind | 'digest' };
 
 /** Stops one kind for a member, by the link in its mails. A second time changes nothing. */
-export async function stopNotification(db: Db, wish: StopWish, name: string) {
+export async function stopNotification(db: Db, wish: StopRequest, name: string) {
   const { orgId, memberId, kind } = wish;
   await inTransaction(db, async (tx) => {
     const [choices] = await tx<Pick<NotificationChoices, 'events' | 'digest'>[]>`

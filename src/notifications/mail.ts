@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { AppMailer } from '../app-mailer.ts';
-import { type KnownPeople, knownPeople } from '../contacts/queries.ts';
+import { type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import type { JobPayloads } from '../jobs.ts';
 import { OneOf } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
@@ -15,7 +15,7 @@ import {
   type NotificationContents,
   type NotificationKind,
   notificationKinds,
-  type StopWish,
+  type StopRequest,
 } from './choices.ts';
 import { counted, digestLetter } from './digest.ts';
 
@@ -196,7 +196,7 @@ const answerSubjects = {
 /** A post to Slack has room for 3,000 characters. */
 const maxComment = 1_000;
 
-type AnswerFacts = KnownPeople & {
+type AnswerFacts = PeopleToRedact & {
   survey: string;
   type: SurveyType;
   score: number;
@@ -215,7 +215,7 @@ async function answerLetter(
   const [answer] = await db<AnswerFacts[]>`
     select s.name as survey, s.type, r.score, r.comment, coalesce(r.language, s.language) as language,
            c.name as contact_name, c.email as contact_email,
-           ${knownPeople(db, 'contact')}
+           ${peopleToRedact(db, 'contact')}
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     join organizations o on o.id = r.org_id
@@ -254,10 +254,13 @@ const Stopped = v.object({
 const place = { owner: 'notifications', id: 'stop' };
 
 /** Sealed, so that only the service makes one: it needs no row and no sign-in. */
-const stopToken = (secrets: Pick<Secrets, 'seal'>, wish: StopWish): string =>
+const stopToken = (secrets: Pick<Secrets, 'seal'>, wish: StopRequest): string =>
   secrets.seal(place, JSON.stringify(wish)).toString('base64url');
 
-export function readStopToken(secrets: Pick<Secrets, 'open'>, token: string): StopWish | undefined {
+export function readStopToken(
+  secrets: Pick<Secrets, 'open'>,
+  token: string,
+): StopRequest | undefined {
   try {
     const opened = secrets.open(place, Buffer.from(token, 'base64url'));
     return v.parse(Stopped, JSON.parse(opened));

@@ -33,7 +33,7 @@ import {
   digests,
   findChoices,
   findContents,
-  findStop,
+  findStopTarget,
   type NotificationChoices,
   type NotificationContents,
   type NotificationKind,
@@ -248,7 +248,7 @@ const showStopped = (c: Context, what: string, organization: string) =>
 
 async function readStop({ db, secrets }: StopTools, c: Context) {
   const wish = readStopToken(secrets, c.req.param('token') ?? '');
-  const found = wish && (await findStop(db, wish));
+  const found = wish && (await findStopTarget(db, wish));
   if (!found) throw notFound('link');
   const { kind } = wish;
   const what = kind === 'digest' ? 'Digest' : notificationNames[kind];

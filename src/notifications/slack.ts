@@ -25,7 +25,7 @@ export type SlackTools = {
 };
 
 const deadlineMs = 10_000;
-export const waitsMinutes = [1, 5, 30, 120];
+export const retryMinutes = [1, 5, 30, 120];
 
 /** Posts a notification to the organization's webhook; one that was certainly not taken is tried a few times. */
 export async function postNotification(tools: SlackTools, job: JobPayloads['notifications.post']) {
@@ -50,7 +50,7 @@ export async function postNotification(tools: SlackTools, job: JobPayloads['noti
   const mayTryAgain = errorKind
     ? ['dns', 'connect', 'tls', 'busy'].includes(errorKind)
     : statusCode === 429 || (statusCode ?? 0) >= 500;
-  const minutes = waitsMinutes[tries];
+  const minutes = retryMinutes[tries];
   if (minutes === undefined || !mayTryAgain) {
     log.warn({ org_id, outcome: errorKind ?? 'status' }, 'a notification was not posted');
     return;

@@ -6,14 +6,14 @@ type SweepTools = { db: Db };
 
 /** Notices what occurred: by the clock, so that no answer waits for it. */
 export async function sweepNotifications({ db }: SweepTools) {
-  await insertAndEnqueue(db, mailJob, (tx) => insertFound(tx, memberWishes(tx)));
-  await insertAndEnqueue(db, postJob, (tx) => insertFound(tx, slackWishes(tx)));
+  await insertAndEnqueue(db, mailJob, (tx) => insertEvents(tx, memberChoices(tx)));
+  await insertAndEnqueue(db, postJob, (tx) => insertEvents(tx, slackChoices(tx)));
 }
 
 /** Digests that are due, each by the clock of its member or of the organization. */
 export async function sweepDigests({ db }: SweepTools, now = new Date()) {
-  await insertAndEnqueue(db, mailJob, (tx) => insertDue(tx, now, memberWishes(tx)));
-  await insertAndEnqueue(db, postJob, (tx) => insertDue(tx, now, slackWishes(tx)));
+  await insertAndEnqueue(db, mailJob, (tx) => insertDigests(tx, now, memberChoices(tx)));
+  await insertAndEnqueue(db, postJob, (tx) => insertDigests(tx, now, slackChoices(tx)));
 }
 
 /** Notifies a member, who wants it, once that a response is assigned to them. */
@@ -57,12 +57,12 @@ const insertAndEnqueue = (
 export const cleanUpNotifications = ({ db }: SweepTools) =>
   deleteInBatches((atMost) => deleteOldNotifications(db, atMost));
 
-const memberWishes = (sql: Sql) => sql`
+const memberChoices = (sql: Sql) => sql`
   -- all organizations
   select org_id, member_id, events, digest, time_zone, changed_at
   from notification_choices`;
 
-const slackWishes = (sql: Sql) => sql`
+const slackChoices = (sql: Sql) => sql`
   -- all organizations
   select h.org_id, null::uuid as member_id, h.events, h.digest, o.time_zone, h.changed_at
   from slack_hooks h
@@ -76,7 +76,7 @@ const maxAnswersPerHour = 30;
  * one. The minute before a choice is swept too: what occurred between the last sweep and a change of the choices is not
  * lost.
  */
-async function insertFound(sql: Sql, wishes: Part) {
+async function insertEvents(sql: Sql, wishes: Part) {
   const events = [
     answers(sql, 'detractor', sql`r.held_reason is null and r.category = 'detractor'`),
     answers(sql, 'held', sql`r.held_reason is not null`),
@@ -152,7 +152,7 @@ const campaigns = (sql: Sql) => sql`
  * From 9 in the morning of the day or Monday, for six hours, so that one that is chosen in the evening comes first
  * on the next day. A zone that Postgres does not know is passed over: it would fail the digests of all.
  */
-async function insertDue(sql: Sql, now: Date, wishes: Part) {
+async function insertDigests(sql: Sql, now: Date, wishes: Part) {
   return await sql<NewNotification[]>`
     with inserted as (
       insert into notifications (org_id, member_id, kind, subject)

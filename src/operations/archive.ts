@@ -16,7 +16,7 @@ import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
 import { type ErasedAgain, eraseAgain } from '../people/erase.ts';
 import { readErasures } from '../people/receipts-file.ts';
-import { giveUpAfterRestore } from '../sends/mail-job.ts';
+import { markUnknownAfterRestore } from '../sends/mail-job.ts';
 import { configuredSecrets } from '../settings.ts';
 import { hasOrganizations } from './queries.ts';
 
@@ -102,7 +102,7 @@ async function fill(tools: CommandTools, file: string) {
       archive,
       checkKey: (key) => isKept && refuseOtherKey(dataDir, key),
       keepKey: (key) => isKept && placeSecretKey(dataDir, key),
-      afterwards: [giveUpAfterRestore, recordRestore],
+      afterwards: [markUnknownAfterRestore, recordRestore],
     });
   } finally {
     await close();

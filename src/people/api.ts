@@ -24,17 +24,17 @@ import {
   allowErasedAddress,
   type EraseTools,
   type ErasureCounts,
-  erasedKinds,
+  erasedKindTexts,
   erasePerson,
 } from './erase.ts';
-import { timelineOf } from './people.ts';
+import { readTimeline } from './people.ts';
 import type { ErasureFile } from './receipts-file.ts';
 
 export const peopleRoutes = (tools: EraseTools & { publicUrl: string }) =>
   new Hono<ApiEnv>()
     .get('/:email', async (c) => {
       const email = c.req.param('email');
-      const timeline = await timelineOf(tools.db, c.var.key.org_id, email);
+      const timeline = await readTimeline(tools.db, c.var.key.org_id, email);
       if (timeline.length === 0) throw notFound('person');
       const events = timeline.map(({ mail_id, ...event }) => {
         return { ...event, message_id: mail_id && messageIdOf(mail_id, tools.publicUrl) };
@@ -98,7 +98,10 @@ const Person = v.object({
   ),
 });
 
-const counts = Object.entries(erasedKinds).map(([kind, about]) => [kind, described(Count, about)]);
+const counts = Object.entries(erasedKindTexts).map(([kind, about]) => [
+  kind,
+  described(Count, about),
+]);
 const Counts = v.object(Object.fromEntries(counts) as Record<keyof ErasureCounts, typeof Count>);
 
 const Erasure = v.object({

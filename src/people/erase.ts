@@ -1,11 +1,11 @@
 import { commandWriter, recordAct, type Writer } from '../audit/acts.ts';
 import { replaceContactTargets } from '../audit/queries.ts';
 import {
-  countTakenAlong,
+  countDependents,
   deleteContacts,
-  deleteUploadsNaming,
+  deleteUploadsMentioning,
   hideInContacts,
-  listContactsNaming,
+  listContactsMentioning,
   listContactsOf,
   listErased,
   lockContacts,
@@ -27,7 +27,7 @@ import {
   makeAnonymous,
 } from '../responses/erase.ts';
 import { retryWhile } from '../sends/mail-job.ts';
-import { deleteBlockedMailsOf, giveBackClaims, lockMailsOf } from '../sends/queries.ts';
+import { deleteBlockedMailsTo, giveBackClaims, lockContactMails } from '../sends/queries.ts';
 import { removeQuotes } from '../summaries/erase.ts';
 import { deleteAnalyses } from '../summaries/queries.ts';
 import { deleteSuppressionsOf, hideInConsents } from '../suppressions/queries.ts';
@@ -73,14 +73,14 @@ export async function erasePerson(
 ): Promise<ErasureReceipt> {
   const { orgId } = writer;
   const key = addressKey(email);
-  const copies = await findCopies(tools, orgId, key);
+  const copies = await findEncodedCopies(tools, orgId, key);
   const receipt = await retryWhile(isDeadlock, () =>
     inTransaction(tools.db, async (tx) => {
       const hash = await hashAddress(tx, orgId, key);
       const counts = await eraseRows(tx, orgId, { key, hash, scores, copies, before: null });
       const inForce = await findErasure(tx, orgId, { hash });
       if (inForce && counts.contacts + counts.responses === 0) return inForce;
-      if (isNothing(counts)) throw notFound('person');
+      if (isEmpty(counts)) throw notFound('person');
       const erased = await insertErasure(tx, orgId, {
         address_hash: hash,
         scores,
@@ -154,7 +154,7 @@ export async function eraseAgain(
   const own = filed.filter(({ org_id }) => known.has(org_id));
   let erased = 0;
   for (const [orgId, receipts] of Map.groupBy(own, ({ org_id }) => org_id)) {
-    erased += await eraseIn(tools, orgId, receipts);
+    erased += await eraseAgainIn(tools, orgId, receipts);
   }
   return {
     receipts: own.length,
@@ -163,7 +163,7 @@ export async function eraseAgain(
   };
 }
 
-async function eraseIn(
+async function eraseAgainIn(
   tools: { db: Db; secrets: Secrets },
   orgId: string,
   receipts: readonly FiledErasure[],
@@ -173,10 +173,11 @@ async function eraseIn(
   let erased = 0;
   for (const receipt of receipts) {
     const key = addresses.get(receipt.address_hash);
-    const copies = key === undefined ? noCopies : await findCopies(tools, orgId, key);
+    const copies = key === undefined ? noCopies : await findEncodedCopies(tools, orgId, key);
     const isErased = await retryWhile(isDeadlock, () =>
       inTransaction(tools.db, async (tx) => {
-        const found = key === undefined ? false : await eraseFound(tx, { key, receipt, copies });
+        const found =
+          key === undefined ? false : await eraseAgainRows(tx, { key, receipt, copies });
         await insertFiled(tx, receipt);
         return found;
       }),
@@ -187,7 +188,7 @@ async function eraseIn(
 }
 
 /** What was added after the address was allowed again stays. */
-async function eraseFound(
+async function eraseAgainRows(
   tx: Sql,
   { key, receipt, copies }: { key: string; receipt: FiledErasure; copies: Copies },
 ): Promise<boolean> {
@@ -200,7 +201,7 @@ async function eraseFound(
     copies: allowed_at ? noCopies : copies,
     before,
   });
-  if (isNothing(counts)) return false;
+  if (isEmpty(counts)) return false;
   const target = { kind: 'erasure', id };
   const details = { scores, again: true, contacts: counts.contacts };
   await recordAct(tx, { ...commandWriter(orgId), act: 'person.erased', target, details });
@@ -231,8 +232,8 @@ export async function eraseRows(
   const contactIds = contacts.map(({ id }) => id);
   const surveyIds = [...new Set(contacts.map(({ survey_id }) => survey_id))];
   await lockSurveysOf(tx, orgId, surveyIds);
-  await lockMailsOf(tx, orgId, contactIds);
-  const naming = await listContactsNaming(tx, { orgId, key, before });
+  await lockContactMails(tx, orgId, contactIds);
+  const naming = await listContactsMentioning(tx, { orgId, key, before });
   await lockContacts(tx, orgId, [...contactIds, ...naming]);
 
   const responses = await lockResponsesOf(tx, orgId, { contactIds, key, before });
@@ -245,7 +246,7 @@ export async function eraseRows(
     own +
     (await hideAddress(tx, orgId, { key, before })) +
     (await hideInConsents(tx, orgId, { key, before }));
-  const taken = await countTakenAlong(tx, orgId, contactIds);
+  const taken = await countDependents(tx, orgId, contactIds);
   await giveBackClaims(tx, orgId, contactIds);
   const counts: ErasureCounts = {
     ...taken,
@@ -256,9 +257,9 @@ export async function eraseRows(
     properties:
       (await hideInContacts(tx, orgId, { key, ids: naming })) +
       (await hideInProperties(tx, orgId, { key, before })),
-    blocked_mails: await deleteBlockedMailsOf(tx, orgId, { key, before }),
+    blocked_mails: await deleteBlockedMailsTo(tx, orgId, { key, before }),
     suppressions: await deleteSuppressionsOf(tx, orgId, { key, before }),
-    uploads: await deleteUploadsNaming(tx, orgId, key),
+    uploads: await deleteUploadsMentioning(tx, orgId, key),
     stored_answers: await deleteAnswers(tx, orgId, copies.answers),
     mailbox_messages: await deleteMessagesById(tx, copies.messages),
     audit_events: await replaceContactTargets(tx, orgId, { contactIds, hash }),
@@ -267,7 +268,7 @@ export async function eraseRows(
   return counts;
 }
 
-const isNothing = (counts: ErasureCounts) => Object.values(counts).every((count) => count === 0);
+const isEmpty = (counts: ErasureCounts) => Object.values(counts).every((count) => count === 0);
 
 export async function eraseDerived(tx: Sql, orgId: string, responses: readonly ErasedResponse[]) {
   const ids = responses.map(({ id }) => id);
@@ -289,7 +290,7 @@ export async function eraseDerived(tx: Sql, orgId: string, responses: readonly E
 type Copies = { answers: AnswerName[]; messages: string[] };
 const noCopies: Copies = { answers: [], messages: [] };
 
-async function findCopies(
+async function findEncodedCopies(
   { db, secrets }: { db: Db; secrets: Secrets },
   orgId: string,
   key: string,
@@ -310,7 +311,7 @@ async function findCopies(
 }
 
 /** What an erasure deletes or empties, each with what it is in a sentence. */
-export const erasedKinds = {
+export const erasedKindTexts = {
   contacts: 'contacts, one for each survey',
   mails: 'mails',
   blocked_mails: 'mails that a rule had blocked',
@@ -330,7 +331,7 @@ export const erasedKinds = {
   audit_events: 'audit events whose contact was replaced by the hash',
 } as const satisfies Record<string, string>;
 
-export type ErasureCounts = Record<keyof typeof erasedKinds, number>;
+export type ErasureCounts = Record<keyof typeof erasedKindTexts, number>;
 
 const addCounts = (one: ErasureCounts, other: ErasureCounts) =>
   Object.fromEntries(

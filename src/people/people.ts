@@ -19,7 +19,11 @@ export type TimelineEntry = {
   server_reply: string | null;
 };
 
-export async function timelineOf(sql: Sql, orgId: string, email: string): Promise<TimelineEntry[]> {
+export async function readTimeline(
+  sql: Sql,
+  orgId: string,
+  email: string,
+): Promise<TimelineEntry[]> {
   const key = addressKey(email);
   const [history, deliveries] = await Promise.all([
     listHistory(sql, orgId, key),
@@ -83,7 +87,7 @@ export type AnswerOfPerson = {
   comment: string | null;
 };
 
-export async function listAnswersOf(sql: Sql, orgId: string, email: string) {
+export async function listPersonAnswers(sql: Sql, orgId: string, email: string) {
   return await sql<AnswerOfPerson[]>`
     select r.id, s.type, r.score, r.category, r.comment
     from contacts c

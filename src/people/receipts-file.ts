@@ -54,16 +54,16 @@ export function parseErasures(text: string): FiledErasure[] {
   return [...byId.values()];
 }
 
-const filedAtOnce = 500;
+const receiptsPerBatch = 500;
 
 /**
  * Appends to the file what is not in it yet. The table is the truth: what cannot be written now waits in it for the
  * next time. A line may come twice, if the process dies between the file and the table: the last one of an id counts.
  */
 export async function fileErasures({ db, erasureFile }: { db: Db; erasureFile: ErasureFile }) {
-  for (let filed = filedAtOnce; filed === filedAtOnce; ) {
+  for (let filed = receiptsPerBatch; filed === receiptsPerBatch; ) {
     filed = await inTransaction(db, async (tx) => {
-      const waiting = await lockUnfiled(tx, filedAtOnce);
+      const waiting = await lockUnfiled(tx, receiptsPerBatch);
       if (waiting.length === 0) return 0;
       if (!erasureFile.append(waiting.map(({ line }) => line))) return 0;
       await markFiled(
@@ -121,7 +121,7 @@ export function openErasureFile(
     `receipts of erasures wait in the database: ${path} cannot be written, because ${reasonUnwritten(error)}`;
   try {
     const file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_SYNC, 0o600);
-    return appending(file, (error) => report(unwritten(error)));
+    return createAppender(file, (error) => report(unwritten(error)));
   } catch (error) {
     const problem = unwritten(error);
     const append = () => {
@@ -132,7 +132,7 @@ export function openErasureFile(
   }
 }
 
-function appending(file: number, failed: (error: unknown) => void): ErasureFile {
+function createAppender(file: number, failed: (error: unknown) => void): ErasureFile {
   let isTorn = false;
   return {
     problem: null,

@@ -10,14 +10,14 @@ import {
   lockResponsesOf,
   makeAnonymous,
 } from '../responses/erase.ts';
-import { deleteBlockedOf, deleteOldMails } from '../sends/queries.ts';
+import { deleteBlockedOnDay, deleteOldMails } from '../sends/queries.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
 import { lockSurveysOf } from './erase.queries.ts';
 import { eraseDerived } from './erase.ts';
 
-const commentsAtOnce = 200;
-const contactsAtOnce = 200;
-const mailsAtOnce = 1000;
+const commentsPerBatch = 200;
+const contactsPerBatch = 200;
+const mailsPerBatch = 1000;
 /** Rows older than any organization keeps are there after nights without a clean-up. */
 const missedNights = 15;
 
@@ -31,7 +31,7 @@ type RetentionCounts = {
 /** Deletes what is older than each organization keeps, in small steps, and records how much it was. */
 export async function applyRetention({ db }: { db: Db }) {
   for (const retention of await listRetentions(db)) {
-    const counts = await applyTo(db, retention);
+    const counts = await applyToOrganization(db, retention);
     if (Object.values(counts).every((count) => count === 0)) continue;
     const { org_id: orgId } = retention;
     await recordAct(db, {
@@ -43,20 +43,20 @@ export async function applyRetention({ db }: { db: Db }) {
   }
 }
 
-async function applyTo(db: Db, retention: Retention): Promise<RetentionCounts> {
+async function applyToOrganization(db: Db, retention: Retention): Promise<RetentionCounts> {
   const { comments_days, contacts_days, openings_days, mails_days } = retention;
   return {
-    comments: comments_days ? await emptyOldComments(db, retention.org_id, comments_days) : 0,
+    comments: comments_days ? await clearOldComments(db, retention.org_id, comments_days) : 0,
     contacts: contacts_days ? await deleteInactive(db, retention.org_id, contacts_days) : 0,
-    openings: openings_days ? await deleteOpenings(db, retention.org_id, openings_days) : 0,
-    mails: mails_days ? await deleteMailLog(db, retention.org_id, mails_days) : 0,
+    openings: openings_days ? await deleteOldVisits(db, retention.org_id, openings_days) : 0,
+    mails: mails_days ? await deleteOldMailLog(db, retention.org_id, mails_days) : 0,
   };
 }
 
-async function emptyOldComments(db: Db, orgId: string, days: number): Promise<number> {
+async function clearOldComments(db: Db, orgId: string, days: number): Promise<number> {
   for (let emptied = 0; ; ) {
     const step = await inTransaction(db, async (tx) => {
-      const responses = await lockOldComments(tx, orgId, { days, atMost: commentsAtOnce });
+      const responses = await lockOldComments(tx, orgId, { days, atMost: commentsPerBatch });
       await eraseDerived(tx, orgId, responses);
       await emptyComments(
         tx,
@@ -66,7 +66,7 @@ async function emptyOldComments(db: Db, orgId: string, days: number): Promise<nu
       return responses.length;
     });
     emptied += step;
-    if (step < commentsAtOnce) return emptied;
+    if (step < commentsPerBatch) return emptied;
   }
 }
 
@@ -77,15 +77,19 @@ async function deleteInactive(db: Db, orgId: string, days: number): Promise<numb
     const found: Inactive[] = await listInactive(db, orgId, {
       days,
       after,
-      atMost: contactsAtOnce,
+      atMost: contactsPerBatch,
     });
-    if (found.length > 0) deleted += await deleteThese(db, orgId, { days, found });
-    if (found.length < contactsAtOnce) return deleted;
+    if (found.length > 0) deleted += await deleteInactiveBatch(db, orgId, { days, found });
+    if (found.length < contactsPerBatch) return deleted;
     after = found.at(-1)!;
   }
 }
 
-function deleteThese(db: Db, orgId: string, { days, found }: { days: number; found: Inactive[] }) {
+function deleteInactiveBatch(
+  db: Db,
+  orgId: string,
+  { days, found }: { days: number; found: Inactive[] },
+) {
   const surveyIds = [...new Set(found.map(({ survey_id }) => survey_id))];
   return inTransaction(db, async (tx) => {
     await lockSurveysOf(tx, orgId, surveyIds);
@@ -104,7 +108,7 @@ function deleteThese(db: Db, orgId: string, { days, found }: { days: number; fou
 }
 
 /** Day by day, so that no statement takes long: an index finds the visits of a day. */
-async function deleteOpenings(db: Db, orgId: string, days: number): Promise<number> {
+async function deleteOldVisits(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
   for (let ago = mostDaysOfLogs + missedNights; ago >= days; ago--) {
     deleted += await deleteVisitsOf(db, orgId, { fromDaysAgo: ago + 1, toDaysAgo: ago });
@@ -112,18 +116,18 @@ async function deleteOpenings(db: Db, orgId: string, days: number): Promise<numb
   return deleted;
 }
 
-async function deleteMailLog(db: Db, orgId: string, days: number): Promise<number> {
+async function deleteOldMailLog(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
   for (const surveyId of await listSurveyIds(db, orgId)) {
-    for (let step = mailsAtOnce; step === mailsAtOnce; deleted += step) {
-      step = await deleteOldMails(db, { orgId, surveyId }, { days, atMost: mailsAtOnce });
+    for (let step = mailsPerBatch; step === mailsPerBatch; deleted += step) {
+      step = await deleteOldMails(db, { orgId, surveyId }, { days, atMost: mailsPerBatch });
     }
   }
-  for (let step = mailsAtOnce; step === mailsAtOnce; ) {
-    step = await deleteOldResults(db, orgId, { days, atMost: mailsAtOnce });
+  for (let step = mailsPerBatch; step === mailsPerBatch; ) {
+    step = await deleteOldResults(db, orgId, { days, atMost: mailsPerBatch });
   }
   for (let ago = mostDaysOfLogs + missedNights; ago >= days; ago--) {
-    deleted += await deleteBlockedOf(db, orgId, { daysAgo: ago });
+    deleted += await deleteBlockedOnDay(db, orgId, { daysAgo: ago });
   }
   return deleted;
 }

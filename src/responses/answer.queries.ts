@@ -1,4 +1,4 @@
-import { type KnownPeople, knownPeople, markAnswered } from '../contacts/queries.ts';
+import { markAnswered, type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import type { NewJob } from '../jobs.ts';
 import { commitsSoon, json, lockTimeout, type Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
@@ -120,7 +120,7 @@ export async function recordPerhapsLast(sql: Sql, { response, effects: { added }
   return row;
 }
 
-export type SurveyLink = KnownPeople & {
+export type SurveyLink = PeopleToRedact & {
   survey_id: string;
   org_id: string;
   type: SurveyType;
@@ -238,6 +238,6 @@ const mailTraceparent = (sql: Sql, traced: boolean) =>
 const surveyColumns = (sql: Sql, giver: 'contact' | 'anonymous') => sql`
   s.id as survey_id, s.org_id, s.type, s.question_text, s.follow_up, s.thanks, s.texts, s.embed, s.language, s.status, s.completed_by,
   o.name as organization, o.color, o.logo, now() as now,
-  ${knownPeople(sql, giver)},
+  ${peopleToRedact(sql, giver)},
   array(select distinct unnest(w.events) from webhooks w where w.org_id = o.id) as subscribed_events,
   o.ai_enabled as analyzes_comments`;

@@ -1,4 +1,4 @@
-import { type KnownPeople, knownPeople } from '../contacts/queries.ts';
+import { type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import { Refusal } from '../errors.ts';
 import type { JobPayloads, NewJob } from '../jobs.ts';
 import { withinMs } from '../lib/async/deadline.ts';
@@ -108,7 +108,7 @@ export async function publishDetractor(
   if (!isCurrent) await publishDetractor(tools, job, traceparent);
 }
 
-type RecordedResponse = KnownPeople & {
+type RecordedResponse = PeopleToRedact & {
   id: string;
   org_id: string;
   survey_id: string;
@@ -129,7 +129,7 @@ export async function findRecorded(sql: Sql, id: string) {
     -- all organizations
     select r.id, r.org_id, r.survey_id, r.contact_id, s.type, r.score, r.category, r.comment,
            coalesce(r.language, s.language) as language, r.held_reason, r.created_at,
-           ${knownPeople(sql, 'contact')},
+           ${peopleToRedact(sql, 'contact')},
            array(select distinct unnest(w.events) from webhooks w where w.org_id = o.id) as subscribed_events
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id

@@ -5,12 +5,12 @@ import { saveContacts } from '../contacts/queries.ts';
 import {
   type CheckedContact,
   checkContact,
-  complainOfProperties,
-  complaintOfLine,
   contactFields,
+  describeRowError,
   joinLines,
+  validateProperties,
 } from '../contacts/rules.ts';
-import { complainOfMerges } from '../contacts/save.ts';
+import { validateMerges } from '../contacts/save.ts';
 import { notFound } from '../errors.ts';
 import {
   type BadLine,
@@ -136,12 +136,12 @@ function readResponse(
       return value ? [[name, value]] : [];
     }),
   );
-  const complaint = complainOfProperties(properties);
+  const complaint = validateProperties(properties);
   if (complaint) return `the properties ${complaint}`;
   const person = written
     ? checkContact({ email: written, name: name && joinLines(name), properties })
     : null;
-  if (person && 'complaint' in person) return complaintOfLine(person, written);
+  if (person && 'complaint' in person) return describeRowError(person, written);
   const comment = field(record, ...commentColumns);
   if (comment && isLongerThan(comment, longestComment)) {
     return `the comment has more than ${longestComment} characters`;
@@ -197,7 +197,7 @@ export async function importBatch(
 
 async function savePeople(tx: Sql, survey: OrgSurvey, responses: readonly PersonsResponse[]) {
   const people = [...peopleOf(responses).values()];
-  const overfull = await complainOfMerges(tx, survey, people);
+  const overfull = await validateMerges(tx, survey, people);
   const contacts = people.map(({ key, ...person }) =>
     overfull.has(key) ? { ...person, properties: {} } : person,
   );
@@ -219,7 +219,7 @@ function peopleOf(responses: readonly PersonsResponse[]) {
       ...person,
       email: earlier?.email ?? person.email,
       name: person.name ?? earlier?.name ?? null,
-      properties: complainOfProperties(merged) ? person.properties : merged,
+      properties: validateProperties(merged) ? person.properties : merged,
       status: 'responded',
       responded_at: created_at,
     });

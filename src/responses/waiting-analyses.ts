@@ -111,7 +111,7 @@ export async function postponeWaiting(
 }
 
 export async function endWaiting(sql: Sql, target: AnalysisTarget) {
-  await sql`${deleteWaiting(sql, target)}`;
+  await sql`${deleteWaitingUpload(sql, target)}`;
 }
 
 /** Asks again for analyses of all answers since a time; returns how many, and when it was asked. */
@@ -156,7 +156,10 @@ export type AnalysisTarget = {
 };
 
 /** The delete of what waits no longer, unless it has been asked for again meanwhile. */
-export const deleteWaiting = (sql: Sql, { orgId, responseId, askedAt }: AnalysisTarget) => sql`
+export const deleteWaitingUpload = (
+  sql: Sql,
+  { orgId, responseId, askedAt }: AnalysisTarget,
+) => sql`
   delete from waiting_analyses
   where org_id = ${orgId} and response_id = ${responseId}
     and asked_at is not distinct from ${askedAt}::text::timestamptz`;

@@ -8,7 +8,7 @@ import { Failure } from '../lib/openapi/operation.ts';
 import { One } from '../lib/paging/page.ts';
 import { BooleanParameter, idParam, parseWriteQuery, Uuid } from '../lib/validation/parse.ts';
 import { suppressionOperations, suppressionSchemas } from '../suppressions/api.ts';
-import { type ContactResult, type SendTools, sendSurvey, trySend } from './send.ts';
+import { type ContactResult, dryRunSend, type SendTools, sendSurvey } from './send.ts';
 import { requestTestMail, TestMail, TestMailInput } from './test-mail.ts';
 
 type RouteTools = SendTools & { settings: { maxContacts: number } };
@@ -23,8 +23,10 @@ export function sendRoutes(tools: RouteTools) {
       const surveyId = idParam(c, 'survey');
 
       const wish = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };
-      const data = dry_run ? await trySend(tools, key, wish) : await sendSurvey(tools, key, wish);
-      return c.json({ data: { ...data, results: data.results.map(noting(contacts)) } });
+      const data = dry_run
+        ? await dryRunSend(tools, key, wish)
+        : await sendSurvey(tools, key, wish);
+      return c.json({ data: { ...data, results: data.results.map(explainResult(contacts)) } });
     })
 
     .post('/:id/test-mail', async (c) => {
@@ -39,7 +41,7 @@ const contactFields: readonly string[] = [...contactFieldNames, 'properties'];
 const maxNames = 10;
 
 /** Says of a contact what a client needs to find its own mistake: which place it had, and what was not read of it. */
-const noting = (contacts: readonly unknown[]) => (result: ContactResult, index: number) => {
+const explainResult = (contacts: readonly unknown[]) => (result: ContactResult, index: number) => {
   const contact = contacts[index];
   const fields = typeof contact === 'object' && contact !== null ? Object.keys(contact) : [];
   const ignored = fields.filter((name) => !contactFields.includes(name)).slice(0, maxNames);

@@ -1,14 +1,14 @@
 import { type Actor, recordAct } from '../audit/acts.ts';
-import { type FoundContact, listByAddress, saveContacts } from '../contacts/queries.ts';
+import { type ContactToken, listByAddress, saveContacts } from '../contacts/queries.ts';
 import type { CheckedContact } from '../contacts/rules.ts';
-import { complainOfMerges } from '../contacts/save.ts';
+import { validateMerges } from '../contacts/save.ts';
 import { Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { addUsage, lockUsage, readUsage, refuseOverLimit } from '../organizations/queries.ts';
 import { lockForContacts } from '../surveys/lifecycle.ts';
 import { type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
-import { jobsOf } from './mail-job.ts';
+import { mailJobs } from './mail-job.ts';
 import { insertBlocked, insertClaims, loadFacts } from './queries.ts';
 import { isErased, type Judgement, judgeAll, type SubmittedContact } from './rules.ts';
 
@@ -22,7 +22,7 @@ export type ClaimRequest = {
 
 export type Claimed = {
   judgements: Judgement[];
-  contacts: FoundContact[];
+  contacts: ContactToken[];
   /** Addresses that this request mails; another request may have claimed some of them first. */
   claimed: Set<string>;
 };
@@ -65,7 +65,7 @@ export async function claim(db: Db, survey: OrgSurvey, request: ClaimRequest): P
       isActive && reopenSurvey(tx, orgId, surveyId),
       addUsage(tx, orgId, month, claims.length),
       saveBlocked(tx, survey, judgements),
-      enqueue(tx, jobsOf({ orgId, traceparent }, mailIds)),
+      enqueue(tx, mailJobs({ orgId, traceparent }, mailIds)),
       actor && recordAct(tx, { orgId, actor, act: 'send.requested', target, details }),
     ]);
     const mailed = new Set(claims.map(({ contact_id }) => contact_id));
@@ -75,7 +75,7 @@ export async function claim(db: Db, survey: OrgSurvey, request: ClaimRequest): P
 }
 
 /** The same judgement; nothing is written or sent. */
-export const judgeOnly = (db: Db, survey: OrgSurvey, submitted: readonly SubmittedContact[]) =>
+export const dryRunClaim = (db: Db, survey: OrgSurvey, submitted: readonly SubmittedContact[]) =>
   inTransaction(db, async (tx): Promise<Claimed> => {
     const { judgements, storable } = await judgeSend(tx, survey, submitted, readUsage);
     const keys = uniqueRecipients(storable).map(({ key }) => key);
@@ -95,7 +95,7 @@ async function judgeSend(
   const [settings, , complaints] = await Promise.all([
     usageOf(tx, survey.orgId),
     lockOpenSurvey(tx, survey),
-    complainOfMerges(tx, survey, uniqueRecipients(submitted)),
+    validateMerges(tx, survey, uniqueRecipients(submitted)),
   ]);
   // A contact whose properties would grow too large is refused, like one that is submitted too large.
   const storable = submitted.map((each) => {

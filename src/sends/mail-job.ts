@@ -19,13 +19,13 @@ import {
   beginMails,
   type ClaimedMail,
   type EndedMail,
-  giveUpBegun,
-  giveUpOpenMails,
   listBlocked,
-  listMailWords,
+  listMailContents,
   listOpenMails,
   lockMonths,
-  saveDelay,
+  markBegunUnknown,
+  markOpenUnknown,
+  saveDeferralReason,
   saveOutcomes,
   type WrittenMail,
 } from './queries.ts';
@@ -33,13 +33,13 @@ import {
   type Beginning,
   createRefusalWatch,
   decide,
+  deferralMs,
   hasBegun,
   type MailAttempt,
   type MailDecision,
   mailTime,
   type OutcomeRow,
   outcomeWord,
-  putOffDelay,
   reasonForAll,
   toRow,
   unknownOutcome,
@@ -78,7 +78,7 @@ export function createMailJobs({
 }) {
   const slots = createSemaphore({ slots: mailer.concurrency });
   const attempts = createAttempts({ db, mailer });
-  const records = createRecords(db);
+  const records = createRecorder(db);
   const refusesAll = createRefusalWatch();
 
   /**
@@ -103,15 +103,15 @@ export function createMailJobs({
       const ended = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
       const withdrawn = idsOf(ended, 'withdrawn');
       // A dead process may have begun them with its last statement, which no other job looks after.
-      if (withdrawn.length > 0) await giveUp(own, orgId, withdrawn);
+      if (withdrawn.length > 0) await markUnknown(own, orgId, withdrawn);
       const failure = ends.find(({ status }) => status === 'rejected');
-      const delayed = new Set(idsOf(ended, 'put_off'));
+      const delayed = new Set(idsOf(ended, 'deferred'));
       const isStuck = delayed.size === mails.length;
       const waiting = mails.filter(({ id }) => delayed.has(id));
-      const putOffs = await withoutPaused(orgId, waiting, refused);
-      if (putOffs.length > 0) {
-        const reason = ended.findLast(({ as }) => as === 'put_off')?.reason ?? null;
-        await putOff(own, orgId, { mails: putOffs, reason, isStuck, stuckSince });
+      const deferred = await withoutPaused(orgId, waiting, refused);
+      if (deferred.length > 0) {
+        const reason = ended.findLast(({ as }) => as === 'deferred')?.reason ?? null;
+        await deferMails(own, orgId, { mails: deferred, reason, isStuck, stuckSince });
       }
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
@@ -159,8 +159,8 @@ export function createMailJobs({
         await records.add(toRow({ ...mail, attempt }, decision));
       }
       if (decision.status === 'blocked') return { id: mail.id, as: 'blocked' };
-      if (isUntried && decision.status === 'put_off') {
-        return { id: mail.id, as: 'put_off', reason: decision.reason };
+      if (isUntried && decision.status === 'deferred') {
+        return { id: mail.id, as: 'deferred', reason: decision.reason };
       }
       const sinceMs = performance.now() - claimedAt;
       mailed.publish({
@@ -174,7 +174,7 @@ export function createMailJobs({
         traceparent,
       });
       if (decision.status !== 'retry') {
-        const reason = decision.status === 'put_off' ? decision.reason : null;
+        const reason = decision.status === 'deferred' ? decision.reason : null;
         return { id: mail.id, as: decision.status, reason };
       }
       await sleep(decision.inMs);
@@ -212,9 +212,9 @@ type MailJob = { time: MailTime; refused: RefusedSurveys; traceparent: string | 
 const idsOf = (mails: readonly MailEnd[], end: MailEnd['as']) =>
   mails.filter(({ as }) => as === end).map(({ id }) => id);
 
-const isTriedAgain = ({ status }: MailDecision) => status === 'retry' || status === 'put_off';
+const isTriedAgain = ({ status }: MailDecision) => status === 'retry' || status === 'deferred';
 
-type PutOff = {
+type Deferral = {
   mails: readonly ClaimedMail[];
   reason: string | null;
   /** Whether all mails of the job are put off, and since when. */
@@ -223,14 +223,14 @@ type PutOff = {
 };
 
 /** Another job tries mails again: soon if there was too little time, later if the server takes none. */
-async function putOff(db: Db, orgId: string, { mails, reason, isStuck, stuckSince }: PutOff) {
+async function deferMails(db: Db, orgId: string, { mails, reason, isStuck, stuckSince }: Deferral) {
   const ids = mails.map(({ id }) => id);
   const ageMs = isStuck ? mails[0]!.claimed_ms_ago : 0; // they were claimed together
   const now = Date.now();
   const stuck_since = isStuck ? (stuckSince ?? new Date(now).toISOString()) : null;
-  if (isStuck && reason) await saveDelay(db, orgId, { ids, reason });
-  const jobs = jobsOf({ orgId, traceparent: null, stuck_since }, ids);
-  const runAt = new Date(now + putOffDelay(ageMs));
+  if (isStuck && reason) await saveDeferralReason(db, orgId, { ids, reason });
+  const jobs = mailJobs({ orgId, traceparent: null, stuck_since }, ids);
+  const runAt = new Date(now + deferralMs(ageMs));
   await enqueue(
     db,
     jobs.map((job) => ({ ...job, runAt })),
@@ -240,9 +240,9 @@ async function putOff(db: Db, orgId: string, { mails, reason, isStuck, stuckSinc
 /** The mails of a job that may still go out, and the requests that wait for any of its mails. */
 async function load(db: Db, orgId: string, ids: readonly string[]) {
   const open = await listOpenMails(db, orgId, ids);
-  if (open.some(({ status }) => status === 'sending')) await giveUp(db, orgId, ids);
+  if (open.some(({ status }) => status === 'sending')) await markUnknown(db, orgId, ids);
   const surveyIds = [...new Set(open.map(({ survey_id }) => survey_id))];
-  const words = surveyIds.length > 0 ? await listMailWords(db, orgId, surveyIds) : [];
+  const words = surveyIds.length > 0 ? await listMailContents(db, orgId, surveyIds) : [];
   const bySurvey = new Map(words.map((each) => [each.survey.id, each]));
   const mails = open.flatMap((mail): ClaimedMail[] => {
     const own = bySurvey.get(mail.survey_id);
@@ -348,7 +348,7 @@ function spanOutcome({ beginning, outcome }: MailAttempt): string {
 }
 
 /** Records outcomes in batches, in which each organization has its share. */
-export const createRecords = (db: Db) =>
+export const createRecorder = (db: Db) =>
   createBatch<OutcomeRow, void>(
     {
       keyOf: ({ org_id }) => org_id,
@@ -374,14 +374,14 @@ async function saveAll(db: Db, outcomes: readonly OutcomeRow[], lockMs?: number)
   return outcomes.map(() => undefined);
 }
 
-async function giveUp(db: Db, orgId: string, ids: readonly string[]) {
-  const begun = await giveUpBegun(db, orgId, ids, unknownOutcome);
+async function markUnknown(db: Db, orgId: string, ids: readonly string[]) {
+  const begun = await markBegunUnknown(db, orgId, ids, unknownOutcome);
   for (const mail of begun) publishEnded(mail, 'unknown');
 }
 
 /** A mail without an outcome when the backup was made may have been sent since. */
-export const giveUpAfterRestore = (tx: Sql) =>
-  giveUpOpenMails(
+export const markUnknownAfterRestore = (tx: Sql) =>
+  markOpenUnknown(
     tx,
     'restored from a backup: whether it was sent after the backup is unknown, so it is not sent again',
   );
@@ -408,7 +408,7 @@ export function publishEnded(mail: EndedMail, outcome: 'unknown' | 'failed') {
   mailed.publish({ sendId, orgId, surveyId, attempt, outcome, ms: null, sinceMs, traceparent });
 }
 
-export function jobsOf(
+export function mailJobs(
   {
     orgId,
     traceparent,

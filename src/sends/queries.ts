@@ -203,7 +203,7 @@ export async function listResults(sql: Sql, orgId: string, requestId: string) {
     where org_id = ${orgId} and request_id = ${requestId}`;
 }
 
-export type MailWords = {
+export type MailContent = {
   survey: SurveyMail['survey'] & { texts: TextsByLanguage; reminders: readonly Reminder[] };
   organization: MailSender;
 };
@@ -226,10 +226,10 @@ type OpenMail = {
   claimed_ms_ago: number;
 };
 
-export type ClaimedMail = OpenMail & MailWords;
+export type ClaimedMail = OpenMail & MailContent;
 
 /** All that a mail is written from. */
-export type WrittenMail = MailWords &
+export type WrittenMail = MailContent &
   Pick<
     OpenMail,
     'id' | 'org_id' | 'email' | 'name' | 'token' | 'properties' | 'reminder' | 'reminds_of'
@@ -252,8 +252,8 @@ export async function listOpenMails(sql: Sql, orgId: string, ids: readonly strin
 /** How many milliseconds ago a mail `s` was claimed. */
 const age = (sql: Sql) => sql`(extract(epoch from now() - s.claimed_at) * 1000)::float8`;
 
-export async function listMailWords(sql: Sql, orgId: string, surveyIds: readonly string[]) {
-  return await sql<MailWords[]>`
+export async function listMailContents(sql: Sql, orgId: string, surveyIds: readonly string[]) {
+  return await sql<MailContent[]>`
     select json_build_object('id', v.id, 'type', v.type, 'audience', v.audience,
                              'question_text', v.question_text, 'subject', v.subject,
                              'intro', v.intro, 'texts', v.texts, 'reminders', v.reminders, 'language', v.language,
@@ -377,7 +377,7 @@ export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lo
 }
 
 /** Notes why mails that have not begun are put off. */
-export async function saveDelay(
+export async function saveDeferralReason(
   sql: Sql,
   orgId: string,
   { ids, reason }: { ids: readonly string[]; reason: string },
@@ -428,7 +428,12 @@ const endMails = (
  * Gives up the mails of a job that an earlier run had begun. It died before it recorded the outcome, so
  * whether they arrived is unknown.
  */
-export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[], reason: string) {
+export async function markBegunUnknown(
+  sql: Sql,
+  orgId: string,
+  ids: readonly string[],
+  reason: string,
+) {
   const picked = sql`
     from unnest(${ids.map(() => orgId)}::uuid[], ${[...ids]}::uuid[]) as m (org_id, id)
     where s.org_id = m.org_id and s.id = m.id and s.status = 'sending'`;
@@ -436,7 +441,7 @@ export async function giveUpBegun(sql: Sql, orgId: string, ids: readonly string[
 }
 
 /** Gives up the open mails of all organizations: after a restore they may have been sent already. */
-export async function giveUpOpenMails(sql: Sql, reason: string) {
+export async function markOpenUnknown(sql: Sql, reason: string) {
   const picked = sql`where s.status in ('claimed', 'sending')`;
   await endMails(sql, 'unknown', { picked, reason });
 }
@@ -508,7 +513,7 @@ export async function listStranded(sql: Sql, jobs: readonly FailedJob[]) {
     where s.status in ('claimed', 'sending')`;
 }
 
-export async function removeJobs(sql: Sql, ids: readonly string[]) {
+export async function completeJobs(sql: Sql, ids: readonly string[]) {
   await sql`select graphile_worker.complete_jobs(${[...ids]}::bigint[])`;
 }
 
@@ -560,7 +565,7 @@ export async function deleteOldMails(
   return count;
 }
 
-export async function deleteBlockedOf(
+export async function deleteBlockedOnDay(
   sql: Sql,
   orgId: string,
   { daysAgo }: { daysAgo: number },
@@ -572,7 +577,7 @@ export async function deleteBlockedOf(
 }
 
 /** All mails of contacts, locked before their contacts are: in the order in which outcomes lock them. */
-export async function lockMailsOf(sql: Sql, orgId: string, contactIds: readonly string[]) {
+export async function lockContactMails(sql: Sql, orgId: string, contactIds: readonly string[]) {
   await sql`
     select from mails
     where org_id = ${orgId} and contact_id = any (${[...contactIds]}::uuid[])
@@ -590,7 +595,7 @@ export async function giveBackClaims(sql: Sql, orgId: string, contactIds: readon
   )}`;
 }
 
-export async function deleteBlockedMailsOf(
+export async function deleteBlockedMailsTo(
   sql: Sql,
   orgId: string,
   { key, before }: { key: string; before: Date | null },

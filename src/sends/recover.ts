@@ -1,18 +1,18 @@
 import { enqueue } from '../jobs.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
-import { jobsOf, publishEnded } from './mail-job.ts';
+import { mailJobs, publishEnded } from './mail-job.ts';
 import {
   cancelStranded,
+  completeJobs,
   type EndedMail,
-  giveUpBegun,
   listFailedJobs,
   listStranded,
   lockMonths,
-  removeJobs,
+  markBegunUnknown,
   type StrandedMail,
 } from './queries.ts';
-import { mailableForMs, unknownOutcome } from './rules.ts';
+import { maxMailAgeMs, unknownOutcome } from './rules.ts';
 
 /** Longer than a mail can be in flight and then wait for its outcome to be recorded. */
 const marginSeconds = 180;
@@ -33,7 +33,7 @@ export async function recoverStrandedMails({ db, log, settings }: RecoverTools) 
       const stranded = await listStranded(tx, jobs);
       const ended = await recover(tx, stranded);
       const ids = jobs.map(({ id }) => id);
-      await removeJobs(tx, ids);
+      await completeJobs(tx, ids);
       return { jobs: jobs.length, stranded: stranded.length, ...ended };
     });
     if (taken.stranded > 0) log.warn({ count: taken.stranded }, 'mails were stranded');
@@ -46,7 +46,7 @@ export async function recoverStrandedMails({ db, log, settings }: RecoverTools) 
 async function recover(tx: Sql, stranded: readonly StrandedMail[]) {
   const { sending = [], claimed = [] } = Object.groupBy(stranded, ({ status }) => status);
   const notSent = claimed.flatMap((mail) => {
-    const reason = againstSending(mail);
+    const reason = reasonNotToSend(mail);
     return reason ? [{ id: mail.id, org_id: mail.org_id, reason }] : [];
   });
   await lockMonths(
@@ -56,19 +56,19 @@ async function recover(tx: Sql, stranded: readonly StrandedMail[]) {
   const failed = await cancelStranded(tx, notSent);
   const unknown: EndedMail[] = [];
   for (const [orgId, ids] of byOrganization(sending)) {
-    unknown.push(...(await giveUpBegun(tx, orgId, ids, unknownOutcome)));
+    unknown.push(...(await markBegunUnknown(tx, orgId, ids, unknownOutcome)));
   }
-  const mailable = claimed.filter((mail) => !againstSending(mail));
+  const mailable = claimed.filter((mail) => !reasonNotToSend(mail));
   for (const [orgId, ids] of byOrganization(mailable)) {
-    await enqueue(tx, jobsOf({ orgId, traceparent: null }, ids));
+    await enqueue(tx, mailJobs({ orgId, traceparent: null }, ids));
   }
   return { failed, unknown };
 }
 
-function againstSending({ unsubscribed, closed, claimed_ms_ago }: StrandedMail): string | null {
+function reasonNotToSend({ unsubscribed, closed, claimed_ms_ago }: StrandedMail): string | null {
   if (unsubscribed) return 'not sent: the address has unsubscribed meanwhile';
   if (closed) return 'not sent: the survey was closed meanwhile';
-  return claimed_ms_ago > mailableForMs ? 'could not be sent within a day' : null;
+  return claimed_ms_ago > maxMailAgeMs ? 'could not be sent within a day' : null;
 }
 
 function byOrganization(mails: readonly StrandedMail[]): Map<string, string[]> {

@@ -13,20 +13,20 @@ export type MailDecision =
   | { status: 'sent'; response: string }
   | { status: 'retry'; inMs: number; reason: string }
   /** To be tried again by another job. */
-  | { status: 'put_off'; reason: string }
+  | { status: 'deferred'; reason: string }
   | { status: 'failed'; code: 'refused' | 'deadline'; reason: string; bounced: boolean }
   | { status: 'blocked'; by: BlockReason }
   | { status: 'unknown'; reason: string };
 
 const retriesAfterMs = [1000, 4000];
 
-export const tooLate = 'not sent within the time of the request';
+export const deadlineReason = 'not sent within the time of the request';
 
 const hourMs = 60 * 60 * 1000;
 /** A mail that no request waits for is tried so long while the server cannot be reached. */
-export const mailableForMs = 24 * hourMs;
+export const maxMailAgeMs = 24 * hourMs;
 /** The same while the server refuses the mail for the moment. */
-const refusedForMs = 4 * hourMs;
+const maxRefusedMs = 4 * hourMs;
 
 /**
  * What an attempt means for its mail, given how many there were and how much time is left. `ageMs` is how long ago
@@ -57,8 +57,8 @@ export function decide(
   if (outcome.kind === 'refused' && outcome.permanent) {
     const { about, response, unknownMailbox } = outcome;
     const reason = refusesAll ? reasonForAll(outcome) : response;
-    const mayWait = ageMs !== null && ageMs < mailableForMs;
-    if (refusesAll && mayWait) return { status: 'put_off', reason };
+    const mayWait = ageMs !== null && ageMs < maxMailAgeMs;
+    if (refusesAll && mayWait) return { status: 'deferred', reason };
     // By its next try it is known whether the policy is against all mails. Each job finds out anew.
     const soonMs = retriesAfterMs[triesOfJob - 1];
     if (about === 'policy' && mayWait && soonMs !== undefined && soonMs <= remainingMs) {
@@ -66,15 +66,17 @@ export function decide(
     }
     return failed('refused', reason, unknownMailbox);
   }
-  const triedForMs = outcome.kind === 'refused' ? refusedForMs : mailableForMs;
+  const triedForMs = outcome.kind === 'refused' ? maxRefusedMs : maxMailAgeMs;
   const mayBePutOff = ageMs !== null && ageMs < triedForMs;
   const isOver = remainingMs <= 0 || beginning === 'late';
   if (isOver && !hasBegun(beginning)) {
-    return mayBePutOff ? { status: 'put_off', reason: tooLate } : failed('deadline', tooLate);
+    return mayBePutOff
+      ? { status: 'deferred', reason: deadlineReason }
+      : failed('deadline', deadlineReason);
   }
   const reason = outcome.kind === 'refused' ? outcome.response : outcome.reason;
   if (!mayRetry) {
-    return mayBePutOff ? { status: 'put_off', reason } : failed('refused', reason);
+    return mayBePutOff ? { status: 'deferred', reason } : failed('refused', reason);
   }
   return { status: 'retry', inMs, reason };
 }
@@ -119,7 +121,7 @@ export function createRefusalWatch() {
 }
 
 /** After how long a mail that was put off is tried again, by its age: half as long again. */
-export const putOffDelay = (ageMs: number) => Math.min(Math.max(ageMs / 2, 1000), 300_000);
+export const deferralMs = (ageMs: number) => Math.min(Math.max(ageMs / 2, 1000), 300_000);
 
 /** The time for mails ends this long before that of the request which waits for them. */
 const marginMs = 1000;
@@ -190,7 +192,7 @@ function outcomeOf(decision: MailDecision): Outcome {
     case 'sent':
       return { status: 'sent', contact_status: 'sent' };
     case 'retry':
-    case 'put_off':
+    case 'deferred':
       return { status: 'claimed', contact_status: 'sending', reason: decision.reason };
     case 'unknown': {
       const reason = `${unknownOutcome} (${decision.reason})`;
@@ -223,7 +225,7 @@ const blockedStatus = {
 /** The word for a decision in metrics and in the log. */
 export function outcomeWord(decision: MailDecision) {
   if (decision.status === 'failed') return decision.bounced ? 'bounced' : 'failed';
-  if (decision.status === 'put_off') return 'retry';
+  if (decision.status === 'deferred') return 'retry';
   return decision.status === 'blocked' ? 'failed' : decision.status;
 }
 

@@ -7,16 +7,16 @@ import { enqueueSpan } from '../lib/queue/task.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
 import { sendAnswered } from '../signals.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
-import { type Claimed, claim, judgeOnly } from './claim.ts';
+import { type Claimed, claim, dryRunClaim } from './claim.ts';
 import { publishEnded } from './mail-job.ts';
 import { cancelClaims, listResults, type SendResult } from './queries.ts';
 import {
   blockReasons,
+  deadlineReason,
   inFlight,
   type Judgement,
   readContact,
   type SubmittedContact,
-  tooLate,
   unknownOutcome,
   wasBlocked,
 } from './rules.ts';
@@ -58,10 +58,10 @@ export async function sendSurvey(tools: SendTools, { orgId, actor }: Writer, req
 }
 
 /** Says what a send would do: the same judgement and the same answer; nothing is written or sent. */
-export async function trySend(tools: SendTools, { orgId }: Writer, request: SendRequest) {
+export async function dryRunSend(tools: SendTools, { orgId }: Writer, request: SendRequest) {
   const survey = { orgId, surveyId: request.surveyId };
   const submitted = request.contacts.map((contact) => readContact(contact));
-  const judged = await judgeOnly(tools.db, survey, submitted);
+  const judged = await dryRunClaim(tools.db, survey, submitted);
   const sent = { status: 'sent', reason: null, reason_code: null } as const;
   const results = new Map([...judged.claimed].map((each) => [each, { key: each, ...sent }]));
   return answer(survey, judged, resultsOf(submitted, judged, results));
@@ -84,7 +84,7 @@ async function waitForAll(
     if (!results.some(isOpen)) return byKey(results);
     if (remainingMs <= 0) break;
   }
-  const cancelled = await cancelClaims(db, orgId, requestId, tooLate);
+  const cancelled = await cancelClaims(db, orgId, requestId, deadlineReason);
   for (const mail of cancelled) publishEnded(mail, 'failed');
   return byKey(await listResults(db, orgId, requestId));
 }

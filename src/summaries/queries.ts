@@ -1,15 +1,15 @@
-import { type KnownPeople, knownPeople } from '../contacts/queries.ts';
+import { type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import type { Interval } from '../intervals.ts';
 import { json, one, type Sql } from '../lib/db/db.ts';
 import { newest, oneJson, type Page, pagedJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
-import { type AnalysisTarget, deleteWaiting } from '../responses/waiting-analyses.ts';
+import { type AnalysisTarget, deleteWaitingUpload } from '../responses/waiting-analyses.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import type { ScoreBlock } from './blocks.ts';
 import type { Analysis, SummaryPeriod } from './rules.ts';
 import type { CommentTheme } from './themes.ts';
 
-type Unanalyzed = KnownPeople & {
+type Unanalyzed = PeopleToRedact & {
   comment: string;
   score: number;
   category: Category;
@@ -21,7 +21,7 @@ type Unanalyzed = KnownPeople & {
 export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: AnalysisTarget) {
   const [row] = await sql<Unanalyzed[]>`
     select r.comment, r.score, r.category, s.type, s.language,
-           ${knownPeople(sql, 'contact')}
+           ${peopleToRedact(sql, 'contact')}
     from responses r
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     join organizations o on o.id = r.org_id
@@ -53,7 +53,7 @@ export async function saveAnalysis(
       where org_id = ${orgId} and id = ${responseId} and comment is not null
       for key share
     ), done as (
-      ${deleteWaiting(sql, target)} and exists (select from answer)
+      ${deleteWaitingUpload(sql, target)} and exists (select from answer)
     )
     insert into analyses (org_id, response_id, sentiment, themes, churn_risk, summary, provider)
     select org_id, id, ${sentiment}, ${themes}, ${churn_risk}, ${summary}, ${provider}
@@ -149,7 +149,7 @@ export async function countThemes(
     limit 5`;
 }
 
-type Quote = KnownPeople & { comment: string; category: Category; language: string };
+type Quote = PeopleToRedact & { comment: string; category: Category; language: string };
 
 /** The newest comments of each category, with the people who must not be recognizable in them. */
 export async function listQuotes(
@@ -162,7 +162,7 @@ export async function listQuotes(
     select comment, category, language, known_names, known_addresses
     from (
       select r.comment, r.category, r.created_at, coalesce(r.language, s.language) as language,
-             ${knownPeople(sql, 'contact')},
+             ${peopleToRedact(sql, 'contact')},
              row_number() over (partition by r.category order by r.created_at desc) as place
       from responses r
       join surveys s on s.org_id = r.org_id and s.id = r.survey_id

@@ -2,7 +2,7 @@ import { recordAct, type Writer } from '../audit/acts.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { isUuid } from '../lib/validation/parse.ts';
-import { findMailedTo } from './queries.ts';
+import { findMailRecipient } from './queries.ts';
 import type { RecipientStatus, Report } from './report.ts';
 import { suppress } from './unsubscribe.tsx';
 
@@ -25,7 +25,7 @@ export async function takeBounce(
   const report = await readReport(writer.orgId, message);
   if (!report) return { matched: false, action: 'none' as const };
   const ids = mailIdsOf(report, settings.bounceDomain);
-  const mailed = ids.length > 0 && (await findMailedTo(db, writer.orgId, ids));
+  const mailed = ids.length > 0 && (await findMailRecipient(db, writer.orgId, ids));
   if (!mailed) return { matched: false, action: 'none' as const };
 
   const { action, detail } = classifyReport(report, mailed.email);

@@ -95,7 +95,7 @@ export async function lockSuppression(
 }
 
 /** Of the times that somebody unsubscribed and undid it, so many are kept: anybody with the link can do so. */
-const mostUndone = 50;
+const maxLiftedKept = 50;
 
 /** Ends a suppression, and keeps it for the timeline. */
 export async function endSuppression(
@@ -120,11 +120,11 @@ export async function endSuppression(
       from lifted_suppressions
       where org_id = ${orgId} and email = ${email} and lifted_by is null
       order by lifted_at desc
-      offset ${mostUndone}
+      offset ${maxLiftedKept}
     )`;
 }
 
-export async function listKinds(sql: Sql, orgId: string, email: string) {
+export async function listSuppressionKinds(sql: Sql, orgId: string, email: string) {
   const rows = await sql<{ kind: 'unsubscribed' | 'bounced' }[]>`
     select kind from suppressions where org_id = ${orgId} and email = ${email}`;
   return rows.map(({ kind }) => kind);
@@ -151,7 +151,7 @@ export function listSuppressions(
 }
 
 /** The address that these mails of the organization went to, if it is the same for all of them. */
-export async function findMailedTo(sql: Sql, orgId: string, ids: readonly string[]) {
+export async function findMailRecipient(sql: Sql, orgId: string, ids: readonly string[]) {
   const found = await sql<{ email: string }[]>`
     select distinct email_key as email
     from mails

@@ -26,7 +26,7 @@ export type Report = {
 type Fields = ReadonlyMap<string, string>;
 
 const maxRecipients = 100;
-const deepestNesting = 8;
+const maxNestingDepth = 8;
 
 /**
  * Reads a delivery report (RFC 3464), qmail's kind of it, or a complaint (ARF, RFC 5965). What it needs
@@ -39,7 +39,7 @@ export async function readReport(message: Uint8Array): Promise<Report> {
     text = '',
   } = await PostalMime.parse(beginningOf(message), {
     forceRfc822Attachments: true,
-    maxNestingDepth: deepestNesting,
+    maxNestingDepth: maxNestingDepth,
   }).catch(() => ({ headers: [], attachments: [], text: '' }));
   const outer = new Map(headers.map(({ key, value }) => [key, value]));
   const part = (type: RegExp) => attachments.find(({ mimeType }) => type.test(mimeType));

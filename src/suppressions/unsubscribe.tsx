@@ -19,7 +19,7 @@ import {
   findSubscriber,
   findTestSubscriber,
   insertSuppressions,
-  listKinds,
+  listSuppressionKinds,
   lockSuppression,
   type NewSuppression,
   type Subscriber,
@@ -168,7 +168,7 @@ async function end(
 ) {
   const { email } = suppression;
   await endSuppression(tx, orgId, suppression, by);
-  const kinds = await listKinds(tx, orgId, email);
+  const kinds = await listSuppressionKinds(tx, orgId, email);
   if (kinds.includes('unsubscribed')) return;
   await markUnblocked(tx, { orgId, email, bounced: kinds.includes('bounced') });
 }

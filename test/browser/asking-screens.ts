@@ -1,7 +1,7 @@
 import { commandWriter } from '../../src/audit/acts.ts';
 import { createCampaign } from '../../src/campaigns/campaign.ts';
 import { getUpload } from '../../src/contacts/upload.queries.ts';
-import { importUpload, takeUpload } from '../../src/contacts/upload.ts';
+import { importUpload, saveUpload } from '../../src/contacts/upload.ts';
 import { suppress } from '../../src/suppressions/unsubscribe.tsx';
 import { makeSurvey } from '../support/make/rows.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
@@ -20,7 +20,7 @@ ivan@example.com;Ivan Silva;free
 async function surveyWithList({ db, full }: BrowserScene) {
   const surveyId = await makeSurvey(db, full.id, { name: 'Customer loyalty' });
   const bytes = new TextEncoder().encode(list);
-  const id = await takeUpload({ db }, commandWriter(full.id), {
+  const id = await saveUpload({ db }, commandWriter(full.id), {
     surveyId,
     name: 'november.csv',
     bytes,

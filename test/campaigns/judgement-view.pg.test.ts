@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { exportJudgement, viewJudgement } from '../../src/campaigns/campaign.ts';
 import { insertRejects } from '../../src/contacts/upload.queries.ts';
-import { takeUpload } from '../../src/contacts/upload.ts';
+import { saveUpload } from '../../src/contacts/upload.ts';
 import { makeContacts } from '../support/make/campaigns.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -30,7 +30,7 @@ async function scene(organization = {}, over = {}) {
     /** Lines of an uploaded list that were left out. */
     reject: async (lines: readonly number[]) => {
       const bytes = new TextEncoder().encode('ann@people.test\n');
-      const uploadId = await takeUpload({ db }, commandWriter(orgId), {
+      const uploadId = await saveUpload({ db }, commandWriter(orgId), {
         surveyId,
         name: 'list.csv',
         bytes,

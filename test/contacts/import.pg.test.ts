@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandWriter } from '../../src/audit/acts.ts';
-import { countTakenAlong } from '../../src/contacts/erase.ts';
+import { countDependents } from '../../src/contacts/erase.ts';
 import { importContacts, readContacts } from '../../src/contacts/import.ts';
 import { listByAddress } from '../../src/contacts/queries.ts';
 import { one } from '../../src/lib/db/db.ts';
@@ -78,6 +78,6 @@ test('what goes with contacts that are deleted is theirs alone', async () => {
       await db`insert into campaign_contacts ${db({ ...row, campaign_id })}`;
     }
   }
-  const counted = await countTakenAlong(db, of.org_id, ids.slice(0, 2));
+  const counted = await countDependents(db, of.org_id, ids.slice(0, 2));
   assert.deepEqual({ ...counted }, { mails: 3, openings: 3, campaign_results: 3 });
 });

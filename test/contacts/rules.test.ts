@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   checkContact,
-  complainOfName,
-  complainOfProperties,
-  complaintOfLine,
   contactFieldOf,
+  describeRowError,
   isLanguageHeader,
+  validateName,
+  validateProperties,
 } from '../../src/contacts/rules.ts';
 import { headerKey } from '../../src/lib/cli/csv.ts';
 
@@ -35,7 +35,7 @@ const properties: [why: string, value: object, fits: boolean][] = [
 ];
 for (const [why, value, fits] of properties) {
   test(`custom fields with ${why} ${fits ? 'can' : 'cannot'} be kept`, () => {
-    const complaint = complainOfProperties(value as Record<string, unknown>);
+    const complaint = validateProperties(value as Record<string, unknown>);
     assert.equal(complaint === undefined, fits);
   });
 }
@@ -111,7 +111,7 @@ test('what is wrong with a contact is said of its field, and in a file of its li
     const checked = checkContact(contact);
     if (!('field' in checked)) return [];
     const { email } = contact;
-    return [checked.field, complaintOfLine(checked, typeof email === 'string' ? email : null)];
+    return [checked.field, describeRowError(checked, typeof email === 'string' ? email : null)];
   };
   assert.deepEqual(said({ email: ann }), []);
   assert.deepEqual(said({}), ['email', 'the email is missing']);
@@ -125,8 +125,8 @@ test('what is wrong with a contact is said of its field, and in a file of its li
     'properties',
     'the properties must be an object',
   ]);
-  assert.equal(complainOfName(` ${'a'.repeat(200)} `), undefined);
-  assert.equal(complainOfName('a'.repeat(201)), 'must be at most 200 characters');
+  assert.equal(validateName(` ${'a'.repeat(200)} `), undefined);
+  assert.equal(validateName('a'.repeat(201)), 'must be at most 200 characters');
   const wrong: [object, string][] = [
     [ofBytes(16_385), 'must be at most 16384 bytes as JSON'],
     [nested(33), 'must be at most 32 levels deep'],
@@ -136,7 +136,7 @@ test('what is wrong with a contact is said of its field, and in a file of its li
     [JSON.parse('{"__proto__": 1}'), 'must not have a field named __proto__'],
   ];
   for (const [properties, complaint] of wrong)
-    assert.equal(complainOfProperties(properties), complaint);
+    assert.equal(validateProperties(properties), complaint);
 });
 
 test('a contact is kept under the address as it is spelled, and compared in lower case', () => {

@@ -8,7 +8,12 @@ import {
   getUpload,
   listRejects,
 } from '../../src/contacts/upload.queries.ts';
-import { deleteList, importUpload, previewUpload, takeUpload } from '../../src/contacts/upload.ts';
+import {
+  deleteUploadedContacts,
+  importUpload,
+  previewUpload,
+  saveUpload,
+} from '../../src/contacts/upload.ts';
 import { memberActor } from '../../src/sessions/session.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -27,7 +32,7 @@ const bytesOf = (text: string | Uint8Array) =>
   typeof text === 'string' ? new TextEncoder().encode(text) : text;
 
 const take = ({ orgId, surveyId }: Where, text: string | Uint8Array, by = commandWriter(orgId)) =>
-  takeUpload({ db }, by, { surveyId, name: 'list.csv', bytes: bytesOf(text) });
+  saveUpload({ db }, by, { surveyId, name: 'list.csv', bytes: bytesOf(text) });
 
 /** Takes a list over with its columns as they are guessed. */
 async function upload(where: Where, text: string | Uint8Array) {
@@ -140,7 +145,11 @@ test('a list is refused when 200 MB of its organization wait', async () => {
   await db`update contact_uploads set bytes = 200 * 1024 * 1024 - 10 where id = ${waiting}`;
   await take(where, 'a@b.test\n');
   await assert.rejects(take(where, 'ann@b.test\n'), { code: 'too_many_lists' });
-  await deleteList({ db }, commandWriter(where.orgId), await listOf(where.orgId, waiting));
+  await deleteUploadedContacts(
+    { db },
+    commandWriter(where.orgId),
+    await listOf(where.orgId, waiting),
+  );
   await take(where, 'ann@b.test\n');
 });
 
@@ -191,7 +200,7 @@ test('deleting an imported list deletes the contacts that it added', async () =>
     update contacts set status = 'sent', sent_at = now()
     where survey_id = ${where.surveyId} and email = 'bob@people.test'`;
   const list = await listOf(where.orgId, id);
-  assert.equal(await deleteList({ db }, commandWriter(where.orgId), list), 1);
+  assert.equal(await deleteUploadedContacts({ db }, commandWriter(where.orgId), list), 1);
   assert.deepEqual(
     (await contactsOf(where)).map(({ email }) => email),
     ['bob@people.test', 'known@people.test'],

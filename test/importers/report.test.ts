@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  countUnderstood,
   type Export,
   type ImportReport,
-  noCounts,
-  nothingTaken,
   readExport,
   scored,
-  understoodOf,
+  zeroFileCounts,
+  zeroImportCounts,
 } from '../../src/importers/import.ts';
 import { reportText, verdict } from '../../src/importers/report.ts';
 import { delighted, type FileKind, planFile } from '../../src/importers/rows.ts';
@@ -22,7 +22,7 @@ function exportOf(header: string[], rows: readonly string[][], as?: FileKind): E
   return { name: 'a.csv', plan, rows: read } as Export;
 }
 
-async function counted(opened: Export, file = noCounts()) {
+async function counted(opened: Export, file = zeroFileCounts()) {
   const kinds: string[] = [];
   for await (const row of readExport(opened, rules, file)) kinds.push(row.kind);
   return { file, kinds };
@@ -65,7 +65,7 @@ test('every row of a file is counted by its fate, and the first twenty that are 
     column: 'Score',
     complaint: '"eleven" is no score from 0 to 10',
   });
-  assert.equal(understoodOf(file), 4);
+  assert.equal(countUnderstood(file), 4);
 });
 
 test('people and suppressions are counted, and are understood', async () => {
@@ -83,11 +83,11 @@ test('people and suppressions are counted, and are understood', async () => {
   );
   const { people, unsubscribed, bounced, passed } = file;
   assert.deepEqual([people, unsubscribed, bounced, passed], [2, 1, 1, { 'without address': 1 }]);
-  assert.equal(understoodOf(file), 4);
+  assert.equal(countUnderstood(file), 4);
 });
 
 test('a file has at most a million rows', async () => {
-  const file = { ...noCounts(), rows: 999_998 };
+  const file = { ...zeroFileCounts(), rows: 999_998 };
   const { plan } = responses;
   const rows = async function* () {
     for (const line of [999_999, 1_000_000, 1_000_001]) yield { line, cells: ['', at] };
@@ -109,14 +109,14 @@ async function reported(opened: Export, over: Partial<ImportReport> = {}): Promi
     inFile,
     before: tally(0, 0, 0),
     after: inFile,
-    taken: nothingTaken(),
+    taken: zeroImportCounts(),
     seconds: 2,
     ...over,
   };
 }
 
 test('the report names columns, the fate of rows, the figures and what is not clear', async () => {
-  const taken = { ...nothingTaken(), responses: 2, erased: 1 };
+  const taken = { ...zeroImportCounts(), responses: 2, erased: 1 };
   const report = await reported(responses, {
     taken,
     before: tally(1, 0, 0),
@@ -154,7 +154,7 @@ const agreements: [what: string, after: ReturnType<typeof tally>, taken: number,
 ];
 for (const [what, after, responses, said] of agreements) {
   test(`the figures of a survey that has ${what}: ${said}`, () => {
-    const taken = { ...nothingTaken(), responses };
+    const taken = { ...zeroImportCounts(), responses };
     assert.equal(verdict({ inFile: tally(2, 1, 1), before: tally(0, 0, 0), after, taken }), said);
   });
 }

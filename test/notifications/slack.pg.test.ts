@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import type { OutboundAnswer } from '../../src/lib/outbound/post.ts';
-import { postNotification, waitsMinutes } from '../../src/notifications/slack.ts';
+import { postNotification, retryMinutes } from '../../src/notifications/slack.ts';
 import { sweepDigests, sweepNotifications } from '../../src/notifications/sweep.ts';
 import { resealSecrets } from '../../src/reseal.ts';
 import type { SubscriberClient } from '../../src/webhooks/deliver.ts';
@@ -131,7 +131,7 @@ test('a post that was not taken is tried a few times, later; one without an answ
     logged.push(lines.length);
   }
   assert.deepEqual(counts, [1, 1, 1, 1, 1, 0, 0]);
-  assert.deepEqual(waits.slice(1, 5), waitsMinutes);
+  assert.deepEqual(waits.slice(1, 5), retryMinutes);
   assert.deepEqual(logged, [0, 0, 0, 0, 1, 1, 1]);
   const { org_id } = refusing;
   const fields = { org_id, outcome: 'status' };

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import {
   countPeople,
-  listAnswersOf,
   listDeliveriesOf,
   listPeople,
-  timelineOf,
+  listPersonAnswers,
+  readTimeline,
 } from '../../src/people/people.ts';
 import { addDeliveries, idAt } from '../support/make/delivery-rows.ts';
 import {
@@ -138,7 +138,7 @@ test('a timeline has all steps of an address by their time, with the answers to 
   const email = 'eve@people.test';
   const later = { org_id: of.org_id, email, kind: 'unsubscribed', created_at: ago(100) };
   await db`insert into suppressions ${db(later)}`;
-  const steps = await timelineOf(db, of.org_id, 'EVE@people.test');
+  const steps = await readTimeline(db, of.org_id, 'EVE@people.test');
   assert.deepEqual(
     steps.map(({ what, reason_code, reason }) => [what, reason_code, reason]),
     [
@@ -150,10 +150,10 @@ test('a timeline has all steps of an address by their time, with the answers to 
       ['unsubscribed', null, null],
     ],
   );
-  const answers = await listAnswersOf(db, of.org_id, 'EVE@people.test');
+  const answers = await listPersonAnswers(db, of.org_id, 'EVE@people.test');
   assert.deepEqual(
     answers.map((one) => ({ ...one })),
     [{ id, type: 'nps', score: 9, category: 'promoter', comment: 'Good' }],
   );
-  assert.equal((await listAnswersOf(db, randomUUID(), email)).length, 0);
+  assert.equal((await listPersonAnswers(db, randomUUID(), email)).length, 0);
 });

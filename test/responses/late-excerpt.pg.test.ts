@@ -16,7 +16,7 @@ type Payload = JobPayloads['responses.publish_detractor'];
 const notRead = () => Promise.reject(new Refusal('unavailable', 'not read'));
 const comment = 'Click here, they said, and nothing happened.';
 
-const jobsOf = async (org: string) => {
+const mailJobs = async (org: string) => {
   const jobs = await db<{ payload: Payload }[]>`
     select payload from test.jobs
     where task = 'responses.publish_detractor' and payload ->> 'org_id' = ${org}`;
@@ -37,7 +37,7 @@ async function answeredLate() {
     comment,
   });
   assert.ok(page.status < 400, String(page.status));
-  const [job] = await jobsOf(asked.organization);
+  const [job] = await mailJobs(asked.organization);
   return { ...asked, job: job! };
 }
 
@@ -81,6 +81,6 @@ test('a response is released without its detractor when its comment cannot be re
   await db`update responses set comment = ${comment}, held_reason = 'scanner' where id = ${id}`;
   const before = await events();
   await releaseResponse({ db, excerpt: notRead }, writeKeyOf(organization), id);
-  assert.deepEqual(await jobsOf(organization), [{ org_id: organization, response_id: id }]);
+  assert.deepEqual(await mailJobs(organization), [{ org_id: organization, response_id: id }]);
   assert.deepEqual(await events(), [...before, 'response.received'].sort());
 });

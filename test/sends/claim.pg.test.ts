@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { largestPropertiesBytes } from '../../src/limits.ts';
-import { type ClaimRequest, claim, judgeOnly } from '../../src/sends/claim.ts';
+import { type ClaimRequest, claim, dryRunClaim } from '../../src/sends/claim.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -52,7 +52,7 @@ for (const { over, code } of taking) {
   test(`a survey that is ${code} mails no contact and adds none`, async () => {
     const survey = await scene(over);
     await assert.rejects(claim(db, survey, requestOf({ email: fresh })), { kind: 'invalid', code });
-    await assert.rejects(judgeOnly(db, survey, requestOf({ email: fresh }).submitted), { code });
+    await assert.rejects(dryRunClaim(db, survey, requestOf({ email: fresh }).submitted), { code });
     assert.equal((await contactsOf(survey)).length, 1);
     assert.equal((await mailsOf(survey)).length, 0);
   });
@@ -115,7 +115,7 @@ test('a contact whose properties would grow too large is invalid, and is neither
   await db`delete from mails where org_id = ${survey.orgId}`;
   const before = await contactsOf(survey);
   for (const judge of [
-    async (request: ClaimRequest) => (await judgeOnly(db, survey, request.submitted)).judgements,
+    async (request: ClaimRequest) => (await dryRunClaim(db, survey, request.submitted)).judgements,
     async (request: ClaimRequest) => (await claim(db, survey, request)).judgements,
   ]) {
     const request = requestOf({ email: fresh, name: 'Ben', properties: large('b') });
@@ -131,7 +131,7 @@ test('a contact whose properties would grow too large is invalid, and is neither
 test('a look at what a send would do writes nothing', async () => {
   const survey = await scene(completed);
   const before = await contactsOf(survey);
-  const { judgements, claimed, contacts } = await judgeOnly(
+  const { judgements, claimed, contacts } = await dryRunClaim(
     db,
     survey,
     requestOf({ email: known, name: 'Eve' }, { email: fresh }, { email: refused }).submitted,

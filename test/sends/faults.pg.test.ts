@@ -6,7 +6,7 @@ import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import { claim } from '../../src/sends/claim.ts';
 import type { Mailer } from '../../src/sends/mail-job.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
-import { beginMails, giveUpBegun, saveOutcomes } from '../../src/sends/queries.ts';
+import { beginMails, markBegunUnknown, saveOutcomes } from '../../src/sends/queries.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { createSendProgress } from '../../src/sends/send.ts';
 import { accepted, busy } from '../support/make/mail-outcomes.ts';
@@ -70,7 +70,7 @@ test('what was given up as unknown is put right by its outcome', async () => {
   const { orgId, sends } = await claimed(1);
   const { id } = sends[0]!;
   await beginMails(db, sends);
-  await giveUpBegun(db, orgId, [id], 'unknown');
+  await markBegunUnknown(db, orgId, [id], 'unknown');
   await saveOutcomes(db, [
     { ...row, id, org_id: orgId, attempt: 1, status: 'sent', contact_status: 'sent' },
   ]);

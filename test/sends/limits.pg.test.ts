@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createLog } from '../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
-import { claim, judgeOnly } from '../../src/sends/claim.ts';
+import { claim, dryRunClaim } from '../../src/sends/claim.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { rejected, unanswered } from '../support/make/mail-outcomes.ts';
@@ -32,7 +32,7 @@ async function judgedAfter(mail: { days: number; status?: string; elsewhere?: bo
     finished_at: at,
   })}`;
   const survey = { orgId, surveyId: await makeSurvey(db, orgId) };
-  const [judgement] = (await judgeOnly(db, survey, submitted)).judgements;
+  const [judgement] = (await dryRunClaim(db, survey, submitted)).judgements;
   return 'send' in judgement! ? 'send' : judgement!.reason_code;
 }
 

@@ -5,9 +5,9 @@ import {
   type Beginning,
   createRefusalWatch,
   decide,
+  deferralMs,
   type MailDecision,
   mailTime,
-  putOffDelay,
   toRow,
 } from '../../src/sends/rules.ts';
 import { accepted, busy, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
@@ -133,9 +133,9 @@ const hourMs = 60 * 60 * 1000;
 const lastTry = { tries: 3, remainingMs: 30_000 };
 
 const patient: [what: string, outcome: MailOutcome, ageMs: number, status: string][] = [
-  ['lost its connection', lost(), 24 * hourMs - 1, 'put_off'],
+  ['lost its connection', lost(), 24 * hourMs - 1, 'deferred'],
   ['lost its connection for a day', lost(), 24 * hourMs, 'failed'],
-  ['was refused for the moment', busy(), 4 * hourMs - 1, 'put_off'],
+  ['was refused for the moment', busy(), 4 * hourMs - 1, 'deferred'],
   ['was refused for four hours', busy(), 4 * hourMs, 'failed'],
   ['was refused', rejected('554 no'), 0, 'failed'],
 ];
@@ -152,7 +152,7 @@ test('a mail that no request waits for is put off when its job has no time left'
     { outcome: lost(), beginning: 'late' },
     { tries: 1, remainingMs: 0, ageMs: 0 },
   );
-  assert.equal(decision.status, 'put_off');
+  assert.equal(decision.status, 'deferred');
 });
 
 test('a reminder changes its contact only when it bounces', () => {
@@ -172,7 +172,7 @@ test('a refusal of all mails of a survey puts off what no request waits for', ()
   const tried = { outcome: refusal, beginning: undefined };
   const reason = 'the mail server does not let askback in: 535 no';
   const at = { ...first, refusesAll: true };
-  assert.deepEqual(decide(tried, { ...at, ageMs: 0 }), { status: 'put_off', reason });
+  assert.deepEqual(decide(tried, { ...at, ageMs: 0 }), { status: 'deferred', reason });
   assert.deepEqual(decide(tried, { ...at, ageMs: null }), failed('refused', reason));
   assert.deepEqual(decide(tried, { ...at, ageMs: 24 * hourMs }), failed('refused', reason));
 });
@@ -218,7 +218,7 @@ test('a refused connection or sender is against all mails at once', () => {
 });
 
 test('a mail that is put off waits longer each time, at most five minutes', () => {
-  assert.deepEqual([0, 10_000, 24 * hourMs].map(putOffDelay), [1000, 5000, 300_000]);
+  assert.deepEqual([0, 10_000, 24 * hourMs].map(deferralMs), [1000, 5000, 300_000]);
 });
 
 /** How long ago mails were claimed that a request waits for, or none does, and for how long they are tried. */

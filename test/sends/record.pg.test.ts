@@ -5,7 +5,7 @@ import type { Sql } from '../../src/lib/db/db.ts';
 import { claim } from '../../src/sends/claim.ts';
 import {
   createAttempts,
-  createRecords,
+  createRecorder,
   type Mailer,
   retryWhile,
 } from '../../src/sends/mail-job.ts';
@@ -74,7 +74,7 @@ const statuses = async (...rows: { id: string }[]) => {
 
 test('an outcome leaves a batch in which another waits for a lock', async () => {
   const [locked, one] = [await begun(), await begun()];
-  const records = createRecords(db);
+  const records = createRecorder(db);
   const release = await lockMail(locked.id);
   const theirs = records.add(locked);
   await records.add(one);
@@ -87,7 +87,7 @@ test('an outcome leaves a batch in which another waits for a lock', async () => 
 test('a failure gives its quota back once when its batch is written again', async () => {
   const [locked, one] = [await begun(), await begun()];
   await db`update mail_usage set used = 5 where org_id = ${one.org_id}`;
-  const records = createRecords(db);
+  const records = createRecorder(db);
   const release = await lockMail(locked.id);
   const theirs = records.add(locked);
   await records.add(failed(one));
@@ -99,7 +99,7 @@ test('a failure gives its quota back once when its batch is written again', asyn
 
 test('a failure of a locked month leaves the batch that it shares', async () => {
   const [locked, one] = [await begun(), await begun()];
-  const records = createRecords(db);
+  const records = createRecorder(db);
   const release = await hold(
     (tx) => tx`select from mail_usage where org_id = ${locked.org_id} for update`,
   );
@@ -162,7 +162,7 @@ test('a deadlock costs neither the beginning of a mail nor its outcome', async (
   assert.equal(outcome.kind, 'accepted');
 
   await db`select setval('changes_of_mails', 1, false)`;
-  await createRecords(db).add(
+  await createRecorder(db).add(
     toRow({ ...mail, attempt: 1 }, { status: 'sent', response: '250 ok' }),
   );
   assert.deepEqual(await statuses(mail), ['sent']);

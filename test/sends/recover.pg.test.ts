@@ -59,7 +59,7 @@ type Row = {
   reason_code: string | null;
 };
 
-const jobsOf = (orgId: string) => db<{ id: string }[]>`
+const mailJobs = (orgId: string) => db<{ id: string }[]>`
   select id from graphile_worker._private_jobs where payload ->> 'org_id' = ${orgId}`;
 const queuedOf = (orgId: string) => db<{ payload: { mail_ids: string[] } }[]>`
   select payload from test.jobs
@@ -68,7 +68,7 @@ const queuedOf = (orgId: string) => db<{ payload: { mail_ids: string[] } }[]>`
 
 /** Their job has had its last attempt, so long ago. */
 async function failForGood(orgId: string, ago = '10 minutes') {
-  const ids = (await jobsOf(orgId)).map(({ id }) => id);
+  const ids = (await mailJobs(orgId)).map(({ id }) => id);
   await db`select graphile_worker.permanently_fail_jobs(${ids}::bigint[], 'too often')`;
   await db`
     update graphile_worker._private_jobs set updated_at = now() - ${ago}::interval

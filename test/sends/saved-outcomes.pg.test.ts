@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import {
   cancelClaims,
   cancelStranded,
-  giveUpBegun,
-  giveUpOpenMails,
+  markBegunUnknown,
+  markOpenUnknown,
   saveOutcomes,
 } from '../../src/sends/queries.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -164,14 +164,14 @@ const endings: Record<string, Ending> = {
     to: 'failed',
   },
   'the death of its process': {
-    end: (of, orgId) => giveUpBegun(db, orgId, ids(of), 'why'),
+    end: (of, orgId) => markBegunUnknown(db, orgId, ids(of), 'why'),
     ends: ['sending'],
     to: 'unknown',
   },
   'a restore': {
     end: async (_, orgId) => {
       const isOwn = await db`select from mails where org_id = ${orgId}`;
-      if (isOwn.length > 0) await giveUpOpenMails(db, 'why');
+      if (isOwn.length > 0) await markOpenUnknown(db, 'why');
       return undefined;
     },
     ends: ['claimed', 'sending'],

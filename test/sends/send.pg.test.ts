@@ -5,7 +5,12 @@ import { createLog } from '../../src/lib/log/log.ts';
 import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import type { Mailer } from '../../src/sends/mail-job.ts';
 import { createMailJobs } from '../../src/sends/mail-job.ts';
-import { createSendProgress, type SendTools, sendSurvey, trySend } from '../../src/sends/send.ts';
+import {
+  createSendProgress,
+  dryRunSend,
+  type SendTools,
+  sendSurvey,
+} from '../../src/sends/send.ts';
 import { accepted, lost, rejected, unanswered } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey, writeKeyOf } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -249,7 +254,7 @@ test('a contact that has unsubscribed gets no mail of that organization', async 
 test('a dry run judges the same and writes nothing', async () => {
   const { key, orgId, survey } = await organization();
   const { mailed, mailer } = mailServer();
-  const answer = await trySend(sending(mailer).tools, key, wish(survey, [...people(2), {}]));
+  const answer = await dryRunSend(sending(mailer).tools, key, wish(survey, [...people(2), {}]));
 
   assert.deepEqual([answer.sent, answer.invalid, answer.contacts.length], [2, 1, 0]);
   assert.equal(mailed.length, 0);
@@ -282,7 +287,7 @@ test('however odd the letters of addresses are, every one has a result and none 
   await fc.assert(
     fc.asyncProperty(fc.array(email, { minLength: 1, maxLength: 20 }), async (emails) => {
       const contacts = emails.map((each) => ({ email: each }));
-      const tried = await trySend(tools, key, wish(survey, contacts));
+      const tried = await dryRunSend(tools, key, wish(survey, contacts));
       const { results } = await sendSurvey(tools, key, wish(survey, contacts));
       assert.deepEqual(
         results.map((each) => each.email),

@@ -38,7 +38,7 @@ const event = { type: 'response.received', body: '{"version":"1"}' } as const;
 const emitAs = (worker: Worker, orgId: string, count: number) =>
   emitOwned(db, worker, { orgId, events: Array.from({ length: count }, () => event) });
 
-const jobsOf = (webhook_id: string) =>
+const mailJobs = (webhook_id: string) =>
   db`select from test.jobs where payload ->> 'webhook_id' = ${webhook_id}`;
 
 test('nothing is written between the commit of a delivery and its outcome, and no job', async () => {
@@ -50,7 +50,7 @@ test('nothing is written between the commit of a delivery and its outcome, and n
 
   await until('all are in flight', () => hanging() === 3);
   assert.equal((await db`select from steps`).length, 0);
-  assert.equal((await jobsOf(target!.webhook_id)).length, 0);
+  assert.equal((await mailJobs(target!.webhook_id)).length, 0);
 
   release();
   await worker.stop();

@@ -30,16 +30,16 @@ import { getUpload, listRejects, type Upload, type UploadReject } from '../uploa
 import {
   type ColumnUse,
   columnUses,
-  deleteList,
+  deleteUploadedContacts,
   importUpload,
-  inUploadTurn,
-  largestUpload,
+  maxUploadBytes,
   previewUpload,
-  takeUpload,
+  runInUploadSlot,
+  saveUpload,
   type UploadColumn,
 } from '../upload.ts';
 
-const largestForm = largestUpload + 1024 * 1024;
+const largestForm = maxUploadBytes + 1024 * 1024;
 
 const AddFields = v.object({ email: Email, name: optionalText(ContactName) });
 const UploadFields = v.object({
@@ -59,7 +59,7 @@ export function contactScreens({ db }: { db: Db }) {
       if (form.errors) return await showList(c, db, form);
       const survey_id = idParam(c, 'survey');
       const { email, name } = form.values;
-      return await refusing(c, db, async () => {
+      return await orShowError(c, db, async () => {
         await addContact({ db }, editor, { email, name, survey_id, properties: {} });
         return redirectWith(c, c.req.path, 'The contact is on the list.');
       });
@@ -70,12 +70,12 @@ export function contactScreens({ db }: { db: Db }) {
       const { orgId } = editor;
       const surveyId = idParam(c, 'survey');
       await getOrgSurvey(db, orgId, surveyId);
-      return await inUploadTurn(orgId, async () => {
+      return await runInUploadSlot(orgId, async () => {
         const form = await readForm(c, UploadFields, { largest: largestForm });
         if (form.errors) return await showList(c, db, form);
-        return await refusing(c, db, async () => {
+        return await orShowError(c, db, async () => {
           const list = await readList(form.values);
-          const id = await takeUpload({ db }, editor, { surveyId, ...list });
+          const id = await saveUpload({ db }, editor, { surveyId, ...list });
           return c.redirect(`${c.req.path}/${id}`, 303);
         });
       });
@@ -83,12 +83,12 @@ export function contactScreens({ db }: { db: Db }) {
 
     .get('/:id/contacts/uploads/:upload', async (c) => {
       const { orgId } = requireRole(c, 'editor');
-      return await showUpload(c, db, await uploadOf(c, db, orgId));
+      return await showUpload(c, db, await readUpload(c, db, orgId));
     })
 
     .post('/:id/contacts/uploads/:upload', async (c) => {
       const editor = requireRole(c, 'editor');
-      const upload = await uploadOf(c, db, editor.orgId);
+      const upload = await readUpload(c, db, editor.orgId);
       const form = await readForm(c, MapFields);
       const { columns } = await previewUpload(db, editor.orgId, upload);
       const typed: Record<string, unknown> = form.errors ? {} : form.values;
@@ -98,11 +98,11 @@ export function contactScreens({ db }: { db: Db }) {
       });
       const again = async (mistake: string) =>
         await showUpload(c, db, upload, await withMistake(c, { '': mistake }));
-      const mistake = mistakeOfColumns(mapped);
+      const mistake = validateColumns(mapped);
       if (mistake) return await again(mistake);
       const list = { upload, columns: mapped, hasHeader: 'header' in typed };
       try {
-        await inUploadTurn(editor.orgId, () => importUpload({ db }, editor, list));
+        await runInUploadSlot(editor.orgId, () => importUpload({ db }, editor, list));
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'no_addresses') throw error;
         return await again(`${toSentence(error.message)} Choose another column.`);
@@ -112,7 +112,7 @@ export function contactScreens({ db }: { db: Db }) {
 
     .get('/:id/contacts/uploads/:upload/delete', async (c) => {
       const { orgId } = requireRole(c, 'editor');
-      const upload = await uploadOf(c, db, orgId);
+      const upload = await readUpload(c, db, orgId);
       return await confirmDeletion(c, db, {
         title: `Delete ${upload.name}`,
         cancel: c.req.path.replace(/\/delete$/, ''),
@@ -124,7 +124,11 @@ export function contactScreens({ db }: { db: Db }) {
 
     .post('/:id/contacts/uploads/:upload/delete', async (c) => {
       const editor = requireRole(c, 'editor');
-      const deleted = await deleteList({ db }, editor, await uploadOf(c, db, editor.orgId));
+      const deleted = await deleteUploadedContacts(
+        { db },
+        editor,
+        await readUpload(c, db, editor.orgId),
+      );
       const text = `The list is deleted, with ${counted(deleted, 'contact')}.`;
       return redirectWith(c, contactsPath(c), text);
     })
@@ -142,14 +146,14 @@ export function contactScreens({ db }: { db: Db }) {
     .post('/:id/contacts/:contact/delete', async (c) => {
       const editor = requireRole(c, 'editor');
       const { id } = await getContactOf(db, editor.orgId, contactParams(c));
-      return await refusing(c, db, async () => {
+      return await orShowError(c, db, async () => {
         await deleteContact({ db }, editor, id);
         return redirectWith(c, contactsPath(c), 'The contact is deleted.');
       });
     });
 }
 
-function mistakeOfColumns(columns: readonly UploadColumn[]): string | undefined {
+function validateColumns(columns: readonly UploadColumn[]): string | undefined {
   const places = columns.filter(({ use }) => use === 'email').length;
   if (places === 0) return 'Choose the column that holds the addresses.';
   return places > 1 ? 'Choose one column for Email.' : undefined;
@@ -187,7 +191,7 @@ async function confirmDeletion(c: ScreenContext, db: Db, { title, what, cancel }
 
 type ScreenContext = Context<ScreenEnv>;
 
-async function refusing(c: ScreenContext, db: Db, act: () => Promise<Response>) {
+async function orShowError(c: ScreenContext, db: Db, act: () => Promise<Response>) {
   try {
     return await act();
   } catch (error) {
@@ -254,7 +258,7 @@ async function showUpload(c: ScreenContext, db: Db, upload: Upload, form = empty
   });
 }
 
-async function uploadOf(c: ScreenContext, db: Db, orgId: string): Promise<Upload> {
+async function readUpload(c: ScreenContext, db: Db, orgId: string): Promise<Upload> {
   const id = idParam(c, 'list', 'upload');
   return await getUpload(db, orgId, { id, surveyId: idParam(c, 'survey') });
 }

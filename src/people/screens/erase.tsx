@@ -30,7 +30,7 @@ const EraseForm = v.object({
   scores: v.optional(v.picklist(['keep', 'delete']), 'keep'),
 });
 
-export function addErasing(app: Hono<ScreenEnv>, tools: EraseTools) {
+export function addErasureScreens(app: Hono<ScreenEnv>, tools: EraseTools) {
   return app
     .get('/erased', (c) => showErasures(c, tools))
 
@@ -169,7 +169,7 @@ const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) =
       cells: [
         <Time at={new Date(receipt.erased_at)} />,
         <>
-          {inWords(receipt.counts)}
+          {countsText(receipt.counts)}
           <span class="soft block">
             {receipt.scores === 'kept' ? 'Scores are kept, anonymous.' : 'Scores are deleted.'}
           </span>
@@ -209,7 +209,7 @@ function Address({ path, receipt }: { path: string; receipt: ErasureReceipt }) {
   );
 }
 
-function inWords(counts: ErasureCounts): string {
+function countsText(counts: ErasureCounts): string {
   const kinds = Object.entries(kindTexts) as [keyof ErasureCounts, readonly [string, string]][];
   const there = kinds.filter(([kind]) => counts[kind] > 0);
   return there.map(([kind, words]) => counted(counts[kind], ...words)).join(', ') || 'nothing else';

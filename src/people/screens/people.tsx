@@ -28,13 +28,13 @@ import {
   type AnswerOfPerson,
   countPeople,
   type FoundPerson,
-  listAnswersOf,
   listPeople,
+  listPersonAnswers,
   type PersonRow,
+  readTimeline,
   type TimelineEntry,
-  timelineOf,
 } from '../people.ts';
-import { addErasing, getPerson, peoplePath } from './erase.tsx';
+import { addErasureScreens, getPerson, peoplePath } from './erase.tsx';
 
 const rowsOnPage = '50';
 const PeopleQuery = v.object({
@@ -56,7 +56,7 @@ const ConsentForm = v.object({
 
 export function peopleScreens(tools: EraseTools) {
   const app = new Hono<ScreenEnv>().get('/', (c) => showPeople(c, tools.db));
-  return addErasing(app, tools)
+  return addErasureScreens(app, tools)
     .get('/:id', (c) => showPerson(c, tools.db))
 
     .post('/:id/suppress', async (c) => {
@@ -107,8 +107,8 @@ async function showPerson(c: Context<ScreenEnv>, db: Db, form = emptyForm()) {
   const { id: orgId, slug, role } = c.var.organization;
   const person = await getPerson(c, db);
   const [timeline, answers] = await Promise.all([
-    timelineOf(db, orgId, person.email),
-    listAnswersOf(db, orgId, person.email),
+    readTimeline(db, orgId, person.email),
+    listPersonAnswers(db, orgId, person.email),
   ]);
   const here = `${peoplePath(c)}/${c.req.param('id')}`;
   const may = { change: role !== 'viewer', erase: role === 'owner' };

@@ -32,7 +32,7 @@ import { readForm } from '../../web/app/forms.tsx';
 import { pageHeaders } from '../../web/headers.ts';
 import { languageOf } from '../../web/language.ts';
 import { type HtmlPage, renderPage } from '../../web/layout.tsx';
-import { findMailSender, listMailWords, type MailWords } from '../queries.ts';
+import { findMailSender, listMailContents, type MailContent } from '../queries.ts';
 import { exampleReader, findReader, requestTestMail, testSent } from '../test-mail.ts';
 
 type PreviewTools = { db: Db; publicUrl: string };
@@ -192,7 +192,7 @@ export async function previewMail(
     reader?: MailReader;
   },
 ) {
-  const [mailed] = await listMailWords(sql, orgId, [surveyId]);
+  const [mailed] = await listMailContents(sql, orgId, [surveyId]);
   if (!mailed) throw notFound('survey');
   if (language && language !== mailed.survey.language && !mailed.survey.texts[language]) {
     throw new Refusal('invalid', `the survey has no texts in ${language}`);
@@ -209,7 +209,7 @@ export async function previewMail(
 type MailReader = AddressedPerson & { email?: string };
 
 async function readLetter(
-  mailed: MailWords,
+  mailed: MailContent,
   { publicUrl, language, reader }: { publicUrl: string; language: string; reader: MailReader },
 ) {
   const survey = inLanguage(mailed.survey, language);
