@@ -9,7 +9,7 @@ import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { described, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { idParam, parseQuery, Uuid } from '../lib/validation/parse.ts';
-import { longestName } from '../limits.ts';
+import { maxNameLength } from '../limits.ts';
 import { exportContacts } from './export.ts';
 import { contactStatuses, listContacts } from './queries.ts';
 import { type Properties, validateName, validateProperties } from './rules.ts';
@@ -67,7 +67,7 @@ export const ContactName = v.pipe(
     const message = dataset.typed && validateName(dataset.value);
     if (message) addIssue({ message });
   }),
-  v.metadata({ maxLength: longestName }),
+  v.metadata({ maxLength: maxNameLength }),
   v.transform((name) => name || null),
 );
 

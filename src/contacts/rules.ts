@@ -1,11 +1,6 @@
 import { normalizeEmail } from '../lib/smtp/address.ts';
 import { isPlainLine } from '../lib/validation/parse.ts';
-import {
-  deepestPropertiesLevels,
-  isLongerThan,
-  largestPropertiesBytes,
-  longestName,
-} from '../limits.ts';
+import { isLongerThan, maxNameLength, maxPropertiesBytes, maxPropertiesDepth } from '../limits.ts';
 
 export type Properties = Record<string, unknown>;
 
@@ -90,17 +85,17 @@ export function describeRowError({ field, complaint }: ContactError, email: stri
 export function validateName(name: unknown): string | undefined {
   if (typeof name !== 'string') return 'must be text';
   const trimmed = name.trim();
-  if (isLongerThan(trimmed, longestName)) return `must be at most ${longestName} characters`;
+  if (isLongerThan(trimmed, maxNameLength)) return `must be at most ${maxNameLength} characters`;
   if (!isPlainLine(trimmed)) return 'must be one line without control characters';
   return undefined;
 }
 
 export function validateProperties(properties: unknown): string | undefined {
   if (!isObject(properties)) return 'must be an object';
-  const unstorable = validateStorable(properties, deepestPropertiesLevels);
+  const unstorable = validateStorable(properties, maxPropertiesDepth);
   if (unstorable) return unstorable;
-  if (Buffer.byteLength(JSON.stringify(properties)) > largestPropertiesBytes) {
-    return `must be at most ${largestPropertiesBytes} bytes as JSON`;
+  if (Buffer.byteLength(JSON.stringify(properties)) > maxPropertiesBytes) {
+    return `must be at most ${maxPropertiesBytes} bytes as JSON`;
   }
   return undefined;
 }
@@ -113,7 +108,7 @@ function validateStorable(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return validateText(value);
   if (typeof value === 'number' && !Number.isFinite(value)) return 'must not hold such a number';
   if (typeof value !== 'object' || value === null) return undefined;
-  if (levels === 0) return `must be at most ${deepestPropertiesLevels} levels deep`;
+  if (levels === 0) return `must be at most ${maxPropertiesDepth} levels deep`;
   for (const [name, inner] of Object.entries(value)) {
     if (name === '__proto__') return 'must not have a field named __proto__';
     const complaint = validateText(name) ?? validateStorable(inner, levels - 1);

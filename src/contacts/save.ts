@@ -1,7 +1,7 @@
 import { recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
-import { largestPropertiesBytes } from '../limits.ts';
+import { maxPropertiesBytes } from '../limits.ts';
 import { completeIfAnswered, lockForContacts } from '../surveys/lifecycle.ts';
 import { lockSurvey, type OrgSurvey, reopenSurvey } from '../surveys/queries.ts';
 import { addressErased, violatesErasure } from './erase.ts';
@@ -47,7 +47,7 @@ export async function validateMerges(
     .filter(({ properties }) => Object.keys(properties).length > 0)
     .map(({ key, properties }) => ({ key, properties }));
   if (additions.length === 0) return new Map();
-  const merges = await listLargeMerges(tx, survey, additions, largestPropertiesBytes);
+  const merges = await listLargeMerges(tx, survey, additions, maxPropertiesBytes);
   const complaints = merges.flatMap(({ key, properties }) => {
     const complaint = validateProperties(properties);
     return complaint ? [[key, `with those the contact has, ${complaint}`] as const] : [];

@@ -8,7 +8,7 @@ import {
 } from '../contacts/rules.ts';
 import { Refusal } from '../errors.ts';
 import { headerKey } from '../lib/cli/csv.ts';
-import { isLongerThan, longestComment, longestNote, mostTags } from '../limits.ts';
+import { isLongerThan, maxCommentLength, maxNoteLength, maxTags } from '../limits.ts';
 import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
 
 export type ImportedResponse = {
@@ -91,12 +91,12 @@ function readResponse(row: RowReader, { type }: RowRules): ReadRow {
   const created_at = row.time('time');
   if (!created_at) return unclearTime(row, 'time');
   const comment = row.text('comment');
-  if (comment && isLongerThan(comment, longestComment)) {
-    return row.unclear('comment', `it has more than ${longestComment} characters`);
+  if (comment && isLongerThan(comment, maxCommentLength)) {
+    return row.unclear('comment', `it has more than ${maxCommentLength} characters`);
   }
   const note = row.text('note');
-  if (note && isLongerThan(note, longestNote)) {
-    return row.unclear('note', `it has more than ${longestNote} characters`);
+  if (note && isLongerThan(note, maxNoteLength)) {
+    return row.unclear('note', `it has more than ${maxNoteLength} characters`);
   }
   const rest = withPerson(row);
   if ('kind' in rest) return rest;
@@ -165,7 +165,7 @@ const maxTagNameLength = 200;
 function tagsOf(text: string | null): readonly string[] | string {
   const names = (text ?? '').split(/[,;|]/).map((name) => name.trim());
   const tags = [...new Set(names.filter(Boolean))];
-  if (tags.length > mostTags) return `it has more than ${mostTags} tags`;
+  if (tags.length > maxTags) return `it has more than ${maxTags} tags`;
   const long = tags.find((name) => isLongerThan(name, maxTagNameLength));
   return long ? `a tag has more than ${maxTagNameLength} characters` : tags;
 }

@@ -11,7 +11,7 @@ import { inGroup, serviceWork } from '../lib/db/fair-pool.ts';
 import { enqueueSpan } from '../lib/queue/task.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { inSpan } from '../lib/tracing/spans.ts';
-import { isLongerThan, longestName } from '../limits.ts';
+import { isLongerThan, maxNameLength } from '../limits.ts';
 import { answered, skipped } from '../signals.ts';
 import { categoryOf, type SurveyType } from '../survey-types.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
@@ -252,7 +252,7 @@ const addresses = /[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9
 type Plain = string | number | boolean;
 
 function isPlain([name, value]: [string, unknown]): boolean {
-  if (name === '' || name === '__proto__' || isLongerThan(name, longestName)) return false;
+  if (name === '' || name === '__proto__' || isLongerThan(name, maxNameLength)) return false;
   if (!isStorable(name)) return false;
   if (typeof value === 'string') return !isLongerThan(value, maxValueLength) && isStorable(value);
   return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));

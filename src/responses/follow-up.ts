@@ -2,7 +2,7 @@ import { recordAct, type Writer } from '../audit/acts.ts';
 import { notFound, Refusal } from '../errors.ts';
 import { enqueue } from '../jobs.ts';
 import { type Db, inTransaction, one, type Sql, violates } from '../lib/db/db.ts';
-import { mostNotes } from '../limits.ts';
+import { maxNotes } from '../limits.ts';
 import { memberOf } from './filter.queries.ts';
 
 type FollowUpTools = { db: Db };
@@ -99,8 +99,8 @@ export async function addNote(
     await lockResponse(tx, orgId, id);
     const [{ count }] = await tx<[{ count: number }]>`
       select count(*)::int as count from response_notes where org_id = ${orgId} and response_id = ${id}`;
-    if (count >= mostNotes) {
-      throw new Refusal('invalid', `a response has at most ${mostNotes} notes`, {
+    if (count >= maxNotes) {
+      throw new Refusal('invalid', `a response has at most ${maxNotes} notes`, {
         code: 'too_many_notes',
       });
     }

@@ -22,7 +22,7 @@ import {
 } from '../lib/cli/csv.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { isInCalendar } from '../lib/validation/parse.ts';
-import { isLongerThan, longestComment } from '../limits.ts';
+import { isLongerThan, maxCommentLength } from '../limits.ts';
 import { type Category, categoryOf, isScore, type SurveyType, typeFacts } from '../survey-types.ts';
 import { getOrgSurvey, holdOffErasures, lockSurvey, type OrgSurvey } from '../surveys/queries.ts';
 import { ensureTags } from '../tags/tags.ts';
@@ -143,8 +143,8 @@ function readResponse(
     : null;
   if (person && 'complaint' in person) return describeRowError(person, written);
   const comment = field(record, ...commentColumns);
-  if (comment && isLongerThan(comment, longestComment)) {
-    return `the comment has more than ${longestComment} characters`;
+  if (comment && isLongerThan(comment, maxCommentLength)) {
+    return `the comment has more than ${maxCommentLength} characters`;
   }
   return { score, category: categoryOf(type, score), comment, properties, created_at, person };
 }

@@ -1,4 +1,4 @@
-import { isLongerThan, longestComment } from '../limits.ts';
+import { isLongerThan, maxCommentLength } from '../limits.ts';
 import {
   isScore,
   netPromoterScore,
@@ -44,8 +44,8 @@ export function checkSubmission(
   if (comment !== undefined && comment !== null && text === null) {
     return { code: 'comment_invalid', message: 'comment must be text' };
   }
-  if (text !== null && isLongerThan(text, longestComment)) {
-    const message = `comment must have at most ${longestComment} characters`;
+  if (text !== null && isLongerThan(text, maxCommentLength)) {
+    const message = `comment must have at most ${maxCommentLength} characters`;
     return { code: 'comment_too_long', message };
   }
   return { score, comment: text || null };

@@ -3,7 +3,7 @@ import { ExportFormat } from '../lib/export/export.ts';
 import type { Parameter } from '../lib/openapi/openapi.ts';
 import { Count, described, Id, Moment, Page } from '../lib/paging/page.ts';
 import { BooleanParameter, isTimeZone, Uuid } from '../lib/validation/parse.ts';
-import { longestComment, longestNote, mostTags } from '../limits.ts';
+import { maxCommentLength, maxNoteLength, maxTags } from '../limits.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
 import { NetPromoterScore, ScoreInterval } from '../surveys/schemas.ts';
 import { readInstants } from './period.ts';
@@ -26,7 +26,7 @@ export const TagsInput = v.object({
   tags: described(
     v.pipe(
       v.array(Uuid, 'must be a list of ids'),
-      v.maxLength(mostTags, `must be at most ${mostTags}`),
+      v.maxLength(maxTags, `must be at most ${maxTags}`),
     ),
     'ids of all tags that the response has from now on',
   ),
@@ -37,7 +37,7 @@ export const NoteInput = v.object({
     v.string('must be text'),
     v.trim(),
     v.minLength(1, 'must not be empty'),
-    v.maxLength(longestNote, `must have at most ${longestNote} characters`),
+    v.maxLength(maxNoteLength, `must have at most ${maxNoteLength} characters`),
   ),
 });
 
@@ -232,7 +232,7 @@ export const AnswerBody = v.object({
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10)),
     "on the survey's own scale",
   ),
-  comment: v.nullish(v.pipe(v.string(), v.maxLength(longestComment))),
+  comment: v.nullish(v.pipe(v.string(), v.maxLength(maxCommentLength))),
 });
 
 export const GivenAnswer = v.object({ id: Id, score: v.pipe(v.number(), v.integer()) });

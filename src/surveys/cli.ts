@@ -25,7 +25,7 @@ import {
 import { readTextFile } from '../lib/cli/files.ts';
 import type { Db } from '../lib/db/db.ts';
 import { parse, parseJson } from '../lib/validation/parse.ts';
-import { longestQuestion } from '../limits.ts';
+import { maxQuestionLength } from '../limits.ts';
 import { publicUrlOf } from '../open-database.ts';
 import { surveyTypes } from '../survey-types.ts';
 import { changeSurvey, closeSurvey, createSurvey, openSurvey, shareUrl } from './lifecycle.ts';
@@ -68,7 +68,7 @@ const create = command({
   options: {
     org: orgOption('its organization'),
     name: option(Name, 'N', 'its name in lists'),
-    question: option(Line(longestQuestion), 'Q', 'the question it asks'),
+    question: option(Line(maxQuestionLength), 'Q', 'the question it asks'),
     'from-name': option(Name, 'N', 'the sender of its mail'),
     'from-email': option(Email, 'E', "the sender's address"),
     type: optional(OneOf(surveyTypes), surveyTypes.join('|'), 'its scale (nps)'),
@@ -97,7 +97,7 @@ const update = command({
   options: {
     id: id('the survey'),
     name: optional(Name, 'N', 'its name in lists'),
-    question: optional(Line(longestQuestion), 'Q', 'the question it asks'),
+    question: optional(Line(maxQuestionLength), 'Q', 'the question it asks'),
     'from-name': optional(Name, 'N', 'the sender of its mail'),
     'from-email': optional(Email, 'E', "the sender's address"),
     type: optional(OneOf(surveyTypes), surveyTypes.join('|'), 'its scale, without answers only'),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Count, described, Id, Moment } from '../lib/paging/page.ts';
 import { isMailable, normalizeEmail } from '../lib/smtp/address.ts';
 import { isLanguage, isPlainLine, isTimeZoneName } from '../lib/validation/parse.ts';
-import { isLongerThan, longestName, longestQuestion } from '../limits.ts';
+import { isLongerThan, maxNameLength, maxQuestionLength } from '../limits.ts';
 import { categories, surveyTypes } from '../survey-types.ts';
 import { type TextsByLanguage, validatePlaceholders } from './texts.ts';
 
@@ -141,7 +141,7 @@ const Paragraph = (maxLength: number) =>
     'must be text without control characters',
   );
 
-const Name = LineOfText(longestName);
+const Name = LineOfText(maxNameLength);
 const Type = v.picklist(surveyTypes, `must be one of ${surveyTypes.join(', ')}`);
 const Audience = described(
   v.nullable(v.literal('employee', 'must be employee or null')),
@@ -174,7 +174,7 @@ const WithPlaceholders = <const S extends v.GenericSchema<string, string>>(schem
     }),
   );
 
-const SubjectText = WithPlaceholders(LineOfText(longestName));
+const SubjectText = WithPlaceholders(LineOfText(maxNameLength));
 
 const ReminderInput = v.object({
   after_days: WholeNumber(1, 60),
@@ -273,7 +273,7 @@ const maxThanksLength = 1000;
 const maxUrlLength = 2000;
 const maxLanguages = 30;
 
-const QuestionText = WithPlaceholders(Paragraph(longestQuestion));
+const QuestionText = WithPlaceholders(Paragraph(maxQuestionLength));
 
 const IntroText = WithPlaceholders(Paragraph(2000));
 const FollowUpText = WithPlaceholders(LineOfText(300));

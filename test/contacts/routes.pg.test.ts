@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { longestName } from '../../src/limits.ts';
+import { maxNameLength } from '../../src/limits.ts';
 import { makeClient, makeContact, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -174,7 +174,7 @@ test('each field that is not usable is named with what it must be', async () => 
     [{ email: undefined }, /^email is required$/],
     [{ email: 'ann' }, /^email: /],
     [{ survey_id: '1' }, /^survey_id: /],
-    [{ name: 'x'.repeat(longestName + 1) }, /^name: /],
+    [{ name: 'x'.repeat(maxNameLength + 1) }, /^name: /],
     [{ properties: [1] }, /^properties: /],
   ];
   for (const [over, error] of refused) {
@@ -185,6 +185,6 @@ test('each field that is not usable is named with what it must be', async () => 
 });
 
 test('the longest name and an unknown field are taken', async () => {
-  const saved = await (await client()).save({ name: 'ü'.repeat(longestName), colour: 'red' });
-  assert.equal(saved.name, 'ü'.repeat(longestName));
+  const saved = await (await client()).save({ name: 'ü'.repeat(maxNameLength), colour: 'red' });
+  assert.equal(saved.name, 'ü'.repeat(maxNameLength));
 });

@@ -9,7 +9,7 @@ import {
   readFileTime,
   readRow,
 } from '../../src/importers/rows.ts';
-import { longestComment, longestName, longestNote, mostTags } from '../../src/limits.ts';
+import { maxCommentLength, maxNameLength, maxNoteLength, maxTags } from '../../src/limits.ts';
 
 const now = Date.parse('2026-05-01T00:00:00Z');
 const at = '2026-04-01 10:00:00 UTC';
@@ -170,12 +170,12 @@ const unclear: [columns: Record<string, string>, column: string][] = [
   [{ Score: 'nine' }, 'Score'],
   [{ 'Created At': '' }, 'Created At'],
   [{ 'Created At': 'May' }, 'Created At'],
-  [{ Comment: long(longestComment + 1) }, 'Comment'],
-  [{ Notes: long(longestNote + 1) }, 'Notes'],
-  [{ Tags: many(mostTags + 1) }, 'Tags'],
+  [{ Comment: long(maxCommentLength + 1) }, 'Comment'],
+  [{ Notes: long(maxNoteLength + 1) }, 'Notes'],
+  [{ Tags: many(maxTags + 1) }, 'Tags'],
   [{ Tags: long(201) }, 'Tags'],
   [{ 'Person Email': 'ann' }, 'Person Email'],
-  [{ 'Person Email': 'ann@people.test', 'Person Name': long(longestName + 1) }, 'Person Name'],
+  [{ 'Person Email': 'ann@people.test', 'Person Name': long(maxNameLength + 1) }, 'Person Name'],
   [{ 'Person Email': 'ann@people.test', Plan: long(20_000) }, 'properties'],
 ];
 for (const [columns, column] of unclear) {

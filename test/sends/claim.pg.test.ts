@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { largestPropertiesBytes } from '../../src/limits.ts';
+import { maxPropertiesBytes } from '../../src/limits.ts';
 import { type ClaimRequest, claim, dryRunClaim } from '../../src/sends/claim.ts';
 import { readContact } from '../../src/sends/rules.ts';
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
@@ -110,7 +110,7 @@ test('every address is stored once, as it was first given, but none of an erased
 
 test('a contact whose properties would grow too large is invalid, and is neither stored nor mailed', async () => {
   const survey = await scene();
-  const large = (name: string) => ({ [name]: 'x'.repeat(largestPropertiesBytes * 0.6) });
+  const large = (name: string) => ({ [name]: 'x'.repeat(maxPropertiesBytes * 0.6) });
   await claim(db, survey, requestOf({ email: fresh, properties: large('a') }));
   await db`delete from mails where org_id = ${survey.orgId}`;
   const before = await contactsOf(survey);

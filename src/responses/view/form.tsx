@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { longestComment } from '../../limits.ts';
+import { maxCommentLength } from '../../limits.ts';
 import {
   categories,
   categoryOf,
@@ -68,7 +68,9 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
     <form method="post" action={action}>
       {complaint ? (
         <p class="complaint" id="complaint" role="alert">
-          {complaint === 'commentTooLong' ? texts.commentTooLong(longestComment) : texts[complaint]}
+          {complaint === 'commentTooLong'
+            ? texts.commentTooLong(maxCommentLength)
+            : texts[complaint]}
         </p>
       ) : null}
       <fieldset aria-describedby={isMissing ? 'complaint' : undefined}>
@@ -104,7 +106,7 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
         id="comment"
         name="comment"
         rows={4}
-        maxlength={longestComment}
+        maxlength={maxCommentLength}
         dir="auto"
         aria-describedby={complaint === 'commentTooLong' ? 'complaint' : undefined}
       >
