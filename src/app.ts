@@ -48,7 +48,7 @@ import type { BounceTools } from './suppressions/bounces.ts';
 import { unsubscribePages } from './suppressions/unsubscribe.tsx';
 import { surveyReads, surveyRoutes } from './surveys/api.ts';
 import { tagReads, tagRoutes } from './tags/api.ts';
-import { offerAgain, showTrouble } from './web/show.ts';
+import { offerResend, showErrorPage } from './web/show.ts';
 import { webhookRoutes } from './webhooks/api.ts';
 import type { SubscriberClient } from './webhooks/deliver.ts';
 import type { OwnDeliveries } from './webhooks/emit.ts';
@@ -101,7 +101,7 @@ export function createApp(tools: AppTools) {
     .use(findClients)
     .use(followRequests)
     .use(traceRequests('askback.organization.id'))
-    .onError(offerAgain(answerError(tools.log, showTrouble)))
+    .onError(offerResend(answerError(tools.log, showErrorPage)))
     .notFound(answerNoRoute(() => app.routes))
     .route('/', healthRoutes(tools.checks, tools.warnings))
     .route('/', tools.metrics ? metricsRoutes(tools.metrics) : new Hono())

@@ -3,14 +3,14 @@ import { noOwner } from '../responses/filter.queries.ts';
 import { State, type StateKind, Time } from '../web/app/badges.tsx';
 import { LinkButton } from '../web/app/forms.tsx';
 import { count, counted } from '../web/app/lists.tsx';
-import type { ShownOrganization } from '../web/app/screen.tsx';
+import type { NavOrganization } from '../web/app/screen.tsx';
 import { type AttentionCounts, maxCounted } from './queries.ts';
 
 const nearLimitPercent = 80;
 const maxFailedShare = 0.05;
 const minFailures = 5;
 
-type AttentionProps = { found: AttentionCounts; organization: ShownOrganization };
+type AttentionProps = { found: AttentionCounts; organization: NavOrganization };
 
 export function AttentionPart({ found, organization }: AttentionProps) {
   const items = attentionItems(found, organization);
@@ -46,7 +46,7 @@ type AttentionItem = {
   about: string;
 };
 
-function attentionItems(found: AttentionCounts, { slug, role }: ShownOrganization) {
+function attentionItems(found: AttentionCounts, { slug, role }: NavOrganization) {
   const base = `/o/${slug}`;
   const items = found.webhooks.map(({ id, url, active, failure_count }): AttentionItem => {
     const host = URL.canParse(url) ? new URL(url).host : url;
@@ -136,7 +136,7 @@ function attentionItems(found: AttentionCounts, { slug, role }: ShownOrganizatio
 }
 
 type FirstStepsProps = {
-  organization: ShownOrganization;
+  organization: NavOrganization;
   survey: { id: string; name: string } | undefined;
   hasMailServer: boolean;
 };

@@ -3,7 +3,7 @@ import { percentage, typeFacts } from '../survey-types.ts';
 import { Chip, Time } from '../web/app/badges.tsx';
 import { Field, type FormState, LinkButton } from '../web/app/forms.tsx';
 import { count } from '../web/app/lists.tsx';
-import type { ShownOrganization } from '../web/app/screen.tsx';
+import type { NavOrganization } from '../web/app/screen.tsx';
 import { Funnel } from '../web/app/trend-chart.tsx';
 import type { AskedCounts, NewestComment } from './figures.ts';
 import { type HomePeriod, periodDays, type ScopeQuery } from './rules.ts';
@@ -37,7 +37,7 @@ export function AskedPart({ asked }: { asked: AskedCounts }) {
 
 type CommentsProps = {
   comments: readonly NewestComment[];
-  organization: ShownOrganization;
+  organization: NavOrganization;
   total: number;
   all: string;
 };

@@ -7,8 +7,8 @@ import type { Db } from '../lib/db/db.ts';
 import { parsePage } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
 import { requireProvedOwner, requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { Confirm, Mistakes, Secret, State, Time } from '../web/app/badges.tsx';
-import { keepOnce, redirectWith, takeOnce } from '../web/app/flash.ts';
+import { Confirm, FormErrors, Secret, State, Time } from '../web/app/badges.tsx';
+import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../web/app/flash.ts';
 import {
   Choice,
   emptyForm,
@@ -46,7 +46,7 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
       const { page, limit } = parsePage(c.req.queries());
       const revoked = c.req.query('state') === 'revoked';
       const shown = await pageOfKeys(db, orgId, { revoked, page, limit });
-      const made = v.safeParse(MadeKey, takeOnce(c, secrets, { orgId, memberId }));
+      const made = v.safeParse(MadeKey, takeOneTimeSecret(c, secrets, { orgId, memberId }));
       const body = (
         <KeyList
           organization={c.var.organization}
@@ -69,7 +69,7 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
       const { expires, ...given } = form.values;
       const expires_at = expiryOf(expires, new Date());
       const { id, name, key } = await createKey(db, owner, { ...given, expires_at });
-      keepOnce(c, secrets, owner, { id, name, key });
+      setOneTimeSecret(c, secrets, owner, { id, name, key });
       return c.redirect(settingPath(c.var.organization, 'api-keys'), 303);
     })
 
@@ -123,7 +123,7 @@ function KeyForm({ form, list }: { form: FormState; list: string }) {
   return (
     <Part id="new" title="New API Key">
       <form method="post" action={list} class="fields narrow">
-        <Mistakes form={form} />
+        <FormErrors form={form} />
         <Field
           name="name"
           label="Name"

@@ -9,23 +9,23 @@ import type { RequestEnv } from '../lib/http/http.ts';
 import { TimeZone } from '../organizations/manage.ts';
 import { isKnownZone } from '../organizations/queries.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { Mistakes } from '../web/app/badges.tsx';
+import { FormErrors } from '../web/app/badges.tsx';
 import { redirectWith } from '../web/app/flash.ts';
 import {
+  Checkbox,
   Choice,
+  checkboxField,
   emptyForm,
   Field,
   type FormState,
+  listField,
   optionalText,
   readForm,
   Select,
-  severalOf,
-  Tick,
   TimeZoneSelect,
-  ticked,
-  withMistake,
+  withFieldError,
 } from '../web/app/forms.tsx';
-import { renderAlone } from '../web/app/screen.tsx';
+import { renderStandalone } from '../web/app/screen.tsx';
 import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
 import {
   chooseNotifications,
@@ -46,18 +46,18 @@ import { readStopToken } from './mail.ts';
 import { findSlackHook, removeSlackHook, type SlackHook, setSlackHook } from './slack.ts';
 
 const Choices = v.object({
-  events: severalOf(OneOf(notificationKinds)),
+  events: listField(OneOf(notificationKinds)),
   digest: v.optional(OneOf(digests), 'none'),
   time_zone: TimeZone,
 });
 
 const Hook = v.object({
   url: optionalText(v.pipe(v.string(), v.maxLength(2000, 'must have at most 2000 characters'))),
-  events: severalOf(OneOf(slackKinds)),
+  events: listField(OneOf(slackKinds)),
   digest: v.optional(OneOf(digests), 'none'),
 });
 
-const Contents = v.object({ people: ticked, unedited: ticked });
+const Contents = v.object({ people: checkboxField, unedited: checkboxField });
 
 type NotificationScreenTools = {
   db: Db;
@@ -78,7 +78,7 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       if (form.errors) return showChoices(c, tools.db, { form });
       if (!(await isKnownZone(tools.db, form.values.time_zone))) {
         const time_zone = 'must be the name of a time zone such as Europe/Berlin';
-        return showChoices(c, tools.db, { form: await withMistake(c, { time_zone }) });
+        return showChoices(c, tools.db, { form: await withFieldError(c, { time_zone }) });
       }
       const member = { orgId: c.var.organization.id, memberId: c.var.member.id };
       await chooseNotifications(tools.db, { ...member, actor: actorOf(c) }, form.values);
@@ -94,7 +94,7 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       const wish = { url: url || null, events, digest };
       const complaint = await setSlackHook(tools, owner, wish);
       if (complaint === null) return back(c, 'The webhook is saved.');
-      return showChoices(c, tools.db, { slack: await withMistake(c, { url: complaint }) });
+      return showChoices(c, tools.db, { slack: await withFieldError(c, { url: complaint }) });
     })
 
     .post('/contents', async (c) => {
@@ -151,7 +151,7 @@ type ChoicesFormProps = { form: FormState; action: string; choices: Notification
 function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
   return (
     <form method="post" action={action} class="fields narrow">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <Choice
         name="events"
         label="Notify me of"
@@ -194,8 +194,12 @@ const ContentsPart = ({ action, contents }: ContentsPartProps) => (
       addresses. This holds for mails and the webhook.
     </p>
     <form method="post" action={action} class="fields narrow">
-      <Tick name="people" label="Name the contact, with its address" checked={contents.people} />
-      <Tick
+      <Checkbox
+        name="people"
+        label="Name the contact, with its address"
+        checked={contents.people}
+      />
+      <Checkbox
         name="unedited"
         label="Show comments as they were written"
         checked={contents.unedited}
@@ -227,7 +231,7 @@ export const stopPages = (tools: StopTools) =>
           </div>
         </form>
       );
-      return renderAlone(c, { title: 'Stop notifications', body });
+      return renderStandalone(c, { title: 'Stop notifications', body });
     })
 
     .post('/notifications/stop/:token', async (c) => {
@@ -237,7 +241,7 @@ export const stopPages = (tools: StopTools) =>
     });
 
 const showStopped = (c: Context, what: string, organization: string) =>
-  renderAlone(c, {
+  renderStandalone(c, {
     title: 'Stop notifications',
     body: (
       <p>
@@ -281,7 +285,7 @@ const SlackPart = ({ form, action, hook }: SlackPartProps) => (
       Posts to a channel of Slack, Mattermost or another program that takes such messages.
     </p>
     <form method="post" action={action} class="fields narrow">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <Field
         name="url"
         type="url"

@@ -10,7 +10,7 @@ import { clientAddress } from '../lib/http/client-address.ts';
 import { type RequestEnv, SeeOther } from '../lib/http/http.ts';
 import { oneLine } from '../lib/validation/parse.ts';
 import { flash } from '../web/app/flash.ts';
-import { keepPosted } from '../web/app/forms.tsx';
+import { cachePostedForm } from '../web/app/forms.tsx';
 import {
   type CurrentOrganization,
   deleteSessionOf,
@@ -177,7 +177,7 @@ async function refuseVisitor(c: Context, hadSession: boolean) {
       flash(c, { kind: 'warning', text: 'Your session has expired. Sign in to continue.' });
     return c.redirect(withNext('/sign-in', pathOf(c)), 303);
   }
-  await keepPosted(c);
+  await cachePostedForm(c);
   c.set('signInPath', withNext('/sign-in', pageOf(c)));
   throw new Refusal('forbidden', 'you are not signed in: sign in and try again', {
     code: 'signed_out',

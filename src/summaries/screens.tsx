@@ -7,7 +7,7 @@ import { parsePage, readJson } from '../lib/paging/page.ts';
 import { idParam } from '../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
 import { formatInterval, formatValue, signedNps } from '../survey-types.ts';
-import { Mistakes, Tag, Time } from '../web/app/badges.tsx';
+import { FormErrors, Tag, Time } from '../web/app/badges.tsx';
 import { redirectWith } from '../web/app/flash.ts';
 import {
   Day,
@@ -17,7 +17,7 @@ import {
   LinkButton,
   readForm,
   SubmitOrCancel,
-  withMistake,
+  withFieldError,
 } from '../web/app/forms.tsx';
 import {
   count,
@@ -90,7 +90,7 @@ export const summaryScreens = ({ db }: { db: Db }) =>
       if (!(await hasResponses(db, editor.orgId, period))) {
         return showForm(
           c,
-          await withMistake(c, { date_to: 'There are no answers on these days.' }),
+          await withFieldError(c, { date_to: 'There are no answers on these days.' }),
           422,
         );
       }
@@ -136,7 +136,7 @@ function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 20
     status,
     body: (
       <form method="post" action={list} class="fields narrow">
-        <Mistakes form={form} />
+        <FormErrors form={form} />
         <Field name="date_from" label="From" type="date" form={form} required />
         <Field
           name="date_to"

@@ -4,10 +4,9 @@ import { Color, Name } from '../lib/cli/command.ts';
 import type { Db } from '../lib/db/db.ts';
 import { idParam } from '../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
-import { Confirm, Mistakes } from '../web/app/badges.tsx';
+import { Confirm, FormErrors } from '../web/app/badges.tsx';
 import { redirectWith } from '../web/app/flash.ts';
 import {
-  attempt,
   emptyForm,
   Field,
   type FormState,
@@ -15,6 +14,7 @@ import {
   readForm,
   readVersion,
   statusOf,
+  tryAction,
   Version,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../web/app/lists.tsx';
@@ -44,7 +44,7 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, TagFields);
       if (form.errors) return showTags(c, db, form);
-      const made = await attempt(c, refusedFields, () => createTag(db, editor, form.values));
+      const made = await tryAction(c, refusedFields, () => createTag(db, editor, form.values));
       if ('errors' in made) return showTags(c, db, made);
       return backToList(c, `The tag “${made.name}” is made.`);
     })
@@ -61,7 +61,7 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       if (form.errors) return showTag(c, tag, form);
       const { id } = tag;
       const ifMatch = await readVersion(c);
-      const changed = await attempt(
+      const changed = await tryAction(
         c,
         refusedFields,
         () => changeTag(db, editor, { id, ...form.values, ifMatch }),
@@ -197,7 +197,7 @@ type TagFormProps = {
 function TagForm({ form, action, button, tag, cancel }: TagFormProps) {
   return (
     <form method="post" action={action} class="fields narrow">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <Version form={form} value={tag && versionOfTag(tag)} />
       <Field
         name="name"

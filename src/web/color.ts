@@ -57,7 +57,7 @@ function paletteOf(
     if (grounds.every((color) => contrast(accent, color) >= textContrast)) {
       return { ...ground, soft, accent, onAccent: inkOn(accent) };
     }
-    accent = moved(brand, direction * lightnessStep * steps);
+    accent = shiftLightness(brand, direction * lightnessStep * steps);
   }
 }
 
@@ -87,9 +87,9 @@ function luminance(color: string): number {
   return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
 }
 
-function moved(color: string, by: number): string {
+function shiftLightness(color: string, by: number): string {
   const values = withLightness(linear(color), (lightness) => lightness + by);
-  return spell(
+  return toHex(
     values.map((value) =>
       value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055,
     ),
@@ -99,7 +99,7 @@ function moved(color: string, by: number): string {
 /** `share` of the second colour in the first, 0 to 1. */
 export function mix(from: string, to: string, share: number): string {
   const target = channels(to);
-  return spell(channels(from).map((value, at) => value + (target[at]! - value) * share));
+  return toHex(channels(from).map((value, at) => value + (target[at]! - value) * share));
 }
 
 const channels = (color: string) =>
@@ -110,7 +110,7 @@ const linear = (color: string) =>
     value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4,
   );
 
-const spell = (values: number[]) =>
+const toHex = (values: number[]) =>
   `#${values
     .map((value) =>
       Math.round(value * 255)
@@ -127,7 +127,7 @@ const spell = (values: number[]) =>
 export function withLightness(values: readonly number[], change: (lightness: number) => number) {
   const [before = 0, a = 0, b = 0] = toOklab(values);
   const lightness = Math.min(1, Math.max(0, change(before)));
-  let chroma = before === 0 ? 1 : Math.min(mostColourful, lightness / before);
+  let chroma = before === 0 ? 1 : Math.min(maxChroma, lightness / before);
 
   let changed = fromOklab(lightness, a * chroma, b * chroma);
   while (chroma > 0.01 && changed.some((value) => value < -tolerance || value > 1 + tolerance)) {
@@ -137,7 +137,7 @@ export function withLightness(values: readonly number[], change: (lightness: num
   return changed.map((value) => Math.min(1, Math.max(0, value)));
 }
 
-const mostColourful = 1.4;
+const maxChroma = 1.4;
 const tolerance = 0.001;
 
 function toOklab([red = 0, green = 0, blue = 0]: readonly number[]): number[] {

@@ -16,14 +16,14 @@ import type { ScaleEnds, Texts } from './languages/texts.ts';
 const names = lazily(() => new Intl.DisplayNames('en', { type: 'language' }));
 
 /** What was typed may be no language. */
-export const nameOfLanguage = (tag: string): string =>
+export const languageName = (tag: string): string =>
   (isLanguage(tag) ? names().of(tag) : undefined) ?? tag;
 
 /** The languages that pages and mails have words in, and the one that is chosen already. */
 export function languageChoices(chosen: string | string[] | undefined) {
   const own = [chosen ?? []].flat();
   const tags = new Set([...languages.keys(), ...own]);
-  return [...tags].map((value) => ({ value, text: nameOfLanguage(value) }));
+  return [...tags].map((value) => ({ value, text: languageName(value) }));
 }
 
 export type Language = { tag: string; texts: Texts; direction: 'ltr' | 'rtl' };
@@ -54,13 +54,13 @@ export const languages: ReadonlyMap<string, Texts> = new Map([
   ['ja', ja],
 ]);
 
-const primaryOf = (tag: string) => tag.toLowerCase().split(/[-_]/)[0] ?? '';
+const primarySubtag = (tag: string) => tag.toLowerCase().split(/[-_]/)[0] ?? '';
 
-export const hasTexts = (tag: string): boolean => languages.has(primaryOf(tag));
+export const isTranslated = (tag: string): boolean => languages.has(primarySubtag(tag));
 
 /** The language a tag such as `de-AT` asks for, or English. */
 export function languageOf(tag: string): Language {
-  const primary = hasTexts(tag) ? primaryOf(tag) : 'en';
+  const primary = isTranslated(tag) ? primarySubtag(tag) : 'en';
   const direction = primary === 'ar' ? 'rtl' : 'ltr';
   return { tag: primary, texts: languages.get(primary)!, direction };
 }
@@ -68,17 +68,17 @@ export function languageOf(tag: string): Language {
 /** Keeps a name from turning the direction of the sentence around it. */
 export const isolate = (name: string) => `\u2068${name}\u2069`;
 
-const mostLanguages = 20;
+const maxRanges = 20;
 
 /** The reader's favourite among the languages that pages have, by what the browser says of itself. */
 export function preferredLanguage(accepts: string | null | undefined): Language {
-  const ranges = (accepts ?? '').split(',', mostLanguages);
-  const wished = ranges
+  const ranges = (accepts ?? '').split(',', maxRanges);
+  const candidates = ranges
     .map((range) => {
       const [, tag = '', quality = '1'] = /^\s*([\w-]+)(?:\s*;\s*q=([\d.]+))?/.exec(range) ?? [];
       return { tag, quality: Number(quality) };
     })
-    .filter(({ tag, quality }) => quality > 0 && hasTexts(tag))
+    .filter(({ tag, quality }) => quality > 0 && isTranslated(tag))
     .sort((one, other) => other.quality - one.quality);
-  return languageOf(wished[0]?.tag ?? 'en');
+  return languageOf(candidates[0]?.tag ?? 'en');
 }

@@ -26,7 +26,7 @@ export function showStarting(request: Request): Response | undefined {
 }
 
 /** Why there is nothing else to show. */
-export type Trouble =
+export type ErrorPageKind =
   | 'notFound'
   | 'tooManyRequests'
   | 'tooLarge'
@@ -35,7 +35,7 @@ export type Trouble =
   | 'broken';
 
 /** A page without an organization: whose it would be is not known, or does not matter now. */
-export function errorPage(why: Trouble, language: Language): HtmlPage {
+export function errorPage(why: ErrorPageKind, language: Language): HtmlPage {
   const { title, text } = language.texts[why];
   return renderPage({
     language,

@@ -3,10 +3,10 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { Refusal } from '../errors.ts';
 import { type RequestEnv, SeeOther } from '../lib/http/http.ts';
 import { showErrorScreen } from './app/error-screens.tsx';
-import { keepPosted, postedAgain } from './app/forms.tsx';
+import { cachePostedForm, fieldsToResend } from './app/forms.tsx';
 import { wantsJson } from './headers.ts';
 import { type Language, preferredLanguage } from './language.ts';
-import { errorPage, type HtmlPage, type Trouble } from './layout.tsx';
+import { type ErrorPageKind, errorPage, type HtmlPage } from './layout.tsx';
 
 /** Where people are led by links, whatever their browser says of itself. */
 const linkedPages = /^\/[sefu](\/|$)/;
@@ -18,7 +18,7 @@ export const showPage = (
 ): Response => c.html(html, status, headers);
 
 /** A failed request as its status alone says it, for a person; a program gets nothing from here. */
-export function showTrouble(
+export function showErrorPage(
   c: Context,
   status: ContentfulStatusCode,
   refusal?: Refusal,
@@ -31,22 +31,22 @@ export function showTrouble(
   if (!isLinked && !accepts.includes('text/html')) return undefined;
   // No survey was led to: a page of the app may be meant.
   if (!isLinked && status === 404) return showErrorScreen(c, status, refusal);
-  const why = troubles[status] ?? (status < 500 ? 'refused' : 'broken');
+  const why = pageKinds[status] ?? (status < 500 ? 'refused' : 'broken');
   return showPage(c, errorPage(why, readersLanguage(c)), status);
 }
 
 /** A form whose sender has to prove who it is first is shown again, where there is anything in it to lose. */
-export const offerAgain =
+export const offerResend =
   (answer: ErrorHandler<RequestEnv>): ErrorHandler<RequestEnv> =>
   async (error, c) => {
     if (!(error instanceof SeeOther) || !error.keepsForm) return answer(error, c);
-    await keepPosted(c);
-    if (postedAgain(c).length === 0) return answer(error, c);
+    await cachePostedForm(c);
+    if (fieldsToResend(c).length === 0) return answer(error, c);
     const text = 'the last proof of who you are is over an hour old: give it again';
     return showErrorScreen(c, 403, new Refusal('forbidden', text, { code: 'proof_old' }));
   };
 
-const troubles: Readonly<Record<number, Trouble>> = {
+const pageKinds: Readonly<Record<number, ErrorPageKind>> = {
   404: 'notFound',
   413: 'tooLarge',
   429: 'tooManyRequests',

@@ -5,7 +5,7 @@ import {
   Actions,
   Chip,
   Confirm,
-  Mistakes,
+  FormErrors,
   Notice,
   Secret,
   State,
@@ -14,13 +14,13 @@ import {
 } from '../../src/web/app/badges.tsx';
 import { showErrorScreen } from '../../src/web/app/error-screens.tsx';
 import {
+  Checkbox,
   Choice,
   emptyForm,
   Field,
   type FormState,
   guardForms,
   Select,
-  Tick,
 } from '../../src/web/app/forms.tsx';
 import {
   counted,
@@ -31,7 +31,7 @@ import {
   Live,
   Pager,
 } from '../../src/web/app/lists.tsx';
-import { renderAlone, renderScreen } from '../../src/web/app/screen.tsx';
+import { renderScreen, renderStandalone } from '../../src/web/app/screen.tsx';
 
 /** The pieces of the app by themselves, with what is long, empty, wrong or written from right to left. */
 export const componentPages = (publicUrl: string) =>
@@ -57,7 +57,7 @@ export const componentPages = (publicUrl: string) =>
       return renderScreen(c, { ...live(search), section: null });
     })
     .get('/trouble/:status', (c) => showErrorScreen(c, Number(c.req.param('status')) as 404))
-    .get('/alone', (c) => renderAlone(c, signInPage()));
+    .get('/alone', (c) => renderStandalone(c, signInPage()));
 
 const organization = { name: 'Larkspur', slug: 'larkspur', color: '#2f6b5e', role: 'owner' };
 const trail = [
@@ -194,7 +194,7 @@ function forms() {
   ];
   const body = (
     <form method="post" class="fields narrow">
-      <Mistakes form={wrong} />
+      <FormErrors form={wrong} />
       <Field
         name="name"
         label="Name"
@@ -215,7 +215,7 @@ function forms() {
       />
       <Field name="note" label="Note" rows={4} value="Two\nlines" />
       <Field name="day" label="From" type="date" form={emptyForm({ day: '2026-11-22' })} />
-      <Tick name="agree" label="Send it at once" form={wrong} />
+      <Checkbox name="agree" label="Send it at once" form={wrong} />
       <Actions>
         <button type="submit" class="primary">
           Create key

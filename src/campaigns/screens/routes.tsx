@@ -8,7 +8,7 @@ import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
 import { redirectWith } from '../../web/app/flash.ts';
-import { emptyForm, readForm, withMistake } from '../../web/app/forms.tsx';
+import { emptyForm, readForm, withFieldError } from '../../web/app/forms.tsx';
 import type { AdvanceTools } from '../advance.ts';
 import { ResultsQuery } from '../api.ts';
 import {
@@ -40,7 +40,7 @@ export const campaignScreens = (tools: AdvanceTools) => {
       const form = await readForm(c, SendFormFields);
       if (form.errors) return await showSend(c, tools, { surveyId, form }, 422);
       const refuse = async (name: string, mistake: string) => {
-        const mistakes = await withMistake(c, { [name]: mistake });
+        const mistakes = await withFieldError(c, { [name]: mistake });
         return await showSend(c, tools, { surveyId, form: mistakes }, 422);
       };
       const send_at = await readStart(tools.db, editor.orgId, form.values);

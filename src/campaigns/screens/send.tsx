@@ -6,7 +6,7 @@ import { getOrganization } from '../../organizations/queries.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey, type ManagedSurvey } from '../../surveys/queries.ts';
 import { anyPerson, fillIn, languageFor, textsIn } from '../../surveys/texts.ts';
-import { Mistakes, State, Time } from '../../web/app/badges.tsx';
+import { FormErrors, State, Time } from '../../web/app/badges.tsx';
 import { Field, type FormState, LinkButton, optionalText } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -399,7 +399,7 @@ function SendForm(props: SendFormProps) {
   const isEmpty = refusal === 'This survey has no contacts yet.';
   return (
     <form method="post" action={here} class="fields">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <Mail {...props} />
       {refusal === null ? <When {...props} /> : null}
       {refusal === null || isEmpty ? null : (

@@ -6,9 +6,10 @@ import { parsePage } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { getOrgSurvey } from '../../surveys/queries.ts';
-import { Confirm, Mistakes, Notice, State, Time } from '../../web/app/badges.tsx';
+import { Confirm, FormErrors, Notice, State, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
+  Checkbox,
   emptyForm,
   Field,
   type FormState,
@@ -17,8 +18,7 @@ import {
   readForm,
   SubmitOrCancel,
   statusOf,
-  Tick,
-  withMistake,
+  withFieldError,
 } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -97,7 +97,7 @@ export function contactScreens({ db }: { db: Db }) {
         return { name, use: use.success ? use.output : ('skip' as const) };
       });
       const again = async (mistake: string) =>
-        await showUpload(c, db, upload, await withMistake(c, { '': mistake }));
+        await showUpload(c, db, upload, await withFieldError(c, { '': mistake }));
       const mistake = validateColumns(mapped);
       if (mistake) return await again(mistake);
       const list = { upload, columns: mapped, hasHeader: 'header' in typed };
@@ -196,7 +196,7 @@ async function orShowError(c: ScreenContext, db: Db, act: () => Promise<Response
     return await act();
   } catch (error) {
     if (!(error instanceof Refusal) || error.kind === 'not_found') throw error;
-    const form = await withMistake(c, { '': toSentence(error.message) });
+    const form = await withFieldError(c, { '': toSentence(error.message) });
     return await showList(c, db, form);
   }
 }
@@ -285,7 +285,7 @@ async function uploadBody(db: Db, upload: Upload, form: FormState, here: string,
   const { columns, rows } = await previewUpload(db, orgId, upload);
   return (
     <form method="post" class="fields">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <p>
         {counted(upload.rows, 'row')}. Say what the columns are. Columns that are kept become
         properties, to be used in texts and filters.
@@ -317,7 +317,7 @@ async function uploadBody(db: Db, upload: Upload, form: FormState, here: string,
           </tbody>
         </table>
       </div>
-      <Tick name="header" label="The first row names the columns" checked={upload.has_header} />
+      <Checkbox name="header" label="The first row names the columns" checked={upload.has_header} />
       <SubmitOrCancel button="Import" cancel={`${here}/contacts`} />
       <LinkButton
         href={`${here}/contacts/uploads/${upload.id}/delete`}
@@ -420,7 +420,7 @@ function ContactList({
 }: ContactListProps) {
   return (
     <>
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       {mayEdit ? (
         <section class="columns even" aria-label="Add contacts">
           <UploadForm form={form} here={here} />

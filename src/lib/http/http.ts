@@ -92,7 +92,7 @@ export const refuseNul: MiddlewareHandler = async (c, next) => {
   await next();
 };
 
-type ShowTrouble = (
+type ShowErrorPage = (
   c: Context,
   status: ContentfulStatusCode,
   refusal?: Refusal,
@@ -101,7 +101,7 @@ type ShowTrouble = (
 /** A full disk refuses every request: its cause is logged once a minute. */
 const logFullEveryMs = 60_000;
 
-export const answerError = (log: Log, showTrouble: ShowTrouble): ErrorHandler<RequestEnv> => {
+export const answerError = (log: Log, showErrorPage: ShowErrorPage): ErrorHandler<RequestEnv> => {
   let fullLoggedAt = Number.NEGATIVE_INFINITY;
   return (error, c) => {
     if (error instanceof SeeOther) return c.redirect(error.location, 303);
@@ -114,14 +114,14 @@ export const answerError = (log: Log, showTrouble: ShowTrouble): ErrorHandler<Re
     if (!refusal) {
       log.error({ err: error, request_id, route: routeOf(c) }, 'unhandled error in request');
       const body = { error: 'internal error', code: 'internal', request_id };
-      return showTrouble(c, 500) ?? c.json(body, 500);
+      return showErrorPage(c, 500) ?? c.json(body, 500);
     }
     const { kind, message, code, details, retryInSeconds } = refusal;
     if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
     // The rest of a body that is too large is not read: the connection cannot be used again.
     if (kind === 'too_large') c.header('Connection', 'close');
     const body = { error: message, code, ...details, request_id };
-    return showTrouble(c, statusOf[kind], refusal) ?? c.json(body, statusOf[kind]);
+    return showErrorPage(c, statusOf[kind], refusal) ?? c.json(body, statusOf[kind]);
   };
 };
 

@@ -10,8 +10,14 @@ import {
   type SignedInMember,
   signedIn,
 } from '../../sessions/session.ts';
-import { Mistakes, Time } from '../../web/app/badges.tsx';
-import { emptyForm, Field, type FormState, readForm, withMistake } from '../../web/app/forms.tsx';
+import { FormErrors, Time } from '../../web/app/badges.tsx';
+import {
+  emptyForm,
+  Field,
+  type FormState,
+  readForm,
+  withFieldError,
+} from '../../web/app/forms.tsx';
 import { DataTable, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
@@ -101,7 +107,7 @@ async function setPassword(c: Context<MemberEnv>, tools: MemberTools) {
   const wrong = refused
     ? { new_password: refused }
     : { current_password: 'This is not your current password.' };
-  return await showAccount(c, tools, { password: await withMistake(c, wrong) });
+  return await showAccount(c, tools, { password: await withFieldError(c, wrong) });
 }
 
 type SentForms = { name?: FormState; password?: FormState };
@@ -139,7 +145,7 @@ function NamePart({ member, form }: { member: SignedInMember; form: FormState })
   return (
     <Part id="profile" title="Profile">
       <form method="post" action="/account/name" class="fields narrow">
-        <Mistakes form={form} />
+        <FormErrors form={form} />
         <Field
           name="name"
           label="Name"
@@ -170,7 +176,7 @@ function PasswordPart({ email, hasPassword, form }: PasswordPartProps) {
           : 'Your account has no password. With one you can sign in by email as well.'}
       </p>
       <form method="post" action="/account/password" class="fields narrow">
-        <Mistakes form={form} />
+        <FormErrors form={form} />
         <AccountName email={email} />
         {hasPassword ? (
           <CurrentPassword name="current_password" label="Current password" form={form} />

@@ -15,8 +15,8 @@ import {
   type ScreenEnv,
   withNext,
 } from '../../sessions/session.ts';
-import { Actions, Confirm, Mistakes, Secret, State, Time } from '../../web/app/badges.tsx';
-import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
+import { Actions, Confirm, FormErrors, Secret, State, Time } from '../../web/app/badges.tsx';
+import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   Choice,
   emptyForm,
@@ -28,10 +28,10 @@ import {
   Submit,
   SubmitOrCancel,
   statusOf,
-  withMistake,
+  withFieldError,
 } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, Pager } from '../../web/app/lists.tsx';
-import { renderAlone } from '../../web/app/screen.tsx';
+import { renderStandalone } from '../../web/app/screen.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 import {
   EmailField,
@@ -87,9 +87,9 @@ export const memberScreens = (tools: MemberTools) =>
         invitationError,
       );
       if (typeof made === 'string') {
-        return await showList(c, tools, await withMistake(c, { email: made }));
+        return await showList(c, tools, await withFieldError(c, { email: made }));
       }
-      if (isShown) keepOnce(c, tools.secrets, owner, { url: made.url });
+      if (isShown) setOneTimeSecret(c, tools.secrets, owner, { url: made.url });
       return redirectWith(
         c,
         listPath(c),
@@ -107,7 +107,7 @@ export const memberScreens = (tools: MemberTools) =>
       if (form.errors) return showRole(c, member, form);
       const change = { memberId: member.id, role: form.values.role };
       const changed = await changeRole(tools.db, owner, change).catch(whenRefused('last_owner'));
-      if (!changed) return showRole(c, member, await withMistake(c, { role: lastOwner }));
+      if (!changed) return showRole(c, member, await withFieldError(c, { role: lastOwner }));
       return leave(c, member, 'The role was changed.');
     })
 
@@ -161,7 +161,7 @@ async function getMember(c: Context<ScreenEnv>, { db }: MemberTools): Promise<Me
 function showRole(c: Context<ScreenEnv>, { name, role }: MemberRole, form = emptyForm()) {
   const body = (
     <form method="post" class="fields measure">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <p>The new role holds from the very next page.</p>
       <Choice name="role" label="Role" form={form} value={role} options={roleOptions} />
       <SubmitOrCancel button="Change role" cancel={listPath(c)} />
@@ -205,7 +205,7 @@ async function showList(
   form = emptyForm(),
 ) {
   const owner = requireRole(c, 'owner');
-  const made = v.safeParse(MadeLink, takeOnce(c, secrets, owner));
+  const made = v.safeParse(MadeLink, takeOneTimeSecret(c, secrets, owner));
   const members = await listMembers(db, owner.orgId);
   const invitations = await listInvitations(db, owner.orgId);
   const path = listPath(c);
@@ -261,7 +261,7 @@ async function showList(
       </Part>
       <Part id="invite" title="Invite a member">
         <form method="post" action={path} class="fields measure">
-          <Mistakes form={form} />
+          <FormErrors form={form} />
           <p class="soft">A mail with a link goes to the address. It works once, within 7 days.</p>
           <Email form={form} autocomplete="off" />
           <Select
@@ -333,7 +333,7 @@ export const invitationScreens = (tools: MemberTools) =>
       if (form.errors) return showInvitation(c, opened, form);
       const { name, password, time_zone: timeZone } = form.values;
       const refused = refusePassword(password, { name, email });
-      if (refused) return showInvitation(c, opened, await withMistake(c, { password: refused }));
+      if (refused) return showInvitation(c, opened, await withFieldError(c, { password: refused }));
       return joined(c, await joinAsNewMember(tools, c, { token, name, password, timeZone }));
     });
 
@@ -380,7 +380,7 @@ function showInvitation(
       </p>
       {way === 'new' ? (
         <form method="post" class="fields">
-          <Mistakes form={form} />
+          <FormErrors form={form} />
           <Field name="username" label="Email" value={email} autocomplete="username" readonly />
           <Field name="name" label="Name" form={form} autocomplete="name" required />
           <NewPassword name="password" label="Password" form={form} />
@@ -416,5 +416,5 @@ function showInvitation(
       ) : null}
     </>
   );
-  return renderAlone(c, { title: `Join ${place}`, body, status: statusOf(form) });
+  return renderStandalone(c, { title: `Join ${place}`, body, status: statusOf(form) });
 }

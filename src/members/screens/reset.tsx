@@ -4,9 +4,11 @@ import * as v from 'valibot';
 import { Refusal } from '../../errors.ts';
 import type { RequestEnv } from '../../lib/http/http.ts';
 import { isTimeZoneName } from '../../lib/validation/parse.ts';
-import { Mistakes } from '../../web/app/badges.tsx';
+import { FormErrors } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
+  Checkbox,
+  checkboxField,
   emptyForm,
   Field,
   type FormState,
@@ -14,12 +16,10 @@ import {
   readForm,
   Submit,
   statusOf,
-  Tick,
-  ticked,
-  withMistake,
+  withFieldError,
 } from '../../web/app/forms.tsx';
 import { counted } from '../../web/app/lists.tsx';
-import { renderAlone } from '../../web/app/screen.tsx';
+import { renderStandalone } from '../../web/app/screen.tsx';
 import { findProofs } from '../account.ts';
 import { EmailField, NameField, NewPasswordField } from '../invite.ts';
 import { minPassword, refusePassword } from '../password.ts';
@@ -28,7 +28,7 @@ import { findMemberOfReset, isWelcome, joinFirst, requestReset, resetPassword } 
 import type { MemberTools } from '../sign-in.ts';
 
 const AddressForm = v.object({ email: EmailField });
-const ResetForm = v.object({ password: NewPasswordField, remove_passkeys: ticked });
+const ResetForm = v.object({ password: NewPasswordField, remove_passkeys: checkboxField });
 
 /** `/forgot` and `/reset/:token`. */
 export const resetScreens = (tools: MemberTools) =>
@@ -55,7 +55,7 @@ export const resetScreens = (tools: MemberTools) =>
       const { password, remove_passkeys: removesPasskeys = false } = form.values;
       const refused = refusePassword(password, member);
       if (refused)
-        return await showReset(c, tools, member, await withMistake(c, { password: refused }));
+        return await showReset(c, tools, member, await withFieldError(c, { password: refused }));
       const result = await resetPassword(tools, c, { token, password, removesPasskeys });
       if (!result) throw resetGone();
       const path = result === 'awaits_code' ? '/sign-in/code' : '/';
@@ -113,7 +113,7 @@ function showSent(c: Context, { mailbox }: MemberTools) {
       </p>
     </>
   );
-  return renderAlone(c, { title: mailbox ? 'Forgot password?' : 'Look into your mail', body });
+  return renderStandalone(c, { title: mailbox ? 'Forgot password?' : 'Look into your mail', body });
 }
 
 async function showReset(
@@ -132,7 +132,7 @@ async function showReset(
         <Field name="username" label="Email" value={email} autocomplete="username" readonly />
         <NewPassword name="password" label="New password" form={form} />
         {passkeys > 0 ? (
-          <Tick
+          <Checkbox
             name="remove_passkeys"
             label={`Also remove my ${counted(passkeys, 'passkey')}`}
             form={form}
@@ -171,7 +171,7 @@ export const welcomeScreens = (tools: MemberTools) =>
       if (form.errors) return showWelcome(c, tools, form);
       const { password } = form.values;
       const refused = password === null ? undefined : refusePassword(password, form.values);
-      if (refused) return showWelcome(c, tools, await withMistake(c, { password: refused }));
+      if (refused) return showWelcome(c, tools, await withFieldError(c, { password: refused }));
       const { time_zone: timeZone, ...member } = form.values;
       const slug = await joinFirst(tools, c, { ...member, timeZone, token: c.req.param('token') });
       if (!slug) throw welcomeGone();
@@ -234,14 +234,14 @@ export function showForm(
     <>
       <p class="soft">{about}</p>
       <form method="post" action={action} class="fields">
-        <Mistakes form={form} />
+        <FormErrors form={form} />
         {fields}
         <Submit>{button}</Submit>
         {more ? <LinkButton {...more} kind="more" /> : null}
       </form>
     </>
   );
-  return renderAlone(c, { title, body, status: statusOf(form) });
+  return renderStandalone(c, { title, body, status: statusOf(form) });
 }
 
 /** The time zone of the browser, which its script fills in. */

@@ -6,8 +6,8 @@ import { notFound, Refusal } from '../../errors.ts';
 import { clientAddress } from '../../lib/http/client-address.ts';
 import { type MemberEnv, recentProof, requireRecentProof } from '../../sessions/session.ts';
 import type { SignInSettings } from '../../settings.ts';
-import { Confirm, CopyButton, Mistakes, State, Time } from '../../web/app/badges.tsx';
-import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
+import { Confirm, CopyButton, FormErrors, State, Time } from '../../web/app/badges.tsx';
+import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   emptyForm,
   Field,
@@ -16,7 +16,7 @@ import {
   readForm,
   Submit,
   statusOf,
-  withMistake,
+  withFieldError,
 } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -221,7 +221,7 @@ async function add(c: Context<MemberEnv>, tools: MemberTools) {
 function showNewPasskey(c: Context, form: FormState = emptyForm()) {
   const body = (
     <div class="narrow">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <p class="soft">{passkeysAbout}</p>
       <PasskeyForm
         kind="create"
@@ -247,7 +247,7 @@ function showNewPasskey(c: Context, form: FormState = emptyForm()) {
 function showName(c: Context, { id, name }: ListedPasskey, form = emptyForm()) {
   const body = (
     <form method="post" action={`/account/passkeys/${id}/name`} class="fields narrow">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <Field name="name" label="Name" form={form} value={name} required />
       <div class="actions">
         <Submit>Save</Submit>
@@ -317,7 +317,7 @@ async function switchOn(c: Context<MemberEnv>, tools: MemberTools) {
   if (!codes) {
     const code =
       'This is not the code of this key. Check the clock of the phone, and try the next code.';
-    return await showNew(c, tools, await withMistake(c, { code }));
+    return await showNew(c, tools, await withFieldError(c, { code }));
   }
   await giveBack();
   return leadToRecovery(c, tools, codes);
@@ -325,7 +325,7 @@ async function switchOn(c: Context<MemberEnv>, tools: MemberTools) {
 
 /** The codes are on one page, once: the cookie that carries them there is sealed for this member. */
 function leadToRecovery(c: Context<MemberEnv>, { secrets }: MemberTools, codes: string[]) {
-  keepOnce(c, secrets, shownFor(c), { codes });
+  setOneTimeSecret(c, secrets, shownFor(c), { codes });
   return c.redirect('/account/codes/recovery', 303);
 }
 
@@ -353,7 +353,7 @@ async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyFo
         </p>
       </section>
       <form method="post" action="/account/codes/new" class="fields narrow">
-        <Mistakes form={form} />
+        <FormErrors form={form} />
         <Field
           name="code"
           label="Code"
@@ -373,7 +373,7 @@ async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyFo
 }
 
 function showRecovery(c: Context<MemberEnv>, { secrets }: MemberTools) {
-  const shown = v.safeParse(RecoveryShown, takeOnce(c, secrets, shownFor(c)));
+  const shown = v.safeParse(RecoveryShown, takeOneTimeSecret(c, secrets, shownFor(c)));
   if (!shown.success) return c.redirect('/account', 303);
   const body = (
     <section class="shown-once" aria-labelledby="codes">

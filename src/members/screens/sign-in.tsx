@@ -16,7 +16,7 @@ import {
 } from '../../sessions/session.ts';
 import type { OidcSettings } from '../../settings.ts';
 import { assetUrl } from '../../web/app/assets.ts';
-import { Mistakes } from '../../web/app/badges.tsx';
+import { FormErrors } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   emptyForm,
@@ -25,9 +25,9 @@ import {
   readForm,
   Submit,
   statusOf,
-  withMistake,
+  withFieldError,
 } from '../../web/app/forms.tsx';
-import { renderAlone } from '../../web/app/screen.tsx';
+import { renderStandalone } from '../../web/app/screen.tsx';
 import { findProofs } from '../account.ts';
 import { countProof } from '../attempts.ts';
 import { PasswordField } from '../invite.ts';
@@ -68,7 +68,7 @@ export const signInScreens = (tools: MemberTools) =>
       const result = await signInByPassword(tools, c, form.values);
       if (result === 'signed_in') return c.redirect(nextOf(c), 303);
       if (result === 'awaits_code') return c.redirect(withNext('/sign-in/code', nextOf(c)), 303);
-      const wrong = await withMistake(c, {
+      const wrong = await withFieldError(c, {
         '': 'The email or the password is wrong. Try again, or ask for a link to set a new password.',
       });
       return showSignIn(c, tools, wrong);
@@ -91,7 +91,7 @@ function showSignIn(c: Context, tools: MemberTools, form = emptyForm()) {
       <div class="fields">
         {tools.settings.signIn.byPassword ? (
           <form method="post" action={withNext('/sign-in', next)} class="fields">
-            <Mistakes form={form} />
+            <FormErrors form={form} />
             <Email form={form} autocomplete="username webauthn" />
             <CurrentPassword name="password" label="Password" form={form} />
             <Submit>Sign in</Submit>
@@ -102,7 +102,7 @@ function showSignIn(c: Context, tools: MemberTools, form = emptyForm()) {
       </div>
     </>
   );
-  return renderAlone(c, { title: 'Sign in', body, status: statusOf(form) });
+  return renderStandalone(c, { title: 'Sign in', body, status: statusOf(form) });
 }
 
 const wrongText = 'The code is wrong, or it was used already. Wait for the next one.';
@@ -127,7 +127,7 @@ export const codeScreens = (tools: MemberTools) =>
       if (await signInByCode(tools, c, { memberId, typed: form.values.code })) {
         return c.redirect(nextOf(c), 303);
       }
-      return showCode(c, await withMistake(c, { code: wrongText }));
+      return showCode(c, await withFieldError(c, { code: wrongText }));
     });
 
 /** Recovery codes have letters, which a phone's keys for numbers do not. */
@@ -308,7 +308,7 @@ function showOutcome(c: Context, { name }: OidcSettings, outcome: Outcome) {
       </p>
     </>
   );
-  return renderAlone(c, { title, body, status: outcome === 'unreachable' ? 503 : 403 });
+  return renderStandalone(c, { title, body, status: outcome === 'unreachable' ? 503 : 403 });
 }
 
 const ProveForm = v.object({ password: PasswordField });
@@ -332,7 +332,7 @@ export const proveScreens = (tools: MemberTools) =>
         await renewProof(tools.db, member.sessionId);
         return c.redirect(nextOf(c), 303);
       }
-      const wrong = await withMistake(c, { password: 'The password is wrong.' });
+      const wrong = await withFieldError(c, { password: 'The password is wrong.' });
       return await showProve(c, tools, wrong);
     });
 
@@ -355,7 +355,7 @@ async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = empty
       <div class="fields">
         {hasPassword ? (
           <form method="post" action={withNext('/account/prove', next)} class="fields">
-            <Mistakes form={form} />
+            <FormErrors form={form} />
             <AccountName email={email} />
             <CurrentPassword name="password" label="Password" form={form} />
             <Submit>Continue</Submit>
@@ -371,7 +371,7 @@ async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = empty
       </div>
     </>
   );
-  return renderAlone(c, { title: 'Confirm that it is you', body, status: statusOf(form) });
+  return renderStandalone(c, { title: 'Confirm that it is you', body, status: statusOf(form) });
 }
 
 type OtherWaysProps = {

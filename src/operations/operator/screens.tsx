@@ -23,8 +23,8 @@ import {
   requireOperator,
   signedIn,
 } from '../../sessions/session.ts';
-import { Confirm, Mistakes, Notice, Secret, State, Time } from '../../web/app/badges.tsx';
-import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
+import { Confirm, FormErrors, Notice, Secret, State, Time } from '../../web/app/badges.tsx';
+import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   emptyForm,
   Field,
@@ -34,7 +34,7 @@ import {
   readForm,
   Submit,
   statusOf,
-  withMistake,
+  withFieldError,
 } from '../../web/app/forms.tsx';
 import {
   count,
@@ -107,7 +107,7 @@ export function operatorScreens(tools: OperatorTools) {
       role: 'owner',
     }).catch(invitationError);
     if (typeof invitation === 'string') return invitation;
-    keepOnce(c, tools.secrets, readerOf(c), { url: invitation.url });
+    setOneTimeSecret(c, tools.secrets, readerOf(c), { url: invitation.url });
   }
 
   return new Hono<MemberEnv>()
@@ -142,7 +142,7 @@ export function operatorScreens(tools: OperatorTools) {
       if (form.errors) return showOrganization(c, tools, organization, form);
       const mistake = await inviteOwner(c, organization.id, form.values.email);
       if (mistake) {
-        const refused = await withMistake(c, { email: mistake });
+        const refused = await withFieldError(c, { email: mistake });
         return showOrganization(c, tools, organization, refused);
       }
       return redirectWith(c, `/operator/organizations/${organization.id}`, invitedText);
@@ -159,7 +159,11 @@ export function operatorScreens(tools: OperatorTools) {
         confirm: form.values.name,
       }).then(() => true, whenRefused('name_differs'));
       if (isDeleted) return redirectWith(c, '/operator#deleted', `${name} was deleted.`);
-      return showDelete(c, organization, await withMistake(c, { name: 'This is another name.' }));
+      return showDelete(
+        c,
+        organization,
+        await withFieldError(c, { name: 'This is another name.' }),
+      );
     })
 
     .get('/operators/new', (c) => showNewOperator(c, tools))
@@ -169,7 +173,7 @@ export function operatorScreens(tools: OperatorTools) {
       const inviting = { ...tools, mails: true };
       const invitation = await makeOperator(inviting, c.var.actor, form.values.email);
       if (!invitation) return redirectWith(c, '/operator', 'The member is an operator now.');
-      keepOnce(c, tools.secrets, readerOf(c), { url: invitation.url });
+      setOneTimeSecret(c, tools.secrets, readerOf(c), { url: invitation.url });
       return redirectWith(c, '/operator/operators/new', invitedText);
     })
     .get('/operators/:id/remove', async (c) => showRemoveOperator(c, await getOperator(c)))
@@ -200,7 +204,7 @@ function show(c: Context<MemberEnv>, { title, body, form }: Page) {
 function showNewOrganization(c: Context<MemberEnv>, form: FormState = emptyForm()) {
   const body = (
     <form method="post" action="/operator/organizations" class="fields measure">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <Field name="name" label="Name" form={form} required />
       <LimitField form={form} value={10_000} />
       <OwnerField
@@ -236,7 +240,7 @@ function showOrganization(
       <Facts facts={facts} />
       <Part id="limits" title="Limits">
         <form method="post" action={path} class="fields measure">
-          <Mistakes form={form} />
+          <FormErrors form={form} />
           <LimitField form={form} value={organization.monthly_send_limit} />
           <Submit>Save</Submit>
         </form>
@@ -292,7 +296,7 @@ function showNewOperator(
     <>
       <InvitationLink c={c} tools={tools} done="/operator" />
       <form method="post" action="/operator/operators" class="fields measure">
-        <Mistakes form={form} />
+        <FormErrors form={form} />
         <p class="soft">{operatorsAbout}</p>
         <OwnerField form={form} required />
         <Submit>Make operator</Submit>
@@ -340,7 +344,7 @@ const Made = v.object({ url: v.string() });
 type InvitationLinkProps = { c: Context<MemberEnv>; tools: OperatorTools; done: string };
 
 function InvitationLink({ c, tools: { secrets, mailbox }, done }: InvitationLinkProps) {
-  const made = v.safeParse(Made, takeOnce(c, secrets, readerOf(c)));
+  const made = v.safeParse(Made, takeOneTimeSecret(c, secrets, readerOf(c)));
   if (!made.success) return null;
   return (
     <Secret

@@ -3,10 +3,11 @@ import * as v from 'valibot';
 import { Color, Email, Name, Whole } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { type OwnerOf, requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { Mistakes } from '../../web/app/badges.tsx';
+import { FormErrors } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
-  attempt,
+  Checkbox,
+  checkboxField,
   emptyForm,
   Field,
   type FormState,
@@ -14,12 +15,11 @@ import {
   readForm,
   readVersion,
   Select,
-  type Stored,
+  type StoredForm,
   Submit,
   statusOf,
-  Tick,
   TimeZoneSelect,
-  ticked,
+  tryAction,
   Version,
 } from '../../web/app/forms.tsx';
 import { Facts } from '../../web/app/lists.tsx';
@@ -56,7 +56,7 @@ export const generalScreens = ({ db }: ScreenTools) =>
       if (form.errors) return showGeneral(c, { db }, form);
       const change = await changeFrom(form.values);
       const ifMatch = await readVersion(c);
-      const done = await attempt(
+      const done = await tryAction(
         c,
         refusedFields,
         () => changeOrganization(db, owner, { ...change, ifMatch }),
@@ -88,7 +88,11 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = em
 }
 
 /** What is stored of the settings in a form, as its fields send them. */
-async function findStored(db: Db, { orgId }: OwnerOf, names: readonly string[]): Promise<Stored> {
+async function findStored(
+  db: Db,
+  { orgId }: OwnerOf,
+  names: readonly string[],
+): Promise<StoredForm> {
   const organization = await getOrganization(db, orgId);
   const { color, ai_enabled } = organization;
   const sent = {
@@ -130,7 +134,7 @@ export const textScreens = ({ db }: ScreenTools) =>
       if (form.errors) return showTexts(c, { db }, form);
       const change = form.values as OrganizationChange;
       const ifMatch = await readVersion(c);
-      const done = await attempt(
+      const done = await tryAction(
         c,
         refusedFields,
         () => changeOrganization(db, owner, { ...change, ifMatch }),
@@ -159,7 +163,7 @@ async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = empt
 function TextsForm(props: SettingsFormProps) {
   return (
     <form method="post" action={props.action} class="fields measure">
-      <Mistakes form={props.form} />
+      <FormErrors form={props.form} />
       <Version form={props.form} value={versionOfOrganization(props.organization)} />
       <PostalAddress {...props} />
       <Field
@@ -194,7 +198,7 @@ function GeneralForm(props: SettingsFormProps) {
   const logo = logoPath(organization.id, organization.logo);
   return (
     <form method="post" action={props.action} enctype="multipart/form-data" class="fields measure">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <Version form={form} value={versionOfOrganization(organization)} />
       <Field {...setting(props, 'name')} label="Name" maxlength={200} required />
       <Field
@@ -224,7 +228,7 @@ function GeneralForm(props: SettingsFormProps) {
         accept={logoTypes.join(',')}
         help="PNG, JPEG or WebP, at most 256 KiB and 2,000 pixels wide and high."
       />
-      {logo ? <Tick name="remove_logo" label="Remove the logo" form={form} /> : null}
+      {logo ? <Checkbox name="remove_logo" label="Remove the logo" form={form} /> : null}
       <Field
         {...setting(props, 'contact_email')}
         label="Contact email"
@@ -259,7 +263,7 @@ function GeneralForm(props: SettingsFormProps) {
         help="One a line. They are removed from comments before anything else reads them."
         rows={4}
       />
-      <Tick
+      <Checkbox
         name="ai_enabled"
         label="Analyze comments"
         form={form}
@@ -346,7 +350,7 @@ const GeneralSettings = v.object({
   slug: Slug,
   color: Color,
   logo: Picture,
-  remove_logo: ticked,
+  remove_logo: checkboxField,
   contact_email: optionalText(Email),
   postal_address: v.optional(Lines, ''),
   language: Language,
@@ -357,7 +361,7 @@ const GeneralSettings = v.object({
   keep_contacts_days: DaysField(mostDays),
   keep_openings_days: DaysField(mostDaysOfLogs),
   keep_mails_days: DaysField(mostDays),
-  ai_enabled: ticked,
+  ai_enabled: checkboxField,
 });
 
 const DefaultTexts = v.object({

@@ -14,7 +14,7 @@ import {
   type FormState,
   readForm,
   statusOf,
-  withMistake,
+  withFieldError,
 } from '../../web/app/forms.tsx';
 import { counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -57,7 +57,7 @@ export function addErasureScreens(app: Hono<ScreenEnv>, tools: EraseTools) {
         return showErase(
           c,
           person,
-          await withMistake(c, { email: 'This is not the address of this person.' }),
+          await withFieldError(c, { email: 'This is not the address of this person.' }),
         );
       }
       const wish = { email, scores: scores === 'keep' ? 'kept' : 'deleted' } as const;

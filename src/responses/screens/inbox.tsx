@@ -13,9 +13,9 @@ import { redirectWith } from '../../web/app/flash.ts';
 import {
   type FormState,
   LinkButton,
+  listField,
   readForm,
   Select,
-  severalOf,
   statusOf,
 } from '../../web/app/forms.tsx';
 import { counted, EmptyState, Live, PagedList } from '../../web/app/lists.tsx';
@@ -49,7 +49,7 @@ const followed = {
 } as const;
 
 const ManyFields = v.object({
-  id: severalOf(Uuid),
+  id: listField(Uuid),
   tag: v.optional(v.string(), ''),
   do: v.picklist(['tag', 'untag', 'done', 'open', 'take', 'release']),
   query: v.optional(v.string(), ''),

@@ -8,26 +8,26 @@ import { isOutdated } from '../../lib/http/version.ts';
 import { requestTestMail, testSent } from '../../sends/test-mail.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
-import { Mistakes, Notice } from '../../web/app/badges.tsx';
+import { FormErrors, Notice } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
+  Checkbox,
   Choice,
-  changedMeanwhile,
+  conflictErrors,
   emptyForm,
   Field,
   type FormState,
   readForm,
   readVersion,
   Select,
-  type Stored,
+  type StoredForm,
   SubmitOrCancel,
   statusOf,
-  Tick,
   TimeZoneSelect,
   Version,
 } from '../../web/app/forms.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
-import { languageChoices, nameOfLanguage } from '../../web/language.ts';
+import { languageChoices, languageName } from '../../web/language.ts';
 import {
   fieldErrors,
   readSurveyFields,
@@ -146,14 +146,14 @@ async function trySave<const S extends v.GenericSchema, T>(
   schema: S,
   wish: unknown,
   save: (input: v.InferOutput<S>) => Promise<T>,
-  stored?: Stored,
+  stored?: StoredForm,
 ): Promise<SaveOutcome<T>> {
   const result = v.safeParse(schema, wish);
   if (!result.success) return { errors: fieldErrors(result.issues) };
   try {
     return { saved: await save(result.output) };
   } catch (error) {
-    if (isOutdated(error) && stored) return await changedMeanwhile(c, stored);
+    if (isOutdated(error) && stored) return await conflictErrors(c, stored);
     const refusal = refusalIn(error);
     if (!refusal || !shownInForm.has(refusal.kind)) throw error;
     return { errors: { '': toSentence(refusal.message) } };
@@ -163,7 +163,11 @@ async function trySave<const S extends v.GenericSchema, T>(
 const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']);
 
 /** What is stored of the fields of the form; those that only one of the two versions has are empty in the other. */
-function storedOf(survey: ManagedSurvey, fields: FormState['typed'], answered: boolean): Stored {
+function storedOf(
+  survey: ManagedSurvey,
+  fields: FormState['typed'],
+  answered: boolean,
+): StoredForm {
   const hours = Object.fromEntries(hourFields.map(({ name, value }) => [name, value]));
   const stored: FormState['typed'] = { ...hours, ...surveyToFields(survey) };
   const names = Object.keys({ ...stored, ...fields })
@@ -231,7 +235,7 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
   return (
     <form method="post" action={action} class="columns split" data-preview>
       <div class="fields">
-        <Mistakes form={form} />
+        <FormErrors form={form} />
         <Version form={form} value={existing?.version} />
         <Basics form={form} existing={existing} />
         <Reveal title="More texts" isOpen={hasAny(form, /^(subject|intro|follow_up|thanks)/)}>
@@ -324,7 +328,7 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
             form={form}
             options={surveyTypes.map((value) => ({ value, text: typeFacts(value).name }))}
           />
-          <Tick
+          <Checkbox
             name="audience"
             value="employee"
             label="It asks employees (0 to 10 only)"
@@ -341,7 +345,7 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
         options={languageChoices(form.typed['language'])}
       />
       {existing ? null : (
-        <Tick
+        <Checkbox
           name="draft"
           label="Draft: it is not sent and takes no answers until it is opened"
           form={form}
@@ -415,7 +419,7 @@ function Languages({ form, languages, taken }: LanguagesProps) {
       </p>
       {languages.map((tag) => (
         <fieldset class="fields">
-          <legend>{nameOfLanguage(tag)}</legend>
+          <legend>{languageName(tag)}</legend>
           <input type="hidden" name="languages" value={tag} />
           <Field name={`texts.${tag}.question_text`} label="Question" form={form} rows={2} />
           <TextFields form={form} prefix={`texts.${tag}.`} />
@@ -564,7 +568,7 @@ function Preview({ surveys, languages, form, isNew }: PreviewProps) {
           name="preview.language"
           label="In"
           form={form}
-          options={languages.map((value) => ({ value, text: nameOfLanguage(value) }))}
+          options={languages.map((value) => ({ value, text: languageName(value) }))}
         />
         <Choice
           name="preview.device"

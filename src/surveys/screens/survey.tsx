@@ -13,7 +13,7 @@ import {
   LinkButton,
   readForm,
   statusOf,
-  withMistake,
+  withFieldError,
 } from '../../web/app/forms.tsx';
 import { count, counted, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
@@ -209,7 +209,7 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
       const survey = await surveyOf(c, tools.db);
       const { values } = await readForm(c, v.object({ name: v.optional(v.string(), '') }));
       if (values?.name.trim() !== survey.name) {
-        const form = await withMistake(c, { name: 'This is not its name.' });
+        const form = await withFieldError(c, { name: 'This is not its name.' });
         return showDelete(c, tools, { survey, form });
       }
       await deleteSurvey(tools, owner, { id: survey.id, withAnswers: true });

@@ -24,7 +24,7 @@ export function Confirm(props: ConfirmProps) {
   const { children, action, button, cancel, typed, hidden = {}, form = emptyForm() } = props;
   return (
     <form method="post" action={action} class="fields measure">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <div class="prose">{children}</div>
       {Object.entries(hidden).flatMap(([name, values]) =>
         [values].flat().map((value) => <input type="hidden" name={name} value={value} />),
@@ -95,7 +95,7 @@ export function Notice({ kind, text, children }: FlashNotice & { children?: Chil
 }
 
 /** Stands above a form with mistakes. */
-export function Mistakes({ form }: { form: FormState }) {
+export function FormErrors({ form }: { form: FormState }) {
   const { '': whole, ...fields } = form.errors;
   const count = Object.keys(fields).length;
   if (whole === undefined && count === 0) return null;

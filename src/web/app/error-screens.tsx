@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Refusal } from '../../errors.ts';
-import { LinkButton, postedAgain } from './forms.tsx';
-import { readerOf, renderAlone, renderScreen } from './screen.tsx';
+import { fieldsToResend, LinkButton } from './forms.tsx';
+import { readerOf, renderScreen, renderStandalone } from './screen.tsx';
 
 /**
  * A failed request as a screen. A refusal that ends with a full stop was written for the reader; any other names the
@@ -33,7 +33,7 @@ export function showErrorScreen(c: Context, status: ContentfulStatusCode, refusa
       </p>
     </div>
   );
-  if (!reader.member) return renderAlone(c, { title, body, status });
+  if (!reader.member) return renderStandalone(c, { title, body, status });
   return renderScreen(c, { title, section: null, body, status });
 }
 
@@ -140,7 +140,7 @@ type SendAgainProps = { c: Context; after: 'signed_out' | 'proof_old' };
 
 /** A form is sent again from this page, after the reader has signed in or proved it on another. */
 function SendAgain({ c, after }: SendAgainProps) {
-  const fields = postedAgain(c);
+  const fields = fieldsToResend(c);
   const { pathname, search } = new URL(c.req.url);
   const first = firstBefore[after];
   const texts = fields.filter(([, value]) => /\s/.test(value.trim()));

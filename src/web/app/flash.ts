@@ -47,25 +47,25 @@ export function takeFlash(c: Context): FlashNotice | undefined {
 type Sealing = Pick<Secrets, 'seal' | 'open'>;
 
 /** Whose browser may see it: the member in the organization. */
-type ShownOnceFor = { orgId: string; memberId: string };
+type SecretOwner = { orgId: string; memberId: string };
 
 /**
  * Keeps a secret for the next page that this browser asks for, so that a posted form can lead on to a page. It is
  * sealed for one member of one organization: the cookie alone shows nothing.
  */
-export function keepOnce(c: Context, secrets: Sealing, owner: ShownOnceFor, value: object) {
+export function setOneTimeSecret(c: Context, secrets: Sealing, owner: SecretOwner, value: object) {
   const kept = JSON.stringify({ until: Date.now() + maxAge * 1000, value });
-  const sealed = secrets.seal(sealedFor(owner), kept).toString('base64url');
+  const sealed = secrets.seal(secretContext(owner), kept).toString('base64url');
   setCookie(c, cookieName(c, 'once'), sealed, { ...cookie(c, 'Strict'), maxAge });
 }
 
 /** What was kept, once; what does not open, because another member signed in or the key changed, is nothing. */
-export function takeOnce(c: Context, secrets: Sealing, owner: ShownOnceFor): unknown {
+export function takeOneTimeSecret(c: Context, secrets: Sealing, owner: SecretOwner): unknown {
   const sealed = getCookie(c, cookieName(c, 'once'));
   if (!sealed) return undefined;
   deleteCookie(c, cookieName(c, 'once'), cookie(c, 'Strict'));
   try {
-    const opened = secrets.open(sealedFor(owner), Buffer.from(sealed, 'base64url'));
+    const opened = secrets.open(secretContext(owner), Buffer.from(sealed, 'base64url'));
     const { until, value } = JSON.parse(opened) as { until: number; value: unknown };
     return until > Date.now() ? value : undefined;
   } catch {
@@ -73,7 +73,7 @@ export function takeOnce(c: Context, secrets: Sealing, owner: ShownOnceFor): unk
   }
 }
 
-const sealedFor = ({ orgId, memberId }: ShownOnceFor) => ({
+const secretContext = ({ orgId, memberId }: SecretOwner) => ({
   owner: orgId,
   id: `shown to ${memberId}`,
 });

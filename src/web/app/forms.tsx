@@ -127,10 +127,10 @@ export function Choice(props: ChoiceProps) {
   );
 }
 
-type TickProps = ControlProps & { checked?: boolean; value?: string };
+type CheckboxProps = ControlProps & { checked?: boolean; value?: string };
 
 /** A single checkbox. */
-export function Tick(props: TickProps) {
+export function Checkbox(props: CheckboxProps) {
   const { name, label, form, help, checked = false, value = 'on', id = name } = props;
   const { error, attributes } = stateOf({ name, id, form, help });
   const isTicked = form && hasTyped(form) ? name in form.typed : checked;
@@ -224,7 +224,7 @@ export type FormState = {
   errors: Readonly<Record<string, string>>;
 };
 
-type FormMistakes = FormState & { values?: never };
+type InvalidForm = FormState & { values?: never };
 
 type FormFields = Record<string, string | string[] | File>;
 
@@ -246,7 +246,7 @@ export async function readForm<const S extends v.GenericSchema>(
   c: Context,
   schema: S,
   { largest }: { largest?: number } = {},
-): Promise<{ values: v.InferOutput<S>; errors?: never } | FormMistakes> {
+): Promise<{ values: v.InferOutput<S>; errors?: never } | InvalidForm> {
   const fields = await readFields(c, largest);
   const result = v.safeParse(schema, fields);
   if (result.success) return { values: result.output };
@@ -254,12 +254,15 @@ export async function readForm<const S extends v.GenericSchema>(
 }
 
 /** A mistake that only the act found, such as a name that is taken. */
-export async function withMistake(c: Context, errors: FormState['errors']): Promise<FormMistakes> {
+export async function withFieldError(
+  c: Context,
+  errors: FormState['errors'],
+): Promise<InvalidForm> {
   return { errors, typed: typedIn(await readFields(c)) };
 }
 
 /** What is stored of the fields of a form, and its version. */
-export type Stored = { version: string; fields: Readonly<Record<string, unknown>> };
+export type StoredForm = { version: string; fields: Readonly<Record<string, unknown>> };
 
 /** Carries the version that a form for something stored was filled from. */
 export const Version = ({ form, value }: { form: FormState; value: string | undefined }) =>
@@ -277,10 +280,10 @@ export async function readVersion(c: Context): Promise<IfMatch> {
  * The form after somebody else changed what it is about: every field that differs says what is stored, under what was
  * typed. Saved again, what was typed replaces that.
  */
-export async function changedMeanwhile(
+export async function conflictErrors(
   c: Context,
-  { version, fields }: Stored,
-): Promise<FormMistakes> {
+  { version, fields }: StoredForm,
+): Promise<InvalidForm> {
   const typed = typedIn(await readFields(c));
   const textOf = (value: unknown) => [value ?? []].flat().join('\n');
   const differing = Object.entries(fields).filter(
@@ -301,29 +304,29 @@ export async function changedMeanwhile(
  * Runs an act; a refusal that belongs to a field, by its code, is shown there, and a change that was made meanwhile
  * with what is stored.
  */
-export async function attempt<T>(
+export async function tryAction<T>(
   c: Context,
   fields: Readonly<Record<string, string>>,
   act: () => Promise<T>,
-  stored?: Stored,
+  stored?: StoredForm,
 ) {
   try {
     return await act();
   } catch (error) {
-    if (isOutdated(error) && stored) return await changedMeanwhile(c, stored);
+    if (isOutdated(error) && stored) return await conflictErrors(c, stored);
     const field = error instanceof Refusal && fields[error.code];
     if (!field) throw error;
-    return await withMistake(c, { [field]: toSentence(error.message) });
+    return await withFieldError(c, { [field]: toSentence(error.message) });
   }
 }
 
 /** Reads a form before it is refused, so that the page of the refusal can send it again. */
-export async function keepPosted(c: Context) {
-  await readFields(c, maxKept).catch(() => undefined);
+export async function cachePostedForm(c: Context) {
+  await readFields(c, maxMemberBytes).catch(() => undefined);
 }
 
 /** The fields to send again; none where one of them is a file or a secret, which no page sends back. */
-export function postedAgain(c: Context): [name: string, value: string][] {
+export function fieldsToResend(c: Context): [name: string, value: string][] {
   const fields: FormFields = c.get('formFields') ?? {};
   const entries = Object.entries(fields);
   if (entries.some(([name, value]) => value instanceof File || secret.test(name))) return [];
@@ -333,7 +336,7 @@ export function postedAgain(c: Context): [name: string, value: string][] {
 }
 
 /** Checkboxes and lists of several: none, one or many values of the same name. */
-export const severalOf = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
+export const listField = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
   v.optional(
     v.pipe(
       v.union([v.array(v.string()), v.string()]),
@@ -350,8 +353,8 @@ export const Day = v.pipe(
   v.check(isInCalendar, 'There is no such day'),
 );
 
-/** A checkbox: sent when it is ticked. */
-export const ticked = v.pipe(
+/** A checkbox: browsers send it only when it is checked. */
+export const checkboxField = v.pipe(
   v.optional(v.string()),
   v.transform((given) => given !== undefined),
 );
@@ -366,13 +369,13 @@ export const optionalText = <const S extends v.GenericSchema<string, unknown>>(s
   );
 
 /** What visitors type is short: an address, a password, the answer of a passkey. */
-const maxOfVisitor = 64 * 1024;
+const maxVisitorBytes = 64 * 1024;
 /** A member may have typed a long text before the session ended. */
-const maxKept = 1024 * 1024;
+const maxMemberBytes = 1024 * 1024;
 
 async function readFields(
   c: Context,
-  largest = c.get('member') ? undefined : maxOfVisitor,
+  largest = c.get('member') ? undefined : maxVisitorBytes,
 ): Promise<FormFields> {
   const read: FormFields | undefined = c.get('formFields');
   if (read) return read;

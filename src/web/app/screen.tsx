@@ -9,9 +9,9 @@ import { Notice } from './badges.tsx';
 import { takeFlash } from './flash.ts';
 
 /** What the frame of a screen shows of the member who reads it. */
-type ShownMember = { name: string; email: string; isOperator: boolean };
+type NavMember = { name: string; email: string; isOperator: boolean };
 
-export type ShownOrganization = {
+export type NavOrganization = {
   name: string;
   slug: string;
   color: string;
@@ -21,14 +21,14 @@ export type ShownOrganization = {
   failingWebhooks?: number;
 };
 
-type ScreenReader = {
-  member: ShownMember | undefined;
-  organization: ShownOrganization | undefined;
+type Reader = {
+  member: NavMember | undefined;
+  organization: NavOrganization | undefined;
   otherOrganizations: readonly { name: string; slug: string }[];
 };
 
 /** As the middleware of the session left them; before sign-in there is nothing. */
-export function readerOf(c: Context): ScreenReader {
+export function readerOf(c: Context): Reader {
   return {
     member: c.get('member'),
     organization: c.get('organization'),
@@ -63,7 +63,7 @@ export function renderScreen(c: Context, screen: Screen): Response {
       <a class="skip" href="#main">
         Skip to the page
       </a>
-      <Rail reader={reader} section={section} />
+      <Sidebar reader={reader} section={section} />
       <main id="main" tabindex={-1}>
         {trail.length === 0 ? null : (
           <nav aria-label="Where you are">
@@ -89,16 +89,19 @@ export function renderScreen(c: Context, screen: Screen): Response {
   return c.html(`<!doctype html>${document}`, status, screenHeaders());
 }
 
-type LoneScreen = {
+type StandaloneScreen = {
   title: string;
   body: Child;
   status?: ContentfulStatusCode;
   /** Another origin that a form of this page leads to in the end, such as that of an OpenID provider. */
-  leadsTo?: string | undefined;
+  formTarget?: string | undefined;
 };
 
 /** A page for readers who are not signed in yet, or whose page has no place in the navigation. */
-export function renderAlone(c: Context, { title, body, status = 200, leadsTo }: LoneScreen) {
+export function renderStandalone(
+  c: Context,
+  { title, body, status = 200, formTarget }: StandaloneScreen,
+) {
   const notice = takeFlash(c);
   const document = (
     <Document title={[title]} alone>
@@ -110,7 +113,7 @@ export function renderAlone(c: Context, { title, body, status = 200, leadsTo }: 
       </main>
     </Document>
   );
-  return c.html(`<!doctype html>${document}`, status, screenHeaders(leadsTo));
+  return c.html(`<!doctype html>${document}`, status, screenHeaders(formTarget));
 }
 
 type DocumentProps = {
@@ -151,20 +154,20 @@ function Document({ title, alone = false, children }: DocumentProps) {
 }
 
 /** `same-origin` keeps paths from other sites, and lets browsers say where a form of ours comes from. */
-const screenHeaders = (leadsTo?: string) => ({
+const screenHeaders = (formTarget?: string) => ({
   ...securityHeaders([
     "style-src 'self'",
     "script-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
     "frame-src 'self'",
-    `form-action 'self'${leadsTo ? ` ${leadsTo}` : ''}`,
+    `form-action 'self'${formTarget ? ` ${formTarget}` : ''}`,
   ]),
   'Referrer-Policy': 'same-origin',
 });
 
-/** The places of the navigation, by the last part of their path; the others are in the menu of the account. */
-const places = {
+/** The items of the navigation with the last part of their path. Other pages are in the account menu. */
+const navigation = {
   home: ['Home', ''],
   surveys: ['Surveys', '/surveys'],
   responses: ['Responses', '/responses'],
@@ -174,18 +177,18 @@ const places = {
   settings: ['Settings', '/settings/general'],
 } as const;
 
-type Section = keyof typeof places | 'account' | 'operator' | null;
+type Section = keyof typeof navigation | 'account' | 'operator' | null;
 
-type RailProps = { reader: ScreenReader; section: Section };
+type SidebarProps = { reader: Reader; section: Section };
 
 /** The navigation: a rail on wide screens, else a bar with a menu. */
-export function Rail({ reader, section }: RailProps) {
+export function Sidebar({ reader, section }: SidebarProps) {
   const { member, organization, otherOrganizations } = reader;
   return (
     <header class="rail">
       <div class="mast">
         {organization ? (
-          <Switch {...{ organization, otherOrganizations }} />
+          <OrganizationSwitcher {...{ organization, otherOrganizations }} />
         ) : (
           <p class="brand">askback</p>
         )}
@@ -195,7 +198,7 @@ export function Rail({ reader, section }: RailProps) {
             <nav aria-label="Main">
               <ul>
                 {organization ? (
-                  <Places organization={organization} section={section} />
+                  <NavItems organization={organization} section={section} />
                 ) : (
                   otherOrganizations.map((other) => <OrganizationItem {...other} />)
                 )}
@@ -209,9 +212,9 @@ export function Rail({ reader, section }: RailProps) {
   );
 }
 
-type SwitchProps = Pick<ScreenReader, 'otherOrganizations'> & { organization: ShownOrganization };
+type SwitcherProps = Pick<Reader, 'otherOrganizations'> & { organization: NavOrganization };
 
-function Switch({ organization, otherOrganizations }: SwitchProps) {
+function OrganizationSwitcher({ organization, otherOrganizations }: SwitcherProps) {
   const { name, slug } = organization;
   if (otherOrganizations.length === 0) {
     return (
@@ -248,9 +251,9 @@ const OrganizationItem = ({ name, slug, current = false }: OrganizationItemProps
   </li>
 );
 
-type PlacesProps = { organization: ShownOrganization; section: Section };
+type NavItemsProps = { organization: NavOrganization; section: Section };
 
-function Places({ organization, section }: PlacesProps) {
+function NavItems({ organization, section }: NavItemsProps) {
   const { slug, openDetractors = 0, failingWebhooks = 0 } = organization;
   const counts: Readonly<Record<string, [number, string]>> = {
     responses: [
@@ -259,7 +262,7 @@ function Places({ organization, section }: PlacesProps) {
     ],
     webhooks: [failingWebhooks, `failing webhook${failingWebhooks === 1 ? '' : 's'}`],
   };
-  return Object.entries(places).map(([place, [text, path]]) => {
+  return Object.entries(navigation).map(([place, [text, path]]) => {
     const [count, things] = counts[place] ?? [0];
     return (
       <li>
@@ -268,7 +271,7 @@ function Places({ organization, section }: PlacesProps) {
           {count > 0 ? (
             <span class="count" title={things}>
               <span class="hidden">, </span>
-              {count > maxShown ? `${maxShown}+` : count}
+              {count > maxCount ? `${maxCount}+` : count}
               <span class="hidden"> {things}</span>
             </span>
           ) : null}
@@ -278,9 +281,9 @@ function Places({ organization, section }: PlacesProps) {
   });
 }
 
-const maxShown = 99;
+const maxCount = 99;
 
-type AccountProps = { member: ShownMember; section: Section };
+type AccountProps = { member: NavMember; section: Section };
 
 function Account({ member, section }: AccountProps) {
   const current = (place: Section) => (section === place ? 'page' : undefined);

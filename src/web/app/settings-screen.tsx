@@ -17,7 +17,7 @@ const settings = {
 
 export type SettingName = keyof typeof settings;
 
-const ofOwners: readonly string[] = ['api-keys', 'members', 'mail', 'texts', 'audit'];
+const ownerSettings: readonly string[] = ['api-keys', 'members', 'mail', 'texts', 'audit'];
 
 type SettingsScreen = Pick<Screen, 'body' | 'trail' | 'status'> & {
   setting: SettingName;
@@ -30,7 +30,7 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
   const { setting, body, title = settings[setting], ...rest } = screen;
   const { organization } = readerOf(c);
   const shown = Object.entries(settings).filter(
-    ([name]) => organization?.role === 'owner' || !ofOwners.includes(name),
+    ([name]) => organization?.role === 'owner' || !ownerSettings.includes(name),
   );
   return renderScreen(c, {
     ...rest,

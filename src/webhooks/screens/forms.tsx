@@ -1,4 +1,4 @@
-import { Breakable, Confirm, Mistakes, State, Time } from '../../web/app/badges.tsx';
+import { Breakable, Confirm, FormErrors, State, Time } from '../../web/app/badges.tsx';
 import {
   Choice,
   Field,
@@ -77,7 +77,7 @@ type WebhookFormProps = {
 export function WebhookForm({ form, here, webhook }: WebhookFormProps) {
   return (
     <form method="post" action={webhook ? `${here}/edit` : here} class="fields measure">
-      <Mistakes form={form} />
+      <FormErrors form={form} />
       <Version form={form} value={webhook && versionOfWebhook(webhook)} />
       <Field
         name="url"
@@ -146,7 +146,7 @@ export function ReplayPage({ active, since, count, form, here }: ReplayProps) {
   return (
     <>
       <form method="get" action={`${here}/replay`} class="fields measure">
-        <Mistakes form={form} />
+        <FormErrors form={form} />
         <Field
           name="since"
           label="Since"

@@ -7,19 +7,19 @@ import { parsePage } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Breakable, Confirm, Secret } from '../../web/app/badges.tsx';
-import { keepOnce, redirectWith, takeOnce } from '../../web/app/flash.ts';
+import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
-  changedMeanwhile,
+  conflictErrors,
   Day,
   emptyForm,
   type FormState,
   LinkButton,
+  listField,
   optionalText,
   readForm,
   readVersion,
-  type Stored,
-  severalOf,
-  withMistake,
+  type StoredForm,
+  withFieldError,
 } from '../../web/app/forms.tsx';
 import { counted } from '../../web/app/lists.tsx';
 import { renderScreen, type Screen } from '../../web/app/screen.tsx';
@@ -60,7 +60,7 @@ const types = eventTypes.map(({ type }) => type);
 const WebhookFields = v.object({
   url: v.pipe(v.string(), v.trim(), NewWebhook.entries.url),
   events: v.pipe(
-    severalOf(v.picklist(types, 'is no event')),
+    listField(v.picklist(types, 'is no event')),
     v.minLength(1, 'Choose at least one event'),
   ),
   description: optionalText(v.pipe(v.string(), NewWebhook.entries.description.wrapped.wrapped)),
@@ -109,7 +109,7 @@ export const webhookScreens = (tools: WebhookTools) =>
       if (form.errors) return showForm(c, form);
       const made = await orMistake(c, () => createWebhook(tools, editor, form.values));
       if ('errors' in made) return showForm(c, made);
-      keepOnce(c, tools.secrets, editor, { webhook: made.id, secret: made.secret });
+      setOneTimeSecret(c, tools.secrets, editor, { webhook: made.id, secret: made.secret });
       return c.redirect(pathOf(c, made.id), 303);
     })
 
@@ -182,7 +182,7 @@ export const webhookScreens = (tools: WebhookTools) =>
       const editor = requireRole(c, 'editor');
       requireRecentProof(c);
       const { id, secret } = await renewSecret(tools, editor, idOf(c));
-      keepOnce(c, tools.secrets, editor, { webhook: id, secret, rotated: true });
+      setOneTimeSecret(c, tools.secrets, editor, { webhook: id, secret, rotated: true });
       return c.redirect(pathOf(c, id), 303);
     })
 
@@ -260,21 +260,21 @@ const back = (
   kind: 'fine' | 'failed' = 'fine',
 ) => redirectWith(c, pathOf(c, id), text, kind);
 
-const storedWebhook = (webhook: WebhookRow): Stored => {
+const storedWebhook = (webhook: WebhookRow): StoredForm => {
   const { url, events, description, retries } = webhook;
   return { version: versionOfWebhook(webhook), fields: { url, events, description, retries } };
 };
 
 /** Only the act finds an address that is not allowed, too many webhooks, or a change that was made meanwhile. */
-async function orMistake<T>(c: Context<ScreenEnv>, act: () => Promise<T>, stored?: Stored) {
+async function orMistake<T>(c: Context<ScreenEnv>, act: () => Promise<T>, stored?: StoredForm) {
   try {
     return await act();
   } catch (error) {
-    if (isOutdated(error) && stored) return await changedMeanwhile(c, stored);
+    if (isOutdated(error) && stored) return await conflictErrors(c, stored);
     const refusal = refusalIn(error);
     if (!(refusal instanceof Refusal) || refusal.kind !== 'invalid') throw error;
     const field = refusal.code === 'forbidden_url' ? 'url' : '';
-    return await withMistake(c, { [field]: toSentence(refusal.message) });
+    return await withFieldError(c, { [field]: toSentence(refusal.message) });
   }
 }
 
@@ -333,7 +333,7 @@ async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
   ]);
   const here = pathOf(c, webhook.id);
   const owner = { orgId: organization.id, memberId: member.id };
-  const made = v.safeParse(MadeSecret, takeOnce(c, tools.secrets, owner));
+  const made = v.safeParse(MadeSecret, takeOneTimeSecret(c, tools.secrets, owner));
   return renderScreen(c, {
     title: shortUrl(webhook.url),
     heading: <Breakable text={shortUrl(webhook.url)} />,

@@ -8,11 +8,16 @@ import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
 import { parseQuery } from '../../../src/lib/validation/parse.ts';
 import { showErrorScreen, tryAgain } from '../../../src/web/app/error-screens.tsx';
-import { flash, keepOnce, takeOnce } from '../../../src/web/app/flash.ts';
-import { guardForms, keepPosted, postedAgain, readForm } from '../../../src/web/app/forms.tsx';
+import { flash, setOneTimeSecret, takeOneTimeSecret } from '../../../src/web/app/flash.ts';
+import {
+  cachePostedForm,
+  fieldsToResend,
+  guardForms,
+  readForm,
+} from '../../../src/web/app/forms.tsx';
 import { DataTable, PagedList } from '../../../src/web/app/lists.tsx';
-import { Rail, renderAlone, renderScreen } from '../../../src/web/app/screen.tsx';
-import { showTrouble } from '../../../src/web/show.ts';
+import { renderScreen, renderStandalone, Sidebar } from '../../../src/web/app/screen.tsx';
+import { showErrorPage } from '../../../src/web/show.ts';
 
 const publicUrl = 'https://askback.test';
 const member = { name: 'Lena <Dahl>', email: 'lena@people.test', isOperator: false };
@@ -30,8 +35,8 @@ const List = v.object({
 function app() {
   return new Hono<RequestEnv>()
     .use(guardForms(publicUrl))
-    .onError(answerError(createLog({ level: 'silent' }), showTrouble))
-    .get('/alone', (c) => renderAlone(c, { title: 'Sign in', body: 'words' }))
+    .onError(answerError(createLog({ level: 'silent' }), showErrorPage))
+    .get('/alone', (c) => renderStandalone(c, { title: 'Sign in', body: 'words' }))
     .use('/o/*', async (c: Context, next) => {
       c.set('member', member);
       c.set('organization', organization);
@@ -87,7 +92,7 @@ for (const [seconds, said] of [
 test('a page of a survey says from the status 500 on that the service failed, and below that it refused', async () => {
   const pages = new Hono().get(
     '/s/:status',
-    (c) => showTrouble(c, Number(c.req.param('status')) as 400) ?? c.text('nothing'),
+    (c) => showErrorPage(c, Number(c.req.param('status')) as 400) ?? c.text('nothing'),
   );
   const pageOf = async (status: number) => await (await pages.request(`/s/${status}`)).text();
   const [refused, broken] = [await pageOf(409), await pageOf(502)];
@@ -201,7 +206,7 @@ for (const [count, shown] of [
       otherOrganizations: [],
       organization: { ...organization, ...counts },
     };
-    const html = String(Rail({ reader: reader as never, section: 'home' }));
+    const html = String(Sidebar({ reader: reader as never, section: 'home' }));
     const numbers = [...html.matchAll(/<span class="count"[^>]*><span[^>]*>, <\/span>(.*?)</g)];
     assert.deepEqual(
       numbers.map(([, number]) => number),
@@ -232,8 +237,8 @@ for (const [page, total, links] of pages) {
 }
 
 const formApp = new Hono().post('/', async (c) => {
-  await keepPosted(c);
-  return c.json(postedAgain(c));
+  await cachePostedForm(c);
+  return c.json(fieldsToResend(c));
 });
 
 async function again(...fields: [name: string, value: string | File][]) {
@@ -280,10 +285,10 @@ test('what is kept for the next page is there for a minute', async (t) => {
   const owner = { orgId: 'org', memberId: 'ann' };
   const app = new Hono()
     .get('/keep', (c) => {
-      keepOnce(c, secrets, owner, { secret: 'x' });
+      setOneTimeSecret(c, secrets, owner, { secret: 'x' });
       return c.text('');
     })
-    .get('/take', (c) => c.json(takeOnce(c, secrets, owner) ?? null));
+    .get('/take', (c) => c.json(takeOneTimeSecret(c, secrets, owner) ?? null));
   const kept = (await app.request('/keep')).headers.get('Set-Cookie')!;
   assert.match(kept, /Max-Age=60;/);
   const taken = async () =>
