@@ -20,7 +20,7 @@ import { prepareQueue } from './lib/queue/enqueue.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
 import { serviceLog } from './log-fields.ts';
 import { mailboxUrl } from './mailbox/pages.tsx';
-import { makeWelcomeLink } from './members/reset.ts';
+import { createWelcomeLink } from './members/reset.ts';
 import {
   showMetrics,
   startCounting,
@@ -29,10 +29,10 @@ import {
 } from './observations/metrics.ts';
 import { databaseLost, openDatabase, writeServiceRecord } from './open-database.ts';
 import {
+  explainHostError,
+  findListenAddresses,
   type ListenAddresses,
-  nameHost,
   watchProxies,
-  whereToListen,
 } from './operations/doctor.ts';
 import { warnOfReplica } from './operations/findings.ts';
 import { startReadiness } from './operations/health.ts';
@@ -59,7 +59,7 @@ export async function serve(
   ready: (serving: { url: string; welcomeUrl: string | undefined }) => void,
 ): Promise<void> {
   const config = withRole(tools.config(), asked.role);
-  const where = whereToListen(config);
+  const where = findListenAddresses(config);
   const log = serviceLog({ level: config.logLevel });
   const stopSignal = tools.stopSignal();
   const manager = await reachServiceManager(config.manager, log);
@@ -129,7 +129,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   const counting = await parts.start('counting', startCounting);
   const listener = await parts.start(
     'port',
-    () => listen(where.requests, { showStarting, trustedProxies }).catch(nameHost),
+    () => listen(where.requests, { showStarting, trustedProxies }).catch(explainHostError),
     (it) => it.close(),
   );
   const metricsListener = await takeMetricsAddress(where.metrics, { parts, say });
@@ -223,7 +223,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
       `no SMTP server is configured: mails stay on this machine, to be read at ${mailboxUrl(address, mailboxSecret)}`,
     );
   }
-  const welcomeUrl = hasPages ? await makeWelcomeLink(db, publicUrl) : undefined;
+  const welcomeUrl = hasPages ? await createWelcomeLink(db, publicUrl) : undefined;
   keepOnlyNetwork();
   return { address, welcomeUrl, lost };
 }

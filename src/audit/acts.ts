@@ -2,12 +2,12 @@ import type { Context } from 'hono';
 import { json, type Part, type Sql } from '../lib/db/db.ts';
 
 export type AuditedAct = {
-  /** None for an act on the deployment itself. */
+  /** Null for an act on the deployment itself. */
   orgId: string | null;
   actor: Actor;
   act: Act;
   target?: { kind: string; id: string } | undefined;
-  /** What helps to understand the act later. Never an address, a comment or a secret. */
+  /** Context of the act. Never an address, a comment or a secret. */
   details?: Readonly<Record<string, AuditDetail>> | undefined;
 };
 
@@ -16,8 +16,8 @@ export type AuditChange = { from: AuditValue; to: AuditValue };
 export type AuditDetail = AuditValue | Readonly<Record<string, AuditChange>>;
 
 /**
- * Records an act in the transaction of the act itself: there is never one without the other. `details.name` names the
- * target as it is called now; an act that deletes its target gives the name itself.
+ * Records an act in the act's own transaction. `details.name` is the target's current name; an act that deletes its
+ * target must provide it.
  */
 export async function recordAct(tx: Sql, act: AuditedAct): Promise<void> {
   const { orgId, actor, target, details = {} } = act;
@@ -47,28 +47,28 @@ function nameOfTarget(sql: Sql, { orgId, actor, target, details }: AuditedAct): 
 }
 
 /**
- * The fields of a change that differ, with their old and new values. Texts are cut, and addresses in them masked.
+ * The changed fields with their old and new values. Texts are truncated and addresses masked.
  *
  *     changesOf(survey, { name: 'Spring' }) // { name: { from: 'Winter', to: 'Spring' } }
  */
 export function changesOf(before: object, change: object): Record<string, AuditChange> {
-  const wanted = Object.entries(change).filter(([, value]) => value !== undefined);
-  const old = Object.fromEntries(wanted.map(([name]) => [name, Reflect.get(before, name)]));
-  const [from, to] = [flattened(old), flattened(Object.fromEntries(wanted))];
+  const entries = Object.entries(change).filter(([, value]) => value !== undefined);
+  const previous = Object.fromEntries(entries.map(([name]) => [name, Reflect.get(before, name)]));
+  const [from, to] = [flatten(previous), flatten(Object.fromEntries(entries))];
   const names = Object.keys({ ...from, ...to }).filter(
     (name) => JSON.stringify(from[name] ?? null) !== JSON.stringify(to[name] ?? null),
   );
   return Object.fromEntries(
-    names.map((name) => [name, { from: shortened(from[name]), to: shortened(to[name]) }]),
+    names.map((name) => [name, { from: shorten(from[name]), to: shorten(to[name]) }]),
   );
 }
 
-/** Fields of objects within objects, by paths such as `texts.de.subject`. */
-function flattened(fields: object, path = ''): Record<string, unknown> {
+/** Flattens nested objects to paths such as `texts.de.subject`. */
+function flatten(fields: object, path = ''): Record<string, unknown> {
   const entries = Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
     const isPlain = Object.prototype.toString.call(value) === '[object Object]';
     return isPlain
-      ? Object.entries(flattened(value, `${path}${name}.`))
+      ? Object.entries(flatten(value, `${path}${name}.`))
       : [[`${path}${name}`, value]];
   });
   return Object.fromEntries(entries);
@@ -76,28 +76,28 @@ function flattened(fields: object, path = ''): Record<string, unknown> {
 
 const maxValue = 200;
 
-function shortened(value: unknown): AuditValue {
+function shorten(value: unknown): AuditValue {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' || typeof value === 'boolean') return value;
-  if (Array.isArray(value)) return value.map((item) => String(shortened(item)));
+  if (Array.isArray(value)) return value.map((item) => String(shorten(item)));
   const text = String(value).replace(addresses, (address) => maskAddress(address));
   return text.length > maxValue ? `${text.slice(0, maxValue).toWellFormed()}…` : text;
 }
 
 const addresses = /[^\s@<>,;]+@[^\s@<>,;]+/g;
 
-/** Enough to recognize an address, and too little to find it: `a…@example.com`. */
+/** Recognizable to someone who knows the address, but not usable: `a…@example.com`. */
 export const maskAddress = (address: string) =>
   `${[...address][0]}…${address.slice(address.lastIndexOf('@'))}`;
 
-/** The author of an act, as it was called at that time. */
+/** The author of an act, under the name of that time. */
 export type Actor = {
   kind: ActorKind;
   id: string | null;
   name: string;
-  /** The id of the request, as its answer and the log name it. */
+  /** The request id in the response and the log. */
   requestId?: string | undefined;
-  /** An audit event never has an address: of a person's mail neither. */
+  /** Audit events never contain addresses. */
   address?: never;
 };
 
@@ -105,8 +105,8 @@ export const actorKinds = ['member', 'key', 'command', 'job', 'visitor'] as cons
 export type ActorKind = (typeof actorKinds)[number];
 
 /**
- * Proof that an actor may change what belongs to an organization. Verbs that change something ask for it:
- * `requireWrite` makes one of a key, `requireRole` one of a member, `commandWriter` one of the command line.
+ * Proof that an actor may change an organization's data. `requireWrite` creates it for a key, `requireRole` for a
+ * member, and `commandWriter` for the command line.
  */
 export type Writer = { readonly orgId: string; readonly actor: Actor; readonly mayWrite: true };
 
@@ -118,7 +118,7 @@ export const commandWriter = (orgId: string): Writer => ({
   mayWrite: true,
 });
 
-/** Jobs and rules that act, and their names on screens. */
+/** Jobs that act, and their names on screens. */
 export const jobTitles = {
   campaigns: 'Campaigns',
   'every contact has answered': 'Every contact has answered',
@@ -139,7 +139,7 @@ export const jobWriter = (orgId: string, name: ActingJob): Writer => ({
   mayWrite: true,
 });
 
-/** A person who has not signed in, and came by a link. */
+/** A person who came by a link and has not signed in. */
 export const visitorActor = (requestId?: string): Actor => ({
   kind: 'visitor',
   id: null,
@@ -153,10 +153,7 @@ export function actorOf(c: Context): Actor {
   return actor;
 }
 
-/**
- * Everything that leaves a trace, by the name that is stored, and as a person reads it after the actor: "Ann made an
- * API key". A new act gets its line here before anything can record it.
- */
+/** All audited acts by their stored name, as a person reads them after the actor: "Ann created an API key". */
 export const acts = {
   'key.created': 'made an API key',
   'key.revoked': 'revoked an API key',
@@ -246,5 +243,5 @@ export const acts = {
 
 export type Act = keyof typeof acts;
 
-/** A row of an earlier version may name an act that is no longer known. */
+/** Rows of earlier versions may contain acts that no longer exist. */
 export const sentenceOf = (act: string): string => (acts as Record<string, string>)[act] ?? act;

@@ -5,11 +5,11 @@ import {
   type AuditEventRow,
   type AuditFilter,
   deleteSurplusEvents,
-  listCrowded,
-  matching,
+  listOrganizationsOverLimit,
+  matchFilter,
 } from './queries.ts';
 
-const atOnce = 1000;
+const batchSize = 1000;
 
 const head = [
   'at',
@@ -23,10 +23,10 @@ const head = [
   'request_id',
 ];
 
-/** The position keeps the microseconds of the time, as text. */
+/** `position` keeps the microseconds of the time, as text. */
 type ExportedEvent = AuditEventRow & { position: string };
 
-/** All events that match as CSV, newest first, a batch at a time: between two batches it holds no connection. */
+/** Matching events as CSV, newest first. Holds no connection between two batches. */
 export async function* exportEvents(db: Db, orgId: string, filter: AuditFilter) {
   yield csvLine(head);
   for (let after: ExportedEvent | undefined; ; ) {
@@ -34,12 +34,12 @@ export async function* exportEvents(db: Db, orgId: string, filter: AuditFilter) 
       -- organization: caller
       select id, iso(at) as at, at::text as position, act, actor_kind, actor, target, target_id, details, request_id
       from audit_events e
-      where ${matching(db, orgId, filter)}
+      where ${matchFilter(db, orgId, filter)}
         ${after ? db`and (e.at, e.id) < (${after.position}::text::timestamptz, ${after.id}::uuid)` : db``}
       order by e.at desc, e.id desc
-      limit ${atOnce}`;
+      limit ${batchSize}`;
     if (events.length > 0) yield events.map(lineOf).join('');
-    if (events.length < atOnce) return;
+    if (events.length < batchSize) return;
     after = events.at(-1);
   }
 }
@@ -59,30 +59,30 @@ const lineOf = (event: ExportedEvent) =>
 
 type Exporter = { orgId: string; actor: Actor };
 
-/** Records that a file of everything was begun: reading is no act, taking it all away is one. */
+/** Reading is not audited, but exporting is. */
 export const recordExport = (
   db: Db,
   { orgId, actor }: Exporter,
   act: 'responses.exported' | 'contacts.exported',
 ) => recordAct(db, { orgId, actor, act });
 
-/** So many rows a statement, so that no transaction becomes long. */
-const batch = 5000;
-/** Per organization. A key that writes at its limit all day comes to so many in a week. */
+/** Rows per statement, to keep transactions short. */
+const maxDeleted = 5000;
+/** Per organization. A key that writes at its rate limit reaches this in a week. */
 const maxOfPrograms = 1_000_000;
 
 /**
- * Deletes events of more than 400 days ago, and of organizations with very many the oldest of what keys and visitors
- * did: a program in a loop fills no disk. What members and operators did stays its whole time.
+ * Deletes events after 400 days. In organizations with too many events, also deletes the oldest ones of keys and
+ * visitors, so that a program in a loop cannot fill the disk. Events of members and operators stay for 400 days.
  */
-export async function cleanUpAudit({ db, kept = maxOfPrograms }: { db: Db; kept?: number }) {
+export async function cleanUpAudit({ db, max = maxOfPrograms }: { db: Db; max?: number }) {
   await deleteInBatches(
     db,
     'audit_events',
     db`at < now() - interval '400 days' and act <> 'organization.deleted'`,
-    batch,
+    maxDeleted,
   );
-  for (const orgId of await listCrowded(db, kept)) {
-    while ((await deleteSurplusEvents(db, orgId, { kept, limit: batch })) === batch);
+  for (const orgId of await listOrganizationsOverLimit(db, max)) {
+    while ((await deleteSurplusEvents(db, orgId, { max, limit: maxDeleted })) === maxDeleted);
   }
 }

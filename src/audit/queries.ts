@@ -5,7 +5,7 @@ import type { ActorKind } from './acts.ts';
 
 export type AuditFilter = {
   from: Date | null;
-  /** Up to this moment, which is not part of it. */
+  /** Exclusive. */
   to: Date | null;
   actor: ActorKind | null;
   act: string | null;
@@ -27,7 +27,7 @@ export function listEvents(sql: Sql, orgId: OrgId, { filter, page }: ListedEvent
   const rows = sql`
     -- organization: caller
     (select e.*, e.at as created_at from audit_events e) events
-    where ${matching(sql, orgId, filter)}`;
+    where ${matchFilter(sql, orgId, filter)}`;
   return pagedJson(sql, {
     picked: newest(sql, { rows }, page),
     item: sql`
@@ -37,36 +37,36 @@ export function listEvents(sql: Sql, orgId: OrgId, { filter, page }: ListedEvent
       ) item`,
     total: sql`
       -- organization: caller
-      select count(*) from audit_events where ${matching(sql, orgId, filter)}`,
+      select count(*) from audit_events where ${matchFilter(sql, orgId, filter)}`,
     page,
   });
 }
 
 type ListedEvents = { filter: AuditFilter; page: Page };
 
-export const matching = (sql: Sql, orgId: OrgId, { from, to, actor, act }: AuditFilter) => sql`
+export const matchFilter = (sql: Sql, orgId: OrgId, { from, to, actor, act }: AuditFilter) => sql`
   org_id = ${orgId}
   ${from ? sql`and at >= ${from}` : sql``}
   ${to ? sql`and at < ${to}` : sql``}
   ${actor ? sql`and actor_kind = ${actor}` : sql``}
   ${act ? sql`and act = ${act}` : sql``}`;
 
-export async function listCrowded(sql: Sql, kept: number): Promise<string[]> {
-  const found = await sql<{ org_id: string }[]>`
+export async function listOrganizationsOverLimit(sql: Sql, max: number): Promise<string[]> {
+  const rows = await sql<{ org_id: string }[]>`
     -- organization: caller
     select org_id
     from audit_events
     where org_id is not null
     group by org_id
-    having count(*) > ${kept}`;
-  return found.map(({ org_id }) => org_id);
+    having count(*) > ${max}`;
+  return rows.map(({ org_id }) => org_id);
 }
 
-/** Deletes the oldest events of keys and visitors that come after so many newer ones of the organization. */
+/** Deletes the oldest events of keys and visitors beyond the newest `max` events of the organization. */
 export async function deleteSurplusEvents(
   sql: Sql,
   orgId: string,
-  { kept, limit }: { kept: number; limit: number },
+  { max, limit }: { max: number; limit: number },
 ): Promise<number> {
   const { count } = await sql`
     with last as materialized (
@@ -74,7 +74,7 @@ export async function deleteSurplusEvents(
       from audit_events
       where org_id = ${orgId}
       order by at desc, id desc
-      offset ${kept} limit 1
+      offset ${max} limit 1
     )
     delete from audit_events
     where org_id = ${orgId} and id in (
@@ -89,7 +89,7 @@ export async function deleteSurplusEvents(
   return count;
 }
 
-/** Puts the keyed hash of an address in the place of the ids of its contacts: what was done stays, not to which contact. */
+/** Replaces contact ids by the keyed hash of the address, so that events no longer identify the contact. */
 export async function replaceContactTargets(
   sql: Sql,
   orgId: string,

@@ -14,9 +14,9 @@ import {
   countSubject,
   type Permission,
   type RateCount,
-  touchKey,
+  recordKeyUse,
 } from './queries.ts';
-import { rateHeaders, readKey, unknownKeyLimit } from './rules.ts';
+import { parseKey, rateHeaders, unknownKeyLimit } from './rules.ts';
 
 export type ApiEnv = RequestEnv & { Variables: { key: Key; actor: Actor } };
 type Key = {
@@ -27,25 +27,22 @@ type Key = {
   requestId?: string;
 };
 
-/** Proof that the key behind a request may write. Only requireWrite() makes one. */
+/** Proof that the key of a request may write. Only requireWrite() creates one. */
 export type WriteKey = Key & { permission: 'write' } & Writer;
 
 export type KeyTools = { db: Db; settings: { rateLimit: number } };
 
-/**
- * Accepts a request with a live key and counts it; counts any other against the address it came from.
- * Every answer after this check says how much is left of the minute.
- */
+/** Authenticates by API key and applies the rate limit: per key, or per client address for unknown keys. */
 export const authenticate = ({ db, settings }: KeyTools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
     const counted = await countRequest(db, {
-      key: readKey(c.req.header('x-api-key') ?? bearerOf(c.req.header('authorization'))),
+      key: parseKey(c.req.header('x-api-key') ?? bearerOf(c.req.header('authorization'))),
       address: clientAddress(c),
     });
     const key = accept(c, settings, counted);
     const work = async () => {
-      // With the first request of a clock minute.
-      if (counted.used === 1) await touchKey(db, key).catch(whenFull(() => undefined));
+      // Once a minute is enough for "last used".
+      if (counted.used === 1) await recordKeyUse(db, key).catch(whenFull(() => undefined));
       await next();
     };
     await inGroup(key.org_id, work, { waitMs: requestWaitMs });
@@ -56,30 +53,30 @@ const bearerOf = (authorization = '') => /^Bearer +(\S+) *$/i.exec(authorization
 const unknownKey =
   'the API key is missing, unknown, revoked or expired: send one as Authorization: Bearer KEY, or as X-API-Key: KEY';
 
-/** Takes the key of a request that has been counted, or refuses the request. */
+/** Sets the rate-limit headers and returns the key, or refuses the request. */
 function accept(
   c: Context<ApiEnv>,
   { rateLimit }: KeyTools['settings'],
-  { used, resets_in_seconds, ...found }: CountedRequest,
+  { used, resets_in_seconds, ...row }: CountedRequest,
 ): Key {
-  const known = found.id !== null;
-  // A cache in front of us must not give one caller's answer to another.
+  const isKnown = row.id !== null;
+  // A shared cache must not give one caller's response to another.
   c.header('Cache-Control', 'no-store');
-  const left = rateHeaders(known, { rateLimit, used, resets_in_seconds });
-  for (const [name, value] of Object.entries(left)) c.header(name, value);
-  const quota = known ? rateLimit : unknownKeyLimit;
+  const headers = rateHeaders(isKnown, { rateLimit, used, resets_in_seconds });
+  for (const [name, value] of Object.entries(headers)) c.header(name, value);
+  const quota = isKnown ? rateLimit : unknownKeyLimit;
   if (used > quota) {
-    rateLimited.publish({ by: known ? 'key' : 'address' });
+    rateLimited.publish({ by: isKnown ? 'key' : 'address' });
     throw overLimit(quota, { used, resets_in_seconds });
   }
-  if (!known) {
+  if (!isKnown) {
     c.header('WWW-Authenticate', 'Bearer realm="askback"');
     throw new Refusal('unauthorized', unknownKey);
   }
-  const key = { ...found, requestId: c.get('requestId') };
+  const key = { ...row, requestId: c.get('requestId') };
   c.set('key', key);
   c.set('actor', actorOfKey(key));
-  c.set('tenant', found.org_id);
+  c.set('tenant', row.org_id);
   acceptTrace(c);
   return key;
 }
@@ -96,7 +93,7 @@ const actorOfKey = ({ id, name, requestId }: Key): Actor => ({ kind: 'key', id, 
 
 type AddressLimit = { what: 'share'; address: string; quota: number };
 
-/** Refuses a request of an address that is one too many for `what` in its clock minute, over all processes. */
+/** Limits requests per client address and minute across all processes. */
 export async function limitAddress(sql: Sql, { what, address, quota }: AddressLimit) {
   const count = await countSubject(sql, `${what}:${address}`);
   if (count.used > quota) {

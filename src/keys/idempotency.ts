@@ -11,17 +11,17 @@ import { readBody } from '../lib/http/body.ts';
 import type { Log } from '../lib/log/log.ts';
 import type { ApiEnv } from './authenticate.ts';
 
-const readAtOnce = 100;
+const batchSize = 100;
 
 export type AnswerName = { key_id: string; name: string };
 
-/** Stored answers are sealed: each must be opened to be looked at. */
+/** Finds stored responses that match. They are encrypted, so each one is opened. */
 export async function findAnswers(
   { db, secrets }: { db: Sql; secrets: Secrets },
   orgId: string,
   matches: (text: string) => boolean | Promise<boolean>,
 ): Promise<AnswerName[]> {
-  const found: AnswerName[] = [];
+  const names: AnswerName[] = [];
   for (let after: AnswerName | null = null; ; ) {
     const answers: StoredAnswer[] = await db<StoredAnswer[]>`
       select i.key_id, i.name, i.answer
@@ -30,12 +30,12 @@ export async function findAnswers(
       where k.org_id = ${orgId} and i.answer is not null
         ${after ? db`and (i.key_id, i.name) > (${after.key_id}::uuid, ${after.name})` : db``}
       order by i.key_id, i.name
-      limit ${readAtOnce}`;
+      limit ${batchSize}`;
     for (const { key_id, name, answer } of answers) {
       const store = answerStore(secrets, { owner: orgId, id: `${key_id} ${name}` });
-      if (await matches(await store.unpack(answer))) found.push({ key_id, name });
+      if (await matches(await store.unpack(answer))) names.push({ key_id, name });
     }
-    if (answers.length < readAtOnce) return found;
+    if (answers.length < batchSize) return names;
     after = answers.at(-1)!;
   }
 }
@@ -56,7 +56,7 @@ export async function deleteAnswers(
   return count;
 }
 
-/** A request that takes longer than the longest one may, by this much, has died without an answer. */
+/** A request that exceeds the longest deadline by this much has died without a response. */
 const marginSeconds = 30;
 
 type IdempotencyTools = {
@@ -66,13 +66,12 @@ type IdempotencyTools = {
   settings: { sendDeadlineSeconds: number };
 };
 
-/** Compressed. More than a send to the largest list is answered with. */
+/** Compressed size. The response to a send of the largest list fits. */
 const maxStoredAnswer = 1024 * 1024;
 
 /**
- * A POST with an Idempotency-Key runs once in 24 hours: a repeat gets the stored answer, which is sealed
- * because it may show what is shown once. A fault (5xx) is not stored, so that a repeat can do better, and
- * neither is the answer of a dry run, which changes nothing and can run again.
+ * Runs a POST with an Idempotency-Key once in 24 hours and replays the stored response, which is encrypted because it
+ * may contain a secret that is shown once. 5xx responses and dry runs are not stored, so that they can run again.
  */
 export const answerOnce = ({ db, log, secrets, settings }: IdempotencyTools) =>
   createMiddleware<ApiEnv>(async (c, next) => {
@@ -84,19 +83,19 @@ export const answerOnce = ({ db, log, secrets, settings }: IdempotencyTools) =>
       });
     }
     const request = { keyId: c.var.key.id, name, requestHash: await hashRequest(c) };
-    const found = await claimName(db, request, settings.sendDeadlineSeconds + marginSeconds);
+    const claimed = await claimName(db, request, settings.sendDeadlineSeconds + marginSeconds);
     const store = answerStore(secrets, { owner: c.var.key.org_id, id: `${request.keyId} ${name}` });
-    if (found.claimed_at === null) {
-      refuseWithoutAnswer(found);
+    if (claimed.claimed_at === null) {
+      refuseWithoutAnswer(claimed);
       c.header('Idempotent-Replayed', 'true');
       c.header('Content-Type', 'application/json');
-      return c.body(await store.unpack(found.answer!), found.status as ContentfulStatusCode);
+      return c.body(await store.unpack(claimed.answer!), claimed.status as ContentfulStatusCode);
     }
 
     await next();
-    const claim = { ...request, claimedAt: found.claimed_at };
+    const claim = { ...request, claimedAt: claimed.claimed_at };
     const isStored = c.res.status < 500 && c.req.query('dry_run') !== 'true';
-    // The work is done: its answer goes out even when it cannot be stored.
+    // The request has run, so its response must go out even if storing it fails.
     try {
       if (!isStored) return await releaseName(db, claim);
       await saveAnswer(db, claim, c.res.status, await store.pack(await c.res.clone().text()));
@@ -126,7 +125,7 @@ function refuseWithoutAnswer({ same_request, status, answer }: NameClaim) {
   );
 }
 
-/** Compressed before it is sealed: afterwards nothing compresses. */
+/** Compresses before encrypting, because ciphertext does not compress. */
 export const answerStore = (secrets: Secrets, owner: SealedFor) => ({
   async pack(body: string): Promise<Buffer | null> {
     const compressed = await compress(body);
@@ -138,7 +137,7 @@ export const answerStore = (secrets: Secrets, owner: SealedFor) => ({
 
 const [compress, decompress] = [promisify(zstdCompress), promisify(zstdDecompress)];
 
-/** The same name on another path, or with another body, is a mistake. */
+/** Covers path, query and body: the same name for another request is a mistake. */
 async function hashRequest(c: Context<ApiEnv>): Promise<Buffer> {
   const { pathname, search } = new URL(c.req.url);
   const body = await readBody(c);
@@ -148,7 +147,7 @@ async function hashRequest(c: Context<ApiEnv>): Promise<Buffer> {
 type NamedRequest = { keyId: string; name: string; requestHash: Buffer };
 
 type NameClaim = {
-  /** Set when this request has the name now. It distinguishes this claim from one that takes the name over later. */
+  /** Set if this request has claimed the name. Distinguishes the claim from a later one of the same name. */
   claimed_at: string | null;
   same_request: boolean | null;
   status: number | null;
@@ -157,8 +156,8 @@ type NameClaim = {
 };
 
 /**
- * Takes a name for this request, unless another has it: one that was answered less than a day ago, or
- * one that is running. What is still running after `runningSeconds` has died, and its name is free again.
+ * Claims the name unless a request with it is running or was answered within 24 hours. A request that is unanswered
+ * after `runningSeconds` has died, and its name is free again.
  */
 async function claimName(
   sql: Sql,
@@ -194,7 +193,7 @@ async function claimName(
 
 type ClaimedName = NamedRequest & { claimedAt: string };
 
-/** Larger answers of a key share `storedBytesPerKey`. The number of the others is bounded by its rate limit. */
+/** Larger responses of a key share `storedBytesPerKey`. The rate limit bounds the number of small ones. */
 const smallAnswer = 1024;
 const storedBytesPerKey = 64 * 1024 * 1024;
 

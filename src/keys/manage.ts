@@ -3,7 +3,7 @@ import { recordAct, type Writer } from '../audit/acts.ts';
 import { notFound } from '../errors.ts';
 import { type Db, deleteInBatches, inTransaction, type Sql, violates } from '../lib/db/db.ts';
 import { findKey, insertKey, type ListedKey, type Permission, revokeLiveKey } from './queries.ts';
-import { spellKey } from './rules.ts';
+import { formatKey } from './rules.ts';
 
 export async function createKey(db: Db, writer: Writer, options: KeyOptions) {
   return await inTransaction(db, async (tx) => {
@@ -23,7 +23,7 @@ function refuseUnknownOrganization(error: unknown): never {
   throw violates(error, 'api_keys_belong_to_organization') ? notFound('organization') : error;
 }
 
-/** Makes a key stop working. One that is revoked already keeps the time at which it was. */
+/** Revokes a key. Revoking it again keeps the first time. */
 export async function revokeKey(db: Db, writer: Writer, id: string): Promise<ListedKey> {
   return await inTransaction(db, async (tx) => {
     const revoked = await revokeLiveKey(tx, writer.orgId, id);
@@ -43,13 +43,13 @@ export async function getKey(sql: Sql, orgId: string, id: string): Promise<Liste
 type KeyOptions = { name: string; permission?: Permission; expires_at?: Date | null };
 
 export async function issueKey(sql: Sql, orgId: string, options: KeyOptions) {
-  const { key, publicId, secretHash } = spellKey(randomBytes(8), randomBytes(32));
+  const { key, publicId, secretHash } = formatKey(randomBytes(8), randomBytes(32));
   const { name, permission = 'read', expires_at = null } = options;
   const row = await insertKey(sql, orgId, { publicId, secretHash, name, permission, expires_at });
   return { ...row, key };
 }
 
-/** Deletes stored answers and rate windows that no request can ask for any more, with room for clocks that differ. */
+/** Deletes expired responses and rate windows, with room for clocks that differ. */
 export async function cleanUpKeys({ db }: { db: Db }) {
   await deleteInBatches(db, 'idempotency_keys', db`created_at < now() - interval '24 hours'`);
   await deleteInBatches(db, 'rate_windows', db`minute < now() - interval '5 minutes'`);

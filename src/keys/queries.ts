@@ -3,16 +3,15 @@ import type { KeyParts } from './rules.ts';
 
 export type Permission = 'read' | 'write';
 
-/** The key, if there is a live one, and the count of the key or else of the address. */
+/** The live key, if any, and the count for the key or else for the client address. */
 export type CountedRequest = RateCount &
   ({ id: string; org_id: string; name: string; permission: Permission } | { id: null });
 
 type Credentials = { key: KeyParts | undefined; address: string };
 
 /**
- * Finds a live key and counts the request against its minute; without a live key, against the address
- * that it came from. One statement: no request can slip between the check and the count. A request that a full disk
- * cannot count passes uncounted.
+ * Finds the live key and counts the request for it, or else for the client address. A single statement leaves no gap
+ * between the check and the count. If the disk is full, the request passes uncounted.
  */
 export async function countRequest(sql: Sql, { key, address }: Credentials) {
   const find = async (counted: Part) =>
@@ -34,7 +33,7 @@ export async function countRequest(sql: Sql, { key, address }: Credentials) {
     insert into rate_windows as w (subject, minute, count)
     values (coalesce((select 'key:' || id from live), 'unknown:' || ${address}),
             date_trunc('minute', now()), 1)
-    ${countOneMore(sql)}
+    ${incrementWindow(sql)}
   `).catch(whenFull(() => find(sql`select 0 as used, 60 as resets_in_seconds`)));
 }
 
@@ -68,7 +67,7 @@ export type ListedKey = KeyRow & { public_id: string; last_used_at: Date | null 
 const fields = (sql: Sql) => sql`
   id, org_id, name, permission, expires_at, revoked_at, created_at, public_id, last_used_at`;
 
-/** Also those that are revoked or expired: the list says which. */
+/** Includes revoked and expired keys. */
 export async function listKeys(sql: Sql, orgId: string): Promise<ListedKey[]> {
   return await sql<ListedKey[]>`
     select ${fields(sql)}
@@ -102,7 +101,7 @@ export async function findKey(sql: Sql, orgId: string, id: string): Promise<List
   return row;
 }
 
-/** Nothing comes back when there is no such key, or it is revoked already. */
+/** Returns undefined if the key is unknown or already revoked. */
 export async function revokeLiveKey(sql: Sql, orgId: string, id: string) {
   const [row] = await sql<ListedKey[]>`
     update api_keys
@@ -112,32 +111,29 @@ export async function revokeLiveKey(sql: Sql, orgId: string, id: string) {
   return row;
 }
 
-export async function touchKey(sql: Sql, { id, org_id }: { id: string; org_id: string }) {
+export async function recordKeyUse(sql: Sql, { id, org_id }: { id: string; org_id: string }) {
   await sql`update api_keys set last_used_at = now() where org_id = ${org_id} and id = ${id}`;
 }
 
 export type RateCount = {
-  /** Requests of this subject in the current clock minute, this one included. */
+  /** Requests in the current clock minute, including this one. */
   used: number;
-  /** Until the next clock minute, by the database's clock. */
+  /** Seconds until the next minute by the database's clock. */
   resets_in_seconds: number;
 };
 
-/** Counts a request of anything that has a limit a minute, by a name of its own. */
+/** Counts a request in the current minute of any named subject. */
 export async function countSubject(sql: Sql, subject: string): Promise<RateCount> {
   return one(
     await sql<RateCount[]>`
       insert into rate_windows as w (subject, minute, count)
       values (${subject}, date_trunc('minute', now()), 1)
-      ${countOneMore(sql)}`,
+      ${incrementWindow(sql)}`,
   );
 }
 
-/**
- * A statement that waited for the row since the last minute finds a newer window in it, and counts there:
- * a window never goes back.
- */
-const countOneMore = (sql: Sql) => sql`
+/** A statement that waited for the row lock may find a newer window, and counts there: windows never go back. */
+const incrementWindow = (sql: Sql) => sql`
   on conflict (subject) do update
     set count = case when w.minute >= excluded.minute then w.count + 1 else 1 end,
         minute = greatest(w.minute, excluded.minute)

@@ -7,16 +7,19 @@ const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 export type KeyParts = { publicId: string; secretHash: Buffer };
 
-/** Spells a key out of random bytes: an id to find it by, a secret, and a checksum against typing errors. */
-export function spellKey(idBytes: Uint8Array, secretBytes: Uint8Array): { key: string } & KeyParts {
+/** Formats random bytes as a key: a public id, a secret, and a checksum against typing errors. */
+export function formatKey(
+  idBytes: Uint8Array,
+  secretBytes: Uint8Array,
+): { key: string } & KeyParts {
   const publicId = [...idBytes].map((byte) => digits[byte % digits.length]).join('');
   const secret = Buffer.from(secretBytes).toString('base64url');
   const body = `${prefix}${publicId}_${secret}`;
   return { key: body + checksum(body), publicId, secretHash: hash(secret) };
 }
 
-/** The parts of a key that is well formed: what cannot be a key never reaches the database. */
-export function readKey(key: string): KeyParts | undefined {
+/** Returns the parts of a well-formed key. Anything else never reaches the database. */
+export function parseKey(key: string): KeyParts | undefined {
   const [, publicId, secret, sum] = form.exec(key) ?? [];
   if (!publicId || !secret || sum !== checksum(key.slice(0, -6))) return undefined;
   return { publicId, secretHash: hash(secret) };
@@ -26,24 +29,24 @@ const hash = (secret: string): Buffer => hashOf('sha256', secret, 'buffer');
 
 function checksum(text: string): string {
   let rest = crc32(text);
-  let spelled = '';
-  for (let place = 0; place < 6; place++) {
-    spelled = digits[rest % digits.length] + spelled;
+  let sum = '';
+  for (let digit = 0; digit < 6; digit++) {
+    sum = digits[rest % digits.length] + sum;
     rest = Math.floor(rest / digits.length);
   }
-  return spelled;
+  return sum;
 }
 
-/** Requests without a working key, a minute and address. */
+/** Requests without a working key, per client address and minute. */
 export const unknownKeyLimit = 60;
 
 type Counted = { rateLimit: number; used: number; resets_in_seconds: number };
 
-/** Headers for the minute of the key, or of the address for all that carry no working key. */
-export function rateHeaders(known: boolean, { rateLimit, used, resets_in_seconds }: Counted) {
+/** Rate-limit headers for the key, or for the client address if the key is unknown. */
+export function rateHeaders(isKnown: boolean, { rateLimit, used, resets_in_seconds }: Counted) {
   const ofKey = `"default";q=${rateLimit};w=60`;
   const left = (quota: number) => `r=${Math.max(0, quota - used)};t=${resets_in_seconds}`;
-  if (known) return { 'RateLimit-Policy': ofKey, RateLimit: `"default";${left(rateLimit)}` };
+  if (isKnown) return { 'RateLimit-Policy': ofKey, RateLimit: `"default";${left(rateLimit)}` };
   return {
     'RateLimit-Policy': `${ofKey}, "address";q=${unknownKeyLimit};w=60`,
     RateLimit: `"address";${left(unknownKeyLimit)}`,

@@ -34,7 +34,7 @@ const NewKeyForm = v.object({
   expires: v.optional(OneOf(expiryChoices), 'never'),
 });
 
-/** The key that was made just now: the only time that its text is known. */
+/** The key that was just created. Its text is never known again. */
 const MadeKey = v.object({ id: v.string(), name: v.string(), key: v.string() });
 type MadeKey = v.InferOutput<typeof MadeKey>;
 
@@ -66,9 +66,9 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
       const owner = requireProvedOwner(c);
       const form = await readForm(c, NewKeyForm);
       if (form.errors) return showForm(c, form);
-      const { expires, ...given } = form.values;
+      const { expires, ...options } = form.values;
       const expires_at = expiryOf(expires, new Date());
-      const { id, name, key } = await createKey(db, owner, { ...given, expires_at });
+      const { id, name, key } = await createKey(db, owner, { ...options, expires_at });
       setOneTimeSecret(c, secrets, owner, { id, name, key });
       return c.redirect(settingPath(c.var.organization, 'api-keys'), 303);
     })

@@ -5,8 +5,8 @@ import type { Sql } from '../lib/db/db.ts';
 
 type AccountAct = Pick<AuditedAct, 'actor' | 'act' | 'details'> & { memberId: string };
 
-/** Changes of what signs in, in the words of the mail that tells the member of each. */
-export const changesOfProofs: Partial<Record<Act, string>> = {
+/** Changes of credentials, as the subject of the mail that notifies the member. */
+export const noticeSubjects: Partial<Record<Act, string>> = {
   'member.password_changed': 'Your password was changed',
   'member.passkey_added': 'A passkey was added to your account',
   'member.passkey_removed': 'A passkey was removed from your account',
@@ -18,8 +18,8 @@ export const changesOfProofs: Partial<Record<Act, string>> = {
 };
 
 /**
- * Records what happens to an account where its owners look for it: in each organization of the member. A change of what
- * signs in is mailed to the member, so that nobody adds a way in unseen.
+ * Records an act on an account in each organization of the member. A change of credentials is also mailed to the
+ * member, so that nobody can add a way in unnoticed.
  */
 export async function recordAccountAct(tx: Sql, { memberId, ...act }: AccountAct) {
   const organizations = await tx<{ id: string }[]>`
@@ -29,7 +29,7 @@ export async function recordAccountAct(tx: Sql, { memberId, ...act }: AccountAct
   for (const { id: orgId } of organizations.length > 0 ? organizations : [{ id: null }]) {
     await recordAct(tx, { ...act, orgId, target });
   }
-  if (changesOfProofs[act.act]) {
+  if (noticeSubjects[act.act]) {
     const at = new Date().toISOString();
     const payload = { id: randomUUID(), member_id: memberId, act: act.act, at };
     await enqueue(tx, [{ task: 'members.mail_notice', payload }]);

@@ -25,12 +25,12 @@ export async function changeName(db: Db, { memberId, actor }: OwnAccount, name: 
 type PasswordChange = {
   member: SignedInMember;
   own: OwnAccount;
-  /** Undefined for an account without a password, whose member has just given another proof. */
+  /** Undefined for an account without a password, whose member has given another recent proof. */
   current: string | undefined;
   password: string;
 };
 
-/** Sets a new password and ends all other sessions. Returns false when the current password is wrong. */
+/** Sets a new password and ends all other sessions. Returns false if the current password is wrong. */
 export async function changePassword(
   db: Db,
   c: Context,
@@ -65,7 +65,7 @@ export async function endOtherSessions(db: Db, { memberId, actor }: OwnAccount, 
   });
 }
 
-/** Ends the link with the account at the OpenID provider. The next sign-in there makes a new one. */
+/** Unlinks the account at the OpenID provider. The next sign-in there links it again. */
 export async function unlinkSso(db: Db, { memberId, actor }: OwnAccount) {
   await inTransaction(db, async (tx) => {
     const { count } = await tx`

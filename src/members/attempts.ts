@@ -3,23 +3,23 @@ import { Refusal } from '../errors.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
 import { rateLimited } from '../signals.ts';
 
-/** Wrong proofs: a day over all addresses, and in any 15 minutes for an account from one address and for an address. */
+/** Limits of failed attempts: per account and day, and within 15 minutes per account and client address, and per address. */
 const maxPerAccountAndDay = 100;
 const maxPerAccountAndAddress = 10;
 const maxPerAddress = 60;
 const window = '15 minutes';
 
 type ProofOf = {
-  /** An email address, with or without an account, or a member's id; null where the proof names no account. */
+  /** An email address (with or without an account) or a member's id; null if the proof names no account. */
   account: string | null;
   address: string;
-  /** False for a proof that cannot be guessed, such as a passkey: it does not count for the day of the account. */
+  /** False for a proof that cannot be guessed, such as a recovery code, which has no daily limit. */
   isGuessable?: boolean;
 };
 
 /**
- * Counts an attempt before it is checked, so that any number of attempts at once, in any process, stay below the limit.
- * Returns how to give it back when the proof was right.
+ * Counts an attempt before it is checked, so that concurrent attempts in all processes stay within the limit. The
+ * returned function uncounts the attempt if the proof was right.
  */
 export async function countProof(db: Db, proof: ProofOf): Promise<() => Promise<void>> {
   const limits = limitsOf(proof);
@@ -42,7 +42,7 @@ export async function countProof(db: Db, proof: ProofOf): Promise<() => Promise<
       set tried_at = tried_at || clock_timestamp()
       where subject = any(${subjects})`;
   });
-  // Removes the newest attempt, so that the others count no shorter.
+  // Remove the newest attempt, so that the others expire no sooner.
   return async () => {
     await db`
       update proof_attempts p
@@ -60,7 +60,7 @@ export async function countProof(db: Db, proof: ProofOf): Promise<() => Promise<
 
 type Limit = { subject: string; perDay: boolean; max: number };
 
-/** The limits in the order in which all callers lock them. */
+/** All callers lock the limits in this order, which avoids deadlocks. */
 function limitsOf({ account, address, isGuessable = true }: ProofOf): Limit[] {
   const ofAddress = { subject: hashed('address', address), perDay: false, max: maxPerAddress };
   if (account === null) return [ofAddress];
@@ -74,13 +74,13 @@ function limitsOf({ account, address, isGuessable = true }: ProofOf): Limit[] {
   return isGuessable ? limits : limits.slice(1);
 }
 
-/** A table of wrong guesses must not become a list of addresses. */
+/** Hashed, so that the table does not become a list of addresses. */
 const hashed = (...parts: string[]) =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 
 /**
- * Locks the attempts of a subject until the transaction ends, and drops those that count no more. The clock decides,
- * and not the start of the transaction, which may have waited for the lock. A day is one of UTC.
+ * Locks the attempts of a subject until the transaction ends, and drops expired ones. Uses clock_timestamp(), because
+ * the transaction may have waited for the lock. Days are in UTC.
  */
 async function lockAttempts(tx: Sql, { subject, perDay }: Limit) {
   const since = perDay

@@ -23,10 +23,10 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { publicUrlOf } from '../open-database.ts';
 import { type Config, configuredSecrets } from '../settings.ts';
 import { unlinkSso } from './account.ts';
-import { switchCodesOff } from './codes.ts';
+import { turnOffCodes } from './codes.ts';
 import { type InviteTools, inviteMember, inviteOperator } from './invite.ts';
 import { findCredentials, findMemberRoleByEmail, listAllMembers, listMembers } from './queries.ts';
-import { makeResetLink } from './reset.ts';
+import { createResetLink } from './reset.ts';
 import { changeRole, removeMember } from './roles.ts';
 
 const roles = ['owner', 'editor', 'viewer'] as const;
@@ -51,13 +51,16 @@ const invite: Command<CommandTools> = command({
     return inDatabase(tools, async (db, config) => {
       const orgId = org === undefined ? undefined : await findOrgId(db, org, invite.usage);
       const inviting = await inviteTools(db, config);
-      const invitation = role && { email, role, isOperator: operator };
-      const made =
-        orgId && invitation
-          ? await inviteMember(inviting, commandWriter(orgId), invitation)
+      const invitation =
+        orgId && role
+          ? await inviteMember(inviting, commandWriter(orgId), {
+              email,
+              role,
+              isOperator: operator,
+            })
           : await inviteOperator(inviting, commandActor(), email);
-      const text = `${made.url}\n\nThe link works once, within 7 days.`;
-      return { data: made, text };
+      const text = `${invitation.url}\n\nThe link works once, within 7 days.`;
+      return { data: invitation, text };
     });
   },
 });
@@ -116,13 +119,13 @@ const reset = databaseCommand({
   },
   async run(db, { email, codes, sso }, { config }) {
     const publicUrl = await getPublicUrl(db, config);
-    const made = await makeResetLink({ db, publicUrl }, commandActor(), email);
+    const link = await createResetLink({ db, publicUrl }, commandActor(), email);
     const member = await findCredentials(db, email);
     if (!member) throw notFound('member');
     const own = { memberId: member.id, actor: commandActor() };
-    if (codes) await switchCodesOff(db, own);
+    if (codes) await turnOffCodes(db, own);
     if (sso) await unlinkSso(db, own);
-    return { data: made, text: `${made.url}\n\nThe link works once, within an hour.` };
+    return { data: link, text: `${link.url}\n\nThe link works once, within an hour.` };
   },
 });
 

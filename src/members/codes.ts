@@ -7,15 +7,15 @@ import { recordAccountAct } from './account-acts.ts';
 
 type CodeTools = { db: Db; secrets: Secrets };
 
-/** A member who changes an account, which is their own. */
+/** A member who changes their own account. */
 export type OwnAccount = { memberId: string; actor: Actor };
 
-/** As long as the hash it keys: what RFC 4226 recommends. */
+/** 160 bits, as RFC 4226 recommends. */
 const secretBytes = 20;
 
-/** Makes the secret of an authenticator app. It counts for nothing until `switchCodesOn`. */
-export async function beginCodes({ db, secrets }: CodeTools, memberId: string) {
-  const sealed = secrets.seal(totpOwner(memberId), randomBytes(secretBytes));
+/** Creates the secret for an authenticator app. Sign-in ignores the secret until `turnOnCodes`. */
+export async function createTotpSecret({ db, secrets }: CodeTools, memberId: string) {
+  const sealed = secrets.seal(sealContext(memberId), randomBytes(secretBytes));
   const { count } = await db`
     update members
     set totp_secret = ${sealed}, totp_step = null
@@ -23,24 +23,24 @@ export async function beginCodes({ db, secrets }: CodeTools, memberId: string) {
   if (count === 0) throw alreadyOn();
 }
 
-/** The secret that waits for its first code, to be shown to the member; undefined when none does. */
+/** Returns the secret that waits for its first code, to show it to the member. */
 export async function pendingSecret({ db, secrets }: CodeTools, memberId: string) {
   const { totp_secret: sealed, totp_since } = (await findCodes(db, memberId)) ?? {};
-  return sealed && !totp_since ? secrets.openBytes(totpOwner(memberId), sealed) : undefined;
+  return sealed && !totp_since ? secrets.openBytes(sealContext(memberId), sealed) : undefined;
 }
 
 /**
- * Lets one-time codes count, once a first code proves that the app has the secret. Returns the recovery codes, which
- * are never shown again; undefined when the code is wrong.
+ * Turns two-step verification on once a first code proves that the app has the secret. Returns the recovery codes,
+ * which are never shown again, or undefined if the code is wrong.
  */
-export async function switchCodesOn(
+export async function turnOnCodes(
   { db, secrets }: CodeTools,
   { memberId, actor }: OwnAccount,
   code: string,
 ): Promise<string[] | undefined> {
   const { totp_secret: sealed, totp_since } = (await findCodes(db, memberId)) ?? {};
   if (!sealed || totp_since) throw alreadyOn();
-  const secret = secrets.openBytes(totpOwner(memberId), sealed);
+  const secret = secrets.openBytes(sealContext(memberId), sealed);
   const step = totpStep({ secret, code, at: new Date(), lastStep: null });
   if (step === null) return undefined;
   return await inTransaction(db, async (tx) => {
@@ -54,7 +54,7 @@ export async function switchCodesOn(
   });
 }
 
-/** New recovery codes; those until now no longer work. */
+/** Replaces the recovery codes. */
 export async function renewRecoveryCodes(db: Db, { memberId, actor }: OwnAccount) {
   const codes = await findCodes(db, memberId);
   if (!codes?.totp_since) {
@@ -66,7 +66,7 @@ export async function renewRecoveryCodes(db: Db, { memberId, actor }: OwnAccount
   });
 }
 
-export async function switchCodesOff(db: Db, { memberId, actor }: OwnAccount) {
+export async function turnOffCodes(db: Db, { memberId, actor }: OwnAccount) {
   await inTransaction(db, async (tx) => {
     await tx`delete from recovery_codes where member_id = ${memberId}`;
     const { count } = await tx`
@@ -77,7 +77,7 @@ export async function switchCodesOff(db: Db, { memberId, actor }: OwnAccount) {
   });
 }
 
-/** Returns true for the member's second step: a code of the app, or a recovery code. Either works once. */
+/** Accepts a code from the app or a recovery code. Each works once. */
 export async function checkSecondStep(
   { db, secrets }: CodeTools,
   memberId: string,
@@ -95,9 +95,9 @@ export async function checkSecondStep(
   if (!codes?.totp_secret || !codes.totp_since) return false;
   let secret: Buffer;
   try {
-    secret = secrets.openBytes(totpOwner(memberId), codes.totp_secret);
+    secret = secrets.openBytes(sealContext(memberId), codes.totp_secret);
   } catch {
-    // After a change of the key that left the old one out, recovery codes still work.
+    // Recovery codes are hashed, so they survive a change of the key.
     throw new Refusal(
       'unavailable',
       'Codes of your app cannot be checked, because the key of this server was changed. Use a recovery code.',
@@ -113,8 +113,8 @@ export async function checkSecondStep(
   return count > 0;
 }
 
-/** Sealed for one member, a secret opens for no other. */
-const totpOwner = (memberId: string) => ({ owner: 'member', id: memberId });
+/** Binds a sealed secret to its member. */
+const sealContext = (memberId: string) => ({ owner: 'member', id: memberId });
 
 const alreadyOn = () =>
   new Refusal('conflict', 'One-time codes are on already, or were begun in another window.', {
@@ -122,7 +122,7 @@ const alreadyOn = () =>
   });
 
 type MemberCodes = {
-  /** Sealed; without `totp_since` it waits for its first code. */
+  /** Sealed. Waits for its first code while `totp_since` is null. */
   totp_secret: Buffer | null;
   totp_since: Date | null;
   totp_step: number | null;
@@ -137,7 +137,7 @@ async function findCodes(sql: Sql, memberId: string) {
 }
 
 const recoveryCodeCount = 10;
-/** 80 bits: a plain hash of one cannot be searched for. */
+/** 80 bits are too many to search, so a plain hash is safe. */
 export const recoveryCodeBytes = 10;
 
 async function replaceRecoveryCodes(tx: Sql, memberId: string) {
@@ -151,36 +151,36 @@ async function replaceRecoveryCodes(tx: Sql, memberId: string) {
   return codes;
 }
 
-/** Four groups of four letters and digits, without those that are mistaken for each other. */
+/** Four groups of four letters and digits. Base32 leaves out characters that look alike. */
 export const recoveryCode = (random: Uint8Array): string =>
   inFours(base32(random).toLowerCase(), '-');
 
-/** Spaces, hyphens and capitals make no difference when a code is typed. */
+/** Ignores spaces, hyphens and case in what was typed. */
 export function recoveryCodeHash(memberId: string, typed: string): Buffer {
   const code = typed.toLowerCase().replace(/[^a-z2-7]/g, '');
   return createHash('sha256').update(`${memberId} ${code}`).digest();
 }
 
-/** Returns true for text that looks like a recovery code; otherwise it is judged as a code of the app. */
+/** Tells recovery codes from codes of the app by their length. */
 export const isRecoveryCode = (typed: string): boolean =>
   typed.replace(/[\s-]/g, '').length === Math.ceil((recoveryCodeBytes * 8) / 5);
 
-// One-time codes as every authenticator app makes them: RFC 6238 with SHA-1, six digits, 30 seconds.
+// TOTP as authenticator apps expect it: RFC 6238 with SHA-1, six digits, 30 seconds.
 
 const stepMs = 30_000;
 const digits = 6;
-/** A clock may be this many steps off, in either direction. */
+/** Steps that a phone's clock may be off, in either direction. */
 const drift = 1;
 
 type TotpProof = {
   secret: Uint8Array;
   code: string;
   at: Date;
-  /** The last step whose code was taken: no code of it or before it is taken again. */
+  /** The last step whose code was accepted. Codes of this and earlier steps are rejected as replays. */
   lastStep: number | null;
 };
 
-/** The step of the code, which has not been used yet; null if the code is wrong or used. */
+/** Returns the step of an unused code, or null if the code is wrong or used. */
 export function totpStep({ secret, code, at, lastStep }: TotpProof): number | null {
   const typed = code.replace(/\s/g, '');
   const now = Math.floor(at.getTime() / stepMs);
@@ -190,7 +190,7 @@ export function totpStep({ secret, code, at, lastStep }: TotpProof): number | nu
   return null;
 }
 
-/** The code of one step: a hash of its number, cut to six digits (RFC 4226, 5.3). */
+/** The code of one step (RFC 4226, 5.3). */
 export function totpCode(secret: Uint8Array, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -203,19 +203,19 @@ export function totpCode(secret: Uint8Array, step: number): string {
 /** The content of the QR code for an authenticator app. */
 export function totpUrl(secret: Uint8Array, email: string, issuer: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
-  // Some apps show a plus sign as such: URLSearchParams writes spaces as plus signs.
+  // URLSearchParams would write spaces as plus signs, which some apps show as such.
   const query = `secret=${base32(secret)}&issuer=${encodeURIComponent(issuer)}`;
   return `otpauth://totp/${label}?${query}&algorithm=SHA1&digits=${digits}&period=${stepMs / 1000}`;
 }
 
-/** The secret for typing it where no camera is. */
-export const typedSecret = (secret: Uint8Array): string => inFours(base32(secret), ' ');
+/** The secret in groups of four, for typing by hand. */
+export const formatSecret = (secret: Uint8Array): string => inFours(base32(secret), ' ');
 
 const inFours = (text: string, between: string) => text.replace(/.{4}(?=.)/g, `$&${between}`);
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** RFC 4648 without padding, which authenticator apps do not expect. */
+/** RFC 4648 without padding, as authenticator apps expect it. */
 export function base32(bytes: Uint8Array): string {
   const bits = Array.from(bytes, (byte) => byte.toString(2).padStart(8, '0')).join('');
   const groups = bits.match(/.{1,5}/g) ?? [];

@@ -13,6 +13,7 @@ import { hashToken, memberActor, newToken, type Role } from '../sessions/session
 import { tryAgain } from '../web/app/error-screens.tsx';
 import { hashPassword } from './password.ts';
 import {
+  consumeLink,
   countInvitations,
   countOwners,
   findMemberRole,
@@ -22,17 +23,16 @@ import {
   type LiveLink,
   lockRoles,
   type MemberName,
-  noteEmailProved,
+  markEmailProved,
   ranks,
   saveRole,
   setOperator,
-  takeLink,
 } from './queries.ts';
-import { beginMemberSession, type SignInTools } from './sign-in.ts';
+import { type SignInTools, startMemberSession } from './sign-in.ts';
 
 /**
- * Makes the account of an address that was invited, and signs it in. Returns nothing when the link does not work any
- * more; refused when the address got an account in the meantime.
+ * Creates the account of an invited address and signs it in. Returns undefined if the link no longer works, and
+ * refuses an address that got an account in the meantime.
  */
 export async function joinAsNewMember(
   { db, publicUrl }: SignInTools,
@@ -41,7 +41,7 @@ export async function joinAsNewMember(
 ): Promise<LiveLink | undefined> {
   const passwordHash = await hashPassword(password, { address: clientAddress(c) });
   return await inTransaction(db, async (tx) => {
-    const link = await takeLink(tx, 'invitation', hashToken(token));
+    const link = await consumeLink(tx, 'invitation', hashToken(token));
     if (!link) return undefined;
     const email = link.email ?? '';
     const member = await insertMember(tx, { email, name, passwordHash, isOperator: false });
@@ -54,12 +54,12 @@ export async function joinAsNewMember(
     }
     const actor = memberActor(member, c.get('requestId'));
     await joinByInvitation(tx, { link, member, actor, timeZone });
-    await beginMemberSession(tx, c, { publicUrl, member, by: 'link' });
+    await startMemberSession(tx, c, { publicUrl, member, by: 'link' });
     return link;
   });
 }
 
-/** The time zone is that of the browser, where it has a script. */
+/** `timeZone` comes from the browser and is null without JavaScript. */
 type Joining = { token: string; timeZone: string | null };
 
 export async function joinAsMember(
@@ -67,7 +67,7 @@ export async function joinAsMember(
   { token, member, actor, timeZone }: Joining & { member: MemberName; actor: Actor },
 ): Promise<LiveLink | undefined> {
   return await inTransaction(db, async (tx) => {
-    const link = await takeLink(tx, 'invitation', hashToken(token));
+    const link = await consumeLink(tx, 'invitation', hashToken(token));
     if (link && link.email?.toLowerCase() !== member.email.toLowerCase()) {
       throw new Refusal(
         'forbidden',
@@ -87,8 +87,8 @@ type ByInvitation = {
 };
 
 /**
- * Gives a member what the invitation says. A role that it has by now is not made smaller. An organization takes the
- * time zone of its first owner, unless one was set.
+ * Gives the member the invited role, and never lowers an existing one. The first owner's time zone becomes the
+ * organization's, unless one was set.
  */
 export async function joinByInvitation(
   tx: Sql,
@@ -96,13 +96,13 @@ export async function joinByInvitation(
 ) {
   const { orgId, role, isOperator } = link;
   const target = { kind: 'member', id: member.id };
-  if (link.provesEmail) await noteEmailProved(tx, member.id);
+  if (link.provesEmail) await markEmailProved(tx, member.id);
   if (orgId && role) {
     await lockRoles(tx, orgId);
     const current = await findMemberRole(tx, orgId, member.id);
     if (!current || ranks[current.role] < ranks[role]) {
       if (role === 'owner' && timeZone !== null && (await countOwners(tx, orgId)) === 0) {
-        await takeTimeZone(tx, { orgId, actor, timeZone });
+        await adoptTimeZone(tx, { orgId, actor, timeZone });
       }
       await saveRole(tx, { orgId, memberId: member.id, role });
       const act = current ? 'member.role_changed' : 'member.joined';
@@ -116,7 +116,7 @@ export async function joinByInvitation(
 
 type TakenZone = { orgId: string; actor: Actor; timeZone: string };
 
-async function takeTimeZone(tx: Sql, { orgId, actor, timeZone }: TakenZone) {
+async function adoptTimeZone(tx: Sql, { orgId, actor, timeZone }: TakenZone) {
   const before = await lockOrganization(tx, orgId);
   const isTaken = before?.time_zone === 'UTC' && timeZone !== 'UTC';
   if (!isTaken || !(await isKnownZone(tx, timeZone))) return;
@@ -126,7 +126,7 @@ async function takeTimeZone(tx: Sql, { orgId, actor, timeZone }: TakenZone) {
   await recordAct(tx, { orgId, actor, act: 'organization.changed', target, details: { changes } });
 }
 
-/** The sentence for the field of an address that was not invited; any other error is thrown on. */
+/** Describes a refused invitation for the email field. Rethrows any other error. */
 export function invitationError(error: unknown): string {
   if (!(error instanceof Refusal)) throw error;
   const { code, retryInSeconds = 0 } = error;
@@ -137,14 +137,14 @@ export function invitationError(error: unknown): string {
   throw error;
 }
 
-/** Proof that the members of an organization may be changed: an owner's, or the command line's; no editor's. */
+/** Proof that the caller may change members: an owner or the command line, but not an editor. */
 export type OwnerWriter = Writer & { readonly role?: 'owner' };
 
 export type InviteTools = {
   db: Db;
   secrets: Pick<Secrets, 'seal'>;
   publicUrl: string;
-  /** Invitations go out by mail as well. */
+  /** Also mails the invitation. */
   mails: boolean;
 };
 
@@ -152,11 +152,11 @@ type Invitation = {
   email: string;
   role: Role;
   isOperator?: boolean;
-  /** Set when the link is shown to anybody but the reader of the mail: then using it proves no address. */
+  /** The link is shown to somebody else than the recipient, so using it doesn't prove the address. */
   isShown?: boolean;
 };
 
-/** Invites an address to an organization. The invitation before, of the same address, ends. */
+/** Invites an address and replaces its earlier invitation. */
 export const inviteMember = (
   tools: InviteTools,
   { orgId, actor }: OwnerWriter,
@@ -172,7 +172,7 @@ type AnyInvitation = Omit<Required<Invitation>, 'role'> & {
   actor: Actor;
 };
 
-/** Each goes out as a mail in the name of this server, to any address. Replaced and withdrawn ones count too. */
+/** Limits abuse: an invitation mails any address in this server's name. Replaced and withdrawn ones count too. */
 const maxInvitationsPerDay = 100;
 
 async function invite(
@@ -202,7 +202,7 @@ async function invite(
   return { id, email, url: `${publicUrl}/invitations/${token}` };
 }
 
-/** The owner of a token that is sealed until its mail is written. */
+/** Binds the sealed token to its invitation until the mail is written. */
 export const sealedFor = (linkId: string) => ({ owner: 'invitation', id: linkId });
 
 type InvitationOf = { orgId: string; email: string; actor: Actor };
@@ -215,8 +215,8 @@ async function refuseInvitation(tx: Sql, { orgId, email, actor }: InvitationOf) 
     });
   }
   if (actor.kind === 'command') return;
-  const { made, next_in_seconds } = await countInvitations(tx, orgId, maxInvitationsPerDay);
-  if (made < maxInvitationsPerDay) return;
+  const { count, next_in_seconds } = await countInvitations(tx, orgId, maxInvitationsPerDay);
+  if (count < maxInvitationsPerDay) return;
   throw new Refusal(
     'rate_limited',
     `an organization sends at most ${maxInvitationsPerDay} invitations in 24 hours`,
@@ -251,5 +251,5 @@ const passwordField = (whenEmpty: string) =>
 
 export const PasswordField = passwordField('Enter the password.');
 
-/** A password to be set; `refusePassword` judges it once it is known whose it is. */
+/** A new password. `validatePassword` checks its strength, which depends on the member. */
 export const NewPasswordField = passwordField('Choose a password.');

@@ -5,7 +5,7 @@ import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
 import { mayPass } from '../lib/smtp/connection.ts';
 import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
-import { changesOfProofs } from './account-acts.ts';
+import { noticeSubjects } from './account-acts.ts';
 import { sealedFor } from './invite.ts';
 import {
   countResetLinks,
@@ -23,10 +23,10 @@ export type MailLinkTools = {
   publicUrl: string;
 };
 
-/** A stranger can ask for links in the name of a member; more than these at a time would bury the member's mails. */
+/** Anyone can request links for a member; this limit keeps them from flooding the inbox. */
 const maxResetLinks = 5;
 
-/** Mails an invitation, unless it was withdrawn, replaced or accepted in the meantime. */
+/** Mails an invitation unless it was withdrawn, replaced or accepted in the meantime. */
 export async function mailInvitation(
   { db, appMailer, secrets, publicUrl }: MailLinkTools,
   { link_id, sealed }: JobPayloads['members.mail_invitation'],
@@ -35,7 +35,7 @@ export async function mailInvitation(
   if (!link?.email) return;
   const token = secrets.open(sealedFor(link_id), Buffer.from(sealed, 'base64'));
   const letter = invitationLetter(link, `${publicUrl}/invitations/${token}`);
-  await mailOrRepeat(appMailer, {
+  await sendOrRetry(appMailer, {
     ...writeAppLetter(letter),
     to: { name: null, address: link.email },
     id: `invitation-${link_id}`,
@@ -43,7 +43,7 @@ export async function mailInvitation(
   });
 }
 
-/** Makes a link for a new password and mails it, if the address has an account. A repeat makes another link. */
+/** Creates and mails a reset link if the address has an account. A retry creates another link. */
 export async function mailReset(
   { db, appMailer, publicUrl }: MailLinkTools,
   { email }: JobPayloads['members.mail_reset'],
@@ -53,7 +53,7 @@ export async function mailReset(
   const { token, linkId } = await inTransaction(db, (tx) =>
     insertReset(tx, member.id, { actor: visitorActor(), provesEmail: true }),
   );
-  await mailOrRepeat(appMailer, {
+  await sendOrRetry(appMailer, {
     ...writeAppLetter(resetLetter(`${publicUrl}/reset/${token}`)),
     to: { name: member.name, address: member.email },
     id: `reset-${linkId}`,
@@ -61,15 +61,15 @@ export async function mailReset(
   });
 }
 
-/** Tells a member that something that signs in was changed. */
+/** Notifies a member of a change of credentials. */
 export async function mailNotice(
   { db, appMailer, publicUrl }: Omit<MailLinkTools, 'secrets'>,
   { id, member_id, act, at }: JobPayloads['members.mail_notice'],
 ) {
   const member = await findCredentialsById(db, member_id);
-  const subject = changesOfProofs[act as Act];
+  const subject = noticeSubjects[act as Act];
   if (!member || !subject) return;
-  await mailOrRepeat(appMailer, {
+  await sendOrRetry(appMailer, {
     ...writeAppLetter(noticeLetter(subject, new Date(at), `${publicUrl}/account`)),
     to: { name: member.name, address: member.email },
     id: `notice-${id}`,
@@ -77,8 +77,8 @@ export async function mailNotice(
   });
 }
 
-/** A mail that may get through later is repeated by the queue. One that may have gone out is not. */
-async function mailOrRepeat(appMailer: AppMailer, mail: AppMail) {
+/** Throws so that the queue retries a mail that may get through later. A mail that may have gone out is not retried. */
+async function sendOrRetry(appMailer: AppMailer, mail: AppMail) {
   const outcome = await appMailer.send(mail);
   if (mayPass(outcome)) {
     throw new Error(`the mail server did not take a mail: ${outcome.kind}`);

@@ -11,26 +11,26 @@ import type { OidcGroup, OidcSettings } from '../settings.ts';
 import { recordAccountAct } from './account-acts.ts';
 import { joinByInvitation } from './invite.ts';
 import {
+  consumeInvitations,
   countOwners,
   deleteResetLinks,
   deleteRole,
   insertMember,
   lockRoles,
   type MemberName,
-  noteEmailProved,
+  markEmailProved,
   ranks,
   saveRole,
-  takeInvitationsOf,
 } from './queries.ts';
-import { beginMemberSession, type SignInTools } from './sign-in.ts';
+import { type SignInTools, startMemberSession } from './sign-in.ts';
 
 export type SsoRefusal = RefusedIdentity | 'other_account' | 'no_access';
 
 const maxName = 200;
 
 /**
- * Signs in the member that an OpenID provider vouches for. It is found by the provider's own id of it; the first time
- * by its verified address. An unknown address comes in by invitation, by its groups, or by the role of newcomers.
+ * Signs in the member whom an OpenID provider vouches for, found by the provider's subject or, the first time, by the
+ * verified address. An unknown address needs an invitation, a group with a role, or a default role.
  */
 export async function signInByIdentity(
   { db, publicUrl, rules }: SignInTools & { rules: OidcSettings },
@@ -44,7 +44,7 @@ export async function signInByIdentity(
     const existing = await findMember(tx, c, { identity, email });
     if (existing === 'other_account') return existing;
     const orgId = await findOrganizationToJoin(tx, rules.organization);
-    const invitations = await takeInvitationsOf(tx, email);
+    const invitations = await consumeInvitations(tx, email);
     const hasWayIn = invitations.length > 0 || (orgId && (groupRole ?? rules.role));
     if (!existing && !hasWayIn) return 'no_access';
     const member = existing ?? (await addMember(tx, { identity, email }));
@@ -54,14 +54,14 @@ export async function signInByIdentity(
       const isNewcomer = existing === undefined;
       await followGroups(tx, { orgId, member, actor, groupRole, isNewcomer, rules });
     }
-    await beginMemberSession(tx, c, { publicUrl, member, by: 'sso' });
+    await startMemberSession(tx, c, { publicUrl, member, by: 'sso' });
     return undefined;
   });
 }
 
 export async function proveByIdentity(db: Db, member: SignedInMember, identity: OidcIdentity) {
   const linked = await findMemberBySubject(db, identity);
-  // A provider that does not say when it asked is trusted to have done so, as the request demanded.
+  // Trust a provider that sends no auth_time: the request demanded a fresh sign-in.
   const askedAt = identity.authenticatedAt?.getTime() ?? Date.now();
   if (linked?.id !== member.id || Date.now() - askedAt >= freshMs) return false;
   await renewProof(db, member.sessionId);
@@ -72,7 +72,7 @@ const freshMs = 5 * 60 * 1000;
 
 type Vouched = { identity: OidcIdentity; email: string };
 
-/** A known address is linked once. Another person at the provider who has it later does not get the account. */
+/** Links a known address once. Another person who gets the address at the provider later does not get the account. */
 async function findMember(tx: Sql, c: Context, { identity, email }: Vouched) {
   const linked = await findMemberBySubject(tx, identity);
   if (linked) return linked;
@@ -80,9 +80,9 @@ async function findMember(tx: Sql, c: Context, { identity, email }: Vouched) {
   if (!member) return undefined;
   if (member.ssoIssuer === identity.issuer) return 'other_account' as const;
   await saveSubject(tx, member.id, identity);
-  // Another person than the one who has the address may have made the account in its name.
+  // Somebody else may have created the account with this address.
   const hadProofs = !member.isProved && (await endProofs(tx, member.id));
-  await noteEmailProved(tx, member.id);
+  await markEmailProved(tx, member.id);
   await recordAccountAct(tx, {
     memberId: member.id,
     actor: memberActor(member, c.get('requestId')),
@@ -92,7 +92,7 @@ async function findMember(tx: Sql, c: Context, { identity, email }: Vouched) {
   return member;
 }
 
-/** Ends all ways into an account whose address was never proved. Returns false when there was no proof. */
+/** Removes all credentials of an account whose address was never proved. Returns false if there were none. */
 async function endProofs(tx: Sql, memberId: string) {
   const passkeys = await tx`delete from passkeys where member_id = ${memberId}`;
   await tx`delete from recovery_codes where member_id = ${memberId}`;
@@ -109,12 +109,12 @@ async function addMember(tx: Sql, { identity, email }: Vouched): Promise<MemberN
   const name = oneLine(identity.name ?? '').slice(0, maxName) || email.split('@')[0]!;
   const member = await insertMember(tx, { email, name, passwordHash: null, isOperator: false });
   if (!member) {
-    // The same person in two windows.
+    // Two windows of the same person race.
     const text = 'This account was made in another window just now. Sign in again.';
     throw new Refusal('conflict', text, { code: 'made_at_once' });
   }
   await saveSubject(tx, member.id, identity);
-  await noteEmailProved(tx, member.id);
+  await markEmailProved(tx, member.id);
   return member;
 }
 
@@ -125,7 +125,7 @@ type FollowGroups = Omit<RoleOfGroups, 'current'> & {
   rules: IdentityRules;
 };
 
-/** Gives a member the role that the groups of the provider mean today. The last owner keeps its own. */
+/** Applies the provider's groups to the member's role, except to the last owner. */
 export async function followGroups(
   tx: Sql,
   { orgId, member, actor, rules, ...groups }: FollowGroups,
@@ -158,7 +158,6 @@ export async function followGroups(
 
 type LinkedMember = MemberName & {
   ssoIssuer: string | null;
-  /** The person has proved before that the address is theirs. */
   isProved: boolean;
 };
 
@@ -172,7 +171,7 @@ async function findMemberBySubject(sql: Sql, { issuer, subject }: OidcIdentity) 
   return row;
 }
 
-/** Locked until the transaction ends: two subjects with one address cannot both be linked to it. */
+/** Locks the row, so that two subjects with one address cannot both be linked to it. */
 async function lockMemberByEmail(sql: Sql, email: string): Promise<LinkedMember | undefined> {
   const [row] = await sql<LinkedMember[]>`
     select ${fields(sql)} from members where email_key = lower(${email}) for no key update`;
@@ -186,12 +185,12 @@ async function saveSubject(sql: Sql, memberId: string, { issuer, subject }: Oidc
     where id = ${memberId}`;
 }
 
-/** By id or slug; without either the only organization there is. */
-export async function findOrganizationToJoin(sql: Sql, wanted: string | null) {
+/** Finds the configured organization by id or slug. Without a setting, returns the only organization there is. */
+export async function findOrganizationToJoin(sql: Sql, idOrSlug: string | null) {
   const rows = await sql<{ id: string }[]>`
     select id
     from organizations
-    where ${wanted}::text is null or id::text = lower(${wanted}) or slug = lower(${wanted})
+    where ${idOrSlug}::text is null or id::text = lower(${idOrSlug}) or slug = lower(${idOrSlug})
     limit 2`;
   return rows.length === 1 ? rows[0]!.id : undefined;
 }
@@ -204,7 +203,7 @@ export type IdentityRules = {
 
 type RefusedIdentity = 'no_email' | 'unverified' | 'domain';
 
-/** The address that the provider vouches for, and the role of its groups; or why this identity may not come in. */
+/** Returns the verified address and the highest role of its groups, or why this identity may not sign in. */
 export function judgeIdentity(
   { email, isEmailVerified, groups }: Pick<OidcIdentity, 'email' | 'isEmailVerified' | 'groups'>,
   rules: IdentityRules,
@@ -228,8 +227,8 @@ type RoleOfGroups = {
 };
 
 /**
- * Judges how a sign-in changes a member's role. Groups rule over what groups gave; a role that an owner or an
- * invitation gave stays. The role of newcomers is for new accounts: a removed member does not return by it.
+ * Decides how a sign-in changes a member's role. Groups only change roles that groups gave. The default role is for
+ * new accounts only, so that a removed member does not return by it.
  */
 export function roleChange(
   { current, groupRole, isNewcomer }: RoleOfGroups,
@@ -239,8 +238,8 @@ export function roleChange(
     if (groupRole) return { role: groupRole, groupRole };
     return isNewcomer && rules.role ? { role: rules.role, groupRole: null } : undefined;
   }
-  const follows = rules.groups.length > 0 && current.groupRole === current.role;
-  if (!follows) return undefined;
+  const isManaged = rules.groups.length > 0 && current.groupRole === current.role;
+  if (!isManaged) return undefined;
   const role = groupRole ?? rules.role;
   if (!role) return 'leave';
   return role === current.role ? undefined : { role, groupRole: role };

@@ -11,7 +11,7 @@ import { findProofs } from './account.ts';
 import { recordAccountAct } from './account-acts.ts';
 import type { OwnAccount } from './codes.ts';
 import { lockMember } from './queries.ts';
-import { beginMemberSession, type SignInTools } from './sign-in.ts';
+import { type SignInTools, startMemberSession } from './sign-in.ts';
 
 export async function signInByPasskey(
   { db, publicUrl }: SignInTools,
@@ -19,14 +19,14 @@ export async function signInByPasskey(
   proved: ProvedPasskey,
 ): Promise<boolean> {
   return await inTransaction(db, async (tx) => {
-    if (!(await notePasskeyUse(tx, proved))) return false;
+    if (!(await recordPasskeyUse(tx, proved))) return false;
     const { member_id: id, member_name: name } = proved.passkey;
-    await beginMemberSession(tx, c, { publicUrl, member: { id, name }, by: 'passkey' });
+    await startMemberSession(tx, c, { publicUrl, member: { id, name }, by: 'passkey' });
     return true;
   });
 }
 
-/** Takes the passkey of a member who is signed in as a new proof. Returns false when it belongs to another member. */
+/** Renews the proof of a signed-in member. Returns false if the passkey belongs to another member. */
 export async function proveByPasskey(
   db: Db,
   member: SignedInMember,
@@ -34,33 +34,32 @@ export async function proveByPasskey(
 ): Promise<boolean> {
   if (proved.passkey.member_id !== member.id) return false;
   return await inTransaction(db, async (tx) => {
-    if (!(await notePasskeyUse(tx, proved))) return false;
+    if (!(await recordPasskeyUse(tx, proved))) return false;
     await renewProof(tx, member.sessionId);
     return true;
   });
 }
 
-/** Loaded with the first passkey: it takes as long to load as a tenth of the whole service. */
+/** Loaded on first use, because loading takes a tenth of the whole start. */
 const library = () => import('@simplewebauthn/server');
 
-/** Enough for all devices of a person; what a stolen session could add is limited too. */
+/** Enough for a person's devices, and limits what a stolen session could add. */
 const maxPasskeys = 20;
 
-/** EdDSA, ES256 and RS256: what authenticators have. Node marks newer ones as experimental. */
+/** EdDSA, ES256 and RS256. Node marks newer ones as experimental. */
 const algorithms = [-8, -7, -257];
 
-type PasskeyTools = { db: Db; place: PasskeyPlace };
+type PasskeyTools = { db: Db; relyingParty: RelyingParty };
 
-/** The options for a new passkey; the answer must be to their challenge. */
-export async function offerPasskey(
-  { db, place }: PasskeyTools,
+export async function createRegistrationOptions(
+  { db, relyingParty }: PasskeyTools,
   member: { id: string; email: string; name: string },
 ) {
   const existing = await listPasskeys(db, member.id);
   const { generateRegistrationOptions } = await library();
   return await generateRegistrationOptions({
     rpName: 'askback',
-    rpID: place.rpId,
+    rpID: relyingParty.rpId,
     userID: new Uint8Array(Buffer.from(member.id.replaceAll('-', ''), 'hex')),
     userName: member.email,
     userDisplayName: member.name,
@@ -70,9 +69,9 @@ export async function offerPasskey(
   });
 }
 
-/** Adds the passkey that the browser made. Returns false unless it is new and answers our challenge. */
+/** Returns false unless the passkey is new and answers our challenge. */
 export async function addPasskey(
-  { db, place }: PasskeyTools,
+  { db, relyingParty }: PasskeyTools,
   { memberId, actor }: OwnAccount,
   { credential, challenge, name }: { credential: string; challenge: string; name: string },
 ): Promise<boolean> {
@@ -82,8 +81,8 @@ export async function addPasskey(
   const verified = await verifyRegistrationResponse({
     response: answer,
     expectedChallenge: challenge,
-    expectedOrigin: place.origin,
-    expectedRPID: place.rpId,
+    expectedOrigin: relyingParty.origin,
+    expectedRPID: relyingParty.rpId,
     requireUserVerification: true,
     supportedAlgorithmIDs: algorithms,
   }).catch(() => undefined);
@@ -122,14 +121,14 @@ export async function changePasskeyName(
 
 type RemoveTools = { db: Db; settings: { signIn: SignInSettings } };
 
-/** Removes a passkey, unless its member could not sign in any more. */
+/** Removes a passkey unless it is the member's last way to sign in. */
 export async function removePasskey(
   { db, settings }: RemoveTools,
   { memberId, actor }: OwnAccount,
   id: string,
 ) {
   await inTransaction(db, async (tx) => {
-    await lockMember(tx, memberId); // two passkeys cannot be removed at once, each because of the other
+    await lockMember(tx, memberId); // concurrent removals must not take both of the last two
     const proofs = await findProofs(tx, memberId);
     const { byPassword, oidc } = settings.signIn;
     const hasOtherWayIn =
@@ -149,17 +148,17 @@ export async function removePasskey(
   });
 }
 
-/** The options for a proof by any passkey, also without an account's name. */
-export async function askForPasskey({ rpId }: PasskeyPlace) {
+/** Options for any passkey, so that no account name is needed. */
+export async function createAuthenticationOptions({ rpId }: RelyingParty) {
   const { generateAuthenticationOptions } = await library();
   return await generateAuthenticationOptions({ rpID: rpId, userVerification: 'required' });
 }
 
 type ProvedPasskey = { passkey: StoredPasskey; counter: number };
 
-/** The passkey that answered our challenge with its key; undefined for any other answer. */
+/** Returns the passkey that signed our challenge, or undefined. */
 export async function checkPasskey(
-  { db, place }: PasskeyTools,
+  { db, relyingParty }: PasskeyTools,
   { credential, challenge }: { credential: string; challenge: string },
 ): Promise<ProvedPasskey | undefined> {
   const answer = readCredential<AuthenticationResponseJSON>(credential);
@@ -171,8 +170,8 @@ export async function checkPasskey(
   const verified = await verifyAuthenticationResponse({
     response: answer,
     expectedChallenge: challenge,
-    expectedOrigin: place.origin,
-    expectedRPID: place.rpId,
+    expectedOrigin: relyingParty.origin,
+    expectedRPID: relyingParty.rpId,
     requireUserVerification: true,
     credential: { id, publicKey, counter, transports },
   }).catch(() => undefined);
@@ -180,11 +179,8 @@ export async function checkPasskey(
   return { passkey, counter: verified.authenticationInfo.newCounter };
 }
 
-/**
- * Notes the use in the transaction of the sign-in. Authenticators that count never show a number twice: of two copies
- * one is refused.
- */
-export async function notePasskeyUse(tx: Sql, { passkey: { id }, counter }: ProvedPasskey) {
+/** Records the use. A counter that did not increase means a cloned authenticator, which is refused. */
+export async function recordPasskeyUse(tx: Sql, { passkey: { id }, counter }: ProvedPasskey) {
   const { count } = await tx`
     update passkeys
     set counter = ${counter}, used_at = now()
@@ -192,14 +188,14 @@ export async function notePasskeyUse(tx: Sql, { passkey: { id }, counter }: Prov
   return count > 0;
 }
 
-/** The authenticator names the account that it answers for; it must be the one that we know. */
+/** The authenticator may name its account, which must be the passkey's member. */
 function isOf({ member_id }: StoredPasskey, handle: string | undefined): boolean {
   return (
     !handle || Buffer.from(handle, 'base64url').toString('hex') === member_id.replaceAll('-', '')
   );
 }
 
-/** `PublicKeyCredential.toJSON()`. Only what reaches the database is checked here; the library checks the rest. */
+/** `PublicKeyCredential.toJSON()`. Checks what reaches the database; the library checks the rest. */
 const Credential = v.pipe(
   v.string(),
   v.parseJson(),
@@ -252,11 +248,11 @@ async function findPasskey(sql: Sql, id: string): Promise<StoredPasskey | undefi
   return row;
 }
 
-/** Where passkeys belong: browsers bind each to the host, and offer it there alone. */
-type PasskeyPlace = { rpId: string; origin: string };
+/** The relying party: browsers bind each passkey to this host. */
+type RelyingParty = { rpId: string; origin: string };
 
-/** Undefined where browsers have no passkeys: at a bare network address, and without encryption elsewhere than here. */
-export function passkeyPlace(publicUrl: string): PasskeyPlace | undefined {
+/** Returns undefined where browsers offer no passkeys: at an IP address, and without https except on localhost. */
+export function findRelyingParty(publicUrl: string): RelyingParty | undefined {
   const { protocol, hostname, origin } = new URL(publicUrl);
   const isNumber = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
   const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost');

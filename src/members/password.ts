@@ -14,10 +14,7 @@ const hashForm =
 
 const derive = promisify(argon2);
 
-/**
- * Each hash keeps a processor busy for some hundredths of a second, in a thread: half of the processors at most, so
- * that requests go on. Network addresses take turns.
- */
+/** Hashing occupies at most half of the processors, so that requests still run. Client addresses take turns. */
 const slots = createSemaphore({
   slots: Math.max(1, Math.floor(availableParallelism() / 2)),
   maxWaitingPerGroup: 100,
@@ -34,13 +31,13 @@ export async function hashPassword(password: string, { address }: OnBehalfOf): P
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${text(nonce)}$${text(hash)}`;
 }
 
-/** True for the stored password. Without one it takes the same time, so that the time does not reveal accounts. */
+/** Takes the same time without a stored password, so that the time does not reveal accounts. */
 export async function checkPassword(
   stored: string | null,
   password: string,
   { address }: OnBehalfOf,
 ): Promise<boolean> {
-  const { nonce, expected, ...costs } = readHash(stored) ?? standIn;
+  const { nonce, expected, ...costs } = readHash(stored) ?? dummyHash;
   const tagLength = expected.length;
   const hash = await inTurn(address, () =>
     derive('argon2id', { ...message(password), nonce, ...costs, tagLength }),
@@ -60,8 +57,8 @@ function readHash(stored: string | null) {
   };
 }
 
-/** Compared with where there is no password. */
-const standIn = { ...cost, nonce: randomBytes(saltBytes), expected: randomBytes(hashBytes) };
+/** Compared with if there is no password. */
+const dummyHash = { ...cost, nonce: randomBytes(saltBytes), expected: randomBytes(hashBytes) };
 
 async function inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -72,26 +69,26 @@ async function inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Two spellings of the same characters are the same password, whatever keyboard they were typed on. */
+/** Normalized, because keyboards encode the same character differently. */
 const message = (password: string) => ({ message: password.normalize('NFKC') });
 
 const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
 
 export const minPassword = 12;
-/** Hashing takes longer the longer it is; nothing that a person or their program makes up is longer. */
+/** Bounds the cost of hashing. */
 const maxPassword = 500;
 
 const minDistinct = 5;
 const minCommonWord = 4;
 const maxAroundOwnWord = 6;
 
-/** Keys next to each other, forwards and backwards: what is taken from them is no secret. */
+/** Sequences of neighboring keys, which make weak passwords forwards and backwards. */
 const rows = '01234567890 abcdefghijklmnopqrstuvwxyz qwertyuiop qwertzuiop asdfghjkl zxcvbnm'.split(
   ' ',
 );
 
-/** The complaint about a new password, as a sentence; undefined for one that will do. */
-export function refusePassword(password: string, about: { email: string; name: string }) {
+/** Returns why a new password is refused, or undefined if it is strong enough. */
+export function validatePassword(password: string, about: { email: string; name: string }) {
   const length = [...password].length;
   if (length < minPassword) return `Use ${minPassword} characters or more.`;
   if (length > maxPassword) return `Use at most ${maxPassword} characters.`;
@@ -110,7 +107,7 @@ function isCommon(password: string): boolean {
   return isRepeated(word) || isRepeated(lower.replace(/[^a-z]/g, ''));
 }
 
-/** One common word, once or several times; what is around it are digits and signs. */
+/** One common word, repeated any number of times. The caller has removed digits and signs. */
 function isRepeated(letters: string): boolean {
   for (let length = minCommonWord; length <= letters.length; length++) {
     if (letters.length % length !== 0) continue;
@@ -120,7 +117,7 @@ function isRepeated(letters: string): boolean {
   return false;
 }
 
-/** Mostly neighbours: `1234567890qwe` has two jumps. */
+/** Mostly neighboring keys: `1234567890qwe` has two jumps. */
 function isRun(text: string): boolean {
   let jumps = 0;
   for (let at = 1; at < text.length; at++) {
@@ -151,10 +148,7 @@ const unleet = (text: string) =>
     .replace(/[5$]/g, 's')
     .replace(/7/g, 't');
 
-/**
- * The 20,000 most used passwords that are long enough and break no rule above, from the list that Django ships, which
- * Royce Williams made of passwords that have leaked.
- */
+/** Django's list of 20,000 leaked passwords (by Royce Williams), without those that the rules above refuse. */
 const commonPasswords: ReadonlySet<string> = wordsOf(`
   1qaz2wsx3edc sojdlg123aljg pe#5gz29ptzmse 111222tianya startfinding 123qweasdzxc n8zgt5p0shw=
   megaparol12345 telechargement yfdbufnjh10305070 qazwsxedcrfv g13916055158 justinbieber

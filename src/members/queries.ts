@@ -6,7 +6,7 @@ export type MemberName = { id: string; name: string; email: string };
 
 export type MemberCredentials = MemberName & {
   passwordHash: string | null;
-  /** Then a password alone does not sign in. */
+  /** Two-step verification is on: a password alone does not sign in. */
   hasCodes: boolean;
   isOperator: boolean;
 };
@@ -27,7 +27,7 @@ export async function findCredentialsById(sql: Sql, id: string) {
   return row;
 }
 
-/** Returns true while the password is the one that was checked, and locks it until the transaction ends. */
+/** Locks the password until the transaction ends. Returns false if it has changed since it was checked. */
 export async function lockPassword(sql: Sql, { id, passwordHash }: MemberCredentials) {
   const { count } = await sql`
     select from members where id = ${id} and password_hash = ${passwordHash} for share`;
@@ -38,7 +38,7 @@ export async function hasMembers(sql: Sql): Promise<boolean> {
   return (await sql`select from members limit 1`).length > 0;
 }
 
-/** Adds a member; returns nothing when the address has an account already. */
+/** Returns undefined if the address already has an account. */
 export async function insertMember(
   sql: Sql,
   { email, name, passwordHash, isOperator }: Omit<MemberCredentials, 'id' | 'hasCodes'>,
@@ -55,19 +55,19 @@ export async function setPassword(sql: Sql, memberId: string, passwordHash: stri
   await sql`update members set password_hash = ${passwordHash} where id = ${memberId}`;
 }
 
-/** Serializes changes of what a member signs in with, until the transaction ends. */
+/** Serializes changes of a member's credentials until the transaction ends. */
 export async function lockMember(sql: Sql, id: string) {
   await sql`select from members where id = ${id} for no key update`;
 }
 
-export async function noteEmailProved(sql: Sql, memberId: string) {
+export async function markEmailProved(sql: Sql, memberId: string) {
   await sql`
     update members
     set email_proved_at = now()
     where id = ${memberId} and email_proved_at is null`;
 }
 
-/** Makes an operator of a member, or takes the role away; returns false when that changes nothing. */
+/** Returns false if nothing changed. */
 export async function setOperator(sql: Sql, memberId: string, isOperator: boolean) {
   const { count } = await sql`
     update members
@@ -100,7 +100,7 @@ export type LiveLink = {
   organization: string | null;
   role: Role | null;
   isOperator: boolean;
-  /** Set when it goes to the address alone, so that using it proves the address. */
+  /** The link was only sent to the address, so using it proves the address. */
   provesEmail: boolean;
 };
 
@@ -145,8 +145,8 @@ export async function findInvitedLink(sql: Sql, id: string) {
   return link;
 }
 
-/** Uses a link up: of two requests with it one gets it. */
-export async function takeLink(sql: Sql, kind: LinkKind, tokenHash: Buffer) {
+/** Marks a link as used. Only one of two concurrent requests gets it. */
+export async function consumeLink(sql: Sql, kind: LinkKind, tokenHash: Buffer) {
   const [link] = await sql<LiveLink[]>`
     -- all organizations
     update member_links l
@@ -156,8 +156,8 @@ export async function takeLink(sql: Sql, kind: LinkKind, tokenHash: Buffer) {
   return link;
 }
 
-/** Uses up all invitations of an address that has proved to be the person's own. */
-export async function takeInvitationsOf(sql: Sql, email: string) {
+/** Marks all invitations of a verified address as used. */
+export async function consumeInvitations(sql: Sql, email: string) {
   return await sql<LiveLink[]>`
     -- all organizations
     update member_links l
@@ -166,7 +166,7 @@ export async function takeInvitationsOf(sql: Sql, email: string) {
     returning ${linkFields(sql)}`;
 }
 
-/** Ends the welcome links made so far and adds one, unless there is a member; returns whether it was added. */
+/** Replaces the welcome link. Returns false once there is a member. */
 export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer) {
   const { count } = await sql`
     -- all organizations
@@ -179,7 +179,6 @@ export async function replaceWelcomeLink(sql: Sql, tokenHash: Buffer) {
   return count > 0;
 }
 
-/** Links for a new password end with the first that is used. */
 export async function deleteResetLinks(sql: Sql, memberId: string) {
   await sql`
     -- all organizations
@@ -256,7 +255,7 @@ export async function findMemberRoleByEmail(sql: Sql, orgId: string, email: stri
   return row;
 }
 
-/** Serializes changes of an organization's roles, until the transaction ends. */
+/** Serializes role changes of an organization until the transaction ends. */
 export async function lockRoles(sql: Sql, orgId: string): Promise<boolean> {
   const { count } = await sql`
     select from organizations where id = ${orgId} for no key update`;
@@ -285,11 +284,11 @@ export async function deleteRole(sql: Sql, orgId: string, memberId: string) {
   await sql`delete from memberships where org_id = ${orgId} and member_id = ${memberId}`;
 }
 
-/** Counts the invitations of the last 24 hours, up to `max`, and the seconds until one more may be made. */
+/** Counts the invitations of the last 24 hours, up to `max`, and the seconds until the next is allowed. */
 export async function countInvitations(sql: Sql, orgId: string, max: number) {
   return one(
-    await sql<{ made: number; next_in_seconds: number }[]>`
-      select count(*)::int as made,
+    await sql<{ count: number; next_in_seconds: number }[]>`
+      select count(*)::int as count,
              greatest(1, ceil(extract(epoch from min(at) + interval '24 hours' - now())))::int as next_in_seconds
       from (
         select at

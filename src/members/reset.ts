@@ -12,6 +12,7 @@ import { recordAccountAct } from './account-acts.ts';
 import { countProof } from './attempts.ts';
 import { hashPassword } from './password.ts';
 import {
+  consumeLink,
   deleteResetLinks,
   findCredentials,
   findCredentialsById,
@@ -20,22 +21,21 @@ import {
   insertLink,
   insertMember,
   type MemberName,
-  noteEmailProved,
+  markEmailProved,
   replaceWelcomeLink,
   saveRole,
   setPassword,
-  takeLink,
 } from './queries.ts';
 import {
-  beginAfterPassword,
-  beginMemberSession,
   type MemberTools,
   type SignInTools,
+  startMemberSession,
+  startPasswordSession,
 } from './sign-in.ts';
 
 /**
- * Asks for a link by mail to set a new password. A job finds out whether there is an account: for every address this
- * does the same, takes the same time and counts the same.
+ * Requests a reset link by mail. A job looks the account up, so that the response and its time never reveal whether an
+ * address has one.
  */
 export async function requestReset(db: Db, c: Context, email: string) {
   const address = clientAddress(c);
@@ -43,8 +43,8 @@ export async function requestReset(db: Db, c: Context, email: string) {
   await enqueue(db, [{ task: 'members.mail_reset', payload: { email } }]);
 }
 
-/** A link to set a new password, for a person who has proved in another way that the account is theirs. */
-export async function makeResetLink(
+/** Creates a reset link for a person whom the operator has identified. */
+export async function createResetLink(
   { db, publicUrl }: { db: Db; publicUrl: string },
   actor: Actor,
   email: string,
@@ -76,9 +76,9 @@ export async function findMemberOfReset(db: Db, token: string): Promise<MemberNa
 type NewPassword = { token: string; password: string; removesPasskeys: boolean };
 
 /**
- * Sets the password of the link's member, ends all of its sessions and links, and signs it in here: a password alone
- * may be locked for the day by what strangers tried. A member with one-time codes still needs one. Returns nothing when
- * the link does not work any more.
+ * Sets the password, ends all sessions and links of the member, and signs the member in, because strangers' attempts
+ * may have locked the password for the day. Two-step verification still applies. Returns undefined if the link no
+ * longer works.
  */
 export async function resetPassword(
   { db, publicUrl }: SignInTools,
@@ -87,10 +87,10 @@ export async function resetPassword(
 ): Promise<'signed_in' | 'awaits_code' | undefined> {
   const passwordHash = await hashPassword(password, { address: clientAddress(c) });
   return await inTransaction(db, async (tx) => {
-    const link = await takeLink(tx, 'reset', hashToken(token));
+    const link = await consumeLink(tx, 'reset', hashToken(token));
     const member = link?.memberId ? await findCredentialsById(tx, link.memberId) : undefined;
     if (!member) return undefined;
-    if (link?.provesEmail) await noteEmailProved(tx, member.id);
+    if (link?.provesEmail) await markEmailProved(tx, member.id);
     await setPassword(tx, member.id, passwordHash);
     await deleteResetLinks(tx, member.id);
     await deleteSessions(tx, member.id);
@@ -103,19 +103,19 @@ export async function resetPassword(
       const removed = { act: 'member.passkey_removed', details: { removed: count } } as const;
       await recordAccountAct(tx, { memberId: member.id, actor, ...removed });
     }
-    return await beginAfterPassword(tx, c, { publicUrl, member, by: 'link' });
+    return await startPasswordSession(tx, c, { publicUrl, member, by: 'link' });
   });
 }
 
-/** The link by which the first member comes in; a new one ends those before. None once there is a member. */
-export async function makeWelcomeLink(db: Db, publicUrl: string): Promise<string | undefined> {
+/** Creates the link for the first member and ends earlier ones. Returns undefined once there is a member. */
+export async function createWelcomeLink(db: Db, publicUrl: string): Promise<string | undefined> {
   const token = newToken();
   const isMade = await replaceWelcomeLink(db, hashToken(token));
   return isMade ? `${publicUrl}/welcome/${token}` : undefined;
 }
 
-/** Returns true while the link makes the first member. */
-export async function isWelcome(db: Db, token: string): Promise<boolean> {
+/** True while the link works and there is no member yet. */
+export async function isWelcomeLinkLive(db: Db, token: string): Promise<boolean> {
   const link = await findLink(db, 'welcome', hashToken(token));
   return link !== undefined && !(await hasMembers(db));
 }
@@ -124,15 +124,15 @@ type FirstMember = {
   token: string;
   name: string;
   email: string;
-  /** Null where the deployment takes no passwords: the next sign-in is at the OpenID provider. */
+  /** Null if password sign-in is off: the member signs in at the OpenID provider. */
   password: string | null;
   organization: string;
-  /** Of the browser, where it has a script. */
+  /** From the browser; null without JavaScript. */
   timeZone: string | null;
 };
 
-/** Makes the first member, an operator and owner. Returns the organization's slug; nothing when the link is over. */
-export async function joinFirst(
+/** Creates the first member as operator and owner. Returns the organization's slug, or undefined if the link expired. */
+export async function createFirstMember(
   { db, publicUrl, settings }: Omit<MemberTools, 'mailbox'>,
   c: Context,
   { token, name, email, password, organization: named, timeZone }: FirstMember,
@@ -140,7 +140,7 @@ export async function joinFirst(
   const address = clientAddress(c);
   const passwordHash = password === null ? null : await hashPassword(password, { address });
   return await inTransaction(db, async (tx) => {
-    const link = await takeLink(tx, 'welcome', hashToken(token));
+    const link = await consumeLink(tx, 'welcome', hashToken(token));
     if (!link || (await hasMembers(tx))) return undefined;
     const member = await insertMember(tx, { name, email, passwordHash, isOperator: true });
     if (!member) return undefined;
@@ -153,7 +153,7 @@ export async function joinFirst(
     });
     await saveRole(tx, { orgId, memberId: member.id, role: 'owner' });
     await recordAct(tx, { orgId, actor, act: 'member.joined', details: { role: 'owner' } });
-    await beginMemberSession(tx, c, { publicUrl, member, by: 'link' });
+    await startMemberSession(tx, c, { publicUrl, member, by: 'link' });
     return slug;
   });
 }

@@ -31,7 +31,7 @@ export async function changeRole(
   });
 }
 
-/** Takes a member out of the organization. The account stays, with its other organizations. */
+/** Removes a member from the organization. The account and its other organizations stay. */
 export async function removeMember(db: Db, writer: OwnerWriter, memberId: string) {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
@@ -45,7 +45,7 @@ export async function removeMember(db: Db, writer: OwnerWriter, memberId: string
   });
 }
 
-/** Changes of roles wait for each other: two owners cannot take the role from each other at the same moment. */
+/** Serializes role changes, so that two owners cannot remove each other at the same moment. */
 async function lockMember(tx: Sql, orgId: string, memberId: string) {
   await lockRoles(tx, orgId);
   const member = await findMemberRole(tx, orgId, memberId);
@@ -62,7 +62,7 @@ async function keepOneOwner(tx: Sql, orgId: string) {
   );
 }
 
-/** Makes an operator of the member with this address; an address without an account is invited as one. */
+/** Makes the member an operator. An address without an account gets an invitation. */
 export async function makeOperator(tools: InviteTools, actor: Actor, email: string) {
   const member = await findCredentials(tools.db, email);
   if (!member) return await inviteOperator(tools, actor, email);
@@ -74,7 +74,7 @@ export async function makeOperator(tools: InviteTools, actor: Actor, email: stri
   return undefined;
 }
 
-/** Takes the role of an operator away. The last one keeps it: in the app it could not be given back. */
+/** Removes an operator, but never the last one: only operators can add operators in the app. */
 export async function removeOperator(db: Db, actor: Actor, memberId: string) {
   await inTransaction(db, async (tx) => {
     const operators = await tx<{ id: string }[]>`

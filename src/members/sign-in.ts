@@ -7,12 +7,12 @@ import { type Db, deleteInBatches, inTransaction, type Sql } from '../lib/db/db.
 import { clientAddress } from '../lib/http/client-address.ts';
 import { deleteOldSessions, findAwaitingCode } from '../sessions/queries.ts';
 import {
-  beginSession,
   cookieAttributes,
   endSession,
   memberActor,
   readSessionHash,
   type SignedInMember,
+  startSession,
 } from '../sessions/session.ts';
 import type { SignInSettings } from '../settings.ts';
 import { recordAccountAct } from './account-acts.ts';
@@ -31,19 +31,19 @@ export type SignInTools = { db: Db; secrets: Secrets; publicUrl: string };
 
 export type MemberTools = SignInTools & {
   settings: { signIn: SignInSettings; ai?: object | null };
-  /** No mail server is set: mails reach the built-in mailbox only. */
+  /** No mail server is set, so mails only reach the built-in mailbox. */
   mailbox: boolean;
 };
 
-/** The member whose password was right in this browser, and who has yet to give a code. */
-export async function awaitedMember({ db, publicUrl }: SignInTools, c: Context) {
+/** The member who has given the right password in this browser and still needs a code. */
+export async function findAwaitedMember({ db, publicUrl }: SignInTools, c: Context) {
   const hash = readSessionHash(c, publicUrl);
   return hash && (await findAwaitingCode(db, hash));
 }
 
 /**
- * Takes the second step; a wrong one counts like a wrong password. Who knows the password can use up the day of the
- * codes, so a recovery code, which cannot be guessed, is outside of it.
+ * Signs in by the second step. Anyone who knows the password can use up the daily attempts at codes, so recovery
+ * codes, which cannot be guessed, don't count against them.
  */
 export async function signInByCode(
   tools: SignInTools,
@@ -61,14 +61,14 @@ export async function signInByCode(
   return await inTransaction(db, async (tx) => {
     const member = await findCredentialsById(tx, memberId);
     if (!member) return false;
-    await beginMemberSession(tx, c, { publicUrl, member, by: 'code' });
+    await startMemberSession(tx, c, { publicUrl, member, by: 'code' });
     return true;
   });
 }
 
 /**
- * Signs in by password. An address without an account takes as long and counts as much as a wrong password. A member
- * with one-time codes gets a session that waits for a code and opens nothing else.
+ * Signs in by password. An address without an account takes as long and counts as much as a wrong password. With
+ * two-step verification, the new session only accepts a code.
  */
 export async function signInByPassword(
   { db, publicUrl }: SignInTools,
@@ -83,43 +83,43 @@ export async function signInByPassword(
   await giveBack();
   return await inTransaction(db, async (tx) => {
     if (!(await lockPassword(tx, member))) return 'wrong';
-    return await beginAfterPassword(tx, c, { publicUrl, member, by: 'password' });
+    return await startPasswordSession(tx, c, { publicUrl, member, by: 'password' });
   });
 }
 
-/** A session in the place of a password, which alone is not enough for a member with one-time codes. */
-export async function beginAfterPassword(
+/** Starts the session that a password gives: a full one, or one that waits for a code. */
+export async function startPasswordSession(
   tx: Sql,
   c: Context,
-  { publicUrl, member, by }: BeginMemberSession & { member: MemberCredentials },
+  { publicUrl, member, by }: StartMemberSession & { member: MemberCredentials },
 ): Promise<'signed_in' | 'awaits_code'> {
   if (!member.hasCodes) {
-    await beginMemberSession(tx, c, { publicUrl, member, by });
+    await startMemberSession(tx, c, { publicUrl, member, by });
     return 'signed_in';
   }
-  await beginSession(tx, c, { publicUrl, memberId: member.id, awaitsCode: true });
+  await startSession(tx, c, { publicUrl, memberId: member.id, awaitsCode: true });
   return 'awaits_code';
 }
 
-type BeginMemberSession = {
+type StartMemberSession = {
   publicUrl: string;
   member: Omit<MemberName, 'email'>;
   by: 'password' | 'code' | 'passkey' | 'sso' | 'link';
 };
 
-/** The last step of every way to sign in: a new session, and its record in the audit log. */
-export async function beginMemberSession(
+/** Starts a session and records it in the audit log, as the last step of every way to sign in. */
+export async function startMemberSession(
   tx: Sql,
   c: Context,
-  { publicUrl, member, by }: BeginMemberSession,
+  { publicUrl, member, by }: StartMemberSession,
 ) {
   const memberId = member.id;
-  await beginSession(tx, c, { publicUrl, memberId });
+  await startSession(tx, c, { publicUrl, memberId });
   const actor = memberActor(member, c.get('requestId'));
   await recordAccountAct(tx, { memberId, actor, act: 'session.started', details: { by } });
 }
 
-/** Ends the session of this browser. Without one it only clears the cookie. */
+/** Ends the session of this browser and clears its cookie. */
 export async function signOut({ db, publicUrl }: SignInTools, c: Context) {
   await inTransaction(db, async (tx) => {
     const ended = await endSession(tx, c, publicUrl);
@@ -130,7 +130,7 @@ export async function signOut({ db, publicUrl }: SignInTools, c: Context) {
   });
 }
 
-/** Wrong passwords count for the session: what strangers try at sign-in keeps no member from proving it is them. */
+/** Counts wrong passwords by session, so that strangers at the sign-in page cannot lock a signed-in member out. */
 export async function checkOwnPassword(
   db: Db,
   c: Context,
@@ -150,8 +150,8 @@ type Pending = { expires: number; data: unknown };
 
 const handshakeSeconds = 600;
 
-/** Keeps the data of a proof in a sealed cookie until the browser comes back with the answer. */
-export function keepHandshake(
+/** Stores the state of a pending sign-in in a sealed cookie until the browser returns with the answer. */
+export function setHandshake(
   c: Context,
   { secrets, publicUrl }: SignInTools,
   { kind, data }: { kind: Handshake; data: object },
@@ -162,8 +162,8 @@ export function keepHandshake(
   setCookie(c, nameOf(kind, publicUrl), value, attributes);
 }
 
-/** The data for this browser, once: also a copy of the cookie does not bring it back. */
-export async function takeHandshake<const S extends v.GenericSchema>(
+/** Returns the stored state once. A copy of the cookie does not work a second time. */
+export async function consumeHandshake<const S extends v.GenericSchema>(
   c: Context,
   { db, secrets, publicUrl }: SignInTools,
   { kind, data }: { kind: Handshake; data: S },
@@ -177,11 +177,11 @@ export async function takeHandshake<const S extends v.GenericSchema>(
   try {
     pending = JSON.parse(secrets.open(ownerOf(kind), bytes));
   } catch {
-    return undefined; // made up, or sealed with a key that is gone
+    return undefined; // forged, or sealed with a former key
   }
   const read = v.safeParse(data, pending.data);
   if (!read.success || pending.expires < Date.now()) return undefined;
-  // The hash of the bytes: base64 can be written in more than one way.
+  // Hash the bytes: the same bytes can be spelled differently in base64.
   const hash = createHash('sha256').update(bytes).digest();
   const { count } = await db`
     insert into spent_handshakes (hash, expires_at)
@@ -195,10 +195,10 @@ const ownerOf = (kind: Handshake) => ({ owner: 'handshake', id: kind });
 const nameOf = (kind: Handshake, publicUrl: string) =>
   publicUrl.startsWith('https:') ? `__Host-askback-${kind}` : `askback_${kind}`;
 
-/** Deletes sessions, links and counts of wrong proofs that can have no effect any more, with room for clocks that differ. */
+/** Deletes expired sessions, links and attempts, with room for clocks that differ. */
 export async function cleanUpMembers({ db }: { db: Db }) {
   await deleteOldSessions(db);
-  // A link that ended is kept for a month, as a trace of what was made.
+  // Expired links stay for a month as a trace.
   await deleteInBatches(db, 'member_links', db`expires_at < now() - interval '30 days'`);
   await deleteInBatches(db, 'proof_attempts', db`newest_at < now() - interval '2 days'`);
   await deleteInBatches(db, 'spent_handshakes', db`expires_at < now() - interval '1 hour'`);

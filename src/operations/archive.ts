@@ -22,7 +22,7 @@ import { hasOrganizations } from './queries.ts';
 
 export const archive: Archive = {
   program: 'askback',
-  // A session that has ended must not come back with an old backup.
+  // Restoring an old backup must not revive ended sessions.
   except: [
     'schema_migrations',
     'rate_windows',
@@ -72,26 +72,27 @@ const restoreCommand = command({
     ),
   },
   operands: ['file'],
-  async run(tools: CommandTools, given) {
-    if (given.file === undefined && given.erasures === undefined) {
+  async run(tools: CommandTools, values) {
+    if (values.file === undefined && values.erasures === undefined) {
       throw new UsageError('FILE or --erasures is required', restoreCommand.usage);
     }
-    const filed = given.erasures === undefined ? undefined : await readErasures(given.erasures);
-    const restored = given.file === undefined ? undefined : await fill(tools, given.file);
+    const receipts =
+      values.erasures === undefined ? undefined : await readErasures(values.erasures);
+    const restored = values.file === undefined ? undefined : await restoreFile(tools, values.file);
     const again =
-      filed &&
+      receipts &&
       (await inDatabase(tools, (db, config) =>
-        eraseAgain({ db, secrets: configuredSecrets(config, config.dataDir) }, filed),
+        eraseAgain({ db, secrets: configuredSecrets(config, config.dataDir) }, receipts),
       ));
-    const said = [
+    const lines = [
       restored && `restored ${restored.rows} rows of the backup made at ${restored.created_at}`,
-      again && repeatedText(again),
+      again && describeErasures(again),
     ];
-    return { data: { ...restored, ...again }, text: said.filter(Boolean).join('\n') };
+    return { data: { ...restored, ...again }, text: lines.filter(Boolean).join('\n') };
   },
 });
 
-async function fill(tools: CommandTools, file: string) {
+async function restoreFile(tools: CommandTools, file: string) {
   const config = tools.config();
   const { db, sessions, dataDir, close } = await openDatabase(config, { ...tools, connections: 3 });
   try {
@@ -109,7 +110,7 @@ async function fill(tools: CommandTools, file: string) {
   }
 }
 
-const repeatedText = ({ receipts, erased_again, unknown_organizations }: ErasedAgain) =>
+const describeErasures = ({ receipts, erased_again, unknown_organizations }: ErasedAgain) =>
   `receipts of erasures: ${receipts}; persons that were there and are erased again: ${erased_again}` +
   (unknown_organizations > 0
     ? `; ${unknown_organizations} are of organizations that are not there`
@@ -121,7 +122,7 @@ const recordRestore = (tx: Sql) =>
   recordAct(tx, { orgId: null, actor: commandActor(), act: 'deployment.restored' });
 
 const root = 'ops/';
-/** Pages for developers of askback; they lead to files that are only in its repository. */
+/** Pages for developers, which link to files of the repository. */
 const developerPages = ['architecture.md', 'benchmarks.md'];
 
 export const exampleFolders = [
@@ -133,7 +134,7 @@ export const exampleFolders = [
   'webhooks',
 ];
 
-/** Files for operators as they lie in the repository, without its `ops/`: pages, and examples they link to. */
+/** Manual pages and examples for operators, with paths relative to `ops/`. */
 export function operatorFiles(): string[] {
   const pages = listAssets(root).filter((name) => name.endsWith('.md'));
   const examples = exampleFolders.flatMap((folder) => listAssets(`${root}${folder}/`));

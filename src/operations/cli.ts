@@ -9,14 +9,14 @@ import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
 import { ConfigError, redactedConfig, Settings, spelled, unknownSettings } from '../settings.ts';
 import { files } from './archive.ts';
-import { complaintsOfPlaces, examine, impatient } from './doctor.ts';
+import { examine, validatePaths, withShortWait } from './doctor.ts';
 import { createResolver } from './doctor-dns.ts';
 import { type Finding, recordLine } from './findings.ts';
-import { askHealth, findService } from './health.ts';
+import { fetchHealth, findService } from './health.ts';
 import { checkAlert } from './runbook.ts';
 
 const serverForm = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d{1,5}))?$/;
-/** An IP address, with or without a port: asking for the address of a name server would need another one. */
+/** An IP address with an optional port. A name could not be resolved without a name server. */
 const NameServer = v.pipe(
   v.string(),
   v.check((text) => {
@@ -33,7 +33,7 @@ const checkConfig = command({
   options: {},
   async run(tools: CommandTools) {
     const config = tools.config();
-    const complaints = complaintsOfPlaces(config);
+    const complaints = validatePaths(config);
     if (complaints.length > 0) throw new ConfigError(complaints);
     const settings = redactedConfig(config);
     for (const warning of unknownSettings(
@@ -44,12 +44,12 @@ const checkConfig = command({
     }
     const { exported: _, ...named } = settings;
     const rows = Object.entries(named).map(([name, value]) => [name, spelled(value)]);
-    const exported = sayExported(config.telemetry);
+    const exported = describeTelemetry(config.telemetry);
     return { data: settings, text: `the environment is usable\n\n${columns(rows)}\n\n${exported}` };
   },
 });
 
-function sayExported({ traces, metrics }: { traces: boolean; metrics: boolean }): string {
+function describeTelemetry({ traces, metrics }: { traces: boolean; metrics: boolean }): string {
   if (traces && metrics) return 'traces and metrics are exported by OpenTelemetry';
   if (traces) return 'traces are exported by OpenTelemetry, metrics are not';
   if (metrics) return 'metrics are exported by OpenTelemetry, traces are not';
@@ -88,17 +88,17 @@ const doctor = command({
       'an alert such as AskbackQueueStuck: prints its section of the runbook and runs its queries instead',
     ),
   },
-  async run(tools: CommandTools, given) {
-    if (given.alert) return await checkAlert(impatient(tools.config()), tools, given.alert);
-    const dns = createResolver({ server: given.resolver });
-    const asked = { from: given.from ?? [], sendsFrom: given['sends-from'] ?? [] };
-    const checks = await examine(tools.config(), { ...tools, dns }, asked);
+  async run(tools: CommandTools, values) {
+    if (values.alert) return await checkAlert(withShortWait(tools.config()), tools, values.alert);
+    const dns = createResolver({ server: values.resolver });
+    const options = { from: values.from ?? [], sendsFrom: values['sends-from'] ?? [] };
+    const checks = await examine(tools.config(), { ...tools, dns }, options);
     const ok = checks.every(({ status }) => status !== 'fail');
-    return { data: { ok, checks }, text: spoken(checks), exitCode: ok ? 0 : 1 };
+    return { data: { ok, checks }, text: formatFindings(checks), exitCode: ok ? 0 : 1 };
   },
 });
 
-function spoken(checks: readonly Finding[]): string {
+function formatFindings(checks: readonly Finding[]): string {
   const lines = columns(checks.map(({ status, name, message }) => [status, name, message]));
   return lines
     .split('\n')
@@ -116,7 +116,7 @@ const healthcheck = command({
   async run(tools: CommandTools, { ready }) {
     const address = await findService(tools.config(), tools);
     const url = `${address}${ready ? '/readyz' : '/healthz'}`;
-    const { status, sentence } = await askHealth(url);
+    const { status, sentence } = await fetchHealth(url);
     return {
       data: { url, status, healthy: status === 200 },
       text: sentence,

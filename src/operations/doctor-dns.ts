@@ -7,12 +7,12 @@ import { type DnsRecord, type Finding, finding } from './findings.ts';
 
 export type Machines = {
   ips: readonly string[];
-  /** The operator named the addresses. A relay may send from others than those it listens on. */
-  certain: boolean;
+  /** The operator named the addresses. A relay may send from other addresses than it listens on. */
+  isExact: boolean;
   relay: string | null;
 };
 
-/** Relays whose own documentation says what to include. */
+/** Relays that document which SPF include to use. */
 const includes: readonly [relay: RegExp, include: string][] = [
   [/(^|\.)(google|gmail|googlemail)\.com$/, '_spf.google.com'],
   [/(^|\.)(office365|outlook)\.com$/, 'spf.protection.outlook.com'],
@@ -21,19 +21,19 @@ const includes: readonly [relay: RegExp, include: string][] = [
   [/(^|\.)mailgun\.org$/, 'mailgun.org'],
 ];
 
-/** An address that no record names: shows how a receiver judges an unknown sender. */
-const stranger = '0.0.0.0';
+/** An address that no record names, to see how a receiver judges an unknown sender. */
+const unknownSender = '0.0.0.0';
 const maxLookups = 10;
 
-/** Judges the SPF record (RFC 7208) of the return address's domain, which is the one that receivers ask. */
+/** Judges the SPF record (RFC 7208) of the return address's domain. */
 export async function examineSpf(
   dns: Resolver,
   domain: string,
-  { ips, certain, relay }: Machines,
+  { ips, isExact, relay }: Machines,
 ): Promise<Finding> {
   const judge = (status: Finding['status'], message: string, record?: DnsRecord) =>
     finding(`SPF ${domain}`, status, message, record && [record]);
-  const include = certain ? undefined : includes.find(([form]) => form.test(relay ?? ''))?.[1];
+  const include = isExact ? undefined : includes.find(([form]) => form.test(relay ?? ''))?.[1];
   const termsFor = (addresses: readonly string[]) =>
     include
       ? [`include:${include}`]
@@ -70,7 +70,7 @@ export async function examineSpf(
   const { spf } = await import('mailauth/lib/spf/index.js');
   const options = { helo: hostname(), resolver: nodeResolve(dns), strict: true };
   const check = (ip: string) => spf({ ...options, sender: `postmaster@${domain}`, ip });
-  const { status, lookups } = await check(stranger);
+  const { status, lookups } = await check(unknownSender);
   const count = lookups?.count ?? 0;
   const why = /during lookup of \S+: (.+)$/s.exec(status.comment ?? '')?.[1] ?? '';
   if (count > maxLookups) {
@@ -83,14 +83,14 @@ export async function examineSpf(
   const [version = '', ...terms] = record.split(' ').filter((term) => term !== '');
   const all = terms.find((term) => /^[-+~?]?all$/i.test(term)) ?? '';
   if (/^\+?all$/i.test(all)) return judge('fail', '+all lets the whole world send in your name');
-  const judgeRest = (good: string) =>
+  const judgeAll = (good: string) =>
     /^(\?all)?$/i.test(all) && !terms.some((term) => /^redirect=/i.test(term))
       ? judge('warn', `${good}; but it says nothing about other senders: end it with ~all or -all`)
       : judge('ok', good);
   const cost = `${count} of ${maxLookups} lookups`;
   if (include) {
     return terms.some((term) => term.toLowerCase().replace(/^\+/, '') === `include:${include}`)
-      ? judgeRest(`lets ${relay} (include:${include}) send, ${cost}`)
+      ? judgeAll(`lets ${relay} (include:${include}) send, ${cost}`)
       : judge(
           'warn',
           `the record does not include what ${relay} sends from`,
@@ -100,16 +100,16 @@ export async function examineSpf(
   if (ips.length === 0) {
     const unseen =
       'whether it names your mail server cannot be seen from here: ask with --sends-from';
-    return judgeRest(`is well-formed, ${cost}; ${unseen}`);
+    return judgeAll(`is well-formed, ${cost}; ${unseen}`);
   }
   const results = await Promise.all(
     ips.map(async (ip) => ({ ip, result: (await check(ip)).status.result })),
   );
   const refused = results.filter(({ result }) => result !== 'pass');
-  if (refused.length === 0) return judgeRest(`lets ${ips.join(', ')} send, ${cost}`);
+  if (refused.length === 0) return judgeAll(`lets ${ips.join(', ')} send, ${cost}`);
   const refusedIps = refused.map(({ ip }) => ip);
-  const change = recordOf('change', [version, ...termsFor(certain ? refusedIps : ips), ...terms]);
-  if (certain) {
+  const change = recordOf('change', [version, ...termsFor(isExact ? refusedIps : ips), ...terms]);
+  if (isExact) {
     const senders = refused.map(({ ip, result }) => `${ip} (${result})`).join(', ');
     return judge('fail', `the record does not let ${senders} send`, change);
   }
@@ -119,9 +119,9 @@ export async function examineSpf(
 
 type DmarcParties = {
   from: string;
-  /** The domain that DKIM signs as; null when askback signs nothing. */
+  /** The DKIM domain; null if askback does not sign. */
   signer: string | null;
-  /** The domain of the return address, which SPF is about. */
+  /** The domain of the return address, which SPF checks. */
   returnPath: string;
 };
 
@@ -137,12 +137,12 @@ export async function examineDmarc(dns: Resolver, parties: DmarcParties): Promis
     headerFrom: `postmaster@${from}`,
     spfDomains: [returnPath],
     dkimDomains: signer === null ? [] : [{ domain: signer }],
-    // Keeps the records that mailauth reads: it silently ignores several of one name.
+    // Keep the records that mailauth reads, because it silently ignores duplicates.
     async resolver(name, type) {
       const domain = /^_dmarc\.(.+)$/.exec(name)?.[1];
       if (type !== 'TXT' || !domain) return await resolve(name, type);
       const answer = resolve(name, type) as Promise<string[]>;
-      // The owner of a domain cannot mend a top-level domain whose servers fail, and needs no policy of it.
+      // Ignore failures of a top-level domain, which the domain's owner cannot fix.
       const texts = domain.includes('.') ? await answer : await answer.catch(() => []);
       const records = texts.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/i.test(text));
       if (records.length > 0) policies.set(domain, records);
@@ -197,7 +197,7 @@ const tags = {
 
 const maxQuote = 60;
 
-/** The mistakes that mailauth passes over, as most receivers do. */
+/** Mistakes that mailauth ignores, as most receivers do. */
 function mistakesIn(text: string): string[] {
   const pairs = text.split(';').map((part) => part.split('=').map((word) => word.trim()));
   const values = new Map(pairs.map(([name = '', value = '']) => [name.toLowerCase(), value]));
@@ -209,7 +209,7 @@ function mistakesIn(text: string): string[] {
   return values.has('p') ? wrong : ['p= is missing', ...wrong];
 }
 
-/** DKIM or SPF must vouch for the domain that readers see. One of them is enough. */
+/** DKIM or SPF must align with the From domain. One of them is enough. */
 function judgeAlignment(
   { from, signer, returnPath }: DmarcParties,
   { alignment, domain, error }: DMARCResult,
@@ -240,7 +240,7 @@ function judgeAlignment(
 
 const minBits = 2048;
 
-/** Compares the key in DNS under a name (RFC 6376) with the private key that mails are signed with. */
+/** Compares the public key in DNS (RFC 6376) with the private key that signs mails. */
 export async function examineDkim(dns: Resolver, at: string, pem: string): Promise<Finding> {
   const judge = (status: Finding['status'], message: string, action?: DnsRecord['action']) => {
     const records = action && [
@@ -286,8 +286,8 @@ export const dkimRecordFor = (pem: string) =>
   `v=DKIM1; k=rsa; p=${createPublicKey(createPrivateKey(pem)).export({ type: 'spki', format: 'der' }).toString('base64')}`;
 
 /**
- * Judges the route of mails to a domain. Many servers take no mail from a domain that they cannot answer. `what`
- * says in words what arrives there: bounces, or replies to the sender.
+ * Judges how mail reaches a domain. Many servers reject mail from domains that they cannot reply to. `what` names the
+ * mail in findings: bounces, or replies.
  */
 export async function examineMx(dns: Resolver, domain: string, what: string): Promise<Finding> {
   const judge = (status: Finding['status'], message: string) =>
@@ -321,7 +321,7 @@ export async function examineMx(dns: Resolver, domain: string, what: string): Pr
   return judge('warn', message);
 }
 
-/** An address that mails leave from needs a name that leads back to it. */
+/** Checks that the address of outgoing mail has a name that resolves back to it. */
 export async function examinePtr(dns: Resolver, ip: string): Promise<Finding> {
   const judge = (status: Finding['status'], message: string) =>
     finding(`PTR ${ip}`, status, message);
@@ -341,7 +341,7 @@ export async function examinePtr(dns: Resolver, ip: string): Promise<Finding> {
   return judge('fail', message);
 }
 
-/** The answer of DNS for one name and one type. A server that fails is an answer too. */
+/** The result of a DNS query, including failures. */
 export type DnsAnswer<T> =
   | { kind: 'found'; records: T[] }
   /** The name exists, without a record of this type. */
@@ -355,7 +355,7 @@ type Records = {
   A: string;
   AAAA: string;
   MX: { exchange: string; priority: number };
-  /** Asked by an IP address. */
+  /** Queried by IP address. */
   PTR: string;
   TXT: string;
 };
@@ -366,21 +366,21 @@ export type Resolver = <T extends RecordType>(
   name: string,
 ) => Promise<DnsAnswer<Records[T]>>;
 
-const patienceMs = 3000;
-/** For one try. A second one fits into the patience, for a packet that got lost. */
+const defaultTimeoutMs = 3000;
+/** Per try: the timeout leaves room for a second one, in case a packet is lost. */
 const tryMs = 1200;
 
-/** Sends each question once, and answers within the timeout. */
+/** Sends each query once and caches its answer. */
 export function createResolver({
   server,
-  timeoutMs = patienceMs,
+  timeoutMs = defaultTimeoutMs,
 }: {
   server?: string | undefined;
   timeoutMs?: number;
 } = {}): Resolver {
   const dns = new NodeResolver({ timeout: Math.min(tryMs, timeoutMs), tries: 2 });
   if (server) dns.setServers([server]);
-  const late = `no name server answered within ${timeoutMs / 1000} seconds`;
+  const timeoutText = `no name server answered within ${timeoutMs / 1000} seconds`;
 
   async function resolve(type: RecordType, name: string): Promise<unknown[]> {
     if (type === 'PTR') return await dns.reverse(name);
@@ -391,12 +391,12 @@ export function createResolver({
   async function query(type: RecordType, name: string): Promise<DnsAnswer<unknown>> {
     try {
       const records = await withinMs(resolve(type, name), timeoutMs, () => undefined);
-      return records ? { kind: 'found', records } : { kind: 'failed', why: late };
+      return records ? { kind: 'found', records } : { kind: 'failed', why: timeoutText };
     } catch (error) {
       const { code = String(error) } = error as NodeJS.ErrnoException;
       if (code === 'ENOTFOUND') return { kind: 'no_name' };
       if (code === 'ENODATA') return { kind: 'nothing' };
-      if (code === 'ETIMEOUT') return { kind: 'failed', why: late };
+      if (code === 'ETIMEOUT') return { kind: 'failed', why: timeoutText };
       return { kind: 'failed', why: reasons[code] ?? `DNS says ${code}` };
     }
   }
@@ -426,7 +426,7 @@ export async function addressesOf(dns: Resolver, name: string): Promise<DnsAnswe
   return answers.find(({ kind }) => kind === 'failed') ?? answers[0];
 }
 
-/** The resolver in the form of Node's `dns.resolve`, which mailauth calls. */
+/** Adapts the resolver to Node's `dns.resolve`, which mailauth expects. */
 const nodeResolve =
   (dns: Resolver): DNSResolver =>
   async (name, type) => {

@@ -21,7 +21,7 @@ import { type Finding, finding } from './findings.ts';
 
 type MailQuestions = {
   senders: readonly string[];
-  /** The IP addresses that mails leave this network from, where the operator knows them. */
+  /** The public IP addresses of outgoing mail, if the operator named them. */
   sendsFrom: readonly string[];
   publicUrl: string | null;
 };
@@ -60,7 +60,7 @@ export async function examineMail(
       examineDmarc(dns, { from, signer, returnPath: bounceDomain ?? from }),
       examineMx(dns, from, bounceDomain ? 'replies' : 'bounces and replies'),
     ]),
-    ...(machines.certain ? machines.ips.map((ip) => examinePtr(dns, ip)) : []),
+    ...(machines.isExact ? machines.ips.map((ip) => examinePtr(dns, ip)) : []),
     ...(domains.length === 0 ? [noSender] : []),
   ]);
   const more = `only ${maxDomains} of ${allDomains.length} domains were looked at`;
@@ -74,7 +74,7 @@ const noServer = finding(
   'no mail server is configured: mails reach no contact and stay in the built-in mailbox',
 );
 
-/** A mail server that signs cannot be seen. */
+/** The doctor cannot see signatures that the mail server adds. */
 const unsigned = finding(
   'DKIM',
   'warn',
@@ -85,26 +85,26 @@ const noSender = finding('sender', 'warn', 'no survey has a sender yet: name one
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1);
 
-/** A domain of the settings in the form that DNS has it. */
+/** A configured domain in ASCII, as DNS spells it. */
 const ascii = (domain: string) => domainOf(mailableAddress(`x@${domain}`) ?? domain);
 
-/** The addresses that mails leave from: those that the operator named, or those of the mail server. */
+/** The addresses of outgoing mail: the ones that the operator named, or else the mail server's. */
 async function findMachines(
   dns: Resolver,
   named: readonly string[],
   smtp: SmtpSettings | null,
 ): Promise<Machines> {
   const relay = smtp?.host.toLowerCase() ?? null;
-  if (named.length > 0) return { ips: named, certain: true, relay };
+  if (named.length > 0) return { ips: named, isExact: true, relay };
   const answer = relay && !isIP(relay) ? await addressesOf(dns, relay) : null;
   const ips = relay && isIP(relay) ? [relay] : answer?.kind === 'found' ? answer.records : [];
-  return { ips: ips.filter((ip) => !isForbidden(ip, [])), certain: false, relay };
+  return { ips: ips.filter((ip) => !isForbidden(ip, [])), isExact: false, relay };
 }
 
 const loginTimeoutMs = 8000;
 const goodbyeMs = 1000;
 
-/** Connects, encrypts and logs in as a mail would be sent, and leaves again without one. */
+/** Connects, encrypts and logs in to the mail server without sending a mail. */
 export async function examineLogin(
   settings: SmtpSettings,
   limitMs = loginTimeoutMs,
@@ -116,7 +116,7 @@ export async function examineLogin(
     wholeTimeoutMs: Math.min(settings.wholeTimeoutMs, limitMs),
   });
   if ('failure' in opened) {
-    return finding(nameOf(settings), 'fail', sentenceFor(opened.failure, settings));
+    return finding(nameOf(settings), 'fail', describeFailure(opened.failure, settings));
   }
   const { smtp } = opened.connection;
   const encrypted = smtp.secure;
@@ -130,23 +130,23 @@ const nameOf = ({ host, port }: SmtpSettings) => `SMTP ${host}:${port}`;
 
 export function judgeLogin(settings: SmtpSettings, { encrypted }: { encrypted: boolean }): Finding {
   const { host, auth, tls, verify } = settings;
-  const done = auth ? 'takes the login' : 'takes connections, without a login';
+  const summary = auth ? 'takes the login' : 'takes connections, without a login';
   if (encrypted) {
-    const message = `${done}, encrypted`;
+    const message = `${summary}, encrypted`;
     return verify
       ? finding(nameOf(settings), 'ok', message)
       : finding(nameOf(settings), 'warn', `${message}; but verify=no lets anybody pose as it`);
   }
-  if (isLoopbackHost(host)) return finding(nameOf(settings), 'ok', done);
+  if (isLoopbackHost(host)) return finding(nameOf(settings), 'ok', summary);
   const risk = auth ? 'the password and every mail go' : 'every mail goes';
-  const message = `${done}; but ${risk} over the network unencrypted (tls=${tls})`;
+  const message = `${summary}; but ${risk} over the network unencrypted (tls=${tls})`;
   return finding(nameOf(settings), 'warn', message);
 }
 
 const loginCodes = [530, 534, 535, 538];
 const noSuchCommand = [454, 500, 502, 503, 504];
 
-function sentenceFor(failure: MailOutcome, { auth, tls }: SmtpSettings): string {
+function describeFailure(failure: MailOutcome, { auth, tls }: SmtpSettings): string {
   if (failure.kind !== 'refused') {
     return 'reason' in failure ? `cannot be used: ${failure.reason}` : 'cannot be used';
   }
@@ -161,12 +161,12 @@ function sentenceFor(failure: MailOutcome, { auth, tls }: SmtpSettings): string 
 }
 
 const oneClickTimeoutMs = 5000;
-/** The length of a contact's token. No contact has this one. */
+/** The length of a contact's token. */
 const tokenBytes = 24;
 
 /**
- * Presses unsubscribe from outside, as RFC 8058 has it: a POST without cookies that follows no redirect. Its
- * token belongs to no contact, so nothing changes. The service's own 404 proves that the way to it is open.
+ * Requests one-click unsubscribe as RFC 8058 specifies: a POST without cookies that follows no redirect. The random
+ * token belongs to no contact, so nothing changes, and the service's own 404 proves that it is reachable.
  */
 export async function examineOneClick(
   publicUrl: string,
@@ -191,10 +191,13 @@ export async function examineOneClick(
         signal: AbortSignal.timeout(limitMs),
       },
     );
-    const wrong = wrongAnswer(response, await response.text());
+    const wrong = describeResponse(response, await response.text());
     if (wrong) return judge('fail', `a POST to ${at} ${wrong}`);
   } catch (error) {
-    return judge('fail', `a POST from here to ${at} fails: ${whyNot(error as Error, limitMs)}`);
+    return judge(
+      'fail',
+      `a POST from here to ${at} fails: ${describeError(error as Error, limitMs)}`,
+    );
   }
   if (isLocal) {
     const message = `${at} works on this machine only: set ASKBACK_PUBLIC_URL to the address that people see`;
@@ -203,8 +206,8 @@ export async function examineOneClick(
   return judge('ok', `a POST to ${at} arrives, without redirect or login`);
 }
 
-function wrongAnswer({ status, headers }: Response, body: string): string | undefined {
-  // The service's own answer to a link that it never gave out.
+function describeResponse({ status, headers }: Response, body: string): string | undefined {
+  // The service's own response to an unknown token.
   if (status === 404 && body.includes('"subscription not found"')) return undefined;
   if (status >= 300 && status < 400) {
     return `is redirected to ${headers.get('Location') ?? 'nowhere'}, which mail programs do not follow: set ASKBACK_PUBLIC_URL to the final address`;
@@ -219,7 +222,7 @@ function wrongAnswer({ status, headers }: Response, body: string): string | unde
   return `is answered ${status}, and not by askback: another program has that address`;
 }
 
-function whyNot(error: Error, limitMs: number): string {
+function describeError(error: Error, limitMs: number): string {
   if (error.name === 'TimeoutError') return `nothing answered within ${limitMs / 1000} seconds`;
   const { cause } = error as { cause?: Error & { code?: string } };
   const why = cause?.message || cause?.code || error.message;

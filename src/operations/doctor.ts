@@ -18,13 +18,13 @@ import type { Resolver } from './doctor-dns.ts';
 import { examineMail } from './doctor-mail.ts';
 import * as rules from './findings.ts';
 import { type Finding, finding } from './findings.ts';
-import { askWarnings, countUnreadableSecrets, localAddress, wrongKeySentence } from './health.ts';
+import { countUnreadableSecrets, fetchWarnings, localAddress, wrongKeySentence } from './health.ts';
 import { findServerFacts, listSenders } from './queries.ts';
 
 export async function examine(
   config: Config,
   { say, dns }: Pick<CommandTools, 'say'> & { dns: Resolver },
-  asked: { from: readonly string[]; sendsFrom: readonly string[] },
+  options: { from: readonly string[]; sendsFrom: readonly string[] },
 ) {
   const [{ findings, senders, publicUrl, unreadable }, proxies] = await Promise.all([
     examineDatabase(config, say),
@@ -35,18 +35,18 @@ export async function examine(
   if (!config.databaseUrl) findings.push(examineDisk(config.dataDir));
   const mail = await examineMail(
     { dns, settings: config },
-    { senders: [...asked.from, ...senders], sendsFrom: asked.sendsFrom, publicUrl },
+    { senders: [...options.from, ...senders], sendsFrom: options.sendsFrom, publicUrl },
   );
   return [...findings, ...mail];
 }
 
-/** What the running service has seen, if it runs on this machine. */
+/** Reports untrusted proxies that a service on this machine has seen. */
 async function examineProxies({ host, port }: Config): Promise<Finding[]> {
-  const { proxy } = port === 0 ? {} : await askWarnings(localAddress(host, port));
+  const { proxy } = port === 0 ? {} : await fetchWarnings(localAddress(host, port));
   return proxy ? [finding('proxy', 'warn', proxy)] : [];
 }
 
-/** Without a public URL the service knows its address; settings of a command may be those of another shell. */
+/** Falls back to the service's recorded address, because the command may run with other settings than the service. */
 function examinePublicUrl({ host, port, ...config }: Config, recorded: string | null): Finding {
   const publicUrl = port === 0 ? recorded : config.publicUrl;
   const links = publicUrl ?? recorded ?? httpAddress(host, port);
@@ -54,10 +54,10 @@ function examinePublicUrl({ host, port, ...config }: Config, recorded: string | 
   return rules.judgePublicUrl(publicUrl, { host, port, links, isLocal });
 }
 
-/** The first command of every runbook answers soon, also while the database is away. */
-export const impatient = (config: Config): Config => ({ ...config, databaseWaitSeconds: 1 });
+/** The doctor must answer quickly, even while the database is down. */
+export const withShortWait = (config: Config): Config => ({ ...config, databaseWaitSeconds: 1 });
 
-const unknown = (config: Config) => ({
+const unknownFacts = (config: Config) => ({
   senders: [] as string[],
   publicUrl: config.publicUrl,
   unreadable: undefined,
@@ -66,7 +66,7 @@ const unknown = (config: Config) => ({
 async function examineDatabase(config: Config, say: CommandTools['say']) {
   const setting = config.sessionDatabaseUrl ? 'ASKBACK_SESSION_DATABASE_URL' : 'DATABASE_URL';
   try {
-    const { db, close } = await openDatabase(impatient(config), { say, connections: 2 });
+    const { db, close } = await openDatabase(withShortWait(config), { say, connections: 2 });
     try {
       const before = new Date();
       const server = await findServerFacts(db);
@@ -78,10 +78,10 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
         rules.judgeExtensions(server),
         rules.judgeSchema(schema),
         rules.judgeClock({ before, database: server.now, after }),
-        ...(await examineApart(config, say)),
+        ...(await examinePooler(config, say)),
         ...(await examineReplica(config, db)),
       ];
-      if (schema.missing.length > 0) return { findings, ...unknown(config) };
+      if (schema.missing.length > 0) return { findings, ...unknownFacts(config) };
       findings.push(...rules.judgeReporters(await countHarmfulFunctions(db)));
       return {
         findings,
@@ -94,15 +94,19 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
     }
   } catch (error) {
     const findings: Finding[] = [finding('database', 'fail', explain(error))];
-    return { findings, ...unknown(config) };
+    return { findings, ...unknownFacts(config) };
   }
 }
 
-/** Takes the way of the service's requests, which a command does not. */
-async function examineApart(config: Config, say: CommandTools['say']): Promise<Finding[]> {
+/** Connects through the pooler as the service does. */
+async function examinePooler(config: Config, say: CommandTools['say']): Promise<Finding[]> {
   if (!config.sessionDatabaseUrl) return [];
   try {
-    const { close } = await openDatabase(impatient(config), { say, connections: 1, serving: true });
+    const { close } = await openDatabase(withShortWait(config), {
+      say,
+      connections: 1,
+      serving: true,
+    });
     await close();
     const message = 'DATABASE_URL and ASKBACK_SESSION_DATABASE_URL lead to the same database';
     return [finding('pooler', 'ok', message)];
@@ -114,7 +118,7 @@ async function examineApart(config: Config, say: CommandTools['say']): Promise<F
 const replicaPatienceMs = 2000;
 const lookEveryMs = 50;
 
-/** The service reads from the replica that is configured once it follows. */
+/** Waits briefly for the replica to follow the primary. */
 async function examineReplica(
   { readDatabaseUrl: url, readMaxLagSeconds: maxLagSeconds }: Config,
   primary: Db,
@@ -137,7 +141,7 @@ async function examineReplica(
   }
 }
 
-/** Why stored secrets cannot be opened with the key of this environment, if there is one. */
+/** Explains why the configured key cannot open stored secrets, if there is a key. */
 async function unreadableSecrets(db: Db, config: Config): Promise<string | undefined> {
   const key = config.secretKey ?? readSecretKey(config.dataDir);
   if (!key) return undefined;
@@ -159,10 +163,10 @@ function examineSecret(config: Config, unreadable: string | undefined): Finding 
   }
 }
 
-/** A data directory that does not exist yet will be made in the nearest folder that does. */
+/** A missing data directory will be created in the nearest existing parent. */
 function examineDisk(dataDir: string): Finding {
   try {
-    const path = nearestExisting(resolve(dataDir));
+    const path = nearestExistingPath(resolve(dataDir));
     accessSync(path, constants.W_OK);
     const { bavail, bsize } = statfsSync(path);
     return rules.judgeDisk({ path, freeBytes: bavail * bsize });
@@ -193,8 +197,8 @@ export function watchProxies(say: (sentence: string) => void): {
 
 export type ListenAddresses = { requests: ListenAddress; metrics: ListenAddress | null };
 
-/** The sockets that a service manager passed, or else the addresses of the settings. */
-export function whereToListen({ host, port, metrics, sockets }: Config): ListenAddresses {
+/** Sockets from the service manager take precedence over the configured addresses. */
+export function findListenAddresses({ host, port, metrics, sockets }: Config): ListenAddresses {
   const passed = sortPassedSockets(sockets, process.pid);
   if (typeof passed === 'string') throw new ConfigError([passed]);
   const on = (descriptors: readonly number[]) => (descriptors.length > 0 ? { descriptors } : null);
@@ -204,8 +208,8 @@ export function whereToListen({ host, port, metrics, sockets }: Config): ListenA
   };
 }
 
-/** A name that does not resolve looks like a database that is away, unless it is said to be HOST. */
-export function nameHost(error: NodeJS.ErrnoException): never {
+/** Names HOST as the cause, because an unresolvable name would look like an unreachable database. */
+export function explainHostError(error: NodeJS.ErrnoException): never {
   if (error.syscall !== 'getaddrinfo') throw error;
   throw new Refusal(
     'unavailable',
@@ -213,16 +217,16 @@ export function nameHost(error: NodeJS.ErrnoException): never {
   );
 }
 
-/** Why a folder or a file that a setting names cannot be used, by the name of the setting. Makes nothing. */
-export function complaintsOfPlaces({ databaseUrl, dataDir, erasuresFile }: Config): string[] {
+/** Checks the configured folders and files without creating anything. */
+export function validatePaths({ databaseUrl, dataDir, erasuresFile }: Config): string[] {
   const complaints: string[] = [];
   const complain = (name: string, sentence: string) => complaints.push(`${name}: ${sentence}`);
   if (!databaseUrl) {
     const path = resolve(dataDir);
-    const present = nearestExisting(path);
+    const present = nearestExistingPath(path);
     if (!statSync(present).isDirectory()) {
       complain('ASKBACK_DATA_DIR', `the data folder ${path} cannot be made: ${present} is a file`);
-    } else if (!mayUse(present, constants.W_OK | constants.X_OK)) {
+    } else if (!isAccessible(present, constants.W_OK | constants.X_OK)) {
       complain('ASKBACK_DATA_DIR', `the data folder ${path} ${notWritable}`);
     }
   }
@@ -233,7 +237,7 @@ export function complaintsOfPlaces({ databaseUrl, dataDir, erasuresFile }: Confi
     if (present?.isDirectory()) complain('ASKBACK_ERASURES_FILE', `${path} is a folder`);
     else if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
       complain('ASKBACK_ERASURES_FILE', `there is no folder ${folder}`);
-    } else if (!mayUse(present ? path : folder, constants.W_OK)) {
+    } else if (!isAccessible(present ? path : folder, constants.W_OK)) {
       complain('ASKBACK_ERASURES_FILE', `${path} ${notWritable}`);
     }
   }
@@ -242,7 +246,7 @@ export function complaintsOfPlaces({ databaseUrl, dataDir, erasuresFile }: Confi
 
 const notWritable = 'may not be written by the account this program runs as';
 
-function mayUse(path: string, mode: number): boolean {
+function isAccessible(path: string, mode: number): boolean {
   try {
     accessSync(path, mode);
     return true;
@@ -251,7 +255,7 @@ function mayUse(path: string, mode: number): boolean {
   }
 }
 
-function nearestExisting(path: string): string {
+function nearestExistingPath(path: string): string {
   const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
-  return isThere || path === dirname(path) ? path : nearestExisting(dirname(path));
+  return isThere || path === dirname(path) ? path : nearestExistingPath(dirname(path));
 }

@@ -73,12 +73,12 @@ export function judgeReporters(harmfulFunctions: number): Finding[] {
 export function judgeClock(at: { before: Date; database: Date; after: Date }): Finding {
   const middle = (at.before.getTime() + at.after.getTime()) / 2;
   const skew = Math.round(at.database.getTime() - middle);
-  const said = `${Math.abs(skew)} ms ${skew < 0 ? 'behind' : 'ahead of'} this machine's`;
+  const difference = `${Math.abs(skew)} ms ${skew < 0 ? 'behind' : 'ahead of'} this machine's`;
   if (Math.abs(skew) >= skewToFailAtMs) {
-    return finding('clock', 'fail', `the database's clock is ${said}: set both by NTP`);
+    return finding('clock', 'fail', `the database's clock is ${difference}: set both by NTP`);
   }
   const status = Math.abs(skew) >= skewToWarnOfMs ? 'warn' : 'ok';
-  return finding('clock', status, `the database's clock is ${said}`);
+  return finding('clock', status, `the database's clock is ${difference}`);
 }
 
 export function judgeDisk({ path, freeBytes }: { path: string; freeBytes: number }): Finding {
@@ -87,7 +87,7 @@ export function judgeDisk({ path, freeBytes }: { path: string; freeBytes: number
   return finding('disk', freeBytes < diskToWarnOfBytes ? 'warn' : 'ok', message);
 }
 
-/** `isLocal`: the links work on this machine alone. */
+/** `isLocal`: links only work on this machine. */
 export function judgePublicUrl(
   publicUrl: string | null,
   { host, port, isLocal, links }: { host: string; port: number; isLocal: boolean; links: string },
@@ -105,7 +105,6 @@ export function judgePublicUrl(
   return judge(isLocal ? 'ok' : 'warn', message);
 }
 
-/** The service does without a replica, at the cost of the primary. */
 export const warnOfReplica = (problem: string | undefined): string | undefined =>
   problem && `ASKBACK_READ_DATABASE_URL ${problem}; the primary answers its reads`;
 
@@ -130,7 +129,7 @@ export const finding = (
   records: DnsRecord[] = [],
 ): Finding => (records.length > 0 ? { name, status, message, records } : { name, status, message });
 
-/** As a zone file has it, in strings of at most 255 letters: `add: _dmarc.example.com TXT "v=DMARC1; p=none"`. */
+/** Zone file syntax, in strings of at most 255 characters: `add: _dmarc.example.com TXT "v=DMARC1; p=none"`. */
 export function recordLine({ action, name, type, value }: DnsRecord): string {
   const strings = value.match(/.{1,255}/g) ?? [''];
   const quoted = strings.map((string) => `"${string.replace(/["\\]/g, '\\$&')}"`);

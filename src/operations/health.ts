@@ -21,7 +21,7 @@ import type { Config } from '../settings.ts';
 import type { ProcessRole } from '../settings-validators.ts';
 import { listSealedSamples } from './queries.ts';
 
-const lookAtSecretsEveryMs = 60_000;
+const secretsCheckEveryMs = 60_000;
 const patienceMs = 1000;
 
 type ReadinessTools = {
@@ -36,14 +36,14 @@ type ReadinessTools = {
 export type Readiness = {
   checks: Checks;
   warnings: Checks;
-  /** From now on the process says that it is stopping. */
+  /** Reports the process as stopping. */
   drain: () => void;
 };
 
 export async function startReadiness(tools: ReadinessTools): Promise<Readiness> {
   const { parts, database, secrets, jobs, role, mailProblem } = tools;
   const { url, servers } = database.sessions;
-  // A connection of its own: a busy pool does not mean that the database is away.
+  // A separate connection, because a busy pool does not mean that the database is down.
   const db = await parts.start(
     'probes',
     () =>
@@ -56,7 +56,7 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
   );
   let draining = false;
   const unreadable = cachedFor(() => countUnreadableSecrets(db, secrets), {
-    everyMs: lookAtSecretsEveryMs,
+    everyMs: secretsCheckEveryMs,
     patienceMs,
   });
   return {
@@ -92,25 +92,22 @@ const mailSentence = (problem: ServerProblem | null) =>
 
 const runnerDown = ({ state }: RunnerState) => (state === 'running' ? undefined : 'not running');
 
-/**
- * `/healthz` answers without asking anything; `/readyz` names what keeps the process from serving. What
- * `warnings` find is shown there too and makes it no less ready.
- */
+/** `/healthz` checks nothing. `/readyz` runs all checks; warnings are shown but don't affect readiness. */
 export function healthRoutes(checks: Checks, warnings: Checks = {}) {
-  type Found = Awaited<ReturnType<typeof failedChecks>>[];
-  let looking: Promise<Found> | undefined;
-  /** Callers that come at the same time share one look. */
-  const look = () => {
-    looking ??= Promise.all([failedChecks(checks), failedChecks(warnings)]).finally(() => {
-      looking = undefined;
+  type Results = Awaited<ReturnType<typeof failedChecks>>[];
+  let running: Promise<Results> | undefined;
+  /** Concurrent callers share one run. */
+  const runChecks = () => {
+    running ??= Promise.all([failedChecks(checks), failedChecks(warnings)]).finally(() => {
+      running = undefined;
     });
-    return looking;
+    return running;
   };
 
   return new Hono()
     .get('/healthz', (c) => c.json({ status: 'ok' }, 200, { 'Cache-Control': 'no-store' }))
     .get('/readyz', async (c) => {
-      const [failing = {}, warned = {}] = await look();
+      const [failing = {}, warned = {}] = await runChecks();
       c.header('Cache-Control', 'no-store');
       const extras = Object.keys(warned).length > 0 ? { warnings: warned } : {};
       if (Object.keys(failing).length === 0) return c.json({ status: 'ready', ...extras });
@@ -132,11 +129,11 @@ export function databaseChecks(db: Db): Checks {
   };
 }
 
-/** The way that requests take may be away while the direct one is not. */
+/** The pooler may be down while the direct connection works. */
 const poolerCheck = (pool: Db) => () =>
   unlessAway(() => ping(pool), 'DATABASE_URL cannot be reached');
 
-/** During an outage the check of the database fails, and no other is blamed for it. */
+/** During an outage only the database check fails, and the other checks pass. */
 async function unlessAway(ask: () => Promise<string | undefined>, away: string | undefined) {
   try {
     return await ask();
@@ -155,7 +152,7 @@ export async function findService(
 ): Promise<string> {
   const { host, port } = config;
   if (port !== 0) return localAddress(host, port);
-  // With PORT=0 only the service knows its address. It is in the service record, unless links have a public URL.
+  // With PORT=0 only the service knows its port. Without a public URL, the service record has it.
   if (!config.publicUrl) {
     const atOnce = { ...config, databaseWaitSeconds: 0 };
     const { db, close } = await openDatabase(atOnce, { say, connections: 1 });
@@ -169,11 +166,11 @@ export async function findService(
   );
 }
 
-/** A wildcard is where one listens, not where one calls. */
+/** Replaces a wildcard address, which can be listened on but not called. */
 export const localAddress = (host: string, port: number) =>
   httpAddress({ '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host, port);
 
-export async function askWarnings(address: string): Promise<{ proxy?: string }> {
+export async function fetchWarnings(address: string): Promise<{ proxy?: string }> {
   try {
     const signal = AbortSignal.timeout(healthcheckTimeoutMs);
     const response = await fetch(`${address}/readyz`, { signal, redirect: 'manual' });
@@ -184,7 +181,9 @@ export async function askWarnings(address: string): Promise<{ proxy?: string }> 
   }
 }
 
-export async function askHealth(url: string): Promise<{ status: number | null; sentence: string }> {
+export async function fetchHealth(
+  url: string,
+): Promise<{ status: number | null; sentence: string }> {
   try {
     const signal = AbortSignal.timeout(healthcheckTimeoutMs);
     const response = await fetch(url, { signal, redirect: 'manual' });

@@ -17,7 +17,7 @@ const oneDay = 'public, max-age=86400';
 const validDays = 30;
 const dayMs = 86_400_000;
 
-/** Survey links are personal: no crawler has anything to read but the front page. */
+/** Survey links are personal, so crawlers may only read the front page. */
 const robots = 'User-agent: *\nAllow: /$\nDisallow: /\n';
 
 export function homeRoutes(tools: HomeTools) {
@@ -45,14 +45,14 @@ export function homeRoutes(tools: HomeTools) {
     });
 }
 
-/** RFC 9116 asks for a date until which the contact is valid. */
+/** RFC 9116 requires an expiry date. */
 function securityText(contact: string, publicUrl: string): string {
   const expires = new Date(Date.now() + validDays * dayMs).toISOString();
   const canonical = `${publicUrl}/.well-known/security.txt`;
   return `Contact: ${contact}\nExpires: ${expires}\nCanonical: ${canonical}\n`;
 }
 
-/** A square with cut corners, as PNG in ICO, which every browser reads. */
+/** A square with cut corners, as PNG in ICO. */
 const icon = Buffer.from(
   'AAABAAEAEBAAAAEAIABqAAAAFgAAAIlQTkcNChoKAAAADUlIRFIAAAAQAAAAEAEDAAAAJT1tIgAAAAZQTFRF' +
     'AAAASlVoXM/xogAAAAF0Uk5TAEDm2GYAAAASSURBVHjaY6j/x/D/P7Go/h8A5J8e390+zz0AAAAASUVORK5CYII=',
@@ -66,7 +66,7 @@ type JobsAppTools = {
   metrics?: MetricsTools | undefined;
 };
 
-/** What a process with the role jobs answers: how it is, and no request that another process is there for. */
+/** A process with the role jobs serves health and metrics only. */
 export function createJobsApp({ log, checks, warnings, metrics }: JobsAppTools) {
   const app = new Hono<RequestEnv>();
   return app

@@ -12,7 +12,7 @@ import { examineMail } from './doctor-mail.ts';
 import type { Finding } from './findings.ts';
 import { listSenders } from './queries.ts';
 
-/** DNS of others is asked at most so often for an organization, and a page waits no longer than this for it. */
+/** Limits DNS lookups per organization, and the time that a page waits for them. */
 const times = { everyMs: 15_000, patienceMs: 20_000 };
 const maxOrganizations = 1000;
 
@@ -24,8 +24,8 @@ export type MailScreenTools = {
 };
 
 /**
- * Settings, Mail: what the doctor finds about the senders of the organization. Below `/o/:slug/settings/mail`, for
- * owners. The page comes at once; DNS is asked by a second request. Without a mail server there is nothing to look at.
+ * Settings, Mail: the doctor's findings about the organization's senders, below `/o/:slug/settings/mail`, for owners.
+ * The page appears at once, and a second request looks up DNS.
  */
 export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
   const { bounceDomain, smtpUrl = null, dkim = null } = settings;
@@ -54,7 +54,7 @@ export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
   });
 }
 
-/** In the order in which findings are shown. */
+/** Findings are sorted in this order. */
 const states: Readonly<Record<Finding['status'], { text: string; kind: StateKind }>> = {
   fail: { text: 'To mend', kind: 'failed' },
   warn: { text: 'To improve', kind: 'warning' },
@@ -62,7 +62,7 @@ const states: Readonly<Record<Finding['status'], { text: string; kind: StateKind
 };
 
 type MailFindingsProps = {
-  /** Null before they were looked for, undefined when DNS took too long. */
+  /** Null before the lookup, undefined if DNS took too long. */
   findings: readonly Finding[] | null | undefined;
   here: string;
 };
@@ -95,7 +95,6 @@ function MailFindings({ findings, here }: MailFindingsProps) {
   );
 }
 
-/** Where mails are while no mail server is configured, and how an operator configures one. */
 const NoMailServer = () => (
   <Part id="mail" title="Mail">
     <p>

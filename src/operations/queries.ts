@@ -10,7 +10,7 @@ export type ServerFacts = {
   now: Date;
   extensions: string[];
   read_only: boolean;
-  /** A capital I becomes a small i. */
+  /** The locale lower-cases I to i; Turkish ones don't. */
   folds: boolean;
 };
 
@@ -29,7 +29,6 @@ export async function findServerFacts(sql: Sql): Promise<ServerFacts> {
   );
 }
 
-/** The database holds more than an empty schema. */
 export async function hasOrganizations(sql: Sql): Promise<boolean> {
   const { filled } = one(
     await sql<{ filled: boolean }[]>`select exists (select from organizations) as filled`,
@@ -39,7 +38,7 @@ export async function hasOrganizations(sql: Sql): Promise<boolean> {
 
 const maxSenders = 1000;
 
-/** The senders of surveys that are not completed, the most used first; without an organization those of all. */
+/** Senders of surveys that are not completed, most used first; of all organizations if `orgId` is null. */
 export async function listSenders(sql: Sql, orgId: string | null): Promise<string[]> {
   const rows = await sql<{ from_email: string }[]>`
     select from_email
@@ -51,7 +50,7 @@ export async function listSenders(sql: Sql, orgId: string | null): Promise<strin
   return rows.map(({ from_email }) => from_email);
 }
 
-/** One webhook for each key that secrets are encrypted with, and how many have that key. */
+/** One sample webhook and the number of webhooks for each key that encrypts secrets. */
 export async function listSealedSamples(sql: Sql, keyIdBytes: number) {
   return await sql<{ org_id: string; id: string; secret: Buffer; webhooks: number }[]>`
     -- all organizations

@@ -8,16 +8,16 @@ import type { Config } from '../settings.ts';
 
 type Section = { name: string; text: string; queries: string[] };
 
-/** Prints the section of an alert and runs its queries: no other tool for SQL has to be on the machine. */
+/** Prints the runbook section of an alert and runs its queries, so that no SQL client is needed. */
 export async function checkAlert(config: Config, { say }: Pick<CommandTools, 'say'>, name: string) {
   const { text, queries } = findSection(name);
   if (queries.length === 0) return { data: { alert: name, results: [] }, text };
   const { db, close } = await openDatabase(config, { say, connections: 1 });
   try {
     const results = await inReadTransaction(db, async (tx) => {
-      const found: { query: string; rows: Row[] }[] = [];
-      for (const query of queries) found.push({ query, rows: await run(tx, query) });
-      return found;
+      const rowsByQuery: { query: string; rows: Row[] }[] = [];
+      for (const query of queries) rowsByQuery.push({ query, rows: await run(tx, query) });
+      return rowsByQuery;
     });
     const tables = results.map(({ query, rows }) => `${query}\n\n${table(rows)}`);
     return { data: { alert: name, results }, text: [text, ...tables].join('\n\n') };
@@ -32,11 +32,11 @@ const run = async (tx: Sql, query: string): Promise<Row[]> => [...(await tx.unsa
 
 function table(rows: readonly Row[]): string {
   if (rows.length === 0) return 'no rows';
-  const shown = (value: unknown) => (value instanceof Date ? value.toISOString() : value);
-  return columns([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row).map(shown))]);
+  const format = (value: unknown) => (value instanceof Date ? value.toISOString() : value);
+  return columns([Object.keys(rows[0]!), ...rows.map((row) => Object.values(row).map(format))]);
 }
 
-/** The alerts of ops/runbook.md. Queries are what stands between Check and Fix. */
+/** Parses ops/runbook.md. The queries of an alert are between Check and Fix. */
 export function readRunbook(): Section[] {
   const sections = readAsset('ops/runbook.md').split(/^## /m).slice(1);
   return sections.map((text) => {
@@ -55,9 +55,9 @@ function findSection(name: string): Section {
   const sections = readRunbook();
   const section = sections.find((each) => each.name.toLowerCase() === name.toLowerCase());
   if (section) return section;
-  const meant = didYouMean(
+  const suggestion = didYouMean(
     name,
     sections.map((each) => each.name),
   );
-  throw new Refusal('not_found', `the runbook has no alert ${name}${meant}`);
+  throw new Refusal('not_found', `the runbook has no alert ${name}${suggestion}`);
 }

@@ -24,8 +24,8 @@ import {
   createOrganization,
   Language,
   Lines,
-  mostDays,
-  mostDaysOfLogs,
+  maxDays,
+  maxLogDays,
   newOrganization,
   type OrganizationChange,
   Slug,
@@ -39,7 +39,7 @@ import {
   readUsage,
 } from './queries.ts';
 
-const keep = (what: string, most: number = mostDays) =>
+const keep = (what: string, most: number = maxDays) =>
   optional(Whole(0, most), 'N', `days after which ${what} are deleted; 0 for no such rule (0)`);
 
 const settings = {
@@ -67,7 +67,7 @@ const settings = {
   },
   'keep-comments-days': keep('comments'),
   'keep-contacts-days': keep('contacts without activity'),
-  'keep-openings-days': keep('visits of links', mostDaysOfLogs),
+  'keep-openings-days': keep('visits of links', maxLogDays),
   'keep-mails-days': keep('entries of the mail log'),
   ai: flag('analyze comments, which new organizations do unless an endpoint is set'),
 } as const satisfies Options;
@@ -81,11 +81,11 @@ const create = databaseCommand({
     'no-ai': flag('do not analyze comments'),
   },
   async run(db, values, { config }) {
-    const given = { ...settingsFrom(values), ...(values['no-ai'] && { ai_enabled: false }) };
+    const initial = { ...settingsFrom(values), ...(values['no-ai'] && { ai_enabled: false }) };
     const organization = await inTransaction(db, (tx) =>
       createOrganization(tx, commandActor(), {
         ...newOrganization(config),
-        ...given,
+        ...initial,
         name: values.name,
       }),
     );
@@ -105,13 +105,13 @@ const update = command({
     'no-logo': flag('remove its logo'),
     'no-ai': flag('do not analyze comments'),
   },
-  async run(tools: CommandTools, given) {
-    const { slug, logo, ai, 'no-ai': noAi, 'no-logo': noLogo } = given;
+  async run(tools: CommandTools, values) {
+    const { slug, logo, ai, 'no-ai': noAi, 'no-logo': noLogo } = values;
     if (ai && noAi) throw new UsageError('--ai and --no-ai contradict each other', update.usage);
     if (logo !== undefined && noLogo) {
       throw new UsageError('--logo and --no-logo contradict each other', update.usage);
     }
-    const changes: OrganizationChange = settingsFrom(given);
+    const changes: OrganizationChange = settingsFrom(values);
     if (slug !== undefined) changes.slug = slug;
     if (noAi) changes.ai_enabled = false;
     if (noLogo) changes.logo = null;
@@ -120,7 +120,7 @@ const update = command({
       throw new UsageError('nothing to change was given', update.usage);
     }
     return await inDatabase(tools, async (db) => {
-      const organization = await changeOrganization(db, commandWriter(given.id), changes);
+      const organization = await changeOrganization(db, commandWriter(values.id), changes);
       return answer(organization, 'changed');
     });
   },
@@ -170,19 +170,19 @@ const remove = databaseCommand({
 
 export const organizationCommands = [create, update, list, show, remove];
 
-/** Options whose settings are called otherwise. */
+/** Options whose column has another name. */
 const renamed: Readonly<Record<string, string>> = {
   'send-limit': 'monthly_send_limit',
   person: 'people',
   ai: 'ai_enabled',
 };
 
-function settingsFrom(given: Readonly<Record<string, unknown>>): OrganizationSettings {
+function settingsFrom(values: Readonly<Record<string, unknown>>): OrganizationSettings {
   const entries = ['name', ...Object.keys(settings)]
-    .filter((option) => given[option] !== undefined && given[option] !== false)
+    .filter((option) => values[option] !== undefined && values[option] !== false)
     .map((option) => {
-      const isOff = option.endsWith('-days') && given[option] === 0;
-      return [renamed[option] ?? option.replaceAll('-', '_'), isOff ? null : given[option]];
+      const isOff = option.endsWith('-days') && values[option] === 0;
+      return [renamed[option] ?? option.replaceAll('-', '_'), isOff ? null : values[option]];
     });
   return Object.fromEntries(entries);
 }

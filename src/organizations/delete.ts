@@ -4,12 +4,12 @@ import { type Db, deleteInBatches, inTransaction, one, type Sql } from '../lib/d
 import { revokeReporter } from '../reporters/reporters.ts';
 import { getOrganization } from './queries.ts';
 
-/** What is kept of an organization that was deleted, without any address or answer. */
+/** The record of a deleted organization, without any address or answer. */
 export type DeletionReceipt = { id: string; name: string; deleted_at: Date } & Contents;
 
 /**
- * Deletes an organization with everything that belongs to it. The many rows go first and in portions, then the rest at
- * once: after an interruption it can be called again.
+ * Deletes an organization and all its data. Large tables are emptied first, in batches, so that an interrupted
+ * deletion can be repeated.
  */
 export async function deleteOrganization(
   db: Db,

@@ -11,8 +11,8 @@ const yearSeconds = 31_536_000;
 const soonSeconds = 300;
 
 /**
- * `/logos/:id/:name`, for pages and mails. The name holds a hash of the picture, so that browsers may keep it; a mail
- * that went out before the logo was changed shows the present one.
+ * `/logos/:id/:name`, for pages and mails. The name contains a hash, so that browsers can cache the picture. Earlier
+ * mails show the current logo.
  */
 export const logoPages = ({ db }: { db: Db }) =>
   new Hono().get('/:id/:name', async (c) => {
@@ -32,7 +32,7 @@ export const logoPages = ({ db }: { db: Db }) =>
     });
   });
 
-/** A file that may become a logo, under the name that its content gives it. */
+/** Validates an uploaded logo and names it by its hash. */
 export function readLogo(bytes: Uint8Array): NamedLogo {
   if (bytes.length > maxLogoBytes) throw invalid('must have at most 256 KiB');
   const header = readPictureHeader(bytes);
@@ -49,7 +49,6 @@ export function readLogo(bytes: Uint8Array): NamedLogo {
 const invalid = (complaint: string) =>
   new Refusal('invalid', `the logo ${complaint}`, { code: 'invalid_logo' });
 
-/** Changes the picture that pages and mails show; without one they show the name alone. */
 export async function replaceLogo(tx: Sql, writer: Writer, logo: NamedLogo | null) {
   const target = { kind: 'organization', id: writer.orgId };
   if (logo) {
@@ -63,7 +62,7 @@ export async function replaceLogo(tx: Sql, writer: Writer, logo: NamedLogo | nul
 
 export const maxLogoBytes = 256 * 1024;
 
-/** A small file can become a picture that fills the memory of the browser that opens it. */
+/** Guards browsers against small files that decompress into huge pictures. */
 const maxSide = 2000;
 const minSide = 16;
 

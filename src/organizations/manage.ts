@@ -18,7 +18,7 @@ import {
   updateOrganization,
 } from './queries.ts';
 
-/** Settings that a new organization begins with: analysis, unless comments would leave this machine. */
+/** Initial settings. Analysis is on unless comments would leave this machine. */
 export const newOrganization = ({ ai }: { ai?: object | null }) => ({ ai_enabled: !ai });
 
 export async function createOrganization(
@@ -27,11 +27,11 @@ export async function createOrganization(
   settings: OrganizationSettings & { name: string },
 ): Promise<OrganizationRow> {
   await refuseUnknownZone(tx, settings);
-  const made = await insertOrganization(tx, settings);
-  const { id: orgId, name } = made;
+  const organization = await insertOrganization(tx, settings);
+  const { id: orgId, name } = organization;
   const target = { kind: 'organization', id: orgId };
   await recordAct(tx, { orgId, actor, act: 'organization.created', target, details: { name } });
-  return made;
+  return organization;
 }
 
 export type OrganizationChange = OrganizationSettings & {
@@ -50,9 +50,9 @@ export async function changeOrganization(
     const before = await lockOrganization(tx, orgId);
     if (!before) throw notFound('organization');
     refuseOtherVersion(versionOfOrganization(before), ifMatch);
-    const { slug, ...settings } = differing(before, change);
+    const { slug, ...settings } = changedFields(before, change);
     await refuseUnknownZone(tx, settings);
-    if (slug !== undefined) await rename(tx, orgId, slug);
+    if (slug !== undefined) await changeSlug(tx, orgId, slug);
     if (Object.keys(settings).length > 0) await updateOrganization(tx, orgId, settings);
     if (logo !== undefined) await replaceLogo(tx, writer, logo);
     const changes = changesOf(before, { slug, ...settings });
@@ -69,16 +69,16 @@ export const versionOfOrganization = ({ updated_at, ...organization }: Organizat
 
 type TextChange = Omit<OrganizationChange, 'logo'>;
 
-function differing(before: OrganizationRow, change: TextChange): TextChange {
-  const given = Object.entries(change).filter(
+function changedFields(before: OrganizationRow, change: TextChange): TextChange {
+  const changed = Object.entries(change).filter(
     ([name, value]) =>
       value !== undefined &&
       JSON.stringify(value) !== JSON.stringify(before[name as keyof TextChange]),
   );
-  return Object.fromEntries(given);
+  return Object.fromEntries(changed);
 }
 
-/** Reports are made in the organization's time zone by Postgres, pages and mails by the runtime. */
+/** Postgres must know the time zone too: it computes the reports, Node the pages and mails. */
 async function refuseUnknownZone(tx: Sql, { time_zone }: OrganizationSettings) {
   if (time_zone === undefined || (await isKnownZone(tx, time_zone))) return;
   throw new Refusal('invalid', `Postgres does not know the time zone ${time_zone}`, {
@@ -86,7 +86,7 @@ async function refuseUnknownZone(tx: Sql, { time_zone }: OrganizationSettings) {
   });
 }
 
-async function rename(tx: Sql, orgId: string, slug: string) {
+async function changeSlug(tx: Sql, orgId: string, slug: string) {
   if (await isSlugTaken(tx, orgId, slug)) throw slugTaken(slug);
   await replaceSlug(tx, orgId, slug).catch((error: unknown) => {
     throw violates(error, 'organizations_have_distinct_slugs') ? slugTaken(slug) : error;
@@ -96,35 +96,35 @@ async function rename(tx: Sql, orgId: string, slug: string) {
 const slugTaken = (slug: string) =>
   new Refusal('conflict', `the slug ${slug} is taken`, { code: 'slug_taken' });
 
-export const mostDays = 36_500;
-/** Visits of links and blocked mails are kept no longer than this in any organization. */
-export const mostDaysOfLogs = 90;
+export const maxDays = 36_500;
+/** Maximum retention of link visits and blocked mails, in days. */
+export const maxLogDays = 90;
 
-/** Settings for data that is kept for some days only. 0 keeps it without an end. */
+/** Retention settings, in days. */
 export const retentions = [
   {
     setting: 'keep_comments_days',
     label: 'Days to keep comments',
     help: 'Then comments are deleted with their analyses, notes and excerpts; scores stay. Empty for no such rule.',
-    most: mostDays,
+    most: maxDays,
   },
   {
     setting: 'keep_contacts_days',
     label: 'Days to keep inactive contacts',
     help: 'A contact without a mail, a visit, an answer or a change for so long is deleted; its scores stay, anonymous. Empty for no such rule.',
-    most: mostDays,
+    most: maxDays,
   },
   {
     setting: 'keep_openings_days',
     label: 'Days to keep openings',
-    help: `Visits of links. ${mostDaysOfLogs} days at most, which is also what an empty field means.`,
-    most: mostDaysOfLogs,
+    help: `Visits of links. ${maxLogDays} days at most, which is also what an empty field means.`,
+    most: maxLogDays,
   },
   {
     setting: 'keep_mails_days',
     label: 'Days to keep the mail log',
     help: 'What was mailed to which address, and results of campaigns. Never shorter than Frequency days, or than a reminder needs (61). Empty for no such rule.',
-    most: mostDays,
+    most: maxDays,
   },
 ] as const;
 

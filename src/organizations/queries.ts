@@ -2,26 +2,26 @@ import { notFound, Refusal } from '../errors.ts';
 import { one, type Sql } from '../lib/db/db.ts';
 import type { PictureHeader } from '../lib/pictures/picture-header.ts';
 
-/** Locked until the transaction ends. */
+/** Locks the organization until the transaction ends. */
 export async function lockOrganization(sql: Sql, orgId: string) {
   const locked = await sql`select from organizations where id = ${orgId} for no key update`;
   return locked.length === 0 ? undefined : await findOrganization(sql, orgId);
 }
 
-/** The runtime knows some names of time zones that Postgres does not. */
+/** Node knows some time zones that Postgres does not. */
 export async function isKnownZone(sql: Sql, name: string): Promise<boolean> {
-  const found = await sql`select from pg_timezone_names where lower(name) = lower(${name})`;
-  return found.length > 0;
+  const rows = await sql`select from pg_timezone_names where lower(name) = lower(${name})`;
+  return rows.length > 0;
 }
 
-/** True when another organization has this slug, or had it: its addresses lead there. */
+/** True if another organization has or had this slug, because former slugs redirect. */
 export async function isSlugTaken(sql: Sql, orgId: string, slug: string): Promise<boolean> {
-  const taken = await sql`
+  const rows = await sql`
     -- all organizations
     select from organizations where slug = ${slug} and id <> ${orgId}
     union all
     select from former_slugs where slug = ${slug} and org_id <> ${orgId}`;
-  return taken.length > 0;
+  return rows.length > 0;
 }
 
 export async function replaceSlug(sql: Sql, orgId: string, slug: string) {
@@ -47,14 +47,13 @@ export async function saveLogo(sql: Sql, orgId: string, { name, picture }: Named
 }
 
 export async function deleteLogo(sql: Sql, orgId: string): Promise<boolean> {
-  const gone = await sql`delete from organization_logos where org_id = ${orgId}`;
+  const deleted = await sql`delete from organization_logos where org_id = ${orgId}`;
   await sql`update organizations set logo = null, updated_at = now() where id = ${orgId}`;
-  return gone.count > 0;
+  return deleted.count > 0;
 }
 
 type ServedLogo = { type: PictureHeader['type']; bytes: Buffer; name: string };
 
-/** The logo of an organization as it is now, whatever name an earlier mail has for it. */
 export async function findLogo(sql: Sql, orgId: string): Promise<ServedLogo | undefined> {
   const [logo] = await sql<ServedLogo[]>`
     select l.type, l.bytes, o.logo as name
@@ -118,34 +117,34 @@ export async function insertOrganizationOnce(
 }
 
 /**
- * Takes the first slug of the name that is free: `acme`, `acme-2` and on. Returns nothing when another transaction
- * took it at the same moment, or the id.
+ * Uses the first free slug of the name: `acme`, `acme-2` and so on. Returns undefined if another transaction took the
+ * slug or the id at the same moment.
  */
 async function insertUnderFreeSlug(
   sql: Sql,
   organization: OrganizationSettings & { name: string },
 ): Promise<OrganizationRow | undefined> {
-  const wished = slugOf(organization.name);
+  const slug = slugOf(organization.name);
   const [free] = await sql<{ slug: string }[]>`
     -- all organizations
     select slug
     from generate_series(1, (select count(*) + 1 from organizations) + (select count(*) from former_slugs)) n,
-         lateral (select case when n = 1 then ${wished}::text else ${wished}::text || '-' || n end) s (slug)
+         lateral (select case when n = 1 then ${slug}::text else ${slug}::text || '-' || n end) s (slug)
     where not exists (select from organizations o where o.slug = s.slug)
       and not exists (select from former_slugs f where f.slug = s.slug)
     order by n
     limit 1`;
   const [row] = await sql<OrganizationRow[]>`
-    insert into organizations ${sql({ ...organization, slug: free?.slug ?? wished })}
+    insert into organizations ${sql({ ...organization, slug: free?.slug ?? slug })}
     on conflict do nothing
     returning ${fields(sql)}`;
   return row;
 }
 
-/** How long a slug gets from a name; a number behind it comes in addition. */
+/** Maximum length of a slug from a name, before a number is added. */
 const maxSlug = 60;
 
-/** Letters that Unicode does not take apart into an ASCII letter and a mark. */
+/** Letters that Unicode does not decompose into an ASCII letter and a mark. */
 const spelledOut: Readonly<Record<string, string>> = {
   ß: 'ss',
   æ: 'ae',
@@ -158,7 +157,7 @@ const spelledOut: Readonly<Record<string, string>> = {
   ı: 'i',
 };
 
-/** The lower-case ASCII words of a name, joined by hyphens: what an organization is called in addresses. */
+/** The lower-case ASCII words of a name, joined by hyphens. */
 export function slugOf(name: string): string {
   const words = name
     .toLowerCase()
@@ -200,7 +199,7 @@ type SendSettings = {
   frequency_days: number | null;
 };
 
-/** The organization's month of sends, locked until the transaction ends, and the rules for its sends. */
+/** Locks the month's usage until the transaction ends, and returns it with the limits for sends. */
 export async function lockUsage(sql: Sql, orgId: string, at: Date | null = null) {
   return one(
     await sql<SendSettings[]>`
@@ -216,7 +215,7 @@ export async function lockUsage(sql: Sql, orgId: string, at: Date | null = null)
   );
 }
 
-/** An earlier month, locked before the present one: in the order in which months are locked everywhere. */
+/** Locks an earlier month. Callers lock months in order, which avoids deadlocks. */
 export async function lockMonth(sql: Sql, orgId: string, month: string) {
   await sql`
     select from mail_usage
@@ -224,7 +223,7 @@ export async function lockMonth(sql: Sql, orgId: string, month: string) {
     for no key update`;
 }
 
-/** The same as `lockUsage`, without a lock, for a look at what would be. */
+/** `lockUsage` without the lock, for previews. */
 export async function readUsage(sql: Sql, orgId: string, at: Date | null = null) {
   return one(
     await sql<SendSettings[]>`
@@ -240,7 +239,7 @@ export async function readUsage(sql: Sql, orgId: string, at: Date | null = null)
 
 export type UsageTotals = Awaited<ReturnType<typeof readTotals>>;
 
-/** Mails of the month, and what the organization has in all, from the kept counts. */
+/** The month's mails and the organization's totals, from stored tallies. */
 export async function readTotals(sql: Sql, orgId: string) {
   const { used: mails, month, monthly_send_limit } = await readUsage(sql, orgId);
   const counts = one(
@@ -262,7 +261,7 @@ export type RetentionRun = {
   mails: number;
 };
 
-/** The counts of the last retention run that deleted something. */
+/** The last retention run that deleted something. */
 export async function findLastRetention(sql: Sql, orgId: string) {
   const [run] = await sql<RetentionRun[]>`
     select at, (details ->> 'comments')::int as comments, (details ->> 'contacts')::int as contacts,
@@ -281,14 +280,13 @@ export async function addUsage(sql: Sql, orgId: string, month: string, mails: nu
     where org_id = ${orgId} and month = ${month}::date`;
 }
 
-/** The update that gives mails back to their month, from a select of org_id, month and their number. */
+/** Returns mails to their month's quota, from a select of org_id, month and number. */
 export const giveBackUsage = (sql: Sql, mails: ReturnType<typeof sql>) => sql`
   update mail_usage u
   set used = greatest(u.used - back.mails, 0)
   from (${mails}) as back (org_id, month, mails)
   where u.org_id = back.org_id and u.month = back.month`;
 
-/** Refuses a send of more mails than the month has left. */
 export function refuseOverLimit(
   { used, monthly_send_limit }: Pick<SendSettings, 'used' | 'monthly_send_limit'>,
   requested: number,

@@ -2,7 +2,7 @@ import { jobActor, recordAct } from '../audit/acts.ts';
 import { deleteOldResults } from '../campaigns/queries.ts';
 import { deleteContacts, type Inactive, listInactive, lockInactive } from '../contacts/erase.ts';
 import { type Db, inTransaction, type Sql } from '../lib/db/db.ts';
-import { mostDaysOfLogs } from '../organizations/manage.ts';
+import { maxLogDays } from '../organizations/manage.ts';
 import {
   deleteVisitsOf,
   emptyComments,
@@ -110,7 +110,7 @@ function deleteInactiveBatch(
 /** Day by day, so that no statement takes long: an index finds the visits of a day. */
 async function deleteOldVisits(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
-  for (let ago = mostDaysOfLogs + missedNights; ago >= days; ago--) {
+  for (let ago = maxLogDays + missedNights; ago >= days; ago--) {
     deleted += await deleteVisitsOf(db, orgId, { fromDaysAgo: ago + 1, toDaysAgo: ago });
   }
   return deleted;
@@ -126,7 +126,7 @@ async function deleteOldMailLog(db: Db, orgId: string, days: number): Promise<nu
   for (let step = mailsPerBatch; step === mailsPerBatch; ) {
     step = await deleteOldResults(db, orgId, { days, atMost: mailsPerBatch });
   }
-  for (let ago = mostDaysOfLogs + missedNights; ago >= days; ago--) {
+  for (let ago = maxLogDays + missedNights; ago >= days; ago--) {
     deleted += await deleteBlockedOnDay(db, orgId, { daysAgo: ago });
   }
   return deleted;

@@ -21,16 +21,16 @@ const create = databaseCommand({
         `${outdated}. On this server a reporter can end Postgres with one select, and perhaps run code in it. --accept-risk makes the reporter all the same`,
       );
     }
-    const made = await createReporter(db, { orgId: org, name, actor: commandActor() });
-    const url = reporterUrl(databaseUrl, made.role_name, made.password);
+    const reporter = await createReporter(db, { orgId: org, name, actor: commandActor() });
+    const url = reporterUrl(databaseUrl, reporter.role_name, reporter.password);
     if (!config.databaseUrl) {
       tools.say(
         'the built-in Postgres is reached only on this machine and by this account: set DATABASE_URL for reporters elsewhere',
       );
     }
     return {
-      data: { name: made.name, url },
-      text: `made the reporter ${made.name}; its address is not shown again:\n${url}`,
+      data: { name: reporter.name, url },
+      text: `made the reporter ${reporter.name}; its address is not shown again:\n${url}`,
     };
   },
 });

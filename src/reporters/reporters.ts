@@ -5,30 +5,30 @@ import { type Db, inTransaction, listUrls, one, type Sql, violates } from '../li
 
 type NewReporter = { orgId: string; name?: string | undefined; actor: Actor };
 
-/** Makes a role that reads the views of one organization. Its password is known only now. */
-export async function createReporter(db: Db, { orgId, name: given, actor }: NewReporter) {
+/** Creates a Postgres role that reads the views of one organization. Its password is not stored. */
+export async function createReporter(db: Db, { orgId, name: chosenName, actor }: NewReporter) {
   const suffix = randomBytes(4).toString('hex');
-  const name = given ?? `reporter-${suffix}`;
+  const name = chosenName ?? `reporter-${suffix}`;
   const role = `askback_reporter_${suffix}`;
   const password = randomBytes(24).toString('base64url');
   const row = await inTransaction(db, async (tx) => {
-    const made = await tx<ReporterRow[]>`
+    const rows = await tx<ReporterRow[]>`
       insert into reporters (org_id, name, role_name)
       values (${orgId}, ${name}, ${role})
       returning org_id, name, role_name, created_at`;
     await tx`select create_reporter_role(${role}, ${password})`;
     const target = { kind: 'reporter', id: name };
     await recordAct(tx, { orgId, actor, act: 'reporter.created', target });
-    return one(made);
+    return one(rows);
   }).catch((error: unknown) => {
-    throw refused(error, name) ?? error;
+    throw describeError(error, name) ?? error;
   });
   return { ...row, password };
 }
 
 const largeObjectsAtOnce = 1000;
 
-/** First its access, for good; then what it has made, which may be much; then the role. Can be called again. */
+/** Revokes access first, then deletes the large objects that the role made, then the role. Can be repeated. */
 export async function revokeReporter(db: Db, name: string, actor: Actor) {
   const [reporter] = await db<{ role_name: string; usable: boolean }[]>`
     -- all organizations
@@ -64,7 +64,7 @@ async function deleteLargeObjects(sql: Sql, role: string): Promise<boolean> {
   return deleted > 0;
 }
 
-/** How many functions that do more than read a reporter may call, while there are reporters. */
+/** Counts functions that reporters can call and that do more than read. */
 export async function countHarmfulFunctions(sql: Sql): Promise<number> {
   const { functions } = one(
     await sql<{ functions: number }[]>`
@@ -85,7 +85,7 @@ export function reporterUrl(databaseUrl: string, role: string, password: string)
 
 const insufficientPrivilege = '42501';
 
-function refused(error: unknown, name: string): Refusal | undefined {
+function describeError(error: unknown, name: string): Refusal | undefined {
   if (violates(error, 'reporters_belong_to_organization')) return notFound('organization');
   if (violates(error, 'reporters_one_per_name')) {
     return new Refusal('conflict', `there is a reporter named ${name} already`);
@@ -99,7 +99,7 @@ function refused(error: unknown, name: string): Refusal | undefined {
 
 type ReporterRow = { org_id: string; name: string; role_name: string; created_at: Date };
 
-/** A backup does not bring roles back: such a reporter is not usable. */
+/** A restored backup has no roles, so its reporters are not usable. */
 export async function listReporters(sql: Sql) {
   return await sql<(ReporterRow & { organization: string; usable: boolean })[]>`
     -- all organizations

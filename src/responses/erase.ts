@@ -1,7 +1,7 @@
 import { type Db, likePattern, type Sql } from '../lib/db/db.ts';
 import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 import { patternOfAddress } from '../lib/smtp/address.ts';
-import { mostDaysOfLogs } from '../organizations/manage.ts';
+import { maxLogDays } from '../organizations/manage.ts';
 
 export type ErasedResponse = { id: string; comment: string | null; created_at: Date };
 
@@ -123,7 +123,7 @@ export async function hideInProperties(
 /** Responses do not need old visits any more: whether one is on hold is stored with it. */
 export const cleanUpVisits = ({ db }: { db: Db }) =>
   deleteInBatches(async (atMost) => {
-    const days = mostDaysOfLogs;
+    const days = maxLogDays;
     const { count } = await db`
       -- all organizations
       delete from link_visits

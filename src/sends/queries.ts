@@ -3,7 +3,7 @@ import { notFound } from '../errors.ts';
 import type { MailSender, SurveyMail } from '../letters/letter.ts';
 import { type Db, lockTimeout, type Part, type Sql } from '../lib/db/db.ts';
 import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
-import { mostDaysOfLogs } from '../organizations/manage.ts';
+import { maxLogDays } from '../organizations/manage.ts';
 import { giveBackUsage } from '../organizations/queries.ts';
 import { suppressBounced } from '../suppressions/bounces.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
@@ -65,13 +65,13 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
       select blocked_at, 'blocked', survey_id, reason_code, reason, null, null, null, null
       from blocked_mails
       where org_id = ${orgId} and email_key = lower(${email})
-        and blocked_on >= (now() at time zone 'UTC')::date - ${mostDaysOfLogs}::int
+        and blocked_on >= (now() at time zone 'UTC')::date - ${maxLogDays}::int
       union all
       select min(o.visited_at), 'opened', o.survey_id, null,
              format('%s times, last on %s', count(*), iso(max(o.visited_at))), null, null, null, null
       from own_contacts p
       join link_visits o on o.contact_id = p.id and o.kind = 'view' and o.method = 'GET'
-       and o.visited_at >= now() - make_interval(days => ${mostDaysOfLogs}::int)
+       and o.visited_at >= now() - make_interval(days => ${maxLogDays}::int)
       group by o.survey_id, p.id
       union all
       select r.created_at, case when r.held_reason is null then 'answered' else 'answer_held' end,
@@ -525,7 +525,7 @@ export const cleanUpBlockedMails = ({ db }: { db: Db }) =>
       where (org_id, email_key, survey_id, reason_code, blocked_on) in (
         select org_id, email_key, survey_id, reason_code, blocked_on
         from blocked_mails
-        where blocked_on < (now() at time zone 'UTC')::date - ${mostDaysOfLogs}::int
+        where blocked_on < (now() at time zone 'UTC')::date - ${maxLogDays}::int
         order by blocked_on
         limit ${atMost}
         for update skip locked

@@ -29,8 +29,8 @@ type SessionRow = SignedInMember & {
 };
 
 /**
- * The member of a live session, whose use it notes; the member's organization with this slug, also an earlier one; and
- * the other organizations.
+ * Finds a live session and records its use. Returns its member, the organization with this current or former slug,
+ * and the member's other organizations.
  */
 export async function findSession(sql: Sql, tokenHash: Buffer, slug = '') {
   const noteUse = sql`
@@ -90,7 +90,7 @@ export async function insertSession(sql: Sql, row: NewSession): Promise<string> 
   return one(await sql<{ id: string }[]>`insert into sessions ${sql(row)} returning id`).id;
 }
 
-/** The member of a session whose second step is still missing; it waits ten minutes for it. */
+/** Finds a session that waits for a code, for at most ten minutes. */
 export async function findAwaitingCode(sql: Sql, tokenHash: Buffer) {
   const [row] = await sql<{ memberId: string; sessionId: string }[]>`
     select member_id as "memberId", id as "sessionId"
@@ -148,10 +148,10 @@ export const deleteOldSessions = (sql: Sql) =>
     sql`not (${isLive(sql)}) or (awaits_code and created_at < now() - interval '1 hour')`,
   );
 
-/** More than these read as many: every page asks. */
+/** Caps the count, because every page runs this query. */
 const maxOpenCounted = 100;
 
-/** Open detractors of the last 30 days and webhooks in trouble, as JSON fields, of an organization `own`. */
+/** Badge counts as JSON fields: open detractors of the last 30 days, and failing webhooks. */
 const navigationCounts = (sql: Sql) => sql`
   'openDetractors', (
     select count(*)

@@ -27,10 +27,10 @@ const maxUserAgent = 300;
 type BeginOptions = { publicUrl: string; memberId: string; awaitsCode?: boolean };
 
 /**
- * Starts a new session and ends the one that the browser had. With `awaitsCode` it opens nothing before the second step.
- * The cookie is part of the answer, so the caller's transaction must commit before the answer goes out.
+ * Starts a session and ends the browser's previous one. With `awaitsCode` it only accepts a code. The caller's
+ * transaction must commit before the response with the cookie goes out.
  */
-export async function beginSession(
+export async function startSession(
   tx: Sql,
   c: Context,
   { publicUrl, memberId, awaitsCode = false }: BeginOptions,
@@ -70,13 +70,13 @@ export type MemberEnv = RequestEnv & {
   Variables: {
     member: SignedInMember;
     actor: Actor;
-    /** All organizations of the member but the one that is open. */
+    /** The member's organizations except the open one. */
     otherOrganizations: OtherOrganization[];
   };
 };
 export type ScreenEnv = MemberEnv & { Variables: { organization: CurrentOrganization } };
 
-/** Proofs that the member behind a request may do this. Only requireRole() makes them. */
+/** Proof of the member's role. Only requireRole() creates it. */
 type EditorOf = Writer & { memberId: string; role: 'editor' | 'owner' };
 export type OwnerOf = EditorOf & { role: 'owner' };
 
@@ -94,8 +94,8 @@ export const signedIn = ({ db, publicUrl }: SessionTools) =>
   });
 
 /**
- * For `/o/:slug/*`: members pass, others get 404, and an earlier slug redirects. One statement finds the session, the
- * organization and the role, so that a role taken away holds for the very next request.
+ * For `/o/:slug/*`: members pass, others get 404, and a former slug redirects. The role is read with every request, so
+ * that removing it takes effect at once.
  */
 export const inOrganization = ({ db, publicUrl }: SessionTools) =>
   createMiddleware<ScreenEnv>(async (c, next) => {
@@ -129,11 +129,10 @@ export const requireOperator = createMiddleware<MemberEnv>(async (c, next) => {
   await next();
 });
 
-/** Requests that have passed `signedIn` or `inOrganization`, whatever else their environment has. */
+/** Requests that have passed `signedIn` or `inOrganization`. */
 type OfMember = Pick<Context, 'req'> & { var: { member: SignedInMember; actor: Actor } };
 type InOrganization = OfMember & { var: { organization: CurrentOrganization } };
 
-/** The proof that the member may act as an editor or as an owner of the organization. */
 export function requireRole(c: InOrganization, role: 'editor'): EditorOf;
 export function requireRole(c: InOrganization, role: 'owner'): OwnerOf;
 export function requireRole(c: InOrganization, needed: 'editor' | 'owner'): EditorOf {
@@ -146,20 +145,19 @@ export function requireRole(c: InOrganization, needed: 'editor' | 'owner'): Edit
   return { orgId, actor: c.var.actor, mayWrite: true, memberId: c.var.member.id, role };
 }
 
-/** The proof that an operator may change an organization, such as its limits and its first owner. */
+/** Proof that an operator may change an organization, such as its limits and first owner. */
 export function operatorWriter(c: OfMember, orgId: string): Writer & { role?: 'owner' } {
   if (!c.var.member.isOperator) throw notFound('page');
   return { orgId, actor: c.var.actor, mayWrite: true };
 }
 
-/** For an owner's acts that ask for a recent proof. */
 export function requireProvedOwner(c: InOrganization): OwnerOf {
   const owner = requireRole(c, 'owner');
   requireRecentProof(c);
   return owner;
 }
 
-/** Redirects to the page that asks for a proof when the last one is over an hour old. A posted form is offered again. */
+/** Asks the member to re-authenticate after an hour. A posted form is offered again afterwards. */
 export function requireRecentProof(c: OfMember) {
   if (Date.now() - c.var.member.provedAt.getTime() < recentProofMs) return;
   const next = isRead(c) ? pathOf(c) : pageOf(c);
@@ -196,7 +194,7 @@ function pathOf(c: Pick<Context, 'req'>): string {
   return `${pathname}${search}`;
 }
 
-/** The page that a form was posted from: what it holds must be typed again. */
+/** The page that a form was posted from. */
 function pageOf(c: Pick<Context, 'req'>): string {
   const referrer = c.req.header('Referer') ?? '';
   if (!URL.canParse(referrer)) return '/';
@@ -207,13 +205,13 @@ function pageOf(c: Pick<Context, 'req'>): string {
 const tokenBytes = 32;
 const tokenForm = /^[\w-]{43}$/;
 
-/** Browsers take a `__Host-` cookie only over https, and from no sibling of this host. */
+/** Browsers accept `__Host-` cookies over https only, and from no sibling host. */
 const nameOf = (publicUrl: string) =>
   publicUrl.startsWith('https:') ? '__Host-askback' : 'askback_session';
 
 export const newToken = () => randomBytes(tokenBytes).toString('base64url');
 
-/** Only the hash of a token is stored: a leaked backup must not leak live sessions or links. */
+/** Tokens are stored as hashes, so that a leaked backup does not leak live sessions or links. */
 export const hashToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 export function readSessionHash(c: Context, publicUrl: string): Buffer | undefined {
@@ -225,7 +223,7 @@ function setSessionCookie(c: Context, publicUrl: string, token: string, maxAge: 
   setCookie(c, nameOf(publicUrl), token, { ...cookieAttributes(publicUrl), maxAge });
 }
 
-/** `Lax` lets the cookie come along when an OpenID provider sends the browser back here. */
+/** `Lax` sends the cookie along when an OpenID provider redirects the browser back. */
 export const cookieAttributes = (publicUrl: string) =>
   ({
     path: '/',
@@ -237,7 +235,7 @@ export const cookieAttributes = (publicUrl: string) =>
 const anyBase = 'http://askback.invalid';
 const maxPath = 2000;
 
-/** The path to go on to. It must not lead to another host, as `//host`, `/\host` and control characters can. */
+/** Guards against open redirects: `//host`, `/\host` and control characters can lead to another host. */
 export function ownPath(path: string | undefined, otherwise = '/'): string {
   if (!path?.startsWith('/') || path.length > maxPath) return otherwise;
   if (/^\/[/\\]|[\\\p{Cc}]/u.test(path) || !URL.canParse(path, anyBase)) return otherwise;
@@ -246,6 +244,6 @@ export function ownPath(path: string | undefined, otherwise = '/'): string {
   return `${pathname}${search}${hash}`;
 }
 
-/** A page that returns to `path` afterwards. */
+/** Adds `path` as the page to return to. */
 export const withNext = (page: string, path: string) =>
   path === '/' ? page : `${page}?next=${encodeURIComponent(path)}`;

@@ -122,7 +122,7 @@ test('of very many events those of keys and visitors leave, and never those of m
   for (let n = 0; n < 30; n += 1) await crowd.act({ actor: program, details: { name: `${n}` } });
   for (let n = 0; n < 10; n += 1) await other.act({ actor: program });
 
-  await cleanUpAudit({ db, kept: 10 });
+  await cleanUpAudit({ db, max: 10 });
 
   const left = (await crowd.list()).data;
   assert.deepEqual(

@@ -6,7 +6,7 @@ import { type Act, acts, commandActor, commandWriter } from '../../src/audit/act
 import { createCampaign } from '../../src/campaigns/campaign.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { inviteMember, withdrawInvitation } from '../../src/members/invite.ts';
-import { makeResetLink } from '../../src/members/reset.ts';
+import { createResetLink } from '../../src/members/reset.ts';
 import { makeOperator, removeOperator } from '../../src/members/roles.ts';
 import { tagMany } from '../../src/responses/follow-up.ts';
 import { createTag } from '../../src/tags/tags.ts';
@@ -85,7 +85,7 @@ const leaving: [act: Act, times: number, by: string, what: (of: Organization) =>
       await removeOperator(db, commandActor(), member);
     },
   ],
-  ['member.reset', 1, 'a new link', ({ email }) => makeResetLink(tools, commandActor(), email)],
+  ['member.reset', 1, 'a new link', ({ email }) => createResetLink(tools, commandActor(), email)],
   [
     'responses.tagged',
     1,

@@ -1,7 +1,7 @@
 import { commandActor, commandWriter } from '../../src/audit/acts.ts';
 import { type InviteTools, inviteMember, inviteOperator } from '../../src/members/invite.ts';
 import { listInvitations } from '../../src/members/queries.ts';
-import { makeResetLink } from '../../src/members/reset.ts';
+import { createResetLink } from '../../src/members/reset.ts';
 import { newToken } from '../../src/sessions/session.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
 import type { BrowserScene, ScreenEntry } from './scene.ts';
@@ -46,7 +46,7 @@ const pathOf = (url: string) => new URL(url).pathname;
 async function resetPage({ db, base }: BrowserScene) {
   const email = `lost-${newToken().slice(0, 8)}@example.com`;
   await makeMember(db, { email, name: 'Marit Aas' });
-  return pathOf((await makeResetLink({ db, publicUrl: base }, commandActor(), email)).url);
+  return pathOf((await createResetLink({ db, publicUrl: base }, commandActor(), email)).url);
 }
 
 async function invitationPage(scene: BrowserScene) {

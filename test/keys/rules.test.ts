@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { expiryOf, expiryState, rateHeaders, readKey, spellKey } from '../../src/keys/rules.ts';
+import { expiryOf, expiryState, formatKey, parseKey, rateHeaders } from '../../src/keys/rules.ts';
 
 const idBytes = new Uint8Array(8).fill(7);
 const secretBytes = new Uint8Array(32).fill(9);
-const { key } = spellKey(idBytes, secretBytes);
+const { key } = formatKey(idBytes, secretBytes);
 
 test('a key is the prefix, 8 characters of id, 43 of secret and 6 of checksum', () => {
   assert.match(key, /^ask_live_[0-9A-Za-z]{8}_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/);
@@ -15,17 +15,17 @@ test('whatever bytes a key is spelled from, reading it gives their parts', () =>
   const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
   fc.assert(
     fc.property(bytes(8), bytes(32), (id, secret) => {
-      const { key: spelled, ...spelledParts } = spellKey(id, secret);
-      assert.deepEqual(readKey(spelled), spelledParts);
+      const { key: spelled, ...spelledParts } = formatKey(id, secret);
+      assert.deepEqual(parseKey(spelled), spelledParts);
     }),
   );
-  assert.ok(readKey(spellKey(new Uint8Array(8), secretBytes).key));
+  assert.ok(parseKey(formatKey(new Uint8Array(8), secretBytes).key));
 });
 
 test('one wrong character is noticed without the database', () => {
   const typo = key.replace('ask_live_7', 'ask_live_8');
   assert.notEqual(typo, key);
-  assert.equal(readKey(typo), undefined);
+  assert.equal(parseKey(typo), undefined);
 });
 
 test('headers say what is left of the minute, of a key or of an address without one, and never less than nothing', () => {

@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { commandActor } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import {
-  beginCodes,
   checkSecondStep,
+  createTotpSecret,
   pendingSecret,
   renewRecoveryCodes,
-  switchCodesOff,
-  switchCodesOn,
   totpCode,
+  turnOffCodes,
+  turnOnCodes,
 } from '../../src/members/codes.ts';
 import { resealSecrets } from '../../src/reseal.ts';
 import { makeOrganization } from '../support/make/rows.ts';
@@ -30,10 +30,10 @@ const codeOf = (secret: Buffer, ahead = 0) =>
 async function memberWithCodes() {
   const memberId = await makeMember(db);
   const own = { memberId, actor: commandActor() };
-  await beginCodes(tools, memberId);
+  await createTotpSecret(tools, memberId);
   const secret = (await pendingSecret(tools, memberId))!;
   const used = codeOf(secret);
-  const recovery = await switchCodesOn(tools, own, used);
+  const recovery = await turnOnCodes(tools, own, used);
   assert.ok(recovery);
   return { memberId, own, secret, recovery, used };
 }
@@ -41,11 +41,11 @@ async function memberWithCodes() {
 test('codes count once a first one has proved that the app has the secret', async () => {
   const memberId = await makeMember(db);
   const own = { memberId, actor: commandActor() };
-  await beginCodes(tools, memberId);
+  await createTotpSecret(tools, memberId);
   const secret = (await pendingSecret(tools, memberId))!;
   assert.equal(await checkSecondStep(tools, memberId, codeOf(secret)), false);
-  assert.equal(await switchCodesOn(tools, own, '000000'), undefined);
-  assert.equal((await switchCodesOn(tools, own, codeOf(secret)))?.length, 10);
+  assert.equal(await turnOnCodes(tools, own, '000000'), undefined);
+  assert.equal((await turnOnCodes(tools, own, codeOf(secret)))?.length, 10);
   assert.equal(await pendingSecret(tools, memberId), undefined);
 });
 
@@ -81,7 +81,7 @@ test('new recovery codes end the old ones', async () => {
 
 test('codes that are switched off work no more, nor do recovery codes', async () => {
   const { memberId, own, secret, recovery } = await memberWithCodes();
-  await switchCodesOff(db, own);
+  await turnOffCodes(db, own);
   assert.equal(await checkSecondStep(tools, memberId, codeOf(secret, 1)), false);
   assert.equal(await checkSecondStep(tools, memberId, recovery[0]!), false);
   await assert.rejects(renewRecoveryCodes(db, own), { code: 'codes_off' });
@@ -92,7 +92,7 @@ test('what happens to codes is recorded in each organization of the member, with
   const [a, b] = [await makeOrganization(db), await makeOrganization(db)];
   for (const org of [a, b]) await joinOrganization(db, { org, member: memberId, role: 'viewer' });
   await renewRecoveryCodes(db, own);
-  await switchCodesOff(db, own);
+  await turnOffCodes(db, own);
   const events = await db<{ org_id: string | null; act: string }[]>`
     select org_id, act from audit_events where target_id = ${memberId} order by at, act, org_id`;
   assert.deepEqual(

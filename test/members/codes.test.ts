@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   base32,
+  formatSecret,
   isRecoveryCode,
   recoveryCode,
   recoveryCodeBytes,
@@ -9,7 +10,6 @@ import {
   totpCode,
   totpStep,
   totpUrl,
-  typedSecret,
 } from '../../src/members/codes.ts';
 
 /** The secret and the times of RFC 6238, appendix B, of whose eight digits ours are the last six. */
@@ -57,7 +57,7 @@ test('base32 is the one of RFC 4648, without padding', () => {
   ] as const) {
     assert.equal(base32(Buffer.from(plain)), encoded);
   }
-  assert.equal(typedSecret(secret), 'GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ');
+  assert.equal(formatSecret(secret), 'GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ');
 });
 
 test('totpUrl carries the account, the issuer and the secret', () => {

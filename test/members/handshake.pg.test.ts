@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import * as v from 'valibot';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { proveByIdentity } from '../../src/members/oidc.ts';
-import { keepHandshake, takeHandshake } from '../../src/members/sign-in.ts';
+import { consumeHandshake, setHandshake } from '../../src/members/sign-in.ts';
 import { makeMember } from '../support/make/session.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -13,12 +13,12 @@ const publicUrl = 'https://askback.test';
 const tools = { db, secrets: createSecrets([Buffer.alloc(32, 1)]), publicUrl };
 const app = new Hono()
   .get('/ask', (c) => {
-    keepHandshake(c, tools, { kind: 'oidc', data: { state: 'asked' } });
+    setHandshake(c, tools, { kind: 'oidc', data: { state: 'asked' } });
     return c.text('asked');
   })
   .get('/return', async (c) => {
     const data = v.object({ state: v.string() });
-    const kept = await takeHandshake(c, tools, { kind: 'oidc', data });
+    const kept = await consumeHandshake(c, tools, { kind: 'oidc', data });
     return c.text(kept?.state ?? 'nothing');
   });
 

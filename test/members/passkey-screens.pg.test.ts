@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { commandActor } from '../../src/audit/acts.ts';
-import { addPasskey, offerPasskey, passkeyPlace } from '../../src/members/passkeys.ts';
+import {
+  addPasskey,
+  createRegistrationOptions,
+  findRelyingParty,
+} from '../../src/members/passkeys.ts';
 import { createAuthenticator } from '../support/fakes/authenticator.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember, slugOfOrganization } from '../support/make/session.ts';
@@ -13,18 +17,21 @@ import { visitorBrowser } from '../support/probe/visitor.ts';
 
 const { db } = await testDatabase();
 const app = bareApp(db);
-const place = passkeyPlace('https://askback.test')!;
+const relyingParty = findRelyingParty('https://askback.test')!;
 
 async function memberWithPasskey({ counter }: { counter?: number } = {}) {
   const id = await makeMember(db, { email: `${randomUUID()}@people.test` });
   const org = await makeOrganization(db);
   await joinOrganization(db, { org, member: id, role: 'owner' });
-  const key = createAuthenticator(place.origin);
-  const options = await offerPasskey({ db, place }, { id, email: 'a@people.test', name: 'Ann' });
+  const key = createAuthenticator(relyingParty.origin);
+  const options = await createRegistrationOptions(
+    { db, relyingParty },
+    { id, email: 'a@people.test', name: 'Ann' },
+  );
   const credential = key.create(options, counter === undefined ? {} : { counter });
   const own = { memberId: id, actor: commandActor() };
   const { challenge } = options;
-  assert.ok(await addPasskey({ db, place }, own, { credential, challenge, name: 'Key' }));
+  assert.ok(await addPasskey({ db, relyingParty }, own, { credential, challenge, name: 'Key' }));
   const home = `/o/${await slugOfOrganization(db, org)}/settings/api-keys`;
   return { id, key, home, browser: visitorBrowser(app) };
 }
@@ -80,7 +87,7 @@ const unknownKey = 'This passkey is not known here, or it was refused. Sign in a
 
 test('an unknown passkey leads back to the sign-in page, which says so', async () => {
   const browser = visitorBrowser(app);
-  const stranger = createAuthenticator(place.origin);
+  const stranger = createAuthenticator(relyingParty.origin);
   const refused = await give(browser, stranger.get(await ask(browser)), '/account');
   assert.equal(refused.headers.get('Location'), '/sign-in?next=%2Faccount');
   assert.deepEqual(noticeOf(refused), { kind: 'failed', text: unknownKey });

@@ -4,13 +4,13 @@ import { test } from 'node:test';
 import { commandActor } from '../../src/audit/acts.ts';
 import {
   addPasskey,
-  askForPasskey,
   changePasskeyName,
   checkPasskey,
+  createAuthenticationOptions,
+  createRegistrationOptions,
+  findRelyingParty,
   listPasskeys,
-  notePasskeyUse,
-  offerPasskey,
-  passkeyPlace,
+  recordPasskeyUse,
   removePasskey,
 } from '../../src/members/passkeys.ts';
 import type { OidcSettings, SignInSettings } from '../../src/settings.ts';
@@ -20,8 +20,8 @@ import { testSettings } from '../support/make/settings.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
-const place = passkeyPlace('https://askback.test')!;
-const tools = { db, place };
+const relyingParty = findRelyingParty('https://askback.test')!;
+const tools = { db, relyingParty };
 const removing = { db, settings: testSettings };
 
 type Spoil = Parameters<ReturnType<typeof createAuthenticator>['get']>[1];
@@ -29,8 +29,12 @@ type Spoil = Parameters<ReturnType<typeof createAuthenticator>['get']>[1];
 async function memberWithPasskey(over: Record<string, unknown> = {}) {
   const id = await makeMember(db, over);
   const own = { memberId: id, actor: commandActor() };
-  const key = createAuthenticator(place.origin);
-  const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
+  const key = createAuthenticator(relyingParty.origin);
+  const options = await createRegistrationOptions(tools, {
+    id,
+    email: 'ann@acme.test',
+    name: 'Ann',
+  });
   const credential = key.create(options);
   const { challenge } = options;
   assert.ok(await addPasskey(tools, own, { credential, challenge, name: 'Laptop' }));
@@ -39,10 +43,10 @@ async function memberWithPasskey(over: Record<string, unknown> = {}) {
 
 /** Answers a new challenge; returns the member whose passkey was taken, if it was. */
 async function prove(key: ReturnType<typeof createAuthenticator>, spoil: Spoil = {}) {
-  const options = await askForPasskey(place);
+  const options = await createAuthenticationOptions(relyingParty);
   const credential = key.get(options, spoil);
   const proved = await checkPasskey(tools, { credential, challenge: options.challenge });
-  return proved && (await notePasskeyUse(db, proved)) ? proved.passkey.member_id : undefined;
+  return proved && (await recordPasskeyUse(db, proved)) ? proved.passkey.member_id : undefined;
 }
 
 test('a passkey proves its member, again and again', async () => {
@@ -69,7 +73,10 @@ for (const [what, spoil] of spoiled) {
 
 test('an answer to another challenge proves nothing', async () => {
   const { key } = await memberWithPasskey();
-  const [asked, other] = [await askForPasskey(place), await askForPasskey(place)];
+  const [asked, other] = [
+    await createAuthenticationOptions(relyingParty),
+    await createAuthenticationOptions(relyingParty),
+  ];
   const credential = key.get(asked);
   assert.equal(await checkPasskey(tools, { credential, challenge: other.challenge }), undefined);
 });
@@ -84,18 +91,22 @@ test('a copy of an authenticator is refused by its counter', async () => {
 
 test('of two uses with the same counter at the same moment one counts', async () => {
   const { key } = await memberWithPasskey();
-  const options = await askForPasskey(place);
+  const options = await createAuthenticationOptions(relyingParty);
   const credential = key.get(options, { counter: 5 });
   const given = { credential, challenge: options.challenge };
   const proofs = await Promise.all([1, 2, 3, 4].map(() => checkPasskey(tools, given)));
-  const noted = await Promise.all(proofs.map((proof) => notePasskeyUse(db, proof!)));
+  const noted = await Promise.all(proofs.map((proof) => recordPasskeyUse(db, proof!)));
   assert.deepEqual(noted.filter(Boolean), [true]);
 });
 
 test('a passkey of one member cannot be added by another', async () => {
   const { key } = await memberWithPasskey();
   const other = await makeMember(db);
-  const options = await offerPasskey(tools, { id: other, email: 'bob@acme.test', name: 'Bob' });
+  const options = await createRegistrationOptions(tools, {
+    id: other,
+    email: 'bob@acme.test',
+    name: 'Bob',
+  });
   const credential = key.create(options);
   const own = { memberId: other, actor: commandActor() };
   const added = await addPasskey(tools, own, {
@@ -114,8 +125,12 @@ for (const spoil of [
 ]) {
   test(`a passkey made with ${JSON.stringify(spoil)} is not added`, async () => {
     const id = await makeMember(db);
-    const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
-    const credential = createAuthenticator(place.origin).create(options, spoil);
+    const options = await createRegistrationOptions(tools, {
+      id,
+      email: 'ann@acme.test',
+      name: 'Ann',
+    });
+    const credential = createAuthenticator(relyingParty.origin).create(options, spoil);
     const own = { memberId: id, actor: commandActor() };
     const { challenge } = options;
     assert.equal(await addPasskey(tools, own, { credential, challenge, name: 'X' }), false);
@@ -125,8 +140,12 @@ for (const spoil of [
 test('an account has at most twenty passkeys', async () => {
   const { id, own } = await memberWithPasskey();
   const add = async () => {
-    const key = createAuthenticator(place.origin);
-    const options = await offerPasskey(tools, { id, email: 'ann@acme.test', name: 'Ann' });
+    const key = createAuthenticator(relyingParty.origin);
+    const options = await createRegistrationOptions(tools, {
+      id,
+      email: 'ann@acme.test',
+      name: 'Ann',
+    });
     const credential = key.create(options);
     return await addPasskey(tools, own, {
       credential,
@@ -210,6 +229,6 @@ const places: [url: string, rpId: string | undefined][] = [
 ];
 for (const [url, rpId] of places) {
   test(`${url} ${rpId ? 'has' : 'cannot have'} passkeys`, () => {
-    assert.equal(passkeyPlace(url)?.rpId, rpId);
+    assert.equal(findRelyingParty(url)?.rpId, rpId);
   });
 }

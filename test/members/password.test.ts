@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
-import { checkPassword, hashPassword, refusePassword } from '../../src/members/password.ts';
+import { checkPassword, hashPassword, validatePassword } from '../../src/members/password.ts';
 
 const ann = { email: 'ann.lindgren@larkspur.test', name: 'Ann Lindgren' };
 const here = { address: '192.0.2.1' };
@@ -25,7 +25,7 @@ for (const [password, why] of [
   ['lkjhgfdsapoi', /first that others/],
 ] as const) {
   test(`${password.slice(0, 30)} is refused as a password`, () => {
-    assert.match(refusePassword(password, ann) ?? 'taken', why);
+    assert.match(validatePassword(password, ann) ?? 'taken', why);
   });
 }
 
@@ -41,7 +41,7 @@ for (const password of [
   'glass heron tuesday '.repeat(25),
 ]) {
   test(`${password.slice(0, 30)} is taken as a password`, () => {
-    assert.equal(refusePassword(password, ann), undefined);
+    assert.equal(validatePassword(password, ann), undefined);
   });
 }
 
@@ -53,9 +53,9 @@ const spellings: [name: string, email: string, password: string][] = [
 ];
 for (const [name, email, password] of spellings) {
   test(`${password} is refused as the password of ${name} at ${email}`, () => {
-    assert.match(refusePassword(password, { name, email }) ?? 'taken', /name or address/);
+    assert.match(validatePassword(password, { name, email }) ?? 'taken', /name or address/);
     const other = { name: 'Bo', email: 'bo@bo.test' };
-    assert.equal(refusePassword(password, other), undefined);
+    assert.equal(validatePassword(password, other), undefined);
   });
 }
 

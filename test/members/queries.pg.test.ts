@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { findProofs } from '../../src/members/account.ts';
 import { findOrganizationToJoin } from '../../src/members/oidc.ts';
 import {
+  consumeInvitations,
   countInvitations,
   countOwners,
   countResetLinks,
@@ -16,7 +17,6 @@ import {
   listAllMembers,
   listMembers,
   lockPassword,
-  takeInvitationsOf,
 } from '../../src/members/queries.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { joinOrganization, makeMember } from '../support/make/session.ts';
@@ -129,7 +129,7 @@ test('invitations belong to their address, in any spelling, and organization', a
   const other = await link('invitation', { email: `b${email}`, orgId, role: 'viewer' });
   assert.equal((await findInvitation(db, orgId, here.id))?.id, here.id);
   assert.equal(await findInvitation(db, otherOrg, here.id), undefined);
-  const taken = await takeInvitationsOf(db, email.toUpperCase());
+  const taken = await consumeInvitations(db, email.toUpperCase());
   assert.deepEqual(
     taken.map(({ id }) => id),
     [here.id],
@@ -155,7 +155,7 @@ test('countInvitations leaves out commands and says when the next may go', async
     [1, 1, 23],
   ] as const) {
     const counted = await countInvitations(db, org_id, max);
-    assert.equal(counted.made, count);
+    assert.equal(counted.count, count);
     assert.ok(Math.abs(counted.next_in_seconds - hours * 3600) < 30);
   }
 });

@@ -8,10 +8,10 @@ import { createSecrets } from '../../src/lib/crypto/secrets.ts';
 import { createMailbox } from '../../src/mailbox/mailbox.ts';
 import { changeName, unlinkSso } from '../../src/members/account.ts';
 import { countProof } from '../../src/members/attempts.ts';
-import { switchCodesOff } from '../../src/members/codes.ts';
+import { turnOffCodes } from '../../src/members/codes.ts';
 import { mailNotice, mailReset } from '../../src/members/mail.ts';
 import { hashPassword } from '../../src/members/password.ts';
-import { makeResetLink } from '../../src/members/reset.ts';
+import { createResetLink } from '../../src/members/reset.ts';
 import { makeMember, signIn } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -112,7 +112,7 @@ test('the mailed link signs in when strangers have locked the password', async (
 test('the mailed link asks for a code when the member has codes', async () => {
   const { email, id } = await memberWithPassword();
   await db`update members set totp_secret = '\\x00', totp_since = now() where id = ${id}`;
-  const { url } = await makeResetLink({ db, publicUrl }, commandActor(), email);
+  const { url } = await createResetLink({ db, publicUrl }, commandActor(), email);
   const browser = visitorBrowser(app);
   const answer = await browser.post(url.slice(publicUrl.length), { password: 'nine blue kettles' });
   assert.equal(answer.headers.get('Location'), '/sign-in/code');
@@ -137,7 +137,7 @@ test('the reset page removes passkeys when its box is ticked', async () => {
     [{}, 1],
     [{ remove_passkeys: 'on' }, 0],
   ] as const) {
-    const { url } = await makeResetLink({ db, publicUrl }, commandActor(), email);
+    const { url } = await createResetLink({ db, publicUrl }, commandActor(), email);
     const path = url.slice(publicUrl.length);
     const browser = visitorBrowser(app);
     assert.match(await (await browser.get(path)).text(), /name="remove_passkeys"[^>]*checked/);
@@ -148,13 +148,13 @@ test('the reset page removes passkeys when its box is ticked', async () => {
 
 test('each change of what signs in is mailed to the member', async () => {
   const { email, id } = await memberWithPassword();
-  const { url } = await makeResetLink({ db, publicUrl }, commandActor(), email);
+  const { url } = await createResetLink({ db, publicUrl }, commandActor(), email);
   const browser = visitorBrowser(app);
   await browser.post(url.slice(publicUrl.length), { password: 'nine blue kettles' });
   const own = { memberId: id, actor: commandActor() };
   await db`update members set totp_secret = '\\x00', totp_since = now() where id = ${id}`;
   await db`update members set sso_issuer = 'https://idp.test', sso_subject = 'x' where id = ${id}`;
-  await switchCodesOff(db, own);
+  await turnOffCodes(db, own);
   await unlinkSso(db, own);
   await changeName(db, own, 'Ann Lee');
   const jobs = await db<{ payload: JobPayloads['members.mail_notice'] }[]>`
@@ -187,7 +187,7 @@ test('a link begins with the public address, whatever host the request names', a
 
 test('a link works for an hour, and a weak password leaves it as it is', async () => {
   const { email } = await memberWithPassword();
-  const { url } = await makeResetLink({ db, publicUrl }, commandActor(), email.toUpperCase());
+  const { url } = await createResetLink({ db, publicUrl }, commandActor(), email.toUpperCase());
   const path = url.slice(publicUrl.length);
   const browser = visitorBrowser(app);
   assert.equal((await browser.post(path, { password: 'password1234' })).status, 422);

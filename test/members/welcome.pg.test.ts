@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { makeWelcomeLink } from '../../src/members/reset.ts';
+import { createWelcomeLink } from '../../src/members/reset.ts';
 import type { OidcSettings } from '../../src/settings.ts';
 import { testSettings } from '../support/make/settings.ts';
 import { bareApp } from '../support/probe/app.ts';
@@ -19,7 +19,7 @@ const first = {
 async function deployment(over: Parameters<typeof bareApp>[1] = {}) {
   const { db } = await testDatabase();
   const makePath = async () =>
-    (await makeWelcomeLink(db, publicUrl))?.slice(publicUrl.length) ?? '';
+    (await createWelcomeLink(db, publicUrl))?.slice(publicUrl.length) ?? '';
   const counts = async () => {
     const [row] = await db`
       select (select count(*) from members)::int as members,
@@ -62,7 +62,7 @@ test('the link works once, and none is made once there is a member', async () =>
   assert.equal(again.status, 410);
   const page = await again.text();
   assert.ok(page.includes('href="/sign-in"') && !page.includes('/forgot'));
-  assert.equal(await makeWelcomeLink(db, publicUrl), undefined);
+  assert.equal(await createWelcomeLink(db, publicUrl), undefined);
 });
 
 test('a start makes a new link and ends the one before; a link works 24 hours', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
-import { askHealth } from '../../src/operations/health.ts';
+import { fetchHealth } from '../../src/operations/health.ts';
 import { proxyTo } from '../support/fakes/database-proxy.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { addressIn, askback, secretKey, startService } from '../support/processes/program.ts';
@@ -58,7 +58,7 @@ test('a process that accepts the connection and answers nothing is unhealthy', a
     server.closeAllConnections();
   });
   const silent = `http://127.0.0.1:${(server.address() as AddressInfo).port}/healthz`;
-  assert.deepEqual(await askHealth(silent), {
+  assert.deepEqual(await fetchHealth(silent), {
     status: null,
     sentence: `${silent} does not answer within 3 seconds`,
   });

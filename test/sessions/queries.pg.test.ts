@@ -13,7 +13,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-async function beginSession(memberId: string, over: Record<string, unknown> = {}) {
+async function startSession(memberId: string, over: Record<string, unknown> = {}) {
   const tokenHash = hashToken(newToken());
   const from = { awaits_code: false, user_agent: null, address: null };
   const id = await insertSession(db, { token_hash: tokenHash, member_id: memberId, ...from });
@@ -39,7 +39,7 @@ async function inThreeOrganizations() {
   }
   await makeOrganization(db, { name: 'Aspen' });
   const [last, second, first] = made.map(({ name, slug }) => ({ name, slug }));
-  return { member, inOrder: [first!, second!, last!], ...(await beginSession(member)) };
+  return { member, inOrder: [first!, second!, last!], ...(await startSession(member)) };
 }
 
 test('organizations of a member are listed by name, then slug, and the first is its home', async () => {
@@ -75,7 +75,7 @@ test('the navigation counts what is open and failing in this organization alone'
   for (const hook of hooks) await makeWebhook(db, org, hook);
   await makeWebhook(db, other, { failure_count: 3 });
 
-  const { tokenHash } = await beginSession(member);
+  const { tokenHash } = await startSession(member);
   const found = await findSession(db, tokenHash, await slugOfOrganization(db, org));
   assert.equal(found?.organization?.openDetractors, 1);
   assert.equal(found?.organization?.failingWebhooks, 2);
@@ -84,9 +84,9 @@ test('the navigation counts what is open and failing in this organization alone'
 test('a session waits ten minutes for its second step, and one with both waits for none', async () => {
   const member = await makeMember(db);
   const awaits_code = true;
-  const young = await beginSession(member, { awaits_code, created_at: ago(9.9) });
-  const old = await beginSession(member, { awaits_code, created_at: ago(10.1) });
-  const whole = await beginSession(member);
+  const young = await startSession(member, { awaits_code, created_at: ago(9.9) });
+  const old = await startSession(member, { awaits_code, created_at: ago(10.1) });
+  const whole = await startSession(member);
   const found = { memberId: member, sessionId: young.id };
   assert.deepEqual({ ...(await findAwaitingCode(db, young.tokenHash)) }, found);
   assert.equal(await findAwaitingCode(db, old.tokenHash), undefined);
@@ -97,8 +97,8 @@ test('a proof counts for the session that gave it alone', async () => {
   const member = await makeMember(db);
   const proved_at = ago(90);
   const [proved, other] = [
-    await beginSession(member, { proved_at }),
-    await beginSession(member, { proved_at }),
+    await startSession(member, { proved_at }),
+    await startSession(member, { proved_at }),
   ];
   await renewProof(db, proved.id);
   const provedAt = async (hash: Buffer) => (await findSession(db, hash))!.member.provedAt;
@@ -108,7 +108,7 @@ test('a proof counts for the session that gave it alone', async () => {
 
 test('a session is found when the disk has no room to note its use', async () => {
   const member = await makeMember(db);
-  const { tokenHash } = await beginSession(member, { used_at: ago(5) });
+  const { tokenHash } = await startSession(member, { used_at: ago(5) });
   await db`
     create function no_room() returns trigger language plpgsql as
       $$ begin raise 'could not extend file' using errcode = 'disk_full'; end $$`;

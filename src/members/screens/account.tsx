@@ -31,8 +31,8 @@ import {
   unlinkSso,
 } from '../account.ts';
 import { NameField, NewPasswordField, PasswordField } from '../invite.ts';
-import { listPasskeys, passkeyPlace } from '../passkeys.ts';
-import { refusePassword } from '../password.ts';
+import { findRelyingParty, listPasskeys } from '../passkeys.ts';
+import { validatePassword } from '../password.ts';
 import type { MemberTools } from '../sign-in.ts';
 import { AccountName, CurrentPassword, NewPassword } from './reset.tsx';
 import {
@@ -40,7 +40,7 @@ import {
   accountPasskeyScreens,
   CodesPart,
   done,
-  ownOf,
+  ownAccount,
   PasskeysPart,
   SsoPart,
   showConfirm,
@@ -55,17 +55,17 @@ export const accountScreens = (tools: MemberTools) =>
     .post('/name', async (c) => {
       const form = await readForm(c, NameForm);
       if (form.errors) return await showAccount(c, tools, { name: form });
-      await changeName(tools.db, ownOf(c), form.values.name);
+      await changeName(tools.db, ownAccount(c), form.values.name);
       return done(c, 'The name is saved.');
     })
     .post('/password', (c) => setPassword(c, tools))
 
     .post('/sessions/end', async (c) => {
-      await endOtherSessions(tools.db, ownOf(c), c.var.member.sessionId);
+      await endOtherSessions(tools.db, ownAccount(c), c.var.member.sessionId);
       return done(c, 'All other sessions have ended.');
     })
     .post('/sessions/:id/end', async (c) => {
-      await endOneSession(tools.db, ownOf(c), idParam(c, 'session'));
+      await endOneSession(tools.db, ownAccount(c), idParam(c, 'session'));
       return done(c, 'The session has ended.');
     })
 
@@ -80,7 +80,7 @@ export const accountScreens = (tools: MemberTools) =>
       }),
     )
     .post('/sso/remove', async (c) => {
-      await unlinkSso(tools.db, ownOf(c));
+      await unlinkSso(tools.db, ownAccount(c));
       return done(c, 'The link is removed.');
     })
 
@@ -100,8 +100,8 @@ async function setPassword(c: Context<MemberEnv>, tools: MemberTools) {
   const form = await readForm(c, PasswordForm);
   if (form.errors) return await showAccount(c, tools, { password: form });
   const { new_password: password, current_password: current } = form.values;
-  const refused = refusePassword(password, member);
-  const change = { member, own: ownOf(c), current, password };
+  const refused = validatePassword(password, member);
+  const change = { member, own: ownAccount(c), current, password };
   if (!refused && (await changePassword(tools.db, c, change)))
     return done(c, 'The password is changed. Your other sessions have ended.');
   const wrong = refused
@@ -131,7 +131,10 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, sent: Sent
           form={sent.password ?? emptyForm()}
         />
       ) : null}
-      <PasskeysPart passkeys={passkeys} isPossible={passkeyPlace(tools.publicUrl) !== undefined} />
+      <PasskeysPart
+        passkeys={passkeys}
+        isPossible={findRelyingParty(tools.publicUrl) !== undefined}
+      />
       {byPassword ? <CodesPart proofs={proofs} /> : null}
       <SsoPart proofs={proofs} oidc={oidc} />
       <SessionsPart sessions={sessions} current={member.sessionId} />

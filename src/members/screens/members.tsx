@@ -43,7 +43,7 @@ import {
   NewPasswordField,
   withdrawInvitation,
 } from '../invite.ts';
-import { refusePassword } from '../password.ts';
+import { validatePassword } from '../password.ts';
 import {
   findCredentials,
   findInvitation,
@@ -332,7 +332,7 @@ export const invitationScreens = (tools: MemberTools) =>
       const form = await readForm(c, JoinForm);
       if (form.errors) return showInvitation(c, opened, form);
       const { name, password, time_zone: timeZone } = form.values;
-      const refused = refusePassword(password, { name, email });
+      const refused = validatePassword(password, { name, email });
       if (refused) return showInvitation(c, opened, await withFieldError(c, { password: refused }));
       return joined(c, await joinAsNewMember(tools, c, { token, name, password, timeZone }));
     });

@@ -22,9 +22,15 @@ import { counted } from '../../web/app/lists.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
 import { findProofs } from '../account.ts';
 import { EmailField, NameField, NewPasswordField } from '../invite.ts';
-import { minPassword, refusePassword } from '../password.ts';
+import { minPassword, validatePassword } from '../password.ts';
 import type { MemberName } from '../queries.ts';
-import { findMemberOfReset, isWelcome, joinFirst, requestReset, resetPassword } from '../reset.ts';
+import {
+  createFirstMember,
+  findMemberOfReset,
+  isWelcomeLinkLive,
+  requestReset,
+  resetPassword,
+} from '../reset.ts';
 import type { MemberTools } from '../sign-in.ts';
 
 const AddressForm = v.object({ email: EmailField });
@@ -53,11 +59,11 @@ export const resetScreens = (tools: MemberTools) =>
       const form = await readForm(c, ResetForm);
       if (form.errors) return await showReset(c, tools, member, form);
       const { password, remove_passkeys: removesPasskeys = false } = form.values;
-      const refused = refusePassword(password, member);
+      const refused = validatePassword(password, member);
       if (refused)
         return await showReset(c, tools, member, await withFieldError(c, { password: refused }));
       const result = await resetPassword(tools, c, { token, password, removesPasskeys });
-      if (!result) throw resetGone();
+      if (!result) throw resetLinkGone();
       const path = result === 'awaits_code' ? '/sign-in/code' : '/';
       return redirectWith(c, path, 'Your password was changed.');
     });
@@ -72,11 +78,11 @@ export const requirePasswords =
 
 async function getMember({ db }: MemberTools, token: string) {
   const member = await findMemberOfReset(db, token);
-  if (!member) throw resetGone();
+  if (!member) throw resetLinkGone();
   return member;
 }
 
-const resetGone = () =>
+const resetLinkGone = () =>
   new Refusal(
     'gone',
     'This link to set a password no longer works: it was used, a newer password was set, or an hour has passed. Ask for a new link.',
@@ -155,7 +161,7 @@ const noPassword = v.pipe(
 export const welcomeScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
     .use('/welcome/:token', async (c, next) => {
-      if (!(await isWelcome(tools.db, c.req.param('token')))) throw welcomeGone();
+      if (!(await isWelcomeLinkLive(tools.db, c.req.param('token')))) throw welcomeLinkGone();
       await next();
     })
     .get('/welcome/:token', (c) => showWelcome(c, tools))
@@ -170,15 +176,19 @@ export const welcomeScreens = (tools: MemberTools) =>
       const form = await readForm(c, WelcomeForm);
       if (form.errors) return showWelcome(c, tools, form);
       const { password } = form.values;
-      const refused = password === null ? undefined : refusePassword(password, form.values);
+      const refused = password === null ? undefined : validatePassword(password, form.values);
       if (refused) return showWelcome(c, tools, await withFieldError(c, { password: refused }));
       const { time_zone: timeZone, ...member } = form.values;
-      const slug = await joinFirst(tools, c, { ...member, timeZone, token: c.req.param('token') });
-      if (!slug) throw welcomeGone();
+      const slug = await createFirstMember(tools, c, {
+        ...member,
+        timeZone,
+        token: c.req.param('token'),
+      });
+      if (!slug) throw welcomeLinkGone();
       return c.redirect(`/o/${slug}`, 303);
     });
 
-const welcomeGone = () =>
+const welcomeLinkGone = () =>
   new Refusal(
     'gone',
     'This welcome link no longer works: it was used, a newer one was made, or 24 hours have passed. While there is no account, restarting the server prints a new link; askback member invite --operator makes one at any time.',

@@ -25,26 +25,26 @@ import { QrCode } from '../../web/qr-code.tsx';
 import { type AccountProofs, deviceName } from '../account.ts';
 import { countProof } from '../attempts.ts';
 import {
-  beginCodes,
+  createTotpSecret,
+  formatSecret,
   type OwnAccount,
   pendingSecret,
   renewRecoveryCodes,
-  switchCodesOff,
-  switchCodesOn,
   totpUrl,
-  typedSecret,
+  turnOffCodes,
+  turnOnCodes,
 } from '../codes.ts';
 import { NameField } from '../invite.ts';
 import {
   addPasskey,
   changePasskeyName,
+  createRegistrationOptions,
   type ListedPasskey,
   listPasskeys,
-  offerPasskey,
   removePasskey,
 } from '../passkeys.ts';
-import { keepHandshake, type MemberTools, takeHandshake } from '../sign-in.ts';
-import { CodeForm, getPasskeyPlace, PasskeyForm } from './sign-in.tsx';
+import { consumeHandshake, type MemberTools, setHandshake } from '../sign-in.ts';
+import { CodeForm, getRelyingParty, PasskeyForm } from './sign-in.tsx';
 
 type PasskeysPartProps = { passkeys: readonly ListedPasskey[]; isPossible: boolean };
 
@@ -155,16 +155,19 @@ const NewChallenge = v.object({ challenge: v.string(), adds: v.string() });
 export const accountPasskeyScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .get('/new', (c) => {
-      getPasskeyPlace(tools);
+      getRelyingParty(tools);
       requireRecentProof(c);
       return showNewPasskey(c);
     })
     .post('/options', async (c) => {
       requireRecentProof(c);
       const { db } = tools;
-      const options = await offerPasskey({ db, place: getPasskeyPlace(tools) }, c.var.member);
+      const options = await createRegistrationOptions(
+        { db, relyingParty: getRelyingParty(tools) },
+        c.var.member,
+      );
       const data = { challenge: options.challenge, adds: c.var.member.sessionId };
-      keepHandshake(c, tools, { kind: 'passkey', data });
+      setHandshake(c, tools, { kind: 'passkey', data });
       c.header('Cache-Control', 'no-store');
       return c.json(options);
     })
@@ -175,7 +178,7 @@ export const accountPasskeyScreens = (tools: MemberTools) =>
       const passkey = await getPasskey(c, tools);
       const form = await readForm(c, RenameForm);
       if (form.errors) return showName(c, passkey, form);
-      await changePasskeyName(tools.db, ownOf(c), { id: passkey.id, name: form.values.name });
+      await changePasskeyName(tools.db, ownAccount(c), { id: passkey.id, name: form.values.name });
       return done(c, 'The passkey has a new name.');
     })
 
@@ -193,7 +196,7 @@ export const accountPasskeyScreens = (tools: MemberTools) =>
     .post('/:id/remove', async (c) => {
       requireRecentProof(c);
       try {
-        await removePasskey(tools, ownOf(c), c.req.param('id'));
+        await removePasskey(tools, ownAccount(c), c.req.param('id'));
         return done(c, 'The passkey is removed.');
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'last_way_in') throw error;
@@ -204,14 +207,14 @@ export const accountPasskeyScreens = (tools: MemberTools) =>
 /** The browser's answer counts for the session that asked for it. */
 async function add(c: Context<MemberEnv>, tools: MemberTools) {
   requireRecentProof(c);
-  const place = getPasskeyPlace(tools);
-  const pending = await takeHandshake(c, tools, { kind: 'passkey', data: NewChallenge });
+  const relyingParty = getRelyingParty(tools);
+  const pending = await consumeHandshake(c, tools, { kind: 'passkey', data: NewChallenge });
   const form = await readForm(c, NewPasskeyForm);
   if (form.errors) return showNewPasskey(c, form);
   const { name, credential } = form.values;
   if (pending?.adds === c.var.member.sessionId) {
     const answer = { credential, challenge: pending.challenge, name };
-    if (await addPasskey({ db: tools.db, place }, ownOf(c), answer))
+    if (await addPasskey({ db: tools.db, relyingParty }, ownAccount(c), answer))
       return done(c, 'The passkey is added. You can sign in with it from now on.');
   }
   const text = 'The passkey was not accepted. Try again.';
@@ -276,7 +279,7 @@ export const accountCodeScreens = (tools: MemberTools) =>
     .get('/recovery', (c) => showRecovery(c, tools))
     .use(recentProof)
     .post('/', async (c) => {
-      await beginCodes(tools, c.var.member.id);
+      await createTotpSecret(tools, c.var.member.id);
       return c.redirect('/account/codes/new', 303);
     })
     .get('/new', (c) => showNew(c, tools))
@@ -291,7 +294,7 @@ export const accountCodeScreens = (tools: MemberTools) =>
       }),
     )
     .post('/renew', async (c) =>
-      leadToRecovery(c, tools, await renewRecoveryCodes(tools.db, ownOf(c))),
+      redirectToRecoveryCodes(c, tools, await renewRecoveryCodes(tools.db, ownAccount(c))),
     )
 
     .get('/off', (c) =>
@@ -304,7 +307,7 @@ export const accountCodeScreens = (tools: MemberTools) =>
       }),
     )
     .post('/off', async (c) => {
-      await switchCodesOff(tools.db, ownOf(c));
+      await turnOffCodes(tools.db, ownAccount(c));
       return done(c, 'One-time codes are off.');
     });
 
@@ -313,23 +316,23 @@ async function switchOn(c: Context<MemberEnv>, tools: MemberTools) {
   if (form.errors) return await showNew(c, tools, form);
   const proof = { account: `session ${c.var.member.sessionId}`, address: clientAddress(c) };
   const giveBack = await countProof(tools.db, proof);
-  const codes = await switchCodesOn(tools, ownOf(c), form.values.code);
+  const codes = await turnOnCodes(tools, ownAccount(c), form.values.code);
   if (!codes) {
     const code =
       'This is not the code of this key. Check the clock of the phone, and try the next code.';
     return await showNew(c, tools, await withFieldError(c, { code }));
   }
   await giveBack();
-  return leadToRecovery(c, tools, codes);
+  return redirectToRecoveryCodes(c, tools, codes);
 }
 
 /** The codes are on one page, once: the cookie that carries them there is sealed for this member. */
-function leadToRecovery(c: Context<MemberEnv>, { secrets }: MemberTools, codes: string[]) {
-  setOneTimeSecret(c, secrets, shownFor(c), { codes });
+function redirectToRecoveryCodes(c: Context<MemberEnv>, { secrets }: MemberTools, codes: string[]) {
+  setOneTimeSecret(c, secrets, recoveryReader(c), { codes });
   return c.redirect('/account/codes/recovery', 303);
 }
 
-const shownFor = (c: Context<MemberEnv>) => ({ orgId: 'account', memberId: c.var.member.id });
+const recoveryReader = (c: Context<MemberEnv>) => ({ orgId: 'account', memberId: c.var.member.id });
 
 /** Redirects when no key waits for its first code. */
 async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyForm()) {
@@ -349,7 +352,7 @@ async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyFo
           title="QR code of the key for the authenticator app"
         />
         <p>
-          Key: <code id="key">{typedSecret(secret)}</code> <CopyButton from="key" />
+          Key: <code id="key">{formatSecret(secret)}</code> <CopyButton from="key" />
         </p>
       </section>
       <form method="post" action="/account/codes/new" class="fields narrow">
@@ -373,7 +376,7 @@ async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyFo
 }
 
 function showRecovery(c: Context<MemberEnv>, { secrets }: MemberTools) {
-  const shown = v.safeParse(RecoveryShown, takeOneTimeSecret(c, secrets, shownFor(c)));
+  const shown = v.safeParse(RecoveryShown, takeOneTimeSecret(c, secrets, recoveryReader(c)));
   if (!shown.success) return c.redirect('/account', 303);
   const body = (
     <section class="shown-once" aria-labelledby="codes">
@@ -392,7 +395,7 @@ function showRecovery(c: Context<MemberEnv>, { secrets }: MemberTools) {
   return renderAccount(c, { title: 'One-time codes are on', body });
 }
 
-export const ownOf = (c: Context<MemberEnv>): OwnAccount => ({
+export const ownAccount = (c: Context<MemberEnv>): OwnAccount => ({
   memberId: c.var.member.id,
   actor: actorOf(c),
 });

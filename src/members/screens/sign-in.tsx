@@ -33,21 +33,21 @@ import { countProof } from '../attempts.ts';
 import { PasswordField } from '../invite.ts';
 import { proveByIdentity, type SsoRefusal, signInByIdentity } from '../oidc.ts';
 import {
-  askForPasskey,
   checkPasskey,
-  passkeyPlace,
+  createAuthenticationOptions,
+  findRelyingParty,
   proveByPasskey,
   signInByPasskey,
 } from '../passkeys.ts';
 import {
-  awaitedMember,
   checkOwnPassword,
-  keepHandshake,
+  consumeHandshake,
+  findAwaitedMember,
   type MemberTools,
+  setHandshake,
   signInByCode,
   signInByPassword,
   signOut,
-  takeHandshake,
 } from '../sign-in.ts';
 import { AccountName, CurrentPassword, Email, requirePasswords, showForm } from './reset.tsx';
 
@@ -115,11 +115,12 @@ export const CodeForm = v.object({
 export const codeScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
     .get('/sign-in/code', async (c) => {
-      if (!(await awaitedMember(tools, c))) return c.redirect(withNext('/sign-in', nextOf(c)), 303);
+      if (!(await findAwaitedMember(tools, c)))
+        return c.redirect(withNext('/sign-in', nextOf(c)), 303);
       return showCode(c);
     })
     .post('/sign-in/code', async (c) => {
-      const awaited = await awaitedMember(tools, c);
+      const awaited = await findAwaitedMember(tools, c);
       if (!awaited) return c.redirect(withNext('/sign-in', nextOf(c)), 303);
       const form = await readForm(c, CodeForm);
       if (form.errors) return showCode(c, form);
@@ -164,9 +165,9 @@ const PasskeyChallenge = v.object({ challenge: v.string(), use: v.literal('prove
 export const passkeyScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .post('/sign-in/passkey/options', async (c) => {
-      const options = await askForPasskey(getPasskeyPlace(tools));
+      const options = await createAuthenticationOptions(getRelyingParty(tools));
       const data = { challenge: options.challenge, use: 'prove' };
-      keepHandshake(c, tools, { kind: 'passkey', data });
+      setHandshake(c, tools, { kind: 'passkey', data });
       c.header('Cache-Control', 'no-store');
       return c.json(options);
     })
@@ -191,13 +192,13 @@ export const passkeyScreens = (tools: MemberTools) =>
  */
 async function readPasskey(c: Context, tools: MemberTools) {
   const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
-  const pending = await takeHandshake(c, tools, { kind: 'passkey', data: PasskeyChallenge });
+  const pending = await consumeHandshake(c, tools, { kind: 'passkey', data: PasskeyChallenge });
   const form = await readForm(c, CredentialForm);
   if (!pending || form.errors) return 'late';
   const { challenge } = pending;
   const { credential } = form.values;
-  const place = getPasskeyPlace(tools);
-  const proved = await checkPasskey({ db: tools.db, place }, { credential, challenge });
+  const relyingParty = getRelyingParty(tools);
+  const proved = await checkPasskey({ db: tools.db, relyingParty }, { credential, challenge });
   if (proved) await giveBack();
   return proved ?? 'refused';
 }
@@ -210,10 +211,10 @@ function refuse(c: Context, result: object | 'late' | 'refused', back: string) {
   return redirectWith(c, withNext(back, nextOf(c)), text, 'failed');
 }
 
-export function getPasskeyPlace({ publicUrl }: MemberTools) {
-  const place = passkeyPlace(publicUrl);
-  if (!place) throw notFound('page');
-  return place;
+export function getRelyingParty({ publicUrl }: MemberTools) {
+  const relyingParty = findRelyingParty(publicUrl);
+  if (!relyingParty) throw notFound('page');
+  return relyingParty;
 }
 
 const outcomeTexts = (name: string) => ({
@@ -230,7 +231,7 @@ const outcomeTexts = (name: string) => ({
 
 type OidcTools = MemberTools & { log: Log; provider: OidcProvider; rules: OidcSettings };
 
-const KeptFlow = v.object({
+const PendingFlow = v.object({
   flow: v.object({ state: v.string(), nonce: v.string(), verifier: v.string() }),
   next: v.string(),
   /** The session to prove once more; null at a sign-in. */
@@ -254,7 +255,7 @@ async function begin(c: Context, tools: OidcTools, session: string | null) {
   });
   if ('failed' in started) return showFailure(c, tools, started);
   const data = { flow: started.flow, next: nextOf(c), session };
-  keepHandshake(c, tools, { kind: 'oidc', data });
+  setHandshake(c, tools, { kind: 'oidc', data });
   return c.redirect(started.url, 303);
 }
 
@@ -262,7 +263,7 @@ async function finish(c: Context, tools: OidcTools) {
   const { provider, rules } = tools;
   // Counts before the handshake is spent, so that strangers cannot fill its table.
   const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
-  const pending = await takeHandshake(c, tools, { kind: 'oidc', data: KeptFlow });
+  const pending = await consumeHandshake(c, tools, { kind: 'oidc', data: PendingFlow });
   if (!pending) return showOutcome(c, rules, 'late');
   const finished = await provider.finish(new URL(c.req.url).searchParams, pending.flow);
   if ('failed' in finished) return showFailure(c, tools, finished);
@@ -343,7 +344,7 @@ async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = empty
   const { byPassword, oidc } = tools.settings.signIn;
   const hasPassword = byPassword && proofs?.hasPassword === true;
   const ways = {
-    passkeys: (proofs?.passkeys ?? 0) > 0 && passkeyPlace(tools.publicUrl) !== undefined,
+    passkeys: (proofs?.passkeys ?? 0) > 0 && findRelyingParty(tools.publicUrl) !== undefined,
     sso: oidc !== null && proofs?.ssoIssuer === oidc.issuer,
   };
   const hasAny = hasPassword || ways.passkeys || ways.sso;
@@ -384,7 +385,7 @@ type OtherWaysProps = {
 /** Passkey and single sign-on, below the password or in its place. */
 function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
   const { oidc } = tools.settings.signIn;
-  const hasPasskeys = passkeyPlace(tools.publicUrl) !== undefined && (prove?.passkeys ?? true);
+  const hasPasskeys = findRelyingParty(tools.publicUrl) !== undefined && (prove?.passkeys ?? true);
   const base = prove ? '/account/prove' : '/sign-in';
   return (
     <>

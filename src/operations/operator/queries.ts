@@ -21,7 +21,7 @@ const organizationFields = (sql: Sql) => sql`
             where org_id = o.id and month = date_trunc('month', now() at time zone 'UTC')::date), 0)
     as mails_this_month`;
 
-/** Organizations without anything that they asked or were answered, newest first. */
+/** Organizations newest first, without their surveys and responses. */
 export async function pageOfOrganizations(
   sql: Sql,
   { page, limit }: { page: number; limit: number },
@@ -54,7 +54,7 @@ type Deletion = { name: string; surveys: number; responses: number; actor: strin
 
 const maxDeletions = 50;
 
-/** The receipts of deleted organizations, newest first. */
+/** Receipts of deleted organizations, newest first. */
 export async function listDeletions(sql: Sql): Promise<Deletion[]> {
   return await sql<Deletion[]>`
     -- all organizations
@@ -68,7 +68,7 @@ export async function listDeletions(sql: Sql): Promise<Deletion[]> {
 
 type WaitingTask = { task: string; waiting: number; oldest_seconds: number };
 
-/** Jobs that are due and comments that wait, by task, the oldest first. */
+/** Due jobs and waiting comments by task, oldest first. */
 export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
   return await sql<WaitingTask[]>`
     -- all organizations
@@ -92,7 +92,7 @@ export async function listWaitingTasks(sql: Sql): Promise<WaitingTask[]> {
 
 type DeliveryOutcome = { status: string; deliveries: number };
 
-/** Deliveries of all organizations in the last hour, by how they stand, the most first. */
+/** Deliveries of all organizations in the last hour by status, most frequent first. */
 export async function countOutcomes(sql: Sql): Promise<DeliveryOutcome[]> {
   return await sql<DeliveryOutcome[]>`
     -- all organizations

@@ -63,7 +63,7 @@ export type OperatorTools = {
   db: Db;
   secrets: Secrets;
   publicUrl: string;
-  /** Mails reach no address, because no mail server is set. */
+  /** No mail server is set, so mails only reach the built-in mailbox. */
   mailbox: boolean;
   settings: { ai?: object | null };
   checks: Checks;
@@ -80,7 +80,7 @@ const LimitForm = v.object({ monthly_send_limit: Limit });
 const EmailForm = v.object({ email: EmailField });
 const DeleteForm = v.object({ name: v.string() });
 
-/** `/operator`: how the deployment does, and its organizations, without any of their answers. */
+/** `/operator`: health and organizations of the deployment, without their responses. */
 export function operatorScreens(tools: OperatorTools) {
   const { db } = tools;
   const invitedText = tools.mailbox
@@ -100,7 +100,7 @@ export function operatorScreens(tools: OperatorTools) {
     return operator;
   }
 
-  /** Keeps the link of the invitation for the next page, or gives back the mistake. */
+  /** Shows the invitation link on the next page, or returns why the invitation was refused. */
   async function inviteOwner(c: Context<MemberEnv>, orgId: string, email: string) {
     const invitation = await inviteMember({ ...tools, mails: true }, operatorWriter(c, orgId), {
       email,
@@ -372,7 +372,7 @@ const outcomesTexts: Readonly<Record<string, string>> = {
 const operatorsAbout =
   'Operators see this page. They see no answers and no addresses of organizations that they are not members of.';
 
-/** What somebody who is woken at night looks for comes first. */
+/** Health comes first, for operators who are woken by an alert. */
 async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }: OperatorTools) {
   const { page, limit } = parsePage(c.req.queries());
   const [failing, warned, waiting, outcomes, processes, organizations, operators, total, deleted] =
@@ -534,7 +534,7 @@ type TableProps = {
   caption: string;
   columns: readonly TableColumn[];
   rows: readonly (readonly Child[])[];
-  /** Without rows. */
+  /** Shown without rows. */
   empty?: string;
 };
 

@@ -30,8 +30,8 @@ import {
   changeOrganization,
   Language,
   Lines,
-  mostDays,
-  mostDaysOfLogs,
+  maxDays,
+  maxLogDays,
   type OrganizationChange,
   retentions,
   Slug,
@@ -40,7 +40,7 @@ import {
 } from '../manage.ts';
 import { getOrganization, type OrganizationRow } from '../queries.ts';
 
-/** A form with a logo that is a little too large is still read, to say so. */
+/** Leaves room for a logo that is too large, so that the form can say so. */
 const maxForm = 4 * maxLogoBytes;
 
 type ScreenTools = { db: Db };
@@ -87,7 +87,7 @@ async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = em
   return renderSettings(c, { setting: 'general', body, status: statusOf(form) });
 }
 
-/** What is stored of the settings in a form, as its fields send them. */
+/** The stored settings of a form, in the format that its fields send. */
 async function findStored(
   db: Db,
   { orgId }: OwnerOf,
@@ -302,7 +302,7 @@ const PostalAddress = (props: SettingsFormProps) => (
   />
 );
 
-/** A language that pages and mails have no words in stays possible where it is set. */
+/** Also offers the current language if pages and mails have no texts in it. */
 function LanguageSelect(props: SettingsFormProps) {
   const tags = [...new Set([...languages.keys(), props.organization.language])];
   return (
@@ -332,13 +332,13 @@ const People = v.pipe(
   v.array(Name),
 );
 
-/** A field for a file that was left empty is sent as a file without a name. */
+/** Browsers send an empty file field as an empty file. */
 const Picture = v.pipe(
   v.optional(v.union([v.instance(File), v.string()])),
   v.transform((given) => (given instanceof File && given.size > 0 ? given : null)),
 );
 
-/** A number of days; 0 or nothing is no such rule. */
+/** A number of days. 0 or empty turns the rule off. */
 const DaysField = (max: number) =>
   v.pipe(
     optionalText(Whole(0, max)),
@@ -357,10 +357,10 @@ const GeneralSettings = v.object({
   time_zone: TimeZone,
   frequency_days: DaysField(3650),
   people: People,
-  keep_comments_days: DaysField(mostDays),
-  keep_contacts_days: DaysField(mostDays),
-  keep_openings_days: DaysField(mostDaysOfLogs),
-  keep_mails_days: DaysField(mostDays),
+  keep_comments_days: DaysField(maxDays),
+  keep_contacts_days: DaysField(maxDays),
+  keep_openings_days: DaysField(maxLogDays),
+  keep_mails_days: DaysField(maxDays),
   ai_enabled: checkboxField,
 });
 

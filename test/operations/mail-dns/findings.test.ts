@@ -25,9 +25,9 @@ function checkFinding(
   assert.deepEqual((finding.records ?? []).map(recordLine), records);
 }
 
-const unknown: Machines = { ips: [], certain: false, relay: 'localhost' };
-const named = (...ips: string[]): Machines => ({ ips, certain: true, relay: null });
-const at = (relay: string, ...ips: string[]): Machines => ({ ips, certain: false, relay });
+const unknown: Machines = { ips: [], isExact: false, relay: 'localhost' };
+const named = (...ips: string[]): Machines => ({ ips, isExact: true, relay: null });
+const at = (relay: string, ...ips: string[]): Machines => ({ ips, isExact: false, relay });
 const elsewhere: Zone = {
   'TXT _spf.relay.example': ['v=spf1 ip4:192.0.2.0/24 ip6:2001:db8::/32 -all'],
   'TXT loop.example': ['v=spf1 include:loop.example -all'],
