@@ -19,8 +19,8 @@ import { graphileTasks, type Task } from './task.ts';
 const usual = { pollMs: 1000, stopWithinMs: 25_000 };
 const giveUpWithinMs = 2000;
 const startTimeoutMs = 3000;
-/** For the outcomes of the last jobs to be recorded, once an instance has ended. */
-const recordWithinMs = 1000;
+/** Time to record the outcomes of the last jobs of an ended instance. Longer than the event loop is ever blocked: a job whose outcome comes later runs twice. */
+const recordWithinMs = 5000;
 const pauseMs = 200;
 
 export type JobsOptions = QueueAddress & {
