@@ -1,5 +1,5 @@
 import { mailableAddress } from './lib/smtp/address.ts';
-import { type MailOutcome, unmailable } from './lib/smtp/connection.ts';
+import { type MailOutcome, rejectAddress } from './lib/smtp/connection.ts';
 import type { DkimSigner } from './lib/smtp/dkim.ts';
 import { compose } from './lib/smtp/message.ts';
 import type { MailTransport } from './lib/smtp/smtp.ts';
@@ -36,7 +36,7 @@ export function createAppMailer({ transport, dkim, mailFrom, publicUrl }: AppMai
 
   async function send({ to, subject, text, html, id, group }: AppMail): Promise<MailOutcome> {
     const address = mailableAddress(to.address);
-    if (!address) return unmailable('the address cannot be mailed to');
+    if (!address) return rejectAddress('the address cannot be mailed to');
     const sender = mailFrom ?? own;
     // A host without a domain, such as localhost, has no address that could be mailed from.
     const from = mailableAddress(sender.address) ?? address;

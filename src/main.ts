@@ -3,7 +3,7 @@ import { commandLine } from './cli.ts';
 import type { CommandTools } from './command-tools.ts';
 import { Refusal } from './errors.ts';
 import { runCommandLine, UsageError } from './lib/cli/command.ts';
-import { explain } from './lib/db/await-database.ts';
+import { explainError } from './lib/db/await-database.ts';
 import { isDatabaseAway } from './lib/db/db.ts';
 import { isLostConnection } from './lib/queue/connections.ts';
 import { ConfigError, loadConfig } from './settings.ts';
@@ -71,7 +71,7 @@ function report(error: unknown): number {
     say(`askback: ${error.message}\nusage: askback ${error.usage}`);
     return exitCodes.wrongUsage;
   }
-  say(`askback: ${error instanceof Refusal ? error.message : explain(error)}`);
+  say(`askback: ${error instanceof Refusal ? error.message : explainError(error)}`);
   if (error instanceof ConfigError) return exitCodes.wrongUsage;
   if (process.env['LOG_LEVEL'] === 'debug') say(String((error as Error | null)?.stack));
   return exitCodes.failed;

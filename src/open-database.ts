@@ -1,11 +1,18 @@
 import type { CommandTools } from './command-tools.ts';
 import { Refusal } from './errors.ts';
 import { awaitDatabase } from './lib/db/await-database.ts';
-import { connect, type Db, mustChoose, one, type Sql, serviceLimits } from './lib/db/db.ts';
 import {
+  connect,
+  type Db,
+  needsWritableServer,
+  one,
+  type Sql,
+  serviceLimits,
+} from './lib/db/db.ts';
+import {
+  addCircuitBreaker,
   createPoolSlots,
   type PoolUse,
-  refuseWhileAway,
   serviceWork,
   shareFairly,
 } from './lib/db/fair-pool.ts';
@@ -72,7 +79,7 @@ export async function openDatabase(
     for (const end of ends.toReversed()) await end();
   };
   const open = (url: string, options: typeof way) => {
-    const servers = mustChoose(url) ? reachServers(url) : undefined;
+    const servers = needsWritableServer(url) ? reachServers(url) : undefined;
     ends.push(async () => await servers?.stop());
     const db = connect(url, { ...options, ...(servers && { socket: servers.socket }) });
     ends.push(() => db.end({ timeout: closeTimeoutSeconds }));
@@ -97,7 +104,7 @@ export async function openDatabase(
     const db = serving ? shareFairly(pool, slots, serviceWork) : pool;
     return {
       db,
-      requestDb: shareFairly(refuseWhileAway(pool), slots),
+      requestDb: shareFairly(addCircuitBreaker(pool), slots),
       pool: slots.use,
       sessions: isApart ? sessions : { ...sessions, db },
       isApart,

@@ -14,7 +14,7 @@ import { requestsLimitMs } from './lib/http/http.ts';
 import { httpAddress, isLoopbackHost, isWildcardHost } from './lib/http/http-address.ts';
 import { listen } from './lib/http/listen.ts';
 import type { Log } from './lib/log/log.ts';
-import { createLifecycle, keepOnlyNetwork, type Lifecycle } from './lib/process/lifecycle.ts';
+import { createLifecycle, type Lifecycle, restrictToNetwork } from './lib/process/lifecycle.ts';
 import { reachServiceManager } from './lib/process/service-manager.ts';
 import { prepareQueue } from './lib/queue/enqueue.ts';
 import { startTelemetry } from './lib/tracing/telemetry.ts';
@@ -224,7 +224,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     );
   }
   const welcomeUrl = hasPages ? await createWelcomeLink(db, publicUrl) : undefined;
-  keepOnlyNetwork();
+  restrictToNetwork();
   return { address, welcomeUrl, lost };
 }
 

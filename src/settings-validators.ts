@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { complaintOfUrl } from './lib/db/db.ts';
+import { validateDatabaseUrl } from './lib/db/db.ts';
 import { isRange } from './lib/outbound/connect.ts';
 import { mailableAddress } from './lib/smtp/address.ts';
 import { readSmtpUrl } from './lib/smtp/settings.ts';
@@ -29,7 +29,7 @@ const beginning = (protocol: string) => (protocol === 'mailto:' ? protocol : `${
 export const databaseUrl = v.pipe(
   v.string(),
   v.rawCheck(({ dataset, addIssue }) => {
-    const message = dataset.typed ? complaintOfUrl(dataset.value) : undefined;
+    const message = dataset.typed ? validateDatabaseUrl(dataset.value) : undefined;
     if (message) addIssue({ message });
   }),
 );

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import * as v from 'valibot';
 import { didYouMean } from './lib/cli/command.ts';
-import { createSecrets, obtainSecretKey } from './lib/crypto/secrets.ts';
+import { createSecrets, getOrCreateSecretKey } from './lib/crypto/secrets.ts';
 import { listUrls } from './lib/db/db.ts';
 import { isLoopbackHost } from './lib/http/http-address.ts';
 import { mailableAddress } from './lib/smtp/address.ts';
@@ -68,7 +68,7 @@ export function redactedConfig({ settings, telemetry }: Config): Record<string, 
 const withoutPassword = (text: string) => text.replace(/^([^/]*\/\/[^:@/?#]*):[^/?#]*@/, '$1:***@');
 
 export function configuredSecrets({ secretKey, previousSecretKey }: Config, dataDir: string) {
-  const key = secretKey ?? obtainSecretKey(dataDir);
+  const key = secretKey ?? getOrCreateSecretKey(dataDir);
   return createSecrets(previousSecretKey ? [key, previousSecretKey] : [key]); // both during a rotation
 }
 

@@ -15,7 +15,7 @@ import {
 import { cleanUpKeys } from './keys/manage.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
 import type { Db } from './lib/db/db.ts';
-import { ofGroup } from './lib/db/fair-pool.ts';
+import { poolForGroup } from './lib/db/fair-pool.ts';
 import { type JobRun, type Task, task } from './lib/queue/task.ts';
 import { deleteOldMessages } from './mailbox/mailbox.ts';
 import { type MailLinkTools, mailInvitation, mailNotice, mailReset } from './members/mail.ts';
@@ -68,7 +68,7 @@ type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Pr
 
 /** The table of contents of the background work: each job calls its feature. */
 export function tasks(tools: TaskTools): Record<JobName, Task> {
-  const of = ({ org_id }: { org_id: string }) => ({ ...tools, db: ofGroup(tools.db, org_id) });
+  const of = ({ org_id }: { org_id: string }) => ({ ...tools, db: poolForGroup(tools.db, org_id) });
   const runs: { [Name in JobName]: Run<Name> } = {
     'campaigns.advance': (job) => advanceCampaign(of(job), job),
     'campaigns.sweep': () => sweepCampaigns(tools),

@@ -185,7 +185,7 @@ async function startJobWork(work: Work, shared: Shared) {
   await parts.start(
     'claims of deliveries',
     () => deliveries,
-    (it) => it.takeNoMore(),
+    (it) => it.stopClaiming(),
   );
   await parts.start('mails', () => mailer);
   return { jobs, deliveries, mailProblem };

@@ -1,5 +1,5 @@
 import type { Part, Sql } from '../lib/db/db.ts';
-import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import type { ActorKind } from './acts.ts';
 
@@ -29,7 +29,7 @@ export function listEvents(sql: Sql, orgId: OrgId, { filter, page }: ListedEvent
     (select e.*, e.at as created_at from audit_events e) events
     where ${matchFilter(sql, orgId, filter)}`;
   return pagedJson(sql, {
-    picked: newest(sql, { rows }, page),
+    picked: pickPage(sql, { rows }, page),
     item: sql`
       cross join lateral (
         select p.id, iso(p.at) as at, p.act, p.actor_kind, p.actor, p.target, p.target_id, p.details,

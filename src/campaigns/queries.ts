@@ -1,5 +1,5 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
-import { newest, oneJson, type Page, pagedJson } from '../lib/paging/page.ts';
+import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { blockReasonCodes } from '../sends/rules.ts';
 import type { OrgSurvey } from '../surveys/queries.ts';
@@ -37,7 +37,7 @@ export function listCampaigns(
 ) {
   const rows = sql`campaigns where org_id = ${orgId} and survey_id = ${surveyId} and kind = 'campaign'`;
   const list = pagedJson(sql, {
-    picked: newest(sql, { rows }, page),
+    picked: pickPage(sql, { rows }, page),
     item: item(sql),
     total: sql`select count(*) from ${rows}`,
     page,
@@ -50,7 +50,7 @@ export function listCampaigns(
 }
 
 export const campaignJson = (sql: Sql, orgId: OrgId, id: string): Part =>
-  oneJson(sql, {
+  itemJson(sql, {
     row: sql`campaigns where org_id = ${orgId} and id = ${id} and kind = 'campaign'`,
     item: item(sql),
   });

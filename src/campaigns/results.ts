@@ -1,6 +1,6 @@
 import { likePattern, type Sql } from '../lib/db/db.ts';
 import { csvLine } from '../lib/export/export.ts';
-import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { isBlocked } from './queries.ts';
 
@@ -105,7 +105,7 @@ export function listResults(sql: Sql, orgId: OrgId, wish: CampaignPage) {
     ${search ? sql`and contact_id in (${matching})` : sql``}
     ${status ? sql`and id in (${ofStatus})` : sql``}`;
   const list = pagedJson(sql, {
-    picked: newest(sql, { rows }, page),
+    picked: pickPage(sql, { rows }, page),
     item: resultItem(sql),
     total: sql`select count(*) from ${rows}`,
     page,

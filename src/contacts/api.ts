@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { recordExport } from '../audit/export.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
-import { aboutCsv, answerExport, ExportFormat, exportTypes } from '../lib/export/export.ts';
+import { csvDescription, ExportFormat, exportResponse, exportTypes } from '../lib/export/export.ts';
 import { parseBody } from '../lib/http/body.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
 import { described, Id, List, Moment, One, Page, parsePage } from '../lib/paging/page.ts';
@@ -33,7 +33,7 @@ export function contactRoutes(tools: ReplicaTools) {
       const { org_id: orgId } = c.var.key;
       await recordExport(db, { orgId, actor: c.var.actor }, 'contacts.exported');
       const parts = exportContacts(tools, orgId, { surveyId, format });
-      return answerExport(format, { name: 'contacts', parts });
+      return exportResponse(format, { name: 'contacts', parts });
     })
 
     .post('/', async (c) => {
@@ -152,7 +152,7 @@ export const contactSection: ApiSection = {
       method: 'get',
       path: `${path}/export`,
       summary: 'Export contacts as a file',
-      about: `All of them, newest first, with their properties. ${aboutCsv}`,
+      about: `All of them, newest first, with their properties. ${csvDescription}`,
       permission: 'read',
       query: ContactExportQuery,
       answer: { status: 200, about: 'the file, as long as it is', files: exportTypes },

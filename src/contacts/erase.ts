@@ -1,6 +1,6 @@
 import { Refusal } from '../errors.ts';
 import { type Sql, violates } from '../lib/db/db.ts';
-import { patternOfAddress } from '../lib/smtp/address.ts';
+import { addressPattern } from '../lib/smtp/address.ts';
 
 export type ErasedContact = {
   id: string;
@@ -56,7 +56,7 @@ export async function deleteContacts(sql: Sql, orgId: string, ids: readonly stri
 
 /** Contacts of others that name an address in a property or in their name. What adds contacts must be held off. */
 export async function listContactsMentioning(sql: Sql, { orgId, key, before }: ContactsToErase) {
-  const pattern = patternOfAddress(key);
+  const pattern = addressPattern(key);
   const rows = await sql<{ id: string }[]>`
     select id
     from contacts
@@ -91,7 +91,7 @@ export async function deleteUploadsMentioning(
   orgId: string,
   key: string,
 ): Promise<number> {
-  const pattern = patternOfAddress(key);
+  const pattern = addressPattern(key);
   const waiting = await sql`
     delete from contact_uploads u
     where u.org_id = ${orgId} and exists (

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { notFound } from '../errors.ts';
 import { likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
-import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { nameOfSurvey, type OrgSurvey } from '../surveys/queries.ts';
 
 export const listContacts = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
-    picked: newest(sql, { rows: sql`contacts where org_id = ${orgId}` }, page),
+    picked: pickPage(sql, { rows: sql`contacts where org_id = ${orgId}` }, page),
     item: sql`cross join lateral (select ${itemColumns(sql, orgId)}) item`,
     total: sql`select coalesce(sum(contacts), 0) from survey_tallies where org_id = ${orgId}`,
     page,

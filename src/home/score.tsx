@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { lazily } from '../lib/async/memoize.ts';
+import { lazy } from '../lib/async/memoize.ts';
 import type { Db } from '../lib/db/db.ts';
 import { addDays } from '../responses/period.ts';
 import {
@@ -332,7 +332,7 @@ const stepName = (start: string, by: StepKind) => `${stepTexts[by].name}${shortD
 const tick = (type: SurveyType, value: number) => formatValue(type, value).replace(/\.00$/, '');
 
 const inUtc = (options: Intl.DateTimeFormatOptions) =>
-  lazily(() => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }));
+  lazy(() => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }));
 const dayAndMonth = inUtc({ day: 'numeric', month: 'short' });
 const monthAndYear = inUtc({ month: 'short', year: 'numeric' });
 const whole = inUtc({ day: 'numeric', month: 'long', year: 'numeric' });

@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { Actor, Writer } from '../audit/acts.ts';
 import { Refusal } from '../errors.ts';
-import { type Db, type Sql, whenFull } from '../lib/db/db.ts';
+import { type Db, type Sql, whenDiskFull } from '../lib/db/db.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { clientAddress } from '../lib/http/client-address.ts';
 import type { RequestEnv } from '../lib/http/http.ts';
@@ -42,7 +42,7 @@ export const authenticate = ({ db, settings }: KeyTools) =>
     const key = accept(c, settings, counted);
     const work = async () => {
       // Once a minute is enough for "last used".
-      if (counted.used === 1) await recordKeyUse(db, key).catch(whenFull(() => undefined));
+      if (counted.used === 1) await recordKeyUse(db, key).catch(whenDiskFull(() => undefined));
       await next();
     };
     await inGroup(key.org_id, work, { waitMs: requestWaitMs });

@@ -1,4 +1,4 @@
-import { one, type Part, type Sql, whenFull } from '../lib/db/db.ts';
+import { one, type Part, type Sql, whenDiskFull } from '../lib/db/db.ts';
 import type { KeyParts } from './rules.ts';
 
 export type Permission = 'read' | 'write';
@@ -34,7 +34,7 @@ export async function countRequest(sql: Sql, { key, address }: Credentials) {
     values (coalesce((select 'key:' || id from live), 'unknown:' || ${address}),
             date_trunc('minute', now()), 1)
     ${incrementWindow(sql)}
-  `).catch(whenFull(() => find(sql`select 0 as used, 60 as resets_in_seconds`)));
+  `).catch(whenDiskFull(() => find(sql`select 0 as used, 60 as resets_in_seconds`)));
 }
 
 type NewKey = KeyParts & {

@@ -3,7 +3,7 @@ import { type Act, visitorActor } from '../audit/acts.ts';
 import type { JobPayloads } from '../jobs.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
-import { mayPass } from '../lib/smtp/connection.ts';
+import { isRetryable } from '../lib/smtp/connection.ts';
 import { type AppLetter, writeAppLetter } from '../web/app-letter.tsx';
 import { noticeSubjects } from './account-acts.ts';
 import { sealedFor } from './invite.ts';
@@ -80,7 +80,7 @@ export async function mailNotice(
 /** Throws so that the queue retries a mail that may get through later. A mail that may have gone out is not retried. */
 async function sendOrRetry(appMailer: AppMailer, mail: AppMail) {
   const outcome = await appMailer.send(mail);
-  if (mayPass(outcome)) {
+  if (isRetryable(outcome)) {
     throw new Error(`the mail server did not take a mail: ${outcome.kind}`);
   }
 }

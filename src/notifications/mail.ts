@@ -6,7 +6,7 @@ import { OneOf } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import type { Db, Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
-import { mayPass } from '../lib/smtp/connection.ts';
+import { isRetryable } from '../lib/smtp/connection.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import type { Excerpt } from '../responses/events.ts';
 import { type SurveyType, typeFacts } from '../survey-types.ts';
@@ -55,7 +55,7 @@ export async function mailNotification(
       id: `notification-${id}`,
       group: org_id,
     });
-    if (mayPass(outcome)) {
+    if (isRetryable(outcome)) {
       throw new Error(`the mail server did not take a notification: ${outcome.kind}`);
     }
     if (outcome.kind !== 'accepted')

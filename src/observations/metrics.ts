@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import manifest from '../../package.json' with { type: 'json' };
 import { Refusal } from '../errors.ts';
-import { cachedFor } from '../lib/async/cached-for.ts';
+import { cacheWithTtl } from '../lib/async/cache-with-ttl.ts';
 import type { Signal } from '../lib/async/deadline.ts';
 import type { Db } from '../lib/db/db.ts';
 import type { PoolUse } from '../lib/db/fair-pool.ts';
@@ -30,7 +30,7 @@ import {
   traceOf,
 } from '../lib/metrics/recorder.ts';
 import { type MetricsTools, metricsRoutes } from '../lib/metrics/routes.ts';
-import { type Checks, failedChecks, type Lifecycle } from '../lib/process/lifecycle.ts';
+import { type Checks, findFailedChecks, type Lifecycle } from '../lib/process/lifecycle.ts';
 import type { Jobs } from '../lib/queue/runner.ts';
 import { jobRan } from '../lib/queue/task.ts';
 import { traceIdOf } from '../lib/tracing/spans.ts';
@@ -43,7 +43,7 @@ import { instruments, methods, otherMethod, type RecordedName } from './instrume
 const scope = 'askback';
 const lookEveryMs = 5000;
 /** A request for metrics is answered with what is known by then: less than any scraper waits. */
-const patienceMs = 1000;
+const timeoutMs = 1000;
 
 export type Counting = ReturnType<typeof startCounting>;
 
@@ -70,11 +70,11 @@ type Observed = {
 
 /** All instruments, as of now: what was counted, and what is read from the database and the process. */
 function startMetrics({ recorder, meter }: Counting, observed: Observed) {
-  const database = cachedFor(() => readDatabase(observed.db), {
-    everyMs: lookEveryMs,
-    patienceMs,
+  const database = cacheWithTtl(() => readDatabase(observed.db), {
+    ttlMs: lookEveryMs,
+    timeoutMs,
   });
-  const failing = cachedFor(() => failedChecks(observed.checks), { everyMs: 0, patienceMs });
+  const failing = cacheWithTtl(() => findFailedChecks(observed.checks), { ttlMs: 0, timeoutMs });
   const readings = async (): Promise<Readings> => {
     const [waiting, found] = await Promise.all([database(), failing()]);
     const isReady = found !== undefined && Object.keys(found).length === 0;

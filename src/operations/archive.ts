@@ -8,7 +8,7 @@ import { type Archive, backup } from '../lib/backup/backup.ts';
 import { restore } from '../lib/backup/restore.ts';
 import { command, flag, option, optional, UsageError } from '../lib/cli/command.ts';
 import { writeTextFile } from '../lib/cli/files.ts';
-import { placeSecretKey, readSecretKey, refuseOtherKey } from '../lib/crypto/secrets.ts';
+import { readSecretKey, rejectOtherKey, saveRestoredKey } from '../lib/crypto/secrets.ts';
 import type { Sql } from '../lib/db/db.ts';
 import { refuseUnfitPostgres } from '../lib/db/migrate.ts';
 import { listAssets, readAsset } from '../lib/process/lifecycle.ts';
@@ -101,8 +101,8 @@ async function restoreFile(tools: CommandTools, file: string) {
     const isKept = !config.secretKey;
     return await restore(db, file, {
       archive,
-      checkKey: (key) => isKept && refuseOtherKey(dataDir, key),
-      keepKey: (key) => isKept && placeSecretKey(dataDir, key),
+      checkKey: (key) => isKept && rejectOtherKey(dataDir, key),
+      keepKey: (key) => isKept && saveRestoredKey(dataDir, key),
       afterwards: [markUnknownAfterRestore, recordRestore],
     });
   } finally {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandTools } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
 import { createSecrets, readSecretKey } from '../lib/crypto/secrets.ts';
-import { explain } from '../lib/db/await-database.ts';
+import { explainError } from '../lib/db/await-database.ts';
 import { type Db, serviceLimits } from '../lib/db/db.ts';
 import { schemaState } from '../lib/db/migrate.ts';
 import { followReplica } from '../lib/db/replica.ts';
@@ -93,7 +93,7 @@ async function examineDatabase(config: Config, say: CommandTools['say']) {
       await close();
     }
   } catch (error) {
-    const findings: Finding[] = [finding('database', 'fail', explain(error))];
+    const findings: Finding[] = [finding('database', 'fail', explainError(error))];
     return { findings, ...unknownFacts(config) };
   }
 }
@@ -111,7 +111,7 @@ async function examinePooler(config: Config, say: CommandTools['say']): Promise<
     const message = 'DATABASE_URL and ASKBACK_SESSION_DATABASE_URL lead to the same database';
     return [finding('pooler', 'ok', message)];
   } catch (error) {
-    return [finding('pooler', 'fail', explain(error))];
+    return [finding('pooler', 'fail', explainError(error))];
   }
 }
 
@@ -137,7 +137,7 @@ async function examineReplica(
         : finding('replica', 'ok', 'ASKBACK_READ_DATABASE_URL follows the primary'),
     ];
   } catch (error) {
-    return [finding('replica', 'fail', explain(error))];
+    return [finding('replica', 'fail', explainError(error))];
   }
 }
 
@@ -159,7 +159,7 @@ function examineSecret(config: Config, unreadable: string | undefined): Finding 
       : 'will be generated into the data directory by the first `askback serve`';
     return finding('secret key', 'ok', message);
   } catch (error) {
-    return finding('secret key', 'fail', explain(error));
+    return finding('secret key', 'fail', explainError(error));
   }
 }
 
@@ -171,7 +171,7 @@ function examineDisk(dataDir: string): Finding {
     const { bavail, bsize } = statfsSync(path);
     return rules.judgeDisk({ path, freeBytes: bavail * bsize });
   } catch (error) {
-    return finding('disk', 'fail', explain(error));
+    return finding('disk', 'fail', explainError(error));
   }
 }
 

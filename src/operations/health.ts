@@ -1,14 +1,14 @@
 import { Hono } from 'hono';
 import type { CommandTools } from '../command-tools.ts';
 import { Refusal } from '../errors.ts';
-import { cachedFor } from '../lib/async/cached-for.ts';
+import { cacheWithTtl } from '../lib/async/cache-with-ttl.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { ping } from '../lib/db/await-database.ts';
 import { connect, type Db, isDatabaseAway, type Sql } from '../lib/db/db.ts';
 import { readMigrations, schemaState } from '../lib/db/migrate.ts';
 import { warnOfPatchLevel } from '../lib/db/patch-level.ts';
 import { httpAddress } from '../lib/http/http-address.ts';
-import { type Checks, failedChecks, type Lifecycle } from '../lib/process/lifecycle.ts';
+import { type Checks, findFailedChecks, type Lifecycle } from '../lib/process/lifecycle.ts';
 import type { Jobs, RunnerState } from '../lib/queue/runner.ts';
 import type { ServerProblem } from '../lib/smtp/smtp.ts';
 import {
@@ -22,7 +22,7 @@ import type { ProcessRole } from '../settings-validators.ts';
 import { listSealedSamples } from './queries.ts';
 
 const secretsCheckEveryMs = 60_000;
-const patienceMs = 1000;
+const timeoutMs = 1000;
 
 type ReadinessTools = {
   parts: Lifecycle;
@@ -55,9 +55,9 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
     (it) => it.end({ timeout: 1 }),
   );
   let draining = false;
-  const unreadable = cachedFor(() => countUnreadableSecrets(db, secrets), {
-    everyMs: secretsCheckEveryMs,
-    patienceMs,
+  const unreadable = cacheWithTtl(() => countUnreadableSecrets(db, secrets), {
+    ttlMs: secretsCheckEveryMs,
+    timeoutMs,
   });
   return {
     checks: {
@@ -94,11 +94,11 @@ const runnerDown = ({ state }: RunnerState) => (state === 'running' ? undefined 
 
 /** `/healthz` checks nothing. `/readyz` runs all checks; warnings are shown but don't affect readiness. */
 export function healthRoutes(checks: Checks, warnings: Checks = {}) {
-  type Results = Awaited<ReturnType<typeof failedChecks>>[];
+  type Results = Awaited<ReturnType<typeof findFailedChecks>>[];
   let running: Promise<Results> | undefined;
   /** Concurrent callers share one run. */
   const runChecks = () => {
-    running ??= Promise.all([failedChecks(checks), failedChecks(warnings)]).finally(() => {
+    running ??= Promise.all([findFailedChecks(checks), findFailedChecks(warnings)]).finally(() => {
       running = undefined;
     });
     return running;

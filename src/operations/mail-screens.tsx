@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { cachedFor } from '../lib/async/cached-for.ts';
+import { cacheWithTtl } from '../lib/async/cache-with-ttl.ts';
 import { memoize } from '../lib/async/memoize.ts';
 import type { Db } from '../lib/db/db.ts';
 import { requireRole, type ScreenEnv } from '../sessions/session.ts';
@@ -13,7 +13,7 @@ import type { Finding } from './findings.ts';
 import { listSenders } from './queries.ts';
 
 /** Limits DNS lookups per organization, and the time that a page waits for them. */
-const times = { everyMs: 15_000, patienceMs: 20_000 };
+const times = { ttlMs: 15_000, timeoutMs: 20_000 };
 const maxOrganizations = 1000;
 
 export type MailScreenTools = {
@@ -38,7 +38,7 @@ export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
     );
   }
   const examiner = memoize(maxOrganizations, ({ orgId }: { orgId: string }) =>
-    cachedFor(() => examine(orgId), times),
+    cacheWithTtl(() => examine(orgId), times),
   );
 
   return new Hono<ScreenEnv>().get('/', async (c) => {

@@ -1,5 +1,5 @@
 import { json, one, type Sql } from '../lib/db/db.ts';
-import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import type { ErasureCounts } from './erase.ts';
 import type { FiledErasure } from './receipts-file.ts';
@@ -81,7 +81,7 @@ export function listErasures(
     ) receipts
     where true`;
   return pagedJson(sql, {
-    picked: newest(sql, { rows }, page),
+    picked: pickPage(sql, { rows }, page),
     item: sql`cross join lateral (select ${receipt(sql)} from (select p.*) e) item`,
     total: sql`select count(*) from erasures e where e.org_id = ${orgId} ${ofAddress}`,
     page,

@@ -15,7 +15,7 @@ import { enqueue } from '../jobs.ts';
 import { type AnswerName, deleteAnswers, findAnswers } from '../keys/idempotency.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { type Db, inTransaction, isDeadlock, type Sql } from '../lib/db/db.ts';
-import { addressKey, patternOfAddress } from '../lib/smtp/address.ts';
+import { addressKey, addressPattern } from '../lib/smtp/address.ts';
 import { deleteMessagesById, deleteMessagesToErased, findMessages } from '../mailbox/mailbox.ts';
 import {
   deleteNotesAbout,
@@ -296,7 +296,7 @@ async function findEncodedCopies(
   key: string,
 ): Promise<Copies> {
   const contacts = await listContactsOf(db, { orgId, key, before: null });
-  const pattern = patternOfAddress(key);
+  const pattern = addressPattern(key);
   const written = await listWrittenIds(db, orgId, {
     contactIds: contacts.map(({ id }) => id),
     pattern,

@@ -1,4 +1,4 @@
-import { one, opaque, type Sql } from '../lib/db/db.ts';
+import { hideFromPlanner, one, type Sql } from '../lib/db/db.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { type HistoryRow, listHistory } from '../sends/queries.ts';
 import type { Suppression } from '../suppressions/queries.ts';
@@ -122,7 +122,7 @@ export async function listPeople(sql: Sql, orgId: string, { pattern, page, limit
             and (later.created_at, later.id) > (c.created_at, c.id)
         )
       order by c.created_at desc, c.id desc
-      limit ${limit}::int offset ${opaque(sql, sql`${(page - 1) * limit}::bigint`)}
+      limit ${limit}::int offset ${hideFromPlanner(sql, sql`${(page - 1) * limit}::bigint`)}
     )
     select n.id, n.email, n.name, of.*,
            exists (select from suppressions s where s.org_id = ${orgId} and s.email = n.email_key) as suppressed

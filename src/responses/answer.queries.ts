@@ -1,6 +1,6 @@
 import { markAnswered, type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import type { NewJob } from '../jobs.ts';
-import { commitsSoon, json, lockTimeout, type Sql } from '../lib/db/db.ts';
+import { asyncCommit, json, lockTimeout, type Sql } from '../lib/db/db.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import type { Embedding } from '../surveys/schemas.ts';
 import type { AddressedPerson, SurveyTexts, TextsByLanguage } from '../surveys/texts.ts';
@@ -164,7 +164,7 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
     with contact as materialized (
       select id, org_id, survey_id, name, email, properties
       from contacts
-      where token = ${token} and ${commitsSoon(sql)}
+      where token = ${token} and ${asyncCommit(sql)}
     ), recent as materialized (
       select kind, score, extract(epoch from now() - visited_at) * 1000 as ago
       from (

@@ -31,7 +31,7 @@ import { checkSubmission, judgeAnswer, type Submission } from './rules.ts';
 const sharedAnswersPerMinute = 300;
 /** As many as `record_responses` takes. */
 const maxInGroup = 50;
-const groupsAtOnce = 2;
+const maxGroups = 2;
 /** A group waits no longer for a lock: then its answers are recorded one by one. */
 const groupLockMs = 200;
 /** How long others wait for an answer that is recorded alone. It may wait for a lock. */
@@ -127,9 +127,9 @@ export function createAnswerRecorder(db: Db): RecordAnswer {
     {
       keyOf: ({ response }) => response.org_id,
       write: (group) => recordGroup(db, group),
-      writeOwn: async (group) => group.map(({ alone }) => alone()),
+      writeKey: async (group) => group.map(({ alone }) => alone()),
     },
-    { most: maxInGroup, atOnce: groupsAtOnce },
+    { maxItems: maxInGroup, concurrency: maxGroups },
   );
   return async (answer) => {
     if (answer.effects.later) return await recordAlone(db, answer);

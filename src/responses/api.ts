@@ -3,7 +3,7 @@ import { recordExport } from '../audit/export.ts';
 import { type ApiEnv, requireWrite } from '../keys/authenticate.ts';
 import { createReader, type ReplicaTools } from '../keys/read.ts';
 import type { Db } from '../lib/db/db.ts';
-import { aboutCsv, answerExport, exportTypes } from '../lib/export/export.ts';
+import { csvDescription, exportResponse, exportTypes } from '../lib/export/export.ts';
 import { parseBody } from '../lib/http/body.ts';
 import { answerRead } from '../lib/http/read-answer.ts';
 import type { ApiSection } from '../lib/openapi/openapi.ts';
@@ -86,7 +86,10 @@ export const responseExport = (tools: ReplicaTools) =>
     const wish = { filter: filterOf(query), format };
     const { org_id: orgId } = c.var.key;
     await recordExport(tools.db, { orgId, actor: c.var.actor }, 'responses.exported');
-    return answerExport(format, { name: 'responses', parts: exportResponses(tools, orgId, wish) });
+    return exportResponse(format, {
+      name: 'responses',
+      parts: exportResponses(tools, orgId, wish),
+    });
   });
 
 export function npsReads(tools: ReplicaTools) {
@@ -153,7 +156,7 @@ export const responseSection: ApiSection = {
       method: 'get',
       path: `${path}/export`,
       summary: 'Export responses as a file',
-      about: `Everything that the filters of the list leave, newest first. ${aboutCsv}`,
+      about: `Everything that the filters of the list leave, newest first. ${csvDescription}`,
       permission: 'read',
       query: ResponseExportQuery,
       openQuery: propertyFilter,

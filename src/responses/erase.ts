@@ -1,6 +1,6 @@
 import { type Db, likePattern, type Sql } from '../lib/db/db.ts';
 import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
-import { patternOfAddress } from '../lib/smtp/address.ts';
+import { addressPattern } from '../lib/smtp/address.ts';
 import { maxLogDays } from '../organizations/manage.ts';
 
 export type ErasedResponse = { id: string; comment: string | null; created_at: Date };
@@ -29,7 +29,7 @@ export async function lockResponsesOf(
       : sql`
        or org_id = ${orgId} and contact_id is null and properties::text like '%@%'
          and created_at < coalesce(${before}::timestamptz, 'infinity')
-         and properties::text ~* ${patternOfAddress(key)}`;
+         and properties::text ~* ${addressPattern(key)}`;
   return await sql<ErasedResponse[]>`
     select id, comment, created_at
     from responses
@@ -93,7 +93,7 @@ export async function hideAddress(
   { key, before }: Pick<ResponsesToErase, 'key' | 'before'>,
 ): Promise<number> {
   const isOld = sql`created_at < coalesce(${before}::timestamptz, 'infinity')`;
-  const pattern = patternOfAddress(key);
+  const pattern = addressPattern(key);
   const comments = await sql`
     update responses
     set comment = hide_address(comment, ${key})
@@ -116,7 +116,7 @@ export async function hideInProperties(
     update responses
     set properties = hide_address(properties::text, ${key})::jsonb
     where org_id = ${orgId} and created_at < coalesce(${before}::timestamptz, 'infinity')
-      and properties::text like '%@%' and properties::text ~* ${patternOfAddress(key)}`;
+      and properties::text like '%@%' and properties::text ~* ${addressPattern(key)}`;
   return count;
 }
 

@@ -1,4 +1,4 @@
-import { opaque, type Part, type Sql } from '../lib/db/db.ts';
+import { hideFromPlanner, type Part, type Sql } from '../lib/db/db.ts';
 import type { OrgId } from '../limits.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import { type Range, splitRange } from './period.ts';
@@ -227,8 +227,8 @@ const countRows = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   from ${countedRows(sql, orgId, scope)} ${within(sql, sql`created_at`, scope.range)}`;
 
 export const within = (sql: Sql, time: Part, { from, to }: Range): Part => sql`
-  ${from ? sql`and ${time} >= ${opaque(sql, sql`${from}::timestamptz`)}` : sql``}
-  ${to ? sql`and ${time} < ${opaque(sql, sql`${to}::timestamptz`)}` : sql``}`;
+  ${from ? sql`and ${time} >= ${hideFromPlanner(sql, sql`${from}::timestamptz`)}` : sql``}
+  ${to ? sql`and ${time} < ${hideFromPlanner(sql, sql`${to}::timestamptz`)}` : sql``}`;
 
 export const countedRows = (sql: Sql, orgId: OrgId, scope: NpsScope): Part =>
   scope.facets.length > 0

@@ -1,5 +1,5 @@
 import type { Db, Part, Sql } from '../lib/db/db.ts';
-import { newest, type Page, type Position, pagedJson } from '../lib/paging/page.ts';
+import { type Page, type Position, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { countFiltered, filteredRows, matches, type ResponseFilter } from './filter.queries.ts';
 import { runSearch } from './filter.ts';
@@ -54,7 +54,7 @@ export const listResponses = (
   return pagedJson(sql, {
     picked: sql`
       ${matched(sql, orgId, filter)},
-      ${newest(sql, { rows: listedRows(sql, orgId, filter), columns }, page)}`,
+      ${pickPage(sql, { rows: listedRows(sql, orgId, filter), columns }, page)}`,
     item: sql`
       join responses r on r.org_id = ${orgId} and r.id = p.id
       ${itemJoins(sql)} ${join}`,

@@ -1,5 +1,5 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
-import { type Claim, isClaimable, isLeft } from '../lib/work/claims.ts';
+import { type Claim, isAbandoned, isClaimable } from '../lib/work/claims.ts';
 
 export type WaitingAnalysis = {
   id: string;
@@ -51,7 +51,7 @@ const organizationsWaiting = (sql: Sql, { after, by }: Sweep): Part => sql`
       select
       from waiting_analyses w
       where w.org_id = waiting.org_id and w.is_history = age.is_history and due_at <= now()
-        and ${isLeft(sql, by, sql`due_at`)}
+        and ${isAbandoned(sql, by, sql`due_at`)}
       order by due_at
       limit 1
     ) due

@@ -5,10 +5,10 @@ import { inLanguage, type SurveyMail, surveyFillings, surveyMail } from '../lett
 import { createBatch } from '../lib/async/batch.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
 import { type Db, inTransaction, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
-import { ofGroup } from '../lib/db/fair-pool.ts';
+import { poolForGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
 import { mailableAddress } from '../lib/smtp/address.ts';
-import { type MailOutcome, unmailable } from '../lib/smtp/connection.ts';
+import { type MailOutcome, rejectAddress } from '../lib/smtp/connection.ts';
 import type { DkimSigner } from '../lib/smtp/dkim.ts';
 import { compose } from '../lib/smtp/message.ts';
 import type { Leaving, MailTransport } from '../lib/smtp/smtp.ts';
@@ -50,8 +50,8 @@ const retryAfterMs = 250;
 const retryForMs = 60_000;
 /** A batch of mails of several organizations waits no longer for a lock: then they are written apart. */
 const sharedLockMs = 200;
-const batchesAtOnce = 2;
-const recordBatch = { most: 100, atOnce: batchesAtOnce, lingerMs: 20 };
+const maxBatches = 2;
+const recordBatch = { maxItems: 100, concurrency: maxBatches, lingerMs: 20 };
 
 export type MailJobs = ReturnType<typeof createMailJobs>;
 
@@ -91,7 +91,7 @@ export function createMailJobs({
     traceparent: string | null = null,
     stuckSince: string | null = null,
   ) {
-    const own = ofGroup(db, orgId);
+    const own = poolForGroup(db, orgId);
     const { mails, requestIds } = await load(own, orgId, ids);
     const ms = mailTime(mails, settings.sendDeadlineSeconds * 1000);
     const signal = AbortSignal.timeout(Math.ceil(ms));
@@ -259,10 +259,10 @@ export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
     {
       keyOf: ({ org_id }) => org_id,
       write: (mails) => beginAll(db, mails, sharedLockMs),
-      writeOwn: (mails) =>
-        retryWhile(isDeadlock, () => beginAll(ofGroup(db, mails[0]!.org_id), mails)),
+      writeKey: (mails) =>
+        retryWhile(isDeadlock, () => beginAll(poolForGroup(db, mails[0]!.org_id), mails)),
     },
-    { most: 200, atOnce: batchesAtOnce },
+    { maxItems: 200, concurrency: maxBatches },
   );
   /** The slowest of the latest exchanges. */
   let exchangeMs = 0;
@@ -354,10 +354,10 @@ export const createRecorder = (db: Db) =>
       keyOf: ({ org_id }) => org_id,
       write: (batch) => saveAll(db, batch, sharedLockMs),
       // An outcome must not get lost while Postgres is away or other transactions are in the way.
-      writeOwn: (batch) =>
+      writeKey: (batch) =>
         retryWhile(
           (error) => isDatabaseAway(error) || isDeadlock(error),
-          () => saveAll(ofGroup(db, batch[0]!.org_id), batch),
+          () => saveAll(poolForGroup(db, batch[0]!.org_id), batch),
         ),
     },
     recordBatch,
@@ -494,8 +494,8 @@ export function createMailer({
     const to = mailableAddress(claimed.email);
     // Names the mail in the address that a bounce comes back to.
     const from = bounceDomain ? `bounce+${claimed.id}@${bounceDomain}` : letter.from;
-    if (!to) return unmailable('the address cannot be mailed to');
-    if (!from) return unmailable('the sender address of the survey cannot be mailed from');
+    if (!to) return rejectAddress('the address cannot be mailed to');
+    if (!from) return rejectAddress('the sender address of the survey cannot be mailed from');
     const { id: sendId, name, token, properties, reminds_of: remindsOf } = claimed;
     const contact = { sendId, email: to, name, token, properties, remindsOf };
     const message = letter.fill(letter.filling(contact, new Date()));

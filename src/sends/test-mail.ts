@@ -7,7 +7,7 @@ import { inLanguage } from '../letters/letter.ts';
 import { type Db, inTransaction, one, type Sql } from '../lib/db/db.ts';
 import type { Log } from '../lib/log/log.ts';
 import { described } from '../lib/paging/page.ts';
-import { type MailOutcome, mayPass } from '../lib/smtp/connection.ts';
+import { isRetryable, type MailOutcome } from '../lib/smtp/connection.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { lockUsage } from '../organizations/queries.ts';
 import { testToken, withoutUndefined } from '../surveys/lifecycle.ts';
@@ -128,7 +128,7 @@ export async function sendTestMail({ db, log, mailer }: TestTools, job: JobPaylo
   });
   if (outcome.kind === 'accepted') return;
   log.warn({ survey_id: surveyId, outcome: outcome.kind }, 'a test mail was not sent');
-  if (mayPass(outcome)) {
+  if (isRetryable(outcome)) {
     throw new Error(`the mail server did not take a test mail: ${outcome.kind}`);
   }
 }

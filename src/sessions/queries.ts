@@ -1,4 +1,4 @@
-import { deleteInBatches, one, type Part, type Sql, whenFull } from '../lib/db/db.ts';
+import { deleteInBatches, one, type Part, type Sql, whenDiskFull } from '../lib/db/db.ts';
 
 export type SignedInMember = {
   id: string;
@@ -38,7 +38,7 @@ export async function findSession(sql: Sql, tokenHash: Buffer, slug = '') {
     set used_at = now()
     where id = (select "sessionId" from live) and used_at < now() - interval '1 minute'`;
   const select = (noted: Part) => selectSession(sql, { tokenHash, slug, noted });
-  const [row] = await select(noteUse).catch(whenFull(() => select(sql`select`)));
+  const [row] = await select(noteUse).catch(whenDiskFull(() => select(sql`select`)));
   if (!row) return undefined;
   const { organization, otherOrganizations, ...member } = row;
   return { member, organization, otherOrganizations };

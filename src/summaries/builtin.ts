@@ -1,4 +1,4 @@
-import { lazily } from '../lib/async/memoize.ts';
+import { lazy } from '../lib/async/memoize.ts';
 import { countLanguageWords } from '../lib/redact/english.ts';
 import type { Remark } from './analyst.ts';
 import {
@@ -24,7 +24,7 @@ const longWord = /\S{60}/g;
  * Loading costs half a second and 50 MB: a thread that reads no comment does not load it. Only the thread imports this
  * file: otherwise the executable holds the model twice.
  */
-const reader = lazily(loadReader);
+const reader = lazy(loadReader);
 
 /** The model reads `support` as praise, but comments mean the department. */
 const support = /\bsupport\b/gi;

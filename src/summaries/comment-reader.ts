@@ -3,10 +3,10 @@ import { withinMs } from '../lib/async/deadline.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
 import { createYieldToRequests, type YieldToRequests } from '../lib/async/yield-to-requests.ts';
 import { type Db, isDatabaseAway } from '../lib/db/db.ts';
-import { ofGroup } from '../lib/db/fair-pool.ts';
+import { poolForGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
 import { runJob } from '../lib/queue/task.ts';
-import { createClaims, left } from '../lib/work/claims.ts';
+import { createClaims, requeue } from '../lib/work/claims.ts';
 import {
   type AnalysisTarget,
   claimWaiting,
@@ -52,13 +52,13 @@ export function createCommentReader(tools: CommentReaderTools) {
     tenantOf: (orgId) => orgId,
     listDue,
     async claim(orgId, claim) {
-      const items = await claimWaiting(ofGroup(db, orgId), orgId, claim);
+      const items = await claimWaiting(poolForGroup(db, orgId), orgId, claim);
       return { items, hasMore: items.length === claim.atMost };
     },
     release: (orgId, ids) => releaseWaiting(db, orgId, ids, claimer()),
     async run(waiting) {
       const end = await analystQueue.run(waiting.org_id, () => readOne(tools, waiting));
-      return end === notBegun ? left : end;
+      return end === notBegun ? requeue : end;
     },
   });
 
@@ -75,7 +75,7 @@ export function createCommentReader(tools: CommentReaderTools) {
 
   /** Claims no more, gives back what has not begun, and waits a while for the rest. */
   async function stop() {
-    claims.takeNoMore();
+    claims.stopClaiming();
     analystQueue.stop();
     await withinMs(claims.stop(), stopWithinMs, () => {});
   }
@@ -86,7 +86,7 @@ export function createCommentReader(tools: CommentReaderTools) {
 /** An error of our own costs a try; while Postgres is away none is counted. */
 async function readOne(tools: CommentReaderTools, waiting: WaitingAnalysis) {
   const { org_id: orgId, id, tries, traceparent, created_at: causedAt } = waiting;
-  const own = { ...tools, db: ofGroup(tools.db, orgId) };
+  const own = { ...tools, db: poolForGroup(tools.db, orgId) };
   const job = { task: analyzeTask, id, attempt: tries + 1, traceparent, causedAt };
   try {
     await runJob(tools.log, job, () => analyze(own, waiting));

@@ -1,7 +1,7 @@
 import { type PeopleToRedact, peopleToRedact } from '../contacts/queries.ts';
 import type { Interval } from '../intervals.ts';
 import { json, one, type Sql } from '../lib/db/db.ts';
-import { newest, oneJson, type Page, pagedJson } from '../lib/paging/page.ts';
+import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import { type AnalysisTarget, deleteWaitingUpload } from '../responses/waiting-analyses.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
@@ -236,14 +236,14 @@ export async function findSummaryBefore(
 
 export const listSummaries = (sql: Sql, orgId: OrgId, page: Page) =>
   pagedJson(sql, {
-    picked: newest(sql, { rows: sql`summaries where org_id = ${orgId}` }, page),
+    picked: pickPage(sql, { rows: sql`summaries where org_id = ${orgId}` }, page),
     item: summaryItem(sql),
     total: sql`select count(*) from summaries where org_id = ${orgId}`,
     page,
   });
 
 export const findSummary = (sql: Sql, orgId: OrgId, id: string) =>
-  oneJson(sql, {
+  itemJson(sql, {
     row: sql`summaries where org_id = ${orgId} and id = ${id}`,
     item: summaryItem(sql),
   });

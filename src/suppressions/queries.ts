@@ -1,6 +1,6 @@
 import type { Sql } from '../lib/db/db.ts';
-import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
-import { patternOfAddress } from '../lib/smtp/address.ts';
+import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
+import { addressPattern } from '../lib/smtp/address.ts';
 import type { OrgId } from '../limits.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
 import type { SuppressionQuery } from './api.ts';
@@ -140,7 +140,7 @@ export function listSuppressions(
       ${email === undefined ? sql`` : sql`and email = ${email}`}
       ${kind === undefined ? sql`` : sql`and kind = ${kind}`}`;
   return pagedJson(sql, {
-    picked: newest(sql, { rows }, page),
+    picked: pickPage(sql, { rows }, page),
     item: sql`
       cross join lateral (
         select p.id, p.email, p.kind, p.by_hand, p.detail, iso(p.created_at) as created_at
@@ -185,6 +185,6 @@ export async function hideInConsents(
     update lifted_suppressions
     set consent = hide_address(consent, ${key})
     where org_id = ${orgId} and lifted_at < coalesce(${before}::timestamptz, 'infinity')
-      and consent ~* ${patternOfAddress(key)}`;
+      and consent ~* ${addressPattern(key)}`;
   return count;
 }

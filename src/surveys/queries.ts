@@ -1,6 +1,6 @@
 import { notFound } from '../errors.ts';
 import { json, likePattern, one, type Part, type Sql } from '../lib/db/db.ts';
-import { newest, type Page, pagedJson } from '../lib/paging/page.ts';
+import { type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import type { SurveyType, Tally } from '../survey-types.ts';
 import type { Embedding, Reminder, SendWindow } from './schemas.ts';
@@ -169,7 +169,7 @@ export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) => {
   const columns = sql`
     id, name, question_text, from_name, from_email, status, type, audience, created_at, updated_at`;
   return pagedJson(sql, {
-    picked: newest(sql, { rows: sql`surveys where org_id = ${orgId}`, columns }, page),
+    picked: pickPage(sql, { rows: sql`surveys where org_id = ${orgId}`, columns }, page),
     item: sql`
       cross join lateral (select p.id) s
       ${joinSums(sql, orgId)}

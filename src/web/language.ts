@@ -1,4 +1,4 @@
-import { lazily } from '../lib/async/memoize.ts';
+import { lazy } from '../lib/async/memoize.ts';
 import { isLanguage } from '../lib/validation/parse.ts';
 import type { SurveyType } from '../survey-types.ts';
 import { ar } from './languages/ar.ts';
@@ -13,7 +13,7 @@ import { pl } from './languages/pl.ts';
 import { pt } from './languages/pt.ts';
 import type { ScaleEnds, Texts } from './languages/texts.ts';
 
-const names = lazily(() => new Intl.DisplayNames('en', { type: 'language' }));
+const names = lazy(() => new Intl.DisplayNames('en', { type: 'language' }));
 
 /** What was typed may be no language. */
 export const languageName = (tag: string): string =>

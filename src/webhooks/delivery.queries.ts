@@ -1,5 +1,5 @@
 import { one, type Part, type Sql } from '../lib/db/db.ts';
-import { type Claim, isClaimable, isLeft } from '../lib/work/claims.ts';
+import { type Claim, isAbandoned, isClaimable } from '../lib/work/claims.ts';
 import type { RetryKind } from './rules.ts';
 
 export type ClaimedDelivery = {
@@ -142,7 +142,7 @@ export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
  * while ago by a commit whose answer was lost.
  */
 function isDue(sql: Sql, by: string): Part {
-  const left = isLeft(sql, by, sql`coalesce(next_attempt_at, time_of(id))`);
+  const left = isAbandoned(sql, by, sql`coalesce(next_attempt_at, time_of(id))`);
   return sql`(
     exists (
       select from pending_deliveries

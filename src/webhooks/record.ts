@@ -3,7 +3,7 @@ import { jobActor, recordAct } from '../audit/acts.ts';
 import { enqueue, type NewJob } from '../jobs.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import { type Db, inTransaction, isLockTimeout, lockTimeout, type Sql } from '../lib/db/db.ts';
-import { ofGroup } from '../lib/db/fair-pool.ts';
+import { poolForGroup } from '../lib/db/fair-pool.ts';
 import { createOutage, type Log } from '../lib/log/log.ts';
 import { attempted, deactivated } from '../signals.ts';
 import { type AttemptOutcome, bodyOf, toSignal } from './deliver.ts';
@@ -12,7 +12,7 @@ import type { WebhookRow } from './queries.ts';
 import { standAfter } from './rules.ts';
 
 /** Outcomes of all webhooks are written in batches of this size, or as many as come within this time. */
-const batch = { most: 500, lingerMs: 20 };
+const batch = { maxItems: 500, lingerMs: 20 };
 const tryAgainMs = 500;
 const lines = { begins: 'attempts not recorded yet', over: 'attempts are recorded again' };
 /** Then each webhook's outcomes are written apart. */
@@ -87,11 +87,11 @@ function createOwnBatch(db: Db, webhook: WebhookRef) {
   const { add } = createBatch<AttemptOutcome, AttemptOutcome>(
     {
       write: async (outcomes) => {
-        await record(ofGroup(db, webhook.org_id), webhook, outcomes);
+        await record(poolForGroup(db, webhook.org_id), webhook, outcomes);
         return outcomes;
       },
     },
-    { most: batch.most },
+    { maxItems: batch.maxItems },
   );
   return { add, waiting: 0 };
 }

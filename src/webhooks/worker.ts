@@ -1,7 +1,7 @@
 import type { Db } from '../lib/db/db.ts';
-import { ofGroup } from '../lib/db/fair-pool.ts';
+import { poolForGroup } from '../lib/db/fair-pool.ts';
 import type { Log } from '../lib/log/log.ts';
-import { type Claim, createClaims, left } from '../lib/work/claims.ts';
+import { type Claim, createClaims, requeue } from '../lib/work/claims.ts';
 import { skipped } from '../signals.ts';
 import { type AttemptOutcome, attempt, type DeliverTools, isOurFault } from './deliver.ts';
 import {
@@ -64,7 +64,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
     tenantOf: ({ org_id }) => org_id,
     listDue: (by) => listWebhooksDue(db, by),
     claim,
-    release: (webhook, ids) => release(ofGroup(db, webhook.org_id), webhook, ids),
+    release: (webhook, ids) => release(poolForGroup(db, webhook.org_id), webhook, ids),
     run: deliver,
     record,
   });
@@ -98,7 +98,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
 
   /** For a webhook that is switched off, skips what waits; other webhooks have their turn between two steps. */
   async function claim(webhook: WebhookRef, claim: Claim) {
-    const own = ofGroup(db, webhook.org_id);
+    const own = poolForGroup(db, webhook.org_id);
     const items = await claimDue(own, webhook, claim);
     if (items[0]) {
       targets.keep(items[0]);
@@ -112,12 +112,12 @@ export function createDeliveryWorker(tools: WorkerTools) {
   /** Leaves it when the webhook is switched off or the excerpt was erased: the next claim finds out. */
   async function deliver(
     claimed: ClaimedDelivery,
-  ): Promise<AttemptOutcome | Postponed | typeof left> {
+  ): Promise<AttemptOutcome | Postponed | typeof requeue> {
     const target = await targets.get(claimed);
-    if (!target) return left;
+    if (!target) return requeue;
     const delivery = { ...claimed, ...target };
-    if (hasExcerpt(delivery) && !(await isWaiting(ofGroup(db, delivery.org_id), delivery))) {
-      return left;
+    if (hasExcerpt(delivery) && !(await isWaiting(poolForGroup(db, delivery.org_id), delivery))) {
+      return requeue;
     }
     try {
       const outcome = await attempt(tools, delivery);
@@ -134,24 +134,24 @@ export function createDeliveryWorker(tools: WorkerTools) {
   async function record(outcome: AttemptOutcome | Postponed) {
     const { delivery } = outcome;
     if ('postponeSeconds' in outcome) {
-      return await postpone(ofGroup(db, delivery.org_id), delivery, outcome.postponeSeconds);
+      return await postpone(poolForGroup(db, delivery.org_id), delivery, outcome.postponeSeconds);
     }
     await recorder.record(outcome);
     if (outcome.verdict.status !== 'delivered') targets.drop(delivery); // it may be switched off now
   }
 
   /** From now on no outcome waits for others to be written with. */
-  function takeNoMore() {
-    claims.takeNoMore();
+  function stopClaiming() {
+    claims.stopClaiming();
     recorder.hurry();
   }
 
   async function stop() {
-    takeNoMore();
+    stopClaiming();
     await claims.stop();
   }
 
-  return { owner: claimer, wake: claims.wake, start, sweep: claims.sweep, takeNoMore, stop };
+  return { owner: claimer, wake: claims.wake, start, sweep: claims.sweep, stopClaiming, stop };
 }
 
 /**
@@ -181,7 +181,7 @@ function createTargets(db: Db) {
     const { org_id, webhook_id } = webhook;
     const cached = cache.get(webhook_id);
     if (cached && performance.now() - cached.readAt < targetFreshMs) return cached.target;
-    const target = findTarget(ofGroup(db, org_id), org_id, webhook_id).then((row) =>
+    const target = findTarget(poolForGroup(db, org_id), org_id, webhook_id).then((row) =>
       row?.active ? row : undefined,
     );
     set(webhook, target);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { requestsOfNoGroup, shareFairly } from '../../src/lib/db/fair-pool.ts';
+import { shareFairly, ungroupedRequests } from '../../src/lib/db/fair-pool.ts';
 import { parse } from '../../src/lib/validation/parse.ts';
 import { listThemes, ThemesInput } from '../../src/mcp/tools.ts';
 import { makeClient, makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
@@ -108,7 +108,7 @@ test('list_themes waits among the costly work of its organization', async () => 
   });
   assert.equal(answer.status, 200);
   const [keyCheck, ...rest] = entered;
-  assert.equal(keyCheck, `connection of ${requestsOfNoGroup}`);
+  assert.equal(keyCheck, `connection of ${ungroupedRequests}`);
   assert.deepEqual(rest.slice(-2), [`processor of ${id}`, `connection of ${id}`]);
   assert.ok(
     rest.every((each) => each.endsWith(id)),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { CommandTools } from '../../src/command-tools.ts';
-import { placeSecretKey } from '../../src/lib/crypto/secrets.ts';
+import { saveRestoredKey } from '../../src/lib/crypto/secrets.ts';
 import { archiveCommands } from '../../src/operations/archive.ts';
 import { loadConfig } from '../../src/settings.ts';
 import { makeOrganization } from '../support/make/rows.ts';
@@ -17,7 +17,7 @@ const { db, url } = await testDatabase();
 await makeOrganization(db);
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, ASKBACK_DATA_DIR: folder };
 const [backup] = archiveCommands;
-placeSecretKey(folder, Buffer.alloc(32, 1));
+saveRestoredKey(folder, Buffer.alloc(32, 1));
 
 /** The built-in Postgres goes with a key in the data directory; here the database of the test stands for it. */
 function toolsWith({ inEnvironment }: { inEnvironment: boolean }): CommandTools {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { apiDocument } from '../../src/api.ts';
-import { patternOfAddress } from '../../src/lib/smtp/address.ts';
+import { addressPattern } from '../../src/lib/smtp/address.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import {
   makeClient,
@@ -302,7 +302,7 @@ test('responses of others lose the address in their properties', async () => {
 test('Postgres and the program find an address by the same pattern', async () => {
   for (const key of ["o'hara+x_1.%b@people.test", 'ada@xn--mller-kva.de', 'a{1}|b*@people.test']) {
     const [row] = await db`select address_pattern(${key}) as pattern`;
-    assert.equal(row?.['pattern'], patternOfAddress(key));
+    assert.equal(row?.['pattern'], addressPattern(key));
     const [hidden] = await db`select hide_address(${`by <${key.toUpperCase()}>.`}, ${key}) as said`;
     assert.equal(hidden?.['said'], 'by <[email]>.');
   }

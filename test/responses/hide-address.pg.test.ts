@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { patternOfAddress } from '../../src/lib/smtp/address.ts';
+import { addressPattern } from '../../src/lib/smtp/address.ts';
 import { hideAddress } from '../../src/responses/erase.ts';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
@@ -80,7 +80,7 @@ test('an address is found between all characters but those that make it another 
     hidden.map(({ text }) => text),
     wanted,
   );
-  const pattern = new RegExp(patternOfAddress(odd), 'gi');
+  const pattern = new RegExp(addressPattern(odd), 'gi');
   assert.deepEqual(
     texts.map((text) => text.replace(pattern, '[email]')),
     wanted,

@@ -116,11 +116,21 @@ for (const said of [rejected('550 5.1.1 no'), busy(), lost(), unanswered('silenc
   });
 }
 
-const unmailable = 'ada@example.com\r\nRCPT TO:<eve@example.com>';
+const rejectAddress = 'ada@example.com\r\nRCPT TO:<eve@example.com>';
 const undeliverable: [what: string, email: string, from: string, response: string][] = [
-  ['contact', unmailable, claimed.survey.from_email, 'the address cannot be mailed to'],
-  ['sender', claimed.email, unmailable, 'the sender address of the survey cannot be mailed from'],
-  ['contact, and so is its sender,', unmailable, unmailable, 'the address cannot be mailed to'],
+  ['contact', rejectAddress, claimed.survey.from_email, 'the address cannot be mailed to'],
+  [
+    'sender',
+    claimed.email,
+    rejectAddress,
+    'the sender address of the survey cannot be mailed from',
+  ],
+  [
+    'contact, and so is its sender,',
+    rejectAddress,
+    rejectAddress,
+    'the address cannot be mailed to',
+  ],
 ];
 for (const [what, email, from_email, response] of undeliverable) {
   test(`the address of a ${what} that cannot be used is named, and nothing is said to the server`, async () => {

@@ -167,15 +167,15 @@ test('what waits for a webhook that is switched off is kept as skipped, but for 
 
 /** Since when a delivery is due, which process has claimed it, and whether it is left to a process of this lease. */
 const dueRows = [
-  { name: 'no process has it', dueIn: -1, claimed_by: null, isLeft: true },
-  { name: 'a dead process has it', dueIn: -1, claimed_by: 'pool-dead', isLeft: true },
-  { name: 'another process has it', dueIn: -600, claimed_by: other, isLeft: false },
-  { name: 'it is due later', dueIn: 60, claimed_by: null, isLeft: false },
-  { name: 'this process has just claimed it', dueIn: -0.1, claimed_by: own, isLeft: false },
-  { name: 'this process has had it for long', dueIn: -3, claimed_by: own, isLeft: true },
+  { name: 'no process has it', dueIn: -1, claimed_by: null, isAbandoned: true },
+  { name: 'a dead process has it', dueIn: -1, claimed_by: 'pool-dead', isAbandoned: true },
+  { name: 'another process has it', dueIn: -600, claimed_by: other, isAbandoned: false },
+  { name: 'it is due later', dueIn: 60, claimed_by: null, isAbandoned: false },
+  { name: 'this process has just claimed it', dueIn: -0.1, claimed_by: own, isAbandoned: false },
+  { name: 'this process has had it for long', dueIn: -3, claimed_by: own, isAbandoned: true },
 ] as const;
 
-for (const { name, dueIn, claimed_by, isLeft } of dueRows) {
+for (const { name, dueIn, claimed_by, isAbandoned } of dueRows) {
   test(`whether a webhook has deliveries that are due: ${name}`, async () => {
     for (const attempts of [0, 3]) {
       await undone(async (tx) => {
@@ -188,7 +188,7 @@ for (const { name, dueIn, claimed_by, isLeft } of dueRows) {
           where org_id = ${org_id}`;
         const due = await listWebhooksDue(tx, own);
         const has = ({ webhook_id }: WebhookRef) => due.some((of) => of.webhook_id === webhook_id);
-        assert.deepEqual([has(target), has(idle)], [isLeft, false]);
+        assert.deepEqual([has(target), has(idle)], [isAbandoned, false]);
         const [found] = await tx`select ${hasWebhookDue(tx, own)} as due`;
         assert.equal(found?.['due'], due.length > 0);
       });

@@ -366,7 +366,7 @@ test('a stopping worker leaves its backlog to others as soon as its attempts in 
   const worker = await workerOf(hanging.outbound);
   await worker.wake(target);
 
-  worker.takeNoMore();
+  worker.stopClaiming();
   hanging.release();
   await worker.wake(target);
   await worker.sweep();

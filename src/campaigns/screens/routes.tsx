@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { recordExport } from '../../audit/export.ts';
 import { notFound, Refusal } from '../../errors.ts';
-import { answerExport } from '../../lib/export/export.ts';
+import { exportResponse } from '../../lib/export/export.ts';
 import { parseList } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -66,7 +66,7 @@ export const campaignScreens = (tools: AdvanceTools) => {
       const survey = { orgId: c.var.organization.id, surveyId: idParam(c, 'survey') };
       await getOrgSurvey(tools.db, survey.orgId, survey.surveyId);
       await recordExport(tools.db, editor, 'contacts.exported');
-      return answerExport('csv', {
+      return exportResponse('csv', {
         name: 'judgement',
         parts: exportJudgement(tools.db, survey),
       });
@@ -84,7 +84,7 @@ export const campaignScreens = (tools: AdvanceTools) => {
       if (run?.survey_id !== surveyId) throw notFound('campaign');
       await recordExport(tools.db, editor, 'contacts.exported');
       const parts = exportResults(tools.db, c.var.organization.id, campaignId);
-      return answerExport('csv', { name: 'results', parts });
+      return exportResponse('csv', { name: 'results', parts });
     })
 
     .post('/:id/send/:campaign/pause', (c) => act(c, pauseCampaign, 'The campaign is paused.'))

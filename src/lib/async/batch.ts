@@ -5,9 +5,9 @@ type Waiting<In, Out> = {
 };
 
 type BatchLimits = {
-  most: number;
+  maxItems: number;
   /** Batches of several keys that are written at once. */
-  atOnce?: number;
+  concurrency?: number;
   /** Time that the first item of a batch waits for others; 0 is until the end of this turn of the loop. */
   lingerMs?: number;
 };
@@ -16,12 +16,12 @@ type BatchWriters<In, Out> = {
   /** Without it all items have the same key: one batch is written after the other. */
   keyOf?: (item: In) => string;
   /**
-   * Writes items of several keys, all or none. With `writeOwn` it must fail soon when one of them is held up, since the
+   * Writes items of several keys, all or none. With `writeKey` it must fail soon when one of them is held up, since the
    * others wait with it.
    */
   write: (items: In[]) => Promise<Out[]>;
   /** Writes items of one key after a failure of `write`, however long that takes. */
-  writeOwn?: (items: In[]) => Promise<Out[]>;
+  writeKey?: (items: In[]) => Promise<Out[]>;
 };
 
 /**
@@ -30,12 +30,12 @@ type BatchWriters<In, Out> = {
  * batch wait until it is written, so that their items keep their order; items of other keys go into another batch next
  * to it. A key that is held up leaves the common batches until it goes on.
  *
- *     const saves = createBatch({ keyOf, write, writeOwn }, { most: 100, atOnce: 2, lingerMs: 20 });
+ *     const saves = createBatch({ keyOf, write, writeKey }, { maxItems: 100, concurrency: 2, lingerMs: 20 });
  *     await saves.add(row);
  */
 export function createBatch<In, Out>(
-  { keyOf = () => '', write, writeOwn }: BatchWriters<In, Out>,
-  { most, atOnce = 1, lingerMs = 0 }: BatchLimits,
+  { keyOf = () => '', write, writeKey }: BatchWriters<In, Out>,
+  { maxItems, concurrency = 1, lingerMs = 0 }: BatchLimits,
 ) {
   /** Items by key. Those of a busy key wait for the end of a batch. */
   const ready = new Map<string, Waiting<In, Out>[]>();
@@ -53,7 +53,7 @@ export function createBatch<In, Out>(
       readyItems += 1;
     }
     startTimer();
-    if (readyItems >= most) writeDue();
+    if (readyItems >= maxItems) writeDue();
     return promise;
   }
 
@@ -76,14 +76,14 @@ export function createBatch<In, Out>(
   }
 
   function writeDue() {
-    while (batches < atOnce && readyItems > 0 && (due || readyItems >= most)) {
+    while (batches < concurrency && readyItems > 0 && (due || readyItems >= maxItems)) {
       void writeBatch(take());
     }
   }
 
   /** Takes items of as many keys as there are. The keys are busy until they are released. */
   function take() {
-    const batch = takeShares(ready, most);
+    const batch = takeShares(ready, maxItems);
     for (const [key, items] of batch) {
       const rest = ready.get(key) ?? [];
       ready.delete(key);
@@ -109,16 +109,16 @@ export function createBatch<In, Out>(
       await writeAll([...batch.values()].flat(), write);
       for (const key of batch.keys()) release(key);
     } catch (error) {
-      for (const [key, waiting] of batch) void writeKey(key, waiting, error);
+      for (const [key, waiting] of batch) void retryKey(key, waiting, error);
     }
     batches -= 1;
     writeDue();
   }
 
-  async function writeKey(key: string, waiting: Waiting<In, Out>[], failure: unknown) {
+  async function retryKey(key: string, waiting: Waiting<In, Out>[], failure: unknown) {
     try {
-      if (!writeOwn) throw failure;
-      await writeAll(waiting, writeOwn);
+      if (!writeKey) throw failure;
+      await writeAll(waiting, writeKey);
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }
@@ -137,9 +137,9 @@ async function writeAll<In, Out>(
   for (const [place, { resolve }] of waiting.entries()) resolve(written[place]!);
 }
 
-function takeShares<Item>(lines: Map<string, Item[]>, most: number): Map<string, Item[]> {
+function takeShares<Item>(lines: Map<string, Item[]>, maxItems: number): Map<string, Item[]> {
   const taken = new Map<string, Item[]>();
-  for (let left = most; left > 0 && lines.size > 0; ) {
+  for (let left = maxItems; left > 0 && lines.size > 0; ) {
     const share = Math.max(1, Math.floor(left / lines.size));
     for (const [key, items] of lines) {
       const part = items.splice(0, Math.min(share, left));

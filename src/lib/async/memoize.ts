@@ -15,7 +15,7 @@ export function memoize<In, Out>(most: number, make: (argument: In) => Out) {
  * Calls `make` on first use and keeps the result. For constants that are dear and that few commands need, such as
  * names of languages and forms of dates: the first of them costs some milliseconds, which each start would wait for.
  */
-export function lazily<T>(make: () => T): () => T {
+export function lazy<T>(make: () => T): () => T {
   let made: { it: T } | undefined;
   return () => {
     made ??= { it: make() };

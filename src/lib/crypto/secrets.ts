@@ -69,7 +69,7 @@ const fileName = 'secret.key';
 const keyBytes = 32;
 
 /** The key in the data directory, made on first use. Two processes that begin at once get the same one. */
-export function obtainSecretKey(dataDir: string): Buffer {
+export function getOrCreateSecretKey(dataDir: string): Buffer {
   const existing = readSecretKey(dataDir);
   if (existing) return existing;
   const draft = `${fileName}.${randomBytes(6).toString('hex')}`;
@@ -113,12 +113,12 @@ function writeKey(dataDir: string, name: string, key: Buffer) {
 }
 
 /** Puts a restored key in its place. Another key that is there already is not replaced. */
-export function placeSecretKey(dataDir: string, key: Buffer) {
-  refuseOtherKey(dataDir, key);
+export function saveRestoredKey(dataDir: string, key: Buffer) {
+  rejectOtherKey(dataDir, key);
   if (!readSecretKey(dataDir)) writeKey(dataDir, fileName, key);
 }
 
-export function refuseOtherKey(dataDir: string, key: Buffer) {
+export function rejectOtherKey(dataDir: string, key: Buffer) {
   if (readSecretKey(dataDir)?.equals(key) ?? true) return;
   throw new Refusal(
     'conflict',

@@ -61,7 +61,7 @@ type Fault = {
   port?: unknown;
 };
 
-export function explain(error: unknown): string {
+export function explainError(error: unknown): string {
   const fault = (error ?? {}) as Fault;
   const sentence = sentences[String(fault.code)];
   if (sentence) return sentence(fault);

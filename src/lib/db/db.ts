@@ -92,7 +92,7 @@ export function connect(url: string, options: PoolOptions): Db {
  * A value of which the planner knows only the type. A value that it knows (a time, an offset) can make the plan look
  * so much cheaper that Postgres plans at each call again, which costs more than reading a page of a list.
  */
-export const opaque = (sql: Sql, value: Part): Part => sql`(select ${value})`;
+export const hideFromPlanner = (sql: Sql, value: Part): Part => sql`(select ${value})`;
 
 /**
  * One row that limits how long each lock is waited for until the transaction ends; 0 is no limit. A statement that
@@ -105,7 +105,7 @@ export const lockTimeout = (sql: Sql, ms: number): Part =>
  * A condition that always holds, after which the commit does not wait for the disk: a power cut may take what was
  * committed in its last second, a kill takes nothing.
  */
-export const commitsSoon = (sql: Sql): Part =>
+export const asyncCommit = (sql: Sql): Part =>
   sql`set_config('synchronous_commit', 'off', true) is not null`;
 
 /** A statement gave up because a lock was not free within the time of `lockTimeout`. */
@@ -148,7 +148,7 @@ export function isDatabaseFull(error: unknown): boolean {
 }
 
 /** For a read that also writes a note, such as a count of requests: a full disk leaves out the note, not the read. */
-export const whenFull =
+export const whenDiskFull =
   <T>(readOnly: () => T) =>
   (error: unknown): T => {
     if (isDatabaseFull(error)) return readOnly();
@@ -202,7 +202,7 @@ const onePerHost = 'must name each of several hosts as host or host:port, as in 
 const plainForm =
   'must be an address such as postgres://user:password@host:5432/name, with characters such as / # ? @ and blanks of the password percent-encoded (/ is %2F)';
 
-export function complaintOfUrl(url: string): string | undefined {
+export function validateDatabaseUrl(url: string): string | undefined {
   if (!form.test(url)) return 'must be an address that begins with postgres:// or postgresql://';
   const { hosts, urls, options, target } = parts(url);
   const several = hosts.length > 1;
@@ -223,7 +223,7 @@ export function listUrls(url: string): string[] {
 }
 
 /** Whether one of several servers, or none, may be the one that takes writes. */
-export function mustChoose(url: string): boolean {
+export function needsWritableServer(url: string): boolean {
   const { hosts, target } = parts(url);
   return hosts.length > 1 || target !== null;
 }

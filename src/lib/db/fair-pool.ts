@@ -49,7 +49,7 @@ export async function runAbortable<T>(
 }
 
 /** Requests before their group is known: they look up a link, a session, a key. */
-export const requestsOfNoGroup = 'requests of no group';
+export const ungroupedRequests = 'requests of no group';
 export const serviceWork = 'work of the service';
 
 /** How long a request may wait for its first connection while others have them. */
@@ -79,7 +79,7 @@ type Turn = GroupOptions & {
   signal?: AbortSignal;
 };
 
-const ofNoGroup: Turn = { group: requestsOfNoGroup, waitMs: requestWaitMs };
+const ofNoGroup: Turn = { group: ungroupedRequests, waitMs: requestWaitMs };
 const turns = new AsyncLocalStorage<Turn>();
 
 export const inGroup = <T>(
@@ -95,7 +95,7 @@ const asCostly = <T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> =>
 const jobPools = new WeakMap<Db, (group: string) => Db>();
 
 /** The pool for the jobs of one group. Outside a service it is the pool itself. */
-export const ofGroup = (db: Db, group: string): Db => jobPools.get(db)?.(group) ?? db;
+export const poolForGroup = (db: Db, group: string): Db => jobPools.get(db)?.(group) ?? db;
 
 /**
  * The same pool, whose statements wait for their turn: they belong to the `group`, or else to the one that `inGroup`
@@ -206,7 +206,7 @@ export function createPoolSlots({
 }: PoolSize) {
   const max = Math.floor(connections / 4);
   const kept = connections < largePool ? 0 : 1;
-  const first = [requestsOfNoGroup, serviceWork].map((name) => ({ name, max, kept }));
+  const first = [ungroupedRequests, serviceWork].map((name) => ({ name, max, kept }));
   const slots = Math.max(connections - 1, 1);
   const reserve = slots - first.length * kept - Math.floor(connections / 2);
   const half = Math.max(1, Math.floor(processors / 2));
@@ -256,7 +256,7 @@ const askAgainMs = 200;
  * and the database would serve them first when it is back, for callers who have gone. The pool is asked until it
  * answers again. A connection that is lost and can be made again is no outage.
  */
-export function refuseWhileAway(pool: Db): Db {
+export function addCircuitBreaker(pool: Db): Db {
   let away: unknown;
   let isAsking = false;
 

@@ -8,14 +8,14 @@ import { ensureRuntime, ownDistribution, removeOtherRuntimes, runtimeOf } from '
 import { clusterOf, ensureCluster, refuseUnfitRuntime } from './cluster.ts';
 import {
   accountWarning,
-  asSentence,
   type DataFolder,
+  describeFolderError,
   dropPrivileges,
   firstInaccessibleParent,
   makeSocketFolder,
   prepareFolder,
 } from './folder.ts';
-import { type Lock, openLock, waitFor } from './lock.ts';
+import { type Lock, openLock, waitForLock } from './lock.ts';
 import {
   adoptServer,
   findServer,
@@ -104,7 +104,7 @@ async function useServer(folder: DataFolder, options: EmbeddedOptions, locks: Lo
   };
   const forget = () => process.off('exit', quit);
   try {
-    await waitFor(turn.tryExclusive, 'starting or stopping Postgres', turnSeconds);
+    await waitForLock(turn.tryExclusive, 'starting or stopping Postgres', turnSeconds);
     process.on('exit', quit);
     server = await bringUp(folder, options, users);
     void server.gone.then(forget, forget);
@@ -113,7 +113,7 @@ async function useServer(folder: DataFolder, options: EmbeddedOptions, locks: Lo
   } catch (error) {
     forget();
     for (const lock of locks) lock.close();
-    throw asSentence(error, `the data folder ${folder.path}`);
+    throw describeFolderError(error, `the data folder ${folder.path}`);
   }
 }
 
@@ -194,7 +194,7 @@ function usage(
 
 async function isLastUser(turn: Lock, users: Lock): Promise<boolean> {
   try {
-    await waitFor(turn.tryExclusive, 'starting or stopping Postgres', turnSeconds);
+    await waitForLock(turn.tryExclusive, 'starting or stopping Postgres', turnSeconds);
     return users.tryExclusive();
   } catch (error) {
     if (error instanceof Refusal) throw error;

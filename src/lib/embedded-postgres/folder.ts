@@ -17,7 +17,7 @@ import { userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { Refusal } from '../../errors.ts';
 import { makeFolders } from '../cli/files.ts';
-import { explain } from '../db/await-database.ts';
+import { explainError } from '../db/await-database.ts';
 
 /** Holds the data when the account cannot enter the folder that was asked for. */
 const reachableHome = (program: string) => `/var/lib/${program}`;
@@ -49,7 +49,7 @@ export function prepareFolder(asked: string, program: string): DataFolder {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
     return { path, account, program };
   } catch (error) {
-    throw asSentence(error, `the data folder ${wanted}`);
+    throw describeFolderError(error, `the data folder ${wanted}`);
   }
 }
 
@@ -219,9 +219,9 @@ function readAccounts(): Omit<Account, 'isOther'>[] {
 const ownerOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.uid;
 
 /** Turns a failure of the system into one sentence about its subject; other errors stay as they are. */
-export function asSentence(error: unknown, subject: string): unknown {
+export function describeFolderError(error: unknown, subject: string): unknown {
   const { syscall } = (error ?? {}) as NodeJS.ErrnoException;
   if (syscall === undefined) return error;
-  const sentence = `${subject} cannot be used by the account this program runs as: ${explain(error)}`;
+  const sentence = `${subject} cannot be used by the account this program runs as: ${explainError(error)}`;
   return new Refusal('unavailable', sentence, { code: 'data_folder' });
 }

@@ -54,7 +54,7 @@ export function openLock({ path, account }: DataFolder, name: string): Lock {
 }
 
 /** Takes a lock that other processes hold only for moments. */
-export async function waitFor(take: () => boolean, what: string, seconds: number) {
+export async function waitForLock(take: () => boolean, what: string, seconds: number) {
   const deadline = performance.now() + seconds * 1000;
   while (!take()) {
     if (performance.now() > deadline) {

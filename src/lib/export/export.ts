@@ -14,14 +14,14 @@ export const exportTypes: Readonly<Record<ExportFormat, string>> = {
   jsonl: 'application/jsonl; charset=utf-8',
 };
 
-export const aboutCsv =
+export const csvDescription =
   'Columns of CSV are the fields, lists joined by `;` and objects as JSON. A text that a spreadsheet would run as a ' +
   "formula gets a ' before it.";
 
 type ExportedFile = { name: string; parts: AsyncIterable<FileText> };
 
 /** A file to be saved. Its parts are made as fast as the reader takes them, and no more once it is gone. */
-export const answerExport = (format: ExportFormat, { name, parts }: ExportedFile): Response =>
+export const exportResponse = (format: ExportFormat, { name, parts }: ExportedFile): Response =>
   new Response(ReadableStream.from(encodeParts(parts)), {
     headers: {
       'Content-Type': exportTypes[format],

@@ -5,9 +5,9 @@ import {
   errorType,
   isTracing,
   link,
-  nameOf,
   readTraceparent,
   startSpan,
+  traceparentOfSpan,
 } from '../tracing/spans.ts';
 import { isUuid } from '../validation/parse.ts';
 import { type Layer, routeOf } from './http.ts';
@@ -71,7 +71,7 @@ function begin(c: Context, traceparent: string | null): Span {
   };
   const span = startSpan(description, { traceparent, agoMs: 0 }, c.get('began'));
   c.set('span', span);
-  c.set('traceparent', nameOf(span));
+  c.set('traceparent', traceparentOfSpan(span));
   return span;
 }
 

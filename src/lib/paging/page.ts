@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
-import { one, opaque, type Part, type Sql } from '../db/db.ts';
+import { hideFromPlanner, one, type Part, type Sql } from '../db/db.ts';
 import { isInCalendar, parseQuery } from '../validation/parse.ts';
 
 type PagedList = {
-  /** The rows of the page and one more: see `newest`. */
+  /** The rows of the page and one more: see `pickPage`. */
   picked: Part;
   /** Joins with a picked row `p`. The last is named `item` and has the columns of an item of the list. */
   item: Part;
@@ -46,7 +46,7 @@ const inOrder = (sql: Sql, value: Part) =>
 const ignoredJson = ({ ignored }: Page) =>
   ignored.length > 0 ? `,"ignored":${JSON.stringify(ignored)}` : '';
 
-export const oneJson = (sql: Sql, { row, item }: { row: Part; item: Part }): Part => sql`(
+export const itemJson = (sql: Sql, { row, item }: { row: Part; item: Part }): Part => sql`(
   select '{"data":' || row_to_json(item)::text || '}' from (select * from ${row}) p ${item}
 )`;
 
@@ -61,9 +61,10 @@ type ListRows = {
  * The CTEs that pick the rows of a page and one more, newest first: by cursor or by offset.
  * A limit in the text lets Postgres plan once for all pages; no page is longer than this one.
  */
-export function newest(sql: Sql, list: ListRows, page: Page): Part {
+export function pickPage(sql: Sql, list: ListRows, page: Page): Part {
   const offset = page.cursor ? 0 : (page.page - 1) * page.limit;
-  const skipped = offset === 0 ? sql`` : sql`offset ${opaque(sql, sql`${offset}::bigint`)}`;
+  const skipped =
+    offset === 0 ? sql`` : sql`offset ${hideFromPlanner(sql, sql`${offset}::bigint`)}`;
   return sql`picked as (
     select *
     from (
@@ -72,14 +73,14 @@ export function newest(sql: Sql, list: ListRows, page: Page): Part {
       limit 201 ${skipped}
     ) longest
     order by created_at desc, id desc
-    limit ${opaque(sql, sql`${page.limit + 1}::int`)}
+    limit ${hideFromPlanner(sql, sql`${page.limit + 1}::int`)}
   )`;
 }
 
 /** As text: as a timestamp the driver would cut the time to milliseconds, and rows in between would be lost. */
 const after = (sql: Sql, { cursor }: Page) =>
   cursor
-    ? sql`and (created_at, id) < (${opaque(sql, sql`${cursor.at}::text::timestamptz`)}, ${cursor.id}::uuid)`
+    ? sql`and (created_at, id) < (${hideFromPlanner(sql, sql`${cursor.at}::text::timestamptz`)}, ${cursor.id}::uuid)`
     : sql``;
 
 /** Passes a body through that Postgres has made. */

@@ -61,7 +61,7 @@ export type Checks = Readonly<Record<string, Check>>;
 const limitMs = 2000;
 
 /** What is wrong, by the name of the check. A check that throws or does not end counts as failed. */
-export async function failedChecks(checks: Checks): Promise<Record<string, string>> {
+export async function findFailedChecks(checks: Checks): Promise<Record<string, string>> {
   const looks = Object.entries(checks).map(async ([name, check]) => {
     // A check that throws at once fails like one that throws later.
     const answer = (async () => await check())().catch(() => 'could not be checked');
@@ -75,7 +75,7 @@ export async function failedChecks(checks: Checks): Promise<Record<string, strin
  * open, nothing else can be opened, started or loaded. Does nothing where the permission model
  * is off, as in a checkout.
  */
-export function keepOnlyNetwork() {
+export function restrictToNetwork() {
   const { permission } = process;
   if (!permission) return;
   keepThreadsToLibrary();

@@ -8,7 +8,7 @@ export const redactedExcerpt = (comment: string, known: PeopleToRedact): Promise
 
 /** The whole comment, redacted. */
 export const redact = (comment: string, known: PeopleToRedact): Promise<string> =>
-  nameRemover(comment, known)(withoutKnown(comment, known));
+  nameRemover(comment, known)(removeKnownPeople(comment, known));
 
 /** Only English is read for names: in other languages the recognizer takes ordinary words for them. */
 const nameRemover = (comment: string, known: PeopleToRedact): NameRemover =>
@@ -135,7 +135,7 @@ export const doubtfulExcerpt = (comment: string, known: PeopleToRedact): Promise
 
 /** `redact` without the recognizer of names: every English word that could be a name is replaced. */
 export const redactDoubtful = (comment: string, known: PeopleToRedact): Promise<string> =>
-  doubtfulRemover(comment, known)(withoutKnown(comment, known));
+  doubtfulRemover(comment, known)(removeKnownPeople(comment, known));
 
 const doubtfulRemover = (comment: string, known: PeopleToRedact): NameRemover =>
   isEnglish(comment, known) ? async (text) => joined(withoutDoubtful(text)) : withoutAddressedNames;
@@ -193,7 +193,7 @@ type NameRemover = (text: string) => Promise<string>;
 /** The beginning of a comment without its people: a bounded part is read, then cut. */
 async function excerptBy(removeNames: NameRemover, comment: string, known: PeopleToRedact) {
   const start = comment.slice(0, excerptWindow);
-  let text = withoutKnown(start, known);
+  let text = removeKnownPeople(start, known);
   if (start.length < comment.length) text = cut(text, text.length - excerptMargin);
 
   const part = cut(text, namesWindow);
@@ -212,7 +212,7 @@ export function cut(text: string, length: number): string {
 }
 
 /** A comment without known names and addresses, mail addresses and phone numbers. */
-export function withoutKnown(text: string, { names, emails }: PeopleToRedact): string {
+export function removeKnownPeople(text: string, { names, emails }: PeopleToRedact): string {
   const withoutEmails = replaceWords(visible(text), emails, '[email]').replace(address, '[email]');
   return joined(withoutPhones(replaceWords(withoutEmails, names.flatMap(wordsOf), '[name]')));
 }

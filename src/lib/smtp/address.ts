@@ -46,7 +46,7 @@ export const addressKey = (text: string) => (mailableAddress(text) ?? text.trim(
  * A regular expression, for Postgres and for JavaScript, that finds an address in a text or in JSON, but not as the end
  * or the beginning of another one. To be used without regard to case.
  */
-export const patternOfAddress = (key: string) =>
+export const addressPattern = (key: string) =>
   `(?:(?<![a-z0-9._%+-])|(?<=\\\\[bfnrt]))${key.replace(/[^a-z0-9]/g, '\\$&')}(?![a-z0-9-]|\\.[a-z0-9])`;
 
 /** Whether mail can be addressed to it: the one rule for every address. */

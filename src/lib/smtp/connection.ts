@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { unlessAborted, withinMs } from '../async/deadline.ts';
-import { stuffed } from './message.ts';
+import { dotStuff } from './message.ts';
 import type { SmtpSettings } from './settings.ts';
 
 /** Where a test may stop the world: before anything of a message is said, and after its 250. */
@@ -239,7 +239,7 @@ export function converse(smtp: SMTPConnection) {
     const reply = nextReply();
     if (!socket || over !== undefined) return await reply;
     socket.cork();
-    const flows = socket.write(stuffed(message));
+    const flows = socket.write(dotStuff(message));
     if (!flows) {
       socket.uncork();
       await Promise.race([reply, once(socket, 'drain').catch(() => reply)]);
@@ -314,11 +314,14 @@ type SmtpError = Error & {
 function outcomeOf(error: SmtpError): MailOutcome {
   const { response, responseCode: code } = error;
   if (code && isRefusal(code)) return refusal({ code, text: response ?? error.message }, 'server');
-  return { kind: 'lost', reason: tidy(error.message) || error.code || 'the connection failed' };
+  return {
+    kind: 'lost',
+    reason: tidy(error.message) || error.code || 'the connection failed',
+  };
 }
 
 /** Whether the same mail may be accepted later: a refused login says nothing of the mail. */
-export const mayPass = (outcome: MailOutcome) =>
+export const isRetryable = (outcome: MailOutcome) =>
   outcome.kind === 'lost' ||
   (outcome.kind === 'refused' && (!outcome.permanent || outcome.about === 'server'));
 
@@ -371,7 +374,7 @@ const tooLarge = (maxBytes: number) =>
   );
 
 /** For an address that no server would take. */
-export const unmailable = (response: string) => refusedHere(553, '5.1.3', response);
+export const rejectAddress = (response: string) => refusedHere(553, '5.1.3', response);
 
 const maxResponseLength = 500;
 

@@ -171,7 +171,7 @@ const mailDate = (date: Date) => date.toUTCString().replace('GMT', '+0000');
  * A message as it goes after DATA: a line that begins with a dot gets another one, and the last line
  * ends. Its line ends must be CRLF already. Most messages come back as they are, uncopied.
  */
-export function stuffed(message: Buffer): Buffer {
+export function dotStuff(message: Buffer): Buffer {
   const ends = message.subarray(-2).equals(lineEnd);
   if (ends && message[0] !== dot && !message.includes(lineAndDot)) return message;
   const text = message.toString('latin1').replace(/(^|\r\n)\./g, '$1..');

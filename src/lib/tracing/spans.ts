@@ -52,7 +52,7 @@ export async function inSpan<Result>(
   };
   try {
     return await work({
-      traceparent: nameOf(span),
+      traceparent: traceparentOfSpan(span),
       ended,
       link: (other) => void link(span, other),
     });
@@ -86,7 +86,7 @@ export function endSpan(span: Span, end: SpanEnd, at?: number) {
   span.end(at);
 }
 
-export const nameOf = (span: Span): string => traceparentOf(span.spanContext());
+export const traceparentOfSpan = (span: Span): string => traceparentOf(span.spanContext());
 
 export const link = (span: Span, traceparent: string) =>
   span.addLink({ context: spanContextOf(traceparent) });

@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import * as v from 'valibot';
 import { notFound, Refusal } from '../../errors.ts';
-import { lazily } from '../async/memoize.ts';
+import { lazy } from '../async/memoize.ts';
 
 const maxComplaints = 5;
 
@@ -178,7 +178,7 @@ function checkText(text: string) {
 const refuse = (what: string) =>
   new Refusal('invalid', `the body ${what}`, { code: 'invalid_text' });
 
-const names = lazily(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }));
+const names = lazy(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }));
 
 /**
  * True for a tag such as `en` or `pt-BR`. `english` is well-formed, but no language has this code; `en-u-ca-buddhist`

@@ -4,7 +4,7 @@ import { createOutage, type Fields, type Log } from '../log/log.ts';
 
 // Background work that waits in a table and is claimed by lease: deliveries to webhooks, analyses of comments.
 
-export const left = Symbol('left in the table');
+export const requeue = Symbol('requeue');
 
 export type Claim = {
   by: string;
@@ -39,8 +39,8 @@ type ClaimsOptions<Group, Item, Outcome> = {
   /** Claims items that are due, the most urgent first. */
   claim: (group: Group, claim: Claim) => Promise<{ items: Item[]; hasMore: boolean }>;
   release: (group: Group, ids: string[]) => Promise<unknown>;
-  /** An item that is `left` waits in the table for the next claim; after a rejection, that one comes after a pause. */
-  run: (item: Item) => Promise<Outcome | typeof left>;
+  /** An item that is `requeue` waits in the table for the next claim; after a rejection, that one comes after a pause. */
+  run: (item: Item) => Promise<Outcome | typeof requeue>;
   /** Writes the outcome, where `run` does not. Meanwhile another item of the group runs. */
   record?: (outcome: Outcome) => Promise<unknown>;
 };
@@ -182,7 +182,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   async function run(queue: Queue<Group, Item>, item: Item) {
     try {
       const outcome = await runWithSlot(queue, item);
-      if (outcome !== left) await options.record?.(outcome);
+      if (outcome !== requeue) await options.record?.(outcome);
       else if (stopping) await options.release(queue.group, [item.id]);
       else queue.hasMore = true;
     } catch (error) {
@@ -213,13 +213,13 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
   }
 
   /** Claims and starts nothing more. */
-  function takeNoMore() {
+  function stopClaiming() {
     stopping = true;
   }
 
   /** The same; resolves when all that runs is recorded and the rest is given back. */
   async function stop() {
-    takeNoMore();
+    stopClaiming();
     const idle = new Promise<void>((resolve) => {
       onIdle = resolve;
     });
@@ -235,7 +235,7 @@ export function createClaims<Group, Item extends { id: string }, Outcome>(
     if (ids.length > 0) await options.release(queue.group, ids).catch(() => {});
   }
 
-  return { offer, wake, sweep, takeNoMore, stop };
+  return { offer, wake, sweep, stopClaiming, stop };
 }
 
 /** No living process has claimed the row. */
@@ -247,5 +247,5 @@ export const isClaimable = (sql: Sql, by: string): Part => sql`
   (claimed_by = ${by} or ${isFree(sql)})`;
 
 /** The row is left to a process of this lease: it is free, or the answer to its own claim was lost a while ago. */
-export const isLeft = (sql: Sql, by: string, since: Part): Part => sql`
+export const isAbandoned = (sql: Sql, by: string, since: Part): Part => sql`
   (${isFree(sql)} or claimed_by = ${by} and ${since} < now() - interval '2 seconds')`;

@@ -2,7 +2,7 @@ import { Worker as Thread } from 'node:worker_threads';
 import { createSemaphore, TooManyWaiting } from '../async/semaphore.ts';
 import type { ThreadReply, ThreadRequest } from './thread.ts';
 
-// The constructor is taken once, at the start: `keepOnlyNetwork` takes it away from everything else.
+// The constructor is taken once, at the start: `restrictToNetwork` takes it away from everything else.
 const ThreadConstructor = Thread;
 
 /** The thread's program: a file of a checkout, or a text out of the executable. */

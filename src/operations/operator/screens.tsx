@@ -6,7 +6,7 @@ import { Line, Whole } from '../../lib/cli/command.ts';
 import type { Secrets } from '../../lib/crypto/secrets.ts';
 import { type Db, inTransaction } from '../../lib/db/db.ts';
 import { parsePage } from '../../lib/paging/page.ts';
-import { type Checks, failedChecks } from '../../lib/process/lifecycle.ts';
+import { type Checks, findFailedChecks } from '../../lib/process/lifecycle.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { EmailField, invitationError, inviteMember } from '../../members/invite.ts';
 import { makeOperator, removeOperator } from '../../members/roles.ts';
@@ -377,8 +377,8 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
   const { page, limit } = parsePage(c.req.queries());
   const [failing, warned, waiting, outcomes, processes, organizations, operators, total, deleted] =
     await Promise.all([
-      failedChecks(checks),
-      failedChecks(warnings),
+      findFailedChecks(checks),
+      findFailedChecks(warnings),
       listWaitingTasks(db),
       countOutcomes(db),
       listProcesses(db),

@@ -13,7 +13,7 @@ import { exportEvents } from '../../audit/export.ts';
 import { type AuditEventRow, type AuditFilter, listEvents } from '../../audit/queries.ts';
 import { OneOf } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
-import { answerExport } from '../../lib/export/export.ts';
+import { exportResponse } from '../../lib/export/export.ts';
 import { Page, parseList, readJson } from '../../lib/paging/page.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Time } from '../../web/app/badges.tsx';
@@ -53,7 +53,7 @@ export const auditScreens = ({ db }: { db: Db }) =>
     .get('/export', (c) => {
       const { orgId } = requireRole(c, 'owner');
       const { filter } = read(c);
-      return answerExport('csv', { name: 'audit', parts: exportEvents(db, orgId, filter) });
+      return exportResponse('csv', { name: 'audit', parts: exportEvents(db, orgId, filter) });
     });
 
 type AuditPage = { data: AuditEventRow[]; meta: { page: number; limit: number; total: number } };

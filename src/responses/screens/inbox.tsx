@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { recordExport } from '../../audit/export.ts';
 import type { Db } from '../../lib/db/db.ts';
-import { answerExport } from '../../lib/export/export.ts';
+import { exportResponse } from '../../lib/export/export.ts';
 import { readList } from '../../lib/paging/page.ts';
 import { isUuid, Uuid } from '../../lib/validation/parse.ts';
 import { type CurrentOrganization, requireRole, type ScreenEnv } from '../../sessions/session.ts';
@@ -69,7 +69,7 @@ export const responseScreens = (tools: ResponseScreenTools) =>
       const wish = { filter: filterOf(query), format };
       await recordExport(tools.db, { orgId, actor }, 'responses.exported');
       const parts = exportResponses({ db: tools.db }, orgId, wish);
-      return answerExport(format, { name: 'responses', parts });
+      return exportResponse(format, { name: 'responses', parts });
     })
 
     .post('/chosen', async (c) => {

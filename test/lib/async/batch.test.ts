@@ -23,14 +23,14 @@ function heldWriters() {
     writers: {
       keyOf: ({ key }: Item) => key,
       write: writer(false),
-      writeOwn: writer(true),
+      writeKey: writer(true),
     },
   };
 }
 
 test('items of several keys are one batch', async () => {
   const { writes, shown, writers } = heldWriters();
-  const { add } = createBatch(writers, { most: 10, atOnce: 2 });
+  const { add } = createBatch(writers, { maxItems: 10, concurrency: 2 });
   const all = [add(item('a', 1)), add(item('b', 2)), add(item('a', 3))];
   await turn();
   assert.deepEqual(shown(), ['a1 a3 b2']);
@@ -40,7 +40,7 @@ test('items of several keys are one batch', async () => {
 
 test('what belongs to one key does not wait for the batch of another', async () => {
   const { writes, shown, writers } = heldWriters();
-  const { add } = createBatch(writers, { most: 10, atOnce: 2 });
+  const { add } = createBatch(writers, { maxItems: 10, concurrency: 2 });
   const many = [add(item('many', 1)), add(item('many', 2))];
   await turn();
   const [later, few] = [add(item('many', 3)), add(item('few', 4))];
@@ -58,7 +58,7 @@ test('what belongs to one key does not wait for the batch of another', async () 
 
 test('each key has its share of a batch', async () => {
   const { writes, shown, writers } = heldWriters();
-  const { add } = createBatch(writers, { most: 4, atOnce: 1 });
+  const { add } = createBatch(writers, { maxItems: 4, concurrency: 1 });
   const all = [1, 2, 3, 4].map((n) => add(item('first', n)));
   await turn();
   const next = [5, 6, 7, 8, 9].map((n) => add(item('many', n)));
@@ -78,7 +78,7 @@ test('each key has its share of a batch', async () => {
 
 test('a key that is held up leaves the others, and those that come later do not meet it', async () => {
   const { writes, writers } = heldWriters();
-  const { add } = createBatch(writers, { most: 10, atOnce: 1 });
+  const { add } = createBatch(writers, { maxItems: 10, concurrency: 1 });
   const [held, other] = [add(item('held', 1)), add(item('other', 2))];
   await turn();
   writes[0]!.end.reject(new Error('a lock is not free'));
@@ -107,7 +107,7 @@ test('a key that is held up leaves the others, and those that come later do not 
 
 test('items of one key that cannot be written fail alone', async () => {
   const { writes, writers } = heldWriters();
-  const { add } = createBatch(writers, { most: 10, atOnce: 1 });
+  const { add } = createBatch(writers, { maxItems: 10, concurrency: 1 });
   const [bad, good] = [add(item('bad', 1)), add(item('good', 2))];
   await turn();
   writes[0]!.end.reject(new Error('a row that is not allowed'));
@@ -131,19 +131,19 @@ const arrivals = fc.array(
   { maxLength: 60 },
 );
 const limits = fc.record({
-  most: fc.integer({ min: 1, max: 5 }),
-  atOnce: fc.integer({ min: 1, max: 3 }),
+  maxItems: fc.integer({ min: 1, max: 5 }),
+  concurrency: fc.integer({ min: 1, max: 3 }),
 });
 
 test('whatever comes in whatever order, each item is written once, in its order, next to other keys', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   await fc.assert(
-    fc.asyncProperty(arrivals, limits, async (steps, { most, atOnce }) => {
+    fc.asyncProperty(arrivals, limits, async (steps, { maxItems, concurrency }) => {
       const { writes, writers } = heldWriters();
       const open = new Set<(typeof writes)[number]>();
       const [written, failed] = [new Map<string, number[]>(), new Set<number>()];
       const watched = watch(writers, writes, open);
-      const { add, flush } = createBatch(watched, { most, atOnce, lingerMs: 20 });
+      const { add, flush } = createBatch(watched, { maxItems, concurrency, lingerMs: 20 });
       const added: { at: Item; ended: Promise<unknown> }[] = [];
       const unsaved = new Map<string, number>();
 
@@ -171,8 +171,8 @@ test('whatever comes in whatever order, each item is written once, in its order,
         if ('flush' in step) flush();
         if ('tick' in step) t.mock.timers.tick(step.tick);
         if ('end' in step) await end(step.end, step.as);
-        assertBounded([...open], { most, atOnce });
-        if ('flush' in step) assertGoesOn(step.flush, [...open], { unsaved, atOnce });
+        assertBounded([...open], { maxItems, concurrency });
+        if ('flush' in step) assertGoesOn(step.flush, [...open], { unsaved, concurrency });
       }
       for (let rounds = 0; added.length > 0 && rounds < 500; rounds++) {
         t.mock.timers.tick(20);
@@ -207,26 +207,29 @@ function watch({ keyOf, ...writers }: Writers['writers'], writes: Write[], open:
   return {
     keyOf,
     write: watching(writers.write),
-    writeOwn: watching(writers.writeOwn),
+    writeKey: watching(writers.writeKey),
   };
 }
 
 /** No key is in two batches at once, there are not too many batches, and none is too large. */
-function assertBounded(open: Write[], { most, atOnce }: { most: number; atOnce: number }) {
+function assertBounded(
+  open: Write[],
+  { maxItems, concurrency }: { maxItems: number; concurrency: number },
+) {
   const keys = open.flatMap(({ items }) => [...new Set(items.map(({ key }) => key))]);
   assert.equal(new Set(keys).size, keys.length, 'a key is in two batches');
-  assert.ok(open.filter(({ own }) => !own).length <= atOnce, 'too many batches');
-  for (const { items } of open) assert.ok(items.length <= most, 'a batch is too large');
+  assert.ok(open.filter(({ own }) => !own).length <= concurrency, 'too many batches');
+  for (const { items } of open) assert.ok(items.length <= maxItems, 'a batch is too large');
 }
 
 /** What was flushed is being written, unless as many batches as may be are in the way. */
 function assertGoesOn(
   key: string,
   open: Write[],
-  { unsaved, atOnce }: { unsaved: Map<string, number>; atOnce: number },
+  { unsaved, concurrency }: { unsaved: Map<string, number>; concurrency: number },
 ) {
   if ((unsaved.get(key) ?? 0) === 0) return;
-  const isFull = open.filter(({ own }) => !own).length === atOnce;
+  const isFull = open.filter(({ own }) => !own).length === concurrency;
   const isWritten = open.some(({ items }) => items.some((each) => each.key === key));
   assert.ok(isWritten || isFull, `${key} waits for a batch that it is not in`);
 }
@@ -237,7 +240,7 @@ test('a batch that fails rejects its items, and the next is written', async () =
     if (fails) throw new Error('away');
     return items;
   };
-  const { add } = createBatch({ write }, { most: 10 });
+  const { add } = createBatch({ write }, { maxItems: 10 });
   await assert.rejects(Promise.all([add(1), add(2)]), /away/);
   fails = false;
   assert.equal(await add(3), 3);

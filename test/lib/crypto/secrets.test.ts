@@ -4,7 +4,11 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createSecrets, obtainSecretKey, readSecretKey } from '../../../src/lib/crypto/secrets.ts';
+import {
+  createSecrets,
+  getOrCreateSecretKey,
+  readSecretKey,
+} from '../../../src/lib/crypto/secrets.ts';
 
 const [older, newer] = [randomBytes(32), randomBytes(32)];
 const owner = { owner: 'o', id: 'w' };
@@ -52,9 +56,9 @@ function folder(): string {
 
 test('a key is made once, for its owner’s eyes only, and leaves no draft', () => {
   const path = join(folder(), 'data');
-  const key = obtainSecretKey(path);
+  const key = getOrCreateSecretKey(path);
   assert.equal(key.length, 32);
-  assert.deepEqual(obtainSecretKey(path), key);
+  assert.deepEqual(getOrCreateSecretKey(path), key);
   assert.deepEqual(readdirSync(path), ['secret.key']);
   assert.equal(statSync(join(path, 'secret.key')).mode & 0o777, 0o600);
 });
@@ -68,5 +72,5 @@ test('looking for a key makes none', () => {
 test('a damaged key is refused, never replaced', () => {
   const path = folder();
   writeFileSync(join(path, 'secret.key'), 'half');
-  assert.throws(() => obtainSecretKey(path), { message: /secret\.key is damaged/ });
+  assert.throws(() => getOrCreateSecretKey(path), { message: /secret\.key is damaged/ });
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { complaintOfUrl, listUrls, mustChoose } from '../../../src/lib/db/db.ts';
+import { listUrls, needsWritableServer, validateDatabaseUrl } from '../../../src/lib/db/db.ts';
 
 for (const url of [
   'postgres://askback@db/askback',
@@ -11,7 +11,7 @@ for (const url of [
   'postgres://a/askback?target_session_attrs=primary',
   `postgres://${Array.from({ length: 16 }, (_, at) => `h${at}`)}/askback`,
 ]) {
-  test(`${url} is an address`, () => assert.equal(complaintOfUrl(url), undefined));
+  test(`${url} is an address`, () => assert.equal(validateDatabaseUrl(url), undefined));
 }
 
 for (const [url, complaint] of [
@@ -31,7 +31,7 @@ for (const [url, complaint] of [
   [`postgres://${Array.from({ length: 17 }, (_, at) => `h${at}`)}/askback`, /at most 16 hosts/],
 ] as const) {
   test(`${url.slice(0, 70)} is refused in a sentence`, () => {
-    assert.match(complaintOfUrl(url) ?? '', complaint);
+    assert.match(validateDatabaseUrl(url) ?? '', complaint);
   });
 }
 
@@ -42,13 +42,13 @@ test('several hosts are several addresses, each with the port and options of its
     'postgres://u:p@[::1]:2/name?sslmode=require',
     'postgres://u:p@c/name?sslmode=require',
   ]);
-  assert.equal(mustChoose(url), true);
+  assert.equal(needsWritableServer(url), true);
 });
 
 test('an address with one host stays as it is', () => {
   const url = 'postgres://u:p%25@a:1/name?sslmode=require&application_name=x%20y';
   assert.deepEqual(listUrls(url), [url]);
-  assert.equal(mustChoose(url), false);
+  assert.equal(needsWritableServer(url), false);
 });
 
 test('the choice between servers is taken out of an address, and makes one of a single host', () => {
@@ -60,7 +60,7 @@ test('the choice between servers is taken out of an address, and makes one of a 
     ],
   ] as const) {
     assert.deepEqual(listUrls(url), [single]);
-    assert.equal(mustChoose(url), true);
+    assert.equal(needsWritableServer(url), true);
   }
-  assert.equal(mustChoose('postgres://a,b/name'), true);
+  assert.equal(needsWritableServer('postgres://a,b/name'), true);
 });

@@ -4,11 +4,11 @@ import { connect, type Db, isDatabaseAway, isPoolBusy } from '../../../src/lib/d
 import {
   createPoolSlots,
   inGroup,
-  ofGroup,
-  requestsOfNoGroup,
+  poolForGroup,
   runAbortable,
   serviceWork,
   shareFairly,
+  ungroupedRequests,
 } from '../../../src/lib/db/fair-pool.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { until } from '../../support/probe/until.ts';
@@ -82,7 +82,7 @@ for (const [connections, one, all, service, mixed] of [
     });
     assert.equal(countHeld(connections, many).busy, all);
     assert.equal(countHeld(connections, [serviceWork]).busy, service);
-    assert.equal(countHeld(connections, [requestsOfNoGroup, ...many]).busy, mixed);
+    assert.equal(countHeld(connections, [ungroupedRequests, ...many]).busy, mixed);
   });
 }
 
@@ -91,11 +91,11 @@ test('another organization, lookups and the service pass a crowd', async (t) => 
   const { wait, waiting, waitingIs, release } = await heldLock();
   const crowd = [
     ...times(15, () => inGroup('crowd', () => wait(requests))),
-    ...times(15, () => wait(ofGroup(service, 'crowd'))),
+    ...times(15, () => wait(poolForGroup(service, 'crowd'))),
   ];
   await waitingIs(4);
   assert.equal(await inGroup('other', () => quick(requests)), 1);
-  assert.equal(await quick(ofGroup(service, 'other')), 1);
+  assert.equal(await quick(poolForGroup(service, 'other')), 1);
   assert.equal(await quick(requests), 1);
   assert.equal(await inGroup('crowd', () => quick(service)), 1);
   assert.equal(await waiting(), 4);
@@ -158,7 +158,7 @@ test('a request that has begun goes first, then kinds of work in turn', async (t
   const all = [
     ...times(3, () => inGroup('one', () => note('answer'), { kind: 'answers' })),
     ...times(2, () => inGroup('one', () => note('request'))),
-    ...times(2, () => note('job', ofGroup(service, 'one'))),
+    ...times(2, () => note('job', poolForGroup(service, 'one'))),
   ];
   await until('all of them wait', () => slots.use().waiting === 7);
   await release();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { answerExport, type ListReader, readAhead } from '../../../src/lib/export/export.ts';
+import { exportResponse, type ListReader, readAhead } from '../../../src/lib/export/export.ts';
 
 const rowsOfRange = 4;
 
@@ -43,7 +43,7 @@ test('readAhead reads one range ahead, and no more while its reader waits', asyn
 
 test('readAhead reads nothing more once its reader has gone', async () => {
   const { parts, reads, isGone } = makeList(99);
-  const body = answerExport('csv', { name: 'numbers', parts }).body!.getReader();
+  const body = exportResponse('csv', { name: 'numbers', parts }).body!.getReader();
   assert.equal(new TextDecoder().decode((await body.read()).value), '1 2 3 4 ');
   assert.equal(isGone(), false);
   await body.cancel();

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { failedChecks } from '../../../src/lib/process/lifecycle.ts';
+import { findFailedChecks } from '../../../src/lib/process/lifecycle.ts';
 
 test('a check that does not answer within two seconds has failed, and those that do are judged by what they say', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const late = Promise.withResolvers<undefined>();
   const never = new Promise<undefined>(() => {});
-  const looking = failedChecks({
+  const looking = findFailedChecks({
     fine: () => undefined,
     wrong: () => 'no room',
     broken: () => {

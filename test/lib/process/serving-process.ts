@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { keepOnlyNetwork } from '../../../src/lib/process/lifecycle.ts';
+import { restrictToNetwork } from '../../../src/lib/process/lifecycle.ts';
 import { createWorker } from '../../../src/lib/worker/worker.ts';
 
 const program = `
@@ -30,7 +30,7 @@ const worker = createWorker({
   heapMb: 32,
   waitingPerGroup: 1,
 });
-keepOnlyNetwork();
+restrictToNetwork();
 
 const threads = await import('node:worker_threads');
 const modules = await import('node:module');

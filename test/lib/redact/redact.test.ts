@@ -8,7 +8,7 @@ import {
   type PeopleToRedact,
   redact,
   redactedExcerpt,
-  withoutKnown,
+  removeKnownPeople,
 } from '../../../src/lib/redact/redact.ts';
 
 const noNames: PeopleToRedact = { names: [], emails: [] };
@@ -71,7 +71,7 @@ test('of names that begin alike the longest is replaced, also where nothing stan
 test('a name is known by its words of two letters, also those within a hyphen', () => {
   const known = { names: ['Wu-Li J'], emails: [] };
   for (const name of ['Wu', 'Li', 'wu-li', 'WU-LI']) {
-    assert.equal(withoutKnown(`ask ${name} about plan J`, known), 'ask [name] about plan J');
+    assert.equal(removeKnownPeople(`ask ${name} about plan J`, known), 'ask [name] about plan J');
   }
 });
 

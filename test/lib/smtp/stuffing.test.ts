@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { stuffed } from '../../../src/lib/smtp/message.ts';
+import { dotStuff } from '../../../src/lib/smtp/message.ts';
 
 /** As a server reads it (RFC 5321, 4.5.2): lines up to one of a dot alone, a first dot taken away. */
 function received(text: string): string {
@@ -16,17 +16,17 @@ test('a server reads back each message as it was, whatever its dots', () => {
   fc.assert(
     fc.property(lines, (lines) => {
       const message = lines.map((line) => `${line}\r\n`).join('');
-      const sent = stuffed(Buffer.from(message, 'latin1')).toString('latin1');
+      const sent = dotStuff(Buffer.from(message, 'latin1')).toString('latin1');
       assert.equal(received(`${sent}.\r\n`), message || '\r\n');
     }),
   );
 });
 
 test('a message without its last line end gets one', () => {
-  assert.equal(stuffed(Buffer.from('.a\r\nb')).toString(), '..a\r\nb\r\n');
+  assert.equal(dotStuff(Buffer.from('.a\r\nb')).toString(), '..a\r\nb\r\n');
 });
 
 test('a message without such dots is not copied', () => {
   const message = Buffer.from('a.\r\nb\r\n');
-  assert.equal(stuffed(message), message);
+  assert.equal(dotStuff(message), message);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../../src/lib/log/log.ts';
-import { type Claim, createClaims, left } from '../../../src/lib/work/claims.ts';
+import { type Claim, createClaims, requeue } from '../../../src/lib/work/claims.ts';
 import { until } from '../../support/probe/until.ts';
 
 const limits = { running: 2, claim: 3, ready: 9, known: 20 };
@@ -12,7 +12,7 @@ type Item = { id: string };
 function scene() {
   const table = new Map<string, 'free' | 'claimed'>();
   const runs: string[] = [];
-  const open = new Map<string, (outcome: string | typeof left) => void>();
+  const open = new Map<string, (outcome: string | typeof requeue) => void>();
   const released: string[] = [];
   let failures = 0;
   const claims = createClaims<string, Item, { id: string; outcome: string }>({
@@ -42,9 +42,9 @@ function scene() {
     },
     async run({ id }) {
       runs.push(id);
-      const outcome = await new Promise<string | typeof left>((end) => open.set(id, end));
+      const outcome = await new Promise<string | typeof requeue>((end) => open.set(id, end));
       open.delete(id);
-      return outcome === left ? left : { id, outcome };
+      return outcome === requeue ? requeue : { id, outcome };
     },
     async record({ id }) {
       table.delete(id);
@@ -121,12 +121,12 @@ test('a claim that failed is made again by itself, and its caller learns of it',
   await claims.stop();
 });
 
-test('an item that is left is claimed again', async () => {
+test('an item that is requeued is claimed again', async () => {
   const { claims, table, runs, open, add, endAll } = scene();
   add('a1');
   await claims.wake('a');
   table.set('a1', 'free');
-  open.get('a1')!(left);
+  open.get('a1')!(requeue);
   await until('it runs again', () => runs.length === 2);
   endAll();
   await until('it is recorded', () => table.size === 0);

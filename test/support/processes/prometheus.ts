@@ -56,7 +56,7 @@ export async function startPrometheus({ target, token }: { target: string; token
   return askable(`http://127.0.0.1:${port}/api/v1`);
 }
 
-/** The rules, none of them as cachedFor as its group would have it. */
+/** The rules without the intervals of their groups, so that all are evaluated at once. */
 function evaluatedAtOnce(): string {
   const { groups } = parse(readFileSync('ops/prometheus/rules.yml', 'utf8'));
   for (const group of groups) delete group.interval;

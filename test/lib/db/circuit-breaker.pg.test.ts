@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { connect, isDatabaseAway, one } from '../../../src/lib/db/db.ts';
-import { refuseWhileAway } from '../../../src/lib/db/fair-pool.ts';
+import { addCircuitBreaker } from '../../../src/lib/db/fair-pool.ts';
 import { proxyTo } from '../../support/fakes/database-proxy.ts';
 import { testDatabase } from '../../support/probe/database.ts';
 import { until } from '../../support/probe/until.ts';
@@ -12,7 +12,7 @@ const { db: admin, url } = await testDatabase();
 function poolAt(t: TestContext, address: string) {
   const pool = connect(address, { connections: 2 });
   t.after(() => pool.end({ timeout: 0 }));
-  return refuseWhileAway(pool);
+  return addCircuitBreaker(pool);
 }
 
 const outcome = (asked: Promise<unknown>) => asked.then(() => 'answered', isDatabaseAway);

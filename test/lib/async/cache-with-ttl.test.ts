@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cachedFor } from '../../../src/lib/async/cached-for.ts';
+import { cacheWithTtl } from '../../../src/lib/async/cache-with-ttl.ts';
 
-const patient = { everyMs: 3_600_000, patienceMs: 60_000 };
+const patient = { ttlMs: 3_600_000, timeoutMs: 60_000 };
 
 /** Questions that are answered when a test says so. */
 function questions() {
@@ -17,7 +17,7 @@ function questions() {
 
 test('callers that come at the same time share one question', async () => {
   const { asked, ask } = questions();
-  const look = cachedFor(ask, patient);
+  const look = cacheWithTtl(ask, patient);
   const looks = [look(), look(), look()];
   asked[0]!.resolve('news');
   assert.deepEqual(await Promise.all(looks), ['news', 'news', 'news']);
@@ -26,7 +26,7 @@ test('callers that come at the same time share one question', async () => {
 
 test('a caller that has waited long enough gets nothing, and no caller asks again before there is an answer', async () => {
   const { asked, ask } = questions();
-  const look = cachedFor(ask, { everyMs: 0, patienceMs: 1 });
+  const look = cacheWithTtl(ask, { ttlMs: 0, timeoutMs: 1 });
   assert.equal(await look(), undefined);
   assert.equal(await look(), undefined);
   assert.equal(asked.length, 1);
@@ -38,7 +38,7 @@ test('a caller that has waited long enough gets nothing, and no caller asks agai
 
 test('a question that fails is no answer, and may be put again', async () => {
   const { asked, ask } = questions();
-  const look = cachedFor(ask, { ...patient, everyMs: 0 });
+  const look = cacheWithTtl(ask, { ...patient, ttlMs: 0 });
   const first = look();
   asked[0]!.reject(new Error('away'));
   assert.equal(await first, undefined);
