@@ -42,7 +42,7 @@ export function contactRoutes(tools: ReplicaTools) {
       return c.json({ data: contact }, 201);
     })
 
-    .all('/export', (c) => c.notFound()) // never `/:id`: the answer names the methods it has
+    .all('/export', (c) => c.notFound()) // keeps `/:id` from matching, so that a 405 lists the right methods
     .delete('/:id', async (c) => {
       const by = requireWrite(c.var.key);
       await deleteContact({ db }, by, idParam(c, 'contact'));

@@ -13,7 +13,7 @@ export type ErasedContact = {
 type ContactsToErase = {
   orgId: string;
   key: string;
-  /** Only contacts that were added before then; without a time all of them. */
+  /** Limits the erasure to contacts that were added earlier. */
   before: Date | null;
 };
 
@@ -25,7 +25,7 @@ export async function listContactsOf(sql: Sql, { orgId, key, before }: ContactsT
       and created_at < coalesce(${before}::timestamptz, 'infinity')`;
 }
 
-/** Locked in the order in which mailing locks them. */
+/** Locks contacts in the order in which sending locks them. */
 export async function lockContacts(sql: Sql, orgId: string, ids: readonly string[]) {
   await sql`
     select from contacts
@@ -54,7 +54,7 @@ export async function deleteContacts(sql: Sql, orgId: string, ids: readonly stri
   return count;
 }
 
-/** Contacts of others that name an address in a property or in their name. What adds contacts must be held off. */
+/** Lists other people's contacts whose name or properties contain an address. `begin_erasure` must run first. */
 export async function listContactsMentioning(sql: Sql, { orgId, key, before }: ContactsToErase) {
   const pattern = addressPattern(key);
   const rows = await sql<{ id: string }[]>`
@@ -67,7 +67,7 @@ export async function listContactsMentioning(sql: Sql, { orgId, key, before }: C
   return rows.map(({ id }) => id);
 }
 
-/** Puts `[email]` in the place of an address in names and properties of contacts, which must be locked. */
+/** Replaces an address with `[email]` in names and properties of locked contacts. */
 export async function hideInContacts(
   sql: Sql,
   orgId: string,
@@ -83,8 +83,8 @@ export async function hideInContacts(
 const longestAddress = 254;
 
 /**
- * Deletes lists that wait to be taken over and name an address, and the lines left out of others that do. A piece of a
- * list is read with the beginning of the next one, because an address may lie across the two.
+ * Deletes waiting uploads and skipped rows that contain an address. Each chunk is searched with the beginning of the
+ * next one, because an address may span both.
  */
 export async function deleteUploadsMentioning(
   sql: Sql,
@@ -108,7 +108,7 @@ export async function deleteUploadsMentioning(
   return waiting.count + rejects.count;
 }
 
-/** Those of these addresses (in lower case) that were erased and not allowed again. */
+/** Returns the addresses that were erased and not allowed again. Keys are lower case. */
 export async function listErased(sql: Sql, orgId: string, keys: readonly string[]) {
   if (keys.length === 0) return new Set<string>();
   const rows = await sql<{ key: string }[]>`
@@ -136,7 +136,7 @@ export const addressErased = () =>
 
 export type Inactive = { id: string; survey_id: string; position: string };
 
-/** Contacts that nothing has changed, been mailed to, opened or answered for so many days, oldest first. */
+/** Lists contacts without a change, email, visit or answer for so many days, oldest first. */
 export async function listInactive(
   sql: Sql,
   orgId: string,
@@ -151,7 +151,7 @@ export async function listInactive(
     limit ${atMost}`;
 }
 
-/** Those that still are, locked; one that is being changed is left out. */
+/** Locks the contacts that are still inactive, and skips the ones that another transaction holds. */
 export async function lockInactive(
   sql: Sql,
   orgId: string,

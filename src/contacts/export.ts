@@ -16,7 +16,7 @@ import type { OrgId } from '../limits.ts';
 
 type ContactFile = { surveyId: string | null; format: ExportFormat };
 
-/** All contacts of a file, newest first. No connection is held while the reader takes what was read. */
+/** Streams contacts, newest first. No connection is held while the client reads. */
 export async function* exportContacts(
   tools: ReplicaTools,
   orgId: string,

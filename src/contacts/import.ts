@@ -33,8 +33,8 @@ const contactsPerBatch = 1000;
 type ImportTools = { db: Db; onProgress: (done: number, total: number) => void };
 
 /**
- * Takes over the contacts of a CSV file, all or none. Columns other than email and name become properties. Persons who
- * were erased are left out, and counted.
+ * Imports the contacts of a CSV file, all or none. Columns other than email and name become properties. Erased people
+ * are skipped and counted.
  */
 export async function importContacts(
   tools: ImportTools,
@@ -73,7 +73,7 @@ async function refuseOverfull(tx: Sql, where: OrgSurvey, contacts: readonly Chec
   }
 }
 
-/** Of several lines with one address the later ones add to the first, as posting them would. */
+/** Merges rows with the same address in file order, as posting them one by one would. */
 export async function readContacts(text: string): Promise<CheckedContact[]> {
   const { columns, records } = await readCsv(text);
   const bad: BadLine[] = [];
@@ -107,7 +107,7 @@ function readContact(record: CsvRecord, columns: readonly CsvColumn[]) {
   };
 }
 
-/** What is wrong with the properties that the lines of one address come to together, if anything. */
+/** Merges a row into the earlier rows of its address. Returns the error if their properties grow too large. */
 function merge(byAddress: Map<string, CheckedContact>, contact: CheckedContact) {
   const { key } = contact;
   const earlier = byAddress.get(key);

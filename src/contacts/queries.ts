@@ -32,7 +32,7 @@ export type ContactToSave = {
   email: string;
   name: string | null;
   properties: Record<string, unknown>;
-  /** A mail goes out to it, or it has a past: it was mailed, or answered, elsewhere. */
+  /** `sending` marks a claimed email; imports set `sent` and `responded`. */
   status?: 'pending' | 'sending' | 'sent' | 'responded';
   sent_at?: Date | null;
   responded_at?: Date | null;
@@ -52,9 +52,9 @@ export type SavedContact = {
 };
 
 /**
- * Adds contacts to a survey, or updates those with the same address; no two may have the same. A name replaces,
- * properties are merged. What came with an earlier answer does not replace what came with a later one, and a contact
- * that has answered or unsubscribed is not mailed. Rows are locked in the order of mailing.
+ * Adds contacts to a survey, or updates contacts with the same address; `contacts` must not repeat an address. A name
+ * replaces the old one, properties are merged. Data of an older answer never replaces data of a newer one, and a
+ * contact that has answered or unsubscribed stays so. Rows are locked in the order in which sending locks them.
  */
 export async function saveContacts(
   sql: Sql,
@@ -93,7 +93,7 @@ export async function saveContacts(
 
 const tokenBytes = 24;
 
-/** The secret of a contact's personal link: too long to be guessed. */
+/** Secret of a contact's personal link. */
 const newToken = () => randomBytes(tokenBytes).toString('base64url');
 
 export type ContactToken = Pick<SavedContact, 'id' | 'email' | 'key' | 'token'>;
@@ -125,8 +125,8 @@ export async function listByAddress(
 type Addition = { key: string; properties: Record<string, unknown> };
 
 /**
- * The merged properties of contacts that come to more than so many bytes as Postgres writes JSON. Contacts are found
- * one by one: no plan reads a whole survey for each part of a list.
+ * Lists contacts whose merged properties exceed `bytes` as Postgres writes JSON. The lateral join looks contacts up one
+ * by one: a plan must not read a whole survey for each batch.
  */
 export async function listLargeMerges(
   sql: Sql,
@@ -146,7 +146,7 @@ export async function listLargeMerges(
     where octet_length((c.properties || given.properties)::text) > ${bytes}`;
 }
 
-/** Shows on contacts that their mail is claimed. What failed before stays known until the outcome. */
+/** Marks contacts whose mail is claimed. An old failure reason stays until the outcome. */
 export async function markClaimed(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -167,7 +167,7 @@ export async function markUnclaimed(sql: Sql, survey: OrgSurvey, ids: readonly s
     where c.org_id = ${survey.orgId} and c.id = held.id and c.status = 'sending'`;
 }
 
-/** Locked in the order in which mailing locks them. */
+/** Locks contacts in the order in which sending locks them. */
 const lockedInOrder = (sql: Sql, { orgId, surveyId }: OrgSurvey, ids: readonly string[]) => sql`
   select l.id
   from unnest(${[...ids]}::uuid[]) as given (id)
@@ -225,7 +225,7 @@ export async function getContactOf(
   return contact;
 }
 
-/** Shows on all contacts of addresses that the organization mails them no more; "responded" stays. */
+/** Marks all contacts of blocked addresses, except the ones that have answered. */
 export async function markBlocked(
   sql: Sql,
   orgId: string,
@@ -244,7 +244,7 @@ export async function markBlocked(
     where c.org_id = ${orgId} and c.id = held.id and c.status not in ('responded', 'unsubscribed', held.kind)`;
 }
 
-/** Gives them the status they had before, which follows from the outcome of their mail. */
+/** Restores the status of contacts from the outcome of their mail. */
 export async function markUnblocked(
   sql: Sql,
   { orgId, email, bounced }: { orgId: string; email: string; bounced: boolean },
@@ -266,13 +266,10 @@ export async function markUnblocked(
     where c.org_id = ${orgId} and c.id = held.id and c.status in ('unsubscribed', 'bounced')`;
 }
 
-// Contacts are locked in the order of their addresses, as saving many does: a list that is posted
-// again while it is being mailed must not wait in a circle with the mailing.
-
 /**
- * The update for contacts whose mail has an outcome, from a select of org_id, contact_id, the new
- * status, the reason, and when it was sent. A contact that has answered or unsubscribed meanwhile stays
- * so, and one that has that status already keeps its reason.
+ * Update of contacts whose mail has an outcome, from a select of org_id, contact_id, status, reason and sent_at. A
+ * contact that has answered or unsubscribed since keeps its status, and an unchanged status keeps its reason. Contacts
+ * are locked by address, as saving does, so that a list that is posted while it is mailed cannot deadlock.
  */
 export const markOutcome = (sql: Sql, outcomes: Part) => sql`
   update contacts c
@@ -290,8 +287,8 @@ export const markOutcome = (sql: Sql, outcomes: Part) => sql`
   where c.org_id = s.org_id and c.id = s.id`;
 
 /**
- * The names and addresses that redaction takes out of a comment, as columns of a select: those of the
- * organization `o`, the sender of the survey `s` and, unless the answer is anonymous, the contact `c`.
+ * Columns with the names and addresses to redact from a comment: of organization `o`, the sender of survey `s` and,
+ * unless the answer is anonymous, contact `c`.
  */
 export const peopleToRedact = (sql: Sql, giver: 'contact' | 'anonymous') =>
   giver === 'contact'

@@ -4,7 +4,7 @@ import { isLongerThan, maxNameLength, maxPropertiesBytes, maxPropertiesDepth } f
 
 export type Properties = Record<string, unknown>;
 
-/** A contact as it is kept; `key` is what addresses are compared by. */
+/** A valid contact; `key` is the address in lower case. */
 export type CheckedContact = {
   email: string;
   key: string;
@@ -12,7 +12,7 @@ export type CheckedContact = {
   properties: Properties;
 };
 
-/** The fields of a contact that a file may have, by the headers of their columns without case and punctuation. */
+/** Column headers of the fields of a contact, in lower case without punctuation. */
 export const contactFields = {
   email: words(
     'email emailaddress mail mailaddress personemail contactemail',
@@ -30,7 +30,7 @@ export const contactFields = {
   ),
 };
 
-/** The property that the language of texts is chosen by, and the headers of its column. */
+/** This property chooses the language of a contact. */
 export const languageProperty = 'language';
 const languageHeaders = words(
   'language lang locale sprache taal langue lingua idioma język jezyk 言語 اللغة',
@@ -44,15 +44,15 @@ function words(...lines: string[]): string[] {
 export type ContactField = keyof typeof contactFields;
 export const contactFieldNames = Object.keys(contactFields) as ContactField[];
 
-/** The field that a column holds by the key of its header; of others a property is made. */
+/** Finds the field of a column by the key of its header. Other columns become properties. */
 export const contactFieldOf = (headerKey: string) =>
   contactFieldNames.find((field) => contactFields[field].includes(headerKey));
 
 export type ContactError = { field: ContactField | 'properties'; complaint: string };
 
 /**
- * The one check of a contact, wherever it comes in. An empty name and properties that are null are not
- * given. A complaint is words that follow the name of the field.
+ * Checks a contact from any source. An empty name and null properties count as missing. A complaint completes a
+ * sentence that begins with the name of the field.
  */
 export function checkContact({
   email,
@@ -73,10 +73,10 @@ export function checkContact({
   };
 }
 
-/** A cell of a spreadsheet may have several lines, a name has one. */
+/** Joins the lines of a spreadsheet cell, because a name has one line. */
 export const joinLines = (cell: string) => cell.replace(/\s*[\r\n]\s*/g, ' ').trim();
 
-/** The complaint as a sentence about a line of a file. */
+/** Describes a complaint as the error of a row. */
 export function describeRowError({ field, complaint }: ContactError, email: string | null) {
   if (field !== 'email') return `the ${field} ${complaint}`;
   return email ? `${JSON.stringify(email)} ${complaint}` : 'the email is missing';
@@ -103,7 +103,7 @@ export function validateProperties(properties: unknown): string | undefined {
 const isObject = (value: unknown): value is Properties =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Depth is looked at first: it must not exhaust the stack. */
+/** Depth is checked before recursing, so that it cannot exhaust the stack. */
 function validateStorable(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return validateText(value);
   if (typeof value === 'number' && !Number.isFinite(value)) return 'must not hold such a number';
@@ -117,7 +117,7 @@ function validateStorable(value: unknown, levels: number): string | undefined {
   return undefined;
 }
 
-/** Postgres keeps neither a NUL nor half a surrogate pair. */
+/** Postgres stores neither NUL nor lone surrogates. */
 function validateText(text: string): string | undefined {
   if (text.includes('\u0000')) return 'must not contain the character NUL';
   return text.isWellFormed() ? undefined : 'must not contain half a surrogate pair';

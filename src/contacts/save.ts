@@ -35,8 +35,8 @@ export async function addContact(
 }
 
 /**
- * What is wrong with the properties that contacts would have after theirs are merged into those they
- * have, by the key of the contact. The survey must be locked, so that it is true until they are saved.
+ * Checks the properties that contacts would have after the merge, and returns the errors by contact key. The survey
+ * must be locked until the contacts are saved.
  */
 export async function validateMerges(
   tx: Sql,
@@ -56,8 +56,8 @@ export async function validateMerges(
 }
 
 /**
- * Deletes a contact with its mails and its answers. A survey may complete by it: all that are left have answered.
- * While a mail to it is in flight it stays, because its outcome could be recorded nowhere.
+ * Deletes a contact with its mails and answers, which may complete the survey. Refused while a mail is in flight,
+ * because its outcome could not be recorded.
  */
 export async function deleteContact({ db }: { db: Db }, { orgId, actor }: Writer, id: string) {
   await inTransaction(db, async (tx) => {
@@ -66,7 +66,7 @@ export async function deleteContact({ db }: { db: Db }, { orgId, actor }: Writer
     if (!contact) throw notFound('contact');
     const { survey_id: surveyId } = contact;
     await lockSurvey(tx, orgId, surveyId);
-    // The lock keeps its mail from being claimed meanwhile.
+    // Keeps a send from claiming the contact.
     await tx`select from contacts where org_id = ${orgId} and id = ${id} for update`;
     const inFlight = await tx`
       select

@@ -30,7 +30,7 @@ export async function insertUpload(sql: Sql, { orgId, surveyId }: OrgSurvey, upl
   return one(await sql<{ id: string }[]>`insert into contact_uploads ${sql(row)} returning id`).id;
 }
 
-/** Deletes the list of a member that waits for a survey, and returns how many bytes of the organization still wait. */
+/** Deletes the member's waiting upload for a survey. Returns the bytes of the organization's other waiting uploads. */
 export async function deleteWaitingUpload(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -53,8 +53,8 @@ export async function deleteUpload(sql: Sql, { orgId, uploadId }: OrgUpload) {
 }
 
 /**
- * Deletes the contacts that a list has added, but for those that were mailed or have answered since. They have the time
- * of its import. A contact of which a mail is claimed is locked, and left out once it is free.
+ * Deletes the contacts that an upload has added, except the ones that were mailed or have answered since. Their
+ * `created_at` is the time of the import. The lock waits for sends that are claiming them.
  */
 export async function deleteAdded(
   sql: Sql,
@@ -138,7 +138,7 @@ export async function insertRejects(
 
 type UploadCounts = { added: number; known: number; repeated: number; rejected: number };
 
-/** Records what came of an upload. Its text, and the rows that were left out of earlier lists, are no longer needed. */
+/** Saves the counts of an imported upload, and deletes its text and the skipped rows of earlier uploads. */
 export async function endUpload(
   sql: Sql,
   { orgId, surveyId, uploadId }: OrgUpload & OrgSurvey,
@@ -156,7 +156,7 @@ export async function endUpload(
   await sql`delete from contact_upload_chunks where org_id = ${orgId} and upload_id = ${uploadId}`;
 }
 
-/** The first rows that were left out of an imported list: of a survey only the newest list has them. */
+/** Lists the first skipped rows. Only the newest upload of a survey has any. */
 export async function listRejects(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -172,7 +172,7 @@ export async function listRejects(
     limit ${atMost}`;
 }
 
-/** How many rows were left out of the list that was imported last. */
+/** Counts the skipped rows of the newest import. */
 export async function countRejects(sql: Sql, { orgId, surveyId }: OrgSurvey): Promise<number> {
   const [newest] = await sql<{ rejected: number | null }[]>`
     select rejected
@@ -183,7 +183,6 @@ export async function countRejects(sql: Sql, { orgId, surveyId }: OrgSurvey): Pr
   return newest?.rejected ?? 0;
 }
 
-/** A list that waits holds its text; of an imported one there are its counts. */
 const waitingDays = 1;
 const importedDays = 7;
 

@@ -36,13 +36,13 @@ import {
 } from './upload.queries.ts';
 
 /**
- * A list is in memory while its form is read: several times its size, which is some hundred megabytes for the largest. So
- * many are read or imported at once in a process, two of them of one organization at most.
+ * Reading a form holds a list in memory several times over: some hundred megabytes for the largest. Limits how many a
+ * process reads or imports at once, two of them for one organization.
  */
 const slots = createSemaphore({ slots: 4, reserve: 2, maxWaitingPerGroup: 8 });
 const retryInSeconds = 10;
 
-/** Reads or imports a list when it is the organization's turn. The body of a request that waits is not read yet. */
+/** Waits for a slot before the body of the request is read. */
 export async function runInUploadSlot<T>(orgId: string, work: () => Promise<T>): Promise<T> {
   try {
     return await slots.run(orgId, work);
@@ -63,9 +63,9 @@ const maxShownLength = 200;
 type Line = { line: number; contact: CheckedContact };
 
 /**
- * Takes over the contacts of an upload. A row without a usable address is left out and listed; of several rows with
- * one address the first counts. Doing it twice changes nothing. A list without a single usable address keeps waiting:
- * another column may have them.
+ * Imports the contacts of an upload. Rows without a valid address are skipped and listed, and repeated addresses are
+ * skipped. Importing twice changes nothing. Without a single valid address the upload keeps waiting, because another
+ * column may have them.
  */
 export async function importUpload(
   { db }: { db: Db },
@@ -102,7 +102,7 @@ export async function importUpload(
   });
 }
 
-/** Saves contacts in batches; each address is kept once, so that memory stays flat. */
+/** Saves contacts in batches and remembers only addresses, so that memory stays flat. */
 function createContactBatch(tx: Sql, survey: OrgSurvey, uploadId: string) {
   const seen = new Set<string>();
   const counts = { added: 0, known: 0, repeated: 0, rejected: 0 };
@@ -115,7 +115,7 @@ function createContactBatch(tx: Sql, survey: OrgSurvey, uploadId: string) {
     const complaints = await validateMerges(tx, survey, contacts);
     const usable = lines.flatMap(({ line, contact }) => {
       const complaint = complaints.get(contact.key);
-      // The address of an erased person is not kept.
+      // The address of an erased person must not be stored.
       if (erased.has(contact.key)) {
         rejects.push({ line, value: '', reason: 'the person was erased' });
       } else if (complaint) {
@@ -152,7 +152,7 @@ function createContactBatch(tx: Sql, survey: OrgSurvey, uploadId: string) {
 
 type ReadRow = Line | { reject: UploadReject };
 
-/** Reads rows by the columns that were chosen: of several for a field the first that is filled. */
+/** Reads rows by the chosen columns. If several columns have the same field, the first filled one counts. */
 function rowReader(columns: readonly UploadColumn[]) {
   return ({ line, cells }: CsvRow): ReadRow => {
     const filled = columns.flatMap(({ name, use }, place) => {
@@ -181,17 +181,17 @@ function rowReader(columns: readonly UploadColumn[]) {
 
 export const maxUploadBytes = 32 * 1024 * 1024;
 const maxUploadRows = 100_000;
-/** The page that maps columns has a control for each. */
+/** The mapping form has a control for each column. */
 const maxUploadColumns = 200;
-/** Of an organization together. */
+/** Limit per organization. */
 const maxWaitingBytes = 200 * 1024 * 1024;
 const maxFileNameLength = 200;
 const rowsShown = 5;
 const rowsLookedAt = 1000;
 
 /**
- * Keeps a list until its columns are mapped. What is no CSV, has no column of addresses or too many rows is refused
- * whole, with the line. It replaces a list of the same member that waits for the same survey.
+ * Stores a list until its columns are mapped. Refuses a list that is not CSV, has no address column or is too large.
+ * Replaces the member's waiting upload for the same survey.
  */
 export async function saveUpload(
   { db }: { db: Db },
@@ -234,8 +234,8 @@ export async function saveUpload(
 }
 
 /**
- * Deletes a list: one that waits, or one that was imported with the contacts that it added. Those that were mailed or
- * have answered meanwhile stay. Returns how many contacts it deleted.
+ * Deletes an upload with the contacts that it added, except the ones that were mailed or have answered since. Returns
+ * the number of deleted contacts.
  */
 export async function deleteUploadedContacts(
   { db }: { db: Db },
@@ -255,7 +255,7 @@ export async function deleteUploadedContacts(
   });
 }
 
-/** The text of a list without its first characters. */
+/** Decodes a list in chunks, without its first characters. */
 function* decodeChunks(bytes: Uint8Array, skipped = 0): Generator<string> {
   let rest = skipped;
   try {
@@ -327,7 +327,7 @@ export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
 const readRows = (sql: Sql, orgId: string, { id, delimiter, first_line }: Upload) =>
   csvRowsInParts(readChunks(sql, { orgId, uploadId: id }), { delimiter, firstLine: first_line });
 
-/** Each field of a contact is the first column with such a header; an address must hold one, whatever its header. */
+/** Guesses fields by header. The email column must contain an address, and may have any header. */
 function guessColumnUses(names: readonly string[], rows: readonly CsvRow[]): UploadColumn[] {
   const keys = names.map(headerKey);
   const holds = (place: number) => rows.some(({ cells }) => isAddress(cells[place] ?? ''));

@@ -40,8 +40,8 @@ type ImportTools = { db: Db; onProgress: (done: number, total: number) => void }
 type ImportOptions = { type: SurveyType; zone: string; dryRun: boolean };
 
 /**
- * Takes over an export of a former service. It is read to its end first: one that is no export, or of which no row is
- * understood, changes nothing.
+ * Imports an export of a former service. The first pass only reads the whole file, so that a file without a usable row
+ * changes nothing.
  */
 export async function importExport(
   { db, onProgress }: ImportTools,
@@ -99,7 +99,7 @@ const maxRows = 1_000_000;
 
 type ReadRules = { type: SurveyType; zone: string; now: number };
 
-/** Reads every row of an export; those that are to be taken over are given to the caller as they come. */
+/** Reads and counts every row of an export, and yields the ones to import. */
 export async function* readExport(
   { plan, rows }: Export,
   rules: ReadRules,
@@ -164,7 +164,7 @@ type ScoredTally = ReturnType<typeof scored>;
 
 export type Export = { name: string; plan: FilePlan; rows: () => AsyncGenerator<CsvRow> };
 
-/** Opens an export of a former service as it is: its plan by the header row, and its rows as often as they are asked for. */
+/** Opens an export: plans its columns from the header row. Its rows can be read repeatedly. */
 export async function openExport(
   service: FormerService,
   { name, text }: { name: string; text: string },
@@ -188,7 +188,7 @@ export async function openExport(
   };
 }
 
-/** People who are not to be mailed must not be taken for people to ask because their column has another name. */
+/** Refuses a list of unsubscribes or bounces that looks like a list of people to survey. */
 function refuseUnclearPeople(name: string, { kind, places }: FilePlan, as: FileKind | undefined) {
   const said = /unsub|opt-?out/i.test(basename(name))
     ? 'unsubscribed'
@@ -212,8 +212,8 @@ export type ImportCounts = {
 };
 
 /**
- * Takes over the rows of an export in batches, each in a transaction of its own: when it ends halfway, what was taken
- * over stays, and the same import continues. Rows that are there already change nothing.
+ * Imports rows in batches with a transaction each. An import that ends halfway keeps its batches and can be repeated:
+ * existing rows change nothing.
  */
 async function importRows(
   db: Db,
@@ -260,7 +260,7 @@ async function* batches(rows: AsyncIterable<ReadRow>) {
   if (batch.length > 0) yield batch;
 }
 
-/** Numbers equal responses over the whole file by a hash: of a million, some ten megabytes are kept. */
+/** Numbers equal responses across the file by hash: a million take about ten megabytes. */
 function createNumbering() {
   const counts = new Map<string, number>();
   return ({ score, created_at, comment, person }: ImportedResponse) => {
@@ -281,7 +281,7 @@ async function importRowBatch(
   number: (response: ImportedResponse) => number,
 ): Promise<ImportCounts> {
   await holdOffErasures(tx, writer.orgId);
-  // Nothing of a person who was erased comes back, not even to be suppressed: that it is already.
+  // Nothing about an erased person is stored, not even a suppression.
   const keys = rows.map(addressOf).filter((key) => key !== undefined);
   const erased = await listErased(tx, writer.orgId, keys);
   const others = rows.filter((row) => !erased.has(addressOf(row) ?? ''));

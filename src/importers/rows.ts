@@ -28,7 +28,7 @@ export type ImportedSuppression = {
   created_at: Date | null;
 };
 
-/** Why a row is understood and yet not taken over. */
+/** Reasons to skip a valid row. */
 const reasonsToPass = ['unanswered', 'other type', 'without address', 'inactive'] as const;
 export type PassReason = (typeof reasonsToPass)[number];
 
@@ -109,7 +109,7 @@ function readResponse(row: RowReader, { type }: RowRules): ReadRow {
   };
 }
 
-/** A response keeps the properties of its row: later rows of the same person may have others. */
+/** A response keeps the properties of its own row, because later rows of the person may differ. */
 function withPerson(row: RowReader) {
   const email = row.text('email');
   const properties = row.properties();
@@ -140,7 +140,7 @@ function suppressionOf(row: RowReader, { plan }: RowRules) {
   return undefined;
 }
 
-/** Services write a time where it is true; where it is not nothing, a zero or a no. */
+/** Services write a time for yes, and nothing, a zero or a no otherwise. */
 const isSaid = (text: string | null) => text !== null && !/^(0|no|false|null|never)$/i.test(text);
 const isYes = (text: string) => /^(1|yes|true)$/i.test(text);
 
@@ -186,8 +186,8 @@ const form =
 const dayMs = 86_400_000;
 
 /**
- * A time as exports write it: seconds since 1970, or a day with or without a time of day and an offset. Without an
- * offset it is of the given zone. Undefined for anything else, and for the future: no response is from there.
+ * Parses a time of an export: Unix seconds, or a date with an optional time and offset. `zone` applies without an
+ * offset. Undefined for anything else, and for times in the future.
  */
 export function readFileTime(
   text: string,
@@ -221,7 +221,7 @@ type PlannedColumn = { name: string; use: ExportColumnUse | 'property' };
 export type FilePlan = {
   kind: FileKind;
   columns: readonly PlannedColumn[];
-  /** The places of the columns of each use, in the order in which they are asked. */
+  /** Column indexes of each use, in order of preference. */
   places: ReadonlyMap<ExportColumnUse, readonly number[]>;
 };
 
@@ -272,7 +272,7 @@ function placesOf(header: readonly string[], known: KnownColumns) {
   return new Map(found);
 }
 
-/** `Created At (UTC)` is `createdat`: what stands in brackets is a remark. */
+/** `Created At (UTC)` becomes `createdat`. */
 const columnKey = (name: string) => headerKey(name.replace(/\([^)]*\)/g, ''));
 
 function missing(
@@ -304,13 +304,13 @@ function refuseRepeated(header: readonly string[], line: number) {
   }
 }
 
-/** What a column of an export says. What is none of these is a property of the person. */
+/** Uses of an export's columns. Other columns become properties. */
 type ExportColumnUse =
   | ContactField
   | ('first name' | 'last name' | 'score' | 'time' | 'comment' | 'type')
   | ('tags' | 'note' | 'unsubscribed' | 'bounced' | 'status' | 'active' | 'left out');
 
-/** Names of columns for each use, without case, spaces and punctuation; of several the first that is filled counts. */
+/** Column names by use, in lower case without punctuation. The first filled column counts. */
 type KnownColumns = Readonly<Partial<Record<ExportColumnUse, string>>>;
 
 export type FormerService = { name: string; responses: KnownColumns; people: KnownColumns };
@@ -366,7 +366,7 @@ export const askNicely: FormerService = {
   },
 };
 
-/** What services call the types of surveys, in the same spelling as columns. */
+/** Survey types by the names that services use, spelled like column keys. */
 const surveyTypeNames: Readonly<Record<string, SurveyType>> = {
   nps: 'nps',
   enps: 'nps',

@@ -12,7 +12,7 @@ export const notificationKinds = [
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
-/** Kinds that an organization can have posted to a channel. An assignment concerns one member alone. */
+/** Kinds that can be posted to a channel. An assignment concerns one member only. */
 export const slackKinds = notificationKinds.filter((kind) => kind !== 'assigned');
 
 export const digests = ['none', 'day', 'week'] as const;
@@ -26,7 +26,7 @@ export type NotificationChoices = {
 
 type MemberOf = { orgId: string; memberId: string };
 
-/** The member's choices; before the first one nothing, in the time zone of the organization. */
+/** Defaults to no notifications, in the time zone of the organization. */
 export async function findChoices(sql: Sql, { orgId, memberId }: MemberOf) {
   const [row] = await sql<NotificationChoices[]>`
     select coalesce(n.events, '{}') as events, coalesce(n.digest, 'none') as digest,
@@ -55,7 +55,7 @@ export async function chooseNotifications(
   });
 }
 
-/** Has the first owner notified of detractors, so that the first one reaches somebody. Who has chosen notifications before keeps them. */
+/** Subscribes the first owner to detractors, unless they have chosen before. */
 export async function notifyFirstOwner(sql: Sql, { orgId, memberId }: MemberOf) {
   await sql`
     insert into notification_choices (org_id, member_id, events, digest, time_zone)
@@ -74,7 +74,7 @@ type StopFacts = Pick<NotificationChoices, 'events' | 'digest'> & {
   organization: string;
 };
 
-/** Finds the choices of a member who still belongs to the organization and has chosen once. */
+/** Finds the member and choices of a stop link. */
 export async function findStopTarget(sql: Sql, { orgId, memberId }: MemberOf) {
   const [row] = await sql<StopFacts[]>`
     select n.events, n.digest, m.name, m.email, o.name as organization
@@ -87,7 +87,7 @@ export async function findStopTarget(sql: Sql, { orgId, memberId }: MemberOf) {
 
 export type StopRequest = MemberOf & { kind: NotificationKind | 'digest' };
 
-/** Stops one kind for a member, by the link in its mails. A second time changes nothing. */
+/** Stops one kind for a member. Idempotent. */
 export async function stopNotification(db: Db, wish: StopRequest, name: string) {
   const { orgId, memberId, kind } = wish;
   await inTransaction(db, async (tx) => {
@@ -106,7 +106,7 @@ export async function stopNotification(db: Db, wish: StopRequest, name: string) 
 
 type Changer = { orgId: string; actor: Actor; memberId?: string };
 
-/** The change is one of the organization where no member is named. */
+/** Audits a change of a member, or of the organization without `memberId`. */
 export async function recordChange(
   tx: Sql,
   { orgId, actor, memberId }: Changer,
@@ -116,7 +116,7 @@ export async function recordChange(
   await recordAct(tx, { orgId, actor, act: 'notifications.changed', target, details });
 }
 
-/** Decides what mails and posts of the organization may show of a response. */
+/** Details of a response that emails and posts may show. */
 export type NotificationContents = {
   people: boolean;
   unedited: boolean;

@@ -12,7 +12,7 @@ import type { StoredNotification } from './mail.ts';
 
 type DigestSubject = Pick<StoredNotification, 'org_id' | 'organization' | 'subject' | 'time_zone'>;
 
-/** Reports a day or a week, with one number for each scale, as Home does, which its button opens. */
+/** Summarizes a day or a week with one number per scale, like Home. */
 export async function digestLetter(db: Sql, about: DigestSubject) {
   const { org_id: orgId, organization, subject, time_zone: timeZone } = about;
   const [unit = 'day', day = ''] = subject.split(' ');
@@ -43,7 +43,7 @@ export async function digestLetter(db: Sql, about: DigestSubject) {
   };
 }
 
-/** The number of one kind: `NPS +42`, and `NPS, employees: +42, 30 more than before`. */
+/** Formats the number of one kind: `NPS +42`, and `NPS, employees: +42, 30 more than before`. */
 function describe(kind: CountedKind, kinds: readonly CountedKind[]) {
   const { type, now, earlier } = kind;
   const { shortNumber } = typeFacts(type);
@@ -76,14 +76,14 @@ function describeChange(change: Change | null) {
 const shownDay = (timeZone: string, moment: Date) =>
   new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long' }).format(moment);
 
-/** As in an address: 2026-03-01. */
+/** Formats a date for a URL: 2026-03-01. */
 const queryDay = (timeZone: string, moment: Date) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(moment);
 
 export const counted = (number: number, thing: string) =>
   `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`;
 
-/** The day or week that ended on that day, by the member's clock, and when the one before it began. */
+/** Bounds of the day or week that ended on `day` in the member's time zone, and the start of the one before. */
 export async function readDigestPeriods(
   sql: Sql,
   { unit, day, timeZone }: { unit: string; day: string; timeZone: string },

@@ -29,8 +29,8 @@ export type NotificationTools = {
 };
 
 /**
- * Mails a notification. It is marked as sent first: a crash in between may lose the mail, and never doubles it.
- * One that the mail server certainly did not take is tried again by the queue, for a day.
+ * Emails a notification. It is marked as sent first, so a crash may lose the email but never repeats it. The queue
+ * retries for a day if the mail server did not accept it.
  */
 export async function mailNotification(
   tools: NotificationTools,
@@ -78,7 +78,7 @@ export type StoredNotification = {
   time_zone: string;
 } & NotificationContents;
 
-/** Marks it as sent. Returns undefined when it was sent before, is a day late, or is not wanted any more. */
+/** Marks a notification as sent. Returns undefined if it was sent before, is a day old, or is no longer wanted. */
 export async function claimNotification(sql: Sql, orgId: string, id: string) {
   const [claimed] = await sql<StoredNotification[]>`
     update notifications n
@@ -94,12 +94,12 @@ export async function claimNotification(sql: Sql, orgId: string, id: string) {
   return claimed;
 }
 
-/** Contents that the organization `n.org_id` allows in notifications. */
+/** Columns with the contents that organization `n.org_id` allows in notifications. */
 export const contents = (sql: Sql) => sql`
   exists (select from notification_contents c where c.org_id = n.org_id and c.people) as people,
   exists (select from notification_contents c where c.org_id = n.org_id and c.unedited) as unedited`;
 
-/** The mail server did not take it: the next try of the job may. */
+/** Releases a claimed notification for the next attempt. */
 export async function releaseNotification(sql: Sql, orgId: string, id: string) {
   await sql`update notifications set sent_at = null where org_id = ${orgId} and id = ${id}`;
 }
@@ -107,7 +107,7 @@ export async function releaseNotification(sql: Sql, orgId: string, id: string) {
 export type NotificationLetter = {
   subject: string;
   sentences: string[];
-  /** The page of the app that the button opens: below the organization. */
+  /** Path of the button, below the organization. */
   path: string;
   action: string;
 };
@@ -115,7 +115,7 @@ export type NotificationLetter = {
 type LetterTools = { db: Sql; excerpt: Excerpt };
 type LetterSubject = Omit<StoredNotification, 'member_id' | 'email' | 'member' | 'slug'>;
 
-/** Writes the letter from the present state. Undefined when its subject is gone or has changed back. */
+/** Writes the letter from the current state. Undefined if its subject was deleted or has changed back. */
 export async function letterOf(
   tools: LetterTools,
   about: LetterSubject,
@@ -193,7 +193,7 @@ const answerSubjects = {
   assigned: 'A response is assigned to you',
 } as const;
 
-/** A post to Slack has room for 3,000 characters. */
+/** Slack allows 3,000 characters per block. */
 const maxComment = 1_000;
 
 type AnswerFacts = PeopleToRedact & {
@@ -206,7 +206,7 @@ type AnswerFacts = PeopleToRedact & {
   contact_email: string | null;
 };
 
-/** The comment is the excerpt that subscribers get too, without people, unless the organization wants all of it. */
+/** Quotes the redacted excerpt of the comment, unless the organization allows the original. */
 async function answerLetter(
   { db, excerpt }: LetterTools,
   { org_id: orgId, subject: id, people, unedited }: LetterSubject,
@@ -253,7 +253,7 @@ const Stopped = v.object({
 
 const place = { owner: 'notifications', id: 'stop' };
 
-/** Sealed, so that only the service makes one: it needs no row and no sign-in. */
+/** An encrypted token needs neither a row nor a sign-in. */
 const stopToken = (secrets: Pick<Secrets, 'seal'>, wish: StopRequest): string =>
   secrets.seal(place, JSON.stringify(wish)).toString('base64url');
 

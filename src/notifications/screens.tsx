@@ -65,10 +65,7 @@ type NotificationScreenTools = {
   judgeTarget: (url: string) => Promise<string | null>;
 };
 
-/**
- * Settings, Notifications: a member's own, whatever its role, and for owners the webhook of the organization.
- * Below `/o/:slug/settings/notifications`.
- */
+/** Settings, Notifications: every member's own choices and, for owners, the organization's webhook. */
 export const notificationScreens = (tools: NotificationScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showChoices(c, tools.db, {}))
@@ -213,7 +210,7 @@ const ContentsPart = ({ action, contents }: ContentsPartProps) => (
 
 type StopTools = { db: Db; secrets: Pick<Secrets, 'open'> };
 
-/** Where the link in a notification leads that stops its kind. Opening it changes nothing; its button does. */
+/** Pages of the stop link in notifications. Only the button changes anything. */
 export const stopPages = (tools: StopTools) =>
   new Hono<RequestEnv>()
     .get('/notifications/stop/:token', async (c) => {
@@ -278,7 +275,7 @@ const digestNames = {
 
 type SlackPartProps = { form: FormState; action: string; hook: SlackHook | undefined };
 
-/** For owners: the webhook of the organization. Its address is a secret, and not shown again. */
+/** The URL of the webhook is a secret and never shown again. */
 const SlackPart = ({ form, action, hook }: SlackPartProps) => (
   <Part id="slack" title="Slack-compatible webhook">
     <p class="small soft">

@@ -27,7 +27,7 @@ export type SlackTools = {
 const deadlineMs = 10_000;
 export const retryMinutes = [1, 5, 30, 120];
 
-/** Posts a notification to the organization's webhook; one that was certainly not taken is tried a few times. */
+/** Posts a notification to the organization's webhook. Retries only if it was certainly not accepted. */
 export async function postNotification(tools: SlackTools, job: JobPayloads['notifications.post']) {
   const { db, log, outbound, secrets, publicUrl } = tools;
   const { org_id, notification_id, tries } = job;
@@ -46,7 +46,7 @@ export async function postNotification(tools: SlackTools, job: JobPayloads['noti
   });
   const { statusCode, errorKind } = answer;
   if (errorKind === null && isSuccess(statusCode)) return;
-  // Not after a deadline or a connection that ended: the message may have been taken.
+  // No retry after a timeout or a lost connection: the message may have been accepted.
   const mayTryAgain = errorKind
     ? ['dns', 'connect', 'tls', 'busy'].includes(errorKind)
     : statusCode === 429 || (statusCode ?? 0) >= 500;
@@ -64,7 +64,7 @@ export async function postNotification(tools: SlackTools, job: JobPayloads['noti
   });
 }
 
-/** `text` for what shows no blocks. Three characters have a meaning in either. */
+/** `text` is the fallback for clients without blocks. */
 function messageOf({ subject, sentences, action }: NotificationLetter, url: string) {
   const title = escaped(subject);
   const words = sentences.map(escaped).join('\n');
@@ -86,7 +86,7 @@ type HookTools = {
 type HookOwner = { orgId: string; actor: Actor };
 const hookPlace = (orgId: string): SealedFor => ({ owner: orgId, id: 'slack' });
 
-/** Has the organization notified through a webhook. Returns what is wrong with its address, as a sentence, or null. */
+/** Saves the organization's webhook. Returns an error sentence if its URL is not allowed. */
 export async function setSlackHook(
   { db, secrets, judgeTarget }: HookTools,
   { orgId, actor }: HookOwner,
@@ -119,7 +119,7 @@ export async function findSlackHook(sql: Sql, orgId: string) {
   return hook;
 }
 
-/** Without an address the hook keeps its own. Returns false when there is none. */
+/** Without a URL, the stored one stays. Returns false if there is none. */
 export async function saveSlackHook(
   sql: Sql,
   orgId: string,
@@ -142,7 +142,7 @@ export async function saveSlackHook(
 
 type SlackClaim = Omit<StoredNotification, 'member_id' | 'email' | 'member'> & { url: Buffer };
 
-/** Marks it as posted. Returns undefined when it was posted before, is a day late, or is not wanted any more. */
+/** Marks a notification as posted. Returns undefined if it was posted before, is a day old, or is no longer wanted. */
 export async function claimPost(sql: Sql, orgId: string, id: string) {
   const [claimed] = await sql<SlackClaim[]>`
     update notifications n

@@ -4,19 +4,19 @@ import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
 
 type SweepTools = { db: Db };
 
-/** Notices what occurred: by the clock, so that no answer waits for it. */
+/** Runs on a schedule, so that recording a response never waits for notifications. */
 export async function sweepNotifications({ db }: SweepTools) {
   await insertAndEnqueue(db, mailJob, (tx) => insertEvents(tx, memberChoices(tx)));
   await insertAndEnqueue(db, postJob, (tx) => insertEvents(tx, slackChoices(tx)));
 }
 
-/** Digests that are due, each by the clock of its member or of the organization. */
+/** Creates due digests, in the time zone of the member or organization. */
 export async function sweepDigests({ db }: SweepTools, now = new Date()) {
   await insertAndEnqueue(db, mailJob, (tx) => insertDigests(tx, now, memberChoices(tx)));
   await insertAndEnqueue(db, postJob, (tx) => insertDigests(tx, now, slackChoices(tx)));
 }
 
-/** Notifies a member, who wants it, once that a response is assigned to them. */
+/** Notifies a subscribed member once of an assigned response. */
 export async function notifyAssigned(
   { db }: SweepTools,
   { org_id, member_id, response_id }: JobPayloads['notifications.assigned'],
@@ -68,13 +68,12 @@ const slackChoices = (sql: Sql) => sql`
   from slack_hooks h
   join organizations o on o.id = h.org_id`;
 
-/** More notifications of answers an hour would bury a member's other mails. */
+/** Keeps notifications from flooding a mailbox. */
 const maxAnswersPerHour = 30;
 
 /**
- * Inserts a notification for each event of the last hour that is wanted. What has a notification already gets no second
- * one. The minute before a choice is swept too: what occurred between the last sweep and a change of the choices is not
- * lost.
+ * Inserts a notification for each wanted event of the last hour, at most one per event. Sweeps start a minute before
+ * the last change of the choices, so that events between the previous sweep and the change are not lost.
  */
 async function insertEvents(sql: Sql, wishes: Part) {
   const events = [
@@ -99,7 +98,7 @@ async function insertEvents(sql: Sql, wishes: Part) {
     select org_id, id as notification_id from inserted`;
 }
 
-/** Answers that were imported are history, and no news. */
+/** Imported responses are old, so they cause no notifications. */
 const answers = (sql: Sql, kind: 'detractor' | 'held', condition: Part) => sql`
   select w.org_id, w.member_id, ${kind}::text, r.subject
   from wishes w
@@ -149,8 +148,8 @@ const campaigns = (sql: Sql) => sql`
     and c.finished_at >= w.since`;
 
 /**
- * From 9 in the morning of the day or Monday, for six hours, so that one that is chosen in the evening comes first
- * on the next day. A zone that Postgres does not know is passed over: it would fail the digests of all.
+ * Digests are due from 9:00 to 15:00 on the day or on Monday, so that a digest chosen in the evening starts the next
+ * day. Time zones that Postgres does not know are skipped, because they would fail the whole statement.
  */
 async function insertDigests(sql: Sql, now: Date, wishes: Part) {
   return await sql<NewNotification[]>`
@@ -176,7 +175,7 @@ async function insertDigests(sql: Sql, now: Date, wishes: Part) {
     select org_id, id as notification_id from inserted`;
 }
 
-/** Older than any month, whose row keeps its limit from a second notification. */
+/** Keeps rows longer than a month, because they prevent a second notification of its limit. */
 export async function deleteOldNotifications(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
     -- all organizations

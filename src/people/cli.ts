@@ -78,6 +78,6 @@ const allow = databaseCommand({
 
 export const erasureCommands = [erase, list, allow];
 
-/** What a command cannot append to the file, the service appends to it later. */
+/** The service appends later what a command cannot append. */
 const openFile = (tools: CommandTools, config: Config) =>
   openErasureFile(config, config.dataDir, (sentence) => tools.say(`warning: ${sentence}`));

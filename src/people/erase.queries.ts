@@ -4,7 +4,7 @@ import type { OrgId } from '../limits.ts';
 import type { ErasureCounts } from './erase.ts';
 import type { FiledErasure } from './receipts-file.ts';
 
-/** All who add contacts of the organization have committed, or wait until the transaction ends. */
+/** Waits for transactions that add contacts, and blocks new ones until this one ends. */
 export async function beginErasure(sql: Sql, orgId: string) {
   await sql`select begin_erasure(${orgId})`;
 }
@@ -30,7 +30,7 @@ const receipt = (sql: Sql) => sql`
 
 type NewErasure = Pick<ErasureReceipt, 'address_hash' | 'counts' | 'scores'>;
 
-/** One receipt is in force for an address. What is erased under it once more takes its place. */
+/** An address has one receipt in force. Erasing again updates it. */
 export async function insertErasure(sql: Sql, orgId: string, erasure: NewErasure) {
   const { address_hash, counts, scores } = erasure;
   return one(
@@ -59,7 +59,7 @@ export async function findErasure(
   return row;
 }
 
-/** Allows the address of a receipt again, and returns whether it was not before. */
+/** Returns false if the address was allowed before. */
 export async function allowErased(sql: Sql, orgId: string, id: string): Promise<boolean> {
   const allowed = await sql`
     update erasures
@@ -88,7 +88,7 @@ export function listErasures(
   });
 }
 
-/** The ids of what contacts answered, of responses whose properties name them, and of the notes about all of it. */
+/** Lists the ids of the contacts' responses, of responses whose properties contain the address, and of their notes. */
 export async function listWrittenIds(
   sql: Sql,
   orgId: string,
@@ -109,7 +109,7 @@ export async function listWrittenIds(
   return rows.map(({ id }) => id);
 }
 
-/** The months in which an organization has mailed, locked before all else: in the order in which mailing locks. */
+/** Locks the organization's months first, as sending does. */
 export async function lockMonthsOf(sql: Sql, orgId: string) {
   await sql`
     select from mail_usage
@@ -132,7 +132,7 @@ export async function listOrganizationsOf(sql: Sql, ids: readonly string[]) {
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The addresses that an organization has and that these are the hashes of: all that it has are hashed for that. */
+/** Finds the addresses of hashes by hashing every address that the organization has. */
 export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly string[]) {
   const rows = await sql<{ key: string; hash: string }[]>`
     with known as (
@@ -166,7 +166,7 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
   return new Map(rows.map(({ key, hash }) => [hash, key]));
 }
 
-/** A receipt of the file, as it was filed. One that is there is only brought up to date. */
+/** Restores a receipt from the file. An existing one only gets its `allowed_at`. */
 export async function insertFiled(sql: Sql, erasure: FiledErasure) {
   const { id, org_id, address_hash, scores, counts, erased_at, allowed_at } = erasure;
   await sql`

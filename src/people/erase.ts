@@ -49,7 +49,7 @@ import {
 } from './erase.queries.ts';
 import { type ErasureFile, type FiledErasure, fileErasures } from './receipts-file.ts';
 
-/** Longer than a request that was running during the erasure may take. */
+/** Longer than a request that runs during the erasure can take. */
 const finishMarginSeconds = 60;
 
 export type EraseTools = {
@@ -62,9 +62,8 @@ export type EraseTools = {
 type ErasureWish = { email: string; scores: 'kept' | 'deleted' };
 
 /**
- * Erases a person: everything that leads to an address in an organization goes, or loses what leads to it, in one
- * transaction with the receipt. The address stays suppressed as a keyed hash. Erasing again answers with the receipt
- * that is in force.
+ * Erases a person: deletes or anonymizes everything about an address, in one transaction with the receipt. A keyed hash
+ * keeps the address blocked. Erasing again returns the receipt in force.
  */
 export async function erasePerson(
   tools: EraseTools,
@@ -90,7 +89,7 @@ export async function erasePerson(
       const { contacts, responses } = erased.counts;
       const details = { scores, contacts, responses };
       await recordAct(tx, { ...writer, act: 'person.erased', target, details });
-      // A request that runs during the erasure may store its answer, and a mail in flight may arrive, after it.
+      // A request that runs now may still store its answer, and an email in flight may still arrive.
       const seconds = tools.settings.sendDeadlineSeconds + finishMarginSeconds;
       const runAt = new Date(Date.now() + seconds * 1000);
       const payload = { org_id: orgId, erasure_id: erased.id };
@@ -102,7 +101,7 @@ export async function erasePerson(
   return receipt;
 }
 
-/** Lets the address of a receipt be added and mailed again. What was erased stays erased. Doing it again changes nothing. */
+/** Allows the address of a receipt to be added and mailed again. Erased data stays erased. Idempotent. */
 export async function allowErasedAddress(
   tools: { db: Db; erasureFile: ErasureFile },
   writer: Writer,
@@ -121,7 +120,7 @@ export async function allowErasedAddress(
   return receipt;
 }
 
-/** Deletes what requests and mails that were under way during an erasure have left after it. By then only hashes are known. */
+/** Deletes what requests and emails in flight have left after an erasure, when only hashes are known. */
 export async function finishErasure(
   tools: Omit<EraseTools, 'settings'>,
   { org_id: orgId, erasure_id: erasureId }: { org_id: string; erasure_id: string },
@@ -140,10 +139,7 @@ const addresses = /[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9.-]+/g;
 
 export type ErasedAgain = { receipts: number; erased_again: number; unknown_organizations: number };
 
-/**
- * Erases again what a backup has brought back that is older than the erasures, and restores their receipts. Doing it
- * again changes nothing.
- */
+/** Repeats erasures after an older backup was restored, and restores their receipts. Idempotent. */
 export async function eraseAgain(
   tools: { db: Db; secrets: Secrets },
   filed: readonly FiledErasure[],
@@ -187,7 +183,7 @@ async function eraseAgainIn(
   return erased;
 }
 
-/** What was added after the address was allowed again stays. */
+/** Keeps data that was added after the address was allowed again. */
 async function eraseAgainRows(
   tx: Sql,
   { key, receipt, copies }: { key: string; receipt: FiledErasure; copies: Copies },
@@ -213,13 +209,13 @@ type RowsToErase = {
   hash: string;
   scores: 'kept' | 'deleted';
   copies: Copies;
-  /** Only what was there before then; without a time everything. */
+  /** Limits the erasure to older rows. */
   before: Date | null;
 };
 
 /**
- * Erases the rows of an address and counts them. Locks are taken in the order of all others: months, what adds
- * contacts, surveys, mails, contacts.
+ * Erases the rows of an address and counts them. Locks follow the global order: months, additions of contacts, surveys,
+ * mails, contacts.
  */
 export async function eraseRows(
   tx: Sql,
@@ -286,7 +282,7 @@ export async function eraseDerived(tx: Sql, orgId: string, responses: readonly E
   return { notes, analyses, summaries, deliveries };
 }
 
-/** Copies that name a person and that no key finds: they must be opened or decoded to be looked at. */
+/** Encrypted or encoded copies that mention a person. No index finds them: each must be decoded. */
 type Copies = { answers: AnswerName[]; messages: string[] };
 const noCopies: Copies = { answers: [], messages: [] };
 
@@ -310,7 +306,7 @@ async function findEncodedCopies(
   };
 }
 
-/** What an erasure deletes or empties, each with what it is in a sentence. */
+/** Kinds of erased data, with their descriptions in the API document. */
 export const erasedKindTexts = {
   contacts: 'contacts, one for each survey',
   mails: 'mails',

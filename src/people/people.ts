@@ -57,8 +57,8 @@ type DeliveredEvent = {
 };
 
 /**
- * The deliveries of what an address answered. They are written with the response, in one transaction: their
- * ids and those of their events are of that time, and the event has the id of the response in its payload.
+ * Lists the deliveries of an address's responses. Events and deliveries are written in the transaction of the response,
+ * so their ids begin with its time, and the payload contains the id of the response.
  */
 export async function listDeliveriesOf(sql: Sql, orgId: string, email: string) {
   return await sql<DeliveredEvent[]>`
@@ -97,7 +97,7 @@ export async function listPersonAnswers(sql: Sql, orgId: string, email: string) 
 }
 
 export type PersonRow = {
-  /** Of one of its contacts: an address does not belong into an address of a page. */
+  /** Id of its newest contact, because URLs must not contain email addresses. */
   id: string;
   email: string;
   name: string | null;
@@ -109,7 +109,7 @@ export type PersonRow = {
 
 type PeoplePage = { pattern: string | null; page: number; limit: number };
 
-/** A page of the people of an organization, each at its newest contact, newest first. */
+/** Lists people by their newest contact, newest first. */
 export async function listPeople(sql: Sql, orgId: string, { pattern, page, limit }: PeoplePage) {
   return await sql<PersonRow[]>`
     with newest as (
@@ -144,7 +144,7 @@ export async function countPeople(sql: Sql, orgId: string, pattern: string | nul
   return count;
 }
 
-/** The part that has the trigram index, and that the address itself is like the pattern, not the name. */
+/** The first condition uses the trigram index. The second rejects matches that span address and name. */
 const isLike = (sql: Sql, pattern: string | null) =>
   pattern === null
     ? sql``

@@ -12,7 +12,7 @@ const Time = v.pipe(
   v.transform((text) => new Date(text)),
 );
 
-/** A line of the file. What it counts is kept as it is. */
+/** A line of the file. Counts of unknown kinds are preserved. */
 const FiledErasure = v.object({
   id: Uuid,
   org_id: Uuid,
@@ -31,7 +31,7 @@ const FiledErasureLine = v.pipe(
   FiledErasure,
 );
 
-/** The receipts of a file: of several lines with one id the last counts. A file with bad lines is refused whole. */
+/** Reads the receipts of a file. The last line of an id counts, and a bad line refuses the whole file. */
 export async function readErasures(path: string): Promise<FiledErasure[]> {
   const { text } = await readTextFile(path);
   return parseErasures(text);
@@ -57,8 +57,8 @@ export function parseErasures(text: string): FiledErasure[] {
 const receiptsPerBatch = 500;
 
 /**
- * Appends to the file what is not in it yet. The table is the truth: what cannot be written now waits in it for the
- * next time. A line may come twice, if the process dies between the file and the table: the last one of an id counts.
+ * Appends receipts that are not in the file yet. The table is the source of truth: receipts that cannot be written wait
+ * there for the next call. A crash between file and table repeats a line, and the last line of an id counts.
  */
 export async function fileErasures({ db, erasureFile }: { db: Db; erasureFile: ErasureFile }) {
   for (let filed = receiptsPerBatch; filed === receiptsPerBatch; ) {
@@ -75,7 +75,7 @@ export async function fileErasures({ db, erasureFile }: { db: Db; erasureFile: E
   }
 }
 
-/** Receipts that are not in the file as they are now, each as its line; locked unless another process has them. */
+/** Locks receipts that are new or changed since they were filed, and returns their lines. */
 async function lockUnfiled(sql: Sql, atMost: number) {
   return await sql<{ id: string; line: string }[]>`
     -- all organizations
@@ -99,12 +99,12 @@ async function markFiled(sql: Sql, ids: readonly string[]) {
 const { O_APPEND, O_CREAT, O_SYNC, O_WRONLY } = constants;
 
 /**
- * The file of erasures, which outlives the database: it says what to erase again after an older backup is restored.
- * It stays open, because a service gives up opening files once it has started.
+ * The file of erasures, which survives a restore: it lists the erasures to repeat after an older backup. It stays open,
+ * because the service drops the permission to open files after its start.
  */
 export type ErasureFile = {
   problem: string | null;
-  /** Whether all of the lines are on the disk. */
+  /** Returns true if all lines are on disk. */
   append: (lines: readonly string[]) => boolean;
   close: () => void;
 };
@@ -137,7 +137,7 @@ function createAppender(file: number, failed: (error: unknown) => void): Erasure
   return {
     problem: null,
     append(lines) {
-      // A line that a full disk has cut short is ended first.
+      // End a line that a full disk has cut short.
       const bytes = Buffer.from(`${isTorn ? '\n' : ''}${lines.join('\n')}\n`);
       try {
         isTorn = writeSync(file, bytes) < bytes.length;
@@ -152,7 +152,7 @@ function createAppender(file: number, failed: (error: unknown) => void): Erasure
   };
 }
 
-/** For work that has no file: rows wait in the table until a process that has one appends them. */
+/** For processes without a file: receipts wait in the table until another process appends them. */
 export const noErasureFile: ErasureFile = {
   problem: null,
   append: () => false,

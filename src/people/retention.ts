@@ -18,7 +18,7 @@ import { eraseDerived } from './erase.ts';
 const commentsPerBatch = 200;
 const contactsPerBatch = 200;
 const mailsPerBatch = 1000;
-/** Rows older than any organization keeps are there after nights without a clean-up. */
+/** Extra days to clean up after nights on which the job did not run. */
 const missedNights = 15;
 
 type RetentionCounts = {
@@ -28,7 +28,7 @@ type RetentionCounts = {
   mails: number;
 };
 
-/** Deletes what is older than each organization keeps, in small steps, and records how much it was. */
+/** Deletes data past each organization's retention in small steps, and audits the counts. */
 export async function applyRetention({ db }: { db: Db }) {
   for (const retention of await listRetentions(db)) {
     const counts = await applyToOrganization(db, retention);
@@ -70,7 +70,7 @@ async function clearOldComments(db: Db, orgId: string, days: number): Promise<nu
   }
 }
 
-/** Contacts go with their mails; their scores stay as those of anonymous responses. */
+/** Deletes inactive contacts with their mails. Their responses become anonymous. */
 async function deleteInactive(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
   for (let after: Inactive | null = null; ; ) {
@@ -107,7 +107,7 @@ function deleteInactiveBatch(
   });
 }
 
-/** Day by day, so that no statement takes long: an index finds the visits of a day. */
+/** Deletes day by day, so that statements stay short. */
 async function deleteOldVisits(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
   for (let ago = maxLogDays + missedNights; ago >= days; ago--) {

@@ -40,7 +40,7 @@ export function sendRoutes(tools: RouteTools) {
 const contactFields: readonly string[] = [...contactFieldNames, 'properties'];
 const maxNames = 10;
 
-/** Says of a contact what a client needs to find its own mistake: which place it had, and what was not read of it. */
+/** Adds the index of an invalid contact and the fields that were ignored, so that clients find their mistake. */
 const explainResult = (contacts: readonly unknown[]) => (result: ContactResult, index: number) => {
   const contact = contacts[index];
   const fields = typeof contact === 'object' && contact !== null ? Object.keys(contact) : [];
@@ -105,7 +105,7 @@ export function sendSection({ maxContacts }: { maxContacts: number }): ApiSectio
   };
 }
 
-/** What a contact should be, for the document. */
+/** Documents a contact. The body is not checked, because one bad contact must not refuse the request. */
 const Submitted = v.pipe(
   v.unknown(),
   v.metadata({

@@ -16,7 +16,7 @@ export type ClaimRequest = {
   requestId: string;
   submitted: readonly SubmittedContact[];
   traceparent: string | null;
-  /** The author of the send, unless the act was recorded before. */
+  /** The author in the audit log; unset if the send is audited elsewhere. */
   actor?: Actor;
 };
 
@@ -28,8 +28,8 @@ export type Claimed = {
 };
 
 /**
- * The first transaction of a send: judges every contact, reserves the quota of all mails or refuses the
- * send, saves the contacts, claims each address, and enqueues their jobs.
+ * First transaction of a send: evaluates every contact, reserves quota for all emails or refuses the send, saves the
+ * contacts, claims each address and enqueues the jobs.
  */
 export async function claim(db: Db, survey: OrgSurvey, request: ClaimRequest): Promise<Claimed> {
   const { orgId, surveyId } = survey;
@@ -74,7 +74,7 @@ export async function claim(db: Db, survey: OrgSurvey, request: ClaimRequest): P
   });
 }
 
-/** The same judgement; nothing is written or sent. */
+/** Evaluates the contacts without writing or sending. */
 export const dryRunClaim = (db: Db, survey: OrgSurvey, submitted: readonly SubmittedContact[]) =>
   inTransaction(db, async (tx): Promise<Claimed> => {
     const { judgements, storable } = await judgeSend(tx, survey, submitted, readUsage);
@@ -84,20 +84,19 @@ export const dryRunClaim = (db: Db, survey: OrgSurvey, submitted: readonly Submi
     return { judgements, contacts, claimed };
   });
 
-/** Sends of one organization run one after the other, so that its limit and its frequency rule hold. */
+/** Serializes the sends of an organization, so that its limit and its frequency rule hold. */
 async function judgeSend(
   tx: Sql,
   survey: OrgSurvey,
   submitted: readonly SubmittedContact[],
   usageOf: typeof lockUsage,
 ) {
-  // They travel together, and lock in this order.
+  // Pipelined in one round trip; the locks are taken in this order.
   const [settings, , complaints] = await Promise.all([
     usageOf(tx, survey.orgId),
     lockOpenSurvey(tx, survey),
     validateMerges(tx, survey, uniqueRecipients(submitted)),
   ]);
-  // A contact whose properties would grow too large is refused, like one that is submitted too large.
   const storable = submitted.map((each) => {
     const complaint = each.recipient && complaints.get(each.recipient.key);
     return complaint ? { ...each, recipient: null, complaint: `properties ${complaint}` } : each;
@@ -107,7 +106,7 @@ async function judgeSend(
   return { month: settings.month, judgements, storable };
 }
 
-/** The survey must be one that can be sent; it neither completes nor closes meanwhile. */
+/** Refuses a draft, and keeps the survey from completing or closing until the transaction ends. */
 export async function lockOpenSurvey(tx: Sql, survey: OrgSurvey) {
   const { status } = await lockForContacts(tx, survey);
   if (status !== 'draft') return;
@@ -116,7 +115,7 @@ export async function lockOpenSurvey(tx: Sql, survey: OrgSurvey) {
   });
 }
 
-/** The one judgement of who is mailed, for sends and campaigns. */
+/** Decides who gets the email, for sends and campaigns alike. */
 export async function judgeContacts(
   sql: Sql,
   survey: OrgSurvey,
@@ -141,7 +140,7 @@ function uniqueRecipients(submitted: readonly SubmittedContact[]): CheckedContac
 
 const blockingCodes = new Set(['unsubscribed', 'bounced', 'frequency']);
 
-/** Keeps which mails a rule blocked, for the question why an address got none. */
+/** Records the emails that a rule blocked, for the timeline of the person. */
 export async function saveBlocked(tx: Sql, survey: OrgSurvey, judgements: readonly Judgement[]) {
   const blocked = judgements.flatMap((judgement) => {
     if ('send' in judgement || judgement.key === null) return [];

@@ -48,7 +48,7 @@ import {
 const mailsPerJob = 1000;
 const retryAfterMs = 250;
 const retryForMs = 60_000;
-/** A batch of mails of several organizations waits no longer for a lock: then they are written apart. */
+/** Lock timeout of a batch that several organizations share. After it each organization is written alone. */
 const sharedLockMs = 200;
 const maxBatches = 2;
 const recordBatch = { maxItems: 100, concurrency: maxBatches, lingerMs: 20 };
@@ -56,9 +56,9 @@ const recordBatch = { maxItems: 100, concurrency: maxBatches, lingerMs: 20 };
 export type MailJobs = ReturnType<typeof createMailJobs>;
 
 /**
- * Jobs send the mails that requests have claimed: load, begin, mail, decide, record. The jobs of a process
- * share its connections, which organizations use in turn. Mails are marked as begun in batches, and their
- * outcomes are recorded in batches: while one is written the next one fills.
+ * Runs the jobs that send claimed emails: load, begin, send, decide, record. The jobs of a process share its
+ * connections, which organizations use in turn. Starts and outcomes are written in batches, and the next batch
+ * fills while one is written.
  */
 export function createMailJobs({
   db,
@@ -73,7 +73,7 @@ export function createMailJobs({
   mailer: Mailer;
   progress: { notify: (requestIds: readonly string[]) => Promise<void> };
   settings: { sendDeadlineSeconds: number };
-  /** Called when the mail server refuses all mails of a request alike. Returns whether they wait with their campaign again. */
+  /** Called when the mail server refuses every email of a request. Returns true if a campaign took them back. */
   pauseCampaign?: (orgId: string, batch: { id: string; reason: string }) => Promise<boolean>;
 }) {
   const slots = createSemaphore({ slots: mailer.concurrency });
@@ -82,8 +82,8 @@ export function createMailJobs({
   const refusesAll = createRefusalWatch();
 
   /**
-   * Sends every mail of a job that may still go out. It ends when all of them have an outcome: another run
-   * of the job gives up what it finds begun. `stuckSince` is when the first run put off all of its mails.
+   * Sends the emails of a job that have no outcome yet. It returns only when each of them has one, because another
+   * run of the job marks emails that have begun as unknown. `stuckSince` is when its runs began to defer all of them.
    */
   async function run(
     orgId: string,
@@ -102,7 +102,7 @@ export function createMailJobs({
       const ends = await Promise.allSettled(mails.map((mail) => send(mail, job)));
       const ended = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
       const withdrawn = idsOf(ended, 'withdrawn');
-      // A dead process may have begun them with its last statement, which no other job looks after.
+      // A crashed process may have begun them, and no other job handles those.
       if (withdrawn.length > 0) await markUnknown(own, orgId, withdrawn);
       const failure = ends.find(({ status }) => status === 'rejected');
       const delayed = new Set(idsOf(ended, 'deferred'));
@@ -121,14 +121,14 @@ export function createMailJobs({
     }
   }
 
-  /** Tries a mail until it has an outcome, was withdrawn or is put off. */
+  /** Tries an email until it has an outcome, is withdrawn or is deferred. */
   async function send(
     mail: ClaimedMail,
     { time, refused, traceparent: job }: MailJob,
   ): Promise<MailEnd> {
     const claimedAt = performance.now() - mail.claimed_ms_ago;
     for (let tries = mail.attempts + 1, attempt = mail.attempts; ; tries++) {
-      // What the server refuses for all is not tried for each: servers lock out who fails too often.
+      // Skip the attempt if the server refuses the whole survey: servers block clients that fail too often.
       const tried = await slots.run<Tried>(
         mail.org_id,
         async () =>
@@ -154,7 +154,7 @@ export function createMailJobs({
         ageMs,
         refusesAll: isForAll,
       });
-      // A mail that did not begin and is tried again is still claimed, as its row says.
+      // The row of an email that has not begun is still claimed, so a retry needs no record.
       if (hasBegun(beginning) || !isTriedAgain(decision)) {
         await records.add(toRow({ ...mail, attempt }, decision));
       }
@@ -181,7 +181,7 @@ export function createMailJobs({
     }
   }
 
-  /** Pauses the campaigns of which the server refuses all mails, and returns the mails that do not belong to them. */
+  /** Pauses campaigns whose emails the server refuses, and returns the emails of all others. */
   async function withoutPaused(
     orgId: string,
     mails: readonly ClaimedMail[],
@@ -205,7 +205,7 @@ type MailEnd = {
   reason?: string | null;
 };
 type Tried = MailAttempt & { ms: number | null; traceparent: string | null };
-/** Surveys whose mails the server refuses all alike, with the attempt that showed it. */
+/** Surveys that the server refuses as a whole, each with the attempt that showed it. */
 type RefusedSurveys = Map<string, Tried>;
 type MailJob = { time: MailTime; refused: RefusedSurveys; traceparent: string | null };
 
@@ -217,15 +217,15 @@ const isTriedAgain = ({ status }: MailDecision) => status === 'retry' || status 
 type Deferral = {
   mails: readonly ClaimedMail[];
   reason: string | null;
-  /** Whether all mails of the job are put off, and since when. */
+  /** True if the job deferred all of its emails. */
   isStuck: boolean;
   stuckSince: string | null;
 };
 
-/** Another job tries mails again: soon if there was too little time, later if the server takes none. */
+/** Enqueues another job for deferred emails. The delay grows only while the server takes none. */
 async function deferMails(db: Db, orgId: string, { mails, reason, isStuck, stuckSince }: Deferral) {
   const ids = mails.map(({ id }) => id);
-  const ageMs = isStuck ? mails[0]!.claimed_ms_ago : 0; // they were claimed together
+  const ageMs = isStuck ? mails[0]!.claimed_ms_ago : 0; // mails of a job were claimed together
   const now = Date.now();
   const stuck_since = isStuck ? (stuckSince ?? new Date(now).toISOString()) : null;
   if (isStuck && reason) await saveDeferralReason(db, orgId, { ids, reason });
@@ -237,7 +237,7 @@ async function deferMails(db: Db, orgId: string, { mails, reason, isStuck, stuck
   );
 }
 
-/** The mails of a job that may still go out, and the requests that wait for any of its mails. */
+/** Loads the emails of a job that may still be sent, and the requests that wait for any of its emails. */
 async function load(db: Db, orgId: string, ids: readonly string[]) {
   const open = await listOpenMails(db, orgId, ids);
   if (open.some(({ status }) => status === 'sending')) await markUnknown(db, orgId, ids);
@@ -264,10 +264,10 @@ export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
     },
     { maxItems: 200, concurrency: maxBatches },
   );
-  /** The slowest of the latest exchanges. */
+  /** Duration of the slowest recent SMTP exchange. */
   let exchangeMs = 0;
 
-  /** The span belongs to the job's trace, or to that of the request if the job has none. */
+  /** Opens the span in the job's trace, or else in the request's. */
   async function tryInSpan(
     mail: ClaimedMail,
     { attempt, time, job }: { attempt: number; time: MailTime; job: string | null },
@@ -306,7 +306,7 @@ export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
     const startedAt = performance.now();
     let beginning: Beginning | undefined;
     let leftAt = startedAt;
-    /** A mail that would probably not end in time must not begin: its outcome would be unknown. */
+    /** Refuses to begin an email that would probably miss the deadline: its outcome would be unknown. */
     const mayLeave = async () => {
       const isLate = endsAt - performance.now() < Math.min(exchangeMs, maxExchangeMs);
       beginning = isLate ? 'late' : await beginnings.add(mail);
@@ -322,7 +322,7 @@ export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
   return { tryInSpan };
 }
 
-/** Marks mails as begun and tells for each if it may leave. */
+/** Marks emails as begun and returns for each if it may be sent. */
 async function beginAll(
   db: Db,
   mails: readonly ClaimedMail[],
@@ -340,20 +340,20 @@ async function beginAll(
   });
 }
 
-/** The word for an attempt in its span. */
+/** Outcome of an attempt as a span attribute. */
 function spanOutcome({ beginning, outcome }: MailAttempt): string {
   if (beginning !== undefined && !hasBegun(beginning)) return 'withdrawn';
   if (outcome.kind === 'refused') return outcome.permanent ? 'permanent' : 'transient';
   return outcome.kind === 'lost' ? 'transient' : outcome.kind;
 }
 
-/** Records outcomes in batches, in which each organization has its share. */
+/** Records outcomes in batches that organizations share fairly. */
 export const createRecorder = (db: Db) =>
   createBatch<OutcomeRow, void>(
     {
       keyOf: ({ org_id }) => org_id,
       write: (batch) => saveAll(db, batch, sharedLockMs),
-      // An outcome must not get lost while Postgres is away or other transactions are in the way.
+      // An outcome must not get lost while Postgres is down or in a deadlock.
       writeKey: (batch) =>
         retryWhile(
           (error) => isDatabaseAway(error) || isDeadlock(error),
@@ -379,7 +379,7 @@ async function markUnknown(db: Db, orgId: string, ids: readonly string[]) {
   for (const mail of begun) publishEnded(mail, 'unknown');
 }
 
-/** A mail without an outcome when the backup was made may have been sent since. */
+/** Emails without an outcome in the backup may have been sent since. */
 export const markUnknownAfterRestore = (tx: Sql) =>
   markOpenUnknown(
     tx,
@@ -401,7 +401,7 @@ export async function retryWhile<T>(
   }
 }
 
-/** Publishes a mail that ended without an attempt: given up after a crash, or cancelled. */
+/** Publishes an email that ended without an attempt: marked unknown after a crash, or cancelled. */
 export function publishEnded(mail: EndedMail, outcome: 'unknown' | 'failed') {
   const { id: sendId, org_id: orgId, survey_id: surveyId, attempts: attempt, traceparent } = mail;
   const sinceMs = mail.claimed_ms_ago;
@@ -425,12 +425,11 @@ export function mailJobs(
   return jobs;
 }
 
-/** Writes and sends one mail; it never throws for what the mail server does. */
+/** Composes and sends one email. It never throws for a reply of the mail server. */
 export type Mailer = {
-  /** How many mails are worth sending at once. */
   concurrency: number;
   server?: MailServer | null;
-  /** Asks `mayLeave` when the mail is about to leave: a crash before that has sent nothing. */
+  /** Calls `mayLeave` right before the first byte of the email: a crash before has sent nothing. */
   send(
     mail: ClaimedMail,
     leaving: { signal: AbortSignal; mayLeave: () => Promise<boolean> },
@@ -440,8 +439,8 @@ export type Mailer = {
 type MailServer = { host: string; port: number };
 
 /**
- * Writes mails and sends them. After `stop` mails that have begun go on and no other begins: those stay claimed, and their job fails and is run
- * again by another process.
+ * Composes and sends emails. After `stop`, emails that have begun finish and no other begins: those stay claimed, and
+ * their job fails and runs again in another process.
  */
 export function createMailer({
   transport,
@@ -456,7 +455,7 @@ export function createMailer({
   concurrency: number;
   publicUrl: string;
   dkim: DkimSigner | null;
-  /** With one, bounces come back to an address that names the mail. */
+  /** If set, each return path names its email: bounces can be matched. */
   bounceDomain: string | null;
 }) {
   const letters = new WeakMap<WrittenMail['survey'], Map<string, Letter>>();
@@ -470,7 +469,7 @@ export function createMailer({
     if (cached) return cached;
     const { survey, organization, reminder } = claimed;
     const words = inLanguage(survey, language);
-    // Without a subject of its own a reminder keeps that of the first mail: programs show both in one thread.
+    // Mail programs thread by subject, so a reminder without its own subject reuses the first one.
     const subject = survey.reminders[reminder - 1]?.subject ?? words.subject;
     const letter = composeLetter({
       survey: { ...words, subject },
@@ -492,7 +491,6 @@ export function createMailer({
     };
     const letter = letterOf(claimed);
     const to = mailableAddress(claimed.email);
-    // Names the mail in the address that a bounce comes back to.
     const from = bounceDomain ? `bounce+${claimed.id}@${bounceDomain}` : letter.from;
     if (!to) return rejectAddress('the address cannot be mailed to');
     if (!from) return rejectAddress('the sender address of the survey cannot be mailed from');

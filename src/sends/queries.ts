@@ -30,19 +30,18 @@ export type HistoryRow = {
     | 'allowed';
   survey_id: string | null;
   survey_name: string | null;
-  /** The rule or the kind of failure, where there is one. */
+  /** The rule that blocked the email, or the kind of failure. */
   reason_code: string | null;
   reason: string | null;
   response_id: string | null;
   trace_id: string | null;
-  /** Of the mail that was sent or tried. */
   mail_id: string | null;
   server_reply: string | null;
 };
 
 /**
- * Everything that happened between an organization and an address, oldest first. Visits and blocked mails that are too
- * old are not shown, although they stay until the nightly clean-up.
+ * Lists everything that happened between an organization and an address, oldest first. Visits and blocked emails past
+ * their retention are left out even before the nightly cleanup deletes them.
  */
 export async function listHistory(sql: Sql, orgId: string, email: string) {
   return await sql<HistoryRow[]>`
@@ -101,8 +100,8 @@ export async function listHistory(sql: Sql, orgId: string, email: string) {
 }
 
 /**
- * Everything the rules need to know about addresses, in one statement. Mails are found by scalar subqueries: a plan
- * made while the table was small, or before it was analyzed, must not read all mails of a survey.
+ * Loads the facts for the rules in one statement. Scalar subqueries look up the mails: a plan made while the table was
+ * small, or before it was analyzed, must not read all mails of a survey.
  */
 export async function loadFacts(
   sql: Sql,
@@ -136,8 +135,8 @@ export async function loadFacts(
 }
 
 /**
- * Claims the addresses for one request or one part of a campaign. If another request has claimed an address first, it gets no row
- * here: the unique index is the duplicate protection.
+ * Claims addresses for a request or a campaign batch. An address that another request has claimed gets no row here:
+ * the unique index is the duplicate protection.
  */
 export async function insertClaims(
   sql: Sql,
@@ -153,9 +152,9 @@ export async function insertClaims(
     requestId: string;
     month: string;
     traceparent: string | null;
-    /** Whether a request waits for their outcomes. */
+    /** True if a request waits for the outcomes. */
     awaited: boolean;
-    /** 0 unless these are reminders. */
+    /** Number of the reminder, or 0. */
     reminder: number;
     claims: readonly { contact_id: string; email: string; reminds_of?: string | null }[];
   },
@@ -174,7 +173,7 @@ export async function insertClaims(
     returning id, contact_id`;
 }
 
-/** Keeps which mails a rule blocked, once a day, for the question why an address got none. */
+/** Records blocked emails, each at most once a day. */
 export async function insertBlocked(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -228,7 +227,7 @@ type OpenMail = {
 
 export type ClaimedMail = OpenMail & MailContent;
 
-/** All that a mail is written from. */
+/** The data that an email is composed from. */
 export type WrittenMail = MailContent &
   Pick<
     OpenMail,
@@ -236,8 +235,8 @@ export type WrittenMail = MailContent &
   >;
 
 /**
- * The mails of a job that have no outcome yet. Rows are looked up one by one: a plan made while the tables
- * were small, or before they were analyzed, must not read all of an organization for each mail.
+ * Lists the mails of a job that have no outcome yet. Lateral joins look rows up one by one: a plan made while the
+ * tables were small, or before they were analyzed, must not read a whole organization for each mail.
  */
 export async function listOpenMails(sql: Sql, orgId: string, ids: readonly string[]) {
   return await sql<OpenMail[]>`
@@ -249,7 +248,7 @@ export async function listOpenMails(sql: Sql, orgId: string, ids: readonly strin
     where s.status in ('claimed', 'sending')`;
 }
 
-/** How many milliseconds ago a mail `s` was claimed. */
+/** Milliseconds since mail `s` was claimed. */
 const age = (sql: Sql) => sql`(extract(epoch from now() - s.claimed_at) * 1000)::float8`;
 
 export async function listMailContents(sql: Sql, orgId: string, surveyIds: readonly string[]) {
@@ -277,9 +276,9 @@ const sender = (sql: Sql) => sql`
                     'postal_address', o.postal_address)`;
 
 /**
- * Marks mails as `sending` before their first byte goes out and returns those that may still be sent, with
- * the attempt number. An outcome is recorded only for that attempt. A contact that has unsubscribed,
- * bounced or answered since the claim is not mailed. It fails when a lock is not free within `lockMs`; 0 waits.
+ * Marks mails as `sending` before their first byte goes out, and returns the ones that may be sent with their attempt
+ * number. An outcome is recorded only for that attempt. A contact that has unsubscribed, bounced or answered since the
+ * claim gets no email. Fails when a lock is not free within `lockMs`; 0 sets no limit.
  */
 export async function beginMails(
   sql: Sql,
@@ -303,19 +302,19 @@ export async function listBlocked(sql: Sql, mails: readonly { org_id: string; id
     where s.status = 'claimed' and ${blockOf(sql)} is not null`;
 }
 
-/** The arrays are selected: Postgres would plan each call with a few mails again if `unnest` had them as parameters. */
+/** Wrapped in selects: with plain array parameters Postgres would replan each call with a few mails. */
 const byKey = (sql: Sql, mails: readonly { org_id: string; id: string }[]) => sql`
   unnest((select ${mails.map(({ org_id }) => org_id)}::uuid[]), (select ${mails.map(({ id }) => id)}::uuid[]))
     as m (org_id, id)`;
 
-/** Why a mail is blocked, as scalar subqueries: no plan for them reads whole tables. */
+/** Reason that blocks a mail, as scalar subqueries: their plans never read whole tables. */
 const blockOf = (sql: Sql) => sql`
   coalesce(
     (select max(k.kind) from suppressions k where k.org_id = s.org_id and k.email = s.email_key),
     (select 'answered' from contacts c
      where c.org_id = s.org_id and c.id = s.contact_id and c.responded_at is not null))`;
 
-/** Locks the months that get failed mails back, before the contacts: in the order in which a send locks them. */
+/** Locks the months that get quota back. A send locks months before contacts too. */
 export async function lockMonths(sql: Sql, ids: readonly string[], lockMs = 0) {
   await sql`
     with patience as (${lockTimeout(sql, lockMs)})
@@ -329,9 +328,9 @@ export async function lockMonths(sql: Sql, ids: readonly string[], lockMs = 0) {
 }
 
 /**
- * Saves outcomes in the mails and in their contacts. A failed mail goes back to the month's quota, and an
- * address that does not exist is suppressed. A mail that may be tried again is claimed again; a mail that
- * never left can fail while it is claimed. It fails when a lock is not free within `lockMs`; 0 waits.
+ * Saves outcomes in mails and contacts. A failed mail returns its quota, and an address that does not exist is
+ * suppressed. A mail that will be retried becomes claimed again, and a mail that never began can fail while it is
+ * claimed. Fails when a lock is not free within `lockMs`; 0 sets no limit.
  */
 export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lockMs = 0) {
   await sql`
@@ -376,7 +375,7 @@ export async function saveOutcomes(sql: Sql, outcomes: readonly OutcomeRow[], lo
     )}`;
 }
 
-/** Notes why mails that have not begun are put off. */
+/** Saves the reason why claimed mails are deferred. */
 export async function saveDeferralReason(
   sql: Sql,
   orgId: string,
@@ -398,7 +397,7 @@ export type EndedMail = Pick<
   'id' | 'org_id' | 'survey_id' | 'attempts' | 'traceparent' | 'claimed_ms_ago'
 >;
 
-/** A failed mail goes back to the quota of its month. The contact of a reminder was sent the survey before. */
+/** A failed mail returns its quota. A reminder leaves its contact alone: the survey was sent before. */
 const endMails = (
   sql: Sql,
   status: 'failed' | 'unknown',
@@ -424,10 +423,7 @@ const endMails = (
   )
   select s.id, s.org_id, s.survey_id, s.attempts, s.traceparent, ${age(sql)} as claimed_ms_ago from ended s`;
 
-/**
- * Gives up the mails of a job that an earlier run had begun. It died before it recorded the outcome, so
- * whether they arrived is unknown.
- */
+/** Marks mails as unknown that an earlier run of the job began: it died before it recorded the outcome. */
 export async function markBegunUnknown(
   sql: Sql,
   orgId: string,
@@ -440,13 +436,13 @@ export async function markBegunUnknown(
   return await endMails(sql, 'unknown', { picked, reason });
 }
 
-/** Gives up the open mails of all organizations: after a restore they may have been sent already. */
+/** Marks the open mails of all organizations as unknown: after a restore they may have been sent already. */
 export async function markOpenUnknown(sql: Sql, reason: string) {
   const picked = sql`where s.status in ('claimed', 'sending')`;
   await endMails(sql, 'unknown', { picked, reason });
 }
 
-/** Cancels the mails of a request that are still claimed when its time is over. */
+/** Cancels the mails of a request that are still claimed at its deadline. */
 export async function cancelClaims(sql: Sql, orgId: string, requestId: string, reason: string) {
   const picked = sql`where s.org_id = ${orgId} and s.request_id = ${requestId} and s.status = 'claimed'`;
   return await endMails(sql, 'failed', { picked, reason });
@@ -462,7 +458,7 @@ export async function cancelStranded(
   return await endMails(sql, 'failed', { picked, reason: sql`m.reason` });
 }
 
-/** Withdraws mails that have not begun: they leave no trace, and their addresses may be claimed again. */
+/** Deletes mails that have not begun, so that their addresses can be claimed again. */
 export async function withdrawClaims(sql: Sql, orgId: string, requestIds: readonly string[]) {
   return await sql<{ request_id: string; contact_id: string }[]>`
     delete from mails
@@ -472,7 +468,7 @@ export async function withdrawClaims(sql: Sql, orgId: string, requestIds: readon
 
 type FailedJob = { id: string; org_id: string; mail_ids: string[] };
 
-/** Mail jobs that have failed for the last time, so long ago that no process works on them any more. */
+/** Locks mail jobs that have used up their attempts, long enough ago that no process still works on them. */
 export async function listFailedJobs(
   sql: Sql,
   { seconds, atMost }: { seconds: number; atMost: number },
@@ -533,12 +529,12 @@ export const cleanUpBlockedMails = ({ db }: { db: Db }) =>
     return count;
   });
 
-/** How long a survey that reminds needs its mails. */
+/** A survey with reminders needs its mails for so many days. */
 const reminderDays = 61;
 
 /**
- * Deletes mails of a survey that ended before so many days. What is unknown stays, because it keeps the address from
- * being mailed twice; so do mails that a reminder may still follow, and those of a batch that is not counted yet.
+ * Deletes old mails of a survey. Unknown ones stay, because they keep the address from being mailed twice. Mails that
+ * a reminder may still follow stay too, and mails of a batch that is not counted yet.
  */
 export async function deleteOldMails(
   sql: Sql,
@@ -576,7 +572,7 @@ export async function deleteBlockedOnDay(
   return count;
 }
 
-/** All mails of contacts, locked before their contacts are: in the order in which outcomes lock them. */
+/** Locks the mails of contacts before the contacts, as recording outcomes does. */
 export async function lockContactMails(sql: Sql, orgId: string, contactIds: readonly string[]) {
   await sql`
     select from mails
@@ -585,7 +581,7 @@ export async function lockContactMails(sql: Sql, orgId: string, contactIds: read
     for update`;
 }
 
-/** Gives mails that have not begun back to their month. To be called before they are deleted. */
+/** Returns the quota of mails that have not begun. Call this before they are deleted. */
 export async function giveBackClaims(sql: Sql, orgId: string, contactIds: readonly string[]) {
   await sql`${giveBackUsage(
     sql,

@@ -14,16 +14,16 @@ import {
 } from './queries.ts';
 import { maxMailAgeMs, unknownOutcome } from './rules.ts';
 
-/** Longer than a mail can be in flight and then wait for its outcome to be recorded. */
+/** Longer than an email can be in flight and wait for its outcome to be recorded. */
 const marginSeconds = 180;
 const jobsAtOnce = 20;
 
 export type RecoverTools = { db: Db; log: Log; settings: { sendDeadlineSeconds: number } };
 
 /**
- * Recovers mails without an outcome whose job has failed for the last time. A mail that has not begun gets
- * a new job while it is young enough to be worth reading; the outcome of one that had begun is unknown.
- * None goes out twice: to send a mail a process must turn it from claimed to sending, and only one can.
+ * Recovers emails without an outcome whose job has used up its attempts. An email that has not begun gets a new job
+ * while it is younger than a day. One that had begun becomes unknown. None is sent twice, because only one process can
+ * turn an email from claimed to sending.
  */
 export async function recoverStrandedMails({ db, log, settings }: RecoverTools) {
   const failed = { seconds: settings.sendDeadlineSeconds + marginSeconds, atMost: jobsAtOnce };

@@ -1,10 +1,7 @@
 import { type CheckedContact, checkContact } from '../contacts/rules.ts';
 import type { MailOutcome } from '../lib/smtp/connection.ts';
 
-/**
- * Whether a mail may leave: as which attempt, or why not. `late` has too little time left, and
- * `withdrawn` is no longer claimed.
- */
+/** Result of beginning an email: its attempt, or why it may not be sent. `withdrawn` means no longer claimed. */
 export type Beginning = { attempt: number } | { blocked: BlockReason } | 'late' | 'withdrawn';
 
 export type MailAttempt = { outcome: MailOutcome; beginning: Beginning | undefined };
@@ -12,7 +9,7 @@ export type MailAttempt = { outcome: MailOutcome; beginning: Beginning | undefin
 export type MailDecision =
   | { status: 'sent'; response: string }
   | { status: 'retry'; inMs: number; reason: string }
-  /** To be tried again by another job. */
+  /** Another job tries again. */
   | { status: 'deferred'; reason: string }
   | { status: 'failed'; code: 'refused' | 'deadline'; reason: string; bounced: boolean }
   | { status: 'blocked'; by: BlockReason }
@@ -23,15 +20,14 @@ const retriesAfterMs = [1000, 4000];
 export const deadlineReason = 'not sent within the time of the request';
 
 const hourMs = 60 * 60 * 1000;
-/** A mail that no request waits for is tried so long while the server cannot be reached. */
+/** Retry window of an email that no request waits for, while the server cannot be reached. */
 export const maxMailAgeMs = 24 * hourMs;
-/** The same while the server refuses the mail for the moment. */
+/** The same while the server refuses the email temporarily. */
 const maxRefusedMs = 4 * hourMs;
 
 /**
- * What an attempt means for its mail, given how many there were and how much time is left. `ageMs` is how long ago
- * the mail was claimed; nothing if a request waits for it. `refusesAll` says that the server refuses all mails of the
- * survey alike, which must not use up its contacts.
+ * Decides what follows from an attempt. `ageMs` is the time since the claim, or null if a request waits for the email.
+ * With `refusesAll` the server refuses every email of the survey, which must not use up its contacts.
  */
 export function decide(
   { outcome, beginning }: MailAttempt,
@@ -59,7 +55,7 @@ export function decide(
     const reason = refusesAll ? reasonForAll(outcome) : response;
     const mayWait = ageMs !== null && ageMs < maxMailAgeMs;
     if (refusesAll && mayWait) return { status: 'deferred', reason };
-    // By its next try it is known whether the policy is against all mails. Each job finds out anew.
+    // The retry shows if the policy concerns every email. Each job finds out again.
     const soonMs = retriesAfterMs[triesOfJob - 1];
     if (about === 'policy' && mayWait && soonMs !== undefined && soonMs <= remainingMs) {
       return { status: 'retry', inMs: soonMs, reason };
@@ -81,7 +77,6 @@ export function decide(
   return { status: 'retry', inMs, reason };
 }
 
-/** Why the server refuses all mails of a survey. */
 export function reasonForAll(outcome: MailOutcome): string {
   if (outcome.kind !== 'refused' || !outcome.permanent) return '';
   const { about, response } = outcome;
@@ -97,8 +92,8 @@ const maxWatchedSurveys = 1000;
 const [firstMails, laterMails] = [3, 10];
 
 /**
- * Finds out whether the server refuses all mails of a survey: by what it says, or by its policy when that is against
- * the first three, or against ten in a row after others were accepted.
+ * Detects that the server refuses a whole survey: by its reply, or when its policy rejects the first three emails, or
+ * ten in a row after others were accepted.
  */
 export function createRefusalWatch() {
   const surveys = new Map<string, WatchedSurvey>();
@@ -120,16 +115,16 @@ export function createRefusalWatch() {
   };
 }
 
-/** After how long a mail that was put off is tried again, by its age: half as long again. */
+/** Delay before a deferred email is tried again: half of its age, up to five minutes. */
 export const deferralMs = (ageMs: number) => Math.min(Math.max(ageMs / 2, 1000), 300_000);
 
-/** The time for mails ends this long before that of the request which waits for them. */
+/** Emails stop this long before the deadline of the request that waits for them. */
 const marginMs = 1000;
 
 type MailAge = { awaited: boolean; claimed_ms_ago: number };
 
 /**
- * For how many milliseconds mails are tried: as long as their request waits. Mails that no request waits for, also
+ * Milliseconds for which emails are tried: as long as their request waits. Emails without a waiting request, also
  * because its process died, get the whole time.
  */
 export function mailTime(mails: readonly MailAge[], deadlineMs: number): number {
@@ -159,17 +154,17 @@ export type OutcomeRow = {
   status: 'sent' | 'failed' | 'unknown' | 'claimed';
   reason: string | null;
   reason_code: string | null;
-  /** What the server said when it took the mail. */
+  /** Reply of the server that accepted the email. */
   server_reply?: string | null;
-  /** Nothing if the mail changes nothing for its contact. */
+  /** Null leaves the contact unchanged. */
   contact_status: 'sending' | 'sent' | 'failed' | 'bounced' | 'unsubscribed' | null;
-  /** Why the contact failed; empty if its mail was blocked. */
+  /** Null if a rule blocked the email. */
   failure_reason: string | null;
 };
 
 type Attempted = { id: string; org_id: string; attempt: number; reminder: number };
 
-/** The contact of a reminder was sent the survey before: only a bounce changes that. */
+/** Only a bounce changes the contact of a reminder: the survey was sent to it before. */
 export function toRow(mail: Attempted, decision: MailDecision): OutcomeRow {
   const { id, org_id, attempt, reminder } = mail;
   const { contact_status, reason = null, reason_code = null, status } = outcomeOf(decision);
@@ -215,14 +210,14 @@ function outcomeOf(decision: MailDecision): Outcome {
   }
 }
 
-/** The status of a contact whose mail was blocked after the claim; "responded" stays as it is. */
+/** Status of a contact whose email was blocked after the claim. The update never overwrites `responded`. */
 const blockedStatus = {
   unsubscribed: 'unsubscribed',
   bounced: 'bounced',
   answered: 'sent',
 } as const;
 
-/** The word for a decision in metrics and in the log. */
+/** Outcome in metrics and in the log. */
 export function outcomeWord(decision: MailDecision) {
   if (decision.status === 'failed') return decision.bounced ? 'bounced' : 'failed';
   if (decision.status === 'deferred') return 'retry';
@@ -265,7 +260,7 @@ export type SubmittedContact = {
   complaint: string | null;
 };
 
-/** Reads one submitted contact. What is wrong with it makes this contact invalid, not the request. */
+/** Reads one submitted contact. A mistake makes this contact invalid, not the request. */
 export function readContact(contact: unknown): SubmittedContact {
   const fields = typeof contact === 'object' && contact !== null ? contact : {};
   const { email } = fields as { email?: unknown };
@@ -280,7 +275,7 @@ export function readContact(contact: unknown): SubmittedContact {
   };
 }
 
-/** Judges every submitted contact, in the order given; of several with one address the first counts. */
+/** Evaluates contacts in their order. An address that is listed twice counts the first time. */
 export function judgeAll(
   submitted: readonly SubmittedContact[],
   facts: ReadonlyMap<string, AddressFacts>,
@@ -338,7 +333,7 @@ function judge(
   return { send: recipient };
 }
 
-/** What keeps a mail from going out, if it happens to its contact before the mail leaves. */
+/** Events that block an email if they happen to its contact between the claim and the first byte. */
 export type BlockReason = 'unsubscribed' | 'bounced' | 'answered';
 
 export const blockReasons = {
@@ -367,7 +362,7 @@ export const blockReasonCodes: readonly string[] = Object.values(blockReasons).m
 export const isErased = (judgement: Judgement): judgement is BlockedContact =>
   !('send' in judgement) && judgement.reason_code === 'erased';
 
-/** Whether a mail failed because a rule blocked it: then it counts as a duplicate, as if judged before. */
+/** A mail that a rule blocked after the claim counts as a duplicate, as if evaluated before. */
 export const wasBlocked = (reasonCode: string | null) =>
   reasonCode !== null && blockReasonCodes.includes(reasonCode);
 

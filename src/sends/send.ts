@@ -57,7 +57,7 @@ export async function sendSurvey(tools: SendTools, { orgId, actor }: Writer, req
   }
 }
 
-/** Says what a send would do: the same judgement and the same answer; nothing is written or sent. */
+/** Evaluates a send and answers like one, without writing or sending. */
 export async function dryRunSend(tools: SendTools, { orgId }: Writer, request: SendRequest) {
   const survey = { orgId, surveyId: request.surveyId };
   const submitted = request.contacts.map((contact) => readContact(contact));
@@ -69,7 +69,7 @@ export async function dryRunSend(tools: SendTools, { orgId }: Writer, request: S
 
 type Results = ReadonlyMap<string, SendResult>;
 
-/** At the deadline mails that have not begun are cancelled, and mails in flight have no outcome yet. */
+/** Waits for all outcomes. At the deadline, emails that have not begun are cancelled. */
 async function waitForAll(
   { db, settings }: SendTools,
   orgId: string,
@@ -127,7 +127,7 @@ function resultOf(judgement: Judgement, claimed: ReadonlySet<string>, results: R
   };
 }
 
-/** Its mail is gone with its contact, which only an erasure deletes while a mail is open. */
+/** The mail was deleted with its contact: only an erasure does that while a mail is open. */
 const noResult = { status: 'failed', ...blockReasons.erased } as const;
 
 const answer = ({ surveyId }: OrgSurvey, { contacts }: Claimed, results: ContactResult[]) => ({
@@ -155,8 +155,8 @@ const recheckMs = 1000;
 export type SendProgress = Awaited<ReturnType<typeof createSendProgress>>;
 
 /**
- * Wakes waiting requests when a job has finished mails of theirs, in this process or in another. `listenOn` has a
- * connection that stays with this process, if the pool has none.
+ * Wakes waiting requests when a job has finished their emails, in any process. Behind a pooler, `listenOn` provides a
+ * session connection.
  */
 export async function createSendProgress({
   db,
@@ -174,12 +174,12 @@ export async function createSendProgress({
       log.warn({ err }, 'waiting requests look for themselves: no notifications');
     });
 
-  /** To be called before the claims are committed: what finishes before that wakes no one. */
+  /** Call this before the claims are committed: emails that finish earlier wake nobody. */
   function watch(requestId: string) {
     let finished = Promise.withResolvers<void>();
     watches.set(requestId, () => finished.resolve());
     return {
-      /** Resolves when mails have finished since the last call, after a second, or when the time is over. */
+      /** Resolves when emails have finished since the last call, and after a second at the latest. */
       async next(remainingMs: number) {
         await withinMs(finished.promise, Math.min(recheckMs, remainingMs), () => {});
         finished = Promise.withResolvers();

@@ -38,14 +38,14 @@ export const TestMailInput = v.object({
 export const TestMail = v.object({ email: v.string(), language: v.string() });
 
 type TestMailWish = v.InferOutput<typeof TestMailInput> & {
-  /** Content that is not saved yet. */
+  /** Unsaved content of the survey form. */
   content?: SurveyChange;
 };
 
-/** The contact in tests and previews that are of no contact of the survey. */
+/** Stands in for a contact in tests and previews. */
 export const exampleReader: AddressedPerson = { name: 'Robin Reader', properties: {} };
 
-/** Leaves a job that mails a survey to one address: it counts nowhere, and its links record nothing. */
+/** Enqueues a test email: it counts nowhere, and its links record nothing. */
 export async function requestTestMail(
   { db }: { db: Db },
   { orgId, actor }: Writer,
@@ -79,7 +79,7 @@ export async function requestTestMail(
 export const testSent = (email: string) =>
   `A test is on its way to ${email}. Its links show the form and record nothing.`;
 
-/** The audit log counts them. To be called under the lock of the organization's month. */
+/** Counts tests in the audit log. The lock of the organization's month serializes calls. */
 async function refuseTooMany(tx: Sql, orgId: string) {
   const { mailed, seconds } = one(
     await tx<{ mailed: number; seconds: number }[]>`
@@ -95,7 +95,6 @@ async function refuseTooMany(tx: Sql, orgId: string) {
   });
 }
 
-/** A contact of the survey as texts address it. */
 export async function findReader(sql: Sql, { orgId, surveyId }: OrgSurvey, contactId: string) {
   const [reader] = await sql<(AddressedPerson & { id: string; email: string })[]>`
     select id, email, name, properties
@@ -110,7 +109,7 @@ export type TestTools = {
   mailer: { send: (mail: WrittenMail) => Promise<MailOutcome> };
 };
 
-/** A test that may get through later is repeated by the queue. One that may have gone out is not. */
+/** Throws if the email may be accepted later, so that the queue retries the job. */
 export async function sendTestMail({ db, log, mailer }: TestTools, job: JobPayloads['sends.test']) {
   const { org_id, survey_id: surveyId, test_id: id, email, contact_id, language, words } = job;
   const survey = await findSurvey(db, org_id, surveyId);

@@ -31,7 +31,7 @@ export const suppressionRoutes = (tools: { db: Db }) =>
     return c.body(null, 204);
   });
 
-/** Where a mail server, or a program that reads its mailbox, hands in messages that came back. */
+/** Endpoint for mail servers, or programs that read a mailbox, to report returned messages. */
 export const bounceRoutes = (tools: BounceTools) =>
   new Hono<ApiEnv>().post('/', async (c) => {
     const key = requireWrite(c.var.key);
@@ -43,7 +43,7 @@ export const bounceRoutes = (tools: BounceTools) =>
     });
   });
 
-/** A multipart body without headers of its own has its type in the request's Content-Type. */
+/** Adds the request's Content-Type to a multipart body that was posted without headers. */
 function wholeMessage(contentType = '', body: Uint8Array): Uint8Array {
   const isBare =
     /^multipart\//i.test(contentType) &&

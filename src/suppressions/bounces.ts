@@ -9,13 +9,13 @@ import { suppress } from './unsubscribe.tsx';
 export type BounceTools = {
   db: Db;
   settings: { bounceDomain: string | null };
-  /** Undefined for a message that could not be read in time. */
+  /** Undefined for a message that could not be parsed in time. */
   readReport: (orgId: string, message: Uint8Array) => Promise<Report | undefined>;
 };
 
 /**
- * Takes a message that came to the return address. It acts only when the message is a report about a
- * mail that this organization sent: everybody can write to that address.
+ * Processes a message that came to the return address. Anyone can write to it, so only a report about an email of this
+ * organization has an effect.
  */
 export async function takeBounce(
   { db, settings, readReport }: BounceTools,
@@ -39,7 +39,7 @@ export async function takeBounce(
   return isStored ? { matched: true, action } : { matched: false, action: 'none' as const };
 }
 
-/** Which mails it may be about: by the return path that names the mail, else by the Message-ID. */
+/** Ids of the emails that a report may concern, from its return path and Message-ID. */
 function mailIdsOf({ returnPaths, messageIds }: Report, bounceDomain: string | null): string[] {
   const named = returnPaths.flatMap((address) => {
     const [, id = '', domain = ''] = returnPathForm.exec(address.toLowerCase()) ?? [];
@@ -65,7 +65,7 @@ export function classifyReport({ kind, statuses, feedback }: Report, email: stri
   const own = statuses.filter(({ recipients }) =>
     recipients.some((each) => addressKey(each) === key),
   );
-  // A mail of ours has one recipient. Under another name it is where that one forwards to.
+  // Our emails have one recipient. Another address is where that recipient forwards to.
   const concerned = own.length > 0 ? own : statuses;
   if (concerned.length === 0 || !concerned.every(isHard)) return none;
   const { status, diagnostic } = concerned[0]!;
@@ -75,7 +75,7 @@ export function classifyReport({ kind, statuses, feedback }: Report, email: stri
 const maxDetailLength = 500;
 const complaints = new Set(['abuse', 'opt-out', 'opt-out-list']);
 
-/** Whether nothing will ever arrive there. Full, busy, too large or taken for spam is not that. */
+/** True if the mailbox does not exist. Full, busy, too large or spam is no hard bounce. */
 function isHard({ action, status, diagnostic }: RecipientStatus): boolean {
   if (action !== 'failed' || !status.startsWith('5.')) return false;
   if (aboutSender.has(status)) return false;
@@ -83,16 +83,16 @@ function isHard({ action, status, diagnostic }: RecipientStatus): boolean {
   return vague.has(status) && noSuchMailbox.test(diagnostic);
 }
 
-/** 5.1.7 and 5.1.8 say that our own address is wrong. */
+/** 5.1.7 and 5.1.8 reject our own address. */
 const aboutSender = new Set(['5.1.7', '5.1.8']);
-/** The mailbox is disabled; the domain does not exist, in the words of Exchange. */
+/** Disabled mailbox; in Exchange, a domain that does not exist. */
 const deadMailbox = new Set(['5.2.1', '5.4.310']);
-/** Servers without enhanced codes, and those that know only one: then their words decide. */
+/** Codes that servers use for several errors. The diagnostic text decides. */
 const vague = new Set(['5.0.0', '5.5.0', '5.4.1', '5.7.1']);
 const noSuchMailbox =
   /(user|recipient|mailbox|address|account)s?( here)? (is )?(unknown|not found|does(n't| not) exist|invalid)|(unknown|no such|invalid|non-?existent) (user|recipient|mailbox|address|account)|no mailbox here by that name|does not have an? .{0,40}account/i;
 
-/** The insert that suppresses bounced addresses, from a select of org_id, email and the server's reason. */
+/** Insert that suppresses bounced addresses, from a select of org_id, email and the server's reason. */
 export const suppressBounced = (sql: Sql, bounced: ReturnType<typeof sql>) => sql`
   insert into suppressions (org_id, email, kind, detail)
   select distinct on (org_id, lower(email)) org_id, lower(email), 'bounced', reason

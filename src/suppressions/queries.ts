@@ -18,7 +18,7 @@ export type Subscriber = {
   mail_traceparent: string | null;
 };
 
-/** The contact of a personal link, and whether its address gets surveys of the organization. */
+/** Finds the contact of a personal link, and its subscription. */
 export async function findSubscriber(sql: Sql, token: string) {
   const [subscriber] = await sql<Subscriber[]>`
     -- all organizations
@@ -36,7 +36,7 @@ export async function findSubscriber(sql: Sql, token: string) {
   return subscriber;
 }
 
-/** An invented contact of a survey, for the links of its test mails. */
+/** Example contact for the links of test emails. */
 export async function findTestSubscriber(sql: Sql, shareId: string) {
   const [subscriber] = await sql<Subscriber[]>`
     -- all organizations
@@ -53,11 +53,11 @@ export type NewSuppression = {
   kind: 'unsubscribed' | 'bounced';
   by_hand?: boolean;
   detail?: string | null;
-  /** Now if left out. */
+  /** Defaults to now. */
   created_at?: Date | null;
 };
 
-/** Returns those that are new. */
+/** Returns the new ones. */
 export async function insertSuppressions(
   sql: Sql,
   orgId: string,
@@ -94,10 +94,10 @@ export async function lockSuppression(
   return suppression;
 }
 
-/** Of the times that somebody unsubscribed and undid it, so many are kept: anybody with the link can do so. */
+/** Limits the history of unsubscribing and undoing, because anyone with the link can repeat it. */
 const maxLiftedKept = 50;
 
-/** Ends a suppression, and keeps it for the timeline. */
+/** Moves a suppression to the history that the timeline shows. */
 export async function endSuppression(
   sql: Sql,
   orgId: string,
@@ -150,7 +150,7 @@ export function listSuppressions(
   });
 }
 
-/** The address that these mails of the organization went to, if it is the same for all of them. */
+/** Returns the recipient of these emails, if all went to the same address. */
 export async function findMailRecipient(sql: Sql, orgId: string, ids: readonly string[]) {
   const found = await sql<{ email: string }[]>`
     select distinct email_key as email
@@ -175,7 +175,7 @@ export async function deleteSuppressionsOf(
   return count + lifted.count;
 }
 
-/** Puts `[email]` in the place of an address in what was recorded of the consent of others. */
+/** Replaces an address with `[email]` in the recorded consent of other people. */
 export async function hideInConsents(
   sql: Sql,
   orgId: string,

@@ -1,25 +1,25 @@
 import PostalMime, { type Attachment } from 'postal-mime';
 
-// Read in the thread of the redaction worker: nothing here may import a screen.
+// Runs in the thread of the redaction worker, so it must not import screens.
 
-/** What a report says about one recipient. */
+/** Delivery status of one recipient. */
 export type RecipientStatus = {
   action: string;
   status: string;
-  /** Without the kind of address before it, in lower case. */
+  /** In lower case, without the address type (`rfc822;`). */
   recipients: string[];
   diagnostic: string;
 };
 
-/** What a message reports about another one. `other` is every message that is no report. */
+/** A parsed report. `other` is any message that is not a report. */
 export type Report = {
   kind: 'delivery' | 'complaint' | 'other';
   statuses: RecipientStatus[];
-  /** Of a complaint: `abuse`, or that it is none. */
+  /** Feedback type of a complaint, such as `abuse`. */
   feedback: string;
-  /** Where the report went, and where the message that it is about said that it came from. */
+  /** Addresses that the report was sent to, and the return path of the original message. */
   returnPaths: string[];
-  /** Of the message that it is about. */
+  /** Message-IDs of the original message. */
   messageIds: string[];
 };
 
@@ -29,8 +29,8 @@ const maxRecipients = 100;
 const maxNestingDepth = 8;
 
 /**
- * Reads a delivery report (RFC 3464), qmail's kind of it, or a complaint (ARF, RFC 5965). What it needs
- * stands at the beginning of a report; the mail that is returned with it may be cut off.
+ * Parses a delivery report (RFC 3464), a qmail bounce, or a complaint (ARF, RFC 5965). Only the beginning of the
+ * message is parsed, so the returned original may be cut off.
  */
 export async function readReport(message: Uint8Array): Promise<Report> {
   const {
@@ -66,13 +66,13 @@ export async function readReport(message: Uint8Array): Promise<Report> {
   return readQmail(outer, text);
 }
 
-// The parser's time grows with the lines of a message and with the length of its headers.
+// Parsing time grows with the number of lines and the length of the headers.
 const maxBytes = 64 * 1024;
 const maxLines = 2000;
 const maxLineBytes = 2000;
 const maxHeaderBytes = 12 * 1024;
 
-/** As much of a message as any sender may cost: overlong lines are shortened first. */
+/** Cuts a message to a size that is cheap to parse, and shortens overlong lines. */
 function beginningOf(message: Uint8Array): Uint8Array {
   const text = Buffer.from(message.buffer, message.byteOffset, message.length).toString('latin1');
   const lines: string[] = [];
@@ -94,7 +94,7 @@ function shortenHeaders(text: string): string {
   return text.slice(0, lastLineEnd < 0 ? maxHeaderBytes : lastLineEnd) + text.slice(end);
 }
 
-/** qmail sends plain text: a sentence, a paragraph for each recipient, then the message itself. */
+/** qmail sends plain text: a sentence, a paragraph for each recipient, then the original message. */
 function readQmail(outer: Fields, text: string): Report {
   const [notice = '', original = ''] = text.replace(/\r\n/g, '\n').split(qmailSeparator);
   const isQmail = qmailOpening.test(notice) && original !== '';
@@ -161,7 +161,7 @@ const addressesIn = (value: string) =>
     ([address]) => address,
   );
 
-/** Blocks of header fields, with empty lines between them. Of a name that is repeated the first counts. */
+/** Parses blocks of header fields that empty lines separate. The first of repeated fields counts. */
 function fieldGroups(text: string): Fields[] {
   const groups: Map<string, string>[] = [];
   for (const block of text

@@ -30,8 +30,8 @@ type Tools = { db: Db };
 type State = UnsubscribeProps['state'];
 
 /**
- * Where the unsubscribe links of mails lead. Opening one changes nothing: mail scanners open every link.
- * A mail program's one-click unsubscribe (RFC 8058) is the same POST as the button's, answered at once.
+ * Pages of unsubscribe links. Opening a link changes nothing, because mail scanners open every link. The one-click POST
+ * of mail programs (RFC 8058) is the same as the POST of the button.
  */
 export const unsubscribePages = (tools: Tools) =>
   new Hono()
@@ -62,7 +62,7 @@ async function withSubscriber(
     tested === undefined ? await findSubscriber(db, token) : await findTestSubscriber(db, tested);
   if (!subscriber) throw notFound('subscription');
   linkTrace(c, subscriber.mail_traceparent);
-  // The link of a test mail changes nothing.
+  // Links of test emails change nothing.
   const state = tested === undefined ? await act(subscriber) : 'ask';
   const { email, organization, color, wished_language: property } = subscriber;
   if (wantsJson(c)) return c.json({ data: { email, unsubscribed: state === 'unsubscribed' } });
@@ -80,7 +80,7 @@ export async function unsubscribe({ db }: Tools, { org_id: orgId, email }: Subsc
   await inTransaction(db, (tx) => suppress(tx, address, { kind: 'unsubscribed', detail: null }));
 }
 
-/** An address whose mailbox does not exist still gets no mail. */
+/** A bounced address stays suppressed. */
 async function resubscribe({ db }: Tools, { org_id: orgId, email }: Subscriber) {
   await inTransaction(db, async (tx) => {
     const own = await lockSuppression(tx, orgId, { unsubscribed: addressKey(email) });
@@ -88,11 +88,11 @@ async function resubscribe({ db }: Tools, { org_id: orgId, email }: Subscriber) 
   });
 }
 
-/** The wish of a person: no member and no key lifts it. */
+/** Members and keys cannot lift a person's own unsubscribe. */
 export const isOwnUnsubscribe = ({ kind, by_hand }: Pick<Suppression, 'kind' | 'by_hand'>) =>
   kind === 'unsubscribed' && !by_hand;
 
-/** Lifts a bounce or what was suppressed by hand. */
+/** Lifts a bounce or a manual suppression. */
 export async function liftSuppression({ db }: Tools, writer: Writer, id: string) {
   await inTransaction(db, async (tx) => {
     const suppression = await lockSuppression(tx, writer.orgId, { id });
@@ -110,7 +110,7 @@ export async function liftSuppression({ db }: Tools, writer: Writer, id: string)
   });
 }
 
-/** Lifts an unsubscribe because its person agreed again; `consent` says how, and stays in the timeline. */
+/** Lifts an unsubscribe after the person has agreed again. The timeline shows `consent`. */
 export async function recordConsent(
   { db }: Tools,
   owner: Writer,
@@ -125,7 +125,7 @@ export async function recordConsent(
   });
 }
 
-/** Keeps an address from being mailed until a member allows it again. Doing it again changes nothing. */
+/** Blocks an address until a member unblocks it. Idempotent. */
 export async function suppressByHand({ db }: Tools, { orgId, actor }: Writer, email: string) {
   await inTransaction(db, async (tx) => {
     const address = { orgId, email: addressKey(email) };
@@ -136,7 +136,7 @@ export async function suppressByHand({ db }: Tools, { orgId, actor }: Writer, em
   });
 }
 
-/** Returns false for an erased person: nothing is stored, and the hash already keeps the address from being mailed. */
+/** Returns false for an erased person: nothing is stored, because the hash already blocks the address. */
 export async function suppress(
   tx: Sql,
   { orgId, email }: OrgAddress,
@@ -178,7 +178,7 @@ export type UnsubscribeProps = {
   language: Language;
   sender: Sender;
   email: string;
-  /** Where the button posts to: unsubscribes before, undoes it after. */
+  /** URL that the button posts to. */
   action: string;
 };
 

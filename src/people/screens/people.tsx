@@ -42,7 +42,7 @@ const PeopleQuery = v.object({
   search: v.optional(v.pipe(v.string(), v.trim(), v.maxLength(254, 'is too long')), ''),
 });
 
-/** In characters: a word says nothing of how somebody agreed. */
+/** Characters: one word cannot describe how somebody agreed. */
 const shortestConsent = 10;
 const longestConsent = 1000;
 const ConsentForm = v.object({
@@ -277,7 +277,7 @@ function PersonScreen(props: PersonProps) {
   );
 }
 
-/** What went as it should is plain: colour is for the rest. */
+/** Only unusual steps are colored. */
 function What({ entry }: { entry: TimelineEntry }) {
   const special = specialSteps[entry.what]?.[entry.reason_code ?? ''];
   const { kind, text } = special ?? steps[entry.what];
@@ -349,7 +349,7 @@ const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
   allowed: { kind: 'fine', text: 'Allowed again' },
 };
 
-/** Steps that have another text for some of their reasons. */
+/** Texts for steps with a specific reason. */
 const specialSteps: Partial<Record<TimelineEntry['what'], Readonly<Record<string, Step>>>> = {
   not_delivered: {
     pending: { kind: 'waiting', text: 'Waits to be delivered to a webhook' },

@@ -39,7 +39,7 @@ type PreviewTools = { db: Db; publicUrl: string };
 
 const TestFields = v.object({ contact_id: v.optional(Uuid) });
 
-/** What contacts of a survey would see, in frames of the app, and as a test in the member's own mailbox. */
+/** Previews of a survey's pages and emails in frames of the app, and test emails to the member. */
 export const previewScreens = (tools: PreviewTools) =>
   new Hono<ScreenEnv>()
     .post('/preview', async (c) => {
@@ -75,7 +75,7 @@ export const previewScreens = (tools: PreviewTools) =>
       return redirectWith(c, c.req.path.replace(/test-mail$/, 'send'), testSent(email));
     });
 
-/** Fields that are still empty get an example, so that the rest is shown meanwhile. */
+/** Fills empty fields with examples, so that an unfinished survey has a preview. */
 const withExamples = (wish: ReturnType<typeof readSurveyFields>) => ({
   ...wish,
   name: wish.name || 'Survey',
@@ -165,7 +165,7 @@ const mapValues = <K extends string>(
 const scoreOf = (type: SurveyInput['type'], category: Category) =>
   scoresInOrder(type).find((score) => categoryOf(type, score) === category) ?? 0;
 
-/** An invented contact whose properties say their own names. */
+/** Example contact whose properties show their own names. */
 function readerOf(survey: object): AddressedPerson {
   const properties = piecesOf(JSON.stringify(survey)).flatMap((piece) => {
     const [, name] =
@@ -175,7 +175,7 @@ function readerOf(survey: object): AddressedPerson {
   return { ...exampleReader, properties: Object.fromEntries(properties) };
 }
 
-/** A survey's mail as a mail program reads it: composed whole and taken apart again. */
+/** Composes a survey email and parses it as a mail program would. */
 export async function previewMail(
   sql: Sql,
   {
@@ -205,7 +205,6 @@ export async function previewMail(
   });
 }
 
-/** With an address of its own unless it is the invented one. */
 type MailReader = AddressedPerson & { email?: string };
 
 async function readLetter(
@@ -214,7 +213,7 @@ async function readLetter(
 ) {
   const survey = inLanguage(mailed.survey, language);
   const mail = { survey, organization: mailed.organization, publicUrl };
-  // The links in a preview lead to no contact.
+  // Links in a preview belong to no contact.
   const sendId = '00000000-0000-0000-0000-000000000000';
   const contact = { sendId, email: 'reader@example.com', token: 'preview', ...reader };
   const raw = compose(surveyMail(mail))(surveyFillings(mail)(contact, new Date()));
@@ -224,12 +223,12 @@ async function readLetter(
 
 type Scheme = 'light' | 'dark';
 
-/** A page as it looks in one colour scheme, for a frame of the app: it neither runs nor sends anything there. */
+/** Renders a page in one color scheme for a sandboxed frame, where it cannot run scripts or submit forms. */
 function asFrame(c: Context, { html }: HtmlPage, scheme: Scheme): Response {
   const shown = inScheme(html, scheme);
   const [, style = ''] = /<style>(.*?)<\/style>/s.exec(shown) ?? [];
   const headers = pageHeaders(style, { pictures: true });
-  // A mail's styles stand at its elements.
+  // Emails have inline styles.
   const styles = /<style>.*<body[^>]* style=/s.test(shown) ? "style-src 'unsafe-inline'" : null;
   const policy = headers['Content-Security-Policy']!.replace(
     "frame-ancestors 'none'",
@@ -240,7 +239,7 @@ function asFrame(c: Context, { html }: HtmlPage, scheme: Scheme): Response {
   return c.html(shown, 200, { ...headers, 'Content-Security-Policy': `${policy}; sandbox` });
 }
 
-/** The reader's scheme decides on pages and in mails; here the form does. */
+/** Pages and emails follow the reader's color scheme. In a preview the form chooses it. */
 function inScheme(html: string, scheme: Scheme): string {
   const media = scheme === 'dark' ? 'all' : 'not all';
   return html
