@@ -38,36 +38,36 @@ type ImportTools = { db: Db; onProgress: (done: number, total: number) => void }
  */
 export async function importContacts(
   tools: ImportTools,
-  where: Writer & { surveyId: string },
+  writer: Writer & { surveyId: string },
   text: string,
 ) {
-  const read = await readContacts(text);
+  const imported = await readContacts(text);
   return await inTransaction(tools.db, async (tx) => {
-    await lockForContacts(tx, where);
-    const gone = await listErased(
+    await lockForContacts(tx, writer);
+    const erased = await listErased(
       tx,
-      where.orgId,
-      read.map(({ key }) => key),
+      writer.orgId,
+      imported.map(({ key }) => key),
     );
-    const contacts = read.filter(({ key }) => !gone.has(key));
-    await refuseOverfull(tx, where, contacts);
+    const contacts = imported.filter(({ key }) => !erased.has(key));
+    await refuseOverfull(tx, writer, contacts);
     let added = false;
     for (let done = 0; done < contacts.length; done += contactsPerBatch) {
-      const some = contacts.slice(done, done + contactsPerBatch);
-      const saved = await saveContacts(tx, where, some);
+      const batch = contacts.slice(done, done + contactsPerBatch);
+      const saved = await saveContacts(tx, writer, batch);
       added ||= saved.some((contact) => contact.added);
-      tools.onProgress(done + some.length, contacts.length);
+      tools.onProgress(done + batch.length, contacts.length);
     }
-    if (added) await reopenSurvey(tx, where.orgId, where.surveyId);
-    const target = { kind: 'survey', id: where.surveyId };
+    if (added) await reopenSurvey(tx, writer.orgId, writer.surveyId);
+    const target = { kind: 'survey', id: writer.surveyId };
     const details = { contacts: contacts.length };
-    await recordAct(tx, { ...where, act: 'contacts.imported', target, details });
-    return { contacts: contacts.length, erased: gone.size };
+    await recordAct(tx, { ...writer, act: 'contacts.imported', target, details });
+    return { contacts: contacts.length, erased: erased.size };
   });
 }
 
-async function refuseOverfull(tx: Sql, where: OrgSurvey, contacts: readonly CheckedContact[]) {
-  const complaints = await validateMerges(tx, where, contacts);
+async function refuseOverfull(tx: Sql, survey: OrgSurvey, contacts: readonly CheckedContact[]) {
+  const complaints = await validateMerges(tx, survey, contacts);
   for (const [key, complaint] of complaints) {
     throw new Refusal('invalid', `nothing was imported: the properties of ${key} ${complaint}`);
   }

@@ -91,12 +91,12 @@ export async function insertChunk(
 
 export async function* readChunks(sql: Sql, { orgId, uploadId }: OrgUpload) {
   for (let place = 0; ; place++) {
-    const [found] = await sql<{ chunk: string }[]>`
+    const [row] = await sql<{ chunk: string }[]>`
       select chunk
       from contact_upload_chunks
       where org_id = ${orgId} and upload_id = ${uploadId} and place = ${place}`;
-    if (!found) return;
-    yield found.chunk;
+    if (!row) return;
+    yield row.chunk;
   }
 }
 

@@ -77,15 +77,15 @@ export async function importUpload(
   }: { upload: Upload; columns: readonly UploadColumn[]; hasHeader: boolean },
 ) {
   const survey = { orgId: by.orgId, surveyId: upload.survey_id };
-  const which = { orgId: by.orgId, uploadId: upload.id };
+  const orgUpload = { orgId: by.orgId, uploadId: upload.id };
   await inTransaction(db, async (tx) => {
     await lockForContacts(tx, survey);
-    if (!(await lockWaitingUpload(tx, which))) return;
+    if (!(await lockWaitingUpload(tx, orgUpload))) return;
     const saving = createContactBatch(tx, survey, upload.id);
-    const read = rowReader(columns);
+    const toContact = rowReader(columns);
     let skipped = hasHeader ? 1 : 0;
     for await (const rows of readRows(tx, by.orgId, upload)) {
-      for (const row of rows.slice(skipped)) await saving.add(read(row));
+      for (const row of rows.slice(skipped)) await saving.add(toContact(row));
       skipped = 0;
     }
     const counts = await saving.end();
@@ -94,7 +94,7 @@ export async function importUpload(
         code: 'no_addresses',
       });
     }
-    await endUpload(tx, { ...which, ...survey }, counts);
+    await endUpload(tx, { ...orgUpload, ...survey }, counts);
     if (counts.added > 0) await reopenSurvey(tx, survey.orgId, survey.surveyId);
     const target = { kind: 'survey', id: survey.surveyId } as const;
     const { orgId, actor } = by;
@@ -127,19 +127,19 @@ function createContactBatch(tx: Sql, survey: OrgSurvey, uploadId: string) {
     const added = saved.filter((contact) => contact.added).length;
     counts.added += added;
     counts.known += saved.length - added;
-    const kept = rejects.slice(0, Math.max(maxRejectsKept - counts.rejected, 0));
+    const stored = rejects.slice(0, Math.max(maxRejectsKept - counts.rejected, 0));
     counts.rejected += rejects.length;
-    if (kept.length > 0) await insertRejects(tx, { orgId: survey.orgId, uploadId }, kept);
+    if (stored.length > 0) await insertRejects(tx, { orgId: survey.orgId, uploadId }, stored);
     [lines, rejects] = [[], []];
   }
 
   return {
-    async add(read: ReadRow) {
-      if ('reject' in read) rejects.push(read.reject);
-      else if (seen.has(read.contact.key)) counts.repeated += 1;
+    async add(row: ReadRow) {
+      if ('reject' in row) rejects.push(row.reject);
+      else if (seen.has(row.contact.key)) counts.repeated += 1;
       else {
-        seen.add(read.contact.key);
-        lines.push(read);
+        seen.add(row.contact.key);
+        lines.push(row);
       }
       if (lines.length + rejects.length >= rowsPerBatch) await flush();
     },
@@ -257,11 +257,11 @@ export async function deleteUploadedContacts(
 
 /** Decodes a list in chunks, without its first characters. */
 function* decodeChunks(bytes: Uint8Array, skipped = 0): Generator<string> {
-  let rest = skipped;
+  let toSkip = skipped;
   try {
     for (const piece of decodeInPieces(bytes)) {
-      yield piece.slice(rest);
-      rest = 0;
+      yield piece.slice(toSkip);
+      toSkip = 0;
     }
   } catch (error) {
     throw new Refusal('invalid', `the file cannot be read: ${(error as Error).message}`);
@@ -274,8 +274,8 @@ async function inspectList(
 ) {
   let [rows, headers, addresses] = [0, 0, 0];
   let first: CsvRow | undefined;
-  for await (const some of csvRowsInParts(pieces, form)) {
-    for (const row of some) {
+  for await (const batch of csvRowsInParts(pieces, form)) {
+    for (const row of batch) {
       first ??= row;
       if (row.cells.length > maxUploadColumns) {
         throw refuseLine(
@@ -310,8 +310,8 @@ export type UploadColumn = { name: string; use: ColumnUse };
 
 export async function previewUpload(sql: Sql, orgId: string, upload: Upload) {
   const rows: CsvRow[] = [];
-  for await (const some of readRows(sql, orgId, upload)) {
-    rows.push(...some.slice(0, rowsShown + 1 - rows.length));
+  for await (const batch of readRows(sql, orgId, upload)) {
+    rows.push(...batch.slice(0, rowsShown + 1 - rows.length));
     if (rows.length > rowsShown) break;
   }
   const [head] = rows;

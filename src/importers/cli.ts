@@ -31,7 +31,7 @@ const importOf = (service: FormerService) =>
         zone,
         dryRun,
       });
-      const { file, inFile, before, after, taken, seconds } = report;
+      const { file, inFile, before, after, imported, seconds } = report;
       const data = {
         kind: opened.plan.kind,
         columns: opened.plan.columns,
@@ -43,7 +43,7 @@ const importOf = (service: FormerService) =>
           unsubscribed: file.unsubscribed,
           bounced: file.bounced,
         },
-        new: taken,
+        new: imported,
         left_out: file.passed,
         not_understood: file.unclear,
         unclear: file.shown,

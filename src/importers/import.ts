@@ -32,7 +32,7 @@ export type ImportReport = {
   inFile: ScoredTally;
   before: ScoredTally;
   after: ScoredTally;
-  taken: ImportCounts;
+  imported: ImportCounts;
   seconds: number;
 };
 
@@ -56,12 +56,12 @@ export async function importExport(
   const before = await tallyOf(db, writer);
   const total = countUnderstood(file);
   const rows = readExport(opened, rules, zeroFileCounts());
-  const taken = dryRun
+  const imported = dryRun
     ? zeroImportCounts()
     : await importRows(db, writer, rows, (done) => onProgress(done, total));
   const after = await tallyOf(db, writer);
   const seconds = (performance.now() - began) / 1000;
-  return { file, inFile: scored(file.responses), before, after, taken, seconds };
+  return { file, inFile: scored(file.responses), before, after, imported, seconds };
 }
 
 async function tallyOf(db: Db, { orgId, surveyId }: ImportWriter) {
@@ -74,7 +74,7 @@ function refuseUnusable({ name }: Export, file: FileCounts) {
   const lines = file.shown.map((cell) => `\n  ${sentenceOfCell(name, cell)}`).join('');
   const others = file.otherTypes.map((type) => JSON.stringify(type)).join(', ');
   const types = others && `: its responses are of the type ${others}, not of the survey's`;
-  throw new Refusal('invalid', `no row of ${name} can be taken over${types}. ${untouched}${lines}`);
+  throw new Refusal('invalid', `no row of ${name} can be imported${types}. ${untouched}${lines}`);
 }
 
 export const sentenceOfCell = (file: string, { line, column, complaint }: UnclearCell) =>
@@ -190,14 +190,14 @@ export async function openExport(
 
 /** Refuses a list of unsubscribes or bounces that looks like a list of people to survey. */
 function refuseUnclearPeople(name: string, { kind, places }: FilePlan, as: FileKind | undefined) {
-  const said = /unsub|opt-?out/i.test(basename(name))
+  const expected = /unsub|opt-?out/i.test(basename(name))
     ? 'unsubscribed'
     : /bounce/i.test(basename(name)) && 'bounced';
-  if (!said || as || kind !== 'people') return;
-  if (places.has(said) || places.has('status')) return;
+  if (!expected || as || kind !== 'people') return;
+  if (places.has(expected) || places.has('status')) return;
   throw new Refusal(
     'invalid',
-    `${name} has no column that says when somebody ${said}: if all of its people are, import it with --as ${said}; if none is, with --as people. ${untouched}`,
+    `${name} has no column that says when somebody ${expected}: if all of its people are, import it with --as ${expected}; if none is, with --as people. ${untouched}`,
   );
 }
 
@@ -221,7 +221,7 @@ async function importRows(
   rows: AsyncIterable<ReadRow>,
   onProgress: (done: number) => void,
 ): Promise<ImportCounts> {
-  const taken = zeroImportCounts();
+  const imported = zeroImportCounts();
   const number = createNumbering();
   let done = 0;
   let isRecorded = false;
@@ -234,11 +234,11 @@ async function importRows(
       isRecorded ||= isNew;
       return counts;
     });
-    for (const key of Object.keys(taken) as (keyof ImportCounts)[]) taken[key] += added[key];
+    for (const key of Object.keys(imported) as (keyof ImportCounts)[]) imported[key] += added[key];
     done += batch.length;
     onProgress(done);
   }
-  return taken;
+  return imported;
 }
 
 export const zeroImportCounts = (): ImportCounts => ({
@@ -284,12 +284,12 @@ async function importRowBatch(
   // Nothing about an erased person is stored, not even a suppression.
   const keys = rows.map(addressOf).filter((key) => key !== undefined);
   const erased = await listErased(tx, writer.orgId, keys);
-  const others = rows.filter((row) => !erased.has(addressOf(row) ?? ''));
-  const responses = others
+  const usable = rows.filter((row) => !erased.has(addressOf(row) ?? ''));
+  const responses = usable
     .filter((row) => row.kind === 'response')
     .map(({ response }) => ({ ...response, occurrence: number(response) }));
-  const people = others.filter((row) => row.kind === 'person').map(({ person }) => person);
-  const suppressions = others
+  const people = usable.filter((row) => row.kind === 'person').map(({ person }) => person);
+  const suppressions = usable
     .filter((row) => row.kind === 'suppression')
     .map(({ suppression }) => suppression);
   const suppressed = await suppressMany(tx, writer.orgId, [
@@ -299,7 +299,7 @@ async function importRowBatch(
   return {
     unsubscribed,
     bounced: suppressed.length - unsubscribed,
-    erased: rows.length - others.length,
+    erased: rows.length - usable.length,
     contacts: await importPeople(tx, writer, people),
     responses: responses.length === 0 ? 0 : await importBatch(tx, writer, responses),
   };

@@ -32,23 +32,23 @@ const passedFor: Record<PassReason, string> = {
   inactive: 'inactive: not to be asked',
 };
 
-function rowsText({ file, taken, seconds }: ImportReport, dryRun: boolean): string {
+function rowsText({ file, imported, seconds }: ImportReport, dryRun: boolean): string {
   const counted = [
     ['rows', file.rows, ''],
     [
       'responses',
       totalOf(file.responses),
-      dryRun ? '' : `${taken.responses} new, ${knownOf(file, taken)} there already`,
+      dryRun ? '' : `${imported.responses} new, ${knownOf(file, imported)} there already`,
     ],
-    ['people', file.people, dryRun ? '' : `${taken.contacts} new`],
-    ['unsubscribed', file.unsubscribed, dryRun ? '' : `${taken.unsubscribed} new`],
-    ['bounced', file.bounced, dryRun ? '' : `${taken.bounced} new`],
+    ['people', file.people, dryRun ? '' : `${imported.contacts} new`],
+    ['unsubscribed', file.unsubscribed, dryRun ? '' : `${imported.unsubscribed} new`],
+    ['bounced', file.bounced, dryRun ? '' : `${imported.bounced} new`],
     ...Object.entries(file.passed).map(([reason, count]) => [
       passedFor[reason as PassReason],
       count,
       `left out${reason === 'other type' ? `: ${file.otherTypes.join(', ')}` : ''}`,
     ]),
-    ['of people who were erased', taken.erased, 'left out'],
+    ['of people who were erased', imported.erased, 'left out'],
     ['not understood', file.unclear, file.unclear > 0 ? 'left out, see below' : ''],
   ];
   const shown = counted.filter(([name, count]) => name === 'rows' || count !== 0);
@@ -62,7 +62,7 @@ function rowsText({ file, taken, seconds }: ImportReport, dryRun: boolean): stri
 const knownOf = (file: FileCounts, { responses, erased }: ImportCounts) =>
   totalOf(file.responses) - responses - erased;
 
-function figuresText({ inFile, before, after, taken }: ImportReport, dryRun: boolean): string {
+function figuresText({ inFile, before, after, imported }: ImportReport, dryRun: boolean): string {
   const row = (name: string, { responses, promoters, passives, detractors, nps }: typeof after) =>
     [name, responses, promoters, passives, detractors, nps ?? '-'].map(String);
   const table = columns([
@@ -71,13 +71,13 @@ function figuresText({ inFile, before, after, taken }: ImportReport, dryRun: boo
     row('in the survey before', before),
     ...(dryRun ? [] : [row('in the survey after', after)]),
   ]);
-  return dryRun ? table : `${table}\n${verdict({ inFile, before, after, taken })}`;
+  return dryRun ? table : `${table}\n${verdict({ inFile, before, after, imported })}`;
 }
 
-type Figures = Pick<ImportReport, 'inFile' | 'before' | 'after' | 'taken'>;
+type Figures = Pick<ImportReport, 'inFile' | 'before' | 'after' | 'imported'>;
 
-export function verdict({ inFile, before, after, taken }: Figures): string {
-  const meanwhile = after.responses - before.responses - taken.responses;
+export function verdict({ inFile, before, after, imported }: Figures): string {
+  const meanwhile = after.responses - before.responses - imported.responses;
   if (meanwhile !== 0) {
     const change = meanwhile > 0 ? `${meanwhile} came in` : `${-meanwhile} were deleted`;
     return `While this ran, ${change} besides: the survey has ${after.responses}.`;
@@ -85,7 +85,7 @@ export function verdict({ inFile, before, after, taken }: Figures): string {
   const others = after.responses - inFile.responses;
   if (others > 0) return `They agree: the survey has ${others} more, which are not of this file.`;
   if (isDeepEqual(inFile, after)) return 'They agree.';
-  const erased = taken.erased > 0 ? `: ${taken.erased} are of people who were erased` : '';
+  const erased = imported.erased > 0 ? `: ${imported.erased} are of people who were erased` : '';
   return `They differ: the survey lacks ${-others} of the file${erased}.`;
 }
 

@@ -77,16 +77,16 @@ function rowReader(cells: readonly string[], { plan, zone, now }: RowRules) {
 }
 
 function readResponse(row: RowReader, { type }: RowRules): ReadRow {
-  const named = row.text('type');
-  if (named && surveyTypeNames[headerKey(named)] !== type) {
-    return { kind: 'passed', reason: 'other type', word: named };
+  const typeName = row.text('type');
+  if (typeName && surveyTypeNames[headerKey(typeName)] !== type) {
+    return { kind: 'passed', reason: 'other type', word: typeName };
   }
-  const given = row.text('score');
-  if (given === null) return { kind: 'passed', reason: 'unanswered' };
-  const score = /^\d+(\.0+)?$/.test(given) ? Number(given) : Number.NaN;
+  const text = row.text('score');
+  if (text === null) return { kind: 'passed', reason: 'unanswered' };
+  const score = /^\d+(\.0+)?$/.test(text) ? Number(text) : Number.NaN;
   const { lowest, highest } = typeFacts(type);
   if (!isScore(type, score)) {
-    return row.unclear('score', `${quoted(given)} is no score from ${lowest} to ${highest}`);
+    return row.unclear('score', `${quoted(text)} is no score from ${lowest} to ${highest}`);
   }
   const created_at = row.time('time');
   if (!created_at) return unclearTime(row, 'time');
@@ -125,8 +125,8 @@ function readPerson(row: RowReader, rules: RowRules): ReadRow {
   const kind = suppressionOf(row, rules);
   if (kind) {
     const created_at = row.time(kind) ?? null;
-    const given = row.text(kind);
-    if (given && !created_at && !isYes(given)) return unclearTime(row, kind);
+    const text = row.text(kind);
+    if (text && !created_at && !isYes(text)) return unclearTime(row, kind);
     return { kind: 'suppression', suppression: { email: person.key, kind, created_at } };
   }
   return isInactive(row) ? { kind: 'passed', reason: 'inactive' } : { kind: 'person', person };
@@ -171,10 +171,10 @@ function tagsOf(text: string | null): readonly string[] | string {
 }
 
 function unclearTime(row: RowReader, use: ExportColumnUse): ReadRow {
-  const given = row.text(use);
+  const text = row.text(use);
   return row.unclear(
     use,
-    given ? `${quoted(given)} is no time such as 2024-03-01 10:00:00 UTC` : 'the time is missing',
+    text ? `${quoted(text)} is no time such as 2024-03-01 10:00:00 UTC` : 'the time is missing',
   );
 }
 
@@ -231,8 +231,8 @@ export function planFile(
 ): FilePlan {
   refuseRepeated(header, line);
   const kind = as ?? kindOf(service, header, line);
-  const known = kind === 'responses' ? service.responses : service.people;
-  const places = placesOf(header, known);
+  const columnNames = kind === 'responses' ? service.responses : service.people;
+  const places = placesOf(header, columnNames);
   for (const needed of kind === 'responses' ? responseColumns : (['email'] as const)) {
     if (!places.has(needed)) throw missing(service, { needed, header, line });
   }
@@ -260,16 +260,16 @@ function kindOf(service: FormerService, header: readonly string[], line: number)
 
 export const untouched = 'Nothing was imported';
 
-function placesOf(header: readonly string[], known: KnownColumns) {
+function placesOf(header: readonly string[], columnNames: KnownColumns) {
   const keys = header.map(columnKey);
-  const found = Object.entries(known).flatMap(([use, names]) => {
+  const uses = Object.entries(columnNames).flatMap(([use, names]) => {
     const places = names
       .split(' ')
       .map((name) => keys.indexOf(name))
       .filter((place) => place >= 0);
     return places.length > 0 ? [[use as ExportColumnUse, places] as const] : [];
   });
-  return new Map(found);
+  return new Map(uses);
 }
 
 /** `Created At (UTC)` becomes `createdat`. */

@@ -88,8 +88,8 @@ export async function findStopTarget(sql: Sql, { orgId, memberId }: MemberOf) {
 export type StopRequest = MemberOf & { kind: NotificationKind | 'digest' };
 
 /** Stops one kind for a member. Idempotent. */
-export async function stopNotification(db: Db, wish: StopRequest, name: string) {
-  const { orgId, memberId, kind } = wish;
+export async function stopNotification(db: Db, request: StopRequest, name: string) {
+  const { orgId, memberId, kind } = request;
   await inTransaction(db, async (tx) => {
     const [choices] = await tx<Pick<NotificationChoices, 'events' | 'digest'>[]>`
       update notification_choices

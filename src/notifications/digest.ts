@@ -88,19 +88,19 @@ export async function readDigestPeriods(
   sql: Sql,
   { unit, day, timeZone }: { unit: string; day: string; timeZone: string },
 ) {
-  const each = sql`('1 ' || ${unit}::text)::interval`;
+  const period = sql`('1 ' || ${unit}::text)::interval`;
   return one(
     await sql<TwoPeriods[]>`
-      select (${day}::timestamp - 2 * ${each}) at time zone ${timeZone} as before,
-             (${day}::timestamp - ${each}) at time zone ${timeZone} as start,
+      select (${day}::timestamp - 2 * ${period}) at time zone ${timeZone} as before,
+             (${day}::timestamp - ${period}) at time zone ${timeZone} as start,
              ${day}::timestamp at time zone ${timeZone} as end`,
   );
 }
 
 async function countOpenDetractors(sql: Sql, orgId: string): Promise<number> {
-  const [found] = await sql<{ open: number }[]>`
+  const [row] = await sql<{ open: number }[]>`
     select count(*)::int as open
     from responses
     where org_id = ${orgId} and held_reason is null and state = 'open' and category = 'detractor'`;
-  return found?.open ?? 0;
+  return row?.open ?? 0;
 }

@@ -223,8 +223,8 @@ async function answerLetter(
     where r.org_id = ${orgId} and r.id = ${id}`;
   if (!answer) return undefined;
   const { comment, survey, score, language, contact_name: name, contact_email: email } = answer;
-  const known = { orgId, names: answer.known_names, emails: answer.known_addresses, language };
-  const words = comment === null || unedited ? comment : await excerpt(comment, known);
+  const toRedact = { orgId, names: answer.known_names, emails: answer.known_addresses, language };
+  const words = comment === null || unedited ? comment : await excerpt(comment, toRedact);
   const isLong = words !== null && words.length > maxComment;
   const quoted = isLong ? `${words.slice(0, maxComment).toWellFormed()}…` : words;
   const sentences = [
@@ -254,8 +254,8 @@ const Stopped = v.object({
 const place = { owner: 'notifications', id: 'stop' };
 
 /** An encrypted token needs neither a row nor a sign-in. */
-const stopToken = (secrets: Pick<Secrets, 'seal'>, wish: StopRequest): string =>
-  secrets.seal(place, JSON.stringify(wish)).toString('base64url');
+const stopToken = (secrets: Pick<Secrets, 'seal'>, request: StopRequest): string =>
+  secrets.seal(place, JSON.stringify(request)).toString('base64url');
 
 export function readStopToken(
   secrets: Pick<Secrets, 'open'>,

@@ -88,8 +88,8 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       const form = await readForm(c, Hook);
       if (form.errors) return showChoices(c, tools.db, { slack: form });
       const { url, events, digest } = form.values;
-      const wish = { url: url || null, events, digest };
-      const complaint = await setSlackHook(tools, owner, wish);
+      const hook = { url: url || null, events, digest };
+      const complaint = await setSlackHook(tools, owner, hook);
       if (complaint === null) return back(c, 'The webhook is saved.');
       return showChoices(c, tools.db, { slack: await withFieldError(c, { url: complaint }) });
     })
@@ -214,12 +214,12 @@ type StopTools = { db: Db; secrets: Pick<Secrets, 'open'> };
 export const stopPages = (tools: StopTools) =>
   new Hono<RequestEnv>()
     .get('/notifications/stop/:token', async (c) => {
-      const { wanted, what, found } = await readStop(tools, c);
-      if (!wanted) return showStopped(c, what, found.organization);
+      const { isActive, name, target } = await readStop(tools, c);
+      if (!isActive) return showStopped(c, name, target.organization);
       const body = (
         <form method="post" class="fields">
           <p>
-            “{what}”: no more of these mails about {found.organization} go to {found.email}.
+            “{name}”: no more of these mails about {target.organization} go to {target.email}.
           </p>
           <div class="actions">
             <button type="submit" class="primary">
@@ -232,29 +232,29 @@ export const stopPages = (tools: StopTools) =>
     })
 
     .post('/notifications/stop/:token', async (c) => {
-      const { wish, what, found } = await readStop(tools, c);
-      await stopNotification(tools.db, wish, found.name);
-      return showStopped(c, what, found.organization);
+      const { request, name, target } = await readStop(tools, c);
+      await stopNotification(tools.db, request, target.name);
+      return showStopped(c, name, target.organization);
     });
 
-const showStopped = (c: Context, what: string, organization: string) =>
+const showStopped = (c: Context, name: string, organization: string) =>
   renderStandalone(c, {
     title: 'Stop notifications',
     body: (
       <p>
-        “{what}” is stopped for {organization}. Settings, Notifications switches it on again.
+        “{name}” is stopped for {organization}. Settings, Notifications switches it on again.
       </p>
     ),
   });
 
 async function readStop({ db, secrets }: StopTools, c: Context) {
-  const wish = readStopToken(secrets, c.req.param('token') ?? '');
-  const found = wish && (await findStopTarget(db, wish));
-  if (!found) throw notFound('link');
-  const { kind } = wish;
-  const what = kind === 'digest' ? 'Digest' : notificationNames[kind];
-  const wanted = kind === 'digest' ? found.digest !== 'none' : found.events.includes(kind);
-  return { wish, wanted, what, found };
+  const request = readStopToken(secrets, c.req.param('token') ?? '');
+  const target = request && (await findStopTarget(db, request));
+  if (!target) throw notFound('link');
+  const { kind } = request;
+  const name = kind === 'digest' ? 'Digest' : notificationNames[kind];
+  const isActive = kind === 'digest' ? target.digest !== 'none' : target.events.includes(kind);
+  return { request, isActive, name, target };
 }
 
 const notificationNames = {

@@ -75,7 +75,7 @@ const maxAnswersPerHour = 30;
  * Inserts a notification for each wanted event of the last hour, at most one per event. Sweeps start a minute before
  * the last change of the choices, so that events between the previous sweep and the change are not lost.
  */
-async function insertEvents(sql: Sql, wishes: Part) {
+async function insertEvents(sql: Sql, choices: Part) {
   const events = [
     answers(sql, 'detractor', sql`r.held_reason is null and r.category = 'detractor'`),
     answers(sql, 'held', sql`r.held_reason is not null`),
@@ -84,10 +84,10 @@ async function insertEvents(sql: Sql, wishes: Part) {
     campaigns(sql),
   ].reduce((all, each) => sql`${all} union all ${each}`);
   return await sql<NewNotification[]>`
-    with wishes as (
+    with choices as (
       select org_id, member_id, events,
              greatest(changed_at - interval '1 minute', now() - interval '1 hour') as since
-      from (${wishes}) wish
+      from (${choices}) choice
       where events <> '{}'
     ), inserted as (
       insert into notifications (org_id, member_id, kind, subject)
@@ -101,7 +101,7 @@ async function insertEvents(sql: Sql, wishes: Part) {
 /** Imported responses are old, so they cause no notifications. */
 const answers = (sql: Sql, kind: 'detractor' | 'held', condition: Part) => sql`
   select w.org_id, w.member_id, ${kind}::text, r.subject
-  from wishes w
+  from choices w
   cross join lateral (
     select count(*)::int as sent
     from notifications n
@@ -124,14 +124,14 @@ const answers = (sql: Sql, kind: 'detractor' | 'held', condition: Part) => sql`
 
 const webhooksOff = (sql: Sql) => sql`
   select w.org_id, w.member_id, 'webhook_off', concat(h.id, ' ', extract(epoch from h.deactivated_at))
-  from wishes w
+  from choices w
   join webhooks h on h.org_id = w.org_id
   where 'webhook_off' = any(w.events) and not h.active and h.deactivated_reason is not null
     and h.deactivated_at >= w.since`;
 
 const limits = (sql: Sql) => sql`
   select w.org_id, w.member_id, reached.kind, u.month::text
-  from wishes w
+  from choices w
   join organizations o on o.id = w.org_id
   join mail_usage u on u.org_id = o.id and u.month = date_trunc('month', now() at time zone 'UTC')::date
   cross join lateral (
@@ -142,7 +142,7 @@ const limits = (sql: Sql) => sql`
 
 const campaigns = (sql: Sql) => sql`
   select w.org_id, w.member_id, 'campaign_finished', c.id::text
-  from wishes w
+  from choices w
   join campaigns c on c.org_id = w.org_id
   where 'campaign_finished' = any(w.events) and c.kind = 'campaign' and c.status = 'finished'
     and c.finished_at >= w.since`;
@@ -151,12 +151,12 @@ const campaigns = (sql: Sql) => sql`
  * Digests are due from 9:00 to 15:00 on the day or on Monday, so that a digest chosen in the evening starts the next
  * day. Time zones that Postgres does not know are skipped, because they would fail the whole statement.
  */
-async function insertDigests(sql: Sql, now: Date, wishes: Part) {
+async function insertDigests(sql: Sql, now: Date, choices: Part) {
   return await sql<NewNotification[]>`
     with inserted as (
       insert into notifications (org_id, member_id, kind, subject)
       select n.org_id, n.member_id, 'digest', concat(n.digest, ' ', here.today::date)
-      from (${wishes}) n
+      from (${choices}) n
       cross join lateral (
         select case
                  when lower(n.time_zone) in (select lower(name) from pg_timezone_names)

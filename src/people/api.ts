@@ -45,11 +45,11 @@ export const peopleRoutes = (tools: EraseTools & { publicUrl: string }) =>
     .delete('/:email', async (c) => {
       const by = requireWrite(c.var.key);
       const { scores } = parseWriteQuery(EraseQuery, c.req.queries());
-      const wish = { email: c.req.param('email'), scores: kept[scores] };
-      return c.json({ data: await erasePerson(tools, by, wish) });
+      const request = { email: c.req.param('email'), scores: scoresByOption[scores] };
+      return c.json({ data: await erasePerson(tools, by, request) });
     });
 
-const kept = { keep: 'kept', delete: 'deleted' } as const;
+const scoresByOption = { keep: 'kept', delete: 'deleted' } as const;
 
 const address = { email: { about: 'the address, percent-encoded', schema: { type: 'string' } } };
 

@@ -135,7 +135,7 @@ export async function listOrganizationsOf(sql: Sql, ids: readonly string[]) {
 /** Finds the addresses of hashes by hashing every address that the organization has. */
 export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly string[]) {
   const rows = await sql<{ key: string; hash: string }[]>`
-    with known as (
+    with addresses as (
       select email_key as key from contacts where org_id = ${orgId}
       union
       select email_key from blocked_mails where org_id = ${orgId}
@@ -159,7 +159,7 @@ export async function listAddressesOf(sql: Sql, orgId: string, hashes: readonly 
       select addresses_in(text) from response_notes where org_id = ${orgId} and text like '%@%'
     ), hashed as materialized (
       select k.key, encode(keyed_hash(o.address_key, k.key), 'hex') as hash
-      from known k
+      from addresses k
       join organizations o on o.id = ${orgId}
     )
     select key, hash from hashed where hash = any (${[...hashes]}::text[])`;

@@ -59,7 +59,7 @@ export type EraseTools = {
   erasureFile: ErasureFile;
 };
 
-type ErasureWish = { email: string; scores: 'kept' | 'deleted' };
+type ErasureRequest = { email: string; scores: 'kept' | 'deleted' };
 
 /**
  * Erases a person: deletes or anonymizes everything about an address, in one transaction with the receipt. A keyed hash
@@ -68,7 +68,7 @@ type ErasureWish = { email: string; scores: 'kept' | 'deleted' };
 export async function erasePerson(
   tools: EraseTools,
   writer: Writer,
-  { email, scores }: ErasureWish,
+  { email, scores }: ErasureRequest,
 ): Promise<ErasureReceipt> {
   const { orgId } = writer;
   const key = addressKey(email);
@@ -77,13 +77,13 @@ export async function erasePerson(
     inTransaction(tools.db, async (tx) => {
       const hash = await hashAddress(tx, orgId, key);
       const counts = await eraseRows(tx, orgId, { key, hash, scores, copies, before: null });
-      const inForce = await findErasure(tx, orgId, { hash });
-      if (inForce && counts.contacts + counts.responses === 0) return inForce;
+      const existing = await findErasure(tx, orgId, { hash });
+      if (existing && counts.contacts + counts.responses === 0) return existing;
       if (isEmpty(counts)) throw notFound('person');
       const erased = await insertErasure(tx, orgId, {
         address_hash: hash,
         scores,
-        counts: inForce ? addCounts(inForce.counts, counts) : counts,
+        counts: existing ? addCounts(existing.counts, counts) : counts,
       });
       const target = { kind: 'erasure', id: erased.id };
       const { contacts, responses } = erased.counts;
@@ -144,18 +144,18 @@ export async function eraseAgain(
   tools: { db: Db; secrets: Secrets },
   filed: readonly FiledErasure[],
 ): Promise<ErasedAgain> {
-  const known = await listOrganizationsOf(tools.db, [
+  const organizations = await listOrganizationsOf(tools.db, [
     ...new Set(filed.map(({ org_id }) => org_id)),
   ]);
-  const own = filed.filter(({ org_id }) => known.has(org_id));
+  const restorable = filed.filter(({ org_id }) => organizations.has(org_id));
   let erased = 0;
-  for (const [orgId, receipts] of Map.groupBy(own, ({ org_id }) => org_id)) {
+  for (const [orgId, receipts] of Map.groupBy(restorable, ({ org_id }) => org_id)) {
     erased += await eraseAgainIn(tools, orgId, receipts);
   }
   return {
-    receipts: own.length,
+    receipts: restorable.length,
     erased_again: erased,
-    unknown_organizations: filed.length - own.length,
+    unknown_organizations: filed.length - restorable.length,
   };
 }
 
@@ -172,10 +172,10 @@ async function eraseAgainIn(
     const copies = key === undefined ? noCopies : await findEncodedCopies(tools, orgId, key);
     const isErased = await retryWhile(isDeadlock, () =>
       inTransaction(tools.db, async (tx) => {
-        const found =
+        const isErasedAgain =
           key === undefined ? false : await eraseAgainRows(tx, { key, receipt, copies });
         await insertFiled(tx, receipt);
-        return found;
+        return isErasedAgain;
       }),
     );
     if (isErased) erased += 1;
@@ -229,29 +229,29 @@ export async function eraseRows(
   const surveyIds = [...new Set(contacts.map(({ survey_id }) => survey_id))];
   await lockSurveysOf(tx, orgId, surveyIds);
   await lockContactMails(tx, orgId, contactIds);
-  const naming = await listContactsMentioning(tx, { orgId, key, before });
-  await lockContacts(tx, orgId, [...contactIds, ...naming]);
+  const mentioning = await listContactsMentioning(tx, { orgId, key, before });
+  await lockContacts(tx, orgId, [...contactIds, ...mentioning]);
 
   const responses = await lockResponsesOf(tx, orgId, { contactIds, key, before });
   const responseIds = responses.map(({ id }) => id);
   const derived = await eraseDerived(tx, orgId, responses);
   if (scores === 'deleted') await deleteResponses(tx, orgId, responseIds);
   else await makeAnonymous(tx, orgId, responseIds);
-  const own = responses.filter(({ comment }) => comment !== null).length;
+  const ownComments = responses.filter(({ comment }) => comment !== null).length;
   const comments =
-    own +
+    ownComments +
     (await hideAddress(tx, orgId, { key, before })) +
     (await hideInConsents(tx, orgId, { key, before }));
-  const taken = await countDependents(tx, orgId, contactIds);
+  const dependents = await countDependents(tx, orgId, contactIds);
   await giveBackClaims(tx, orgId, contactIds);
   const counts: ErasureCounts = {
-    ...taken,
+    ...dependents,
     ...derived,
     responses: responseIds.length,
     comments,
     contacts: await deleteContacts(tx, orgId, contactIds),
     properties:
-      (await hideInContacts(tx, orgId, { key, ids: naming })) +
+      (await hideInContacts(tx, orgId, { key, ids: mentioning })) +
       (await hideInProperties(tx, orgId, { key, before })),
     blocked_mails: await deleteBlockedMailsTo(tx, orgId, { key, before }),
     suppressions: await deleteSuppressionsOf(tx, orgId, { key, before }),
@@ -299,10 +299,11 @@ async function findEncodedCopies(
   });
   const words = contacts.flatMap(({ id, token }) => [id, token]).concat(written);
   const address = new RegExp(pattern, 'i');
-  const names = (text: string) => address.test(text) || words.some((word) => text.includes(word));
+  const mentions = (text: string) =>
+    address.test(text) || words.some((word) => text.includes(word));
   return {
-    answers: await findAnswers({ db, secrets }, orgId, names),
-    messages: await findMessages(db, names),
+    answers: await findAnswers({ db, secrets }, orgId, mentions),
+    messages: await findMessages(db, mentions),
   };
 }
 

@@ -41,8 +41,8 @@ export async function readTimeline(
       server_reply: null,
     }),
   );
-  const own = history.map((row) => ({ ...row, webhook_id: null, delivery_id: null }));
-  return [...own, ...delivered].sort((one, other) => one.at.getTime() - other.at.getTime());
+  const mailed = history.map((row) => ({ ...row, webhook_id: null, delivery_id: null }));
+  return [...mailed, ...delivered].sort((one, other) => one.at.getTime() - other.at.getTime());
 }
 
 type DeliveredEvent = {

@@ -74,26 +74,26 @@ async function clearOldComments(db: Db, orgId: string, days: number): Promise<nu
 async function deleteInactive(db: Db, orgId: string, days: number): Promise<number> {
   let deleted = 0;
   for (let after: Inactive | null = null; ; ) {
-    const found: Inactive[] = await listInactive(db, orgId, {
+    const batch: Inactive[] = await listInactive(db, orgId, {
       days,
       after,
       atMost: contactsPerBatch,
     });
-    if (found.length > 0) deleted += await deleteInactiveBatch(db, orgId, { days, found });
-    if (found.length < contactsPerBatch) return deleted;
-    after = found.at(-1)!;
+    if (batch.length > 0) deleted += await deleteInactiveBatch(db, orgId, { days, batch });
+    if (batch.length < contactsPerBatch) return deleted;
+    after = batch.at(-1)!;
   }
 }
 
 function deleteInactiveBatch(
   db: Db,
   orgId: string,
-  { days, found }: { days: number; found: Inactive[] },
+  { days, batch }: { days: number; batch: Inactive[] },
 ) {
-  const surveyIds = [...new Set(found.map(({ survey_id }) => survey_id))];
+  const surveyIds = [...new Set(batch.map(({ survey_id }) => survey_id))];
   return inTransaction(db, async (tx) => {
     await lockSurveysOf(tx, orgId, surveyIds);
-    const ids = await lockInactive(tx, orgId, { days, ids: found.map(({ id }) => id) });
+    const ids = await lockInactive(tx, orgId, { days, ids: batch.map(({ id }) => id) });
     const responses = await lockResponsesOf(tx, orgId, { contactIds: ids });
     await eraseDerived(tx, orgId, responses);
     await makeAnonymous(

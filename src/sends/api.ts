@@ -22,17 +22,17 @@ export function sendRoutes(tools: RouteTools) {
       const { contacts } = await parseBody(c, Body, { parameters: SendQuery });
       const surveyId = idParam(c, 'survey');
 
-      const wish = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };
+      const request = { surveyId, contacts, traceparent: c.get('traceparent') ?? null };
       const data = dry_run
-        ? await dryRunSend(tools, key, wish)
-        : await sendSurvey(tools, key, wish);
+        ? await dryRunSend(tools, key, request)
+        : await sendSurvey(tools, key, request);
       return c.json({ data: { ...data, results: data.results.map(explainResult(contacts)) } });
     })
 
     .post('/:id/test-mail', async (c) => {
       const key = requireWrite(c.var.key);
-      const wish = await parseBody(c, TestMailInput);
-      const data = await requestTestMail(tools, key, { ...wish, surveyId: idParam(c, 'survey') });
+      const input = await parseBody(c, TestMailInput);
+      const data = await requestTestMail(tools, key, { ...input, surveyId: idParam(c, 'survey') });
       return c.json({ data }, 202);
     });
 }

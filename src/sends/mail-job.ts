@@ -91,8 +91,8 @@ export function createMailJobs({
     traceparent: string | null = null,
     stuckSince: string | null = null,
   ) {
-    const own = poolForGroup(db, orgId);
-    const { mails, requestIds } = await load(own, orgId, ids);
+    const orgDb = poolForGroup(db, orgId);
+    const { mails, requestIds } = await load(orgDb, orgId, ids);
     const ms = mailTime(mails, settings.sendDeadlineSeconds * 1000);
     const signal = AbortSignal.timeout(Math.ceil(ms));
     const time = { endsAt: performance.now() + ms, maxExchangeMs: ms / 2, signal };
@@ -103,7 +103,7 @@ export function createMailJobs({
       const ended = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
       const withdrawn = idsOf(ended, 'withdrawn');
       // A crashed process may have begun them, and no other job handles those.
-      if (withdrawn.length > 0) await markUnknown(own, orgId, withdrawn);
+      if (withdrawn.length > 0) await markUnknown(orgDb, orgId, withdrawn);
       const failure = ends.find(({ status }) => status === 'rejected');
       const delayed = new Set(idsOf(ended, 'deferred'));
       const isStuck = delayed.size === mails.length;
@@ -111,7 +111,7 @@ export function createMailJobs({
       const deferred = await withoutPaused(orgId, waiting, refused);
       if (deferred.length > 0) {
         const reason = ended.findLast(({ as }) => as === 'deferred')?.reason ?? null;
-        await deferMails(own, orgId, { mails: deferred, reason, isStuck, stuckSince });
+        await deferMails(orgDb, orgId, { mails: deferred, reason, isStuck, stuckSince });
       }
       if (failure) throw (failure as PromiseRejectedResult).reason;
     } finally {
@@ -245,8 +245,8 @@ async function load(db: Db, orgId: string, ids: readonly string[]) {
   const words = surveyIds.length > 0 ? await listMailContents(db, orgId, surveyIds) : [];
   const bySurvey = new Map(words.map((each) => [each.survey.id, each]));
   const mails = open.flatMap((mail): ClaimedMail[] => {
-    const own = bySurvey.get(mail.survey_id);
-    return own && mail.status === 'claimed' ? [{ ...mail, ...own }] : [];
+    const content = bySurvey.get(mail.survey_id);
+    return content && mail.status === 'claimed' ? [{ ...mail, ...content }] : [];
   });
   const requestIds = open.filter(({ awaited }) => awaited).map(({ request_id }) => request_id);
   return { mails, requestIds };
@@ -289,15 +289,15 @@ export function createAttempts({ db, mailer }: { db: Db; mailer: Mailer }) {
           'askback.send.attempt': attempt,
         },
       }),
-      async (own) => {
+      async (span) => {
         const tried = await tryOnce(mail, time);
-        own.ended(() => {
+        span.ended(() => {
           const outcome = spanOutcome(tried);
           const failed = outcome !== 'accepted' && outcome !== 'withdrawn';
           const error = failed ? { [errorType]: outcome } : {};
           return { attributes: { 'askback.send.outcome': outcome, ...error }, failed };
         });
-        return { ...tried, traceparent: own.traceparent };
+        return { ...tried, traceparent: span.traceparent };
       },
     );
   }
@@ -330,9 +330,9 @@ async function beginAll(
 ): Promise<Beginning[]> {
   const marked = await beginMails(db, mails, lockMs);
   const begun = new Map(marked.map(({ id, attempts }) => [id, attempts]));
-  const rest = mails.filter(({ id }) => !begun.has(id));
-  const found = rest.length > 0 ? await listBlocked(db, rest) : [];
-  const blocked = new Map(found.map(({ id, by }) => [id, by]));
+  const notBegun = mails.filter(({ id }) => !begun.has(id));
+  const blockedMails = notBegun.length > 0 ? await listBlocked(db, notBegun) : [];
+  const blocked = new Map(blockedMails.map(({ id, by }) => [id, by]));
   return mails.map(({ id }) => {
     const [attempt, by] = [begun.get(id), blocked.get(id)];
     if (attempt !== undefined) return { attempt };

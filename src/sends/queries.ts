@@ -265,10 +265,10 @@ export async function listMailContents(sql: Sql, orgId: string, surveyIds: reado
 }
 
 export async function findMailSender(sql: Sql, orgId: string) {
-  const [found] = await sql<{ organization: MailSender }[]>`
+  const [row] = await sql<{ organization: MailSender }[]>`
     select ${sender(sql)} as organization from organizations o where o.id = ${orgId}`;
-  if (!found) throw notFound('organization');
-  return found.organization;
+  if (!row) throw notFound('organization');
+  return row.organization;
 }
 
 const sender = (sql: Sql) => sql`

@@ -28,7 +28,7 @@ export type RecoverTools = { db: Db; log: Log; settings: { sendDeadlineSeconds: 
 export async function recoverStrandedMails({ db, log, settings }: RecoverTools) {
   const failed = { seconds: settings.sendDeadlineSeconds + marginSeconds, atMost: jobsAtOnce };
   for (let jobs = jobsAtOnce; jobs === jobsAtOnce; ) {
-    const taken = await inTransaction(db, async (tx) => {
+    const batch = await inTransaction(db, async (tx) => {
       const jobs = await listFailedJobs(tx, failed);
       const stranded = await listStranded(tx, jobs);
       const ended = await recover(tx, stranded);
@@ -36,10 +36,10 @@ export async function recoverStrandedMails({ db, log, settings }: RecoverTools) 
       await completeJobs(tx, ids);
       return { jobs: jobs.length, stranded: stranded.length, ...ended };
     });
-    if (taken.stranded > 0) log.warn({ count: taken.stranded }, 'mails were stranded');
-    for (const mail of taken.unknown) publishEnded(mail, 'unknown');
-    for (const mail of taken.failed) publishEnded(mail, 'failed');
-    jobs = taken.jobs;
+    if (batch.stranded > 0) log.warn({ count: batch.stranded }, 'mails were stranded');
+    for (const mail of batch.unknown) publishEnded(mail, 'unknown');
+    for (const mail of batch.failed) publishEnded(mail, 'failed');
+    jobs = batch.jobs;
   }
 }
 
@@ -73,5 +73,5 @@ function reasonNotToSend({ unsubscribed, closed, claimed_ms_ago }: StrandedMail)
 
 function byOrganization(mails: readonly StrandedMail[]): Map<string, string[]> {
   const ids = Map.groupBy(mails, ({ org_id }) => org_id);
-  return new Map([...ids].map(([orgId, own]) => [orgId, own.map(({ id }) => id)]));
+  return new Map([...ids].map(([orgId, mailsOfOrg]) => [orgId, mailsOfOrg.map(({ id }) => id)]));
 }

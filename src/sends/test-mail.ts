@@ -37,7 +37,7 @@ export const TestMailInput = v.object({
 
 export const TestMail = v.object({ email: v.string(), language: v.string() });
 
-type TestMailWish = v.InferOutput<typeof TestMailInput> & {
+type TestMailRequest = v.InferOutput<typeof TestMailInput> & {
   /** Unsaved content of the survey form. */
   content?: SurveyChange;
 };
@@ -49,7 +49,13 @@ export const exampleReader: AddressedPerson = { name: 'Robin Reader', properties
 export async function requestTestMail(
   { db }: { db: Db },
   { orgId, actor }: Writer,
-  { surveyId, email, contact_id, language: wished, content }: TestMailWish & { surveyId: string },
+  {
+    surveyId,
+    email,
+    contact_id,
+    language: requested,
+    content,
+  }: TestMailRequest & { surveyId: string },
 ) {
   return await inTransaction(db, async (tx) => {
     await lockUsage(tx, orgId);
@@ -59,10 +65,10 @@ export async function requestTestMail(
       ? await findReader(tx, { orgId, surveyId }, contact_id)
       : exampleReader;
     if (!reader) throw notFound('contact');
-    if (wished && wished !== survey.language && !survey.texts[wished]) {
-      throw new Refusal('invalid', `language: the survey has no texts in ${wished}`);
+    if (requested && requested !== survey.language && !survey.texts[requested]) {
+      throw new Refusal('invalid', `language: the survey has no texts in ${requested}`);
     }
-    const language = wished || languageFor(survey, { property: reader.properties['language'] });
+    const language = requested || languageFor(survey, { property: reader.properties['language'] });
     await refuseTooMany(tx, orgId);
     const { question_text, subject, intro } = inLanguage(survey, language);
     const { from_name, from_email, reply_to } = survey;

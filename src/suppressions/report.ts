@@ -54,13 +54,13 @@ export async function readReport(message: Uint8Array): Promise<Report> {
   if (isReport && status) {
     const groups = fieldGroups(textOf(status));
     const statuses = groups.slice(1, 1 + maxRecipients).map(statusOf);
-    return { ...about(outer, original), kind: 'delivery', statuses, feedback: '' };
+    return { ...originalIds(outer, original), kind: 'delivery', statuses, feedback: '' };
   }
   if (isReport && feedback) {
-    const [said = new Map()] = fieldGroups(textOf(feedback));
-    const { returnPaths, messageIds } = about(outer, original);
-    returnPaths.push(...addressesIn(said.get('original-mail-from') ?? ''));
-    const type = (said.get('feedback-type') ?? '').toLowerCase();
+    const [fields = new Map()] = fieldGroups(textOf(feedback));
+    const { returnPaths, messageIds } = originalIds(outer, original);
+    returnPaths.push(...addressesIn(fields.get('original-mail-from') ?? ''));
+    const type = (fields.get('feedback-type') ?? '').toLowerCase();
     return { kind: 'complaint', statuses: [], feedback: type, returnPaths, messageIds };
   }
   return readQmail(outer, text);
@@ -101,7 +101,7 @@ function readQmail(outer: Fields, text: string): Report {
   const [headers = new Map()] = isQmail ? fieldGroups(original) : [];
   const statuses = isQmail ? qmailStatuses(notice) : [];
   const kind = isQmail ? 'delivery' : 'other';
-  return { ...aboutFields(outer, headers), kind, statuses, feedback: '' };
+  return { ...originalIdsOf(outer, headers), kind, statuses, feedback: '' };
 }
 
 const qmailOpening = /^Hi\. This is the /m;
@@ -118,8 +118,8 @@ const qmailStatuses = (notice: string): RecipientStatus[] =>
     });
 
 function statusOf(fields: Fields): RecipientStatus {
-  const said = (name: string) => fields.get(name) ?? '';
-  const recipients = [said('original-recipient'), said('final-recipient')]
+  const value = (name: string) => fields.get(name) ?? '';
+  const recipients = [value('original-recipient'), value('final-recipient')]
     .map((value) =>
       value
         .replace(/^[^;]*;/, '')
@@ -129,21 +129,21 @@ function statusOf(fields: Fields): RecipientStatus {
     )
     .filter((value) => value !== '');
   return {
-    action: said('action').trim().toLowerCase(),
-    status: /[245]\.\d{1,3}\.\d{1,3}/.exec(said('status'))?.[0] ?? '',
+    action: value('action').trim().toLowerCase(),
+    status: /[245]\.\d{1,3}\.\d{1,3}/.exec(value('status'))?.[0] ?? '',
     recipients,
-    diagnostic: said('diagnostic-code')
+    diagnostic: value('diagnostic-code')
       .replace(/^[^;]*;/, '')
       .trim(),
   };
 }
 
-function about(outer: Fields, original: Attachment | undefined) {
+function originalIds(outer: Fields, original: Attachment | undefined) {
   const [headers = new Map()] = original ? fieldGroups(textOf(original)) : [];
-  return aboutFields(outer, headers);
+  return originalIdsOf(outer, headers);
 }
 
-function aboutFields(outer: Fields, original: Fields) {
+function originalIdsOf(outer: Fields, original: Fields) {
   const addressed = ['to', 'delivered-to', 'x-original-to', 'envelope-to'].map((name) =>
     outer.get(name),
   );

@@ -83,8 +83,8 @@ export async function unsubscribe({ db }: Tools, { org_id: orgId, email }: Subsc
 /** A bounced address stays suppressed. */
 async function resubscribe({ db }: Tools, { org_id: orgId, email }: Subscriber) {
   await inTransaction(db, async (tx) => {
-    const own = await lockSuppression(tx, orgId, { unsubscribed: addressKey(email) });
-    if (own) await end(tx, orgId, own, { lifted_by: null, consent: null });
+    const suppression = await lockSuppression(tx, orgId, { unsubscribed: addressKey(email) });
+    if (suppression) await end(tx, orgId, suppression, { lifted_by: null, consent: null });
   });
 }
 
@@ -117,10 +117,10 @@ export async function recordConsent(
   { email, consent }: { email: string; consent: string },
 ) {
   await inTransaction(db, async (tx) => {
-    const own = await lockSuppression(tx, owner.orgId, { unsubscribed: addressKey(email) });
-    if (!own) throw notFound('suppression');
-    await end(tx, owner.orgId, own, { lifted_by: owner.actor.name, consent });
-    const target = { kind: 'suppression', id: own.id };
+    const suppression = await lockSuppression(tx, owner.orgId, { unsubscribed: addressKey(email) });
+    if (!suppression) throw notFound('suppression');
+    await end(tx, owner.orgId, suppression, { lifted_by: owner.actor.name, consent });
+    const target = { kind: 'suppression', id: suppression.id };
     await recordAct(tx, { ...owner, act: 'consent.recorded', target });
   });
 }

@@ -109,16 +109,16 @@ async function reported(opened: Export, over: Partial<ImportReport> = {}): Promi
     inFile,
     before: tally(0, 0, 0),
     after: inFile,
-    taken: zeroImportCounts(),
+    imported: zeroImportCounts(),
     seconds: 2,
     ...over,
   };
 }
 
 test('the report names columns, the fate of rows, the figures and what is not clear', async () => {
-  const taken = { ...zeroImportCounts(), responses: 2, erased: 1 };
+  const imported = { ...zeroImportCounts(), responses: 2, erased: 1 };
   const report = await reported(responses, {
-    taken,
+    imported,
     before: tally(1, 0, 0),
     after: tally(2, 1, 0),
   });
@@ -144,7 +144,12 @@ test('a dry run says that nothing was written, and people have no figures', asyn
   assert.doesNotMatch(text, /promoters|and \d+ more/);
 });
 
-const agreements: [what: string, after: ReturnType<typeof tally>, taken: number, said: string][] = [
+const agreements: [
+  what: string,
+  after: ReturnType<typeof tally>,
+  imported: number,
+  said: string,
+][] = [
   ['the same', tally(2, 1, 1), 4, 'They agree.'],
   ['more', tally(3, 1, 1), 5, 'They agree: the survey has 1 more, which are not of this file.'],
   ['fewer', tally(1, 0, 1), 2, 'They differ: the survey lacks 2 of the file.'],
@@ -154,7 +159,10 @@ const agreements: [what: string, after: ReturnType<typeof tally>, taken: number,
 ];
 for (const [what, after, responses, said] of agreements) {
   test(`the figures of a survey that has ${what}: ${said}`, () => {
-    const taken = { ...zeroImportCounts(), responses };
-    assert.equal(verdict({ inFile: tally(2, 1, 1), before: tally(0, 0, 0), after, taken }), said);
+    const imported = { ...zeroImportCounts(), responses };
+    assert.equal(
+      verdict({ inFile: tally(2, 1, 1), before: tally(0, 0, 0), after, imported }),
+      said,
+    );
   });
 }

@@ -42,7 +42,7 @@ test('an import that ends halfway loses nothing, and the same import continues',
   assert.equal(await countOf(writer.surveyId), 1000);
 
   const report = await importExport({ db, onProgress: quiet }, writer, given);
-  assert.deepEqual([report.before.responses, report.taken.responses], [1000, 800]);
+  assert.deepEqual([report.before.responses, report.imported.responses], [1000, 800]);
   assert.deepEqual(report.after, report.inFile);
 });
 
@@ -57,7 +57,7 @@ test('two imports of one file at the same time take over each response once', as
     return { running };
   });
   const [one, other] = await Promise.all(both.running);
-  assert.equal(one!.taken.responses + other!.taken.responses, 1);
+  assert.equal(one!.imported.responses + other!.imported.responses, 1);
   assert.equal(await countOf(writer.surveyId), 1);
 });
 
@@ -153,6 +153,6 @@ test('people who are being erased while they are imported are waited for, and le
     importing = imported(writer, text);
     await untilLockWaits(db);
   });
-  const { taken } = (await importing)!;
-  assert.deepEqual([taken.contacts, taken.erased], [1, 1]);
+  const report = (await importing)!;
+  assert.deepEqual([report.imported.contacts, report.imported.erased], [1, 1]);
 });

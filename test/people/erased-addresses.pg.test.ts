@@ -73,7 +73,7 @@ async function moves({ where }: Scene, service: FormerService, text: string) {
   const opened = await openExport(service, { name: 'export.csv', text }, undefined);
   const options = { export: opened, type: 'nps', zone: 'UTC', dryRun: false } as const;
   const report = await importExport(tools, { ...where, author: service.name }, options);
-  return report.taken.erased;
+  return report.imported.erased;
 }
 
 const sources: Record<string, Source> = {

@@ -60,8 +60,8 @@ export function addErasureScreens(app: Hono<ScreenEnv>, tools: EraseTools) {
           await withFieldError(c, { email: 'This is not the address of this person.' }),
         );
       }
-      const wish = { email, scores: scores === 'keep' ? 'kept' : 'deleted' } as const;
-      await erasePerson(tools, owner, wish);
+      const request = { email, scores: scores === 'keep' ? 'kept' : 'deleted' } as const;
+      await erasePerson(tools, owner, request);
       return redirectWith(
         c,
         erasedPath(c),
@@ -79,10 +79,10 @@ async function showErasures(c: Context<ScreenEnv>, { db }: EraseTools) {
     limit: [rowsOnPage],
     ...c.req.queries(),
   });
-  const found = { ...query, ...(typed !== '' && { email }) };
+  const filter = { ...query, ...(typed !== '' && { email }) };
   const { data, meta } = await readJson<{ data: ErasureReceipt[]; meta: ListMeta }>(
     db,
-    listErasures(db, orgId, found),
+    listErasures(db, orgId, filter),
   );
   return renderScreen(c, {
     title: 'Erased people',
@@ -211,8 +211,10 @@ function Address({ path, receipt }: { path: string; receipt: ErasureReceipt }) {
 
 function countsText(counts: ErasureCounts): string {
   const kinds = Object.entries(kindTexts) as [keyof ErasureCounts, readonly [string, string]][];
-  const there = kinds.filter(([kind]) => counts[kind] > 0);
-  return there.map(([kind, words]) => counted(counts[kind], ...words)).join(', ') || 'nothing else';
+  const present = kinds.filter(([kind]) => counts[kind] > 0);
+  return (
+    present.map(([kind, words]) => counted(counts[kind], ...words)).join(', ') || 'nothing else'
+  );
 }
 
 const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>> = {

@@ -70,8 +70,8 @@ export function peopleScreens(tools: EraseTools) {
       const editor = requireRole(c, 'editor');
       const { suppressions } = await getPerson(c, tools.db);
       const liftable = suppressions.filter((each) => !isOwnUnsubscribe(each));
-      const lifted = liftable.length > 0 ? liftable : suppressions;
-      for (const { id } of lifted) await liftSuppression(tools, editor, id);
+      const toLift = liftable.length > 0 ? liftable : suppressions;
+      for (const { id } of toLift) await liftSuppression(tools, editor, id);
       return back(c, 'The address is allowed again. Other rules that block mail stay in force.');
     })
 

@@ -53,7 +53,7 @@ export const previewScreens = (tools: PreviewTools) =>
         return asFrame(c, remarkPage(`Not yet: ${remarkOn(result.issues[0])}.`), scheme);
       }
       const shown = { show: one('preview.show'), language: one('preview.language') };
-      return asFrame(c, await preview(c, tools, { wish: result.output, ...shown }), scheme);
+      return asFrame(c, await preview(c, tools, { input: result.output, ...shown }), scheme);
     })
 
     .get('/:id/mail/:contact', async (c) => {
@@ -76,12 +76,12 @@ export const previewScreens = (tools: PreviewTools) =>
     });
 
 /** Fills empty fields with examples, so that an unfinished survey has a preview. */
-const withExamples = (wish: ReturnType<typeof readSurveyFields>) => ({
-  ...wish,
-  name: wish.name || 'Survey',
-  question_text: wish.question_text || exampleQuestions[wish.type as SurveyType] || '',
-  from_name: wish.from_name || 'Sender',
-  from_email: wish.from_email || 'sender@example.com',
+const withExamples = (input: ReturnType<typeof readSurveyFields>) => ({
+  ...input,
+  name: input.name || 'Survey',
+  question_text: input.question_text || exampleQuestions[input.type as SurveyType] || '',
+  from_name: input.from_name || 'Sender',
+  from_email: input.from_email || 'sender@example.com',
 });
 
 const exampleQuestions: Readonly<Record<SurveyType, string>> = {
@@ -110,17 +110,17 @@ function remarkOn(issue: v.BaseIssue<unknown>): string {
 async function preview(
   c: Context<ScreenEnv>,
   { db, publicUrl }: PreviewTools,
-  { wish, show, language: wished }: { wish: SurveyInput; show: string; language: string },
+  { input, show, language: requested }: { input: SurveyInput; show: string; language: string },
 ): Promise<HtmlPage> {
-  const texts = (wish.texts ?? {}) as TextsByLanguage;
-  const { subject = null, intro = null, follow_up = null, thanks = null } = wish;
-  const { audience = null, reply_to: given } = wish;
-  const survey = { ...wish, texts, subject, intro, follow_up, thanks, audience, reminders: [] };
-  const tag = languageFor(survey, { property: wished });
+  const texts = (input.texts ?? {}) as TextsByLanguage;
+  const { subject = null, intro = null, follow_up = null, thanks = null } = input;
+  const { audience = null, reply_to: replyTo } = input;
+  const survey = { ...input, texts, subject, intro, follow_up, thanks, audience, reminders: [] };
+  const tag = languageFor(survey, { property: requested });
   const reader = readerOf(survey);
   const organization = await findMailSender(db, c.var.organization.id);
   if (show === 'mail') {
-    const reply_to = given ?? wish.from_email;
+    const reply_to = replyTo ?? input.from_email;
     const mailed = { survey: { id: organization.id, ...survey, reply_to }, organization };
     const { html, subject: line } = await readLetter(mailed, { publicUrl, language: tag, reader });
     return {
@@ -129,15 +129,15 @@ async function preview(
     };
   }
   const { name, color, logo = null } = organization;
-  const said = textsIn(survey, tag);
+  const localized = textsIn(survey, tag);
   const fill = (text: string) => fillIn(text, reader);
   const followUp =
-    said.follow_up === null || typeof said.follow_up === 'string'
-      ? said.follow_up && fill(said.follow_up)
-      : mapValues(said.follow_up, fill);
+    localized.follow_up === null || typeof localized.follow_up === 'string'
+      ? localized.follow_up && fill(localized.follow_up)
+      : mapValues(localized.follow_up, fill);
   const asked = {
-    type: wish.type,
-    question: fill(said.question_text),
+    type: input.type,
+    question: fill(localized.question_text),
     followUp,
     language: tag,
     sender: { name, color, logo: logoPath(organization.id, logo) },
@@ -145,8 +145,11 @@ async function preview(
   const page = { survey: asked, language: languageOf(tag) };
   const category = categories.find((each) => each === show);
   if (!category) return formPage({ ...page, action: '', trapUrl: '', unsubscribeUrl: '' });
-  const words = typeof said.thanks === 'string' ? { text: said.thanks } : said.thanks?.[category];
-  const answer = { score: scoreOf(wish.type, category), comment: null, at: new Date() };
+  const words =
+    typeof localized.thanks === 'string'
+      ? { text: localized.thanks }
+      : localized.thanks?.[category];
+  const answer = { score: scoreOf(input.type, category), comment: null, at: new Date() };
   return thanksPage({
     ...page,
     answer,
@@ -197,10 +200,10 @@ export async function previewMail(
   if (language && language !== mailed.survey.language && !mailed.survey.texts[language]) {
     throw new Refusal('invalid', `the survey has no texts in ${language}`);
   }
-  const wished = { property: reader.properties['language'] };
+  const languages = { property: reader.properties['language'] };
   return await readLetter(mailed, {
     publicUrl,
-    language: language ?? languageFor(mailed.survey, wished),
+    language: language ?? languageFor(mailed.survey, languages),
     reader,
   });
 }
@@ -235,7 +238,7 @@ function asFrame(c: Context, { html }: HtmlPage, scheme: Scheme): Response {
     "frame-ancestors 'self'",
   )
     .replace("form-action 'self'", "form-action 'none'")
-    .replace(/style-src [^;]+/, (own) => styles ?? own);
+    .replace(/style-src [^;]+/, (directive) => styles ?? directive);
   return c.html(shown, 200, { ...headers, 'Content-Security-Policy': `${policy}; sandbox` });
 }
 
