@@ -42,7 +42,7 @@ export async function answers(server: string): Promise<Section[]> {
       pages: await withCpu({ pid: listener.pid!, database }, () => getPages(port, tokens.hot)),
     };
     return [
-      { title: `Answers: ${connections} connections, jobs not running`, lines: lines(figures) },
+      { title: `Responses: ${connections} connections, jobs not running`, lines: lines(figures) },
     ];
   } finally {
     listener.kill();
@@ -132,14 +132,14 @@ function lines({ spread, hot, spreadFloor, hotFloor, pages }: Figures): string[]
       ['', 'rate', 'p50 ms', 'p99 ms', 'CPU µs', 'Postgres µs', 'expected', ''],
       [
         row(
-          `answers over ${number(spreadOver)} surveys`,
+          `responses over ${number(spreadOver)} surveys`,
           spread,
           '2,000/s',
           spread.perSecond >= 2000,
         ),
         row('floor: the bare insert', spreadFloor),
         row(
-          `answers of one survey (${number(hotPart, 2)} of spread)`,
+          `responses of one survey (${number(hotPart, 2)} of spread)`,
           hot,
           '0.7 of spread',
           hotPart >= 0.7,
@@ -149,7 +149,7 @@ function lines({ spread, hot, spreadFloor, hotFloor, pages }: Figures): string[]
       ],
     ),
     '',
-    `A survey has ${contactsEach} contacts, the single one ${number(answersAtMost)}; so each answer of the many may be the last one, and waits for the answer before it to be committed. ` +
+    `A survey has ${contactsEach} contacts, the single one ${number(answersAtMost)}; so each response to one of the many surveys may complete it, and waits until the response before it is committed. ` +
       "The bare insert includes the tallies' triggers.",
   ];
 }

@@ -89,9 +89,9 @@ function screenSection(floor: Measured, costs: readonly ScreenCost[]): Section {
       '',
       `Each connection has a session and a member of its own. In the rows "${ofOne}" all ${connections} members open the same page of the`,
       `demo organization at the same time. In the rows "${ofMany}" each member belongs to an organization of its own with about`,
-      '1,300 responses. The µs are processor time of a page; the check of the session is part of each.',
+      '1,300 responses. The µs are CPU time per page, including the session check.',
       '',
-      `A page with a table of 50 rows, drawn without session and database: ${number(floor.perSecond)}/s.`,
+      `A page with a table of 50 rows, rendered without session and database: ${number(floor.perSecond)}/s.`,
     ],
   };
 }

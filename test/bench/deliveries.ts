@@ -16,7 +16,7 @@ export async function deliveries(server: string): Promise<Section[]> {
 }
 
 const rates = `Deliveries: ${number(backlogOf)} of ${webhooks} webhooks, to a receiver on the same machine`;
-const writes = 'Deliveries: what one makes Postgres write';
+const writes = 'Deliveries: writes to Postgres';
 
 type Rates = Awaited<ReturnType<typeof comparePosts>> & Awaited<ReturnType<typeof workOffBacklog>>;
 
@@ -67,8 +67,8 @@ function writeLines(of: { backlog: Backlog; analyzed: Backlog; answered: Answere
   return table(
     ['', 'service µs', 'Postgres µs', 'WAL bytes', 'rows', 'commits', 'HOT'],
     [
-      row('of an answer, 40 at a time', answered.service, answered.postgres, answered),
-      row('  of it the answer itself', answer.service, answer.postgres, answer),
+      row('of a response, 40 at a time', answered.service, answered.postgres, answered),
+      row('  the response itself', answer.service, answer.postgres, answer),
       backlog('of a backlog, before an analyze', of.backlog),
       backlog('of a backlog, after an analyze', of.analyzed),
     ],

@@ -35,15 +35,15 @@ export async function reads(server: string): Promise<Section[]> {
   const ofSmall = await measureAll(server, small, compared);
   return [
     {
-      title: `Reads: ${connections} connections, 1,000,000 answers of 200 organizations (55 % of one)`,
+      title: `Reads: ${connections} connections, 1,000,000 responses of 200 organizations (55 % of them of one)`,
       lines: [
         ...endpointTable(ofLarge.costs),
         '',
-        `Hono answering a constant through the same server: ${number(constant.perSecond)}/s, p50 ${number(constant.p50, 2)} ms, p99 ${number(constant.p99, 2)} ms. ` +
-          `The floor is the statements of the same requests, the key and its count included, bare through the driver on ${serviceConnections} connections.`,
+        `Hono returning a constant through the same server: ${number(constant.perSecond)}/s, p50 ${number(constant.p50, 2)} ms, p99 ${number(constant.p99, 2)} ms. ` +
+          `The floor runs the same SQL statements, including those for the key, directly through the driver on ${serviceConnections} connections.`,
       ],
     },
-    { title: 'Reads: what size and depth cost', lines: growthTable(ofLarge.costs, ofSmall.costs) },
+    { title: 'Reads: cost of size and depth', lines: growthTable(ofLarge.costs, ofSmall.costs) },
     { title: 'The process', lines: processTable(ofSmall) },
   ];
 }

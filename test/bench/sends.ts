@@ -57,13 +57,13 @@ function lines({ oneMs, claimMs, rate, perMail, floors }: Figures): string[] {
   const part = rate / bare.perSecond;
   return [
     ...table(
-      ['', 'measured', 'CPU µs a mail', 'expected', ''],
+      ['', 'measured', 'CPU µs an email', 'expected', ''],
       [
         ['one request', `${number(oneMs)} ms`, '', 'under 1,000 ms', verdict(oneMs < 1000)],
         ['its claim', `${number(claimMs)} ms`, '', 'at most 80 ms', verdict(claimMs <= 80)],
         ['mails', `${number(rate)}/s`, number(perMail.service), '3,000/s', verdict(rate >= 3000)],
-        ['  in Postgres for them', '', number(perMail.postgres), '', ''],
-        ['of the floor', number(part, 2), '', '0.5', verdict(part >= 0.5)],
+        ['  the same in Postgres', '', number(perMail.postgres), '', ''],
+        ['share of the floor', number(part, 2), '', '0.5', verdict(part >= 0.5)],
         [
           'floor: SMTPConnection, no database',
           `${number(bare.perSecond)}/s`,
@@ -72,13 +72,13 @@ function lines({ oneMs, claimMs, rate, perMail, floors }: Figures): string[] {
           '',
         ],
         [
-          'our pool, no database',
+          'our SMTP pool, no database',
           `${number(pool.perSecond)}/s`,
           number(pool.cpuMicroseconds),
           '',
           '',
         ],
-        ['filling a mail', '', number(fillMicroseconds), '', ''],
+        ['filling in an email', '', number(fillMicroseconds), '', ''],
       ],
     ),
   ];

@@ -83,10 +83,10 @@ function workTable(all: readonly Round[]): string[] {
   return table(
     ['', 'rate', 'service µs', 'Postgres µs', 'both µs', 'WAL bytes', 'rows', 'commits', 'HOT'],
     [
-      row('a mail, 10 connections', ({ mails10 }) => mails10),
-      row('a mail, 20 connections', ({ mails20 }) => mails20),
-      row('a delivery, 300 answers x 40 webhooks', ({ fanOut }) => fanOut),
-      row('  of it the answer itself', ({ fanOut }) => fanOut.answer),
+      row('an email, 10 connections', ({ mails10 }) => mails10),
+      row('an email, 20 connections', ({ mails20 }) => mails20),
+      row('a delivery, 300 responses x 40 webhooks', ({ fanOut }) => fanOut),
+      row('  the response itself', ({ fanOut }) => fanOut.answer),
       row('floor: a row read by its key', ({ floor }) => floor.read),
       row('floor: a row written and committed', ({ floor }) => floor.write),
     ],
@@ -97,7 +97,7 @@ function soonTable(all: readonly Round[]): string[] {
   const at = (of: (round: Round['firstByte']) => number, digits = 1) =>
     number(median(all.map(({ firstByte }) => of(firstByte))), digits);
   return table(
-    ['100 answers a second, one webhook', 'p50 ms', 'p99 ms', 'µs an answer', 'commits'],
+    ['100 responses a second, one webhook', 'p50 ms', 'p99 ms', 'µs a response', 'commits'],
     [
       [
         'request to first byte',
@@ -135,8 +135,8 @@ async function atRest(server: string): Promise<string[]> {
     [
       [`ready, median of ${starts}`, `${number(median(ready))} ms`],
       ['private memory after 20 s', `${number(rest.privateMegabytes, 1)} MB`],
-      ['processor time a second, service', `${number(rest.us.service / 1000, 1)} ms`],
-      ['processor time a second, Postgres', `${number(rest.us.postgres / 1000, 1)} ms`],
+      ['CPU time a second, service', `${number(rest.us.service / 1000, 1)} ms`],
+      ['CPU time a second, Postgres', `${number(rest.us.postgres / 1000, 1)} ms`],
     ],
   );
 }
