@@ -3,10 +3,7 @@ import { apiDocument, errorTable } from '../../src/api.ts';
 import { withoutReferences, withReferences } from '../../src/lib/openapi/references.ts';
 import { breakingChanges } from './breaking-changes.ts';
 
-/**
- * Accepts what the API has gained since its document was last released, and writes the page of error codes. What the
- * document lost is refused.
- */
+/** Updates the released API document and the page of error codes. Refuses changes that would break clients. */
 const file = 'ops/openapi.json';
 const released = withoutReferences(JSON.parse(readFileSync(file, 'utf8')));
 const now = apiDocument({ serviceName: 'Service', maxContacts: 1000 });
@@ -23,7 +20,11 @@ process.stdout.write(`${file} now describes ${Object.keys(now.paths).length} pat
 function errorPage(): string {
   return `# Error codes of the API
 
-The body of every error is \`{"error", "code", "request_id"}\`. Show \`error\` to people and branch on \`code\`. Later versions may add codes.
+\`\`\`json
+{"error": "limit: must be a whole number from 1", "code": "invalid", "request_id": "0f5dbd0e-7c3f-4be4-9f7e-0a6f2b8a3c11"}
+\`\`\`
+
+Every error has this body. Show \`error\` to people, branch on \`code\`, and quote \`request_id\` to the operator. Later versions may add codes.
 
 ${errorTable}
 `;
