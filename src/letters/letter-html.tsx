@@ -6,8 +6,8 @@ import { buttonText, scaleEnds } from '../web/language.ts';
 import type { Letter } from './letter.ts';
 
 /**
- * The HTML part. Tables, because Outlook lays out nothing else; styles inline, because some programs
- * drop others. The style sheet only adds the dark scheme. No script, and no picture but the organization's logo.
+ * Uses tables because of Outlook, and inline styles because some mail programs drop style sheets. The style sheet only
+ * adds the dark scheme. No script, and no picture except the organization's logo.
  */
 export function letterHtml(letter: Letter): string {
   const { tag, direction, texts } = letter.language;
@@ -16,7 +16,7 @@ export function letterHtml(letter: Letter): string {
       <Head letter={letter} />
       <body class="page" style={`margin:0;padding:0;background:${page};${font}`}>
         <Hidden>
-          {/* What the list of mails shows after the subject, and then nothing, so that no other words follow. */}
+          {/* The preview after the subject in inboxes, padded so that nothing else follows it. */}
           {texts.mail.preview}
           {raw('&#8199;&#847; '.repeat(80))}
         </Hidden>
@@ -25,7 +25,7 @@ export function letterHtml(letter: Letter): string {
             <td align="center" style="padding:20px 8px">
               {raw(outlookOnly('<table role="presentation" width="600"><tr><td>'))}
               <Card letter={letter} />
-              <Foot letter={letter} />
+              <Footer letter={letter} />
               {raw(outlookOnly('</td></tr></table>'))}
             </td>
           </tr>
@@ -50,7 +50,6 @@ function Head({ letter }: { letter: Letter }) {
   );
 }
 
-/** No reader of the mail can see it, press it or have it read out. */
 const Hidden = ({ children }: { children?: Child }) => (
   <div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">
     {children}
@@ -99,7 +98,7 @@ function Card({ letter }: { letter: Letter }) {
   );
 }
 
-/** The name stands under it: many programs load pictures only when asked to. */
+/** The name is below it, because many mail programs block pictures by default. */
 const Logo = ({ src }: { src: string }) => (
   <img
     src={src}
@@ -133,11 +132,11 @@ const Lines = ({ text }: { text: string }) => (
   </>
 );
 
-function Foot({ letter: { language, why, foot, links } }: { letter: Letter }) {
+function Footer({ letter: { language, reason, footer, links } }: { letter: Letter }) {
   return (
     <Table width="100%" style="max-width:600px">
       <Row class="quiet" align="center" style={`padding:18px 24px 8px;${type(13, 20, quiet)}`}>
-        {why}
+        {reason}
         <br />
         <a
           class="quiet"
@@ -146,7 +145,7 @@ function Foot({ letter: { language, why, foot, links } }: { letter: Letter }) {
         >
           {language.texts.unsubscribe.action}
         </a>
-        {foot.map((paragraph) => (
+        {footer.map((paragraph) => (
           <p dir="auto" style="margin:8px 0 0">
             <Lines text={paragraph} />
           </p>
@@ -178,13 +177,13 @@ const type = (size: number, line: number, color: string) =>
 const cardStyle = (color: string) =>
   `max-width:600px;background:#ffffff;border-radius:10px;border-top:4px solid ${colorsOf(color).stripe}`;
 
-/** A finger needs 44 px, the border counted; a row of six of them fits the narrowest phone. */
+/** Touch targets need 44 px including the border; six of them fit the narrowest phone. */
 const cellPx = 42;
 const gapPx = 4;
-/** Two of them, with the gaps, fit the narrowest phone. */
+/** Two of them fit the narrowest phone. */
 const thumbPx = 136;
 
-/** One link for each score, in cells that wrap as two rows without the help of a style sheet. */
+/** Cells wrap as two rows without a style sheet. */
 function Scores({ letter }: { letter: Letter }) {
   const { type, scores, language } = letter;
   const { lowest, highest } = scaleEnds(type, language.texts);
@@ -265,12 +264,12 @@ const quiet = '#5b6270';
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;-webkit-text-size-adjust:100%";
 
-/** Read by Outlook for Windows alone, which knows neither maximum widths nor tables side by side. */
+/** Only Outlook for Windows reads these comments. It supports neither max-width nor inline tables. */
 const outlookOnly = (html: string) => `<!--[if mso]>${html}<![endif]-->`;
 
 const dark = { page: '#14161a', card: '#1e2127', ink: '#eceef2', quiet: '#a6adba' };
 
-/** What the organization's color becomes where something has to be distinguished or read. */
+/** Variants of the organization's color with enough contrast. */
 function colorsOf(color: string) {
   const cell = mix('#ffffff', color, 0.09);
   return {
@@ -294,7 +293,7 @@ function darkColorsOf(color: string) {
   };
 }
 
-/** For programs that follow the reader's scheme. Others keep the light one or turn it themselves. */
+/** Mail programs that ignore this keep the light scheme or invert it. */
 function darkScheme(color: string): string {
   const { stripe, name, cell, edge, score } = darkColorsOf(color);
   const rules = [

@@ -40,7 +40,7 @@ export type SurveyMail = {
   };
   organization: MailSender;
   publicUrl: string;
-  /** Whether it continues the thread of an earlier mail to the contact. */
+  /** Reminders continue the thread of the first mail. */
   isReminder?: boolean;
 };
 
@@ -98,12 +98,12 @@ type Recipient = {
   remindsOf?: string | null;
 };
 
-/** The same however often a mail is tried. Without the angle brackets of the header. */
+/** Stable across attempts. Without the angle brackets of the header. */
 export const messageIdOf = (sendId: string, publicUrl: string) =>
   `${sendId}@${new URL(publicUrl).hostname.replace(/[[\]]/g, '')}`;
 
-/** What one contact's mail of a survey has of its own. */
-export function surveyFillings({ survey, publicUrl }: SurveyMail) {
+/** Makes the values of the template's slots for one contact. */
+export function mailFillings({ survey, publicUrl }: SurveyMail) {
   const { greeting } = languageOf(survey.language).texts.mail;
   const placeholders = placeholdersOf(survey);
   return ({ sendId, ...contact }: Recipient, date: Date): Filling => {
@@ -134,15 +134,15 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
     language,
     type: survey.type,
     questionLanguage: survey.language,
-    question: withSlots(visible(survey.question_text), survey),
-    intro: survey.intro === null ? null : withSlots(visible(survey.intro), survey),
+    question: withSlots(cleanLines(survey.question_text), survey),
+    intro: survey.intro === null ? null : withSlots(cleanLines(survey.intro), survey),
     organization: { name, color: organization.color, logo: logo && `${publicUrl}${logo}` },
-    foot: [organization.mail_foot, organization.postal_address].flatMap((text) =>
-      text ? [visible(text)] : [],
+    footer: [organization.mail_foot, organization.postal_address].flatMap((text) =>
+      text ? [cleanLines(text)] : [],
     ),
     scores: scoresInOrder(survey.type),
     greeting: slot('greeting'),
-    why: `${survey.audience === 'employee' ? whyEmployee(name) : whyCustomer(name)} ${sentTo(slot('email'))}`,
+    reason: `${survey.audience === 'employee' ? whyEmployee(name) : whyCustomer(name)} ${sentTo(slot('email'))}`,
     links: {
       answer,
       score: (score) => `${answer}?score=${score}`,
@@ -152,8 +152,8 @@ function letterOf({ survey, organization, publicUrl }: SurveyMail): Letter {
   };
 }
 
-/** A question may have several lines. Each is freed of what only a machine would put there. */
-const visible = (text: string) =>
+/** Keeps line breaks and removes control characters. */
+const cleanLines = (text: string) =>
   text
     .split(/\r\n|\r|\n/)
     .map((line) => (isPlainLine(line) ? line.trim() : oneLine(line)))
@@ -163,27 +163,27 @@ const visible = (text: string) =>
 export type Letter = {
   language: Language;
   type: SurveyType;
-  /** Of the survey's own words; our texts may lack it. */
+  /** The language of the survey's own texts, which `language` may not support. */
   questionLanguage: string;
   question: string;
   organization: { name: string; color: string; logo: string | null };
   scores: number[];
   greeting: string;
   intro: string | null;
-  why: string;
-  /** What the organization says under every mail: paragraphs, of lines. */
-  foot: string[];
+  reason: string;
+  /** Paragraphs, which may have several lines. */
+  footer: string[];
   links: {
     answer: string;
     score: (score: number) => string;
-    /** No person sees this one: a reader who opens it is a machine. */
+    /** Hidden from people, so that only machines open it. */
     trap: string;
     unsubscribe: string;
   };
 };
 
 function letterText(letter: Letter): string {
-  const { language, scores, question, greeting, intro, why, foot, links } = letter;
+  const { language, scores, question, greeting, intro, reason, footer, links } = letter;
   const { mail, unsubscribe } = language.texts;
   return [
     greeting,
@@ -191,18 +191,18 @@ function letterText(letter: Letter): string {
     ...(intro === null ? [] : [intro, '']),
     question,
     '',
-    ...scores.map((score) => `${meaning(letter, score)}\n${links.score(score)}\n`),
+    ...scores.map((score) => `${scoreText(letter, score)}\n${links.score(score)}\n`),
     mail.hint,
     '',
     '-- ',
-    why,
+    reason,
     `${unsubscribe.action}: ${links.unsubscribe}`,
-    ...foot.flatMap((paragraph) => ['', paragraph]),
+    ...footer.flatMap((paragraph) => ['', paragraph]),
     '',
   ].join('\n');
 }
 
-function meaning({ language, type }: Letter, score: number): string {
+function scoreText({ language, type }: Letter, score: number): string {
   const [scale, ends] = [typeFacts(type), scaleEnds(type, language.texts)];
   const end = score === scale.lowest ? ends.lowest : score === scale.highest ? ends.highest : null;
   if (end === null) return String(score);

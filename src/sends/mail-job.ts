@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SpanKind } from '@opentelemetry/api';
 import { enqueue, type NewJob } from '../jobs.ts';
-import { inLanguage, type SurveyMail, surveyFillings, surveyMail } from '../letters/letter.ts';
+import { inLanguage, mailFillings, type SurveyMail, surveyMail } from '../letters/letter.ts';
 import { createBatch } from '../lib/async/batch.ts';
 import { createSemaphore } from '../lib/async/semaphore.ts';
 import { type Db, inTransaction, isDatabaseAway, isDeadlock, type Sql } from '../lib/db/db.ts';
@@ -513,5 +513,5 @@ type Letter = ReturnType<typeof composeLetter>;
 const composeLetter = (mail: SurveyMail) => ({
   from: mailableAddress(mail.survey.from_email),
   fill: compose(surveyMail(mail)),
-  filling: surveyFillings(mail),
+  filling: mailFillings(mail),
 });

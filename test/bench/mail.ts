@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { type SurveyMail, surveyFillings, surveyMail } from '../../src/letters/letter.ts';
+import { mailFillings, type SurveyMail, surveyMail } from '../../src/letters/letter.ts';
 import { compose } from '../../src/lib/smtp/message.ts';
 import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
 import { createSmtpPool } from '../../src/lib/smtp/smtp.ts';
@@ -30,7 +30,7 @@ const mail: SurveyMail = {
   publicUrl: 'https://ask.example',
 };
 const fill = compose(surveyMail(mail));
-const filling = surveyFillings(mail);
+const filling = mailFillings(mail);
 const filled = (n: number) =>
   fill(
     filling(

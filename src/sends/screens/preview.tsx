@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import PostalMime from 'postal-mime';
 import * as v from 'valibot';
 import { capital, notFound, Refusal } from '../../errors.ts';
-import { inLanguage, surveyFillings, surveyMail } from '../../letters/letter.ts';
+import { inLanguage, mailFillings, surveyMail } from '../../letters/letter.ts';
 import type { Db, Sql } from '../../lib/db/db.ts';
 import { compose } from '../../lib/smtp/message.ts';
 import { idParam, Uuid } from '../../lib/validation/parse.ts';
@@ -219,7 +219,7 @@ async function readLetter(
   // Links in a preview belong to no contact.
   const sendId = '00000000-0000-0000-0000-000000000000';
   const contact = { sendId, email: 'reader@example.com', token: 'preview', ...reader };
-  const raw = compose(surveyMail(mail))(surveyFillings(mail)(contact, new Date()));
+  const raw = compose(surveyMail(mail))(mailFillings(mail)(contact, new Date()));
   const { subject = '', text = '', html = '' } = await PostalMime.parse(raw);
   return { subject, text, html };
 }

@@ -1,5 +1,5 @@
 import PostalMime from 'postal-mime';
-import { type SurveyMail, surveyFillings, surveyMail } from '../../../src/letters/letter.ts';
+import { mailFillings, type SurveyMail, surveyMail } from '../../../src/letters/letter.ts';
 import { compose } from '../../../src/lib/smtp/message.ts';
 
 type Own = {
@@ -41,7 +41,7 @@ export async function arrivedMail({
     publicUrl: 'https://ask.example',
   };
   const contact = { sendId, email: 'ada@example.com', name, token: 'tok_1', properties };
-  const filling = surveyFillings(mail)(contact, new Date('2026-03-01T08:09:10Z'));
+  const filling = mailFillings(mail)(contact, new Date('2026-03-01T08:09:10Z'));
   const raw = compose(surveyMail(mail))(filling);
   const { text = '', html = '', ...rest } = await PostalMime.parse(raw);
   return { ...rest, text, html, raw };
