@@ -22,9 +22,9 @@ import { serviceLog } from './log-fields.ts';
 import { mailboxUrl } from './mailbox/pages.tsx';
 import { createWelcomeLink } from './members/reset.ts';
 import {
-  showMetrics,
-  startCounting,
-  takeMetricsAddress,
+  listenForMetrics,
+  serveMetrics,
+  startCounters,
   writeLines,
 } from './observations/metrics.ts';
 import { databaseLost, openDatabase, writeServiceRecord } from './open-database.ts';
@@ -126,13 +126,13 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
     () => startTelemetry({ settings: config.telemetry, environment, program, log }),
     (it) => it.shutdown(),
   );
-  const counting = await parts.start('counting', startCounting);
+  const counting = await parts.start('counting', startCounters);
   const listener = await parts.start(
     'port',
     () => listen(where.requests, { showStarting, trustedProxies }).catch(explainHostError),
     (it) => it.close(),
   );
-  const metricsListener = await takeMetricsAddress(where.metrics, { parts, say });
+  const metricsListener = await listenForMetrics(where.metrics, { parts, say });
   const database = await parts.start(
     'database',
     () => openDatabase(config, { say, connections: config.databaseConnections, serving: true }),
@@ -171,7 +171,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   const readiness = await startReadiness({ parts, jobs, database, secrets, role, mailProblem });
   const { checks } = readiness;
   const replica = await startReplica(config, { parts, primary: sessions.db, say });
-  const metrics = await showMetrics(
+  const metrics = await serveMetrics(
     { config, parts, log, counting, listener: metricsListener, trustsLocal: isLocal },
     { ...database, checks, replica, jobs, mailProblem },
   );

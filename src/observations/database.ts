@@ -3,10 +3,10 @@ import type { Reading, Readings } from '../lib/metrics/recorder.ts';
 import { analyzeTask } from '../summaries/comment-reader.ts';
 import { tasks } from './instruments.ts';
 
-/** No statement here may keep a connection for long, however large the tables are. */
+/** Large tables must not hold a connection for long. */
 const maxStatementMs = 1000;
 
-/** What waits in the database, the same for all processes. One round trip. */
+/** Gauges from the database, the same in all processes. One round trip. */
 export async function readDatabase(db: Db): Promise<Readings> {
   return await inReadTransaction(db, async (tx) => {
     const [, waiting, webhooks, mails, deliveries] = await Promise.all([
@@ -31,8 +31,8 @@ export async function readDatabase(db: Db): Promise<Readings> {
 }
 
 function byTask(waiting: readonly WaitingJobs[], value: (row: WaitingJobs) => number): Reading[] {
-  const found = new Map(waiting.map((row) => [row.task, value(row)]));
-  return tasks.map((task) => ({ labels: { task }, value: found.get(task) ?? 0 }));
+  const values = new Map(waiting.map((row) => [row.task, value(row)]));
+  return tasks.map((task) => ({ labels: { task }, value: values.get(task) ?? 0 }));
 }
 
 export const by = (label: string, values: Readonly<Record<string, number>>): Reading[] =>
@@ -41,8 +41,8 @@ export const by = (label: string, values: Readonly<Record<string, number>>): Rea
 type WaitingJobs = { task: string; jobs: number; oldest_seconds: number };
 
 /**
- * Reads the table behind the queue's view: only there the queue's own index of what waits serves. Comments that
- * wait for the analyst are listed under a task of their own.
+ * Reads the private table of the queue, because its view does not use the index on available jobs. Comments waiting for
+ * analysis are counted as a task of their own.
  */
 async function listWaiting(sql: Sql) {
   return await sql<WaitingJobs[]>`
@@ -65,7 +65,7 @@ async function listWaiting(sql: Sql) {
 
 type Pending = { pending: number; oldest_seconds: number };
 
-/** A retry may be hours away, so it ages from when it is due. */
+/** A retry may be hours away, so its age counts from when it is due. */
 async function countPendingDeliveries(sql: Sql) {
   return await sql<Pending[]>`
     -- all organizations
@@ -76,8 +76,8 @@ async function countPendingDeliveries(sql: Sql) {
 }
 
 /**
- * A job is over when all of its mails are. Counted in the jobs, because mails have no index of those that
- * are not over: it would cost every mail three writes more. Mails that are put off age from the first time.
+ * Counts the mails of unfinished jobs: an index on unfinished mails would cost three more writes per mail. The age of
+ * postponed mails counts from when they were first postponed.
  */
 async function countPendingMails(sql: Sql) {
   return await sql<Pending[]>`

@@ -30,12 +30,12 @@ const mailReasons = [
   'refused',
   'deadline',
 ] satisfies (ReasonCode | 'refused' | 'deadline' | '')[];
-/** What OpenTelemetry calls a method that HTTP does not know. */
+/** OpenTelemetry's name for unknown methods. */
 export const otherMethod = '_OTHER';
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', otherMethod];
 
-/** Seconds of what a person or a subscriber waits for. */
-const quick = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** In seconds. */
+const latencyBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 type Labels = Instrument['labels'];
 
@@ -100,12 +100,12 @@ const recorded = [
   ),
   histogram('askback_delivery_attempt_duration_seconds', 'How long an attempt took.', {
     labels: { channel },
-    buckets: quick,
+    buckets: latencyBuckets,
   }),
   histogram(
     'askback_delivery_duration_seconds',
     'From what caused a delivery or a mail until it was over, waiting and retries included.',
-    { labels: { channel }, buckets: [...quick, 60, 300, 1800, 3600] },
+    { labels: { channel }, buckets: [...latencyBuckets, 60, 300, 1800, 3600] },
   ),
   histogram('askback_job_duration_seconds', 'How long a run of a job took.', {
     labels: { task: tasks },
@@ -135,7 +135,7 @@ const recorded = [
 
 export type RecordedName = (typeof recorded)[number]['name'];
 
-/** Everything that `/metrics` and OTLP show. ops/metrics.md describes it, and a test compares the two. */
+/** All metrics of `/metrics` and OTLP. A test compares them with ops/metrics.md. */
 export const instruments: readonly Instrument[] = [
   ...recorded,
   gauge('askback_queue_jobs', 'Jobs that wait in the queue, due or not.', { task: tasks }),

@@ -41,13 +41,13 @@ import { by, readDatabase } from './database.ts';
 import { instruments, methods, otherMethod, type RecordedName } from './instruments.ts';
 
 const scope = 'askback';
-const lookEveryMs = 5000;
-/** A request for metrics is answered with what is known by then: less than any scraper waits. */
+const pollEveryMs = 5000;
+/** Answers with the values known by then, before any scraper times out. */
 const timeoutMs = 1000;
 
-export type Counting = ReturnType<typeof startCounting>;
+export type Counters = ReturnType<typeof startCounters>;
 
-export function startCounting() {
+export function startCounters() {
   const recorder = createRecorder(instruments);
   const meter = openMeter(scope);
   const alsoRecord = meter && createMeterRecorder(meter, instruments);
@@ -64,20 +64,16 @@ type Observed = {
   replica?: Replica | undefined;
   jobs: Jobs | undefined;
   checks: Checks;
-  /** None where mails stay in the built-in mailbox. */
+  /** Undefined with the built-in mailbox. */
   mailProblem?: (() => unknown) | undefined;
 };
 
-/** All instruments, as of now: what was counted, and what is read from the database and the process. */
-function startMetrics({ recorder, meter }: Counting, observed: Observed) {
-  const database = cacheWithTtl(() => readDatabase(observed.db), {
-    ttlMs: lookEveryMs,
-    timeoutMs,
-  });
+function startMetrics({ recorder, meter }: Counters, observed: Observed) {
+  const database = cacheWithTtl(() => readDatabase(observed.db), { ttlMs: pollEveryMs, timeoutMs });
   const failing = cacheWithTtl(() => findFailedChecks(observed.checks), { ttlMs: 0, timeoutMs });
   const readings = async (): Promise<Readings> => {
-    const [waiting, found] = await Promise.all([database(), failing()]);
-    const isReady = found !== undefined && Object.keys(found).length === 0;
+    const [waiting, failed] = await Promise.all([database(), failing()]);
+    const isReady = failed !== undefined && Object.keys(failed).length === 0;
     return { ...waiting, ...readProcess(observed), askback_ready: single(Number(isReady)) };
   };
   const processFamilies = watchProcess();
@@ -94,7 +90,7 @@ function startMetrics({ recorder, meter }: Counting, observed: Observed) {
   };
 }
 
-/** Shown for a replica that has never been seen to follow. */
+/** Reported for a replica that has never caught up. */
 const maxLagSeconds = 86_400;
 
 function readProcess({ pool, replica, jobs, mailProblem }: Observed): Readings {
@@ -116,8 +112,8 @@ function readProcess({ pool, replica, jobs, mailProblem }: Observed): Readings {
 
 const single = (value: number) => [{ labels: {}, value }];
 
-/** Listens on the address of metrics alone, if there is one; until it is opened it answers "starting". */
-export async function takeMetricsAddress(
+/** Opens the separate address for metrics, if one is set. It answers "starting" until it is opened. */
+export async function listenForMetrics(
   where: ListenAddress | null,
   { parts, say }: { parts: Lifecycle; say: (sentence: string) => void },
 ): Promise<Listener | undefined> {
@@ -137,13 +133,13 @@ type ShowMetrics = {
   config: Pick<Config, 'metrics'>;
   parts: Lifecycle;
   log: Log;
-  counting: Counting;
+  counting: Counters;
   listener: Listener | undefined;
   /** Local callers need no token: no proxy can be in front. */
   trustsLocal: boolean;
 };
 
-export async function showMetrics(
+export async function serveMetrics(
   { config, parts, log, counting, listener, trustsLocal }: ShowMetrics,
   observed: Observed,
 ): Promise<MetricsTools | undefined> {
@@ -225,8 +221,8 @@ export const counts = {
 } satisfies { [Name in keyof typeof sources]: (facts: Facts<(typeof sources)[Name]>) => Count[] };
 
 /**
- * An attempt that is not followed by another ends its delivery. One of a test event ends none. What ended
- * without an attempt is counted among the ends alone.
+ * The last attempt also counts as the end of its delivery, except for test events (`sinceMs` null). A delivery that
+ * ended without an attempt (`ms` null) counts only as an end.
  */
 function attempt(
   channel: 'webhook' | 'mail',

@@ -10,7 +10,7 @@ import {
 import { requestEnded } from '../../../src/lib/http/http.ts';
 import { observeFor, openMeter } from '../../../src/lib/metrics/otlp.ts';
 import { instruments } from '../../../src/observations/instruments.ts';
-import { startCounting } from '../../../src/observations/metrics.ts';
+import { startCounters } from '../../../src/observations/metrics.ts';
 import { answered, attempted } from '../../../src/signals.ts';
 
 test('without an SDK there is no meter, and nothing is recorded twice', () => {
@@ -24,7 +24,7 @@ test('with one, everything is exported under names that become those of the tabl
   metrics.setGlobalMeterProvider(provider);
   after(() => metrics.disable());
 
-  const { meter, stop } = startCounting();
+  const { meter, stop } = startCounters();
   assert.ok(meter);
   const labels = (name: string) =>
     Object.fromEntries(
