@@ -2,19 +2,20 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import { type ApiEnv, authenticate, type KeyTools, requireWrite } from '../keys/authenticate.ts';
+import { lazily } from '../lib/async/memoize.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
 import { watchCaller } from '../lib/http/http.ts';
 import { parse } from '../lib/validation/parse.ts';
 import {
-  addressOf,
   checkConfirm,
   confirmWord,
   type DescribedPaths,
-  describeQuestion,
+  describeTool,
   listThemes,
-  questions,
+  readTools,
+  requestPath,
   SendInput,
   sendTool,
   ThemesInput,
@@ -22,31 +23,27 @@ import {
 } from './tools.ts';
 
 const maxMessage = 1024 * 1024;
-/** Costs little to read, so that its key may be looked up later. */
+/** Read before authentication, because it costs little. */
 const maxShortMessage = 64 * 1024;
 
 type McpTools = KeyTools & {
   secrets: Secrets;
   publicUrl: string;
-  /** The API of this process: a tool asks it as any client would, with the caller's key. */
+  /** Calls the API of this process with the caller's key. */
   askApi: (c: Context, path: string, init?: RequestInit) => Promise<Response>;
   apiDocument: () => DescribedPaths;
 };
 
-type Call = { c: Context<ApiEnv>; tools: McpTools; given: Record<string, unknown> };
+type Call = { c: Context<ApiEnv>; tools: McpTools; args: Record<string, unknown> };
 
 const Params = v.object({
   name: v.string(),
   arguments: v.optional(v.record(v.string(), v.unknown()), {}),
 });
 
-/**
- * The Model Context Protocol over HTTP, without sessions: each message is a POST with an API key as its bearer
- * token, and is answered by itself.
- */
-export function mcpRoutes(given: McpTools) {
-  let document: DescribedPaths | undefined;
-  const tools = { ...given, apiDocument: () => (document ??= given.apiDocument()) };
+/** The Model Context Protocol over streamable HTTP, stateless, with an API key as bearer token. */
+export function mcpRoutes(mcpTools: McpTools) {
+  const tools = { ...mcpTools, apiDocument: lazily(mcpTools.apiDocument) };
   return new Hono<ApiEnv>().post('/mcp', checkOrigin(tools.publicUrl), async (c) => {
     if (!isShort(c)) await authenticated(c, tools);
     const message = readMessage(await readBody(c, maxMessage));
@@ -71,7 +68,7 @@ function readMessage(body: string): RpcMessage | ReturnType<typeof rpcError> {
   }
 }
 
-/** A web page elsewhere must not use a key that its reader's browser holds. */
+/** Web pages of other sites must not use a key that a browser stores. */
 const checkOrigin = (publicUrl: string) => async (c: Context, next: () => Promise<void>) => {
   const origin = c.req.header('Origin');
   if (origin !== undefined && origin !== new URL(publicUrl).origin) {
@@ -88,8 +85,8 @@ async function answer(
   if (method === 'tools/call') {
     const call = v.safeParse(Params, params);
     if (!call.success) return rpcError(id, rpcCodes.params, 'params need the name of a tool');
-    const { name, arguments: given } = call.output;
-    const result = await callTool({ c, tools, given }, name);
+    const { name, arguments: args } = call.output;
+    const result = await callTool({ c, tools, args }, name);
     return result
       ? rpcResult(id, result)
       : rpcError(id, rpcCodes.params, `there is no tool named ${JSON.stringify(name)}`);
@@ -117,16 +114,18 @@ const introduction = (asked: unknown) => ({
 });
 
 const describeTools = (c: Context<ApiEnv>, tools: McpTools) => [
-  ...questions.map((question) => describeQuestion(tools.apiDocument(), question)),
+  ...readTools.map((tool) => describeTool(tools.apiDocument(), tool)),
   themesTool,
   ...(c.var.key.permission === 'write' ? [sendTool] : []),
 ];
 
-/** What is wrong with a call is a result that the model reads; a missing or refused key is the client's matter. */
+/** Errors become results, so that the model can correct its call. Only a bad key or rate limit is an HTTP error. */
 async function callTool(call: Call, name: string) {
-  const question = questions.find((one) => one.name === name);
+  const tool = readTools.find((one) => one.name === name);
   try {
-    if (question) return await ask(call, addressOf(question, call.given));
+    if (tool) {
+      return await resultOf(call.c, await call.tools.askApi(call.c, requestPath(tool, call.args)));
+    }
     await authenticated(call.c, call.tools);
     if (name === themesTool.name) return await themes(call);
     return name === sendTool.name ? await send(call) : undefined;
@@ -137,24 +136,19 @@ async function callTool(call: Call, name: string) {
   }
 }
 
-async function ask({ c, tools }: Call, { missing, address }: ReturnType<typeof addressOf>) {
-  if (missing !== undefined) return toolFailure(`${missing} is required`);
-  return await resultOf(c, await tools.askApi(c, address));
-}
-
-/** Costly work of the organization: outside of its group it would hold the connections of requests without a key. */
-async function themes({ c, tools, given }: Call) {
+/** Runs in the organization's group, so that it does not use up connections of requests without a key. */
+async function themes({ c, tools, args }: Call) {
   const { org_id } = c.var.key;
-  const input = parse(ThemesInput, given);
+  const input = parse(ThemesInput, args);
   const turn = { isGone: watchCaller(c), waitMs: requestWaitMs, costly: true };
   return toolResult({
     data: await inGroup(org_id, () => listThemes(tools.db, org_id, input), turn),
   });
 }
 
-async function send({ c, tools, given }: Call) {
+async function send({ c, tools, args }: Call) {
   const { org_id } = requireWrite(c.var.key);
-  const input = parse(SendInput, given);
+  const input = parse(SendInput, args);
   const isDryRun = input.confirm === undefined;
   if (!isDryRun) checkConfirm(tools.secrets, org_id, input);
   const path = `/api/v1/surveys/${input.survey_id}/send${isDryRun ? '?dry_run=true' : ''}`;
@@ -164,23 +158,23 @@ async function send({ c, tools, given }: Call) {
   return await resultOf(c, sent, confirm === undefined ? {} : { confirm });
 }
 
-/** An answer of the API as the result of a tool. Without a key, or with too many requests, it is the client's. */
-async function resultOf(c: Context<ApiEnv>, answered: Response, more: object = {}) {
-  const body = (await answered.json()) as { error?: string };
-  if (answered.ok) return toolResult({ ...body, ...more });
+/** Turns a response of the API into a result; 401 and 429 stay HTTP errors. */
+async function resultOf(c: Context<ApiEnv>, response: Response, more: object = {}) {
+  const body = (await response.json()) as { error?: string };
+  if (response.ok) return toolResult({ ...body, ...more });
   for (const name of ['Retry-After', 'WWW-Authenticate']) {
-    const value = answered.headers.get(name);
+    const value = response.headers.get(name);
     if (value !== null) c.header(name, value);
   }
-  if (answered.status === 401) throw new Refusal('unauthorized', body.error ?? '');
-  if (answered.status === 429) throw new Refusal('rate_limited', body.error ?? '');
-  return toolFailure(body.error ?? `the service answered ${answered.status}`);
+  if (response.status === 401) throw new Refusal('unauthorized', body.error ?? '');
+  if (response.status === 429) throw new Refusal('rate_limited', body.error ?? '');
+  return toolFailure(body.error ?? `the service answered ${response.status}`);
 }
 
-/** The versions of the Model Context Protocol that are spoken here, newest first. */
+/** Newest first. */
 const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
-/** A message of JSON-RPC 2.0. Without an id it is a notification and gets no answer. */
+/** JSON-RPC 2.0. Messages without an id are notifications. */
 const RpcMessage = v.object({
   jsonrpc: v.literal('2.0'),
   id: v.optional(v.union([v.string(), v.number()])),
@@ -200,19 +194,17 @@ const rpcError = (id: RpcMessage['id'] | null, code: number, message: string) =>
   error: { code, message },
 });
 
-/** Text for the model, an object for programs. */
-const toolResult = (found: object) => ({
-  content: [{ type: 'text', text: JSON.stringify(found) }],
-  structuredContent: found,
+const toolResult = (result: object) => ({
+  content: [{ type: 'text', text: JSON.stringify(result) }],
+  structuredContent: result,
 });
 
-/** A tool that could not do it: the model reads why and can do better. */
 const toolFailure = (sentence: string) => ({
   content: [{ type: 'text', text: sentence }],
   isError: true,
 });
 
-/** What a language model reads first at this address: https://llmstxt.org */
+/** https://llmstxt.org */
 const llmsText = (publicUrl: string) => `# askback
 
 > Survey feedback: NPS, CSAT, CES, stars and thumbs. Surveys go out by mail or by link, answers come back through an

@@ -6,8 +6,8 @@ import type { Sql } from '../lib/db/db.ts';
 import { Uuid } from '../lib/validation/parse.ts';
 import { readInstants } from '../responses/period.ts';
 
-/** Tools that ask the API one question: they take the parameters of the route. */
-export const questions = [
+/** Tools that call one route of the API and take its parameters. */
+export const readTools = [
   {
     name: 'list_surveys',
     title: 'List surveys',
@@ -48,7 +48,7 @@ export const questions = [
   },
 ] as const;
 
-type Question = (typeof questions)[number];
+type ReadTool = (typeof readTools)[number];
 
 export type DescribedPaths = {
   paths: Record<string, Record<string, { parameters?: readonly DescribedParameter[] }>>;
@@ -61,12 +61,12 @@ type DescribedParameter = {
   schema: object;
 };
 
-export function describeQuestion(document: DescribedPaths, { path, ...question }: Question) {
+export function describeTool(document: DescribedPaths, { path, ...tool }: ReadTool) {
   const parameters = (document.paths[path]?.['get']?.parameters ?? []).filter(
     (parameter) => parameter.in === 'query' || parameter.in === 'path',
   );
   return {
-    ...question,
+    ...tool,
     inputSchema: {
       type: 'object',
       properties: Object.fromEntries(
@@ -81,12 +81,10 @@ export function describeQuestion(document: DescribedPaths, { path, ...question }
   };
 }
 
-/** The address of a question with its arguments, or the name of a part of the path that is missing. */
-export function addressOf({ path }: Question, given: Record<string, unknown>) {
-  const rest = new Map(Object.entries(given).filter(([, value]) => value != null));
-  let missing: string | undefined;
-  const place = path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    if (!rest.has(name)) missing ??= name;
+export function requestPath({ path }: ReadTool, args: Record<string, unknown>): string {
+  const rest = new Map(Object.entries(args).filter(([, value]) => value != null));
+  const pathname = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    if (!rest.has(name)) throw new Refusal('invalid', `${name} is required`);
     const value = textOf(rest.get(name));
     rest.delete(name);
     return encodeURIComponent(value);
@@ -94,14 +92,14 @@ export function addressOf({ path }: Question, given: Record<string, unknown>) {
   const query = new URLSearchParams();
   for (const [name, value] of rest) {
     if (typeof value === 'object' && !Array.isArray(value)) {
-      // Its fields are parameters of their own, such as `property.plan`.
+      // Fields are separate parameters, such as `property.plan`.
       for (const [field, each] of Object.entries(value as object))
         query.append(field, textOf(each));
       continue;
     }
     for (const one of Array.isArray(value) ? value : [value]) query.append(name, textOf(one));
   }
-  return { missing, address: query.size > 0 ? `${place}?${query}` : place };
+  return query.size > 0 ? `${pathname}?${query}` : pathname;
 }
 
 const textOf = (value: unknown): string =>
@@ -148,10 +146,7 @@ export const sendTool = {
 
 const Receipt = v.object({ contacts: v.string(), until: v.number() });
 
-/**
- * The word that allows a send after its dry run: sealed for the organization and the survey, it names the contacts
- * and the time until which it holds. Nothing is stored, and every process knows it.
- */
+/** A sealed receipt of a dry run, so that nothing is stored and every process can check it. */
 export function confirmWord(secrets: Secrets, orgId: string, input: SendInput): string {
   const receipt = { contacts: hashOf(input.contacts), until: Date.now() + confirmMs };
   return secrets.seal(ownerOf(orgId, input), JSON.stringify(receipt)).toString('base64url');
@@ -163,7 +158,7 @@ export function checkConfirm(secrets: Secrets, orgId: string, input: SendInput) 
     const sealed = Buffer.from(input.confirm ?? '', 'base64url');
     receipt = v.parse(Receipt, JSON.parse(secrets.open(ownerOf(orgId, input), sealed)));
   } catch {
-    // Made up, of another organization, or of another survey.
+    // Forged, or from another organization or survey.
   }
   if (receipt?.contacts !== hashOf(input.contacts)) {
     throw new Refusal(
@@ -184,17 +179,17 @@ const ownerOf = (orgId: string, { survey_id }: SendInput) => ({
   id: `mcp send ${survey_id}`,
 });
 
-/** Programs may write the members of an object in another order. */
+/** Independent of the order of object keys. */
 const hashOf = (contacts: readonly unknown[]): string =>
   createHash('sha256')
-    .update(JSON.stringify(sorted(contacts)))
+    .update(JSON.stringify(sortKeys(contacts)))
     .digest('base64url');
 
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, part]) => [name, sorted(part)]));
+  return Object.fromEntries(entries.map(([name, part]) => [name, sortKeys(part)]));
 }
 
 const Day = v.pipe(
@@ -228,7 +223,6 @@ export const themesTool = {
   annotations: { readOnlyHint: true, openWorldHint: false },
 };
 
-/** The themes that comments speak of, most mentioned first. */
 export async function listThemes(
   sql: Sql,
   orgId: string,
