@@ -10,10 +10,10 @@ const nearLimitPercent = 80;
 const maxFailedShare = 0.05;
 const minFailures = 5;
 
-type AttentionProps = { found: AttentionCounts; organization: NavOrganization };
+type AttentionProps = { counts: AttentionCounts; organization: NavOrganization };
 
-export function AttentionPart({ found, organization }: AttentionProps) {
-  const items = attentionItems(found, organization);
+export function AttentionPart({ counts, organization }: AttentionProps) {
+  const items = attentionItems(counts, organization);
   return (
     <section class="off-paper" aria-labelledby="attention">
       <div class="title">
@@ -46,9 +46,9 @@ type AttentionItem = {
   about: string;
 };
 
-function attentionItems(found: AttentionCounts, { slug, role }: NavOrganization) {
+function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization) {
   const base = `/o/${slug}`;
-  const items = found.webhooks.map(({ id, url, active, failure_count }): AttentionItem => {
+  const items = counts.webhooks.map(({ id, url, active, failure_count }): AttentionItem => {
     const host = URL.canParse(url) ? new URL(url).host : url;
     const times = failure_count === 1 ? 'once' : `${failure_count} times in a row`;
     return {
@@ -60,7 +60,7 @@ function attentionItems(found: AttentionCounts, { slug, role }: NavOrganization)
       about: host,
     };
   });
-  for (const { id, survey_id, name, status, reason } of found.campaigns) {
+  for (const { id, survey_id, name, status, reason } of counts.campaigns) {
     const isPaused = status === 'paused';
     items.push({
       kind: isPaused ? 'failed' : 'warning',
@@ -71,7 +71,7 @@ function attentionItems(found: AttentionCounts, { slug, role }: NavOrganization)
       about: name,
     });
   }
-  const { held, open_detractors, oldest_open, open_since } = found;
+  const { held, open_detractors, oldest_open, open_since } = counts;
   if (open_detractors > 0 && oldest_open) {
     const detractors =
       open_detractors >= maxCounted
@@ -100,7 +100,7 @@ function attentionItems(found: AttentionCounts, { slug, role }: NavOrganization)
       about: 'what is on hold',
     });
   }
-  const { mails_used, monthly_send_limit, mails_sent, mails_failed, bounced } = found;
+  const { mails_used, monthly_send_limit, mails_sent, mails_failed, bounced } = counts;
   const used = monthly_send_limit === 0 ? 0 : Math.floor((100 * mails_used) / monthly_send_limit);
   if (used >= nearLimitPercent) {
     items.push({

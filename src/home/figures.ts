@@ -1,9 +1,9 @@
 import { type Db, one, type Part, type Sql } from '../lib/db/db.ts';
 import {
-  chosenSurveys,
   countedRows,
   everything,
   type NpsScope,
+  surveyConditions,
 } from '../responses/filter.queries.ts';
 import { addDays, readInstants } from '../responses/period.ts';
 import {
@@ -25,17 +25,17 @@ import {
 import { facetsOf, type HomePeriod, type HomeScope, sumOf } from './rules.ts';
 import { hasEnough, longerSteps, movingDays, type Step, type StepKind } from './steps.ts';
 
-export type LookedAt = { scope: HomeScope; period: HomePeriod; timeZone: string };
+export type Selection = { scope: HomeScope; period: HomePeriod; timeZone: string };
 
-export type TrendFigures = Awaited<ReturnType<typeof readTrendFigures>>;
+export type TrendFigures = Awaited<ReturnType<typeof readFigures>>;
 
-/** The totals are the sums of the trend, so that they agree with the API. Its steps are longer where responses are few. */
-export async function readTrendFigures(db: Db, orgId: string, looked: LookedAt) {
-  const { type } = looked.scope;
-  const rows = rowsWithBefore(looked);
+/** Totals are sums of the trend, so that they agree with the API. With few responses the steps are longer. */
+export async function readFigures(db: Db, orgId: string, selection: Selection) {
+  const { type } = selection.scope;
+  const rows = rowsWithBefore(selection);
   const { trend, variance, variance_before, asked } = await findTrendFigures(db, orgId, {
-    ...ofDays(looked),
-    before: { ...looked.period.before, timeZone: looked.timeZone },
+    ...ofDays(selection),
+    before: { ...selection.period.before, timeZone: selection.timeZone },
     rows,
     isMean: typeFacts(type).measure === 'mean',
   });
@@ -48,21 +48,21 @@ export async function readTrendFigures(db: Db, orgId: string, looked: LookedAt) 
     now,
     before,
     tally,
-    /** Null where a property is asked for: mails are not counted by it. */
+    /** Null with a filter by property, because mails are not counted by property. */
     asked,
     change: compare(type, now, before),
     ...(isEnough
       ? {
-          by: looked.period.interval,
+          by: selection.period.interval,
           steps: measureSteps(type, shortest, { variance, scores: now.total }),
         }
-      : await readLongerSteps(db, orgId, looked)),
+      : await readLongerSteps(db, orgId, selection)),
   };
 }
 
 type MeasuredSteps = { by: StepKind; steps: (Step & { measured: Measured })[] };
 
-/** The variance is that of the scores of the whole trend. */
+/** Uses the variance of the whole trend. */
 const measureSteps = (
   type: SurveyType,
   steps: readonly Step[],
@@ -70,13 +70,17 @@ const measureSteps = (
 ): MeasuredSteps['steps'] =>
   steps.map((step) => ({ ...step, measured: measure(type, step, variance, scores) }));
 
-async function readLongerSteps(db: Db, orgId: string, looked: LookedAt): Promise<MeasuredSteps> {
-  const { period, timeZone, scope } = looked;
+async function readLongerSteps(
+  db: Db,
+  orgId: string,
+  selection: Selection,
+): Promise<MeasuredSteps> {
+  const { period, timeZone, scope } = selection;
   const first = addDays(period.from, 1 - movingDays);
   const edges = Array.from({ length: period.days + movingDays }, (_, at) => addDays(first, at));
   const starts = edges.slice(0, -1);
   const { tallies, variance } = await countRows(db, orgId, {
-    scope: ofDays(looked).scope,
+    scope: ofDays(selection).scope,
     days: { from: first, to: period.to, timeZone },
     rows: { timeZone, starts, edges, from: null, to: null },
     isMean: typeFacts(scope.type).measure === 'mean',
@@ -91,7 +95,7 @@ async function readLongerSteps(db: Db, orgId: string, looked: LookedAt): Promise
 
 type RowsOfDays = OfDays & { rows: TrendRows; isMean: boolean };
 
-/** The tallies of rows, and the variance of the scores that only the interval of a mean needs. */
+/** Only the interval of a mean needs the variance. */
 export async function countRows(
   sql: Sql,
   orgId: string,
@@ -104,7 +108,7 @@ export async function countRows(
   );
 }
 
-export function ofDays({ scope, period: { from, to }, timeZone }: LookedAt) {
+export function ofDays({ scope, period: { from, to }, timeZone }: Selection) {
   const { survey, type, audience, properties } = scope;
   const all = { ...everything, facets: facetsOf(properties) };
   return {
@@ -113,8 +117,8 @@ export function ofDays({ scope, period: { from, to }, timeZone }: LookedAt) {
   };
 }
 
-/** The steps of the period, after the whole period before as the first row. */
-function rowsWithBefore({ period, timeZone }: LookedAt): TrendRows {
+/** The first row is the whole previous period, then come the steps of this one. */
+function rowsWithBefore({ period, timeZone }: Selection): TrendRows {
   const { interval, before } = period;
   const [from, to] = [readInstants(period.from)!, readInstants(period.to)!];
   const rows = trendRows({ interval, timeZone, from, to }, new Date());
@@ -150,7 +154,7 @@ type TrendFound = {
   asked: AskedCounts | null;
 };
 
-/** The first of the rows is the whole period before. Only the interval of a mean needs the scores themselves. */
+/** The first row is the whole previous period. Only the interval of a mean needs the variances. */
 export async function findTrendFigures(
   sql: Sql,
   orgId: string,
@@ -167,12 +171,12 @@ export async function findTrendFigures(
   );
 }
 
-/** How far the contacts have come that were first mailed on these days: from kept tallies, however many there are. */
+/** Counts contacts by the day they were first mailed. */
 const askedCounts = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`(
   select json_build_object('asked', coalesce(sum(asked), 0), 'arrived', coalesce(sum(asked - undelivered), 0),
                            'answered', coalesce(sum(answered), 0))
   from asked_tallies
-  where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}
+  where org_id = ${orgId} ${surveyConditions(sql, orgId, scope)} and ${onDays(sql, sql`quarter`, days)}
 )`;
 
 const maxComments = 8;
@@ -192,11 +196,11 @@ const comments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   select id, survey_id, contact_id, score, category, comment, created_at
   from responses
   where org_id = ${orgId} and held_reason is null and comment is not null
-    ${chosenSurveys(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
+    ${surveyConditions(sql, orgId, scope)} and ${onDays(sql, sql`created_at`, days)}
   order by created_at desc, id desc
   limit ${maxComments}`;
 
-/** In the order of the index of properties. */
+/** Follows the order of the facet index. */
 const facetComments = (sql: Sql, orgId: string, { scope, days }: OfDays) => sql`
   select o.id, o.survey_id, o.contact_id, o.score, o.category, o.comment, o.created_at
   from (

@@ -110,7 +110,7 @@ export function PeriodChoice({ path, scope, period, form }: PeriodChoiceProps) {
           ))}
         </ul>
       </nav>
-      <Unfold text="Custom" isChosen={isCustom} isOpen={hasMistake} path={path} stays={scope}>
+      <Unfold text="Custom" isChosen={isCustom} isOpen={hasMistake} path={path} params={scope}>
         <Field name="date_from" label="From" type="date" form={form} value={period.from} required />
         <Field name="date_to" label="To" type="date" form={form} value={period.to} required />
       </Unfold>
@@ -123,17 +123,16 @@ type UnfoldProps = {
   isChosen: boolean;
   isOpen: boolean;
   path: string;
-  /** The rest of the query. */
-  stays: Readonly<Record<string, string | undefined>>;
+  /** Parameters that the form keeps. */
+  params: Readonly<Record<string, string | undefined>>;
   children: Child;
 };
 
-/** A form behind a button. */
-const Unfold = ({ text, isChosen, isOpen, path, stays, children }: UnfoldProps) => (
+const Unfold = ({ text, isChosen, isOpen, path, params, children }: UnfoldProps) => (
   <details class="unfold" open={isOpen}>
     <summary class={isChosen ? 'button chosen' : 'button'}>{text}</summary>
     <form method="get" action={path} class="inline">
-      {Object.entries(stays).map(([name, value]) =>
+      {Object.entries(params).map(([name, value]) =>
         value ? <input type="hidden" name={name} value={value} /> : null,
       )}
       {children}
@@ -142,20 +141,20 @@ const Unfold = ({ text, isChosen, isOpen, path, stays, children }: UnfoldProps) 
   </details>
 );
 
-/** A path with a query, without what is empty. */
+/** Drops empty parameters. */
 export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>) {
   const pairs = Object.entries(query).filter((entry): entry is [string, string] => !!entry[1]);
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
 }
 
-type PropertyChoiceProps = Pick<UnfoldProps, 'path' | 'stays'> & { form: FormState };
+type PropertyChoiceProps = Pick<UnfoldProps, 'path' | 'params'> & { form: FormState };
 
-/** Only what has a property, typed as `plan=pro`. */
-export function PropertyChoice({ path, stays, form }: PropertyChoiceProps) {
-  const isChosen = Object.keys(stays).some((name) => name.startsWith('property.'));
+/** A filter by property, typed as `plan=pro`. */
+export function PropertyChoice({ path, params, form }: PropertyChoiceProps) {
+  const isChosen = Object.keys(params).some((name) => name.startsWith('property.'));
   const isOpen = 'property' in form.errors;
   return (
-    <Unfold text="Only one property" {...{ isChosen, isOpen, path, stays }}>
+    <Unfold text="Only one property" {...{ isChosen, isOpen, path, params }}>
       <Field
         name="property"
         label="Property"

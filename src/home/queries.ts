@@ -20,7 +20,6 @@ export type HomeSetting = {
 
 const maxSurveys = 12;
 
-/** The surveys with the most responses, and the kinds of surveys. */
 export async function findHomeSetting(sql: Sql, orgId: string): Promise<HomeSetting> {
   return one(
     await sql<HomeSetting[]>`
@@ -65,7 +64,7 @@ export type AttentionCounts = {
   held: number;
   open_detractors: number;
   oldest_open: string | null;
-  /** The first day that they are of, as the organization's clock has it. */
+  /** The first day of `open_detractors`, in the organization's time zone. */
   open_since: string;
   mails_used: number;
   monthly_send_limit: number;
@@ -79,7 +78,7 @@ export type AttentionCounts = {
     failure_count: number;
     reason: string | null;
   }[];
-  /** Campaigns that the mail server keeps from mailing. */
+  /** Campaigns delayed by the mail server. */
   campaigns: readonly DelayedCampaign[];
 };
 
@@ -142,11 +141,11 @@ async function countAttention(sql: Sql, orgId: string) {
 type AnsweredDays = { time_zone: string; today: string; first_day: string | null };
 
 /**
- * Today where the organization is, and the first day of a survey that has answers: the day of the first of them, or of
- * the first mail before it, so that all who were asked are counted.
+ * `first_day` is that of the survey's first response, or of the first mail before it so that all recipients are counted.
+ * Null without responses.
  */
 export async function findAnsweredDays(sql: Sql, orgId: string, surveyId: string) {
-  const [found] = await sql<AnsweredDays[]>`
+  const [days] = await sql<AnsweredDays[]>`
     select time_zone, (now() at time zone time_zone)::date::text as today,
            case when answered.day is not null then least(answered.day, asked.day)::text end as first_day
     from organizations
@@ -162,5 +161,5 @@ export async function findAnsweredDays(sql: Sql, orgId: string, surveyId: string
       where t.org_id = ${orgId} and t.survey_id = ${surveyId} and t.asked > 0
     ) asked
     where id = ${orgId}`;
-  return found;
+  return days;
 }

@@ -17,29 +17,29 @@ export const sumOf = (counted: readonly Counted[]): Counted =>
     { promoters: 0, passives: 0, detractors: 0, score_sum: 0 },
   );
 
-/** One survey, or all of a kind, limited to responses with certain properties. */
+/** One survey or all of a kind, with filters by property. */
 export type HomeScope = {
   survey: MeasuredSurvey | null;
   type: SurveyType;
   audience: 'employee' | 'customer' | null;
-  properties: AskedProperties;
+  properties: PropertyQuery;
 };
 
 export type ScopeQuery = {
   survey_id?: string;
   type?: SurveyType;
   audience?: string;
-} & AskedProperties;
+} & PropertyQuery;
 
 export const scopeQuery = ({ survey, type, audience, properties }: HomeScope): ScopeQuery =>
   survey
     ? { survey_id: survey.id, ...properties }
     : { type, ...(audience && { audience }), ...properties };
 
-/** The kinds of surveys to choose from. Where employees and customers are asked alike, they are apart. */
+/** Employees and customers are separate where a type has both. */
 export function kindScopes(
   { kinds }: Pick<HomeSetting, 'kinds'>,
-  properties: AskedProperties = {},
+  properties: PropertyQuery = {},
 ): HomeScope[] {
   return kinds.map(({ type, audience }) => ({
     survey: null,
@@ -49,42 +49,42 @@ export function kindScopes(
   }));
 }
 
-type Asked = { type?: string | undefined; audience?: string | undefined };
+type KindQuery = { type?: string | undefined; audience?: string | undefined };
 
-/** The kind that was asked for, else the one with the most responses. */
-export function chooseKind(scopes: readonly HomeScope[], asked: Asked): HomeScope | undefined {
-  const ofType = scopes.filter(({ type }) => type === asked.type);
+/** Defaults to the kind with the most responses. */
+export function chooseKind(scopes: readonly HomeScope[], query: KindQuery): HomeScope | undefined {
+  const ofType = scopes.filter(({ type }) => type === query.type);
   return (
-    ofType.find(({ audience }) => audience === (asked.audience ?? audience)) ??
+    ofType.find(({ audience }) => audience === (query.audience ?? audience)) ??
     ofType[0] ??
     scopes[0]
   );
 }
 
-/** The properties that are asked for by the names of the API; the last value of each counts. */
-type AskedProperties = { [parameter: `property.${string}`]: string };
+/** Filters by property with their names in the API; the last value of each counts. */
+type PropertyQuery = { [parameter: `property.${string}`]: string };
 
 const prefix = 'property.';
 const maxProperties = 10;
 
-/** Reads properties from the address and from the field where they are typed as `plan=pro`. */
+/** Reads properties from the query and from the field where they are typed as `plan=pro`. */
 export function readProperties(queries: Readonly<Record<string, string[]>>) {
-  const { property: typed = [], ...named } = queries;
-  const properties: AskedProperties = {};
-  for (const [parameter, values] of Object.entries(named)) {
+  const { property: typed = [], ...rest } = queries;
+  const properties: PropertyQuery = {};
+  for (const [parameter, values] of Object.entries(rest)) {
     const value = values.at(-1);
     if (isProperty(parameter) && value) properties[parameter] = value;
   }
   const text = typed.at(-1) ?? '';
   const pair = readPair(text);
   if (pair) properties[propertyParameter(pair.name)] = pair.value;
-  const mistaken = (property: string) => ({ typed: { property: text }, errors: { property } });
+  const mistake = (property: string) => ({ typed: { property: text }, errors: { property } });
   if (!pair && text !== '') {
-    return { properties, ...mistaken('Write it as name=value, such as plan=pro.') };
+    return { properties, ...mistake('Write it as name=value, such as plan=pro.') };
   }
   if (Object.keys(properties).length > maxProperties) {
     const tooMany = `At most ${maxProperties} properties can be asked for.`;
-    return { properties: {}, ...mistaken(tooMany) };
+    return { properties: {}, ...mistake(tooMany) };
   }
   return { properties, typed: {}, errors: {} };
 }
@@ -92,7 +92,7 @@ export function readProperties(queries: Readonly<Record<string, string[]>>) {
 const isProperty = (parameter: string): parameter is `property.${string}` =>
   parameter.startsWith(prefix) && parameter.length > prefix.length;
 
-export const facetsOf = (properties: AskedProperties): Facet[] =>
+export const facetsOf = (properties: PropertyQuery): Facet[] =>
   Object.entries(properties).map(([parameter, value]) => ({
     kind: 'property',
     name: parameter.slice(prefix.length),
@@ -101,7 +101,6 @@ export const facetsOf = (properties: AskedProperties): Facet[] =>
 
 export const propertyParameter = (name: string): `property.${string}` => `${prefix}${name}`;
 
-/** The periods to choose from, in days; the API knows them by their dates. */
 export const periodDays = { '7d': 7, '30d': 30, '90d': 90, '365d': 365 } as const;
 type PeriodName = keyof typeof periodDays;
 
@@ -111,23 +110,23 @@ export type HomePeriod = {
   to: string;
   days: number;
   before: { from: string; to: string };
-  /** The shortest steps of its trend. */
+  /** Shortest step of the trend. */
   interval: TrendInterval;
 };
 
 export const daysByDay = 31;
 
-export type AskedPeriod = Partial<Record<'period' | 'date_from' | 'date_to', string | undefined>>;
+export type PeriodQuery = Partial<Record<'period' | 'date_from' | 'date_to', string | undefined>>;
 
-/** Dates win over a period; without either it is the usual one. What cannot be read is a mistake at its field. */
-export function choosePeriod(asked: AskedPeriod, today: string): HomePeriod | PeriodMistakes {
-  const { period = usual, date_from, date_to } = asked;
+/** Dates take precedence over a named period. */
+export function choosePeriod(query: PeriodQuery, today: string): HomePeriod | PeriodMistakes {
+  const { period = defaultPeriod, date_from, date_to } = query;
   if (date_from || date_to) return customPeriod(date_from ?? '', date_to || today);
-  const name = Object.hasOwn(periodDays, period) ? (period as PeriodName) : usual;
+  const name = Object.hasOwn(periodDays, period) ? (period as PeriodName) : defaultPeriod;
   return periodOf(name, addDays(today, 1 - periodDays[name]), today);
 }
 
-const usual = '90d';
+const defaultPeriod = '90d';
 export const maxDays = 1_095;
 
 type PeriodMistakes = { errors: Record<string, string> };

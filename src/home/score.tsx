@@ -17,7 +17,7 @@ import {
 import type { FormState } from '../web/app/forms.tsx';
 import { count, counted, DataTable } from '../web/app/lists.tsx';
 import { PartsBar, TrendChart, type TrendStep } from '../web/app/trend-chart.tsx';
-import { readTrendFigures, type TrendFigures } from './figures.ts';
+import { readFigures, type TrendFigures } from './figures.ts';
 import { AskedPart, PropertyChoice, withQuery } from './parts.tsx';
 import { findAnsweredDays } from './queries.ts';
 import {
@@ -36,12 +36,11 @@ type SegmentsProps = {
   path: string;
   scope: HomeScope;
   period: Readonly<Record<string, string>>;
-  /** Null until it is asked for. */
+  /** Null until a reader opens the comparison. */
   comparison: Comparison | null;
   form: FormState;
 };
 
-/** The number for each value of a property, such as a plan or a country. */
 export function SegmentsPart({ path, scope, period, comparison, form }: SegmentsProps) {
   const asked = { ...scopeQuery(scope), ...period };
   const here = withQuery(path, asked);
@@ -52,7 +51,7 @@ export function SegmentsPart({ path, scope, period, comparison, form }: Segments
     <section class="part" id="compare" aria-labelledby="compare-heading">
       <div class="title">
         <h2 id="compare-heading">By property</h2>
-        <PropertyChoice path={path} stays={asked} form={form} />
+        <PropertyChoice path={path} params={asked} form={form} />
       </div>
       {offered.length === 0 ? null : (
         <nav aria-label="Choose a property">
@@ -115,7 +114,7 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
               <a href={withQuery(path, { ...asked, [propertyParameter(by)]: value })}>
                 <bdi>{value}</bdi>
               </a>,
-              ...textsOf(type, measured),
+              ...scoreTexts(type, measured),
               share(counted.promoters),
               share(counted.detractors),
               count(total),
@@ -132,8 +131,7 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
 
 const numberColumns = (...heads: string[]) => heads.map((head) => ({ head, number: true }));
 
-/** The value and its interval. */
-const textsOf = (type: SurveyType, { value, interval }: Measured) => [
+const scoreTexts = (type: SurveyType, { value, interval }: Measured) => [
   value === null ? '–' : formatValue(type, value),
   interval === null ? '–' : formatInterval(type, interval),
 ];
@@ -144,7 +142,7 @@ type TrendOfSurvey = {
   period: string | null;
 };
 
-/** The trend of one survey with its intervals as a band, and how many were asked and answered: as Home shows them. */
+/** The trend and response rate of one survey, as on Home. */
 export async function surveyTrend(
   db: Db,
   { orgId, survey, period: name }: TrendOfSurvey,
@@ -159,8 +157,8 @@ export async function surveyTrend(
   if ('errors' in period) return null;
   const { type, audience } = survey;
   const scope = { survey: { ...survey, responses: 0 }, type, audience, properties: {} };
-  const looked = { scope, period, timeZone };
-  const { by, steps, asked: counts } = await readTrendFigures(db, orgId, looked);
+  const selection = { scope, period, timeZone };
+  const { by, steps, asked: counts } = await readFigures(db, orgId, selection);
   return (
     <div class="columns score part">
       {counts === null ? null : <AskedPart asked={counts} />}
@@ -199,7 +197,7 @@ export const responsesOf = ({ path, scope, period }: ResponsesPlace, category?: 
 
 export function ScorePart(props: ScoreProps) {
   const { type, period, now, before, change } = props;
-  const { lead, rest } = meaning({ type, change, before, period });
+  const { lead, rest } = describeChange({ type, change, before, period });
   return (
     <section class="columns score" aria-labelledby="score">
       <div>
@@ -238,7 +236,7 @@ export function ScorePart(props: ScoreProps) {
   );
 }
 
-/** A change that is more than chance has a colour and a shape; any other is ink. */
+/** Only significant changes get a colour and a shape. */
 function Lead({ lead, change }: { lead: string; change: Change | null }) {
   if (change?.meaning === 'better') return <span class="state is-promoter">{lead}</span>;
   if (change?.meaning === 'worse') return <span class="state is-detractor">{lead}</span>;
@@ -289,7 +287,7 @@ function Trend({ type, timeZone, by, steps }: TrendProps) {
       description={description}
       caption={`${title}. ${band} Days in ${timeZone}.`}
       bounds={boundsOf(type)}
-      formatTick={(value) => tick(type, value)}
+      formatTick={(value) => formatTick(type, value)}
       steps={steps.map((step) => shownStep(step, type, by))}
       columns={[
         { head: stepTexts[by].head },
@@ -308,7 +306,7 @@ function Trend({ type, timeZone, by, steps }: TrendProps) {
 
 function shownStep(step: ScoreProps['steps'][number], type: SurveyType, by: StepKind): TrendStep {
   const { value, interval, total } = step.measured;
-  const [score, sure] = textsOf(type, step.measured);
+  const [score, sure] = scoreTexts(type, step.measured);
   const name = stepName(step.start, by);
   return {
     value,
@@ -329,7 +327,8 @@ function shownStep(step: ScoreProps['steps'][number], type: SurveyType, by: Step
 
 const stepName = (start: string, by: StepKind) => `${stepTexts[by].name}${shortDay(start, by)}`;
 
-const tick = (type: SurveyType, value: number) => formatValue(type, value).replace(/\.00$/, '');
+const formatTick = (type: SurveyType, value: number) =>
+  formatValue(type, value).replace(/\.00$/, '');
 
 const inUtc = (options: Intl.DateTimeFormatOptions) =>
   lazy(() => new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' }));
@@ -346,7 +345,7 @@ function longDay(day: string) {
 
 type Meaning = Pick<ScoreProps, 'type' | 'change' | 'before' | 'period'>;
 
-export function meaning({ type, change, before, period }: Meaning) {
+export function describeChange({ type, change, before, period }: Meaning) {
   const earlier = `the ${counted(period.days, 'day')} before`;
   if (change === null || before.value === null) {
     return { lead: '', rest: `There are no responses in ${earlier} to compare with.` };
@@ -366,7 +365,7 @@ export function meaning({ type, change, before, period }: Meaning) {
   return { lead, rest: ` from ${was}. ${why}` };
 }
 
-export const kindOf = (type: SurveyType, audience: 'employee' | 'customer' | null) =>
+export const kindName = (type: SurveyType, audience: 'employee' | 'customer' | null) =>
   audience === null
     ? typeFacts(type).kind
     : `${typeFacts(type).kind}, ${audience === 'employee' ? 'employees' : 'customers'}`;

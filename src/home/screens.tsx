@@ -7,7 +7,7 @@ import type { ScreenEnv } from '../sessions/session.ts';
 import { type FormState, statusOf } from '../web/app/forms.tsx';
 import { renderScreen } from '../web/app/screen.tsx';
 import { AttentionPart, FirstSteps } from './attention.tsx';
-import { listNewestComments, ofDays, readTrendFigures } from './figures.ts';
+import { listNewestComments, ofDays, readFigures } from './figures.ts';
 import { AskedPart, CommentsPart, PeriodChoice, withQuery } from './parts.tsx';
 import { findAttention, findHomeSetting, findMeasuredSurvey, type HomeSetting } from './queries.ts';
 import {
@@ -19,7 +19,7 @@ import {
   readProperties,
   scopeQuery,
 } from './rules.ts';
-import { kindOf, responsesOf, ScorePart, SegmentsPart } from './score.tsx';
+import { kindName, responsesOf, ScorePart, SegmentsPart } from './score.tsx';
 import { readComparison } from './segments.ts';
 
 type HomeScreenTools = { db: Db; mailbox: boolean };
@@ -51,15 +51,15 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
         errors: { ...chosen.errors, ...typed.errors },
       };
 
-  const looked = { scope, period, timeZone: setting.time_zone };
-  const [{ asked, ...score }, comments, found, comparison] = await Promise.all([
-    readTrendFigures(db, organization.id, looked),
-    listNewestComments(db, organization.id, ofDays(looked)),
+  const selection = { scope, period, timeZone: setting.time_zone };
+  const [{ asked, ...score }, comments, counts, comparison] = await Promise.all([
+    readFigures(db, organization.id, selection),
+    listNewestComments(db, organization.id, ofDays(selection)),
     findAttention(db, organization.id),
-    // Not before it is asked for: to find the properties takes longer than all else.
+    // Only on request, because finding the properties takes longer than everything else.
     compare === undefined
       ? null
-      : readComparison(db, organization.id, { ...looked, by: compare || null }),
+      : readComparison(db, organization.id, { ...selection, by: compare || null }),
   ]);
 
   const path = `/o/${organization.slug}`;
@@ -88,7 +88,7 @@ async function readHome({ db, mailbox }: HomeScreenTools, c: Context<ScreenEnv>)
         />
         <div class="columns home part">
           <div>
-            <AttentionPart {...{ found, organization }} />
+            <AttentionPart {...{ counts, organization }} />
             {asked === null ? null : <AskedPart asked={asked} />}
           </div>
           <CommentsPart
@@ -123,7 +123,6 @@ type SurveyChoiceProps = {
   period: Readonly<Record<string, string>>;
 };
 
-/** Chooses all surveys of a kind, or one. */
 function SurveyChoice({ path, setting, scope, period }: SurveyChoiceProps) {
   const { properties } = scope;
   const surveys = setting.surveys.map((survey) => ({
@@ -135,7 +134,7 @@ function SurveyChoice({ path, setting, scope, period }: SurveyChoiceProps) {
   return (
     <details class="menu">
       <summary class="button">
-        <bdi>{nameOf(scope)}</bdi>
+        <bdi>{scopeName(scope)}</bdi>
         <span class="hidden">, change survey</span>
       </summary>
       <ul class="list">
@@ -143,9 +142,9 @@ function SurveyChoice({ path, setting, scope, period }: SurveyChoiceProps) {
           <li>
             <a
               href={withQuery(path, { ...scopeQuery(each), ...period })}
-              aria-current={isSame(each, scope) ? 'true' : undefined}
+              aria-current={isSameScope(each, scope) ? 'true' : undefined}
             >
-              <bdi>{nameOf(each)}</bdi>
+              <bdi>{scopeName(each)}</bdi>
             </a>
           </li>
         ))}
@@ -159,8 +158,8 @@ function SurveyChoice({ path, setting, scope, period }: SurveyChoiceProps) {
   );
 }
 
-const nameOf = ({ survey, type, audience }: HomeScope) =>
-  survey ? survey.name : kindOf(type, audience);
+const scopeName = ({ survey, type, audience }: HomeScope) =>
+  survey ? survey.name : kindName(type, audience);
 
-const isSame = (one: HomeScope, other: HomeScope) =>
+const isSameScope = (one: HomeScope, other: HomeScope) =>
   one.survey?.id === other.survey?.id && one.type === other.type && one.audience === other.audience;

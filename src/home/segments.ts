@@ -2,7 +2,7 @@ import type { Db, Sql } from '../lib/db/db.ts';
 import { countedRows } from '../responses/filter.queries.ts';
 import { addDays } from '../responses/period.ts';
 import { type Counted, type Measured, measure, typeFacts } from '../survey-types.ts';
-import { countRows, type LookedAt, type OfDays, ofDays, onDays } from './figures.ts';
+import { countRows, type OfDays, ofDays, onDays, type Selection } from './figures.ts';
 
 export type MeasuredSegment = { value: string; measured: Measured; counted: Counted };
 
@@ -12,30 +12,30 @@ export type Comparison = {
   segments: MeasuredSegment[];
 };
 
-/** The segments by a property, each counted as the API counts it; without a property only the properties there are. */
+/** Segments by the property `by`; without it, only the names of properties. */
 export async function readComparison(
   db: Db,
   orgId: string,
-  { by, ...looked }: LookedAt & { by: string | null },
+  { by, ...selection }: Selection & { by: string | null },
 ): Promise<Comparison> {
-  const values = await findPropertyValues(db, orgId, ofDays(looked));
+  const values = await findPropertyValues(db, orgId, ofDays(selection));
   const names = [...new Set(values.map(({ name }) => name))];
   const compared = by === null ? [] : values.filter(({ name }) => name === by);
-  const segments = compared.map((each) => measureSegment(db, orgId, looked, each));
+  const segments = compared.map((each) => measureSegment(db, orgId, selection, each));
   return { names, by, segments: await Promise.all(segments) };
 }
 
 async function measureSegment(
   sql: Sql,
   orgId: string,
-  looked: LookedAt,
+  selection: Selection,
   { name, value }: PropertyValue,
 ): Promise<MeasuredSegment> {
-  const { scope: all, days } = ofDays(looked);
+  const { scope: all, days } = ofDays(selection);
   const { from, to, timeZone } = days;
   const scope = { ...all, facets: [...all.facets, { kind: 'property', name, value } as const] };
   const rows = { timeZone, starts: [from], edges: [from, addDays(to, 1)], from: null, to: null };
-  const { type } = looked.scope;
+  const { type } = selection.scope;
   const isMean = typeFacts(type).measure === 'mean';
   const { tallies, variance } = await countRows(sql, orgId, { scope, days, rows, isMean });
   const counted = tallies[0]!;
@@ -44,7 +44,7 @@ async function measureSegment(
 
 type PropertyValue = { name: string; value: string };
 
-/** The newest responses say which properties and values there are: many more would take long to read. */
+/** Properties and values come from a sample of the newest responses. */
 export const sampledResponses = 1_000;
 const maxValues = 12;
 const maxValueLength = 100;

@@ -2,24 +2,24 @@ import { startOf, type TrendInterval, trendIntervals } from '../responses/trend.
 import { type Counted, totalOf } from '../survey-types.ts';
 import { daysByDay, type HomePeriod, sumOf } from './rules.ts';
 
-/** A day, a week or a month of a trend, named by its first day. */
+/** `start` is the first day. */
 export type Step = { start: string } & Counted;
 
-/** `moving` is the score of the 30 days up to a day, which names the step. */
+/** `moving` is the score of the 30 days up to and including `start`. */
 export type StepKind = TrendInterval | 'moving';
 
 const minMedian = 10;
 const minSteps = 3;
 export const movingDays = 30;
 
-/** A score of fewer responses jumps with each of them. Steps without any are not drawn. */
+/** Checks the median of steps with responses, because scores of few responses jump. */
 export function hasEnough(steps: readonly Step[]): boolean {
   const totals = steps.map(totalOf).filter((total) => total > 0);
   const median = totals.sort((one, other) => one - other)[Math.floor((totals.length - 1) / 2)];
   return (median ?? 0) >= minMedian;
 }
 
-/** Steps longer than those of the period, from its days and the 29 days before it. */
+/** `days` are the days of the period after the 29 days before it. */
 export function longerSteps(
   days: readonly Step[],
   { interval, days: length }: Pick<HomePeriod, 'interval' | 'days'>,

@@ -70,7 +70,7 @@ const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] 
 for (const [what, found, shown] of edges) {
   test(`attention for ${what} is ${shown.length > 0 ? 'asked for' : 'not asked for'}`, () => {
     const organization = { slug: 'acme', name: 'Acme', role: 'owner' } as never;
-    const html = AttentionPart({ found: { ...quiet, ...found }, organization }).toString();
+    const html = AttentionPart({ counts: { ...quiet, ...found }, organization }).toString();
     const states = [...html.matchAll(/class="state is-(\w+)"[^>]*>(.*?)<\/span>/gs)];
     assert.deepEqual(
       states.map(([, kind, text]) => `${kind}: ${text?.replace(/<[^>]*>/g, '').trim()}`),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { meaning } from '../../src/home/score.tsx';
+import { describeChange } from '../../src/home/score.tsx';
 import { compare, measure, type SurveyType } from '../../src/survey-types.ts';
 
 const counted = { promoters: 60, passives: 20, detractors: 20, score_sum: 420 };
@@ -53,7 +53,7 @@ test('the sentence says no more than the figures', () => {
     const [now, before] = [nps(one), nps(other)];
     const change = compare('nps', now, before);
     const of = { ...period, before: { from: '', to: '' } };
-    const { lead, rest } = meaning({ type: 'nps', change, before, period: of });
+    const { lead, rest } = describeChange({ type: 'nps', change, before, period: of });
     return lead + rest;
   };
   assert.equal(

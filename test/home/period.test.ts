@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AskedPeriod, choosePeriod, type HomePeriod, isDay } from '../../src/home/rules.ts';
+import { choosePeriod, type HomePeriod, isDay, type PeriodQuery } from '../../src/home/rules.ts';
 import { addDays } from '../../src/responses/period.ts';
 
 const today = '2026-11-22';
-const choose = (asked: AskedPeriod) => choosePeriod(asked, today);
+const choose = (asked: PeriodQuery) => choosePeriod(asked, today);
 
 test('a period ends today and has as many days before it', () => {
   assert.deepEqual(choose({ period: '7d' }), {
