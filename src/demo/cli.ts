@@ -8,7 +8,7 @@ import { listOrganizations } from '../organizations/queries.ts';
 import { shareUrl } from '../surveys/lifecycle.ts';
 import { demoOrganization, type FilledDemo, fillDemo } from './fill.ts';
 
-/** How a reader starts the program: in a checkout a script brings the Node that it needs. */
+/** A checkout has a script that runs the right version of Node. */
 const program = isSea() ? 'askback' : 'ops/askback';
 
 export const demoCommand = databaseCommand({
@@ -25,14 +25,14 @@ export const demoCommand = databaseCommand({
     }
     const address = await publicUrlOf(db, config);
     const filled = await fillDemo(db, new Date());
-    if (!filled) return remind(address);
-    return introduce(filled, address ?? '$ADDRESS', config.smtpUrl === null);
+    if (!filled) return describeExisting(address);
+    return describeDemo(filled, address ?? '$ADDRESS', config.smtpUrl === null);
   },
 });
 
 const isDemo = ({ id }: { id: string }) => id === demoOrganization;
 
-function introduce(
+function describeDemo(
   { readKey, writeKey, signIn, survey }: FilledDemo,
   address: string,
   hasMailbox: boolean,
@@ -74,13 +74,13 @@ ${curl.join('\n')}
   return { data, text };
 }
 
-/** A service that others may reach opens its mailbox only by a link with a secret. */
+/** If other machines can reach the service, the mailbox needs a link with a secret. */
 function mailboxAt(address: string): string {
   const isLocal = !URL.canParse(address) || isLoopbackHost(new URL(address).hostname);
   return isLocal ? `${address}/mailbox` : 'by the link that `askback serve` prints when it starts';
 }
 
-const remind = (address: string | null) => ({
+const describeExisting = (address: string | null) => ({
   data: { created: false, organization_id: demoOrganization, address },
   text: `The demo organization exists: ${demoOrganization}
 Its password and keys were shown when it was made. For a link to a new password: \`${program} member reset --email demo@example.com\`;

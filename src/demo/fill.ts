@@ -20,18 +20,18 @@ const sender = { from_name: 'Larkspur', from_email: 'feedback@example.com' };
 export type FilledDemo = {
   readKey: string;
   writeKey: string;
-  /** None where the demo's address has an account already. */
+  /** Null if the demo's address already has an account. */
   signIn: DemoSignIn | null;
   survey: { id: string; share_id: string };
 };
 
 /**
- * Fills one organization with half a year of feedback, all of it or nothing; nothing when it is there. The
- * running service reads the comments, and then writes the summaries of the months.
+ * Fills one organization with half a year of feedback, all or nothing; undefined if it exists. The running service then
+ * analyzes the comments and writes the monthly summaries.
  */
 export async function fillDemo(db: Db, now: Date): Promise<FilledDemo | undefined> {
   const password = makePassword();
-  // Hashing takes a while, which no transaction should wait for.
+  // Hashing is slow, so it runs before the transaction.
   const passwordHash = await hashPassword(password, { address: 'demo' });
   return await inTransaction(db, async (tx) => {
     const organization = await insertOrganizationOnce(tx, {
@@ -59,9 +59,9 @@ export async function fillDemo(db: Db, now: Date): Promise<FilledDemo | undefine
   });
 }
 
-/** Whole months before the last, which the service summarizes on its own. The organization's clock is UTC. */
+/** Months ago. The service summarizes last month without a request. The organization's time zone is UTC. */
 const summarizedMonths = [5, 4, 3, 2];
-/** For the comments to be read, by the job of a summary. */
+/** How often the job of a summary waits for the analysis of comments. */
 const maxWaits = 12;
 
 function summaryJob(orgId: string, now: Date, monthsAgo: number): NewJob {
@@ -83,7 +83,7 @@ function summaryJob(orgId: string, now: Date, monthsAgo: number): NewJob {
 const daysBefore = (now: Date, days: number) => new Date(now.getTime() - days * 86_400_000);
 
 async function fillSurvey(tx: Sql, orgId: string, survey: DemoSurvey, now: Date) {
-  const made = await addSurvey(tx, orgId, {
+  const created = await addSurvey(tx, orgId, {
     name: survey.name,
     type: survey.type,
     audience: survey.audience,
@@ -95,7 +95,7 @@ async function fillSurvey(tx: Sql, orgId: string, survey: DemoSurvey, now: Date)
     status: 'active',
     created_at: daysBefore(now, storyDays + 1),
   });
-  const of = { orgId, surveyId: made.id };
+  const target = { orgId, surveyId: created.id };
   const { contacts, anonymous } = makeStory(survey, now);
   const rows = contacts.map(({ answer, ...contact }) => ({
     ...contact,
@@ -106,21 +106,21 @@ async function fillSurvey(tx: Sql, orgId: string, survey: DemoSurvey, now: Date)
         : ('pending' as const),
     responded_at: answer?.created_at ?? null,
   }));
-  const saved = await saveContacts(tx, of, rows);
+  const saved = await saveContacts(tx, target, rows);
   const idOf = new Map(saved.map(({ id, email }) => [email, id]));
-  await insertImported(tx, of, [
+  await insertImported(tx, target, [
     ...contacts.flatMap(({ email, answer }) =>
       answer ? [{ ...answer, contact_id: idOf.get(email) ?? null }] : [],
     ),
     ...anonymous.map((answer) => ({ ...answer, contact_id: null })),
   ]);
-  return made;
+  return created;
 }
 
 type DemoSignIn = { email: string; password: string };
 
 const email = 'demo@example.com';
-/** Without letters and digits that look alike: it is read from a terminal. */
+/** Without letters and digits that look alike. */
 const letters = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 function makePassword(): string {

@@ -2,7 +2,6 @@ import { type Category, categoryOf, type SurveyType, typeFacts } from '../survey
 
 export const storyDays = 180;
 const dayMs = 86_400_000;
-// More mails than responses, as everywhere.
 const answeringShare = 0.55;
 const commentingShare = 0.6;
 const anonymousShare = 0.1;
@@ -10,7 +9,7 @@ const waitingDays = 3;
 const plans = ['free', 'team', 'business'] as const;
 const countries = ['DE', 'US', 'FR', 'GB', 'NL'] as const;
 
-/** The history of one survey until now: the same every time for the same survey and moment. */
+/** The history of one survey until now, reproducible for the same survey and time. */
 export function makeStory(survey: DemoSurvey, now: Date) {
   const random = randomFrom(survey.name);
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
@@ -48,14 +47,14 @@ export function makeStory(survey: DemoSurvey, now: Date) {
   }
 
   const contacts = Array.from({ length: survey.contacts }, (_, place) => contact(place));
-  /** They came through the shareable link. */
+  /** From the shareable link. */
   const anonymous = Array.from({ length: Math.round(survey.contacts * anonymousShare) }, () =>
     answer(random() * storyDays),
   );
   return { contacts, anonymous };
 }
 
-/** Opinion moves over the months, so that the curves have something to show. */
+/** Shifts over the months, so that trends have a shape. */
 function pickCategory(survey: DemoSurvey, progress: number, percentile: number): Category {
   const promoters = survey.promoters + survey.gain * progress;
   if (percentile < promoters) return 'promoter';
@@ -68,7 +67,7 @@ function scoresOf({ type }: DemoSurvey, category: Category): number[] {
   return scale.filter((score) => categoryOf(type, score) === category);
 }
 
-/** Numbers from 0 to 1 that follow from a word (mulberry32). */
+/** Seeded random numbers from 0 to 1 (mulberry32). */
 function randomFrom(word: string): () => number {
   let state = [...word].reduce((sum, letter) => Math.imul(sum, 31) + letter.charCodeAt(0), 7);
   return () => {
@@ -79,7 +78,6 @@ function randomFrom(word: string): () => number {
   };
 }
 
-/** What the demo's people are called, and what they say. */
 const firstNames =
   'Amara Ben Chiara David Elif Farah Gustav Hana Ivan Jamila Kofi Lena Mateo Nadia Oskar Priya Quentin Rosa Samir Tove Uma Viktor Wanda Yusuf Zoe'.split(
     ' ',

@@ -2,7 +2,7 @@ import PostalMime from 'postal-mime';
 import { type Db, one, type Sql } from '../lib/db/db.ts';
 import type { MailTransport } from '../lib/smtp/smtp.ts';
 
-/** Where mails land when no SMTP server is set: nothing leaves the machine, and all can be read. */
+/** Stores mails when no SMTP server is set, so that nothing leaves the machine. */
 export const createMailbox = (db: Db): MailTransport => ({
   async send({ from, to }, raw, { mayLeave } = {}) {
     if (mayLeave && !(await mayLeave())) return { kind: 'lost', reason: 'it is not to be sent' };
@@ -18,7 +18,6 @@ export const createMailbox = (db: Db): MailTransport => ({
 
 const maxMails = 10_000;
 
-/** The mailbox is for looking at mails, not for keeping them. */
 export async function deleteOldMessages({ db }: { db: Db }) {
   await db`
     delete from mailbox_messages
@@ -27,7 +26,7 @@ export async function deleteOldMessages({ db }: { db: Db }) {
     )`;
 }
 
-/** As the message spells it, unfolded; the page that shows it decodes it. */
+/** Unfolded, but still encoded. */
 function subjectOf(raw: Buffer): string {
   const end = raw.indexOf('\r\n\r\n');
   const head = raw.subarray(0, end < 0 ? undefined : end).toString('latin1');
@@ -59,9 +58,9 @@ export async function findMessage(sql: Sql, id: string) {
   return message;
 }
 
-const atOnce = 50;
+const batchSize = 50;
 
-/** The messages in the built-in mailbox that match, by what they say once they are decoded. */
+/** Matches against the decoded text, so that encoded words are found, too. */
 export async function findMessages(
   sql: Sql,
   matches: (text: string) => boolean,
@@ -75,16 +74,16 @@ export async function findMessages(
       from mailbox_messages
       where ${after}::uuid is null or id > ${after}::uuid
       order by id
-      limit ${atOnce}`;
+      limit ${batchSize}`;
     for (const { id, rcpt_to, raw } of messages) {
-      if (matches(`${rcpt_to}\n${await wordsOf(raw)}`)) matching.push(id);
+      if (matches(`${rcpt_to}\n${await decodeText(raw)}`)) matching.push(id);
     }
-    if (messages.length < atOnce) return matching;
+    if (messages.length < batchSize) return matching;
     after = messages.at(-1)!.id;
   }
 }
 
-async function wordsOf(raw: Buffer): Promise<string> {
+async function decodeText(raw: Buffer): Promise<string> {
   const { subject = '', headers, text = '', html = '' } = await PostalMime.parse(raw);
   const head = headers.map(({ value }) => value).join('\n');
   return [subject, head, text, html].join('\n');
@@ -95,7 +94,7 @@ export async function deleteMessagesById(sql: Sql, ids: readonly string[]): Prom
   return count;
 }
 
-/** Deletes what came for an address that an organization has erased, unless it was allowed again since. */
+/** Deletes messages to an erased address, unless it has been allowed again since. */
 export async function deleteMessagesToErased(sql: Sql, orgId: string, erasureId: string) {
   await sql`
     delete from mailbox_messages m

@@ -15,7 +15,6 @@ import { findMessage, listMessages, type MessageRow } from './mailbox.ts';
 
 type MailboxTools = MailboxAccess & { db: Db };
 
-/** The built-in mailbox: for readers on this machine, and only while mails land in it. */
 export const mailboxPages = (tools: MailboxTools) =>
   new Hono()
     .use(guardMailbox(tools))
@@ -33,18 +32,17 @@ export const mailboxPages = (tools: MailboxTools) =>
 
 async function showList(c: Context, { db }: MailboxTools) {
   const { page, limit } = parsePage(c.req.queries());
-  const found = (await listMessages(db, { page, limit })).map(shownRow);
-  const messages = found.slice(0, limit);
+  const rows = (await listMessages(db, { page, limit })).map(shownRow);
+  const messages = rows.slice(0, limit);
   if (wantsJson(c)) return c.json({ data: messages });
-  // The pages before and after have as many as this one was asked for.
-  const asked = c.req.query('limit');
+  const customLimit = c.req.query('limit');
   const pathOf = (to: number) =>
-    `/mailbox?${new URLSearchParams({ ...(asked && { limit: asked }), page: String(to) })}`;
+    `/mailbox?${new URLSearchParams({ ...(customLimit && { limit: customLimit }), page: String(to) })}`;
   return showPage(
     c,
     messagesPage(messages, {
       newer: page > 1 && pathOf(page - 1),
-      older: found.length > limit && pathOf(page + 1),
+      older: rows.length > limit && pathOf(page + 1),
     }),
   );
 }
@@ -85,9 +83,9 @@ const shownRow = ({ id, mail_from, rcpt_to, subject, received_at }: MessageRow) 
 const cookieName = 'askback_mailbox';
 
 export type MailboxAccess = {
-  /** Whether mails land in the mailbox, because no SMTP server is configured. */
+  /** True if no SMTP server is configured. */
   mailbox: boolean;
-  /** What local callers must know too; null where the service is not reachable from other machines. */
+  /** Null if the service is not reachable from other machines. */
   mailboxSecret?: string | null;
 };
 
@@ -95,8 +93,8 @@ export const mailboxUrl = (address: string, secret: string | null) =>
   secret === null ? `${address}/mailbox` : `${address}/mailbox?secret=${secret}`;
 
 /**
- * Lets in local callers, and with a secret only those that know it: behind a proxy on this machine every
- * visitor looks local. A browser that opens the link keeps the secret as a cookie.
+ * Admits local callers. The secret is needed because every visitor looks local behind a proxy on the same machine; the
+ * link stores it in a cookie.
  */
 export const guardMailbox =
   ({ mailbox, mailboxSecret = null }: MailboxAccess): MiddlewareHandler =>
@@ -106,9 +104,9 @@ export const guardMailbox =
       throw new Refusal('forbidden', 'the mailbox can be read only on the machine itself');
     }
     if (mailboxSecret === null) return await next();
-    const given = c.req.query('secret');
-    if (given !== undefined && constantTimeEqual(given, mailboxSecret))
-      return keep(c, mailboxSecret);
+    const secret = c.req.query('secret');
+    if (secret !== undefined && constantTimeEqual(secret, mailboxSecret))
+      return rememberSecret(c, mailboxSecret);
     if (constantTimeEqual(getCookie(c, cookieName) ?? '', mailboxSecret)) return await next();
     throw new Refusal(
       'forbidden',
@@ -116,7 +114,7 @@ export const guardMailbox =
     );
   };
 
-function keep(c: Context, secret: string): Response {
+function rememberSecret(c: Context, secret: string): Response {
   setCookie(c, cookieName, secret, { path: '/mailbox', httpOnly: true, sameSite: 'Strict' });
   c.header('Cache-Control', 'no-store');
   c.header('Referrer-Policy', 'no-referrer');
@@ -215,10 +213,7 @@ function messagePage({
   return { html: page.html, headers: { ...page.headers, [policy]: rules } };
 }
 
-/**
- * The HTML part by itself, for the frame: it runs nothing and loads nothing, and its links open next to
- * the mailbox, as they do in a mail program.
- */
+/** The HTML part for the frame: runs and loads nothing, and opens links in new tabs. */
 function mailHtml(html: string): HtmlPage {
   const opensElsewhere = html.replace(/<head[^>]*>/i, '$&<base target="_blank">');
   const headers = {
