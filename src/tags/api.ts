@@ -51,13 +51,13 @@ const Tag = v.object({
 
 const TagList = v.object({ data: v.array(Tag), meta: v.object({ total: Count }) });
 
-const longestTagName = 200;
+const maxNameLength = 200;
 
 const Name = v.pipe(
   v.string('must be text'),
   v.trim(),
   v.minLength(1, 'must not be empty'),
-  v.maxLength(longestTagName, `must have at most ${longestTagName} characters`),
+  v.maxLength(maxNameLength, `must have at most ${maxNameLength} characters`),
 );
 const Color = v.pipe(
   v.string('must be text'),

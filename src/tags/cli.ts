@@ -11,8 +11,8 @@ export const createTagCommand = databaseCommand({
     name: option(Name, 'N', 'its name'),
     color: optional(Color, "'#RRGGBB'", `its color (${defaultTagColor})`),
   },
-  async run(db, { org, ...tag }) {
-    const made = await createTag(db, commandWriter(org), tag);
-    return { data: made, text: `made the tag ${made.name}: ${made.id}` };
+  async run(db, { org, ...input }) {
+    const tag = await createTag(db, commandWriter(org), input);
+    return { data: tag, text: `made the tag ${tag.name}: ${tag.id}` };
   },
 });

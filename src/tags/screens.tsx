@@ -35,7 +35,7 @@ type TagScreenTools = { db: Db };
 const refusedFields = { name_taken: 'name' };
 const TagFields = v.object({ name: Name, color: v.optional(Color, defaultTagColor) });
 
-/** Settings, Tags: below `/o/:slug/settings/tags`. Everybody sees them, editors change them. */
+/** Settings, Tags: below `/o/:slug/settings/tags`. */
 export const tagScreens = ({ db }: TagScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showTags(c, db, emptyForm()))
@@ -44,9 +44,9 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, TagFields);
       if (form.errors) return showTags(c, db, form);
-      const made = await tryAction(c, refusedFields, () => createTag(db, editor, form.values));
-      if ('errors' in made) return showTags(c, db, made);
-      return backToList(c, `The tag “${made.name}” is made.`);
+      const created = await tryAction(c, refusedFields, () => createTag(db, editor, form.values));
+      if ('errors' in created) return showTags(c, db, created);
+      return backToList(c, `The tag “${created.name}” is made.`);
     })
 
     .get('/:id', async (c) => {
@@ -141,7 +141,7 @@ const storedTag = (tag: TagRow) => ({
 });
 
 function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayChange: boolean }) {
-  const acts = mayChange ? [{ head: 'Acts', hidden: true, number: true }] : [];
+  const actions = mayChange ? [{ head: 'Acts', hidden: true, number: true }] : [];
   return (
     <Part id="tags" title="Tags">
       <p class="small soft">
@@ -155,13 +155,13 @@ function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayC
       ) : (
         <DataTable
           caption="Tags, by name"
-          columns={[{ head: 'Name' }, ...acts]}
+          columns={[{ head: 'Name' }, ...actions]}
           rows={tags.map((tag) => ({
             cells: [
               <>
                 <Dot color={tag.color} /> <bdi>{tag.name}</bdi>
               </>,
-              ...(mayChange ? [<Acts tag={tag} list={list} />] : []),
+              ...(mayChange ? [<TagActions tag={tag} list={list} />] : []),
             ],
           }))}
         />
@@ -170,7 +170,7 @@ function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayC
   );
 }
 
-function Acts({ tag: { id, name }, list }: { tag: TagRow; list: string }) {
+function TagActions({ tag: { id, name }, list }: { tag: TagRow; list: string }) {
   return (
     <span class="actions end">
       <LinkButton href={`${list}/${id}`} text="Change" about={name} />
@@ -179,7 +179,7 @@ function Acts({ tag: { id, name }, list }: { tag: TagRow; list: string }) {
   );
 }
 
-/** Drawn: the policy of the page refuses styles of its own. */
+/** An SVG, because the CSP forbids inline styles. */
 const Dot = ({ color }: { color: string }) => (
   <svg class="dot" viewBox="0 0 8 8" role="img" aria-label={`color ${color}`}>
     <circle cx="4" cy="4" r="4" fill={color} />

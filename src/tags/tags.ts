@@ -4,46 +4,41 @@ import { type Db, inTransaction, one, type Part, type Sql, violates } from '../l
 import { type IfMatch, refuseOtherVersion, versionOf } from '../lib/http/version.ts';
 import type { OrgId } from '../limits.ts';
 
-/** Of tags that are made without one. */
 export const defaultTagColor = '#5b6b8c';
 
-/** Screens and the API show all of them at once. Imports take over as many as there are. */
+/** Screens and the API list all tags without pages. Imports may exceed the limit. */
 const maxTags = 1000;
 
-type TagWish = { name: string; color?: string | undefined };
+type TagInput = { name: string; color?: string | undefined };
 
-export async function createTag(db: Db, writer: Writer, wish: TagWish): Promise<TagRow> {
-  const tag: NewTag = { name: wish.name, color: wish.color ?? defaultTagColor };
+export async function createTag(db: Db, writer: Writer, input: TagInput): Promise<TagRow> {
+  const tag: NewTag = { name: input.name, color: input.color ?? defaultTagColor };
   return await inTransaction(db, async (tx) => {
     if ((await lockAndCountTags(tx, writer.orgId)) >= maxTags) {
       throw new Refusal('invalid', `an organization has at most ${maxTags} tags`, {
         code: 'too_many_tags',
       });
     }
-    const made = await insertTag(tx, writer.orgId, tag).catch(refuse(tag.name));
-    await recordTag(tx, writer, { act: 'tag.created', tag: made });
-    return made;
+    const created = await insertTag(tx, writer.orgId, tag).catch(refuseDuplicate(tag.name));
+    await recordTag(tx, writer, { act: 'tag.created', tag: created });
+    return created;
   });
 }
 
-/**
- * The ids of tags by their names, in the caller's transaction; those that are missing are made. A spelling that differs
- * from an existing one only by case is that tag.
- */
+/** Ids of tags by name. Creates missing tags in the caller's transaction; names are matched case-insensitively. */
 export async function ensureTags(
   tx: Sql,
   writer: Writer,
   names: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const made = await insertMissingTags(tx, writer.orgId, { names, color: defaultTagColor });
-  for (const tag of made) await recordTag(tx, writer, { act: 'tag.created', tag });
+  const created = await insertMissingTags(tx, writer.orgId, { names, color: defaultTagColor });
+  for (const tag of created) await recordTag(tx, writer, { act: 'tag.created', tag });
   const tags = await findNamedTags(tx, writer.orgId, names);
   return new Map(tags.map(({ id, name }) => [name, id]));
 }
 
 type TagChange = { name?: string | undefined; color?: string | undefined };
 
-/** Renames or recolors a tag; responses keep it. */
 export async function changeTag(
   db: Db,
   writer: Writer,
@@ -54,7 +49,7 @@ export async function changeTag(
     refuseOtherVersion(versionOfTag(before), ifMatch);
     const change = { name: name ?? null, color: color ?? null };
     const changed = await updateTag(tx, { orgId: writer.orgId, id }, change).catch(
-      refuse(name ?? ''),
+      refuseDuplicate(name ?? ''),
     );
     const changes = changesOf(
       { name: before.name, color: before.color },
@@ -69,10 +64,13 @@ export async function changeTag(
 
 export async function deleteTag(db: Db, writer: Writer, id: string): Promise<TagRow> {
   return await inTransaction(db, async (tx) => {
-    const gone = await removeTag(tx, writer.orgId, id);
-    if (!gone) throw notFound('tag');
-    await recordTag(tx, writer, { act: 'tag.deleted', tag: gone });
-    return gone;
+    const [tag] = await tx<TagRow[]>`
+      delete from tags
+      where org_id = ${writer.orgId} and id = ${id}
+      returning id, name, color, created_at`;
+    if (!tag) throw notFound('tag');
+    await recordTag(tx, writer, { act: 'tag.deleted', tag });
+    return tag;
   });
 }
 
@@ -81,7 +79,7 @@ type TagAct = Pick<AuditedAct, 'act' | 'details'> & { tag: TagRow };
 const recordTag = (tx: Sql, writer: Writer, { act, tag: { id, name }, details }: TagAct) =>
   recordAct(tx, { ...writer, act, target: { kind: 'tag', id }, details: { name, ...details } });
 
-const refuse =
+const refuseDuplicate =
   (name: string) =>
   (error: unknown): never => {
     if (!violates(error, 'tags_one_per_name')) throw error;
@@ -93,7 +91,7 @@ const refuse =
 type NewTag = { name: string; color: string };
 export type TagRow = NewTag & { id: string; created_at: Date };
 
-/** Locks the organization, so that its tags are counted one at a time. */
+/** Locks the organization to serialize the count. */
 async function lockAndCountTags(sql: Sql, orgId: string): Promise<number> {
   const locked = await sql`select from organizations where id = ${orgId} for no key update`;
   if (locked.length === 0) throw notFound('organization');
@@ -128,7 +126,7 @@ async function insertMissingTags(
     returning id, name, color, created_at`;
 }
 
-/** The tag of each of these names: the one of exactly this spelling before the oldest of any other. */
+/** Prefers a tag with exactly this spelling over the oldest of another spelling. */
 async function findNamedTags(sql: Sql, orgId: string, names: readonly string[]) {
   return await sql<{ name: string; id: string }[]>`
     select wanted.name, t.id
@@ -156,7 +154,6 @@ async function updateTag(
   );
 }
 
-/** With `lock`, nobody else changes it until the caller's transaction ends. */
 export async function getTag(
   sql: Sql,
   orgId: string,
@@ -173,15 +170,7 @@ export async function getTag(
 
 export const versionOfTag = (tag: TagRow) => versionOf(tag, ['name', 'color']);
 
-async function removeTag(sql: Sql, orgId: string, id: string): Promise<TagRow | undefined> {
-  const [row] = await sql<TagRow[]>`
-    delete from tags
-    where org_id = ${orgId} and id = ${id}
-    returning id, name, color, created_at`;
-  return row;
-}
-
-/** By code points, so that every database sorts them alike. */
+/** Sorts by code points, the same in every database. */
 export async function listTags(sql: Sql, orgId: string): Promise<TagRow[]> {
   return await sql<TagRow[]>`
     select id, name, color, created_at
@@ -190,7 +179,7 @@ export async function listTags(sql: Sql, orgId: string): Promise<TagRow[]> {
     order by lower(name) collate "C", name collate "C"`;
 }
 
-/** The same as the body of the API's answer. */
+/** The body of the API's response. */
 export const tagsJson = (sql: Sql, orgId: OrgId): Part => sql`(
   select '{"data":['
          || coalesce(string_agg(row_to_json(item)::text, ',' order by lower(t.name) collate "C", t.name collate "C"), '')
