@@ -44,12 +44,11 @@ export type NewAnswer = { response: NewResponse; effects: ResponseEffects };
 export type RecordedAnswer = { id: string; skipped: number; emitted: EmittedDelivery[] | null };
 
 /**
- * Records at most 50 responses of any organizations, with their events and analyses, in one call. Returns those that it
- * recorded; nothing is done for the others, which the function `record_responses` explains. It fails when a lock is not
- * free within `lockMs`; 0 is no limit.
+ * Records up to 50 responses of any organizations, with their events and analyses, in one call, and returns those that
+ * it recorded: `record_responses` says which it skips. Fails when a lock takes longer than `lockMs` (0: no limit).
  */
 export async function recordAnswers(sql: Sql, group: readonly NewAnswer[], lockMs: number) {
-  const given = group.map(({ response }) => ({
+  const rows = group.map(({ response }) => ({
     ...response,
     comment: response.comment?.toWellFormed() ?? null,
   }));
@@ -58,7 +57,7 @@ export async function recordAnswers(sql: Sql, group: readonly NewAnswer[], lockM
   return await sql<RecordedAnswer[]>`
     with patience as (${lockTimeout(sql, lockMs)}), recorded as materialized (
       select record_responses(array(
-               select g from json_populate_recordset(null::given_response, ${JSON.stringify(given)}::text::json) g
+               select g from json_populate_recordset(null::given_response, ${JSON.stringify(rows)}::text::json) g
              )) as id
       from patience
     ), analyzed as (
@@ -77,11 +76,10 @@ export async function recordAnswers(sql: Sql, group: readonly NewAnswer[], lockM
 }
 
 /**
- * Records a response that replaces one on hold or may be the last, in a transaction that has locked the survey.
- * Triggers count it. Returns nothing, and has done nothing, when the contact has answered already or the survey takes
- * no answers any more.
+ * Records a response that replaces one on hold or may complete the survey, which the transaction has locked. Returns
+ * undefined and changes nothing when the contact has already answered or the survey is closed.
  */
-export async function recordPerhapsLast(sql: Sql, { response, effects: { added } }: NewAnswer) {
+export async function recordUnderLock(sql: Sql, { response, effects: { added } }: NewAnswer) {
   const { org_id: orgId, traceparent } = response;
   const counted = response.held_reason === null;
   const [row] = await sql<Omit<RecordedAnswer, 'id'>[]>`
@@ -135,16 +133,15 @@ export type SurveyLink = PeopleToRedact & {
   organization: string;
   color: string;
   logo: string | null;
-  /** The types of the events that webhooks of the organization subscribed to. */
   subscribed_events: string[];
   analyzes_comments: boolean;
   contact_id: string | null;
-  /** The contact as the survey's texts address it; null when they address it by nothing. */
+  /** Null when the survey's texts have no placeholders. */
   person: AddressedPerson | null;
   answered: { score: number; comment: string | null; at: string } | null;
-  /** The visits of the last minute, before this one; none for the shareable link. */
+  /** Visits in the minute before this one; empty for shareable links. */
   visits: LinkVisit[];
-  /** The span that the contact's mail was requested in; only read with `traced`. */
+  /** Trace context of the contact's email; only read with `traced`. */
   mail_traceparent: string | null;
   now: Date;
 };
@@ -152,11 +149,10 @@ export type SurveyLink = PeopleToRedact & {
 type NewVisit = { kind: LinkVisit['kind']; method: string; score: number | null; traced: boolean };
 
 /**
- * Finds what a contact's link leads to, with its recent visits, and records this visit. At most sixty
- * visits a minute are recorded. The visits are found by their contact. The
- * answer is found by its contact alone as well: a condition that it counts would let a plan from when there were few responses
- * read all that count, by an index of these. A page and an answer do not wait until the disk has the visit, which only
- * helps to recognize machines: so it is called outside of any transaction.
+ * Finds the survey behind a contact's link and records the visit (at most 60 a minute). Call it outside of a transaction:
+ * it commits asynchronously, because visits only help to recognize machines.
+ * The answer is looked up by its contact alone: with a condition on `held_reason`, a plan made while there were few
+ * responses would scan a whole index.
  */
 export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit) {
   const [link] = await sql<SurveyLink[]>`
@@ -198,7 +194,7 @@ export async function visitPersonalLink(sql: Sql, token: string, visit: NewVisit
   return link;
 }
 
-/** Finds what a shareable link leads to; `responseId` is what the browser's cookie says it has answered. */
+/** `responseId` comes from the browser's cookie. */
 export async function findSharedLink(sql: Sql, shareId: string, responseId: string | null) {
   const [link] = await sql<SurveyLink[]>`
     -- all organizations
@@ -214,9 +210,8 @@ export async function findSharedLink(sql: Sql, shareId: string, responseId: stri
   return link;
 }
 
-/** Looks a personal (`s`) or shareable link up. */
 export async function linkExists(sql: Sql, path: 's' | 'f' | 'e', token: string): Promise<boolean> {
-  const [found] =
+  const [row] =
     path === 's'
       ? await sql`
         -- all organizations
@@ -224,10 +219,9 @@ export async function linkExists(sql: Sql, path: 's' | 'f' | 'e', token: string)
       : await sql`
         -- all organizations
         select from surveys where share_id = ${token}`;
-  return found !== undefined;
+  return row !== undefined;
 }
 
-/** Takes that of the contact's newest mail; hardly any contact has more than one. */
 const mailTraceparent = (sql: Sql, traced: boolean) =>
   traced
     ? sql`(select traceparent from mails
@@ -235,9 +229,9 @@ const mailTraceparent = (sql: Sql, traced: boolean) =>
            order by claimed_at desc limit 1)`
     : sql`null`;
 
-const surveyColumns = (sql: Sql, giver: 'contact' | 'anonymous') => sql`
+const surveyColumns = (sql: Sql, respondent: 'contact' | 'anonymous') => sql`
   s.id as survey_id, s.org_id, s.type, s.question_text, s.follow_up, s.thanks, s.texts, s.embed, s.language, s.status, s.completed_by,
   o.name as organization, o.color, o.logo, now() as now,
-  ${peopleToRedact(sql, giver)},
+  ${peopleToRedact(sql, respondent)},
   array(select distinct unnest(w.events) from webhooks w where w.org_id = o.id) as subscribed_events,
   o.ai_enabled as analyzes_comments`;

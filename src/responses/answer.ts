@@ -22,21 +22,21 @@ import {
   type NewResponse,
   type RecordedAnswer,
   recordAnswers,
-  recordPerhapsLast,
+  recordUnderLock,
   type SurveyLink,
 } from './answer.queries.ts';
 import { type Excerpt, eventsOf } from './events.ts';
-import { checkSubmission, judgeAnswer, type Submission } from './rules.ts';
+import { checkSubmission, findHoldReason, type Submission } from './rules.ts';
 
-const sharedAnswersPerMinute = 300;
-/** As many as `record_responses` takes. */
-const maxInGroup = 50;
-const maxGroups = 2;
-/** A group waits no longer for a lock: then its answers are recorded one by one. */
+const maxSharedPerMinute = 300;
+/** The limit of `record_responses`. */
+const maxGroupSize = 50;
+const maxConcurrentGroups = 2;
+/** After this time waiting for a lock, a group's answers are recorded one by one. */
 const groupLockMs = 200;
-/** How long others wait for an answer that is recorded alone. It may wait for a lock. */
-const aheadMs = 10;
-const groupAheadMs = 500;
+/** How long the next group waits for a single answer, which may be waiting for a lock. */
+const maxSingleWaitMs = 10;
+const maxGroupWaitMs = 500;
 
 export type AnswerTools = {
   db: Db;
@@ -46,9 +46,8 @@ export type AnswerTools = {
 };
 
 /**
- * Answers through a link: checks the submission, decides whether the response goes on hold, and records it
- * with its events, completing the survey if it was the last one: all of it or nothing. The caller of a
- * shareable link is known by address alone.
+ * Checks a submission, decides whether the response goes on hold, and records it with its events, all or nothing. The
+ * last response completes the survey. Shareable links are rate-limited by address.
  */
 export async function answerSurvey(
   tools: AnswerTools,
@@ -60,12 +59,12 @@ export async function answerSurvey(
   const checked = checkSubmission(link.type, submission);
   if ('message' in checked) throw new Refusal('invalid', checked.message, { code: checked.code });
   if (link.contact_id === null) {
-    // Only what would be recorded counts, and for this survey alone.
+    // Counts valid submissions only, per survey.
     const address = `${link.survey_id}:${submission.address}`;
-    await limitAddress(tools.db, { what: 'share', address, quota: sharedAnswersPerMinute });
+    await limitAddress(tools.db, { what: 'share', address, quota: maxSharedPerMinute });
   }
 
-  const held = judgeAnswer({ ...submission, ...checked, visits: link.visits });
+  const held = findHoldReason({ ...submission, ...checked, visits: link.visits });
   const untraced: NewResponse = {
     ...checked,
     id: randomUUID(),
@@ -77,7 +76,7 @@ export async function answerSurvey(
     category: categoryOf(link.type, checked.score),
     held_reason: held,
     language: submission.language,
-    properties: link.contact_id ? null : await withoutErased(tools.db, link, submission),
+    properties: link.contact_id ? null : await dropErasedProperties(tools.db, link, submission),
     created_at: link.now,
     traceparent: null,
   };
@@ -98,7 +97,7 @@ export async function answerSurvey(
           effects: { added, analyze, later: later && { ...later, traceparent } },
         })
         .catch((error: unknown) => {
-          // The contact was deleted meanwhile: its link leads nowhere.
+          // The contact was deleted in the meantime.
           throw violates(error, 'responses_belong_to_contact') ? notFound('survey') : error;
         });
       if (!recorded) throw alreadyAnswered();
@@ -109,7 +108,7 @@ export async function answerSurvey(
   );
 }
 
-/** Undefined when the contact has answered already or the survey takes no answers any more: nothing is recorded. */
+/** Records nothing and returns undefined when the contact has already answered or the survey is closed. */
 export type RecordAnswer = (answer: NewAnswer) => Promise<Recorded | undefined>;
 
 type Recorded = Omit<RecordedAnswer, 'id'> & { completed?: boolean };
@@ -117,10 +116,9 @@ type Recording = ReturnType<RecordAnswer>;
 type WaitingAnswer = NewAnswer & { alone: () => Recording };
 
 /**
- * Records answers in groups. One that comes while others are being recorded waits until they are committed and goes with
- * all that came meanwhile, in one call, in which each organization has its share; else it goes at once, as a group of
- * one. Answers that a group leaves out or fails with go alone, each in the turn of its organization: each has its own
- * outcome and its own error, and a lock of one organization holds up no other.
+ * Batches answers: one that arrives while others are being recorded joins the next group, in which every organization
+ * has a share. Answers that a group skips or fails with are recorded alone, so that each has an outcome of its own and a
+ * lock of one organization never delays another.
  */
 export function createAnswerRecorder(db: Db): RecordAnswer {
   const groups = createBatch<WaitingAnswer, Recording>(
@@ -129,7 +127,7 @@ export function createAnswerRecorder(db: Db): RecordAnswer {
       write: (group) => recordGroup(db, group),
       writeKey: async (group) => group.map(({ alone }) => alone()),
     },
-    { maxItems: maxInGroup, concurrency: maxGroups },
+    { maxItems: maxGroupSize, concurrency: maxConcurrentGroups },
   );
   return async (answer) => {
     if (answer.effects.later) return await recordAlone(db, answer);
@@ -142,26 +140,25 @@ async function recordGroup(db: Db, group: readonly WaitingAnswer[]): Promise<Rec
   const [first, second] = group;
   if (first && !second) {
     const recording = first.alone();
-    await withinMs(recording, aheadMs, () => undefined).catch(() => {});
+    await withinMs(recording, maxSingleWaitMs, () => undefined).catch(() => {});
     return [recording];
   }
   const recorded = inGroup(serviceWork, () => recordAnswers(db, group, groupLockMs), {
     kind: 'answers',
-    waitMs: groupAheadMs,
+    waitMs: maxGroupWaitMs,
   }).then(
     (rows) => new Map(rows.map((row) => [row.id, row])),
     () => new Map<string, RecordedAnswer>(),
   );
-  await withinMs(recorded, groupAheadMs, () => undefined);
+  await withinMs(recorded, maxGroupWaitMs, () => undefined);
   return group.map(
     async ({ response, alone }) => (await recorded).get(response.id) ?? (await alone()),
   );
 }
 
 /**
- * Records an answer as a group of one. When that leaves it out, the lock of the survey, the response and the check
- * whether it was the last travel together, in one round trip: each statement sees what those before it did. So does an
- * answer that leaves an event to a job.
+ * Records an answer as a group of one, or else under the lock of its survey. The three statements are pipelined in one
+ * round trip, and each sees the effects of those before it.
  */
 async function recordAlone(db: Db, answer: NewAnswer): Promise<Recorded | undefined> {
   const { later } = answer.effects;
@@ -171,7 +168,7 @@ async function recordAlone(db: Db, answer: NewAnswer): Promise<Recorded | undefi
   return await inTransaction(db, async (tx) => {
     const [, row, completed] = await Promise.all([
       lockForLastResponse(tx, orgId, surveyId),
-      recordPerhapsLast(tx, answer),
+      recordUnderLock(tx, answer),
       completeIfAnswered(tx, { orgId, traceparent }, surveyId),
     ]);
     if (row && later) await enqueue(tx, [later]);
@@ -179,7 +176,7 @@ async function recordAlone(db: Db, answer: NewAnswer): Promise<Recorded | undefi
   });
 }
 
-/** A survey that completed by itself still takes answers through its shareable link. */
+/** A survey that was completed by its last answer still takes answers through its shareable link. */
 function refuseUnlessOpen({ status, completed_by }: SurveyLink) {
   if (status === 'draft') {
     throw new Refusal('invalid', 'this survey is not open yet', { code: 'survey_draft' });
@@ -217,12 +214,11 @@ function publishAnswered(
 const maxProperties = 20;
 const maxValueLength = 500;
 
-/**
- * The properties that a website hands in with the survey it shows: a few plain values by name. They come through the
- * reader's browser, so that anyone can change them; what is no plain value is left out.
- */
-export function readHandedIn(input: unknown): Record<string, string | number | boolean> | null {
-  const values = typeof input === 'string' ? parsed(input) : input;
+/** Reads the properties that a website passes with an embedded survey. Visitors can forge them; only plain values are kept. */
+export function readEmbedProperties(
+  input: unknown,
+): Record<string, string | number | boolean> | null {
+  const values = typeof input === 'string' ? tryParse(input) : input;
   if (typeof values !== 'object' || values === null || Array.isArray(values)) return null;
   const plain = Object.entries(values).filter((entry): entry is [string, Plain] => isPlain(entry));
   return plain.length === 0 ? null : Object.fromEntries(plain.slice(0, maxProperties));
@@ -230,24 +226,24 @@ export function readHandedIn(input: unknown): Record<string, string | number | b
 
 type EmbedProperties = Readonly<Record<string, unknown>> | null;
 
-/** Leaves out properties that name the address of a person who was erased. */
-export async function withoutErased(
+/** Removes properties that contain the address of an erased person. */
+export async function dropErasedProperties(
   sql: Sql,
   { org_id: orgId }: { org_id: string },
   { properties }: { properties: EmbedProperties },
 ) {
-  const named = Object.entries(properties ?? {}).map((entry) => ({
+  const entries = Object.entries(properties ?? {}).map((entry) => ({
     entry,
-    keys: (entry.join(' ').match(addresses) ?? []).map(addressKey),
+    keys: (entry.join(' ').match(addressPattern) ?? []).map(addressKey),
   }));
-  const keys = named.flatMap((each) => each.keys);
+  const keys = entries.flatMap((each) => each.keys);
   if (keys.length === 0) return properties;
   const erased = await listErased(sql, orgId, keys);
-  const rest = named.filter((each) => !each.keys.some((key) => erased.has(key)));
+  const rest = entries.filter((each) => !each.keys.some((key) => erased.has(key)));
   return rest.length === 0 ? null : Object.fromEntries(rest.map(({ entry }) => entry));
 }
 
-const addresses = /[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+/g;
+const addressPattern = /[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+/g;
 
 type Plain = string | number | boolean;
 
@@ -258,10 +254,10 @@ function isPlain([name, value]: [string, unknown]): boolean {
   return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
 }
 
-/** Postgres keeps neither a NUL nor half a surrogate pair. */
+/** Postgres stores neither NUL nor lone surrogates. */
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
-function parsed(text: string): unknown {
+function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

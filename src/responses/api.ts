@@ -67,10 +67,10 @@ export function responseReads(tools: ReplicaTools) {
     });
 }
 
-/** To `responseExport`. A request is named after the first route that it fits. */
+/** Passes on to `responseExport`. Metrics name a request by the first route that matches. */
 const passOn: MiddlewareHandler = async (_c, next) => await next();
 
-/** A search may take long: it has a connection of its own, and ends with its caller. */
+/** Searches can be slow, so each has its own connection and ends when its caller leaves. */
 export const responseSearch = ({ db }: { db: Db }) =>
   new Hono<ApiEnv>().get('/', async (c) => {
     const page = parseFiltered(ResponseQuery, c.req.queries());

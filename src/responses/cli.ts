@@ -5,7 +5,7 @@ import { notFound } from '../errors.ts';
 import { createProgress, id, option } from '../lib/cli/command.ts';
 import { createRedactionWorker } from '../redaction-worker.ts';
 import { getSurvey } from '../surveys/queries.ts';
-import { findRecorded } from './events.ts';
+import { findForEvents } from './events.ts';
 import { importResponses } from './import.ts';
 import { releaseResponse } from './release.ts';
 
@@ -14,7 +14,7 @@ const release = databaseCommand({
   does: 'counts a response that is on hold, and publishes its events',
   options: { id: id('which response') },
   async run(db, { id }) {
-    const held = await findRecorded(db, id);
+    const held = await findForEvents(db, id);
     if (!held) throw notFound('response');
     const tools = { db, excerpt: createRedactionWorker().excerpt };
     const data = await releaseResponse(tools, commandWriter(held.org_id), id);

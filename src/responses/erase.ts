@@ -9,7 +9,7 @@ type ResponsesToErase = {
   contactIds: readonly string[];
   /** An address in lower case. */
   key: string;
-  /** Only what was written before then; null for everything. */
+  /** Limits to texts written before then; null for all. */
   before: Date | null;
 };
 
@@ -38,7 +38,7 @@ export async function lockResponsesOf(
     for update`;
 }
 
-/** Responses with a comment that are older than so many days, those on hold too; locked. */
+/** Includes responses on hold. */
 export async function lockOldComments(
   sql: Sql,
   orgId: string,
@@ -67,7 +67,7 @@ export async function emptyComments(sql: Sql, orgId: string, ids: readonly strin
     where org_id = ${orgId} and id = any (${[...ids]}::uuid[])`;
 }
 
-/** Keeps scores as those of anonymous responses: nothing leads from them to the person any more. */
+/** Keeps only the scores, with no link to the person. */
 export async function makeAnonymous(sql: Sql, orgId: string, ids: readonly string[]) {
   await sql`
     update responses
@@ -86,7 +86,7 @@ export async function deleteNotesAbout(sql: Sql, orgId: string, responseIds: rea
   return count;
 }
 
-/** Puts `[email]` in the place of an address in what others wrote. */
+/** Replaces an address by `[email]` in comments and notes of others. */
 export async function hideAddress(
   sql: Sql,
   orgId: string,
@@ -106,7 +106,7 @@ export async function hideAddress(
   return comments.count + notes.count;
 }
 
-/** Puts `[email]` in the place of an address in the properties of responses of others. */
+/** Replaces an address by `[email]` in properties of others' responses. */
 export async function hideInProperties(
   sql: Sql,
   orgId: string,
@@ -120,7 +120,7 @@ export async function hideInProperties(
   return count;
 }
 
-/** Responses do not need old visits any more: whether one is on hold is stored with it. */
+/** Old visits are not needed: the hold reason is stored with the response. */
 export const cleanUpVisits = ({ db }: { db: Db }) =>
   deleteInBatches(async (atMost) => {
     const days = maxLogDays;
@@ -154,7 +154,7 @@ export async function deleteVisitsOf(
   return count;
 }
 
-/** An index has the days of visits, and not their times. */
+/** The index is on days, not on times. */
 const dayOfVisit = (sql: Sql) => sql`(visited_at at time zone 'UTC')::date`;
 
 const dayAgo = (sql: Sql, days: number) =>

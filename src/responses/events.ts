@@ -8,16 +8,16 @@ import { emit, hasEventOf } from '../webhooks/emit.ts';
 import { detractorDetected, responseReceived, type WebhookEvent } from '../webhooks/events.ts';
 import type { NewResponse, SurveyLink } from './answer.queries.ts';
 
-/** The beginning of a comment without its people. Refused as unavailable while it cannot be read. */
+/** The beginning of a comment, redacted. Throws an `unavailable` refusal while the redaction worker is down. */
 export type Excerpt = (
   comment: string,
-  known: { orgId: string; names: readonly string[]; emails: readonly string[]; language: string },
+  people: { orgId: string; names: readonly string[]; emails: readonly string[]; language: string },
 ) => Promise<string>;
 
-/** Whoever answers waits no longer for the excerpt: then a job publishes it. */
-const excerptWaitMs = 3_000;
+/** Respondents wait no longer for the excerpt; a job then publishes the event. */
+const maxExcerptWaitMs = 3_000;
 
-type KnownAround = Pick<
+type EventContext = Pick<
   SurveyLink,
   'type' | 'known_names' | 'known_addresses' | 'subscribed_events'
 >;
@@ -27,22 +27,26 @@ type EventSource = Pick<
 >;
 
 /**
- * The events of a response that counts. Redacting a comment is dear: it is done only for a subscriber. An event whose
- * excerpt takes too long is left to a job, which the caller enqueues in the transaction of the response.
+ * Events of a response that counts. Redaction is expensive, so it only runs for a subscriber. When it takes too long,
+ * the caller enqueues the job `later` in the transaction of the response.
  */
 export async function eventsOf(
   { excerpt }: { excerpt: Excerpt },
-  { subscribed_events, ...known }: KnownAround,
+  { subscribed_events, ...context }: EventContext,
   response: EventSource,
 ): Promise<{ events: WebhookEvent[]; later?: NewJob }> {
   const events: WebhookEvent[] = [];
   const { comment, category, id: response_id, org_id } = response;
   if (subscribed_events.includes('response.received')) {
-    events.push(responseReceived({ ...factsOf(known, response), comment }));
+    events.push(responseReceived({ ...eventFields(context, response), comment }));
   }
   if (category === 'detractor' && subscribed_events.includes('detractor.detected')) {
-    const written = withinMs(writeDetractor(excerpt, known, response), excerptWaitMs, () => null);
-    const event = await written.catch(nullIfNotRead);
+    const written = withinMs(
+      writeDetractor(excerpt, context, response),
+      maxExcerptWaitMs,
+      () => null,
+    );
+    const event = await written.catch(nullIfUnavailable);
     if (!event) {
       return {
         events,
@@ -54,21 +58,21 @@ export async function eventsOf(
   return { events };
 }
 
-function nullIfNotRead(error: unknown) {
+function nullIfUnavailable(error: unknown) {
   if (error instanceof Refusal && error.kind === 'unavailable') return null;
   throw error;
 }
 
-type Known = Omit<KnownAround, 'subscribed_events'>;
+type Context = Omit<EventContext, 'subscribed_events'>;
 
-async function writeDetractor(excerpt: Excerpt, known: Known, response: EventSource) {
+async function writeDetractor(excerpt: Excerpt, context: Context, response: EventSource) {
   const { comment, org_id: orgId, language } = response;
-  const people = { orgId, names: known.known_names, emails: known.known_addresses, language };
+  const people = { orgId, names: context.known_names, emails: context.known_addresses, language };
   const text = comment === null ? null : await excerpt(comment, people);
-  return detractorDetected({ ...factsOf(known, response), excerpt: text });
+  return detractorDetected({ ...eventFields(context, response), excerpt: text });
 }
 
-const factsOf = ({ type }: Known, { id, survey_id, score, created_at }: EventSource) => ({
+const eventFields = ({ type }: Context, { id, survey_id, score, created_at }: EventSource) => ({
   surveyId: survey_id,
   responseId: id,
   surveyType: type,
@@ -78,7 +82,7 @@ const factsOf = ({ type }: Known, { id, survey_id, score, created_at }: EventSou
 
 type PublishTools = { db: Db; excerpt: Excerpt };
 
-/** Publishes a detractor whose comment could not be read in time: once, and not with a comment that was erased. */
+/** Publishes the event of a detractor whose comment was not redacted in time: once, and never with an erased comment. */
 export async function publishDetractor(
   tools: PublishTools,
   job: JobPayloads['responses.publish_detractor'],
@@ -86,7 +90,7 @@ export async function publishDetractor(
 ): Promise<void> {
   const { db, excerpt } = tools;
   const { org_id: orgId, response_id: id } = job;
-  const response = await findRecorded(db, id);
+  const response = await findForEvents(db, id);
   if (response?.org_id !== orgId || response.held_reason !== null) return;
   const event = await writeDetractor(excerpt, response, response);
   const isCurrent = await inTransaction(db, async (tx) => {
@@ -123,8 +127,8 @@ type RecordedResponse = PeopleToRedact & {
   subscribed_events: string[];
 };
 
-/** A response with what its events need. Takes no organization: the operator knows a response by its id alone. */
-export async function findRecorded(sql: Sql, id: string) {
+/** A response with what its events need. Takes no organization, because operators release responses by id. */
+export async function findForEvents(sql: Sql, id: string) {
   const [response] = await sql<RecordedResponse[]>`
     -- all organizations
     select r.id, r.org_id, r.survey_id, r.contact_id, s.type, r.score, r.category, r.comment,

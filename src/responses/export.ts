@@ -19,7 +19,7 @@ import { itemJoins, itemText, listedRows, matched, surveyMembers } from './queri
 
 type ExportWish = { filter: ResponseFilter; format: ExportFormat };
 
-/** All responses that a filter leaves, newest first. No connection is held while the reader takes what was read. */
+/** Newest first. Holds no connection while the client reads. */
 export async function* exportResponses(
   tools: ReplicaTools,
   orgId: string,
@@ -32,7 +32,6 @@ export async function* exportResponses(
   );
 }
 
-/** The lines of one range of the list. */
 export async function readRange(
   sql: Sql,
   orgId: OrgId,
@@ -50,10 +49,7 @@ export async function readRange(
     ${itemJoins(sql)}`);
 }
 
-/**
- * The line of a response in a file, with its end, from a response `r`, its contact `c` and analysis `a`, its survey in
- * `named` and its tags in `tagged`. Postgres makes it: to pass columns on costs the service more than all else of a file.
- */
+/** Postgres makes the line, because passing columns through the service costs more than the rest of the export. */
 const exportLine = (sql: Sql, format: ExportFormat): Part =>
   format === 'csv'
     ? sql`concat(${Object.values(csvCells(sql)).reduce((line, cell) => sql`${line}, ',', ${cell}`)}, E'\\r\\n')`
@@ -91,8 +87,8 @@ const themesCell = (sql: Sql) => sql`
   ) end`;
 
 /**
- * The CTEs `named` and `tagged`, for all responses of `picked` at once: looking them up for each takes a third of the
- * time. As a list their ids are looked up by the index: a join would read all tags of the organization for each range.
+ * The CTEs `named` and `tagged` look up surveys and tags for all of `picked` at once, which saves a third of the time.
+ * The ids are an array to make Postgres use the index: a join would read all tags of the organization.
  */
 const sharedCells = (sql: Sql, orgId: OrgId, format: ExportFormat): Part => sql`
   named as materialized (

@@ -12,12 +12,11 @@ export type NpsScope = {
   facets: readonly Facet[];
 };
 
-/** A property of the response, a tag (by id) or a sentiment. */
 export type Facet = { kind: 'property' | 'tag' | 'sentiment'; name: string; value: string };
 
 export type ResponseFilter = NpsScope & {
   category: Category | null;
-  /** A pattern for the comment, the contact's address or name. */
+  /** `ilike` pattern for the comment, the contact's address or name. */
   pattern: string | null;
   held: boolean;
   hasComment: boolean | null;
@@ -25,7 +24,7 @@ export type ResponseFilter = NpsScope & {
   state: 'open' | 'done' | null;
   /** The address of a member, or `noOwner`. */
   owner: string | null;
-  /** Any owner will do; used to count responses without one. */
+  /** Matches any owner; used to count responses without one. */
   isOwned?: true;
 };
 
@@ -39,21 +38,10 @@ export const everything: NpsScope = {
   facets: [],
 };
 
-export const allResponses: ResponseFilter = {
-  ...everything,
-  category: null,
-  pattern: null,
-  held: false,
-  hasComment: null,
-  language: null,
-  state: null,
-  owner: null,
-};
-
 /**
- * A source `r` of the filtered responses, with id and created_at, and its conditions. Reading starts at a facet with few
- * responses; when all facets are large, another condition may have the better index. Both parts have an order of their
- * own, so that Postgres stops after a page.
+ * A source `r` (id, created_at) of the filtered responses, with its conditions. Starts from a facet with few responses;
+ * when all facets are large, another condition may have the better index. Both branches are ordered, so that Postgres
+ * stops after a page.
  */
 export function filteredRows(
   sql: Sql,
@@ -77,7 +65,7 @@ export function filteredRows(
     (
       select r.id, r.created_at
       from ${fromFacets}
-        and (select true from responses o where o.org_id = ${orgId} and o.id = r.id ${allOf(sql, own)})
+        and (select true from responses o where o.org_id = ${orgId} and o.id = r.id ${andAll(sql, own)})
         and not ${large}
       order by r.created_at ${order}, r.id ${order}
     )
@@ -90,24 +78,24 @@ export function filteredRows(
   ) r where true`;
 }
 
-/** The conditions on a row `r` of responses, without those of a search. */
+/** Conditions on a row `r` of responses, except the search pattern. */
 export function matches(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
   const { held, facets } = filter;
   return sql`
     r.org_id = ${orgId} and r.held_reason is ${held ? sql`not null` : sql`null`}
     ${indexed(sql, orgId, filter)}
-    ${allOf(sql, ownConditions(sql, orgId, filter, sql`r`))}
+    ${andAll(sql, ownConditions(sql, orgId, filter, sql`r`))}
     ${held ? wouldHaveFacets(sql, facets) : hasFacets(sql, orgId, facets, sql`r.created_at, r.id`)}`;
 }
 
 const indexed = (sql: Sql, orgId: OrgId, filter: ResponseFilter) => sql`
   ${filter.survey_id ? sql`and r.survey_id = ${filter.survey_id}` : sql``}
-  ${filter.type || filter.audience ? ofFilterKind(sql, orgId, filter) : sql``}
+  ${filter.type || filter.audience ? kindConditions(sql, orgId, filter) : sql``}
   ${filter.category ? sql`and r.category = ${filter.category}` : sql``}
-  ${within(sql, sql`r.created_at`, filter.range)}`;
+  ${inRange(sql, sql`r.created_at`, filter.range)}`;
 
-/** Limits to surveys of a kind, in the time in which they have responses: to look for a few among all others would take long. */
-function ofFilterKind(sql: Sql, orgId: OrgId, { type, audience, held }: ResponseFilter) {
+/** Limits the time to that in which surveys of the kind have responses, so that rare kinds are found fast. */
+function kindConditions(sql: Sql, orgId: OrgId, { type, audience, held }: ResponseFilter) {
   const surveys = surveysOfKind(sql, orgId, { type, audience });
   const hours = (order: Part) => sql`
     from surveys s
@@ -125,7 +113,7 @@ function ofFilterKind(sql: Sql, orgId: OrgId, { type, audience, held }: Response
     }`;
 }
 
-/** Conditions on columns that only responses have, of a source with the given name. Each but a lack has an index. */
+/** Conditions on columns that facets lack. Each has an index, except a missing owner or comment. */
 function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter, row: Part): Part[] {
   const { hasComment, language, state, owner, isOwned } = filter;
   const conditions: Part[] = [];
@@ -140,7 +128,7 @@ function ownConditions(sql: Sql, orgId: OrgId, filter: ResponseFilter, row: Part
   return conditions;
 }
 
-const allOf = (sql: Sql, conditions: readonly Part[]) =>
+const andAll = (sql: Sql, conditions: readonly Part[]) =>
   conditions.reduce((before, condition) => sql`${before} and ${condition}`, sql``);
 
 export const memberOf = (sql: Sql, orgId: OrgId, email: string): Part => sql`
@@ -150,8 +138,8 @@ export const memberOf = (sql: Sql, orgId: OrgId, email: string): Part => sql`
   where m.email_key = lower(${email}::text)`;
 
 /**
- * Counts the filtered responses, as a query of one value. No index finds what lacks an owner or a comment: the count of
- * what has one is subtracted.
+ * A query that counts the filtered responses. No index finds missing owners or comments, so the count of responses that
+ * have one is subtracted.
  */
 export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): Part {
   const { owner, hasComment, held, facets, pattern } = filter;
@@ -167,11 +155,11 @@ export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): P
   if (held || pattern !== null || facets.length > 0 || own.length > 0) {
     const rows = sql`select count(*)::int from ${filteredRows(sql, orgId, filter)}`;
     if (held || pattern !== null || facets.length === 0 || own.length === 0) return rows;
-    // Looking up each of many rows takes four times as long as a hash join, which needs the rows of both conditions.
+    // For many rows a hash join takes a quarter of the time of lookups.
     return sql`
       select case when ${areLarge(sql, orgId, facets)} then (
         with matching as materialized (
-          select r.id from responses r where r.org_id = ${orgId} and r.held_reason is null ${allOf(sql, own)}
+          select r.id from responses r where r.org_id = ${orgId} and r.held_reason is null ${andAll(sql, own)}
         )
         select count(*)::int
         from ${facetRows(sql, orgId, facets)} r
@@ -180,11 +168,11 @@ export function countFiltered(sql: Sql, orgId: OrgId, filter: ResponseFilter): P
       ) else (${rows}) end`;
   }
   return sql`
-    select coalesce(sum(${countedColumn(sql, filter.category)}), 0)::int
+    select coalesce(sum(${categoryColumn(sql, filter.category)}), 0)::int
     from (${tallies(sql, orgId, filter)}) t`;
 }
 
-/** How many responses in scope fell into each category, and how many are on hold, as JSON of a `HeldTally`. */
+/** JSON of a `HeldTally`. */
 export const countCategories = (sql: Sql, orgId: OrgId, scope: NpsScope): Part => sql`(
   select row_to_json(tally)::text
   from (
@@ -200,60 +188,59 @@ const countHeld = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   select count(*)::int
   from responses r
   where org_id = ${orgId} and held_reason is not null ${wouldHaveFacets(sql, scope.facets)}
-    ${within(sql, sql`created_at`, scope.range)}
-    ${chosenSurveys(sql, orgId, scope)}`;
+    ${inRange(sql, sql`created_at`, scope.range)}
+    ${surveyConditions(sql, orgId, scope)}`;
 
-/** The rows whose sums are the totals in scope: kept tallies of whole hours, counted rows of the rest. With facets all rows are counted. */
+/** Rows that sum up to the totals: stored tallies for whole hours, counts for partial hours. With facets, all rows are counted. */
 function tallies(sql: Sql, orgId: OrgId, scope: NpsScope) {
   if (scope.facets.length > 0) return countRows(sql, orgId, scope);
   const { hours, edges } = splitRange(scope.range);
   const parts = edges.map((edge) => countRows(sql, orgId, { ...scope, range: edge }));
-  if (hours) parts.push(keptTallies(sql, orgId, { ...scope, range: hours }));
+  if (hours) parts.push(storedTallies(sql, orgId, { ...scope, range: hours }));
   return parts.reduce((before, part) => sql`${before} union all ${part}`);
 }
 
-function keptTallies(sql: Sql, orgId: OrgId, scope: NpsScope) {
+function storedTallies(sql: Sql, orgId: OrgId, scope: NpsScope) {
   const { from, to } = scope.range;
   return sql`
     select promoters, passives, detractors
     from ${from || to ? sql`hour_tallies` : sql`survey_tallies`}
-    where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)} ${within(sql, sql`hour`, scope.range)}`;
+    where org_id = ${orgId} ${surveyConditions(sql, orgId, scope)} ${inRange(sql, sql`hour`, scope.range)}`;
 }
 
 const countRows = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   select count(*) filter (where category = 'promoter')  as promoters,
          count(*) filter (where category = 'passive')   as passives,
          count(*) filter (where category = 'detractor') as detractors
-  from ${countedRows(sql, orgId, scope)} ${within(sql, sql`created_at`, scope.range)}`;
+  from ${countedRows(sql, orgId, scope)} ${inRange(sql, sql`created_at`, scope.range)}`;
 
-export const within = (sql: Sql, time: Part, { from, to }: Range): Part => sql`
+export const inRange = (sql: Sql, time: Part, { from, to }: Range): Part => sql`
   ${from ? sql`and ${time} >= ${hideFromPlanner(sql, sql`${from}::timestamptz`)}` : sql``}
   ${to ? sql`and ${time} < ${hideFromPlanner(sql, sql`${to}::timestamptz`)}` : sql``}`;
 
 export const countedRows = (sql: Sql, orgId: OrgId, scope: NpsScope): Part =>
   scope.facets.length > 0
-    ? sql`${facetRows(sql, orgId, scope.facets)} r where true ${chosenSurveys(sql, orgId, scope)}`
-    : sql`responses r where org_id = ${orgId} and held_reason is null ${chosenSurveys(sql, orgId, scope)}`;
+    ? sql`${facetRows(sql, orgId, scope.facets)} r where true ${surveyConditions(sql, orgId, scope)}`
+    : sql`responses r where org_id = ${orgId} and held_reason is null ${surveyConditions(sql, orgId, scope)}`;
 
-/** The column of a tally that counts a category; without one, all of them. */
-export function countedColumn(sql: Sql, category: Category | null) {
+function categoryColumn(sql: Sql, category: Category | null) {
   if (category === 'promoter') return sql`promoters`;
   if (category === 'passive') return sql`passives`;
   if (category === 'detractor') return sql`detractors`;
   return sql`promoters + passives + detractors`;
 }
 
-export function chosenSurveys(sql: Sql, orgId: OrgId, { survey_id, type, audience }: NpsScope) {
+export function surveyConditions(sql: Sql, orgId: OrgId, { survey_id, type, audience }: NpsScope) {
   const one = survey_id ? sql`and survey_id = ${survey_id}` : sql``;
   if (!type && !audience) return one;
   return sql`${one} and survey_id in (${surveysOfKind(sql, orgId, { type, audience })})`;
 }
 
 /**
- * The same for many short ranges of time. As a join, and by an index that begins with the survey, each would be looked up
- * for each survey. No such index has category and score, which is never negative: so ranges are read by time.
+ * `surveyConditions` for many short time ranges. Its form keeps Postgres from looking up each range per survey: the
+ * condition on `score`, which is never negative, rules out indexes that begin with the survey.
  */
-export const ofKindByTime = (sql: Sql, orgId: OrgId, { type, audience }: NpsScope) =>
+export const kindConditionsByTime = (sql: Sql, orgId: OrgId, { type, audience }: NpsScope) =>
   type || audience
     ? sql`and score >= 0 and (survey_id in (${surveysOfKind(sql, orgId, { type, audience })})) is true`
     : sql``;
@@ -263,16 +250,13 @@ type SurveyKind = Pick<NpsScope, 'type' | 'audience'>;
 const surveysOfKind = (sql: Sql, orgId: OrgId, kind: SurveyKind): Part => sql`
   select id
   from surveys
-  where org_id = ${orgId} and ${ofKind(sql, kind)}`;
+  where org_id = ${orgId} and ${kindCondition(sql, kind)}`;
 
-const ofKind = (sql: Sql, { type, audience }: SurveyKind): Part => sql`
+const kindCondition = (sql: Sql, { type, audience }: SurveyKind): Part => sql`
   ${type ? sql`type = ${type}` : sql`true`}
   ${audience ? sql`and (audience = 'employee') is ${audience === 'employee' ? sql`true` : sql`not true`}` : sql``}`;
 
-/**
- * Responses that count and have all these facets: id, org_id, created_at, survey_id, category and score, in the order of
- * an index. Of several, the rows of the rarest are read, and each is looked up with the others.
- */
+/** Responses with all these facets, not on hold. Reads the rows of the rarest facet and looks up the others. */
 const facetRows = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part => sql`(
   select f.response_id as id, f.org_id, f.created_at, f.survey_id, f.category, f.score
   from response_facets f
@@ -280,7 +264,7 @@ const facetRows = (sql: Sql, orgId: OrgId, facets: readonly Facet[]): Part => sq
     ${facets.length > 1 ? hasFacets(sql, orgId, facets, sql`f.created_at, f.response_id`) : sql``}
 )`;
 
-const largeFacet = 20_000;
+const minLargeFacet = 20_000;
 const maxCompared = 100_000;
 
 const rarest = (sql: Sql, orgId: OrgId, facets: readonly Facet[]) => sql`(
@@ -290,10 +274,10 @@ const rarest = (sql: Sql, orgId: OrgId, facets: readonly Facet[]) => sql`(
   limit 1
 )`;
 
-/** True if even the rarest of the facets has many responses. */
+/** True if even the rarest facet has many responses. */
 function areLarge(sql: Sql, orgId: OrgId, facets: readonly Facet[]) {
   const facet = facets.length > 1 ? rarest(sql, orgId, facets) : facetOf(sql, facets[0]!);
-  return sql`((${countUpTo(sql, orgId, facet, largeFacet)}) = ${largeFacet})`;
+  return sql`((${countUpTo(sql, orgId, facet, minLargeFacet)}) = ${minLargeFacet})`;
 }
 
 const countUpTo = (sql: Sql, orgId: OrgId, facet: Part, limit: number) => sql`
@@ -301,7 +285,7 @@ const countUpTo = (sql: Sql, orgId: OrgId, facet: Part, limit: number) => sql`
   from (select from response_facets c where c.org_id = ${orgId} and c.facet = ${facet} limit ${limit}) counted`;
 
 const hasFacets = (sql: Sql, orgId: OrgId, facets: readonly Facet[], row: Part): Part =>
-  allOf(
+  andAll(
     sql,
     facets.map(
       (facet) => sql`(
@@ -312,9 +296,9 @@ const hasFacets = (sql: Sql, orgId: OrgId, facets: readonly Facet[], row: Part):
     ),
   );
 
-/** A response `r` on hold has no facets yet: this reads their sources. */
+/** For responses `r` on hold, which have no facets yet. */
 export const wouldHaveFacets = (sql: Sql, facets: readonly Facet[]): Part =>
-  allOf(
+  andAll(
     sql,
     facets.map((facet) => wouldHave(sql, facet)),
   );

@@ -22,7 +22,6 @@ const surveysOf = ({ survey_id, type, audience }: Omit<ScopeQuery, 'facets'>) =>
 
 type ListQuery = Omit<ResponseQuery, 'page' | 'limit' | 'cursor'> & Pick<NpsScope, 'facets'>;
 
-/** An empty search is no search: every answer has that part. */
 export const filterOf = ({ search, held, facets, ...query }: ListQuery): ResponseFilter => ({
   ...surveysOf(query),
   category: query.category ?? null,
@@ -42,10 +41,10 @@ export const rangeOf = ({ date_from, date_to, tz }: Dates) => ({
   to: date_to ? endOf(date_to, tz) : null,
 });
 
-/** A search for one or two letters has no index that helps: it reads every comment of the organization. */
+/** The trigram index does not help with one or two letters: such a search reads every comment. */
 const searchLimitMs = 10_000;
 
-/** Runs a search until it takes too long or its caller is gone. */
+/** Aborts the search when it takes too long or its caller has gone. */
 export async function runSearch<T>(
   db: Db,
   callerGone: AbortSignal,
@@ -56,7 +55,7 @@ export async function runSearch<T>(
     return await runAbortable(db, AbortSignal.any([callerGone, tooLong]), work);
   } catch (error) {
     if (tooLong.aborted && error === tooLong.reason) throw tooSlow();
-    if (callerGone.aborted && error === callerGone.reason) throw givenUp();
+    if (callerGone.aborted && error === callerGone.reason) throw callerLeft();
     throw error;
   }
 }
@@ -68,11 +67,11 @@ const tooSlow = () =>
     { code: 'search_too_slow' },
   );
 
-const givenUp = () => new Refusal('invalid', 'the caller gave up this request');
+const callerLeft = () => new Refusal('invalid', 'the caller gave up this request');
 
 const prefix = 'property.';
-/** Each is a look into an index for every row. */
-const mostFacets = 10;
+/** Each facet costs an index lookup per row. */
+const maxFacets = 10;
 
 type Queries = Record<string, string[]>;
 type Entries = v.ObjectEntries;
@@ -88,8 +87,8 @@ export function parseFiltered<const E extends Entries>(
     ...tag.map((id): Facet => ({ kind: 'tag', name: '', value: id.toLowerCase() })),
     ...(sentiment ? [{ kind: 'sentiment', name: '', value: sentiment } as const] : []),
   ];
-  if (facets.length > mostFacets) {
-    throw new Refusal('invalid', `at most ${mostFacets} tags and properties can be asked for`);
+  if (facets.length > maxFacets) {
+    throw new Refusal('invalid', `at most ${maxFacets} tags and properties can be asked for`);
   }
   return { ...query, facets, ignored: withoutProperties(query.ignored) };
 }

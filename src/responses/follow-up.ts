@@ -7,12 +7,12 @@ import { memberOf } from './filter.queries.ts';
 
 type FollowUpTools = { db: Db };
 
-/** Undefined leaves a field as it is, null clears it. The owner is the address of a member. */
-type FollowUpWish = {
+/** Undefined leaves a field unchanged, null clears it. The owner is the address of a member. */
+type FollowUpChange = {
   id: string;
   state?: 'open' | 'done' | null | undefined;
   owner?: string | null | undefined;
-  /** The owner that the writer saw: once the response has another one, nothing is changed. */
+  /** The owner that the writer saw. If it has changed since, nothing is saved. */
   fromOwner?: string | null | undefined;
 };
 
@@ -21,7 +21,7 @@ type FollowUpOutcome = 'saved' | 'owner_changed';
 export async function followUp(
   { db }: FollowUpTools,
   { orgId, actor }: Writer,
-  { id, state, owner, fromOwner }: FollowUpWish,
+  { id, state, owner, fromOwner }: FollowUpChange,
 ): Promise<FollowUpOutcome> {
   const ownerId = typeof owner === 'string' ? await findMember(db, orgId, owner) : null;
   if (ownerId === undefined) throw unknownMember();
@@ -69,7 +69,7 @@ const unknownMember = () =>
 
 type ManyFollowed = { responseIds: readonly string[]; act: 'done' | 'open' | 'take' };
 
-/** Closes many responses, opens them again, or takes them up; returns how many of them there are. */
+/** `take` assigns the responses to the member. Returns the number of responses. */
 export async function followUpMany(
   { db }: FollowUpTools,
   { orgId, actor, memberId }: Writer & { memberId: string },
@@ -95,7 +95,7 @@ export async function addNote(
   { id, text }: { id: string; text: string },
 ): Promise<NoteRow> {
   return await inTransaction(db, async (tx) => {
-    // Notes of a response are counted one at a time.
+    // Serializes the count of notes.
     await lockResponse(tx, orgId, id);
     const [{ count }] = await tx<[{ count: number }]>`
       select count(*)::int as count from response_notes where org_id = ${orgId} and response_id = ${id}`;
@@ -116,7 +116,7 @@ export async function addNote(
   });
 }
 
-/** Deletes a response for good. Its contact stays one that has answered, and is not asked again. */
+/** The contact keeps its status `responded`, so that it is not asked again. */
 export async function deleteResponse({ db }: FollowUpTools, { orgId, actor }: Writer, id: string) {
   await inTransaction(db, async (tx) => {
     const [deleted] = await tx<{ survey_id: string; held: boolean }[]>`
@@ -129,13 +129,13 @@ export async function deleteResponse({ db }: FollowUpTools, { orgId, actor }: Wr
   });
 }
 
-/** Gives a response these tags, and takes all others away. */
+/** Replaces all tags of a response. */
 export async function setTags(
   { db }: FollowUpTools,
   { orgId, actor }: Writer,
   { id, tagIds }: { id: string; tagIds: readonly string[] },
 ) {
-  await changingTags(db, async (tx) => {
+  await inTagTransaction(db, async (tx) => {
     await lockResponse(tx, orgId, id);
     await tx`
       delete from response_tags
@@ -149,13 +149,13 @@ export async function setTags(
 
 type ManyTagged = { responseIds: readonly string[]; tagId: string; put: boolean };
 
-/** Puts a tag on many responses, or takes it away; returns how many of them there are. */
+/** With `put` adds the tag, else removes it. Returns the number of responses. */
 export async function tagMany(
   { db }: FollowUpTools,
   { orgId, actor }: Writer,
   { responseIds: chosenIds, tagId, put }: ManyTagged,
 ): Promise<number> {
-  return await changingTags(db, async (tx) => {
+  return await inTagTransaction(db, async (tx) => {
     const responseIds = await lockResponses(tx, orgId, chosenIds);
     if (put) await insertResponseTags(tx, orgId, { responseIds, tagIds: [tagId] });
     else {
@@ -170,7 +170,7 @@ export async function tagMany(
   });
 }
 
-const changingTags = <T>(db: Db, work: (tx: Sql) => Promise<T>): Promise<T> =>
+const inTagTransaction = <T>(db: Db, work: (tx: Sql) => Promise<T>): Promise<T> =>
   inTransaction(db, work).catch((error: unknown) => {
     if (!violates(error, 'response_tags_are_tags')) throw error;
     throw new Refusal('invalid', 'tags: one of them is not a tag of the organization', {
@@ -194,7 +194,7 @@ async function lockResponse(sql: Sql, orgId: string, id: string) {
   if (!locked) throw notFound('response');
 }
 
-/** Locks the organization's responses, in the order of their ids, against being deleted or tagged meanwhile. */
+/** Locks in the order of ids to avoid deadlocks. */
 export async function lockResponses(sql: Sql, orgId: string, ids: readonly string[]) {
   const rows = await sql<{ id: string }[]>`
     select id

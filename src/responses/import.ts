@@ -32,7 +32,7 @@ const batchSize = 1000;
 const scoreColumns = ['score', 'rating'];
 const timeColumns = ['createdat', 'respondedat', 'date', 'timestamp', 'submittedat'];
 const commentColumns = ['comment', 'feedback', 'answer'];
-/** Other columns become properties of the response and of its person. */
+/** All other columns become properties of the response and its contact. */
 const responseColumns = [
   ...scoreColumns,
   ...timeColumns,
@@ -45,9 +45,8 @@ type ImportTools = {
   onProgress: (done: number, total: number) => void;
 };
 /**
- * Takes over answers given elsewhere, with their original times, all or none. They count like any
- * other, publish no event and complete nothing; their comments are analyzed. A line that was taken over before, or
- * is of a person who was erased, is passed over; the latter are also counted on their own.
+ * Imports responses with their original times, all or none. They count and are analyzed, but publish no events and
+ * complete no survey. Skips rows that were imported before, and rows of erased people (`erased`).
  */
 export async function importResponses(
   tools: ImportTools,
@@ -55,7 +54,7 @@ export async function importResponses(
   text: string,
 ) {
   const { type } = await getOrgSurvey(tools.db, survey.orgId, survey.surveyId);
-  const answers = numberEqual(await readResponses(text, type));
+  const answers = numberDuplicates(await readResponses(text, type));
   return await inTransaction(tools.db, async (tx) => {
     await holdOffErasures(tx, survey.orgId);
     let [imported, erased] = [0, 0];
@@ -65,7 +64,7 @@ export async function importResponses(
       const erasedKeys = await listErased(tx, survey.orgId, keys);
       const rest = batch.filter(({ person }) => !person || !erasedKeys.has(person.key));
       erased += batch.length - rest.length;
-      imported += (await importSome(tx, survey, rest)).length;
+      imported += (await importRows(tx, survey, rest)).length;
       tools.onProgress(done + batch.length, answers.length);
     }
     const target = { kind: 'survey', id: survey.surveyId };
@@ -74,8 +73,8 @@ export async function importResponses(
   });
 }
 
-/** Numbers equal lines over the whole file, because the file is imported in batches. */
-function numberEqual(answers: readonly PersonsResponse[]): PersonsResponse[] {
+/** Numbers equal rows across the whole file, because it is imported in batches. */
+function numberDuplicates(answers: readonly PersonsResponse[]): PersonsResponse[] {
   const counts = new Map<string, number>();
   return answers.map((answer) => {
     const { score, created_at, comment, person } = answer;
@@ -86,8 +85,8 @@ function numberEqual(answers: readonly PersonsResponse[]): PersonsResponse[] {
   });
 }
 
-/** Saves the people first; returns the ids of the responses that are new. */
-async function importSome(tx: Sql, survey: OrgSurvey, responses: readonly PersonsResponse[]) {
+/** Returns the ids of new responses. */
+async function importRows(tx: Sql, survey: OrgSurvey, responses: readonly PersonsResponse[]) {
   const idOf = await savePeople(tx, survey, responses);
   const rows = responses.map(({ person, ...response }) => ({
     ...response,
@@ -118,17 +117,17 @@ function readResponse(
   type: SurveyType,
   others: readonly CsvColumn[],
 ): PersonsResponse | string {
-  const given = field(record, ...scoreColumns);
-  const score = Number(given);
+  const scoreText = field(record, ...scoreColumns);
+  const score = Number(scoreText);
   const { lowest, highest } = typeFacts(type);
-  if (given === null) return 'the score is missing';
-  if (!isScore(type, score)) return `the score ${given} is not from ${lowest} to ${highest}`;
+  if (scoreText === null) return 'the score is missing';
+  if (!isScore(type, score)) return `the score ${scoreText} is not from ${lowest} to ${highest}`;
 
   const time = field(record, ...timeColumns);
   const created_at = readTime(time);
   if (!created_at) return time ? `${JSON.stringify(time)} ${notTime}` : 'the time is missing';
 
-  const written = field(record, ...contactFields.email);
+  const email = field(record, ...contactFields.email);
   const name = field(record, ...contactFields.name);
   const properties = Object.fromEntries(
     others.flatMap(({ name, key }) => {
@@ -138,10 +137,8 @@ function readResponse(
   );
   const complaint = validateProperties(properties);
   if (complaint) return `the properties ${complaint}`;
-  const person = written
-    ? checkContact({ email: written, name: name && joinLines(name), properties })
-    : null;
-  if (person && 'complaint' in person) return describeRowError(person, written);
+  const person = email ? checkContact({ email, name: name && joinLines(name), properties }) : null;
+  if (person && 'complaint' in person) return describeRowError(person, email);
   const comment = field(record, ...commentColumns);
   if (comment && isLongerThan(comment, maxCommentLength)) {
     return `the comment has more than ${maxCommentLength} characters`;
@@ -151,10 +148,7 @@ function readResponse(
 
 const notTime = 'is not a time such as 2026-01-31 or 2026-01-31 09:30:00 UTC';
 
-/**
- * ISO 8601 or what exports commonly write; without a zone it is UTC. No response is from the future, and none from a day
- * that could be two: 05/01/2026 is in January or in May.
- */
+/** ISO 8601 or common export formats; UTC by default. Rejects future times and ambiguous days such as 05/01/2026. */
 function readTime(text: string | null): Date | null {
   if (!text || /^\d{1,2}[/.-]\d{1,2}[/.-]\d/.test(text)) return null;
   const [day] = /^\d{4}-\d{2}-\d{2}/.exec(text) ?? [];
@@ -174,21 +168,18 @@ export type ForeignResponse = PersonsResponse & {
 
 export type ImportWriter = Writer & { surveyId: string; author: string };
 
-/**
- * Takes over some responses in the caller's transaction, with their times, people, tags and notes. They publish no
- * event and complete nothing. One that is there already changes nothing, nor do its tags and its note.
- */
+/** Like `importResponses`, in the caller's transaction and with tags and notes. Existing responses stay unchanged. */
 export async function importBatch(
   tx: Sql,
   writer: ImportWriter,
   responses: readonly ForeignResponse[],
 ): Promise<number> {
   const survey = { orgId: writer.orgId, surveyId: writer.surveyId };
-  // Two imports of one file at the same time would each take the other's responses for missing.
+  // Without the lock, two concurrent imports of a file would both insert its responses.
   if (!(await lockSurvey(tx, survey.orgId, survey.surveyId))) throw notFound('survey');
   const rows = responses.map((response) => ({ ...response, id: randomUUID() }));
   const persons = rows.map(({ tags: _tags, note: _note, ...row }) => row);
-  const added = new Set(await importSome(tx, survey, persons));
+  const added = new Set(await importRows(tx, survey, persons));
   const newRows = rows.filter(({ id }) => added.has(id));
   await saveTags(tx, writer, newRows);
   await saveNotes(tx, writer, newRows);
@@ -207,7 +198,7 @@ async function savePeople(tx: Sql, survey: OrgSurvey, responses: readonly Person
 
 type AnsweringPerson = CheckedContact & { status: 'responded'; responded_at: Date };
 
-/** Each person once; what a later response says of the person wins. */
+/** One entry per person; later responses win. */
 function peopleOf(responses: readonly PersonsResponse[]) {
   const people = new Map<string, AnsweringPerson>();
   const inTime = [...responses].sort((one, other) => +one.created_at - +other.created_at);
@@ -242,7 +233,7 @@ async function saveTags(tx: Sql, writer: ImportWriter, rows: readonly NewRow[]) 
     on conflict do nothing`;
 }
 
-/** Notes that were written elsewhere have the time of their responses: their own is unknown. */
+/** Imported notes get the time of their response, because their own is unknown. */
 async function saveNotes(tx: Sql, { orgId, author }: ImportWriter, rows: readonly NewRow[]) {
   const noted = rows.filter(({ note }) => note);
   if (noted.length === 0) return;
@@ -255,23 +246,19 @@ async function saveNotes(tx: Sql, { orgId, author }: ImportWriter, rows: readonl
 }
 
 type ImportedResponse = {
-  /** A new one, by which the caller knows the response again; without one Postgres makes it. */
+  /** Generated by Postgres if missing. */
   id?: string;
   contact_id: string | null;
   score: number;
   category: Category;
   comment: string | null;
-  /** Of its row. A row without any has none: those of its contact are of today. */
   properties?: Record<string, unknown> | null;
   created_at: Date;
-  /** Counts equal responses from 1; 1 when it is not given. */
+  /** Number among equal responses, from 1 (default). */
   occurrence?: number;
 };
 
-/**
- * Inserts responses from elsewhere, except those that are there already, and returns the ids of the new ones. Of
- * equal responses (anonymous ones of the same day, for example) as many are kept as the file has.
- */
+/** Skips existing responses and returns the ids of new ones. Keeps as many equal responses as the file has. */
 export async function insertImported(
   sql: Sql,
   { orgId, surveyId }: OrgSurvey,
@@ -302,7 +289,6 @@ export async function insertImported(
   return inserted.map(({ id }) => id);
 }
 
-/** Asks for an analysis of each that has a comment, where the organization wants it: after what is new. */
 export async function insertWaitingImported(sql: Sql, orgId: string, ids: readonly string[]) {
   await insertWaiting(
     sql,

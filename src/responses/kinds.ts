@@ -3,7 +3,7 @@ import type { Counted, SurveyType } from '../survey-types.ts';
 
 type KindCounts = Counted & { responses: number; variance: number | null };
 
-/** All surveys of one type and audience: scores of different scales, and of employees and customers, never add up. */
+/** Scores of different scales, or of employees and customers, are never mixed. */
 export type Kind = { type: SurveyType; audience: 'employee' | 'customer' };
 
 export type CountedKind = Kind & { now: KindCounts; earlier: KindCounts };
@@ -11,7 +11,7 @@ export type CountedKind = Kind & { now: KindCounts; earlier: KindCounts };
 /** Two periods, the second of which begins where the first ends. */
 export type TwoPeriods = { before: Date; start: Date; end: Date };
 
-/** The counts of each kind in a period and in the one before. The kind with the most responses ever comes first, as on Home. */
+/** Counts of each kind in a period and the one before. The kind with the most responses of all time comes first, as on Home. */
 export async function countKinds(
   sql: Sql,
   orgId: string,
@@ -47,7 +47,7 @@ const countsOfPeriod = (sql: Sql, when: Part) => sql`
     'passives', count(*) filter (where ${when} and r.category = 'passive'),
     'detractors', count(*) filter (where ${when} and r.category = 'detractor'))`;
 
-/** What tells a kind from another of the same type: `, employees`. */
+/** `, employees` or `, customers` where the type alone would be ambiguous. */
 export function audienceText({ type, audience }: Kind, kinds: readonly Kind[]): string {
   if (audience === 'employee') return ', employees';
   const hasBoth = kinds.some((kind) => kind.type === type && kind.audience === 'employee');

@@ -35,19 +35,24 @@ import {
   type SurveyLink,
   visitPersonalLink,
 } from './answer.queries.ts';
-import { type AnswerTools, answerSurvey, createAnswerRecorder, readHandedIn } from './answer.ts';
+import {
+  type AnswerTools,
+  answerSurvey,
+  createAnswerRecorder,
+  readEmbedProperties,
+} from './answer.ts';
 import { checkSubmission, type LinkVisit, readScore, type Submission } from './rules.ts';
 import { type Complaint, formPage, trapField } from './view/form.tsx';
 import { answeredPage, notSavedPage, notTakingAnswersPage, thanksPage } from './view/messages.tsx';
 
-const largestSubmission = 64 * 1024;
-/** Parsing more than this costs more than looking whether the link exists. */
-const cheapSubmission = 4 * 1024;
+const maxSubmissionBytes = 64 * 1024;
+/** A larger body costs more to parse than a check whether the link exists. */
+const maxUncheckedBytes = 4 * 1024;
 const cookieSeconds = 365 * 24 * 3600;
 
 type PageTools = AnswerTools & { publicUrl: string };
 
-/** The pages where answers are given. Opening a page is no answer; posting its form is. */
+/** Only a POST records an answer; opening a link never does. */
 export function answerPages(settings: Omit<PageTools, 'record'>) {
   const tools = { ...settings, record: createAnswerRecorder(settings.db) };
   const pages = new Hono().use('/e/*', inFrame).route('/', embedScript());
@@ -72,8 +77,8 @@ async function showLink(c: Context, { db }: PageTools, address: LinkAddress) {
 }
 
 async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
-  const body = await readBody(c, largestSubmission);
-  if (body.length > cheapSubmission && !(await mayExist(tools.db, address))) {
+  const body = await readBody(c, maxSubmissionBytes);
+  if (body.length > maxUncheckedBytes && !(await linkMayExist(tools.db, address))) {
     throw notFound('survey');
   }
   const submission = readSubmission(c, body, address.trap);
@@ -82,7 +87,7 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
   try {
     link = await findLink(c, tools.db, { address, visit: { kind: 'post', score } });
     if (!link) throw notFound('survey');
-    if (link.isTest) return showTested(c, link, submission);
+    if (link.isTest) return showTestThanks(c, link, submission);
     const reader = { address: clientAddress(c), language: link.shown_in };
     const response = await answerInTurn(tools, link, { ...submission, ...reader });
     if (address.path === 'f') setAnsweredCookie(c, tools, address, response.id);
@@ -90,7 +95,7 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
   } catch (error) {
     const kind = refusalIn(error)?.kind;
     if (kind === 'not_found') throw error;
-    // Another answer came first: the link shows something else by now.
+    // Another answer was first, so the link now shows a different page.
     if (link && kind === 'conflict') {
       link = await findLink(c, tools.db, { address, visit: { kind: 'view', score } });
       if (!link) throw notFound('survey');
@@ -99,7 +104,7 @@ async function takeAnswer(c: Context, tools: PageTools, address: LinkAddress) {
   }
 }
 
-/** The submission in the body of a posted form or JSON object; `trap` when it was posted to the hidden link. */
+/** `trap`: the submission was posted to the hidden link. */
 function readSubmission(c: Context, body: string, trap: boolean): Submission {
   const fields = sendsJson(c) ? readObject(body) : Object.fromEntries(new URLSearchParams(body));
   const filledIn = fields[trapField] !== undefined && fields[trapField] !== '';
@@ -107,7 +112,7 @@ function readSubmission(c: Context, body: string, trap: boolean): Submission {
     score: fields['score'],
     comment: fields['comment'],
     honeypotHit: trap || filledIn,
-    properties: readHandedIn(fields['properties']),
+    properties: readEmbedProperties(fields['properties']),
     traceparent: c.get('traceparent') ?? null,
   };
 }
@@ -120,15 +125,14 @@ function readObject(body: string): Record<string, unknown> {
   throw new Refusal('invalid', 'the body must be a JSON object', { code: 'invalid_json' });
 }
 
-/** Waits for the turn of the link's organization. */
 const answerInTurn: typeof answerSurvey = (tools, link, answer) =>
   inGroup(link.org_id, () => answerSurvey(tools, link, answer), {
     kind: 'answers',
     waitMs: requestWaitMs,
   });
 
-/** While the database is away any link may exist: people then get their input back. */
-async function mayExist(db: Db, { path, token }: LinkAddress): Promise<boolean> {
+/** True while the database is down, so that people get their input back. */
+async function linkMayExist(db: Db, { path, token }: LinkAddress): Promise<boolean> {
   try {
     const tested = path === 's' ? shareIdOfTest(token) : undefined;
     return await (tested === undefined ? linkExists(db, path, token) : linkExists(db, 'f', tested));
@@ -153,9 +157,9 @@ async function findLink(c: Context, db: Db, { address: { path, token }, visit }:
     return shared && readLink(c, shared);
   }
   const { method } = c.req;
-  const made = { ...visit, method, traced: isTracing() };
-  const link = await visitPersonalLink(db, token, made).catch((error: unknown) => {
-    if (violates(error, 'visits_belong_to_contact')) return undefined; // it was deleted meanwhile
+  const newVisit = { ...visit, method, traced: isTracing() };
+  const link = await visitPersonalLink(db, token, newVisit).catch((error: unknown) => {
+    if (violates(error, 'visits_belong_to_contact')) return undefined; // deleted in the meantime
     throw error;
   });
   linkTrace(c, link?.mail_traceparent ?? null);
@@ -167,7 +171,7 @@ function readAnsweredCookie(c: Context, shareId: string): string | null {
   return responseId && isUuid(responseId) ? responseId : null;
 }
 
-/** Holds the response's id and nothing else, and is sent to this survey's address alone. */
+/** Contains only the response's id; its path limits it to this survey. */
 const setAnsweredCookie = (
   c: Context,
   { publicUrl }: PageTools,
@@ -184,7 +188,7 @@ const setAnsweredCookie = (
 
 const cookieOf = (shareId: string) => `answered_${shareId}`;
 
-/** The form, the earlier answer, or a page that says the survey takes no answers. */
+/** The form, the earlier answer, or a page that says the survey is closed. */
 function linkPage(link: ReadLink, address: LinkAddress, chosen: unknown): HtmlPage {
   const page = pageOf(link);
   if (link.answered) {
@@ -192,11 +196,11 @@ function linkPage(link: ReadLink, address: LinkAddress, chosen: unknown): HtmlPa
   }
   if (link.status === 'draft' && !link.isTest) return notTakingAnswersPage('draft', page);
   if (link.completed_by === 'hand') return notTakingAnswersPage('closed', page);
-  return surveyForm(link, address, { score: chosen, properties: link.handed_in });
+  return surveyForm(link, address, { score: chosen, properties: link.embed_properties });
 }
 
-/** The page after an answer, for the links of a test mail: nothing was recorded. */
-function showTested(c: Context, link: ReadLink, submission: Submission) {
+/** For links in test mails: thanks without recording anything. */
+function showTestThanks(c: Context, link: ReadLink, submission: Submission) {
   const answer = checkSubmission(link.type, submission);
   if ('message' in answer) throw new Refusal('invalid', answer.message, { code: answer.code });
   if (wantsJson(c)) return c.json({ data: { id: null, score: answer.score } });
@@ -207,7 +211,7 @@ function showTested(c: Context, link: ReadLink, submission: Submission) {
   );
 }
 
-/** The response was recorded: thanks for people, JSON for programs. */
+/** Thanks for people, JSON for programs. */
 function showRecorded(c: Context, link: ReadLink, response: NewResponse): Response {
   const { id, score, category, comment, created_at: at } = response;
   if (wantsJson(c)) return c.json({ data: { id, score } }, 201);
@@ -218,9 +222,8 @@ function showRecorded(c: Context, link: ReadLink, response: NewResponse): Respon
 type Refused = { link: ReadLink | undefined; address: LinkAddress; submission: Submission };
 
 /**
- * The answer was refused: people see the form again with what they wrote, or what the link shows instead.
- * What they wrote is not even lost when the database is away and nothing is known of the link. Programs,
- * and requests that failed for another reason, get the error as any other request does.
+ * People get the form back with their input, even while the database is down and the link cannot be looked up. Programs
+ * get the error, and so do requests that failed for any other reason.
  */
 function showRefusal(c: Context, error: unknown, { link, address, submission }: Refused): Response {
   const refusal = refusalIn(error);
@@ -267,40 +270,40 @@ function surveyForm(
   { score: chosen, properties, comment, complaint }: Entered,
 ): HtmlPage {
   const score = readScore(chosen);
-  const own = `/${path}/${token}`;
-  const trapUrl = `${own}/${trapPath}`;
+  const formUrl = `/${path}/${token}`;
+  const trapUrl = `${formUrl}/${trapPath}`;
   return formPage({
     ...pageOf(link),
-    action: trap ? trapUrl : own,
+    action: trap ? trapUrl : formUrl,
     trapUrl,
     unsubscribeUrl: path === 's' ? `/u/${token}` : null,
     score: score !== null && isScore(link.type, score) ? score : null,
     comment: typeof comment === 'string' ? comment : '',
     complaint: complaint ?? null,
     inFrame: path === 'e',
-    carried: properties ? { properties: JSON.stringify(properties) } : {},
+    hiddenFields: properties ? { properties: JSON.stringify(properties) } : {},
   });
 }
 
 const trapPath = 'x';
 
-/** The kinds of links: a contact's own, the shareable one, and the one that websites show in a frame. */
+/** Personal links, shareable links, and shareable links in a frame. */
 const linkPaths = ['s', 'f', 'e'] as const;
 
 type LinkAddress = { path: (typeof linkPaths)[number]; token: string; trap: boolean };
 
-/** A link with its language for this reader and the properties from a website. */
 type ReadLink = SurveyLink & {
   isTest?: true;
   shown_in: string;
-  handed_in: ReturnType<typeof readHandedIn>;
+  embed_properties: ReturnType<typeof readEmbedProperties>;
 };
 
 function readLink(c: Context, link: SurveyLink & { isTest?: true }): ReadLink {
   const accepted = c.req.header('Accept-Language');
   const property = link.person?.properties['language'];
-  const handed_in = link.contact_id === null ? readHandedIn(c.req.query('properties')) : null;
-  return { ...link, shown_in: languageFor(link, { property, accepted }), handed_in };
+  const embed_properties =
+    link.contact_id === null ? readEmbedProperties(c.req.query('properties')) : null;
+  return { ...link, shown_in: languageFor(link, { property, accepted }), embed_properties };
 }
 
 function pageOf(link: ReadLink) {
@@ -325,14 +328,14 @@ function mapTexts(followUp: FollowUp | null, change: (text: string) => string): 
   );
 }
 
-/** The survey's own thanks for this category, or null. */
+/** Null if the survey has no thanks of its own for this category. */
 function thanksFor(link: ReadLink, category: Category): ThanksWithLink | null {
   const { thanks } = textsIn(link, link.shown_in);
   const words = typeof thanks === 'string' ? { text: thanks } : thanks?.[category];
   return words ? { ...words, text: fillIn(words.text, personOf(link)) } : null;
 }
 
-/** `/embed.js`: the script that websites load. It is small, always the same, and may be kept for an hour. */
+/** `/embed.js`, the script that websites load. */
 const embedScript = () =>
   new Hono().get('/embed.js', (c) => {
     const script = new Uint8Array(readWebAsset('embed.js'));
@@ -361,8 +364,8 @@ const frameScript = [
 const scriptHash = `sha256-${createHash('sha256').update(frameScript).digest('base64')}`;
 
 /**
- * Pages for a frame: those websites alone may show them that the survey names. A script of a few lines says how high
- * the page is, and whether it asks or thanks; nothing else leaves the frame.
+ * Only websites that the survey names may frame its pages. A small script reports the height and state of the page to
+ * the website; nothing else leaves the frame.
  */
 const inFrame = createMiddleware(async (c, next) => {
   await next();

@@ -1,24 +1,24 @@
-/** A stretch of time: from its first instant on, up to but without its last. Null has no end. */
+/** Half-open: includes `from`, excludes `to`. Null is unbounded. */
 export type Range = { from: Date | null; to: Date | null };
 
-/** The instants that a text covers; of a bare date also its day. */
+/** The instants that a text covers; `day` for a bare date. */
 export type Instants = { first: Date; end: Date; day?: string };
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
-const dayForm = /^\d{4}-\d{2}-\d{2}$/;
-/** A plus sign that was not escaped in a query arrives as a space. */
-const timeForm =
+const dayPattern = /^\d{4}-\d{2}-\d{2}$/;
+/** An unescaped plus sign in a query arrives as a space. */
+const timePattern =
   /^(\d{4}-\d{2}-\d{2}[Tt ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?)([Zz]|[+ -](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/;
 
-/** Where Postgres and every client can still follow; beyond it nothing was ever answered. */
+/** Limits that Postgres and every client can represent. */
 const earliest = Date.UTC(1000, 0, 1);
 const latest = Date.UTC(9999, 0, 1);
 
-/** The instants an ISO 8601 text covers: a whole UTC day, or one millisecond, as times are shown. */
+/** Reads ISO 8601 as a whole UTC day, or as one millisecond, the precision of displayed times. */
 export function readInstants(text: string): Instants | undefined {
-  const isDay = dayForm.test(text);
-  const [, time, zone = 'Z'] = timeForm.exec(isDay ? `${text}T00:00` : text) ?? [];
+  const isDay = dayPattern.test(text);
+  const [, time, zone = 'Z'] = timePattern.exec(isDay ? `${text}T00:00` : text) ?? [];
   if (time === undefined) return undefined;
   try {
     const { epochMilliseconds: start } = Temporal.Instant.from(time + zone.replace(' ', '+'));
@@ -33,7 +33,7 @@ function span(start: number, length: number) {
   return { first: within(start), end: within(start + length) };
 }
 
-/** When what a text covers begins: a bare date does so with its day in the zone. */
+/** Bare dates begin at midnight in the zone. */
 export const firstOf = ({ first, day }: Instants, timeZone: string): Date =>
   day === undefined ? first : startOfLocalDay(dayOf(first), timeZone);
 
@@ -42,7 +42,7 @@ export const endOf = ({ end, day }: Instants, timeZone: string): Date =>
 
 const dayOf = (midnight: Date) => midnight.toISOString().slice(0, 10);
 
-/** When a day begins in a zone. Of a midnight that is there twice Postgres takes the later one too. */
+/** Where midnight occurs twice, takes the later one, like Postgres. */
 export function startOfLocalDay(day: string, timeZone: string): Date {
   const midnight = Temporal.PlainDate.from(day).toPlainDateTime();
   const { epochMilliseconds } = midnight.toZonedDateTime(timeZone, { disambiguation: 'later' });
@@ -60,17 +60,13 @@ export const addDays = (day: string, days: number): string =>
 
 const firstOfAll = Temporal.PlainDate.from('0000-01-01');
 
-/** ISO 8601 spells earlier years with six digits, which the API's dates do not have. */
+/** ISO 8601 writes earlier years with six digits, which the API's dates do not allow. */
 export const sinceYearZero = (day: Temporal.PlainDate): Temporal.PlainDate =>
   Temporal.PlainDate.compare(day, firstOfAll) < 0 ? firstOfAll : day;
 
-type Split = {
-  /** Whole hours; null is without an end on that side. */
-  hours: Range | null;
-  edges: Range[];
-};
+type Split = { hours: Range | null; edges: Range[] };
 
-/** A range as the whole hours in it, whose totals are kept, and the rest, whose rows must be counted. */
+/** Splits a range into whole hours, which have stored tallies, and edges, whose rows must be counted. */
 export function splitRange({ from, to }: Range): Split {
   const first = from && new Date(Math.ceil(from.getTime() / hourMs) * hourMs);
   const end = to && startOfHour(to);

@@ -3,27 +3,27 @@ import { readPair } from './rules.ts';
 
 const prefix = 'property.';
 
-/** The queries with what was typed as `plan=pro` under the name that the API has for it. */
+/** Turns `property=plan=pro`, as typed into the form, into the API's `property.plan=pro`. */
 export function withTypedProperties(queries: Record<string, string[]>): Record<string, string[]> {
-  const { property: typed = [], ...named } = queries;
+  const { property: typed = [], ...rest } = queries;
   for (const text of typed) {
     const pair = readPair(text);
     if (!pair) continue;
     const key = prefix + pair.name;
-    named[key] = [...new Set([...(named[key] ?? []), pair.value])];
+    rest[key] = [...new Set([...(rest[key] ?? []), pair.value])];
   }
-  return named;
+  return rest;
 }
 
 type PropertyFiltersProps = { path: string; query: URLSearchParams };
 
-/** The properties that are asked for, each with a link to the list without it. */
+/** Active property filters, each with a link that removes it. */
 export function PropertyFilters({ path, query }: PropertyFiltersProps) {
-  const asked = [...query].filter(([name]) => name.startsWith(prefix));
-  if (asked.length === 0) return null;
+  const properties = [...query].filter(([name]) => name.startsWith(prefix));
+  if (properties.length === 0) return null;
   return (
     <ul class="actions" aria-label="Properties asked for">
-      {asked.map(([parameter, value]) => {
+      {properties.map(([parameter, value]) => {
         const name = parameter.slice(prefix.length);
         return (
           <li>

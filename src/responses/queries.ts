@@ -6,7 +6,7 @@ import { runSearch } from './filter.ts';
 
 export type Neighbours = { newer: string | undefined; older: string | undefined };
 
-/** A response that has left the list, because it is done for example, still has its place there by its time. */
+/** Works for a response that no longer matches the filter, too: its time is its place in the list. */
 export async function findNeighbours(
   db: Db,
   orgId: string,
@@ -84,7 +84,7 @@ const notes = (sql: Sql) => sql`(
   where n.org_id = r.org_id and n.response_id = r.id
 )`;
 
-/** The source `r` of a list: a search reads what `matched` has. */
+/** The source `r` of a list; a search reads from `matched`. */
 export const listedRows = (
   sql: Sql,
   orgId: OrgId,
@@ -93,7 +93,7 @@ export const listedRows = (
 ): Part =>
   filter.pattern === null ? filteredRows(sql, orgId, filter, way) : sql`matched r where true`;
 
-/** The CTE of all responses that a search finds; empty without one. Each half has a trigram index of its own. */
+/** The CTE of all search results; without a search, a stub. Each half has its own trigram index. */
 export const matched = (sql: Sql, orgId: OrgId, filter: ResponseFilter): Part =>
   filter.pattern === null
     ? sql`matched as (select)`
@@ -119,9 +119,8 @@ type ItemParts = {
 };
 
 /**
- * A response `r` as JSON, with its contact `c` and its analysis `a`, at a third of what `row_to_json` takes: that
- * looks up the type of each column for each row. `concat` takes longer than `||`, which makes null of all where one
- * part is null: so none may be.
+ * A response `r` as JSON, with its contact `c` and its analysis `a`. Takes a third of the time of `row_to_json`, and `||`
+ * is faster than `concat`; but a single null part would make the whole item null.
  */
 export const itemText = (sql: Sql, { survey, tags, notes }: ItemParts): Part => {
   const text = (value: Part) => sql`coalesce(to_json(${value})::text, 'null')`;
@@ -141,7 +140,7 @@ export const itemText = (sql: Sql, { survey, tags, notes }: ItemParts): Part => 
 const ownerOf = (sql: Sql) =>
   sql`case when r.owner_id is not null then (select email from members where id = r.owner_id) end`;
 
-/** Only what has a comment has an analysis: to look for one of each response takes a third of the time of an export. */
+/** Skips the lookup of an analysis for responses without a comment: it took a third of an export's time. */
 export const itemJoins = (sql: Sql): Part => sql`
   left join contacts c
     on c.org_id = r.org_id and c.id = r.contact_id
@@ -151,7 +150,7 @@ export const itemJoins = (sql: Sql): Part => sql`
 export const surveyMembers = (sql: Sql): Part =>
   sql`concat(',"survey_name":', to_json(name), ',"survey_type":"', type, '"')`;
 
-/** One survey is looked up once; a join looks the others up at half of what a subquery for each row takes. */
+/** A filter by survey looks it up once. Otherwise a join takes half of the time of a subquery per row. */
 const surveyText = (sql: Sql, orgId: OrgId, surveyId: string | null) =>
   surveyId === null
     ? { survey: sql`named.members`, join: namedJoin(sql, orgId) }
@@ -171,7 +170,7 @@ const namedJoin = (sql: Sql, orgId: OrgId): Part => sql`
     where org_id = ${orgId} and id = r.survey_id
   ) named on true`;
 
-/** Most organizations tag none, and most responses have no tag: to look is cheaper than to sort nothing. */
+/** Checks for tags first: most responses have none, and a check is cheaper than an empty sort. */
 const tagsOf = (sql: Sql, orgId: OrgId): Part => sql`
   case when (select exists (select from response_tags where org_id = ${orgId}))
     and exists (select from response_tags rt where rt.org_id = r.org_id and rt.response_id = r.id) then (

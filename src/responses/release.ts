@@ -6,14 +6,14 @@ import { type Db, inTransaction } from '../lib/db/db.ts';
 import { completeIfAnswered } from '../surveys/lifecycle.ts';
 import { lockForLastResponse } from '../surveys/queries.ts';
 import { emit } from '../webhooks/emit.ts';
-import { type Excerpt, eventsOf, findRecorded } from './events.ts';
+import { type Excerpt, eventsOf, findForEvents } from './events.ts';
 import { insertWaiting } from './waiting-analyses.ts';
 
 type ReleaseTools = { db: Db; excerpt: Excerpt };
 
-/** Counts a response that was on hold, by hand: from now on it is like any other. */
+/** Makes a response on hold count, with its events, analysis and completion of the survey. */
 export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Writer, id: string) {
-  const held = await findRecorded(tools.db, id);
+  const held = await findForEvents(tools.db, id);
   if (held?.org_id !== orgId) throw notFound('response');
   if (held.held_reason === null) {
     throw new Refusal('conflict', 'this response is not on hold', { code: 'not_held' });
@@ -47,7 +47,7 @@ export async function releaseResponse(tools: ReleaseTools, { orgId, actor }: Wri
   });
 }
 
-/** Releases those of many that are on hold, one after the other; returns how many of them there were. */
+/** Skips responses that are not on hold; returns the number of released ones. */
 export async function releaseMany(tools: ReleaseTools, writer: Writer, ids: readonly string[]) {
   let released = 0;
   for (const id of new Set(ids)) {
@@ -56,7 +56,7 @@ export async function releaseMany(tools: ReleaseTools, writer: Writer, ids: read
   return released;
 }
 
-/** Releases one unless it is no longer on hold, or gone: then another member was quicker. Returns whether it did. */
+/** Returns false if another member has already released or deleted the response. */
 export async function tryRelease(tools: ReleaseTools, writer: Writer, id: string) {
   try {
     await releaseResponse(tools, writer, id);

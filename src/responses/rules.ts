@@ -9,11 +9,11 @@ import {
   typeFacts,
 } from '../survey-types.ts';
 
-/** How long before an answer the visits of a machine count: an earlier visitor did not give the answer. */
-const suspectVisitMs = 10_000;
+/** Older visits say nothing about who gave the answer. */
+const maxVisitAgeMs = 10_000;
 
-/** A machine presses one button after the other; a person who changes their mind takes longer than this. */
-const secondThoughtMs = 2_000;
+/** A machine posts one score after another; people who change their mind take longer. */
+const maxPostGapMs = 2_000;
 
 export type Submission = {
   score: unknown;
@@ -51,7 +51,7 @@ export function checkSubmission(
   return { score, comment: text || null };
 }
 
-/** A form posts digits, JSON a number. No scale goes beyond two digits. */
+/** Forms post digits, JSON has numbers. No scale goes beyond two digits. */
 export function readScore(posted: unknown): number | null {
   if (typeof posted === 'number') {
     return Number.isInteger(posted) && posted >= 0 && posted <= 99 ? posted : null;
@@ -59,24 +59,21 @@ export function readScore(posted: unknown): number | null {
   return typeof posted === 'string' && /^\d{1,2}$/.test(posted) ? Number(posted) : null;
 }
 
-/** A visit to a contact's link: the page was shown, the hidden link was followed, or the form was posted. */
+/** `trap`: the hidden link was followed. */
 export type LinkVisit = { kind: 'view' | 'trap' | 'post'; score: number | null; agoMs: number };
 
 export type HeldReason = 'hidden_field' | 'hidden_link' | 'scores_opened' | 'scores_posted';
 
-type Circumstances = { score: number; honeypotHit: boolean; visits: readonly LinkVisit[] };
+type ScannerSigns = { score: number; honeypotHit: boolean; visits: readonly LinkVisit[] };
 
-/**
- * Whether a response goes on hold instead of being counted: mail scanners open every link, some follow
- * hidden links, a few press buttons. A quick answer alone is no reason.
- */
-export function judgeAnswer({ score, honeypotHit, visits }: Circumstances): HeldReason | null {
+/** Detects mail scanners: they open every link, some follow hidden links, a few submit forms. Speed alone is not a reason. */
+export function findHoldReason({ score, honeypotHit, visits }: ScannerSigns): HeldReason | null {
   if (honeypotHit) return 'hidden_field';
-  const recent = visits.filter(({ agoMs }) => agoMs <= suspectVisitMs);
+  const recent = visits.filter(({ agoMs }) => agoMs <= maxVisitAgeMs);
   if (recent.some(({ kind }) => kind === 'trap')) return 'hidden_link';
 
   if (scoresOf('view', recent).size > 1) return 'scores_opened';
-  const quick = recent.filter(({ agoMs }) => agoMs <= secondThoughtMs);
+  const quick = recent.filter(({ agoMs }) => agoMs <= maxPostGapMs);
   const posted = scoresOf('post', quick);
   posted.delete(score);
   return posted.size > 0 ? 'scores_posted' : null;
@@ -107,7 +104,7 @@ export function rollUp({ promoters, passives, detractors, held }: HeldTally) {
 
 export type NpsRollup = ReturnType<typeof rollUp>;
 
-/** A property typed as `plan=pro`. */
+/** Reads a property typed as `plan=pro`. */
 export function readPair(text: string): { name: string; value: string } | undefined {
   const [, name, value] = /^\s*([^=]*[^=\s])\s*=\s*(.*\S)\s*$/s.exec(text) ?? [];
   return name === undefined || value === undefined ? undefined : { name, value };

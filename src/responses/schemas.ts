@@ -41,22 +41,22 @@ export const NoteInput = v.object({
   ),
 });
 
-const emptyIsNull = (given: string) => given || null;
+const emptyToNull = (text: string) => text || null;
 
 const StateField = v.optional(
   v.pipe(
     v.string(),
-    v.transform(emptyIsNull),
+    v.transform(emptyToNull),
     v.nullable(v.picklist(states, 'must be open or done')),
   ),
 );
 const OwnerField = v.optional(
-  v.pipe(v.string(), v.maxLength(254, 'is too long'), v.transform(emptyIsNull)),
+  v.pipe(v.string(), v.maxLength(254, 'is too long'), v.transform(emptyToNull)),
 );
 
 /**
- * The same from a form: a field that is there and empty takes away. A field that still says what the page showed is
- * no change: another member may have changed it since.
+ * The same from a form: an empty field clears the value. A field that still has the value the page showed is ignored,
+ * because another member may have changed it since.
  */
 export const FollowUpFields = v.pipe(
   v.object({
@@ -71,24 +71,22 @@ export const FollowUpFields = v.pipe(
   })),
 );
 
-const longestSearch = 500;
+const maxSearchLength = 500;
 
 export const oneOf = <const T extends readonly string[]>(words: T) =>
   v.picklist(words, `must be ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
 
-const dateForm = 'must be an ISO 8601 date or time, such as 2024-05-01 or 2024-05-01T09:30:00Z';
+const dateMessage = 'must be an ISO 8601 date or time, such as 2024-05-01 or 2024-05-01T09:30:00Z';
 
-/** A date, or a time with or without its zone. */
 const timePattern = String.raw`^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}([.,]\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$`;
 
-/** A day, or an instant. */
 const dateBound = v.pipe(
   v.string(),
   v.metadata({ pattern: timePattern, examples: ['2026-04-01'] }),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const instants = readInstants(dataset.value);
     if (instants) return instants;
-    addIssue({ message: dateForm });
+    addIssue({ message: dateMessage });
     return NEVER;
   }),
 );
@@ -111,7 +109,7 @@ const kindScope = {
   ),
 };
 
-/** `property.NAME=value` comes in addition: a schema has no names of parameters that a caller makes up. */
+/** `parseFiltered` adds `property.NAME=value`, whose names no schema can list. */
 const facetScope = {
   tag: described(
     v.optional(v.array(Uuid)),
@@ -159,7 +157,7 @@ export const ResponseQuery = v.object({
     v.optional(
       v.pipe(
         v.string(),
-        v.maxLength(longestSearch, `must be at most ${longestSearch} characters`),
+        v.maxLength(maxSearchLength, `must be at most ${maxSearchLength} characters`),
         v.check((text) => !text.includes('\u0000'), 'must not contain NUL'),
       ),
     ),
@@ -175,7 +173,6 @@ export type ResponseQuery = v.InferOutput<typeof ResponseQuery>;
 
 const { page: _page, limit: _limit, cursor: _cursor, ...filters } = ResponseQuery.entries;
 
-/** The filters of the list; a file has no pages. */
 export const ResponseExportQuery = v.object({ ...filters, format: ExportFormat });
 
 const filledByAi = 'null unless AI is enabled for the organization';
@@ -226,7 +223,7 @@ export const Response = v.object({
   notes: described(v.optional(v.array(ResponseNote)), 'oldest first; only of a single response'),
 });
 
-/** Body of a POST to a link; `answerSurvey` checks it by the scale of the survey. */
+/** Body of a POST to a link. `answerSurvey` checks the score against the survey's scale. */
 export const AnswerBody = v.object({
   score: described(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10)),
@@ -306,7 +303,7 @@ export const NpsTrend = v.object({
   meta: v.object({ interval: v.picklist(trendIntervals), tz: v.string(), total: Count, ignored }),
 });
 
-/** A parameter for each property: OpenAPI declares them as the fields of one object. */
+/** OpenAPI declares parameters with free names as the fields of one object. */
 export const propertyFilter: Parameter = {
   name: 'property',
   in: 'query',

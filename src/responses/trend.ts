@@ -3,11 +3,11 @@ import type { Part, Sql } from '../lib/db/db.ts';
 import { readJson } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
 import {
-  chosenSurveys,
   countCategories,
   countedRows,
+  kindConditionsByTime,
   type NpsScope,
-  ofKindByTime,
+  surveyConditions,
   wouldHaveFacets,
 } from './filter.queries.ts';
 import { addDays, type Instants, localDay, sinceYearZero, startOfLocalDay } from './period.ts';
@@ -19,16 +19,6 @@ export async function readNps(sql: Sql, orgId: string, scope: NpsScope): Promise
 
 export type NpsTrendRow = { start: string } & NpsRollup;
 
-/** A row for each day, week or month, those without responses too. */
-export async function readTrend(
-  sql: Sql,
-  orgId: string,
-  { scope, dates, now = new Date() }: { scope: NpsScope; dates: TrendDates; now?: Date },
-): Promise<NpsTrendRow[]> {
-  const rows = trendRows(dates, now);
-  return trendOf(await readJson<HeldTally[]>(sql, countTrend(sql, orgId, { scope, rows })), rows);
-}
-
 export const trendOf = (counted: readonly HeldTally[], { starts }: TrendRows): NpsTrendRow[] =>
   starts.map((start, row) => ({ start, ...rollUp(counted[row]!) }));
 
@@ -36,7 +26,7 @@ export type TrendTally = HeldTally & { score_sum: number };
 
 type TrendOf = { scope: NpsScope; rows: TrendRows };
 
-/** A tally for each row of a trend, as JSON of an array of `TrendTally`. */
+/** JSON of an array of `TrendTally`, one for each row of the trend. */
 export const countTrend = (sql: Sql, orgId: OrgId, { scope, rows }: TrendOf): Part => {
   const times = edgeTimes(rows);
   return sql`(
@@ -54,7 +44,7 @@ export const countTrend = (sql: Sql, orgId: OrgId, { scope, rows }: TrendOf): Pa
     union all
     select width_bucket(created_at, (select ats from bounds)), 0, 0, 0, 0, count(*)
     from responses r
-    where org_id = ${orgId} and held_reason is not null ${chosenSurveys(sql, orgId, scope)}
+    where org_id = ${orgId} and held_reason is not null ${surveyConditions(sql, orgId, scope)}
       ${wouldHaveFacets(sql, scope.facets)} ${inBounds(sql, sql`created_at`)}
     group by 1
   )
@@ -77,16 +67,16 @@ const isHour = (time: number) => time % hourMs === 0;
 const inBounds = (sql: Sql, time: Part) =>
   sql`and ${time} >= (select first from bounds) and ${time} < (select last from bounds)`;
 
-/** The tallies of hours. An hour that an edge cuts is in the row before the edge. */
+/** Counts an hour that an edge cuts in the row before the edge. */
 const hourParts = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   select width_bucket(hour, (select ats from bounds)) as row, sum(promoters) as promoters, sum(passives) as passives,
          sum(detractors) as detractors, sum(score_sum) as score_sum, 0 as held
   from hour_tallies
-  where org_id = ${orgId} ${chosenSurveys(sql, orgId, scope)}
+  where org_id = ${orgId} ${surveyConditions(sql, orgId, scope)}
     and hour >= (select hour_of(first) from bounds) and hour < (select last from bounds)
   group by 1`;
 
-/** Moves the rest of each hour that an edge cuts from the row before the edge to the row after it. */
+/** Moves the part of a cut hour that follows its edge to the row after the edge. */
 const cutHours = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
   union all
   select row - 1 + side, sign * promoters, sign * passives, sign * detractors, sign * score_sum, 0
@@ -95,7 +85,7 @@ const cutHours = (sql: Sql, orgId: OrgId, scope: NpsScope) => sql`
     from edges
     cross join lateral (
       select ${categoryCounts(sql)}
-      from ${countedRows(sql, orgId, { ...scope, type: null, audience: null })} ${ofKindByTime(sql, orgId, scope)}
+      from ${countedRows(sql, orgId, { ...scope, type: null, audience: null })} ${kindConditionsByTime(sql, orgId, scope)}
         and created_at >= at and created_at < hour_of(at) + interval '1 hour'
     ) c
     where at <> hour_of(at)
@@ -113,11 +103,11 @@ const categoryCounts = (sql: Sql) => sql`
   count(*) filter (where category = 'detractor') as detractors,
   coalesce(sum(score), 0)                        as score_sum`;
 
-const largestSample = 5_000;
+const maxSample = 5_000;
 
 type ScoresOfDays = { scope: NpsScope; from: string; to: string; timeZone: string };
 
-/** The variance of the newest scores of local days, both included; null under two of them. */
+/** Variance of the newest scores of local days, both included; null for fewer than two scores. */
 export const sampleVariance = (
   sql: Sql,
   orgId: OrgId,
@@ -130,7 +120,7 @@ export const sampleVariance = (
       and created_at >= ${from}::timestamp at time zone ${timeZone}
       and created_at < (${to}::date + 1)::timestamp at time zone ${timeZone}
     order by created_at desc
-    limit ${largestSample}
+    limit ${maxSample}
   ) newest
 )`;
 
@@ -141,24 +131,24 @@ type TrendDates = {
   to: Instants | null;
 };
 
-/** The rows of a trend as local days. An instant `from` or `to` takes the place of the first or last edge. */
+/** The rows of a trend in local days. An instant `from` or `to` replaces the first or last edge. */
 export type TrendRows = {
   timeZone: string;
-  /** The day that each row is named by: the first of its week or month. */
+  /** The first day of each row's week or month. */
   starts: readonly string[];
-  /** The day that each row counts from, and the day that the last counts up to: one more than there are rows. */
+  /** The day each row counts from, then the exclusive end of the last row. */
   edges: readonly string[];
   from: Date | null;
   to: Date | null;
 };
 
-/** Length of a trend without a beginning, its last day included. */
-const daysByDefault = 90;
+/** Includes the last day. */
+const defaultDays = 90;
 export function trendRows({ interval, timeZone, from, to }: TrendDates, now: Date): TrendRows {
   const lastDay = to ? (to.day ?? localDay(to.first, timeZone)) : localDay(now, timeZone);
   const firstDay = from
     ? (from.day ?? localDay(from.first, timeZone))
-    : addDays(lastDay, 1 - daysByDefault);
+    : addDays(lastDay, 1 - defaultDays);
 
   const starts = startsOf({ interval, firstDay, lastDay });
   return {
@@ -170,7 +160,7 @@ export function trendRows({ interval, timeZone, from, to }: TrendDates, now: Dat
   };
 }
 
-/** When rows begin and end, in milliseconds: the last never before the first. */
+/** Instants in milliseconds. The last is never before the first. */
 export function edgeTimes({ edges, starts, timeZone, from, to }: TrendRows): number[] {
   const times = edges.map((day) => startOfLocalDay(day, timeZone).getTime());
   if (from) times[0] = from.getTime();
@@ -188,7 +178,6 @@ const maxRows = 1_100;
 
 type DaysOfTrend = { interval: TrendInterval; firstDay: string; lastDay: string };
 
-/** The day that each row is named by: the first of its week or month. */
 function startsOf({ interval, firstDay, lastDay }: DaysOfTrend): string[] {
   const starts: string[] = [];
   if (firstDay > lastDay) return starts;

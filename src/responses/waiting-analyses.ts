@@ -14,7 +14,7 @@ export type WaitingAnalysis = {
 
 type Sweep = { after: string | null; by: string };
 
-/** Organizations that `hasWaiting` means, some of them, in the order of their ids after the given one. */
+/** Organizations with due, unclaimed comments, by id, after the one of the last sweep. */
 export async function listOrganizationsWaiting(
   sql: Sql,
   { atMost, ...sweep }: Sweep & { atMost: number },
@@ -29,7 +29,7 @@ export async function listOrganizationsWaiting(
 export const hasWaiting = (sql: Sql, by: string): Part => sql`
   exists (${organizationsWaiting(sql, { after: null, by })})`;
 
-/** Organizations with comments that are due and left. Reads some rows of the index for each, however many of it wait. */
+/** Skip scan: reads a few index rows per organization, however many comments wait. */
 const organizationsWaiting = (sql: Sql, { after, by }: Sweep): Part => sql`
   -- all organizations
   with recursive waiting (org_id) as (
@@ -89,7 +89,7 @@ export async function claimWaiting(
     order by is_history, due_at, created_at`;
 }
 
-/** Gives back what was claimed and not begun, so that others can claim it at once. */
+/** Returns claimed but unstarted comments to the queue. */
 export async function releaseWaiting(sql: Sql, orgId: string, ids: readonly string[], by: string) {
   await sql`
     update waiting_analyses
@@ -97,7 +97,6 @@ export async function releaseWaiting(sql: Sql, orgId: string, ids: readonly stri
     where org_id = ${orgId} and response_id = any (${[...ids]}::uuid[]) and claimed_by = ${by}`;
 }
 
-/** Gives a claimed comment back, to be claimed again later. */
 export async function postponeWaiting(
   sql: Sql,
   { orgId, responseId, askedAt }: AnalysisTarget,
@@ -111,10 +110,10 @@ export async function postponeWaiting(
 }
 
 export async function endWaiting(sql: Sql, target: AnalysisTarget) {
-  await sql`${deleteWaitingUpload(sql, target)}`;
+  await sql`${deleteWaiting(sql, target)}`;
 }
 
-/** Asks again for analyses of all answers since a time; returns how many, and when it was asked. */
+/** Requests a new analysis of all responses since a time. */
 export async function insertWaitingSince(sql: Sql, orgId: string, since: Date) {
   return one(
     await sql<{ answers: number; asked_at: string }[]>`
@@ -137,8 +136,8 @@ export async function insertWaitingSince(sql: Sql, orgId: string, since: Date) {
 }
 
 /**
- * The insert that asks for analyses of answers, where the organization wants them, from a select of their org_id, id and
- * traceparent. Imported answers, the history, come after the new ones of their organization.
+ * Queues responses for analysis if their organization has it on. `answers` selects org_id, id and traceparent. History,
+ * such as imports, comes after new responses.
  */
 export const insertWaiting = (sql: Sql, answers: Part, { isHistory = false } = {}) => sql`
   insert into waiting_analyses (org_id, response_id, traceparent, is_history)
@@ -147,19 +146,16 @@ export const insertWaiting = (sql: Sql, answers: Part, { isHistory = false } = {
   join organizations o on o.id = a.org_id and o.ai_enabled
   on conflict do nothing`;
 
-/** Which analysis is meant: of an answer, as it was asked for. */
+/** Identifies one request for an analysis. */
 export type AnalysisTarget = {
   orgId: string;
   responseId: string;
-  /** As text: as a time the client would cut it to milliseconds. */
+  /** Text, because a Date would lose the microseconds. */
   askedAt: string | null;
 };
 
-/** The delete of what waits no longer, unless it has been asked for again meanwhile. */
-export const deleteWaitingUpload = (
-  sql: Sql,
-  { orgId, responseId, askedAt }: AnalysisTarget,
-) => sql`
+/** Keeps the row if the analysis has been requested again in the meantime. */
+export const deleteWaiting = (sql: Sql, { orgId, responseId, askedAt }: AnalysisTarget) => sql`
   delete from waiting_analyses
   where org_id = ${orgId} and response_id = ${responseId}
     and asked_at is not distinct from ${askedAt}::text::timestamptz`;

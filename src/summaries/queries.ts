@@ -3,7 +3,7 @@ import type { Interval } from '../intervals.ts';
 import { json, one, type Sql } from '../lib/db/db.ts';
 import { itemJson, type Page, pagedJson, pickPage } from '../lib/paging/page.ts';
 import type { OrgId } from '../limits.ts';
-import { type AnalysisTarget, deleteWaitingUpload } from '../responses/waiting-analyses.ts';
+import { type AnalysisTarget, deleteWaiting } from '../responses/waiting-analyses.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import type { ScoreBlock } from './blocks.ts';
 import type { Analysis, SummaryPeriod } from './rules.ts';
@@ -53,7 +53,7 @@ export async function saveAnalysis(
       where org_id = ${orgId} and id = ${responseId} and comment is not null
       for key share
     ), done as (
-      ${deleteWaitingUpload(sql, target)} and exists (select from answer)
+      ${deleteWaiting(sql, target)} and exists (select from answer)
     )
     insert into analyses (org_id, response_id, sentiment, themes, churn_risk, summary, provider)
     select org_id, id, ${sentiment}, ${themes}, ${churn_risk}, ${summary}, ${provider}

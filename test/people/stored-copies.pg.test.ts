@@ -45,7 +45,7 @@ test('stored answers go that name a person by anything of its own, and no others
     from contacts c join responses r on r.contact_id = c.id
     where c.org_id = ${org}`;
   const properties = db.json({ by: 'ADA@people.test' });
-  const handedIn = await makeResponse(db, of, { properties });
+  const embedded = await makeResponse(db, of, { properties });
   const ofOther = await makeResponse(db, of, {
     contact_id: await makeContact(db, of, { email: 'bob@people.test' }),
     properties: db.json({ by: 'bob@people.test' }),
@@ -58,8 +58,8 @@ test('stored answers go that name a person by anything of its own, and no others
     'its link': contact!.token,
     'its response': contact!.response,
     'a note about it': await note(org, contact!.response),
-    'what a website handed in': handedIn,
-    'a note about that': await note(org, handedIn),
+    'what a website handed in': embedded,
+    'a note about that': await note(org, embedded),
     'z: another response': ofOther,
     'z: a note about that': await note(org, ofOther),
     'z: another address': 'bada@people.test',

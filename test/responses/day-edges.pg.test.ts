@@ -6,9 +6,9 @@ import { type Range, startOfLocalDay } from '../../src/responses/period.ts';
 import {
   countTrend,
   readNps,
-  readTrend,
   sampleVariance,
   type TrendTally,
+  trendOf,
   trendRows,
 } from '../../src/responses/trend.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
@@ -109,9 +109,9 @@ async function checkTrend(twin: Twin, scoped: Scoped, [from, to, zone]: readonly
     from: instantsOf(from!),
     to: instantsOf(to!),
   };
-  const rows = await readTrend(db, twin.org, { scope: scoped.scope, dates });
   const asked = { scope: scoped.scope, rows: trendRows(dates, new Date()) };
   const found = await readJson<TrendTally[]>(db, countTrend(db, twin.org, asked));
+  const rows = trendOf(found, asked.rows);
   const said = `${scoped.said}, ${from} to ${to} ${zone}`;
   for (const [place, row] of rows.entries()) {
     const day = { from: startOf(row.start, zone!), to: startOf(dayAfter(row.start), zone!) };

@@ -26,14 +26,14 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).toSo
 
 test('responses are of the contacts of an organization, or had their address handed in before a time', async () => {
   const [own, other] = [await scene(db), await scene(db)];
-  const handedIn = { source: 'share', properties: json(db, { by: key }) };
+  const embedded = { source: 'share', properties: json(db, { by: key }) };
   const [mine, stranger] = own.contacts;
   const late = await own.respond({ contact_id: mine, created_at: '2026-05-01' });
   await own.respond({ contact_id: stranger });
   await own.respond({ source: 'share', properties: json(db, { by: `x${key}` }) });
-  const early = await own.respond({ ...handedIn, created_at: '2026-02-28T23:59:59.999Z' });
-  const then = await own.respond({ ...handedIn, created_at: before });
-  await other.respond({ ...handedIn, contact_id: null, created_at: '2026-01-01' });
+  const early = await own.respond({ ...embedded, created_at: '2026-02-28T23:59:59.999Z' });
+  const then = await own.respond({ ...embedded, created_at: before });
+  await other.respond({ ...embedded, contact_id: null, created_at: '2026-01-01' });
   await other.respond({ contact_id: other.contacts[0] });
 
   const contactIds = [mine, other.contacts[0]];

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allResponses, noOwner, type ResponseFilter } from '../../src/responses/filter.queries.ts';
+import { noOwner, type ResponseFilter } from '../../src/responses/filter.queries.ts';
+import { filterOf } from '../../src/responses/filter.ts';
 import { findNext } from '../../src/responses/queries.ts';
 import { makeWeeks, propertyFacets } from '../support/make/weeks.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
+const allResponses = filterOf({ tz: 'UTC', held: false, facets: [] });
 
 /** Several responses are of the same time; each day begins with some at its first instant. */
 async function makeScene() {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   checkSubmission,
+  findHoldReason,
   type HeldReason,
-  judgeAnswer,
   type LinkVisit,
   readScore,
   rollUp,
@@ -66,7 +66,7 @@ const cases: [why: string, visits: LinkVisit[], honeypotHit: boolean, held: Held
 
 for (const [why, visits, honeypotHit, held] of cases) {
   test(`${why}: ${held ?? 'counted'}`, () =>
-    assert.equal(judgeAnswer({ score: 9, honeypotHit, visits }), held));
+    assert.equal(findHoldReason({ score: 9, honeypotHit, visits }), held));
 }
 
 const long = (length: number) => '👩'.repeat(length);

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readJson } from '../../src/lib/paging/page.ts';
 import { everything } from '../../src/responses/filter.queries.ts';
 import { readInstants } from '../../src/responses/period.ts';
-import { readNps, readTrend } from '../../src/responses/trend.ts';
+import {
+  countTrend,
+  readNps,
+  type TrendTally,
+  trendOf,
+  trendRows,
+} from '../../src/responses/trend.ts';
 import { foldTallies } from '../../src/surveys/queries.ts';
 import { makeClient, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
@@ -114,7 +121,12 @@ async function checkZones(orgId: string, surveys: readonly string[]) {
     ] as const) {
       for (const scope of [everything, { ...everything, survey_id: surveys[0]! }]) {
         const dates = { timeZone, from: readInstants(from)!, to: readInstants(to)! };
-        const rows = await readTrend(db, orgId, { scope, dates: { ...dates, interval: 'day' } });
+        const days = trendRows({ ...dates, interval: 'day' }, new Date());
+        const tallies = await readJson<TrendTally[]>(
+          db,
+          countTrend(db, orgId, { scope, rows: days }),
+        );
+        const rows = trendOf(tallies, days);
         const expected = await countedByHand(orgId, { scope, timeZone, from, to });
         const counted = rows.filter(({ total }) => total > 0);
         assert.deepEqual(

@@ -10,7 +10,6 @@ import type { FilterChoices } from './paths.ts';
 type FiltersProps = {
   path: string;
   updates: string;
-  /** The query of the page, without what is empty. */
   query: URLSearchParams;
   choices: FilterChoices;
   form: FormState;
@@ -18,7 +17,7 @@ type FiltersProps = {
 
 const any = { value: '', text: 'Any' };
 
-/** Filters that few readers need, folded until one of them is set. */
+/** Folded until one of them is set. */
 const foldedNames = ['type', 'audience', 'sentiment', 'language'];
 
 export function Filters({ path, updates, query, choices, form }: FiltersProps) {
@@ -26,8 +25,7 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
   const select = (name: string, label: string, options: readonly ControlOption[], size?: 'day') => (
     <Select {...{ name, label, options }} value={value(name)} {...(size && { size })} />
   );
-  const set = [...query.keys()].filter((name) => !unshown.includes(name)).length;
-  // Properties, another time zone and the length of a page have no field.
+  const set = [...query.keys()].filter((name) => !notCounted.includes(name)).length;
   const hidden = [...query].filter(
     ([name]) => name.startsWith('property.') || name === 'tz' || name === 'limit',
   );
@@ -52,9 +50,9 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
               { value: '', text: 'All surveys' },
               ...choices.surveys.map(({ id, name }) => ({ value: id, text: name })),
             ])}
-            {select('category', 'Category', [any, ...named(categories)])}
-            <TagSelects asked={query.getAll('tag')} tags={choices.tags} />
-            {select('state', 'State', [any, ...named(['open', 'done'])])}
+            {select('category', 'Category', [any, ...toOptions(categories)])}
+            <TagSelects selected={query.getAll('tag')} tags={choices.tags} />
+            {select('state', 'State', [any, ...toOptions(['open', 'done'])])}
           </div>
           <div>
             <DayField name="date_from" label="From" form={form} value={value('date_from')} />
@@ -62,7 +60,7 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
             {select(
               'owner',
               'Owner',
-              withAsked(value('owner'), [
+              withSelected(value('owner'), [
                 any,
                 { value: noOwner, text: 'Without an owner' },
                 ...choices.members.map(({ email, name }) => ({ value: email, text: name })),
@@ -82,7 +80,7 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
                 {select(
                   'language',
                   'Language',
-                  withAsked(value('language'), [any, ...languageChoices(undefined)]),
+                  withSelected(value('language'), [any, ...languageChoices(undefined)]),
                   'day',
                 )}
                 <Field
@@ -103,9 +101,9 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
   );
 }
 
-const unshown = ['page', 'limit', 'cursor', 'tz'];
+const notCounted = ['page', 'limit', 'cursor', 'tz'];
 
-const named = (names: readonly string[]) =>
+const toOptions = (names: readonly string[]) =>
   names.map((name) => ({ value: name, text: capital(name) }));
 
 const commentOptions = [
@@ -125,22 +123,22 @@ const audienceOptions = [
   { value: 'employee', text: 'Employees' },
 ];
 
-const sentimentOptions = [any, ...named(['positive', 'neutral', 'negative', 'mixed'])];
+const sentimentOptions = [any, ...toOptions(['positive', 'neutral', 'negative', 'mixed'])];
 
-type TagSelectsProps = { asked: readonly string[]; tags: FilterChoices['tags'] };
+type TagSelectsProps = { selected: readonly string[]; tags: FilterChoices['tags'] };
 
-/** One for each tag that is asked for: a response has all of them. */
-const TagSelects = ({ asked, tags }: TagSelectsProps) => {
+/** One per selected tag, because all of them must match. */
+const TagSelects = ({ selected, tags }: TagSelectsProps) => {
   const options = [any, ...tags.map(({ id, name }) => ({ value: id, text: name }))];
   return (
     <>
-      {(asked.length === 0 ? [''] : asked).map((id, at) => (
+      {(selected.length === 0 ? [''] : selected).map((id, at) => (
         <Select
           name="tag"
           id={at === 0 ? 'tag' : `tag-${at + 1}`}
           label={at === 0 ? 'Tag' : 'And tag'}
           value={id.toLowerCase()}
-          options={withAsked(id.toLowerCase(), options)}
+          options={withSelected(id.toLowerCase(), options)}
         />
       ))}
     </>
@@ -149,15 +147,15 @@ const TagSelects = ({ asked, tags }: TagSelectsProps) => {
 
 type DayFieldProps = { name: string; label: string; form: FormState; value: string };
 
-/** A control for days shows nothing else, and would lose a time, or what is wrong, of the address. */
+/** A date input would lose a time or an invalid value from the query. */
 const DayField = ({ form, value, ...texts }: DayFieldProps) => {
   const shown = String(form.typed[texts.name] ?? value);
   const isDay = shown === '' || (/^\d{4}-\d\d-\d\d$/.test(shown) && readInstants(shown));
   return <Field {...texts} type={isDay ? 'date' : 'text'} form={form} value={value} size="day" />;
 };
 
-/** Options with what the address asks for, so that the next Apply asks for it too. */
-const withAsked = (asked: string, options: readonly ControlOption[]) =>
-  options.some(({ value }) => value === asked)
+/** Adds the selected value if it is missing, so that Apply keeps it. */
+const withSelected = (selected: string, options: readonly ControlOption[]) =>
+  options.some(({ value }) => value === selected)
     ? options
-    : [...options, { value: asked, text: asked }];
+    : [...options, { value: selected, text: selected }];

@@ -55,7 +55,7 @@ const ManyFields = v.object({
   query: v.optional(v.string(), ''),
 });
 
-/** Responses: below `/o/:slug/responses`. Everybody reads them, editors do something about them. */
+/** Responses: below `/o/:slug/responses`. */
 export const responseScreens = (tools: ResponseScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showList(c, tools.db))
@@ -109,7 +109,6 @@ const rowsOnPage = '25';
 
 type Queries = Record<string, string[]>;
 
-/** A search ends when its reader has gone. */
 async function showList(c: Context<ScreenEnv>, db: Db) {
   const { organization } = c.var;
   const orgId = organization.id;
@@ -156,10 +155,7 @@ type Clock = Pick<CurrentOrganization, 'timeZone'>;
 const parsePage = (queries: Queries, clock: Clock) =>
   parseFiltered(ResponseQuery, { limit: [rowsOnPage], ...inZone(clock), ...queries });
 
-/**
- * A value that is not a day is no filter, nor is an end before its beginning, or a property without a value: it stays in
- * its field, with its mistake.
- */
+/** An invalid day, an end before its start or an incomplete property is not applied, but shown as a mistake. */
 function readFilters(c: Context<ScreenEnv>): { queries: Queries; form: FormState } {
   const asked = filled(c);
   const clock = c.var.organization;
@@ -352,7 +348,7 @@ function withValue(query: URLSearchParams, name: string, value: string) {
   return changed;
 }
 
-/** Leads to the files of what is filtered; a file has every page. It stands in the part that filters swap. */
+/** Inside the part that filters swap, so that the links follow the filters. */
 function ExportLinks({ path, query }: { path: string; query: URLSearchParams }) {
   const filters = new URLSearchParams(query);
   for (const name of ['page', 'limit', 'cursor']) filters.delete(name);

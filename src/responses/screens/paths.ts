@@ -32,7 +32,7 @@ export const filled = (c: Context<ScreenEnv>): Record<string, string[]> =>
     ),
   );
 
-/** Days are those of the organization's clock, as on Home, unless the address says otherwise. */
+/** The default time zone, as on Home; `tz` in the query overrides it. */
 export const inZone = ({ timeZone }: Pick<CurrentOrganization, 'timeZone'>) => ({ tz: [timeZone] });
 
 export type FilterChoices = {
@@ -41,16 +41,15 @@ export type FilterChoices = {
   members: { email: string; name: string }[];
 };
 
-/** More would make a page of names; an older survey leads to its responses itself. */
-const mostSurveys = 100;
+const maxSurveys = 100;
 
-/** The newest surveys with the chosen one, all tags, all members. */
+/** The newest surveys and the selected one, all tags, all members. */
 export async function findChoices(sql: Sql, orgId: string, surveyId: string | null) {
   const [choices] = await sql<FilterChoices[]>`
     select
       (select coalesce(json_agg(json_build_object('id', id, 'name', name) order by lower(name), id), '[]')
        from (
-         (select id, name from surveys where org_id = ${orgId} order by created_at desc, id desc limit ${mostSurveys})
+         (select id, name from surveys where org_id = ${orgId} order by created_at desc, id desc limit ${maxSurveys})
          union
          select id, name from surveys where org_id = ${orgId} and id = ${surveyId}
        ) s) as surveys,
@@ -95,7 +94,7 @@ export type OtherResponse = {
   created_at: Date;
 };
 
-const mostOthers = 20;
+const maxOthers = 20;
 
 export async function listOthers(
   sql: Sql,
@@ -110,5 +109,5 @@ export async function listOthers(
     join surveys s on s.org_id = r.org_id and s.id = r.survey_id
     where c.org_id = ${orgId} and c.id = ${contactId}
     order by r.created_at desc, r.id desc
-    limit ${mostOthers}`;
+    limit ${maxOthers}`;
 }

@@ -46,7 +46,7 @@ export type ResponseScreenTools = { db: Db; excerpt: Excerpt };
 
 const TagFields = v.object({ tag: v.optional(Uuid), untag: v.optional(Uuid) });
 
-/** One response, and what editors do about it: below `/o/:slug/responses/:id`. */
+/** One response: below `/o/:slug/responses/:id`. */
 export const responseScreen = (tools: ResponseScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/:id', (c) => showResponse(c, tools.db, emptyForm()))
@@ -134,7 +134,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       return redirectWith(c, `${pathOf(c)}${queryOf(c)}`, 'The response is deleted.');
     });
 
-/** The page of a response. It keeps the filters of the list in its own address. */
+/** Keeps the filters of the list in the query. */
 const hereOf = (c: Context<ScreenEnv>, below: string) => `${pathOf(c)}/${below}${queryOf(c)}`;
 
 async function getResponse(c: Context<ScreenEnv>, db: Db): Promise<ShownResponse> {
@@ -187,7 +187,7 @@ const whoId = 'answer-who';
 
 type PaneProps = { list: string; labelledBy?: string; says: string; children: Child };
 
-/** Content of a page about one response; on a wide screen a script puts it next to the list. */
+/** On a wide screen a script shows the content next to the list. */
 const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
   <section
     class="answer pane"
@@ -225,27 +225,25 @@ type DetailProps = {
   origin: ResponseOrigin;
   others: readonly OtherResponse[];
   choices: FilterChoices;
-  /** The list, and its filters. */
+  /** The list. */
   path: string;
   query: string;
-  /** The address of the reader, if its role may change a response. */
+  /** The member's address if the role may change a response, else null. */
   editor: string | null;
   note: FormState;
 };
 
-/** Where a form of the response posts to. */
 const actionOf = ({ path, query, response }: DetailProps, act = '') =>
   `${path}/${response.id}${act}${query}`;
 
-/** One response: what was answered, what was made of it, and what is to be done. */
 function ResponseDetail(props: DetailProps) {
   const { response, others, editor } = props;
   return (
     <div class="columns even">
       <article aria-label="The response">
-        <Said {...props} />
-        {response.held ? <Held {...props} /> : null}
-        {editor === null ? null : <Acts {...props} editor={editor} />}
+        <AnswerText {...props} />
+        {response.held ? <HeldNotice {...props} /> : null}
+        {editor === null ? null : <ResponseActions {...props} editor={editor} />}
         <Analysis {...props} />
       </article>
       <section class="follow-up" aria-label="Following it up">
@@ -263,7 +261,7 @@ function ResponseDetail(props: DetailProps) {
   );
 }
 
-function Said({ response, origin, path }: DetailProps) {
+function AnswerText({ response, origin, path }: DetailProps) {
   const { score, category, survey_type, comment, survey_id, survey_name, created_at } = response;
   const properties = Object.entries(response.properties).map(
     ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
@@ -323,7 +321,7 @@ const heldReasons: Readonly<Record<string, string>> = {
   scores_posted: 'Another score was given by the same link within 2 seconds before it.',
 };
 
-function Held(props: DetailProps) {
+function HeldNotice(props: DetailProps) {
   const reason = props.origin.held_reason ?? '';
   return (
     <form method="post" action={actionOf(props, '/release')}>
@@ -345,7 +343,7 @@ function Held(props: DetailProps) {
   );
 }
 
-function Acts(props: DetailProps & { editor: string }) {
+function ResponseActions(props: DetailProps & { editor: string }) {
   const { contact_email: email, state, owner, held } = props.response;
   const subject = encodeURIComponent(`Re: ${props.origin.question_text}`);
   return (
@@ -376,7 +374,7 @@ function Acts(props: DetailProps & { editor: string }) {
   );
 }
 
-function unreadReason({ comment }: ShownResponse, { analyzed }: ResponseOrigin): string {
+function noAnalysisReason({ comment }: ShownResponse, { analyzed }: ResponseOrigin): string {
   if (!comment) return 'There is no comment to read.';
   return analyzed
     ? 'Its comment has not been read yet.'
@@ -390,7 +388,7 @@ export function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'o
     <div>
       <h3>Analysis</h3>
       {analyst === null ? (
-        <p class="soft">{unreadReason(response, origin)}</p>
+        <p class="soft">{noAnalysisReason(response, origin)}</p>
       ) : (
         <>
           {response.ai_summary ? <p dir="auto">{response.ai_summary}</p> : null}

@@ -13,7 +13,7 @@ import type { Texts } from '../../web/languages/texts.ts';
 import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
 import { followUpStyle, formStyle, frameStyle } from './style.ts';
 
-/** The field that no person sees: only a machine fills it in. */
+/** Honeypot field, hidden from people. */
 export const trapField = 'topic';
 
 export type AskedSurvey = {
@@ -33,14 +33,13 @@ export type FormProps = {
   score?: number | null;
   comment?: string;
   complaint?: Complaint | null;
-  carried?: Record<string, string>;
+  hiddenFields?: Record<string, string>;
   trapUrl: string;
   unsubscribeUrl?: string | null;
-  /** In a frame the comment waits for the score. */
+  /** A frame shows the comment field once a score is chosen. */
   inFrame?: boolean;
 };
 
-/** The survey itself: one question, a score, a comment. */
 export function formPage(props: FormProps): HtmlPage {
   const { survey, language } = props;
   const { texts } = language;
@@ -50,7 +49,7 @@ export function formPage(props: FormProps): HtmlPage {
     sender: survey.sender,
     style: [
       formStyle,
-      byCategory(survey) ? followUpStyle : '',
+      followUpByCategory(survey) ? followUpStyle : '',
       props.inFrame ? frameStyle : '',
     ].join(''),
     body: <SurveyForm {...props} />,
@@ -61,9 +60,9 @@ export function formPage(props: FormProps): HtmlPage {
 function SurveyForm({ survey, language, action, ...props }: FormProps) {
   const { texts } = language;
   const { type } = survey;
-  const { score = null, comment = '', complaint = null, carried = {}, trapUrl } = props;
+  const { score = null, comment = '', complaint = null, hiddenFields = {}, trapUrl } = props;
   const isMissing = complaint === 'scoreMissing';
-  const marks = byCategory(survey) !== null;
+  const marks = followUpByCategory(survey) !== null;
   return (
     <form method="post" action={action}>
       {complaint ? (
@@ -90,7 +89,7 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
                 value={each}
                 checked={each === score}
                 required
-                // Else a required choice that is still open is read out as an error.
+                // Without this, screen readers announce an unanswered required choice as an error.
                 aria-invalid={isMissing ? 'true' : 'false'}
               />
               <span>{drawScore(type, each, texts)}</span>
@@ -112,7 +111,7 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
       >
         {protectFirstBreak(comment)}
       </textarea>
-      {Object.entries(carried).map(([name, value]) => (
+      {Object.entries(hiddenFields).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
       <Trap texts={texts} url={trapUrl} />
@@ -124,7 +123,7 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
   );
 }
 
-const byCategory = ({ followUp }: AskedSurvey) =>
+const followUpByCategory = ({ followUp }: AskedSurvey) =>
   !followUp || typeof followUp === 'string' ? null : followUp;
 
 function FollowUpText({ survey, texts }: { survey: AskedSurvey; texts: Texts }) {
@@ -148,7 +147,7 @@ function FollowUpText({ survey, texts }: { survey: AskedSurvey; texts: Texts }) 
   );
 }
 
-/** The honeypot for machines: off the page, inert, not in the tab order, hidden from assistive technology. */
+/** Honeypot: off the page, inert, out of the tab order, hidden from assistive technology. */
 const Trap = ({ texts, url }: { texts: Texts; url: string }) => (
   <div class="away" aria-hidden="true" inert>
     <label>
@@ -161,10 +160,10 @@ const Trap = ({ texts, url }: { texts: Texts; url: string }) => (
   </div>
 );
 
-/** HTML drops a line break right after the tag; one more keeps the one that was written. */
+/** HTML drops a line break right after the opening tag, so an extra one protects the writer's. */
 const protectFirstBreak = (text: string) => (/^\r?\n/.test(text) ? `\n${text}` : text);
 
-export const named = (sender: Sender) => isolate(sender.name);
+export const senderName = (sender: Sender) => isolate(sender.name);
 
 export function scoreInWords(type: SurveyType, score: number, texts: Texts): string {
   if (type === 'csat') return texts.csat[score - 1] ?? String(score);
@@ -187,9 +186,8 @@ function drawScore(type: SurveyType, score: number, texts: Texts): Child {
   return [score, end && <span class="hidden"> {end}</span>];
 }
 
-/** Labels of the first and the last score. Screen readers get them with those two scores. */
+/** Hidden from screen readers, which get these labels with the first and last score. */
 function Ends({ type, texts }: { type: SurveyType; texts: Texts }) {
-  // Both thumbs carry their words themselves.
   if (type === 'thumbs') return null;
   const ends = scaleEnds(type, texts);
   const { lowest, highest } = typeFacts(type);
@@ -207,8 +205,6 @@ function Ends({ type, texts }: { type: SurveyType; texts: Texts }) {
     </p>
   );
 }
-
-// Drawings. They say nothing that the words do not, so screen readers pass over them.
 
 const mouths = [
   'M9.5 24.5q6.5-9 13 0z',

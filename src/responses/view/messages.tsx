@@ -4,14 +4,14 @@ import type { ThanksWithLink } from '../../surveys/texts.ts';
 import type { Language } from '../../web/language.ts';
 import type { Texts } from '../../web/languages/texts.ts';
 import { type HtmlPage, renderPage, type Sender } from '../../web/layout.tsx';
-import { type AskedSurvey, Check, named, scoreInWords } from './form.tsx';
+import { type AskedSurvey, Check, scoreInWords, senderName } from './form.tsx';
 import { linkStyle, messageStyle } from './style.ts';
 
 export type ShownAnswer = { score: number; comment: string | null; at: Date };
 
 type SurveyPage = { survey: AskedSurvey; language: Language };
 
-/** After an answer. A response that is on hold gets the same page, so that a machine learns nothing. */
+/** Responses on hold get the same page, so that machines learn nothing. */
 export function thanksPage({
   survey,
   language,
@@ -21,18 +21,17 @@ export function thanksPage({
   const { title, text } = language.texts.thanks;
   const style = thanks?.link_url ? messageStyle + linkStyle : messageStyle;
   return messagePage({ language, sender: survey.sender, title, style }, [
-    <Sign />,
+    <CheckMark />,
     thanks?.text ? (
       <Thanks title={title} text={thanks.text} language={survey.language} />
     ) : (
-      <Words title={title} text={text(named(survey.sender))} />
+      <Heading title={title} text={text(senderName(survey.sender))} />
     ),
-    thanks?.link_url && <Onward url={thanks.link_url} text={thanks.link_text} />,
+    thanks?.link_url && <ThanksLink url={thanks.link_url} text={thanks.link_text} />,
     <Recap type={survey.type} answer={answer} texts={language.texts} />,
   ]);
 }
 
-/** A later visit: shows what was answered. */
 export function answeredPage({
   survey,
   language,
@@ -41,30 +40,29 @@ export function answeredPage({
   const { title, text } = language.texts.answered;
   const when = new Intl.DateTimeFormat(language.tag, { dateStyle: 'long' }).format(answer.at);
   return messagePage({ language, sender: survey.sender, title }, [
-    <Sign />,
-    <Words title={title} text={text(named(survey.sender), when)} />,
+    <CheckMark />,
+    <Heading title={title} text={text(senderName(survey.sender), when)} />,
     <Recap type={survey.type} answer={answer} texts={language.texts} />,
   ]);
 }
 
-/** A survey that takes no answers: closed by hand, or not open yet. */
 export function notTakingAnswersPage(
   why: 'closed' | 'draft',
   { survey, language }: SurveyPage,
 ): HtmlPage {
   const { title, text } = language.texts[why];
   return messagePage({ language, sender: survey.sender, title }, [
-    <Words title={title} text={text(named(survey.sender))} />,
+    <Heading title={title} text={text(senderName(survey.sender))} />,
   ]);
 }
 
 type Unsaved = { action: string; fields: Readonly<Record<string, string>> };
 
-/** An answer whose link could not be looked up. The form carries it, to be sent again. */
+/** For answers whose link could not be looked up: a form that submits the same answer again. */
 export function notSavedPage(language: Language, { action, fields }: Unsaved): HtmlPage {
   const { unavailable, notSaved, yourComment, send } = language.texts;
   return messagePage({ language, title: unavailable.title }, [
-    <Words title={unavailable.title} text={notSaved} />,
+    <Heading title={unavailable.title} text={notSaved} />,
     fields['comment'] && (
       <dl>
         <dt>{yourComment}</dt>
@@ -85,13 +83,13 @@ type Frame = { language: Language; title: string; sender?: Sender; style?: strin
 const messagePage = (frame: Frame, body: Child): HtmlPage =>
   renderPage({ style: messageStyle, ...frame, body });
 
-const Sign = () => (
+const CheckMark = () => (
   <div class="sign">
     <Check />
   </div>
 );
 
-const Words = ({ title, text }: { title: string; text: string }) => (
+const Heading = ({ title, text }: { title: string; text: string }) => (
   <>
     <h1>{title}</h1>
     <p>{text}</p>
@@ -111,7 +109,7 @@ const Thanks = ({ title, text, language }: ThanksProps) => (
   </>
 );
 
-const Onward = ({ url, text }: { url: string; text: string | undefined }) => (
+const ThanksLink = ({ url, text }: { url: string; text: string | undefined }) => (
   <p class="on">
     <a href={url} rel="noopener noreferrer">
       {text ?? new URL(url).host}

@@ -6,7 +6,7 @@ form:has(.is-promoter:checked) .ask:not(.promoter), form:has(.is-passive:checked
 form:has(.is-promoter:checked) .ask.promoter, form:has(.is-passive:checked) .ask.passive, form:has(.is-detractor:checked) .ask.detractor { display: inline }
 `);
 
-/** A frame on a website begins with the question alone. */
+/** Frames show only the question at first. */
 export const frameStyle = oneLine(`
 form:not(:has([name=score]:checked)) :is(.comment, textarea, .send) { display: none }
 `);
@@ -16,7 +16,6 @@ export const linkStyle = oneLine(`
 .on a { display: inline-block; min-height: 3.25rem; padding: .75rem 1.75rem; border-radius: .875rem; background: var(--accent); color: var(--on-accent); font-weight: 650; text-decoration: none; overflow-wrap: anywhere }
 `);
 
-/** The survey form: a control for each type, the comment, the button. */
 export const formStyle = oneLine(`
 fieldset { min-width: 0; margin: 0; padding: 0; border: 0 }
 legend { padding: 0; margin-bottom: 1.5rem }

@@ -3,7 +3,7 @@ import type { Sql } from '../../../src/lib/db/db.ts';
 
 /** Compares every kept total with what the rows themselves come to. */
 export async function assertTalliesHold(sql: Sql) {
-  const [kept, counted] = [await keptTallies(sql), await countRows(sql)];
+  const [kept, counted] = [await storedTallies(sql), await countRows(sql)];
   assert.deepEqual(kept, counted);
   assert.deepEqual(await keptAsked(sql), await countAsked(sql));
 }
@@ -11,7 +11,7 @@ export async function assertTalliesHold(sql: Sql) {
 type Row = Record<string, unknown>;
 const plain = (rows: readonly Row[]) => rows.map((row) => ({ ...row }));
 
-async function keptTallies(sql: Sql) {
+async function storedTallies(sql: Sql) {
   return plain(
     await sql<Row[]>`
     select survey_id::text as id, null::timestamptz as hour,

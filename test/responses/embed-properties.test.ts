@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readHandedIn } from '../../src/responses/answer.ts';
+import { readEmbedProperties } from '../../src/responses/answer.ts';
 
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, place) => [`p${place}`, place]));
@@ -24,5 +24,6 @@ const cases: [what: string, given: unknown, kept: object | null][] = [
   ['NUL and half a character', { 'a\0': 1, '\ud800': 1, b: '\0', c: '\ud800', d: 1 }, { d: 1 }],
 ];
 for (const [what, given, kept] of cases) {
-  test(`what a website hands in: ${what}`, () => assert.deepEqual(readHandedIn(given), kept));
+  test(`what a website hands in: ${what}`, () =>
+    assert.deepEqual(readEmbedProperties(given), kept));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withoutErased } from '../../src/responses/answer.ts';
+import { dropErasedProperties } from '../../src/responses/answer.ts';
 import { makeOrganization } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
@@ -32,12 +32,15 @@ await db`
 
 for (const [what, { given, kept }] of Object.entries(cases)) {
   test(`of what a page hands in with an answer: ${what}`, async () => {
-    assert.deepEqual(await withoutErased(db, { org_id }, { properties: given as never }), kept);
+    assert.deepEqual(
+      await dropErasedProperties(db, { org_id }, { properties: given as never }),
+      kept,
+    );
   });
 }
 
 test('an address that another organization erased stays', async () => {
   const other = { org_id: await makeOrganization(db) };
   const properties = { by: 'ada@people.test' };
-  assert.deepEqual(await withoutErased(db, other, { properties }), properties);
+  assert.deepEqual(await dropErasedProperties(db, other, { properties }), properties);
 });
