@@ -2,7 +2,7 @@ import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
 import { Refusal } from '../errors.ts';
 import { type ApiEnv, authenticate, type KeyTools, requireWrite } from '../keys/authenticate.ts';
-import { lazily } from '../lib/async/memoize.ts';
+import { lazy } from '../lib/async/memoize.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
 import { inGroup, requestWaitMs } from '../lib/db/fair-pool.ts';
 import { readBody } from '../lib/http/body.ts';
@@ -43,7 +43,7 @@ const Params = v.object({
 
 /** The Model Context Protocol over streamable HTTP, stateless, with an API key as bearer token. */
 export function mcpRoutes(mcpTools: McpTools) {
-  const tools = { ...mcpTools, apiDocument: lazily(mcpTools.apiDocument) };
+  const tools = { ...mcpTools, apiDocument: lazy(mcpTools.apiDocument) };
   return new Hono<ApiEnv>().post('/mcp', checkOrigin(tools.publicUrl), async (c) => {
     if (!isShort(c)) await authenticated(c, tools);
     const message = readMessage(await readBody(c, maxMessage));
