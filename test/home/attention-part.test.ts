@@ -68,7 +68,7 @@ const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] 
   ],
 ];
 for (const [what, found, shown] of edges) {
-  test(`attention for ${what} is ${shown.length > 0 ? 'asked for' : 'not asked for'}`, () => {
+  test(`Home ${shown.length > 0 ? 'lists' : 'does not list'} ${what}`, () => {
     const organization = { slug: 'acme', name: 'Acme', role: 'owner' } as never;
     const html = AttentionPart({ counts: { ...quiet, ...found }, organization }).toString();
     const states = [...html.matchAll(/class="state is-(\w+)"[^>]*>(.*?)<\/span>/gs)];

@@ -29,7 +29,7 @@ async function scene(over: Record<string, unknown> = {}) {
 
 const attention = (orgId: string, sql: Sql = db) => findAttention(sql, orgId);
 
-test('open detractors without an owner count for thirty days of the own clock, with the oldest', async () => {
+test('counts unassigned detractors of 30 local days, with the oldest', async () => {
   const of = await scene({ time_zone: 'Asia/Tokyo' });
   const first = one(
     await db<{ at: Date }[]>`
@@ -52,7 +52,7 @@ test('open detractors without an owner count for thirty days of the own clock, w
   assert.equal(found.held, 1);
 });
 
-test('mails and bounces of seven days count by what became of them, in the own organization', async () => {
+test('counts mails and bounces of 7 days by outcome', async () => {
   const of = await scene();
   await makeSurvey(db, of.org_id);
   const other = await scene();
@@ -87,7 +87,7 @@ test('mails and bounces of seven days count by what became of them, in the own o
   assert.deepEqual([mails_sent, mails_failed, bounced, mails_used], [3, 2, 2, 5]);
 });
 
-test('of the webhooks in trouble five stand first: those that are off, the newest of them first', async () => {
+test('lists five failing webhooks, inactive and newest first', async () => {
   const { org_id } = await scene();
   const add = (url: string, age: number, over: Record<string, unknown>) =>
     makeWebhook(db, org_id, { url, created_at: daysAgo(age), ...over });
@@ -107,7 +107,7 @@ test('of the webhooks in trouble five stand first: those that are off, the newes
   );
 });
 
-test('the twelve surveys with the most responses are offered, of as many the newest first, and their kinds', async () => {
+test('offers the twelve surveys with the most responses, and their kinds', async () => {
   const org_id = await makeOrganization(db);
   const other = await scene();
   await makeResponse(db, other);
@@ -149,7 +149,7 @@ test('the twelve surveys with the most responses are offered, of as many the new
   assert.equal(await findMeasuredSurvey(db, other.org_id, ids['staff']!), undefined);
 });
 
-test('the days of a survey begin with its first answer that counts, or the first mail before it', async () => {
+test("a survey's days begin with its first response or an earlier mail", async () => {
   const of = await scene({ time_zone: 'Asia/Tokyo' });
   const own = () => findAnsweredDays(db, of.org_id, of.survey_id);
   assert.equal((await own())?.first_day, null);

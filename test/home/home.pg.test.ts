@@ -91,7 +91,7 @@ const tableOf = (html: string) =>
 const numberOf = (text: string | undefined) => Number(text?.replaceAll(',', ''));
 
 for (const zone of ['UTC', 'America/Los_Angeles', 'Asia/Kolkata']) {
-  test(`Home shows what the API answers for the same days, in ${zone}`, async () => {
+  test(`Home shows the numbers of the API for the same days in ${zone}`, async () => {
     const scene = await makeScene({ time_zone: zone });
     await fill(scene, 'nps', dense);
     for (const { query, days, interval } of [
@@ -145,7 +145,7 @@ async function assertTotals(scene: Scene, html: string, query: string) {
 }
 
 for (const zone of ['UTC', 'Asia/Kolkata']) {
-  test(`stars show the mean of the responses that count, with its interval, in ${zone}`, async () => {
+  test(`stars show the mean and its interval in ${zone}`, async () => {
     const scene = await makeScene({ time_zone: zone });
     await fill(scene, 'star5', dense);
     const { html } = await getPage(scene, '?period=30d');
@@ -172,7 +172,7 @@ for (const zone of ['UTC', 'Asia/Kolkata']) {
   });
 }
 
-test('few responses are shown as the score of 30 days, or by longer steps', async () => {
+test('few responses are shown as a 30-day score or in longer steps', async () => {
   const scene = await makeScene();
   await fill(scene, 'nps');
   const week = (await getPage(scene, '?period=7d')).html;
@@ -186,7 +186,7 @@ test('few responses are shown as the score of 30 days, or by longer steps', asyn
   assert.match(days30, /<title id="trend-title">Net Promoter Score by week<\/title>/);
 });
 
-test('a survey of another organization is not found', async () => {
+test("Home returns 404 for another organization's survey", async () => {
   const [own, other] = [await makeScene(), await makeScene()];
   await fill(own, 'nps');
   const survey = await fill(other, 'nps');
@@ -195,7 +195,7 @@ test('a survey of another organization is not found', async () => {
   assert.equal((await getPage(other, `?survey_id=${survey}`)).status, 200);
 });
 
-test('employees and customers have numbers of their own', async () => {
+test('Home shows employees and customers separately', async () => {
   const scene = await makeScene();
   await fill(scene, 'nps');
   await makeSurvey(db, scene.org, { type: 'nps', audience: 'employee' });
@@ -204,7 +204,7 @@ test('employees and customers have numbers of their own', async () => {
   assert.match((await getPage(scene, '')).html, /Net Promoter Score, customers/);
 });
 
-test('Home leads to the responses of the kind that it counts', async () => {
+test('Home links to the responses it counts', async () => {
   const scene = await makeScene();
   await fill(scene, 'nps');
   await fill(scene, 'star5');
@@ -228,7 +228,7 @@ async function totalOf({ cookie }: Scene, href: string) {
   return Number(/<h2>(\d+) responses?<\/h2>/.exec(text)?.[1] ?? 0);
 }
 
-test('what needs attention is there with the way to it', async () => {
+test('Home links to everything that needs attention', async () => {
   const scene = await makeScene({ monthly_send_limit: 100 });
   await fill(scene, 'nps');
   await db`insert into mail_usage (org_id, month, used) values (${scene.org}, date_trunc('month', now() at time zone 'UTC')::date, 83)`;
@@ -244,7 +244,7 @@ test('what needs attention is there with the way to it', async () => {
   assert.match(html, /\d+ detractors without an owner/);
 });
 
-test('detractors without an owner lead to these, and to no others', async () => {
+test('the link of unassigned detractors lists exactly those', async () => {
   const scene = await makeScene({ time_zone: 'America/Los_Angeles' });
   await fill(scene, 'nps');
   const cookie = await signIn(db, { org: scene.org, role: 'editor' });
@@ -263,7 +263,7 @@ test('detractors without an owner lead to these, and to no others', async () => 
   assert.equal(await totalOf(scene, href!.replaceAll('&amp;', '&')), many);
 });
 
-test('the navigation counts open detractors of 30 days, up to 99, and webhooks in trouble', async () => {
+test('the sidebar counts open detractors up to 99, and failing webhooks', async () => {
   const scene = await makeScene();
   const survey = await makeSurvey(db, scene.org);
   const countsIn = ({ html }: { html: string }) =>
@@ -294,7 +294,7 @@ test('the navigation counts open detractors of 30 days, up to 99, and webhooks i
   assert.match(countsIn(await getPage(scene, '/people'))[0] ?? '', /^99\+ /);
 });
 
-test('without responses Home shows the first steps, and a viewer no button it may not press', async () => {
+test('Home shows first steps, to viewers without forbidden buttons', async () => {
   const scene = await makeScene();
   const { html, status } = await getPage(scene, '');
   assert.equal(status, 200);
@@ -304,7 +304,7 @@ test('without responses Home shows the first steps, and a viewer no button it ma
   assert.match((await getPage({ ...scene, cookie: owner }, '')).html, /New survey/);
 });
 
-test('days that cannot be are said at their field, and the usual period shows', async () => {
+test('invalid days are reported on the field, over the default period', async () => {
   const scene = await makeScene();
   await fill(scene, 'nps');
   const { html, status } = await getPage(scene, `?date_from=${day(1)}&date_to=${day(5)}`);

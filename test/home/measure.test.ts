@@ -9,7 +9,7 @@ const figuresOf = (type: SurveyType, variance: number | null) => {
   return [value, interval?.low, interval?.high];
 };
 
-test('each scale has its number and its interval', () => {
+test('each scale has its number and interval', () => {
   assert.deepEqual(figuresOf('nps', null), [40, 23.4, 54.3]);
   assert.deepEqual(figuresOf('csat', null), [60, 50.2, 69.1]);
   // 4.2 -+ 1.984 x sqrt(1.44 / 100)
@@ -29,11 +29,11 @@ for (const [now, before, meaning] of [
   [[3, 0, 0], [0, 0, 1], 'chance'],
   [[1, 0, 0], [9900, 100, 0], 'chance'],
 ] as const) {
-  test(`NPS of ${now.join('/')} after ${before.join('/')} is called ${meaning}`, () =>
+  test(`NPS of ${now.join('/')} after ${before.join('/')} is ${meaning}`, () =>
     assert.equal(compare('nps', nps(now), nps(before))?.meaning, meaning));
 }
 
-test('a number is compared with none before, and with one without an interval', () => {
+test('compares with no number, and with one without an interval', () => {
   assert.equal(compare('nps', nps([5, 0, 0]), nps([0, 0, 0])), null);
   const stars = (total: number, mean: number, variance: number | null) =>
     measure(
@@ -47,7 +47,7 @@ test('a number is compared with none before, and with one without an interval', 
   assert.deepEqual(change, { by: 0.13, interval: { low: -0.15, high: 0.41 }, meaning: 'chance' });
 });
 
-test('the sentence says no more than the figures', () => {
+test('the sentence matches the figures', () => {
   const period = { name: '90d', days: 90, interval: 'week', from: '', to: '' } as const;
   const say = (one: Categories, other: Categories) => {
     const [now, before] = [nps(one), nps(other)];

@@ -40,7 +40,7 @@ const valuesOf = async (org: string) =>
     ({ name, value }) => `${name}=${value}`,
   );
 
-test('values are those of the local days, from their first to their last moment', async () => {
+test('segments cover local days to their exact ends', async () => {
   const org = await scene([
     { at: '2026-05-03T06:59:59.999999Z', value: 'before' },
     { at: begin, value: 'first' },
@@ -52,7 +52,7 @@ test('values are those of the local days, from their first to their last moment'
 });
 
 for (const property of [undefined, 'plan']) {
-  test(`Home has the eight newest comments ${property ? 'of a property' : 'of all'}, those of one moment by their ids`, async () => {
+  test(`Home shows the eight newest comments ${property ? 'of a property' : 'of all'}`, async () => {
     const one = { value: 'pro', comment: 'same moment' };
     const org = await scene([
       { at: '2026-05-03T06:59:59.999999Z', value: 'pro', comment: 'before' },
@@ -82,7 +82,7 @@ const beginOfBefore = '2026-05-01T07:00:00.000000Z';
 const spread = { variance: 8, variance_before: 2, score_sums: [4, 8] };
 
 for (const property of [undefined, 'plan']) {
-  test(`a period and the one before have the spread of their own scores${property ? ' of a property' : ''}`, async () => {
+  test(`each period has the variance of its own scores${property ? ' of a property' : ''}`, async () => {
     const org = await makeOrganization(db);
     const survey_id = await makeSurvey(db, org, { type: 'ces' });
     const scores = [
@@ -119,7 +119,7 @@ for (const property of [undefined, 'plan']) {
   });
 }
 
-test('contacts count as asked on the local days that they were first mailed on, and as arrived without those that failed', async () => {
+test('counts contacts on the local day of their first mail', async () => {
   const [org, other] = [await makeOrganization(db), await makeOrganization(db)];
   const [survey, second] = [await makeSurvey(db, org), await makeSurvey(db, org)];
   const ofOther = await makeSurvey(db, other);

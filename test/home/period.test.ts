@@ -6,7 +6,7 @@ import { addDays } from '../../src/responses/period.ts';
 const today = '2026-11-22';
 const choose = (asked: PeriodQuery) => choosePeriod(asked, today);
 
-test('a period ends today and has as many days before it', () => {
+test('a period ends today and has an equally long previous period', () => {
   assert.deepEqual(choose({ period: '7d' }), {
     name: '7d',
     from: '2026-11-16',
@@ -17,7 +17,7 @@ test('a period ends today and has as many days before it', () => {
   });
 });
 
-test('without a period, or with an unknown one, it is 90 days by week', () => {
+test('an unknown or missing period is 90 days by week', () => {
   for (const asked of [{}, { period: '12d' }, { period: 'constructor' }]) {
     const { name, from, interval } = choose(asked) as {
       name: string;
@@ -28,7 +28,7 @@ test('without a period, or with an unknown one, it is 90 days by week', () => {
   }
 });
 
-test('dates win over a period; without a last day it is today', () => {
+test('dates override a period, and the end defaults to today', () => {
   const given = choose({ period: '7d', date_from: '2026-01-01', date_to: '2026-12-31' });
   assert.deepEqual(given, {
     name: 'custom',
@@ -41,7 +41,7 @@ test('dates win over a period; without a last day it is today', () => {
   assert.equal((choose({ date_from: '2026-11-22' }) as { days: number }).days, 1);
 });
 
-test('dates that cannot be are a mistake at their field', () => {
+test('invalid dates are reported on their field', () => {
   for (const [asked, field] of [
     [{ date_from: '2026-02-30' }, 'date_from'],
     [{ date_to: '2026-02-03' }, 'date_from'],
@@ -55,7 +55,7 @@ test('dates that cannot be are a mistake at their field', () => {
   }
 });
 
-test('up to 31 days are shown by day, up to 200 by week, and three years at most', () => {
+test('periods are shown by day to 31 days, by week to 200, then by month', () => {
   const from = (days: number) => addDays(today, 1 - days);
   const shown = [31, 32, 200, 201, 1095].map((days) => {
     const period = choose({ date_from: from(days) }) as HomePeriod;
@@ -68,7 +68,7 @@ test('up to 31 days are shown by day, up to 200 by week, and three years at most
   });
 });
 
-test('a day is one of the calendar, from 1990 to 2998', () => {
+test('accepts calendar days from 1990 to 2998', () => {
   for (const day of ['1990-01-01', '2024-02-29', '2998-12-31']) assert.ok(isDay(day), day);
   for (const day of [
     '1989-12-31',

@@ -31,7 +31,7 @@ const read: [string, Record<string, string[]>, object, string | undefined][] = [
 ];
 
 for (const [fact, queries, properties, error] of read) {
-  test(`of the properties that are asked for, ${fact} is read`, () => {
+  test(`of the properties in the query, ${fact} is read`, () => {
     const found = readProperties(queries);
     assert.deepEqual(found.properties, properties);
     assert.deepEqual(found.errors, error ? { property: error } : {});
@@ -39,7 +39,7 @@ for (const [fact, queries, properties, error] of read) {
   });
 }
 
-test('properties become what a list is limited to, and back', () => {
+test('properties become filters of the list, and back', () => {
   const parameter = propertyParameter('plan');
   assert.equal(parameter, 'property.plan');
   assert.deepEqual(facetsOf({ [parameter]: 'pro' }), [

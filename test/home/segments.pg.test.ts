@@ -65,7 +65,7 @@ const shownScore = (nps: number | null) => (nps === null ? '–' : formatValue('
 const shownInterval = (interval: Interval | null) =>
   interval === null ? '–' : formatInterval('nps', interval);
 
-test('Home shows of a property what the API answers for it: number, trend, comments and the way to the list', async () => {
+test('Home filtered by a property shows the numbers of the API', async () => {
   const { home, get, api } = shared;
   for (const property of ['property.plan=pro', 'property.plan=free&property.country=de']) {
     const query = `type=nps&${days}&${property}`;
@@ -102,7 +102,7 @@ test('Home shows of a property what the API answers for it: number, trend, comme
   }
 });
 
-test('segments show of each value of a property what the API answers for it', async () => {
+test('segments show the numbers of the API for each value', async () => {
   const { home, get, api } = shared;
   const html = await (await get(`${home}?type=nps&${days}&compare=country`)).text();
   const rows = rowsOf(html);
@@ -130,7 +130,7 @@ test('segments show of each value of a property what the API answers for it', as
   assert.doesNotMatch(within, /by <bdi>plan<\/bdi>/);
 });
 
-test('a property is typed as name=value; anything else is said at its field, and nothing is filtered', async () => {
+test('a property that is not name=value is reported on its field', async () => {
   const { home, get } = shared;
   const typed = await get(`${home}?${days}&property=plan%20%3D%20pro`);
   const named = await get(`${home}?${days}&property.plan=pro`);

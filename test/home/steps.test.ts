@@ -40,7 +40,7 @@ for (const [totals, isEnough] of [
     assert.equal(hasEnough(totals.map((total) => step(from, total))), isEnough));
 }
 
-test('a trend has steps of a week or a month when shorter ones have few responses', () => {
+test('a trend with few responses has steps of a week or a month', () => {
   assert.deepEqual(
     shownBy(28, 'day', () => 2),
     ['week', '2026-06-01 14', '2026-06-08 14', '2026-06-15 14', '2026-06-22 14'],
@@ -51,7 +51,7 @@ test('a trend has steps of a week or a month when shorter ones have few response
   );
 });
 
-test('a trend is the score of 30 days when no step of it has enough responses', () => {
+test('a trend is a 30-day score when no step has enough responses', () => {
   assert.deepEqual(
     shownBy(3, 'day', () => 1),
     ['moving', '2026-06-01 30', '2026-06-02 30', '2026-06-03 30'],

@@ -12,7 +12,7 @@ const scores = {
 };
 
 for (const type of surveyTypes) {
-  test(`${type}: both parts offer each of its scores, once, in order`, async () => {
+  test(`${type}: both parts offer each score once, in order`, async () => {
     const { text, html } = await arrivedMail({ survey: { type } });
     const links = scores[type].map((score) => `https://ask.example/s/tok_1?score=${score}`);
     assert.deepEqual(text.match(/https:\S+\?score=\d+/g), links);
@@ -20,7 +20,7 @@ for (const type of surveyTypes) {
   });
 }
 
-test('the envelope of words: sender, recipient, subject, and the same id at each attempt', async () => {
+test('a mail has sender, recipient, subject and a stable Message-ID', async () => {
   const { from, to, replyTo, subject, messageId } = await arrivedMail();
   assert.deepEqual(from, { name: 'Baker & Sons', address: 'hello@baker.example' });
   assert.deepEqual(to, [{ name: 'Ada', address: 'ada@example.com' }]);
@@ -29,13 +29,13 @@ test('the envelope of words: sender, recipient, subject, and the same id at each
   assert.equal(messageId, `<${sendId}@ask.example>`);
 });
 
-test('the subject is the survey’s own if it has one, and one line in any case', async () => {
+test("the subject is the survey's own, on one line", async () => {
   assert.equal((await arrivedMail({ survey: { subject: 'A word?' } })).subject, 'A word?');
   const { subject } = await arrivedMail({ survey: { question_text: 'One\nBcc: eve@example.com' } });
   assert.equal(subject, 'One Bcc: eve@example.com');
 });
 
-test('unsubscribing takes one click in the mail program and one link in either part', async () => {
+test('a mail has one-click unsubscribe and a link in both parts', async () => {
   const { headers, text, html } = await arrivedMail();
   const header = (name: string) => headers.find(({ key }) => key === name)?.value;
   assert.equal(header('list-unsubscribe'), '<https://ask.example/u/tok_1>');
@@ -44,7 +44,7 @@ test('unsubscribing takes one click in the mail program and one link in either p
   assert.match(html, /<a[^>]* href="https:\/\/ask\.example\/u\/tok_1"[^>]*>Unsubscribe<\/a>/);
 });
 
-test('a mail says why it came and to which address', async () => {
+test('a mail says why it was sent, and to which address', async () => {
   for (const part of ['text', 'html'] as const) {
     const customer = await arrivedMail({ organization: { name: 'Acme' } });
     assert.match(
@@ -56,7 +56,7 @@ test('a mail says why it came and to which address', async () => {
   }
 });
 
-test('nothing in it is loaded, run or tracked', async () => {
+test('a mail loads, runs and tracks nothing', async () => {
   const { html } = await arrivedMail();
   assert.doesNotMatch(
     html,
@@ -64,11 +64,11 @@ test('nothing in it is loaded, run or tracked', async () => {
   );
 });
 
-test('a mail stays far below the size at which Gmail cuts a mail off', async () => {
+test('a mail stays far below the size that Gmail clips', async () => {
   assert.ok((await arrivedMail()).raw.length < 20_000);
 });
 
-test('what an organization or a contact is called stays text', async () => {
+test('names of organizations and contacts are escaped', async () => {
   const evil = '</style><script>alert(1)</script>"';
   const { html } = await arrivedMail({
     survey: { question_text: evil, from_name: evil },
@@ -79,7 +79,7 @@ test('what an organization or a contact is called stays text', async () => {
   assert.equal(html.match(/&lt;script&gt;/g)?.length, 5);
 });
 
-test('the trap is in the HTML part alone, where no reader sees it', async () => {
+test('only the HTML part has the hidden trap link', async () => {
   const { html, text } = await arrivedMail();
   assert.match(
     html,
@@ -88,14 +88,14 @@ test('the trap is in the HTML part alone, where no reader sees it', async () => 
   assert.doesNotMatch(text, /tok_1\/x/);
 });
 
-test('a regional language has the texts of its language, an unknown one English', async () => {
+test('regional languages use their language, unknown ones English', async () => {
   assert.match((await arrivedMail({ survey: { language: 'de-AT' } })).text, /^Guten Tag Ada,/);
   const swedish = await arrivedMail({ survey: { language: 'sv', question_text: 'Hur mår du?' } });
   assert.match(swedish.html, /<html lang="en" dir="ltr">/);
   assert.match(swedish.html, /<h1[^>]* lang="sv"/);
 });
 
-test('a logo, words of the organization and its postal address stand in both parts, as text', async () => {
+test('both parts have the footer and postal address as text', async () => {
   const organization = {
     logo: 'abc.png',
     mail_foot: 'You bought <b>from</b> us.',

@@ -7,7 +7,7 @@ import { arrivedMail } from '../support/make/survey-mail.ts';
 
 for (const tag of languages.keys()) {
   for (const type of surveyTypes) {
-    test(`${tag}, ${type}: the page and both parts of the mail call the ends of the scale the same`, async () => {
+    test(`${tag}, ${type}: page and mail use the same labels for the ends`, async () => {
       const language = languageOf(tag);
       const { text, html } = await arrivedMail({ survey: { type, language: tag } });
       const survey = { type, question: 'Q?', language: tag, sender };

@@ -5,7 +5,7 @@ import { arrivedMail } from '../support/make/survey-mail.ts';
 
 const hostile = 'A<b>&"\'\r\nBcc: eve@example.com';
 
-test('placeholders are filled in the subject and in both parts, escaped for where they stand', async () => {
+test('placeholders are filled and escaped in the subject and both parts', async () => {
   const survey = {
     subject: 'A question, {{name|you}} {{properties.plan}}',
     intro: 'Hello {{name}}!\nYou are on {{properties.plan|no}} plan.',
@@ -22,7 +22,7 @@ test('placeholders are filled in the subject and in both parts, escaped for wher
   assert.match(mail.html, /Are you happy, Ada\?/);
 });
 
-test('what is not known of a contact is said by the fallback', async () => {
+test('placeholders without a value use the fallback', async () => {
   const survey = { subject: '{{name|Hello}}', question_text: 'Happy, {{properties.x|friend}}?' };
   const { subject, text } = await arrivedMail({ survey, name: null });
   assert.equal(subject, 'Hello');
@@ -30,7 +30,7 @@ test('what is not known of a contact is said by the fallback', async () => {
 });
 
 for (const name of ['Zoë', '山田 太郎', 'Ada '.repeat(30).trim(), '🎉'.repeat(40)]) {
-  test(`a subject with ${name.slice(0, 12)} arrives whole, in lines that mail servers take`, async () => {
+  test(`a subject with ${name.slice(0, 12)} arrives whole, in valid lines`, async () => {
     const survey = { subject: 'Eine Frage an Sie, {{name}}: wie war es im Frühling?' };
     const { subject, raw } = await arrivedMail({ survey, name });
     assert.equal(subject, `Eine Frage an Sie, ${name}: wie war es im Frühling?`);
@@ -39,7 +39,7 @@ for (const name of ['Zoë', '山田 太郎', 'Ada '.repeat(30).trim(), '🎉'.re
   });
 }
 
-test("a mail in another language says that language's texts, and none of the survey's own", async () => {
+test('a mail in another language uses only texts of that language', async () => {
   const { questions, ...own } = {
     questions: { fr: { question_text: 'Êtes-vous content ?' } },
     question_text: 'Happy?',

@@ -22,12 +22,12 @@ async function mailbox(mailboxSecret: string | null) {
 const ask = (url: string, headers: Record<string, string> = {}) =>
   fetch(url, { headers, redirect: 'manual' });
 
-test('without a public address a local caller reads the mailbox', async () => {
+test('local callers read the mailbox when there is no public address', async () => {
   const base = await mailbox(null);
   assert.equal((await ask(mailboxUrl(base, null))).status, 200);
 });
 
-test('with a public address a local caller needs the link that serve prints', async () => {
+test('local callers need the link when there is a public address', async () => {
   const base = await mailbox(secret);
   assert.equal((await ask(`${base}/mailbox`)).status, 403);
   assert.equal((await ask(`${base}/mailbox?secret=wrong`)).status, 403);
@@ -40,13 +40,13 @@ test('with a public address a local caller needs the link that serve prints', as
   assert.deepEqual([read.status, await read.text()], [200, 'mails']);
 });
 
-test('the secret leaves the address of the page, also of a browser that keeps it already', async () => {
+test('the secret is removed from the URL, also with a cookie', async () => {
   const base = await mailbox(secret);
   const again = await ask(mailboxUrl(base, secret), { Cookie: `askback_mailbox=${secret}` });
   assert.deepEqual([again.status, again.headers.get('Location')], [303, '/mailbox']);
 });
 
-test('the secret opens nothing for a request that a proxy forwards', async () => {
+test('the secret does not admit requests forwarded by a proxy', async () => {
   const base = await mailbox(secret);
   const answer = await ask(mailboxUrl(base, secret), { 'X-Forwarded-For': '192.0.2.9' });
   assert.equal(answer.status, 403);

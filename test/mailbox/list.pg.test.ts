@@ -28,7 +28,7 @@ async function filledWith(mails: number) {
   return kept.toSorted((a, b) => (key(a) < key(b) ? 1 : -1)).map(({ id }) => id);
 }
 
-test('an empty mailbox says so, and leads to no other page', async () => {
+test('an empty mailbox says so, without pages', async () => {
   assert.deepEqual(await filledWith(0), []);
   const html = await page('');
   assert.ok(html.includes('<p>There is no mail here yet.</p>'));
@@ -36,7 +36,7 @@ test('an empty mailbox says so, and leads to no other page', async () => {
   assert.deepEqual(idsIn(html), []);
 });
 
-test('mails are listed newest first, and each page leads to those next to it', async () => {
+test('mails are listed newest first, with links between pages', async () => {
   const ids = await filledWith(5);
   const found: (string | undefined)[] = [];
   for (const at of [1, 2, 3]) {
@@ -60,7 +60,7 @@ const subjects: [what: string, raw: string, subject: string][] = [
   ['empty, for one without headers', '\r\n\r\nSubject: in the words', ''],
 ];
 for (const [what, raw, subject] of subjects) {
-  test(`the subject of a mail in the mailbox is ${what}`, async () => {
+  test(`the mailbox shows a subject ${what}`, async () => {
     await createMailbox(db).send({ from: 'a@acme.test', to: 'b@people.test' }, Buffer.from(raw));
     const [kept] = await db`select subject from mailbox_messages where raw = ${Buffer.from(raw)}`;
     assert.equal(kept?.['subject'], subject);

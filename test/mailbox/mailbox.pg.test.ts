@@ -36,7 +36,7 @@ async function kept(envelope: { from: string; to: string }, raw: Buffer) {
   return /[0-9a-f-]{36}/.exec(outcome.kind === 'accepted' ? outcome.response : '')![0];
 }
 
-test('the mailbox lists mails, newest first, with their subjects decoded', async () => {
+test('the mailbox lists mails newest first, with decoded subjects', async () => {
   await keep('Ein Gruß');
   const { id } = await keep(
     'Schöne Grüße aus dem Süden, wo es länger wird als eine Zeile fasst: öäü',
@@ -47,7 +47,7 @@ test('the mailbox lists mails, newest first, with their subjects decoded', async
   assert.ok(body.indexOf('aus dem Süden, wo es länger wird als eine') < body.indexOf('Ein Gruß'));
 });
 
-test('a mail is shown with its text, its headers and a frame for its HTML', async () => {
+test('a mail is shown with text, headers and an HTML frame', async () => {
   const { id, raw } = await keep();
   const { status, body, headers } = await ask(`/mailbox/${id}`);
   assert.equal(status, 200);
@@ -58,7 +58,7 @@ test('a mail is shown with its text, its headers and a frame for its HTML', asyn
   assert.equal((await ask(`/mailbox/${id}/raw`)).body, raw.toString());
 });
 
-test('the HTML part runs nothing, loads nothing and can be framed by no other page', async () => {
+test('the HTML part runs and loads nothing, and cannot be framed elsewhere', async () => {
   const { id } = await keep();
   const { headers, body } = await ask(`/mailbox/${id}/html`);
   const policy = String(headers['content-security-policy']);
@@ -116,7 +116,7 @@ for (const [what, headers] of strangers) {
   });
 }
 
-test('the mailbox is closed to a request over no socket', async () => {
+test('the mailbox refuses requests without a socket', async () => {
   const answer = await app.request('http://localhost/mailbox', { headers: { Host: 'localhost' } });
   assert.equal(answer.status, 403);
 });
@@ -128,7 +128,7 @@ test('with an SMTP server there is no mailbox', async () => {
   assert.equal((await fetch(`${url}/mailbox/${id}/html`)).status, 404);
 });
 
-test('every message is looked through, in whatever order they are stored, and whole parts of them too', async () => {
+test('a search reads all messages, and their decoded parts', async () => {
   await db`truncate mailbox_messages`;
   const ids = Array.from({ length: 51 }, () => randomUUID())
     .toSorted()
@@ -142,7 +142,7 @@ test('every message is looked through, in whatever order they are stored, and wh
   assert.deepEqual(await found(), ids.toReversed());
 });
 
-test('the newest ten thousand are kept, of those of one time the last by their ids', async () => {
+test('keeps the newest ten thousand messages', async () => {
   await db`truncate mailbox_messages`;
   await db`
     insert into mailbox_messages (mail_from, rcpt_to, subject, raw, received_at)

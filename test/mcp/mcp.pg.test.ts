@@ -49,7 +49,7 @@ const [reader, writer, other] = [
   await connect(stranger.write),
 ];
 
-test('a read key is offered the tools that read, a write key also the one that sends', async () => {
+test('read keys see the reading tools, write keys also send_survey', async () => {
   const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
   const reading = [
     'list_surveys',
@@ -64,7 +64,7 @@ test('a read key is offered the tools that read, a write key also the one that s
   assert.deepEqual(await names(writer), [...reading, 'send_survey']);
 });
 
-test('a tool finds what its route finds, for the organization of the key alone', async () => {
+test("a tool returns what its route returns, for the key's organization", async () => {
   const asked = await fetch(`${address}/api/v1/surveys`, { headers: owner.read });
   const surveys = await call(reader, 'list_surveys');
   assert.deepEqual(surveys.structuredContent, await asked.json());
@@ -79,7 +79,7 @@ test('a tool finds what its route finds, for the organization of the key alone',
   assert.deepEqual(themes.structuredContent, { data: [] });
 });
 
-test('themes are counted with the mentions of detractors, within the dates asked for', async () => {
+test('list_themes counts mentions and detractors within dates', async () => {
   const { structuredContent } = await call(reader, 'list_themes', { survey_id: survey });
   assert.deepEqual(structuredContent, {
     data: [
@@ -91,7 +91,7 @@ test('themes are counted with the mentions of detractors, within the dates asked
   assert.deepEqual(before.structuredContent, { data: [] });
 });
 
-test('a mistake in the arguments is a result that says what to mend', async () => {
+test('invalid arguments are a result that explains the error', async () => {
   const sentenceOf = async (name: string, given: Record<string, unknown>) => {
     const { isError, content } = await call(reader, name, given);
     assert.equal(isError, true);
@@ -111,7 +111,7 @@ const mailed = async () =>
     select c.email from mails m join contacts c on c.id = m.contact_id where m.org_id = ${owner.id}`
   ).map(({ email }) => email);
 
-test('a send without its word is a dry run, and the word sends to the same contacts once', async () => {
+test('a send without confirm is a dry run, and confirm sends once', async () => {
   const tried = await call(writer, 'send_survey', { survey_id: survey, contacts });
   const { confirm, data } = tried.structuredContent as { confirm: string; data: { sent: number } };
   assert.equal(data.sent, 1);
@@ -141,7 +141,7 @@ test('a send without its word is a dry run, and the word sends to the same conta
   assert.deepEqual(await mailed(), ['ben@people.test']);
 });
 
-test('a read key sends nothing', async () => {
+test('a read key cannot send', async () => {
   const refused = await call(reader, 'send_survey', { survey_id: survey, contacts });
   assert.equal(refused.content[0]!.text, 'this API key has no write permission');
 });
@@ -154,7 +154,7 @@ const rpc = (body: string, headers: Record<string, string> = owner.read) =>
   });
 const ping = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' });
 
-test('without a live key no message is answered', async () => {
+test('messages without a valid key are refused', async () => {
   for (const message of [
     ping,
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_nps"}}',
@@ -165,7 +165,7 @@ test('without a live key no message is answered', async () => {
   }
 });
 
-test('a name that every object has is no tool, and needs a key first', async () => {
+test('names of Object.prototype are not tools, and need a key first', async () => {
   for (const name of ['__proto__', 'constructor', 'toString', 'valueOf', '__defineGetter__']) {
     const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}"}}`;
     assert.equal((await rpc(message, {})).status, 401, name);
@@ -175,7 +175,7 @@ test('a name that every object has is no tool, and needs a key first', async () 
   }
 });
 
-test('a long message is read for a live key alone, and counted once', async () => {
+test('a long message needs a valid key first, and counts once', async () => {
   const long = `{${' '.repeat(70_000)}`;
   const chunks = () => new Blob([long]).stream();
   const chunked = { method: 'POST', duplex: 'half' } as const;
@@ -192,7 +192,7 @@ test('a long message is read for a live key alone, and counted once', async () =
   assert.match(pinged.headers.get('RateLimit') ?? '', /r=9[89]\b/);
 });
 
-test('a message of up to 64 KiB is read before its key, and one of a megabyte at most', async () => {
+test('reads 64 KiB before the key is checked, 1 MiB at most', async () => {
   const statusOf = async (bytes: number, headers: Record<string, string>) =>
     (await rpc('{'.padEnd(bytes), headers)).status;
   assert.deepEqual([await statusOf(65_536, {}), await statusOf(65_537, {})], [400, 401]);
@@ -200,7 +200,7 @@ test('a message of up to 64 KiB is read before its key, and one of a megabyte at
   assert.deepEqual([await padded(1_048_576), await padded(1_048_577)], [200, 413]);
 });
 
-test('a client gets the version that it speaks, and the newest where it speaks none of ours', async () => {
+test('a client gets its protocol version, or the newest if unknown', async () => {
   const versionFor = async (protocolVersion: string) => {
     const message = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion } };
     const { result } = (await (await rpc(JSON.stringify(message))).json()) as {
@@ -215,7 +215,7 @@ test('a client gets the version that it speaks, and the newest where it speaks n
     assert.equal((await rpc(ping, { ...owner.read, 'MCP-Protocol-Version': version })).status, 200);
 });
 
-test('what is no message of the protocol is refused in its way', async () => {
+test('messages that are not JSON-RPC get a JSON-RPC error', async () => {
   const codeOf = async (body: string, headers?: Record<string, string>) => {
     const answer = await rpc(body, { ...owner.read, ...headers });
     const { error } = (await answer.json()) as { error: { code: number } };
@@ -234,12 +234,12 @@ test('what is no message of the protocol is refused in its way', async () => {
   assert.equal((await fetch(`${address}/mcp`)).status, 405);
 });
 
-test('a page of another site may not use a key', async () => {
+test('pages of other sites cannot use a key', async () => {
   assert.equal((await rpc(ping, { ...owner.read, Origin: 'https://evil.test' })).status, 403);
   assert.equal((await rpc(ping, { ...owner.read, Origin: new URL(address).origin })).status, 200);
 });
 
-test('/llms.txt lists the documents under the address of the service, and all of them are there', async () => {
+test('/llms.txt lists documents that exist', async () => {
   const answer = await fetch(`${address}/llms.txt`);
   assert.match(answer.headers.get('Content-Type') ?? '', /^text\/plain/);
   const links = [...(await answer.text()).matchAll(/\]\((\S+)\)/g)].map(([, link]) => link!);
@@ -257,7 +257,7 @@ for (const [ms, isTooOld] of [
   [tenMinutesMs, false],
   [tenMinutesMs + 1, true],
 ] as const) {
-  test(`the word of a dry run is ${isTooOld ? 'too old' : 'good'} after ${ms} ms`, (t) => {
+  test(`confirm is ${isTooOld ? 'expired' : 'valid'} after ${ms} ms`, (t) => {
     const began = Date.now();
     const clock = t.mock.method(Date, 'now', () => began);
     const confirm = confirmWord(secrets, orgId, input);

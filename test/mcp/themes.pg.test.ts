@@ -55,7 +55,7 @@ for (const [date_from, date_to, counted] of ranges) {
   });
 }
 
-test('themes come by how often they are mentioned, then by name, and no more than are asked for', async () => {
+test('themes are sorted by mentions, then by name, up to the limit', async () => {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id);
   for (const themes of [['price', 'staff', 'tea'], ['staff', 'price'], ['staff'], ['air']]) {
@@ -70,7 +70,7 @@ test('themes come by how often they are mentioned, then by name, and no more tha
   assert.deepEqual(await named(50), ['staff', 'price', 'air', 'tea']);
 });
 
-test('themes of a survey are its own', async () => {
+test('themes can be limited to one survey', async () => {
   const org_id = await makeOrganization(db);
   const surveys: string[] = [];
   for (const theme of ['price', 'tea']) {
@@ -88,7 +88,7 @@ test('themes of a survey are its own', async () => {
   );
 });
 
-test('list_themes waits among the costly work of its organization', async () => {
+test('list_themes waits with the costly work of its organization', async () => {
   const { id, read } = await makeClient(db);
   const entered: string[] = [];
   const slots = (kind: string) => ({

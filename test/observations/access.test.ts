@@ -90,7 +90,7 @@ for (const [ownAddress, token, status] of [
   });
 }
 
-test('a refusal names the setting that gives access, or what is wrong with the token', async () => {
+test('a refusal names the setting for access, or the problem of the token', async () => {
   const closed = await ask(appFor({ token: null, ownAddress: false }), proxied);
   assert.match(JSON.parse(closed.body).error, /ASKBACK_METRICS_TOKEN/);
   const locked = await ask(appFor({ token, ownAddress: false }), withToken('Bearer wrong-horse'));

@@ -29,7 +29,7 @@ async function inTime(address: string) {
   return scraped;
 }
 
-test('what waits is counted, and the age of the oldest', async (t) => {
+test('counts waiting work, and the age of the oldest', async (t) => {
   const org_id = await makeOrganization(db);
   const webhook_id = await makeWebhook(db, org_id);
   t.after(() => db`delete from organizations where id = ${org_id}`);
@@ -98,7 +98,7 @@ test('what waits is counted, and the age of the oldest', async (t) => {
   assert.equal(read('askback_webhooks', 'inactive'), 1);
 });
 
-test('while the database is away there are metrics, in time, that say so', async () => {
+test('metrics answer in time while the database is down', async () => {
   const proxy = await proxyTo(url);
   const service = startService({ ...environment, DATABASE_URL: proxy.url });
   const address = addressIn(await service.ready());
@@ -123,7 +123,7 @@ test('while the database is away there are metrics, in time, that say so', async
   assert.equal(await service.stop(), 0);
 });
 
-test('on an address of their own they are there alone, and stop with the service', async () => {
+test('a separate address serves metrics alone, until shutdown', async () => {
   const service = startService({ ...environment, ASKBACK_METRICS_LISTEN: '127.0.0.1:0' });
   const address = addressIn(await service.ready());
   const own = /http:\/\/127\.0\.0\.1:\d+/.exec(

@@ -87,7 +87,7 @@ await service.stop();
 
 const said = { lines: service.stderr.lines.join('\n'), ...exported, metrics_page: metrics };
 
-test('logs, spans and metrics have all seen the run', () => {
+test('logs, spans and metrics have recorded the run', () => {
   assert.match(said.lines, /"outcome":"failed".*"msg":"mail"/);
   for (const name of ['POST /s/:token', 'send mail', 'POST /u/:token', 'process sends.mail']) {
     assert.ok(exported['traces']!.includes(`"${name}"`), name);
@@ -122,7 +122,7 @@ const secrets: Record<string, string> = {
 };
 for (const [what, secret] of Object.entries(secrets)) {
   for (const [where, words] of Object.entries(said)) {
-    test(`the ${where} have no ${what}`, () => {
+    test(`the ${where} contain no ${what}`, () => {
       assert.ok(secret.length > 5);
       const at = words.toLowerCase().indexOf(secret.toLowerCase());
       assert.equal(at === -1 ? '' : words.slice(at - 200, at + 100), '');

@@ -64,7 +64,7 @@ const lines = written
   .map((line) => JSON.parse(line) as Line);
 const named = (msg: string) => lines.filter((line) => line['msg'] === msg);
 
-test('each request has one line, with its route and not its path', () => {
+test('each request logs one line, with its route instead of its path', () => {
   const requests = named('request').map(({ method, route, status }) => [method, route, status]);
   assert.deepEqual(requests, [
     ['POST', '/api/webhooks', 201],
@@ -75,12 +75,12 @@ test('each request has one line, with its route and not its path', () => {
   ]);
 });
 
-test('a line of a request has its id, and whose it was', () => {
+test('the line of a request has its id and organization', () => {
   const [{ request_id, org_id }] = named('request') as [Line];
   assert.deepEqual([request_id, org_id], ['walk-1', client.id]);
 });
 
-test('each attempt at a delivery has one line', () => {
+test('each delivery attempt logs one line', () => {
   const attempts = named('delivery').map(({ attempt, outcome, status, webhook_id, event }) => [
     attempt,
     outcome,
@@ -94,7 +94,7 @@ test('each attempt at a delivery has one line', () => {
   ]);
 });
 
-test('each mail has one line', () => {
+test('each mail logs one line', () => {
   const [mail, ...others] = named('mail') as [Line, ...Line[]];
   assert.deepEqual([mail['outcome'], mail['attempt'], mail['survey_id']], ['sent', 1, survey]);
   assert.equal(others.length, 0);

@@ -139,7 +139,7 @@ for (const [name, labels, number] of expected) {
   });
 }
 
-test('a retry that arrives counts from the event, not from its own attempt', () => {
+test('the duration of a retried delivery counts from its event', () => {
   const sum = value('askback_delivery_duration_seconds_sum', { channel: 'webhook' });
   assert.ok(sum! > 7 * 5 && sum! < 7 * 60, `${sum} s`);
 });
@@ -169,7 +169,7 @@ test('requests are counted by route, method and status', () => {
   }
 });
 
-test('no label says whose anything was', () => {
+test('no label names an organization', () => {
   const values = series.flatMap(({ labels }) => Object.values(labels));
   const secrets = [
     token,

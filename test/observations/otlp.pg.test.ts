@@ -13,7 +13,7 @@ type Exported = {
   resourceMetrics: { scopeMetrics: { scope: { name: string }; metrics: { name: string }[] }[] }[];
 };
 
-test('the service exports what it measures and what waits to a collector', async () => {
+test('the service exports counters and gauges to a collector', async () => {
   const seen = new Set<string>();
   const collector = createServer(async (request, response) => {
     const { resourceMetrics } = (await json(request)) as Exported;

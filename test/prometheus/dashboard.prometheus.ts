@@ -48,7 +48,7 @@ function withVariables(expression: string): string {
   );
 }
 
-test('a Prometheus that scrapes the service can answer every panel and evaluate every rule', async (t) => {
+test('Prometheus answers every panel and evaluates every rule', async (t) => {
   const service = startService({
     DATABASE_URL: url,
     PORT: '0',
@@ -88,7 +88,7 @@ test('a Prometheus that scrapes the service can answer every panel and evaluate 
       assert.ok(series && series.length > 0, `no answer to ${expression}`);
     });
   }
-  await t.test('an exemplar of a delivery names the trace that the delivery has', async () => {
+  await t.test('the exemplar of a delivery names its trace', async () => {
     const ofWebhooks = 'askback_delivery_duration_seconds_bucket{channel="webhook"}';
     const exemplars = await prometheus.exemplars(ofWebhooks);
     const traces = await db<{ trace_id: string }[]>`

@@ -39,13 +39,13 @@ await until('the answer is scraped', async () => {
   return scraped;
 });
 
-test('promtool has nothing to say against the text', async () => {
+test('promtool accepts the text format', async () => {
   const { text } = await scrape(address);
   assert.deepEqual(await promtool(['check', 'metrics'], text), { code: 0, output: '' });
 });
 
 for (const { name, kind, help } of instruments) {
-  test(`Prometheus reads ${name} as it is meant`, async () => {
+  test(`Prometheus reads ${name} correctly`, async () => {
     const family = name.replace(/_total$/, '');
     const found = await prometheus.metadata(family);
     assert.deepEqual(found, [
@@ -54,7 +54,7 @@ for (const { name, kind, help } of instruments) {
   });
 }
 
-test('Prometheus has the trace of a request that was measured', async () => {
+test('Prometheus has the trace of a measured request', async () => {
   const ofSends = 'http_server_request_duration_seconds_bucket{http_route=~".*/send"}';
   assert.deepEqual(await prometheus.exemplars(ofSends), [{ trace_id }]);
 });

@@ -81,7 +81,7 @@ const eventsOf = async ({ webhook }: Survey) =>
     >`select body from deliveries where webhook_id = ${webhook} order by body`
   ).map(({ body }) => body);
 
-test('answers that come together are recorded in one transaction, each with its own event', async () => {
+test('concurrent answers are recorded in one transaction, with their events', async () => {
   const [a, b] = [await survey(), await survey()];
   const given = [a, b].flatMap((s) => s.people.slice(0, 3).map((id) => responseOf(s, id)));
   const recorded = await answerTogether(given);
@@ -98,7 +98,7 @@ test('answers that come together are recorded in one transaction, each with its 
   await assertTalliesHold(db);
 });
 
-test('a delivery of a group is handed over with its own event', async () => {
+test('a delivery of a group carries its own event', async () => {
   const { posts, outbound } = subscriber(200);
   const worker = workerOf(db, outbound, await makePool(db));
   const s = await survey();
@@ -123,7 +123,7 @@ test('a delivery of a group is handed over with its own event', async () => {
   );
 });
 
-test('each delivery of a group is claimed by the owner of its own answer', async () => {
+test('each delivery of a group is claimed by the owner of its answer', async () => {
   const [one, other] = [await survey(), await survey()];
   const owner = randomUUID();
   const group = [
@@ -141,7 +141,7 @@ test('each delivery of a group is claimed by the owner of its own answer', async
   assert.equal((await claimedBy(other))['claimed_by'], null);
 });
 
-test('a group of more answers than fifty is refused as a whole', async () => {
+test('a group of more than 50 answers is refused', async () => {
   const s = await survey();
   const groupOf = (size: number) =>
     Array.from({ length: size }, () => {
@@ -173,7 +173,7 @@ test('an answer that cannot be stored fails alone, with its own error', async ()
 
 const rest = (s: Survey) => s.people.slice(1, 4).map((id) => responseOf(s, id));
 
-test('of several answers of one contact one is recorded, next to those of others', async () => {
+test('one of several answers of a contact in a group is recorded', async () => {
   const s = await survey();
   const twins = [1, 2, 3].map(() => responseOf(s, s.people[0]!));
   const recorded = await answerTogether([...twins, ...rest(s)]);
@@ -186,7 +186,7 @@ test('of several answers of one contact one is recorded, next to those of others
   await assertTalliesHold(db);
 });
 
-test('all answers of a survey together complete it once', async () => {
+test('a group with all answers of a survey completes it once', async () => {
   const s = await survey();
   await answerTogether(s.people.map((id) => responseOf(s, id)));
   assert.equal((await responsesOf(s)).length, 5);
@@ -195,7 +195,7 @@ test('all answers of a survey together complete it once', async () => {
   assert.equal(completed.length, 1);
 });
 
-test('an answer takes the place of one on hold, next to those of others', async () => {
+test('an answer in a group replaces one on hold', async () => {
   const s = await survey();
   await answer(responseOf(s, s.people[0]!, { held_reason: 'hidden_field' }));
   const recorded = await answerTogether([responseOf(s, s.people[0]!), ...rest(s)]);
@@ -204,7 +204,7 @@ test('an answer takes the place of one on hold, next to those of others', async 
   await assertTalliesHold(db);
 });
 
-test('a group locks no contact of a survey that it leaves out', async () => {
+test('a group does not lock contacts of surveys that it skips', async () => {
   const [held, closed, open] = [await survey(), await survey(), await survey()];
   await db`update surveys set status = 'completed', completed_by = 'hand', completed_at = now()
     where id = ${closed.surveyId}`;
@@ -229,7 +229,7 @@ test('a group locks no contact of a survey that it leaves out', async () => {
   });
 });
 
-test('answers of a group are counted in their own days and quarters, and of a contact that has answered once', async () => {
+test('answers of a group count at their own times, once per contact', async () => {
   const s = await survey({ contacts: 12 });
   for (const [n, id] of s.people.entries()) {
     const sent = ['2026-02-01', '2026-05-01', null][n % 3]!;
@@ -276,7 +276,7 @@ const held: Record<string, Held> = {
   },
 };
 for (const [what, { hold, leavesOut }] of Object.entries(held)) {
-  test(`an answer that waits for ${what} holds up none of another organization`, async () => {
+  test(`an answer waiting for ${what} does not delay another organization`, async () => {
     const [s, other] = [await survey(), await survey()];
     let waiting: Promise<unknown> = Promise.resolve();
     await db.begin(async (tx) => {
@@ -293,7 +293,7 @@ for (const [what, { hold, leavesOut }] of Object.entries(held)) {
   });
 }
 
-test('groups that take long hold up no other organization for long', async () => {
+test('slow groups do not delay other organizations for long', async () => {
   await db`
     create function wait_for_lock() returns trigger language plpgsql set lock_timeout = 0 as $$
     begin perform pg_advisory_xact_lock(42); return new; end $$`;
@@ -317,7 +317,7 @@ test('groups that take long hold up no other organization for long', async () =>
   for (const s of slow) assert.equal((await responsesOf(s)).length, 2);
 });
 
-test('two processes whose groups cross record each answer once, without a deadlock', async () => {
+test('crossing groups of two processes do not deadlock', async () => {
   const surveys = [await survey({ contacts: 40 }), await survey({ contacts: 40 })];
   const second = connect(url, { connections: 8 });
   const ofSecond = createAnswerRecorder(second);
@@ -345,7 +345,7 @@ test('two processes whose groups cross record each answer once, without a deadlo
   await assertTalliesHold(db);
 });
 
-test('a group writes what its answers write alone', async () => {
+test('a group writes the same rows as single answers', async () => {
   const written: unknown[] = [];
   for (const together of [false, true]) {
     const s = await survey({ contacts: 8 });

@@ -16,7 +16,7 @@ function answerOf(bytes: number): string {
   return answer.replace('""', `"${'x'.repeat(bytes - answer.length)}"`);
 }
 
-test('the longest comment fits into a body, whatever its characters and however they are escaped', async () => {
+test('the longest comment fits into a body, however it is escaped', async () => {
   const emoji = '😀'.repeat(5000);
   const escaped = [...emoji].map(() => '\\ud83d\\ude00').join('');
   for (const link of ['personal', 'shared'] as const) {
@@ -29,7 +29,7 @@ test('the longest comment fits into a body, whatever its characters and however 
   }
 });
 
-test('a body of exactly 64 KiB is read, one byte more is 413', async () => {
+test('a body of 64 KiB is read, one byte more is 413', async () => {
   for (const link of ['personal', 'shared'] as const) {
     const asked = await ask(db);
     assert.equal((await send(asked[link], answerOf(64 * 1024 + 1))).status, 413);
@@ -37,7 +37,7 @@ test('a body of exactly 64 KiB is read, one byte more is 413', async () => {
   }
 });
 
-test('a long body is parsed only if its link leads somewhere', async () => {
+test('a long body is parsed only if its link exists', async () => {
   const broken = `{"score":9,${' '.repeat(5000)}`;
   const { personal, shared } = await ask(db);
   for (const link of [personal, shared]) assert.equal((await send(link, broken)).status, 400);
@@ -45,7 +45,7 @@ test('a long body is parsed only if its link leads somewhere', async () => {
 });
 
 for (const score of [32768, 2 ** 53, -1, 1e300, 3.5, '100', '-0']) {
-  test(`the score ${score} is 400 on every link, and counts nowhere`, async () => {
+  test(`the score ${score} is 400 on every link`, async () => {
     const { personal, shared, answers } = await ask(db);
     for (const link of [personal, shared]) {
       const refused = await postJson(link, { score });

@@ -45,7 +45,7 @@ async function member(orgId: string, email: string) {
   return row!.id;
 }
 
-test('a response is taken up by a member, closed, and taken out again', async () => {
+test('a response can be assigned, done and reset', async () => {
   const org = await client();
   await member(org.id, 'Ann@loop.test');
   const id = await org.respond({ category: 'detractor', score: 1 });
@@ -62,7 +62,7 @@ test('a response is taken up by a member, closed, and taken out again', async ()
   assert.equal((await org.acts()).filter((act) => act === 'response.changed').length, 5);
 });
 
-test('only a member of the organization can own a response, and leaving it gives it back', async () => {
+test('only members can own responses, and leaving unassigns them', async () => {
   const [org, other] = [await client(), await client()];
   const ann = await member(org.id, 'ann@leaves.test');
   const id = await org.respond();
@@ -76,7 +76,7 @@ test('only a member of the organization can own a response, and leaving it gives
   assert.equal(data.owner, null);
 });
 
-test('a response gets exactly the tags it is given', async () => {
+test('PUT tags replaces the tags of a response', async () => {
   const org = await client();
   const tags: string[] = [];
   for (const name of ['a', 'b', 'c'])
@@ -95,7 +95,7 @@ test('a response gets exactly the tags it is given', async () => {
   assert.equal((await org.list(`/api/v1/responses?tag=${tags[1]}`)).meta.total, 0);
 });
 
-test('of two that give a response its tags at the same time the later one is right', async () => {
+test('the later of two concurrent PUTs of tags wins', async () => {
   const org = await client();
   const tags: string[] = [];
   for (const name of ['a', 'b']) tags.push((await org.call('POST', '/tags', { name })).data.id);
@@ -118,7 +118,7 @@ test('of two that give a response its tags at the same time the later one is rig
   );
 });
 
-test('notes stand with the name of their author, oldest first', async () => {
+test('notes have the name of their author, oldest first', async () => {
   const org = await client();
   const id = await org.respond();
   const first = await org.call('POST', `/responses/${id}/notes`, { text: ' Called. ' });
@@ -138,7 +138,7 @@ test('notes stand with the name of their author, oldest first', async () => {
   );
 });
 
-test('a response has at most 200 notes, also of many written at the same time', async () => {
+test('a response has at most 200 notes, also under concurrency', async () => {
   const org = await client();
   const id = await org.respond();
   await db`
@@ -156,7 +156,7 @@ test('a response has at most 200 notes, also of many written at the same time', 
   assert.equal(other.status, 201);
 });
 
-test('a response on hold that has tags and notes can be replaced by a person and keeps them', async () => {
+test('a replaced response on hold keeps its tags and notes', async () => {
   const org = await client();
   const of = { org_id: org.id, survey_id: org.survey };
   const contact = await makeContact(db, of, { token: 'replaced-by-a-person' });
@@ -189,7 +189,7 @@ test('a released response counts, and its event is delivered', async () => {
   assert.deepEqual(await org.acts(), ['response.released']);
 });
 
-test('a deleted response is nowhere', async () => {
+test('a deleted response is gone everywhere', async () => {
   const org = await client();
   const contact = await makeContact(db, { org_id: org.id, survey_id: org.survey });
   const id = await org.respond({ contact_id: contact, comment: 'x' });

@@ -36,7 +36,7 @@ async function visited({ org_id, survey_id, contact_id }: Contact, kind: string,
     values (${org_id}, ${survey_id}, ${contact_id}, ${kind}, 'GET', now() - ${age}::interval)`;
 }
 
-test('link visits are kept for ninety days', async () => {
+test('link visits are kept for 90 days', async () => {
   const one = await contact();
   await visited(one, 'trap', '90 days 1 minute');
   await visited(one, 'view', '89 days 23 hours');
@@ -46,7 +46,7 @@ test('link visits are kept for ninety days', async () => {
   assert.deepEqual(await one.visits(), ['view']);
 });
 
-test('a timeline hides a visit of more than 90 days before it is deleted', async () => {
+test('the timeline hides visits older than 90 days before deletion', async () => {
   const one = await contact();
   await visited(one, 'view', '90 days 6 hours');
   const shown = async () =>
@@ -59,7 +59,7 @@ test('a timeline hides a visit of more than 90 days before it is deleted', async
 
 const isOpened = (what: string) => what === 'opened';
 
-test('a response stays on hold without the visits that put it there', async () => {
+test('a response stays on hold after its visits are deleted', async () => {
   const one = await contact();
   const { org_id, survey_id, contact_id } = one;
   await visited(one, 'trap', '100 days');
@@ -72,7 +72,7 @@ test('a response stays on hold without the visits that put it there', async () =
   assert.deepEqual([answer?.['held_reason'], await one.visits()], ['hidden_link', []]);
 });
 
-test('old visits are deleted every night by a job', async (t) => {
+test('a nightly job deletes old visits', async (t) => {
   const one = await contact();
   await visited(one, 'view', '100 days');
   assert.ok(crontab.some(({ task }) => task === 'responses.clean_up'));

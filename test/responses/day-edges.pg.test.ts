@@ -149,7 +149,7 @@ async function checkVariance(twin: Twin, scoped: Scoped, [from, to, timeZone]: r
   assert.ok(Math.abs(difference) < 1e-9, `${scoped.said}, ${from} to ${to} ${timeZone}`);
 }
 
-test('the spread of scores is that of the newest five thousand', async () => {
+test('the variance is that of the newest 5,000 scores', async () => {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id, { type: 'ces' });
   await db`
@@ -164,7 +164,7 @@ test('the spread of scores is that of the newest five thousand', async () => {
 });
 
 for (const when of ['before folding', 'after folding']) {
-  test(`figures count the first and the last instant of each day and range, ${when}`, async () => {
+  test(`figures include the ends of each day and range, ${when}`, async () => {
     if (when.startsWith('after')) await foldTallies(db);
     for (const scoped of scopes) {
       await checkTotals(twin, scoped);

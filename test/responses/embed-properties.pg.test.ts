@@ -31,7 +31,7 @@ await db`
   select id, keyed_hash(address_key, 'ada@people.test'), 'kept', '{}' from organizations where id = ${org_id}`;
 
 for (const [what, { given, kept }] of Object.entries(cases)) {
-  test(`of what a page hands in with an answer: ${what}`, async () => {
+  test(`properties of an embedded survey: ${what}`, async () => {
     assert.deepEqual(
       await dropErasedProperties(db, { org_id }, { properties: given as never }),
       kept,
@@ -39,7 +39,7 @@ for (const [what, { given, kept }] of Object.entries(cases)) {
   });
 }
 
-test('an address that another organization erased stays', async () => {
+test('an address that another organization erased is kept', async () => {
   const other = { org_id: await makeOrganization(db) };
   const properties = { by: 'ada@people.test' };
   assert.deepEqual(await dropErasedProperties(db, other, { properties }), properties);

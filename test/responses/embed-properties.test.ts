@@ -24,6 +24,5 @@ const cases: [what: string, given: unknown, kept: object | null][] = [
   ['NUL and half a character', { 'a\0': 1, '\ud800': 1, b: '\0', c: '\ud800', d: 1 }, { d: 1 }],
 ];
 for (const [what, given, kept] of cases) {
-  test(`what a website hands in: ${what}`, () =>
-    assert.deepEqual(readEmbedProperties(given), kept));
+  test(`readEmbedProperties: ${what}`, () => assert.deepEqual(readEmbedProperties(given), kept));
 }

@@ -24,7 +24,7 @@ async function scene(sql: Sql) {
 
 const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).toSorted();
 
-test('responses are of the contacts of an organization, or had their address handed in before a time', async () => {
+test('finds responses of contacts, and anonymous ones with the address', async () => {
   const [own, other] = [await scene(db), await scene(db)];
   const embedded = { source: 'share', properties: json(db, { by: key }) };
   const [mine, stranger] = own.contacts;
@@ -45,7 +45,7 @@ test('responses are of the contacts of an organization, or had their address han
   assert.deepEqual(idsOf(await lockResponsesOf(db, own.org, { contactIds: [randomUUID()] })), []);
 });
 
-test('comments are old that were written more than so many days ago, on hold or not, of one organization', async () => {
+test('finds old comments of one organization, on hold or not', async () => {
   await db.begin(async (tx) => {
     const [own, other] = [await scene(tx), await scene(tx)];
     const write = async (ago: string, over: Record<string, unknown> = {}) => {
@@ -83,7 +83,7 @@ const locking: Record<string, (locked: Locked) => Promise<unknown>> = {
 };
 
 for (const [name, act] of Object.entries(locking)) {
-  test(`${name} locks responses in the order of their ids`, async () => {
+  test(`${name} locks responses in the order of ids`, async () => {
     const { org, contacts, respond } = await scene(db);
     const [first, last] = [randomUUID(), randomUUID()].toSorted() as [string, string];
     // The other way round by their making, by their time and as they are given.

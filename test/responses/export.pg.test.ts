@@ -20,7 +20,7 @@ async function client() {
   return { id, of: { org_id: id, survey_id }, get, list, status, text, csv };
 }
 
-test('a file of responses has what the list has, in its order, over many batches', async () => {
+test('an export has the rows and order of the list, over many batches', async () => {
   const org = await client();
   await db`
     insert into responses (org_id, survey_id, score, category, comment, created_at)
@@ -40,7 +40,7 @@ test('a file of responses has what the list has, in its order, over many batches
   assert.deepEqual(first, (await org.list('/api/v1/responses?limit=1')).data[0]);
 });
 
-test('a file that is read slowly has each response once and in order, whatever is written meanwhile', async () => {
+test('a slowly read export has each response once during writes', async () => {
   const org = await client();
   const addMany = (first: number, last: number, step: string) => db`
     insert into responses (org_id, survey_id, score, category, created_at)
@@ -112,7 +112,7 @@ async function addOddAnswers(org: Awaited<ReturnType<typeof client>>): Promise<n
   return odd.length;
 }
 
-test('a line of JSON has the bytes of the item of the list, whatever is in its texts', async () => {
+test('a JSON line has the same bytes as the item in the list', async () => {
   const org = await client();
   const many = await addOddAnswers(org);
   const lines = (await org.text('/api/v1/responses/export?format=jsonl')).split('\n').slice(0, -1);
@@ -122,7 +122,7 @@ test('a line of JSON has the bytes of the item of the list, whatever is in its t
   assert.equal(`{"data":[${lines.join(',')}`, items);
 });
 
-test('filters of the list hold for the file', async () => {
+test('an export takes the filters of the list', async () => {
   const org = await client();
   const contact_id = await makeContact(db, org.of, { properties: json(db, { plan: 'pro' }) });
   const pro = await makeResponse(db, org.of, { contact_id, comment: 'slow' });
@@ -139,7 +139,7 @@ test('filters of the list hold for the file', async () => {
   assert.equal(await org.status('/api/v1/responses/export?survey_id=x'), 400);
 });
 
-test('a spreadsheet runs nothing, and reads quotes, lines and lists as they were', async () => {
+test('CSV is safe in spreadsheets and keeps quotes and line breaks', async () => {
   const org = await client();
   const contact_id = await makeContact(db, org.of, {
     name: '@evil',
@@ -159,7 +159,7 @@ test('a spreadsheet runs nothing, and reads quotes, lines and lists as they were
   assert.deepEqual(JSON.parse(row!['properties']!), { plan: 'a,"b"' });
 });
 
-test('a file of contacts has each once and in order over many ranges, whatever is written meanwhile', async () => {
+test('an export of contacts has each contact once during writes', async () => {
   const org = await client();
   const addMany = (first: number, last: number) => db`
     insert into contacts (org_id, survey_id, email, token, created_at)
@@ -187,7 +187,7 @@ test('a file of contacts has each once and in order over many ranges, whatever i
   assert.equal(new Set(rows.map((row) => row['id'])).size, 9372);
 });
 
-test('a file is saved under a name, is never cached, and leaves its trace', async () => {
+test('an export has a file name, is not cached, and is audited', async () => {
   const org = await client();
   const answer = await org.get('/api/v1/responses/export');
   assert.equal(answer.headers.get('Content-Disposition'), 'attachment; filename="responses.csv"');
@@ -200,7 +200,7 @@ test('a file is saved under a name, is never cached, and leaves its trace', asyn
   );
 });
 
-test("a file has nothing of another organization's", async () => {
+test('an export has no rows of another organization', async () => {
   const [mine, theirs] = [await client(), await client()];
   await makeResponse(db, theirs.of);
   await makeContact(db, theirs.of);

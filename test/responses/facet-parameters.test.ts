@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseFiltered } from '../../src/responses/filter.ts';
 import { NpsQuery } from '../../src/responses/schemas.ts';
 
-test('ten tags, properties and sentiments are taken together, and no more', () => {
+test('accepts at most ten tags, properties and sentiments', () => {
   const queries = (properties: number) => ({
     'property.plan': Array.from({ length: properties }, (_, at) => `plan ${at}`),
     tag: ['0a8e4c1e-6f6e-4a34-9f35-3d4a1f3f8f10'],

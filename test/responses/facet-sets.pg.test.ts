@@ -176,7 +176,7 @@ async function byHand({ org }: Scene, query: URLSearchParams) {
   return [...rows];
 }
 
-test('combined filters list and count what the rows come to', async () => {
+test('combined filters list and count the matching rows', async () => {
   const scene = await makeScene();
   await checkScores(scene, 'at first');
   await check(scene, 'at first');

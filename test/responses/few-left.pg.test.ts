@@ -75,7 +75,7 @@ const left: [contacts: number, alone: boolean, together: boolean][] = [
   [most + 1, true, true],
 ];
 
-test('how many contacts a survey has left is counted without those of other surveys', async () => {
+test('counts the remaining contacts of each survey separately', async () => {
   const org_id = await makeOrganization(db);
   await makeSurveyOf(org_id, most + 5);
   await makeSurveyOf(org_id, 2);
@@ -95,7 +95,7 @@ for (const [still, isRecorded] of [
   [most, false],
   [most + 1, true],
 ] as const) {
-  test(`an answer that waited is ${isRecorded ? 'recorded' : 'left out'} with ${still - most} too many contacts left`, async () => {
+  test(`a waiting answer is ${isRecorded ? 'recorded' : 'skipped'} with ${still - most} too many contacts left`, async () => {
     const survey = await makeSurveyOf(await makeOrganization(db), still + 1);
     let waiting: ReturnType<typeof recordAlone> | undefined;
     await db.begin(async (tx) => {
@@ -108,7 +108,7 @@ for (const [still, isRecorded] of [
   });
 }
 
-test('a group of answers to surveys of several scales, with few and with many contacts left, is recorded as a whole', async () => {
+test('a group is recorded across scales and numbers of contacts left', async () => {
   const org_id = await makeOrganization(db);
   const kinds = [{ type: 'nps' }, { type: 'ces' }] as const;
   const few = await Promise.all(kinds.map((kind) => makeSurveyOf(org_id, 5, kind)));
@@ -125,7 +125,7 @@ test('a group of answers to surveys of several scales, with few and with many co
   });
 });
 
-test('an answer to a survey of another organization or scale, or to one that takes none, is refused', async () => {
+test('an answer to a foreign, changed or closed survey is skipped', async () => {
   const [org_id, other] = [await makeOrganization(db), await makeOrganization(db)];
   const done = { status: 'completed', completed_by: 'hand', completed_at: new Date() };
   for (const contacts of [5, most + 5]) {

@@ -44,7 +44,7 @@ const analyze = (orgId: string, id: string, sentiment: string | null) => db`
   insert into analyses (org_id, response_id, sentiment, provider) values (${orgId}, ${id}, ${sentiment}, 'test')
   on conflict (org_id, response_id) do update set sentiment = excluded.sentiment`;
 
-test('a property is found by its text, or its JSON, exactly and at the top level', async () => {
+test('filters properties by exact text or JSON at the top level', async () => {
   const org = await client();
   const properties = {
     plan: 'Pro',
@@ -113,7 +113,7 @@ test('an answer through a link is found by the properties of its contact', async
   assert.equal((await org.found('property.plan=pro')).size, 1);
 });
 
-test('tags narrow a list, and all that are given must be there', async () => {
+test('filters by tags, all of which must be present', async () => {
   const org = await client();
   const [one, two] = [await tagOf(org.id, 'one'), await tagOf(org.id, 'two')];
   const [both, first] = [await org.respond(), await org.respond()];
@@ -128,7 +128,7 @@ test('tags narrow a list, and all that are given must be there', async () => {
   assert.equal(await org.status('/api/v1/responses?tag=urgent'), 400);
 });
 
-test('a sentiment is that of the newest analysis', async () => {
+test('filters by the sentiment of the newest analysis', async () => {
   const org = await client();
   const mine = await org.respond({ comment: 'Hm' });
   await analyze(org.id, mine, 'negative');
@@ -142,7 +142,7 @@ test('a sentiment is that of the newest analysis', async () => {
   assert.equal(await org.counted('sentiment=positive'), 1);
 });
 
-test('what is on hold is found by the same filters, apart, and counts once it is released', async () => {
+test('filters find responses on hold separately', async () => {
   const org = await client();
   const contact = await org.contact({ plan: 'pro' });
   const label = await tagOf(org.id, 'odd');
@@ -163,7 +163,7 @@ test('what is on hold is found by the same filters, apart, and counts once it is
   }
 });
 
-test('the kind of survey narrows a list, and counts as it does in the score', async () => {
+test('filters by type and audience agree with the score', async () => {
   const org = await client();
   const nps = await org.respond({ comment: 'Good', score: 9 });
   const of = async (over: Record<string, unknown>) => {
@@ -199,7 +199,7 @@ test('the kind of survey narrows a list, and counts as it does in the score', as
   assert.equal(await org.status('/api/v1/responses?type=stars'), 400);
 });
 
-test('comment, language, state and owner narrow a list', async () => {
+test('filters by comment, language, state and owner', async () => {
   const org = await client();
   const [member] = await db<{ id: string }[]>`
     insert into members (email, name) values ('Ann@acme.test', 'Ann') returning id`;
@@ -254,7 +254,7 @@ test('comment, language, state and owner narrow a list', async () => {
   }
 });
 
-test('a search is narrowed by the same filters', async () => {
+test('a search takes the same filters', async () => {
   const org = await client();
   const [pro, free] = [await org.contact({ plan: 'pro' }), await org.contact({ plan: 'free' })];
   const mine = await org.respond({ contact_id: pro, comment: 'slow export' });
@@ -263,7 +263,7 @@ test('a search is narrowed by the same filters', async () => {
   assert.deepEqual(await org.found('search=export&property.plan=pro&state=open'), new Set());
 });
 
-test("another organization's properties and tags find nothing", async () => {
+test("another organization's properties and tags match nothing", async () => {
   const [mine, theirs] = [await client(), await client()];
   const label = await tagOf(theirs.id, 'vip');
   const response = await theirs.respond({ contact_id: await theirs.contact({ plan: 'pro' }) });

@@ -20,7 +20,7 @@ function form(type: SurveyType, over: Partial<FormProps> = {}): string {
 const inputs = (html: string) => html.match(/<input[^>]*name="score"[^>]*>/g) ?? [];
 
 for (const type of surveyTypes) {
-  test(`a ${type} form offers each score of its scale once, none chosen`, () => {
+  test(`a ${type} form offers each score once, none selected`, () => {
     const offered = inputs(form(type)).map((input) => Number(/value="(\d+)"/.exec(input)?.[1]));
     const all = Array.from({ length: 12 }, (_, score) => score);
     assert.deepEqual(
@@ -33,7 +33,7 @@ for (const type of surveyTypes) {
     );
   });
 
-  test(`a ${type} form comes with the score of the link chosen`, () => {
+  test(`a ${type} form selects the score of the link`, () => {
     const chosen = inputs(form(type, { score: 1 })).filter((input) => input.includes('checked'));
     assert.equal(chosen.length, 1);
     assert.match(chosen[0]!, /value="1"/);
@@ -49,7 +49,7 @@ const readOut: Record<SurveyType, readonly string[]> = {
   thumbs: ['Thumbs up', 'Thumbs down'],
 };
 for (const type of surveyTypes) {
-  test(`the first and the last score of a ${type} form say what they mean`, () => {
+  test(`the ends of a ${type} form are labelled`, () => {
     const labels = form(type).match(/<label class="choice.*?<\/label>/gs) ?? [];
     const words = labels.map((label) =>
       label
@@ -61,12 +61,12 @@ for (const type of surveyTypes) {
   });
 }
 
-test('what was written comes back as it was, also when it begins with a line break', () => {
+test('a comment comes back unchanged, even with a leading line break', () => {
   const html = form('nps', { complaint: 'scoreMissing', comment: '\n</textarea> & more' });
   assert.match(html, /<textarea[^>]*>\n\n&lt;\/textarea&gt; &amp; more<\/textarea>/);
 });
 
-test('a link without thanks of its own follows the usual thanks', () => {
+test('a button link without own thanks follows the default thanks', () => {
   const answer = { score: 4, comment: null, at: new Date() };
   const thanks = { text: '', link_url: 'https://r.test/', link_text: 'Review us' };
   const page = { survey: ask('star5'), language: languageOf('en'), answer };
@@ -76,7 +76,7 @@ test('a link without thanks of its own follows the usual thanks', () => {
   assert.match(html, /<a href="https:\/\/r\.test\/"[^>]*>Review us</);
 });
 
-test('the thanks show what was answered, as text', () => {
+test('the thanks page shows the answer, escaped', () => {
   const answer = { score: 4, comment: '<i>fine</i>', at: new Date() };
   const { html } = thanksPage({ survey: ask('star5'), language: languageOf('en'), answer });
   assert.match(html, /4 stars/);

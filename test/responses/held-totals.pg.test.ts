@@ -66,7 +66,7 @@ async function recordGroup(tx: Sql, responses: readonly NewResponse[]) {
 }
 
 for (const [way, record] of Object.entries(ways)) {
-  test(`answers ${way} wait for no total that another transaction holds`, async () => {
+  test(`answers ${way} do not wait for locked totals`, async () => {
     const s = await survey({ contacts: 400 });
     const given = s.people.slice(1, 3).map((id) => responseOf(s, id));
     const answered = (tx: Sql) => ways['alone']!(tx, [responseOf(s, s.people[0]!)]);
@@ -80,7 +80,7 @@ for (const [way, record] of Object.entries(ways)) {
     await assertTalliesHold(db);
   });
 
-  test(`answers ${way} mark their contacts and touch no others`, async () => {
+  test(`answers ${way} mark only their own contacts`, async () => {
     const s = await survey({ contacts: 400 });
     await db`update contacts set updated_at = '2026-05-02' where survey_id = ${s.surveyId}`;
     await db.begin((tx) => record(tx, [responseOf(s, s.people[0]!), responseOf(s, null)]));
@@ -140,7 +140,7 @@ const groups: Record<string, Near> = {
   },
 };
 for (const [what, { open, answers, over, shared, recorded, alone }] of Object.entries(groups)) {
-  test(`a group ${recorded ? 'takes' : 'leaves out'} the answers to a survey with ${what}`, async () => {
+  test(`a group ${recorded ? 'records' : 'skips'} answers to a survey with ${what}`, async () => {
     const s = await survey({ contacts: open + 1 });
     const [answered, ...people] = s.people;
     await db`update contacts set responded_at = now(), status = 'responded' where id = ${answered!}`;

@@ -44,7 +44,7 @@ const cases: { before: string | null; count: number; last: string[] }[] = [
   { before: '2026-03-01T00:00Z', count: 3, last: [`or ${key}, later`, `again or ${key}, later`] },
 ];
 for (const { before, count, last } of cases) {
-  test(`an erasure ${before ? 'up to a time' : 'without an end'} hides an address in comments and notes, and counts both`, async () => {
+  test(`an erasure ${before ? 'up to a time' : 'of all time'} hides an address in comments and notes`, async () => {
     const [org, other] = [await scene(), await scene()];
     const untouched = await textsOf(other);
     assert.equal(await hideAddress(db, org, { key, before: before as never }), count);
@@ -53,7 +53,7 @@ for (const { before, count, last } of cases) {
   });
 }
 
-test('an address is found between all characters but those that make it another one, by Postgres as by this code', async () => {
+test('Postgres and the service find the same addresses in texts', async () => {
   const [ascii, odd] = [
     Array.from({ length: 94 }, (_, n) => String.fromCharCode(n + 33)),
     'a+b.c@x-y.test',

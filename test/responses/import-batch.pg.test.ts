@@ -47,7 +47,7 @@ const orders = [
 ];
 
 for (const [place, order] of orders.entries()) {
-  test(`of what a batch says of a person the latest is known, in order ${place + 1} of its responses`, async () => {
+  test(`the latest row of a person wins, in order ${place + 1}`, async () => {
     const orgId = await makeOrganization(db);
     const surveyId = await makeSurvey(db, orgId);
     const writer = { ...commandWriter(orgId), surveyId, author: 'Delighted' };

@@ -25,7 +25,7 @@ slow",2024-03-02T11:30:00Z,,bob@people.test
 3,nps,7,,2024-03-02,,
 `;
 
-test('answers are taken over with their times, people and tallies', async () => {
+test('responses are imported with times, people and tallies', async () => {
   const where = await survey();
   assert.deepEqual(await importResponses(tools, where, delighted), {
     imported: 3,
@@ -60,7 +60,7 @@ test('answers are taken over with their times, people and tallies', async () => 
   );
 });
 
-test('the same file taken over twice changes nothing', async () => {
+test('importing the same file twice changes nothing', async () => {
   const where = await survey();
   await importResponses(tools, where, delighted);
   assert.deepEqual(await importResponses(tools, where, delighted), {
@@ -70,7 +70,7 @@ test('the same file taken over twice changes nothing', async () => {
   });
 });
 
-test('of many nameless answers alike every one is taken over, once', async () => {
+test('equal anonymous rows are all imported, once', async () => {
   const where = await survey();
   const file = `score,created_at\n${'9,2024-01-01\n'.repeat(1500)}`;
   assert.deepEqual(await importResponses(tools, where, file), {
@@ -85,7 +85,7 @@ test('of many nameless answers alike every one is taken over, once', async () =>
   });
 });
 
-test('of lines alike of one person, however its address is spelled, every one is taken over, once', async () => {
+test('equal rows of one person are all imported, once', async () => {
   const where = await survey();
   const lines = ['9,2024-01-01,ann@people.test', '9,2024-01-01,Ann@People.test'];
   for (const [many, imported] of [
@@ -103,7 +103,7 @@ test('of lines alike of one person, however its address is spelled, every one is
   }
 });
 
-test('one person may have answered over years', async () => {
+test('a person can have several imported responses', async () => {
   const where = await survey();
   const file = 'score,created_at,email\n9,2023-01-01,a@b.test\n3,2024-01-01,A@b.test\n';
   assert.deepEqual(await importResponses(tools, where, file), {
@@ -116,7 +116,7 @@ test('one person may have answered over years', async () => {
   assert.equal(contact?.['responded_at'].toISOString(), '2024-01-01T00:00:00.000Z');
 });
 
-test('bad lines are named by their numbers, and nothing is imported', async () => {
+test('bad lines are named by number, and nothing is imported', async () => {
   const where = await survey({ type: 'csat' });
   const file =
     'Score,Created At,Email\n5,2024-01-01,a@b.test\n6,2024-01-01,\n1,yesterday,\n1,2024-01-01,unknown\n,2024-01-01,\n';
@@ -127,7 +127,7 @@ test('bad lines are named by their numbers, and nothing is imported', async () =
   assert.equal((await db`select from responses where survey_id = ${where.surveyId}`).length, 0);
 });
 
-test('columns are known by each of their names, and times by each of their forms', async () => {
+test('accepts all column names and time formats', async () => {
   const where = await survey();
   const times = {
     'Created At': '2024-03-01T10:00:00Z',
@@ -171,7 +171,7 @@ const badLines: [line: string, complaint: string][] = [
   ['9,2024-03-01,,ann', '"ann" is not an email address'],
 ];
 for (const [line, complaint] of badLines) {
-  test(`a line is not imported: ${complaint}`, async () => {
+  test(`rejects a line: ${complaint}`, async () => {
     const where = await survey();
     await assert.rejects(
       importResponses(tools, where, `Score,Date,Comment,Email\n${line}\n`),
@@ -180,13 +180,13 @@ for (const [line, complaint] of badLines) {
   });
 }
 
-test('the longest comment and a time within a day from now are imported', async () => {
+test('imports the longest comment and a time within the next day', async () => {
   const where = await survey();
   const file = `Score,Date,Comment\n9,${at(86_400_000 - 60_000)},${'x'.repeat(5000)}\n`;
   assert.equal((await importResponses(tools, where, file)).imported, 1);
 });
 
-test('a file of more than one batch is imported whole, with its progress', async () => {
+test('a file of several batches is imported with progress', async () => {
   const where = await survey();
   const steps: number[][] = [];
   const counted = { db, onProgress: (...step: number[]) => steps.push(step) };

@@ -59,23 +59,23 @@ function listener() {
   return { received, tools: readingTools(db, analyst) };
 }
 
-test('none of these names is found by a reader of English', async () => {
+test('English name recognition finds none of these names', async () => {
   assert.equal(await redact(comment, { names: [], emails: [] }), comment);
 });
 
-test('a personal answer is published without the names of the organization, the sender and the contact', async () => {
+test('events of personal answers contain none of the known names', async () => {
   const asked = await survey();
   await post(asked.personal, { score: '2', comment });
   assert.equal(await asked.excerpt(), redacted);
 });
 
-test('a shared answer is published without the names of the organization and the sender', async () => {
+test('events of shared answers contain none of the known names', async () => {
   const asked = await survey();
   await post(asked.shared, { score: '2', comment });
   assert.equal(await asked.excerpt(), anonymous);
 });
 
-test('a released response is published without any of them', async () => {
+test('events of released responses contain none of the known names', async () => {
   const asked = await survey();
   await post(asked.personal, { score: '2', comment, topic: 'a machine' });
   const [{ id } = { id: '' }] = await asked.answers();
@@ -87,7 +87,7 @@ for (const [link, expected] of [
   ['personal', redacted],
   ['shared', anonymous],
 ] as const) {
-  test(`the analyst of a ${link} answer, and the writer who quotes it, get none of them`, async () => {
+  test(`analysis and summary of a ${link} answer get no known names`, async () => {
     const asked = await survey();
     await post(asked[link], { score: '2', comment });
     const [{ id } = { id: '' }] = await asked.answers();

@@ -44,7 +44,7 @@ async function answeredLate() {
 const publish = (job: Payload, excerpt = redactedExcerpt) =>
   publishDetractor({ db, excerpt }, job, null);
 
-test('an answer is recorded without its detractor when its comment cannot be read', async () => {
+test('an answer is recorded without its event when redaction is down', async () => {
   const { answers, events, job, organization } = await answeredLate();
   const [answer] = await answers();
   assert.equal(answer?.comment, comment);
@@ -52,20 +52,20 @@ test('an answer is recorded without its detractor when its comment cannot be rea
   assert.deepEqual(await events(), ['response.received', 'survey.completed']);
 });
 
-test('the job publishes the detractor once, with the words of the comment', async () => {
+test('the job publishes the detractor once, with its excerpt', async () => {
   const { job, organization } = await answeredLate();
   await publish(job);
   await publish(job);
   assert.deepEqual(await excerptsOf(organization), [comment]);
 });
 
-test('the job is tried again when the comment cannot be read still', async () => {
+test('the job is retried while redaction is down', async () => {
   const { job, organization } = await answeredLate();
   await assert.rejects(publish(job, notRead), { kind: 'unavailable' });
   assert.deepEqual(await excerptsOf(organization), []);
 });
 
-test('the job publishes no comment when it was erased while it was read', async () => {
+test('the job publishes no comment erased during redaction', async () => {
   const { job, organization } = await answeredLate();
   await publish(job, async (text, known) => {
     await db`update responses set comment = null where id = ${job.response_id}`;
@@ -74,7 +74,7 @@ test('the job publishes no comment when it was erased while it was read', async 
   assert.deepEqual(await excerptsOf(organization), [null]);
 });
 
-test('a response is released without its detractor when its comment cannot be read', async () => {
+test('a response is released without its event when redaction is down', async () => {
   const { organization, answers, personal, events } = await ask(db);
   await visitor(db).post(personal, { score: '2' });
   const [{ id } = { id: '' }] = await answers();

@@ -20,7 +20,7 @@ const zones = [
 ];
 
 for (const zone of zones) {
-  test(`a day in ${zone} begins and ends when Postgres says`, async () => {
+  test(`a day in ${zone} begins and ends as in Postgres`, async () => {
     const days = await db<{ day: string; first: Date; end: Date }[]>`
       select day::date::text as day, day at time zone ${zone} as first, (day + interval '1 day') at time zone ${zone} as end
       from generate_series(timestamp '2016-01-01', '2019-12-31', '1 day') day`;

@@ -46,7 +46,7 @@ async function makeScene() {
   return { org, filters: filters.map((filter) => ({ ...allResponses, ...filter })) };
 }
 
-test('the response that comes next in a filtered list is that of the list', async () => {
+test('previous and next follow the filtered list', async () => {
   const { org, filters } = await makeScene();
   await check(org, filters, 'at first');
   await db`

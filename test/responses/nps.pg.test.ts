@@ -25,7 +25,7 @@ type Category = 'promoter' | 'passive' | 'detractor';
 const answer = (org_id: string, survey_id: string, category: Category, over = {}) =>
   makeResponse(db, { org_id, survey_id }, { category, ...over });
 
-test('the rollup counts all answers of the organization', async () => {
+test('the rollup counts all responses of the organization', async () => {
   const org = await client();
   const surveys = [await makeSurvey(db, org.id), await makeSurvey(db, org.id, { type: 'csat' })];
   for (const survey of surveys) await answer(org.id, survey, 'promoter');
@@ -47,7 +47,7 @@ test('the rollup counts all answers of the organization', async () => {
   });
 });
 
-test('without answers the score is null, never 0', async () => {
+test('the score is null without responses, never 0', async () => {
   const org = await client();
   assert.deepEqual(await org.nps(), {
     nps: null,
@@ -64,7 +64,7 @@ test('without answers the score is null, never 0', async () => {
   });
 });
 
-test('survey, type and audience narrow it, over all time and over days', async () => {
+test('the rollup filters by survey, type and audience', async () => {
   const org = await client();
   const customers = await makeSurvey(db, org.id);
   const employees = await makeSurvey(db, org.id, { audience: 'employee' });
@@ -115,7 +115,7 @@ test('a range counts to its exact ends', async () => {
   }
 });
 
-test('what is held is counted apart, within the same scope', async () => {
+test('responses on hold are counted separately, with the same filters', async () => {
   const org = await client();
   const [survey, other] = [await makeSurvey(db, org.id), await makeSurvey(db, org.id)];
   const held = { held_reason: 'hidden_link' };
@@ -129,7 +129,7 @@ test('what is held is counted apart, within the same scope', async () => {
   assert.equal(await heldIn('type=csat'), 0);
 });
 
-test("another organization's answers are counted nowhere", async () => {
+test("another organization's responses are never counted", async () => {
   const [mine, theirs] = [await client(), await client()];
   const survey = await makeSurvey(db, theirs.id);
   await answer(theirs.id, survey, 'promoter', { created_at: '2024-05-01T10:00:00Z' });

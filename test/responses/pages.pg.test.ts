@@ -20,7 +20,7 @@ async function counted(survey: string) {
   return { ...state };
 }
 
-test('opening a link in any way changes nothing but the memory of it', async () => {
+test('opening a link only records a visit', async () => {
   const { survey, contact, personal, shared } = await ask(db);
   const before = await counted(survey);
   for (const link of [personal, `${personal}?score=9`, shared, `${shared}?score=9`]) {
@@ -43,7 +43,7 @@ test('opening a link in any way changes nothing but the memory of it', async () 
 for (const type of surveyTypes) {
   const { lowest, highest } = typeFacts(type);
 
-  test(`${type} takes ${lowest} and ${highest}, from a form and as JSON`, async () => {
+  test(`${type} accepts ${lowest} and ${highest}, from a form and as JSON`, async () => {
     for (const score of [lowest, highest]) {
       const [byForm, byJson] = [await ask(db, { type }), await ask(db, { type })];
       const page = await post(byForm.personal, { score: `${score}` });
@@ -58,7 +58,7 @@ for (const type of surveyTypes) {
     }
   });
 
-  test(`${type} refuses ${lowest - 1} and ${highest + 1}, and keeps what was written`, async () => {
+  test(`${type} rejects ${lowest - 1} and ${highest + 1}, and keeps the comment`, async () => {
     for (const score of [lowest - 1, highest + 1]) {
       const { personal, answers } = await ask(db, { type });
       const page = await post(personal, { score: `${score}`, comment: 'Kind <people>' });
@@ -74,7 +74,7 @@ for (const type of surveyTypes) {
     }
   });
 
-  test(`${type} chooses no score of a link that is not on its scale`, async () => {
+  test(`${type} ignores a score of a link that is off its scale`, async () => {
     const { personal } = await ask(db, { type });
     const offered = await (await get(`${personal}?score=${highest}`)).text();
     assert.match(offered, new RegExp(`value="${highest}"[^>]* checked`));
@@ -86,7 +86,7 @@ for (const type of surveyTypes) {
   });
 }
 
-test('a score that is no whole number is refused', async () => {
+test('rejects a score that is not a whole number', async () => {
   const { personal, answers } = await ask(db);
   for (const score of [9.5, null, true, [9], { 9: 9 }, '9.5']) {
     assert.equal((await postJson(personal, { score })).status, 400, String(score));
@@ -97,7 +97,7 @@ test('a score that is no whole number is refused', async () => {
   assert.deepEqual(await answers(), []);
 });
 
-test('a comment of 5000 characters is taken, one more is given back to be shortened', async () => {
+test('accepts 5000 characters of comment, and returns one more to shorten', async () => {
   const { personal, answers } = await ask(db);
   const longest = `${'𝄞'.repeat(4998)}\r\n.`;
   const page = await post(personal, { score: '3', comment: `${longest}!` });
@@ -118,13 +118,13 @@ test('a comment of 5000 characters is taken, one more is given back to be shorte
   );
 });
 
-test('a comment of nothing but space is none', async () => {
+test('a comment of spaces is empty', async () => {
   const { personal, answers } = await ask(db);
   await post(personal, { score: '9', comment: ' \r\n ' });
   assert.equal((await answers())[0]?.comment, null);
 });
 
-test('a program is answered 201 with the answer, by what it sends or by what it asks for', async () => {
+test('programs get 201 with JSON, by Content-Type or Accept', async () => {
   const [one, other] = [await ask(db), await ask(db)];
   const byJson = await postJson(one.personal, { score: 7, comment: 'ok' });
   const byAccept = await post(other.personal, { score: '7' }, asProgram);
@@ -138,7 +138,7 @@ test('a program is answered 201 with the answer, by what it sends or by what it 
   }
 });
 
-test('a second answer is 409: a page that shows the first, or JSON', async () => {
+test('a second answer is 409 with the first answer, or JSON', async () => {
   const { personal, answers } = await ask(db);
   await post(personal, { score: '9', comment: 'Lovely' });
 
@@ -153,7 +153,7 @@ test('a second answer is 409: a page that shows the first, or JSON', async () =>
   assert.equal((await answers()).length, 1);
 });
 
-test('of sixteen answers at once one is taken, and the others are shown it', async () => {
+test('one of sixteen concurrent answers is recorded', async () => {
   const { personal, answers, events } = await ask(db);
   const scores = Array.from({ length: 16 }, () => '10');
   const pages = await Promise.all(scores.map((score) => post(personal, { score })));
@@ -178,7 +178,7 @@ for (const [why, survey, heading, code] of [
   ],
   ['a draft', { status: 'draft' }, 'This survey is not open yet', 'survey_draft'],
 ] as const) {
-  test(`a survey that is ${why} says so and takes nothing`, async () => {
+  test(`a survey that is ${why} says so and records nothing`, async () => {
     const { personal, shared, answers } = await ask(db, survey);
     for (const link of [personal, shared]) {
       const shown = await get(link);
@@ -193,7 +193,7 @@ for (const [why, survey, heading, code] of [
   });
 }
 
-test('a link answers for its own contact and survey alone', async () => {
+test('a link answers only for its own contact and survey', async () => {
   const [mine, theirs] = [await ask(db), await ask(db)];
   await post(mine.personal, { score: '9' });
   assert.equal((await mine.answers()).length, 1);
@@ -204,7 +204,7 @@ test('a link answers for its own contact and survey alone', async () => {
   );
 });
 
-test('a page is quiet: no script, no trace, not indexed, not kept, and under 15 KB', async () => {
+test('a page has no script, is not indexed or cached, and is under 15 KB', async () => {
   const { personal, shared } = await ask(db);
   const pages = [
     await get(personal),
@@ -226,7 +226,7 @@ test('a page is quiet: no script, no trace, not indexed, not kept, and under 15 
   }
 });
 
-test('a page is in the language of its survey, whatever the browser speaks', async () => {
+test('a page is in the language of its survey', async () => {
   const { personal } = await ask(db, { language: 'ar' });
   const html = await (await get(personal, { ...asPerson, 'Accept-Language': 'de' })).text();
   assert.match(html, /^<!doctype html><html lang="ar" dir="rtl">/);

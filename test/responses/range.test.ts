@@ -47,7 +47,7 @@ const nonsense = [
   '2024-05-01\n',
 ];
 for (const text of nonsense) {
-  test(`${JSON.stringify(text)} is no date`, () => assert.equal(readInstants(text), undefined));
+  test(`${JSON.stringify(text)} is not a date`, () => assert.equal(readInstants(text), undefined));
 }
 
 const at = (text: string | null) => text && new Date(`2024-05-${text}Z`);

@@ -64,7 +64,7 @@ const statusOf = async (s: Survey) =>
 const answersOf = (s: Survey) => db`
   select score, held_reason from responses where survey_id = ${s.surveyId}`;
 
-test('an answer marks its contact, counts, and is published', async () => {
+test('an answer marks its contact, counts, and emits an event', async () => {
   const s = await survey();
   const recorded = await answer(s, s.people[0]!);
 
@@ -80,13 +80,13 @@ test('an answer marks its contact, counts, and is published', async () => {
   );
 });
 
-test('a detractor publishes two events', async () => {
+test('a detractor emits two events', async () => {
   const s = await survey();
   await answer(s, s.people[0]!, { score: 6, comment: 'hm' });
   assert.deepEqual(await events(s), ['detractor.detected', 'response.received']);
 });
 
-test('a webhook that is switched off keeps the event as skipped', async () => {
+test('an inactive webhook records the event as skipped', async () => {
   const s = await survey();
   await db`update webhooks set active = false where id = ${s.webhook}`;
   await answer(s, s.people[0]!);
@@ -95,7 +95,7 @@ test('a webhook that is switched off keeps the event as skipped', async () => {
   assert.equal(delivery?.['status'], 'skipped');
 });
 
-test('of many answers of one contact at once, one is recorded', async () => {
+test('one of many concurrent answers of a contact is recorded', async () => {
   const s = await survey();
   const tries = await Promise.all(Array.from({ length: 16 }, () => answer(s, s.people[0]!)));
 
@@ -104,7 +104,7 @@ test('of many answers of one contact at once, one is recorded', async () => {
   assert.deepEqual(await events(s), ['response.received']);
 });
 
-test('a held answer counts nowhere and publishes nothing', async () => {
+test('an answer on hold does not count and emits no event', async () => {
   const s = await survey();
   await answer(s, s.people[0]!, { honeypotHit: true });
 
@@ -116,7 +116,7 @@ test('a held answer counts nowhere and publishes nothing', async () => {
   assert.equal(tallied.length, 0);
 });
 
-test('a later answer takes the place of a held one', async () => {
+test('a later answer replaces one on hold', async () => {
   const s = await survey();
   await answer(s, s.people[0]!, { honeypotHit: true, score: 0 });
   assert.ok(await answer(s, s.people[0]!, { score: 10 }));
@@ -125,21 +125,21 @@ test('a later answer takes the place of a held one', async () => {
   assert.deepEqual(await events(s), ['response.received']);
 });
 
-test('a held answer does not take the place of one that counts', async () => {
+test('an answer on hold does not replace one that counts', async () => {
   const s = await survey();
   await answer(s, s.people[0]!, { score: 10 });
   assert.equal(await answer(s, s.people[0]!, { honeypotHit: true, score: 0 }), undefined);
   assert.deepEqual([...(await answersOf(s))], [{ score: 10, held_reason: null }]);
 });
 
-test('through the shareable link anybody answers, and no contact changes', async () => {
+test('anybody can answer by the shareable link, no contact changes', async () => {
   const s = await survey();
   await Promise.all([answer(s, null), answer(s, null)]);
   assert.equal((await answersOf(s)).length, 2);
   assert.equal(await statusOf(s), 'active');
 });
 
-test('the last answer completes the survey and publishes that once', async () => {
+test('the last answer completes the survey and emits that once', async () => {
   const s = await survey();
   for (const person of s.people) await answer(s, person);
 
@@ -147,7 +147,7 @@ test('the last answer completes the survey and publishes that once', async () =>
   assert.deepEqual(await events(s), ['response.received', 'response.received', 'survey.completed']);
 });
 
-test('16 answers at once of the only contact complete the survey once', async () => {
+test('16 concurrent answers of the only contact complete the survey once', async () => {
   const s = await survey({ contacts: 1 });
   await Promise.all(Array.from({ length: 16 }, () => answer(s, s.people[0]!)));
 
@@ -156,7 +156,7 @@ test('16 answers at once of the only contact complete the survey once', async ()
   assert.deepEqual(await events(s), ['response.received', 'survey.completed']);
 });
 
-test('a survey with more contacts than can answer at once completes once when all answer at once', async () => {
+test('a survey completes once when all contacts answer at once', async () => {
   const s = await survey({ contacts: (await mostUncommitted()) + 30 });
   await db`
     update contacts
@@ -183,7 +183,7 @@ async function respond(sql: Sql, s: Survey, contactId: string): Promise<boolean>
   return (await recordAnswers(sql, [{ response, effects }], 0)).length === 1;
 }
 
-test('an answer waits with few contacts left, and may be the last', async () => {
+test('an answer waits for the lock when few contacts are left', async () => {
   const s = await survey();
   let waiting: ReturnType<typeof respond> | undefined;
   await db.begin(async (tx) => {
@@ -194,7 +194,7 @@ test('an answer waits with few contacts left, and may be the last', async () => 
   assert.equal(await waiting, false);
 });
 
-test('an answer that may be the last also waits for those that did not know they were among the last', async () => {
+test('the last answer waits for answers that began earlier', async () => {
   const s = await survey();
   let waiting: ReturnType<typeof respond> | undefined;
   await db.begin(async (tx) => {
@@ -205,14 +205,14 @@ test('an answer that may be the last also waits for those that did not know they
   assert.equal(await waiting, true);
 });
 
-test('closing by hand is published once, and closing again is not', async () => {
+test('closing a survey emits one event, closing again none', async () => {
   const s = await survey();
   assert.equal((await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId)).was, 'active');
   assert.equal((await closeSurvey({ db }, commandWriter(s.orgId), s.surveyId)).was, 'completed');
   assert.deepEqual(await events(s), ['survey.completed']);
 });
 
-test('a survey that was closed by hand takes no answers, one that completed by itself does', async () => {
+test('a manually closed survey takes no answers, a completed one does', async () => {
   const s = await survey({ contacts: 1 });
   await answer(s, s.people[0]!);
   assert.ok(await answer(s, null));

@@ -28,7 +28,7 @@ async function inbox() {
   return { org, of, ...browser, list, page, respond, hold };
 }
 
-test('the held among the chosen are released at once, of the own organization alone', async () => {
+test('bulk release skips others and other organizations', async () => {
   const { org, list, page, submit, hold, respond } = await inbox();
   const theirs = await (await inbox()).hold();
   const id = [await hold(), await hold(), await respond(), theirs];
@@ -53,7 +53,7 @@ test('the held among the chosen are released at once, of the own organization al
   assert.match(await again.text(), /None of the chosen responses is held/);
 });
 
-test('a response that is released twice says so, and counts once', async () => {
+test('a response that is released twice counts once', async () => {
   const { list, submit, post, hold } = await inbox();
   const id = await hold();
   assert.match(await (await submit(`${list}/${id}/release`)).text(), /is released: it counts now/);
@@ -62,7 +62,7 @@ test('a response that is released twice says so, and counts once', async () => {
   assert.equal((await post(`${list}/${unknown}/release`, {})).status, 404);
 });
 
-test('a release takes its survey before its response, so that two of the last ones complete it', async () => {
+test('concurrent releases of the last responses complete the survey', async () => {
   const { org, of } = await inbox();
   const writer = writeKeyOf(org);
   const held = await Promise.all(

@@ -34,7 +34,7 @@ async function answersAt(org: Client, times: readonly string[]) {
   };
 }
 
-test('an answer has its public fields, in the list and alone', async () => {
+test('a response has its documented fields, in the list and alone', async () => {
   const org = await client();
   const contact_id = await makeContact(db, org.of, { email: 'Ann@people.test', name: 'Ann' });
   const id = await org.answerAt('2024-05-01T09:30:15.123456Z', {
@@ -79,7 +79,7 @@ test('an answer has its public fields, in the list and alone', async () => {
   assert.deepEqual(await org.json(`/api/v1/responses/${id}`), { data: { ...expected, notes: [] } });
 });
 
-test('an anonymous answer without AI has nulls and no themes', async () => {
+test('an anonymous response without analysis has nulls and no themes', async () => {
   const org = await client();
   const id = await org.answer();
   const { data } = await org.json<{ data: Record<string, unknown> }>(`/api/v1/responses/${id}`);
@@ -89,7 +89,7 @@ test('an anonymous answer without AI has nulls and no themes', async () => {
   assert.deepEqual(data['ai_themes'], []);
 });
 
-test('answers of one instant keep one order over pages and cursors', async () => {
+test('responses of one instant keep their order over pages and cursors', async () => {
   const org = await client();
   const instant = '2024-05-01T09:30:15.123456Z';
   const same = await Promise.all(Array.from({ length: 5 }, () => org.answerAt(instant)));
@@ -102,7 +102,7 @@ test('answers of one instant keep one order over pages and cursors', async () =>
   assert.deepEqual(await idsByCursor(org.list, '/api/v1/responses?limit=7'), expected);
 });
 
-test('a cursor is not moved by newer answers', async () => {
+test('newer responses do not move a cursor', async () => {
   const org = await client();
   const ids = [];
   for (const day of ['01', '02', '03'])
@@ -119,7 +119,7 @@ test('a cursor is not moved by newer answers', async () => {
   assert.equal(next.meta.next_cursor, null);
 });
 
-test('date_from and date_to as bare dates mean whole days, UTC', async () => {
+test('bare dates are whole UTC days', async () => {
   const org = await client();
   const found = await answersAt(org, [
     '2024-04-30T23:59:59.999999Z',
@@ -133,7 +133,7 @@ test('date_from and date_to as bare dates mean whole days, UTC', async () => {
   assert.deepEqual(await found('date_from=2024-05-03&date_to=2024-05-01'), []);
 });
 
-test('filters narrow the list and its total, alone and together', async () => {
+test('filters apply to the list and its total, alone and together', async () => {
   const org = await client();
   const other = await makeSurvey(db, org.id, { name: 'Support' });
   const day = '2024-05-01';
@@ -203,7 +203,7 @@ test('search takes %, _ and \\ literally', async () => {
   assert.deepEqual(await found('\\'), [backslash]);
 });
 
-test('a held answer is shown by its id and listed only when held ones are asked for', async () => {
+test('responses on hold are listed only with held=true', async () => {
   const org = await client();
   const held = await org.answer({ held_reason: 'two scores opened', comment: 'needle' });
   const counted = await org.answer({ comment: 'needle' });
@@ -229,7 +229,7 @@ test('a held answer is shown by its id and listed only when held ones are asked 
   }
 });
 
-test("another organization's answers are not found, listed or counted, by any filter", async () => {
+test("another organization's responses match no filter", async () => {
   const [mine, theirs] = [await client(), await client()];
   const contact_id = await makeContact(db, theirs.of, { email: 'needle@people.test' });
   const created_at = '2024-05-01T10:00:00Z';

@@ -87,11 +87,11 @@ const submissions: [score: unknown, comment: unknown, checked: object][] = [
   [undefined, 'a', { code: 'score_invalid', message: 'score must be a whole number from 0 to 10' }],
 ];
 for (const [score, comment, checked] of submissions) {
-  test(`${score} with ${JSON.stringify(comment)?.slice(0, 20)} is read as ${JSON.stringify(checked).slice(0, 60)}`, () =>
+  test(`reads ${score} with ${JSON.stringify(comment)?.slice(0, 20)} as ${JSON.stringify(checked).slice(0, 60)}`, () =>
     assert.deepEqual(checkSubmission('nps', { score, comment }), checked));
 }
 
-test('a score out of its scale is refused with the ends of the scale', () => {
+test('a score off the scale is rejected with the ends of the scale', () => {
   const said = checkSubmission('csat', { score: 6, comment: null });
   assert.deepEqual(said, {
     code: 'score_invalid',
@@ -99,7 +99,7 @@ test('a score out of its scale is refused with the ends of the scale', () => {
   });
 });
 
-test('a score is a whole number of one or two digits, or as a form posts it', () => {
+test('a score is a whole number of one or two digits', () => {
   for (const posted of [0, 7, 99]) assert.equal(readScore(posted), posted);
   for (const posted of ['0', '07', '99']) assert.equal(readScore(posted), Number(posted));
   for (const posted of [
@@ -120,7 +120,7 @@ test('a score is a whole number of one or two digits, or as a form posts it', ()
     assert.equal(readScore(posted), null, String(posted));
 });
 
-test('a rollup has the score, how sure it is, the shares, and apart from them what is on hold', () => {
+test('a rollup has score, interval, shares, and responses on hold', () => {
   assert.deepEqual(rollUp({ promoters: 60, passives: 25, detractors: 15, held: 7 }), {
     nps: 45,
     margin_of_error: 14.4,

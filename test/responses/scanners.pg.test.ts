@@ -20,7 +20,7 @@ async function openEveryLink({ personal }: Asked) {
 const heldFor = async ({ answers }: Asked) =>
   (await answers()).map(({ held_reason }) => held_reason);
 
-test('a scanner that opens every link sees the pages that a person sees, and nothing counts', async () => {
+test('a scanner that opens every link sees normal pages and counts nothing', async () => {
   const asked = await ask(db);
   for (const [score, page] of (await openEveryLink(asked)).entries()) {
     const html = await page.text();
@@ -30,7 +30,7 @@ test('a scanner that opens every link sees the pages that a person sees, and not
   assert.deepEqual([await asked.answers(), await asked.events()], [[], []]);
 });
 
-test('a scanner that then presses the button is thanked like a person, and held', async () => {
+test('a scanner that submits the form gets thanks, and goes on hold', async () => {
   const [scanned, person] = [await ask(db), await ask(db)];
   await openEveryLink(scanned);
 
@@ -45,7 +45,7 @@ test('a scanner that then presses the button is thanked like a person, and held'
   assert.deepEqual([await scanned.events(), (await person.events()).length], [[], 2]);
 });
 
-test('a scanner that presses the button nine seconds after it opened every link is held', async () => {
+test('a scanner that submits nine seconds after its visits goes on hold', async () => {
   const asked = await ask(db);
   await openEveryLink(asked);
   await asked.letTimePass('9 seconds');
@@ -53,7 +53,7 @@ test('a scanner that presses the button nine seconds after it opened every link 
   assert.deepEqual(await heldFor(asked), ['scores_opened']);
 });
 
-test('a scanner that follows the link that no person sees is held, whatever it opens next', async () => {
+test('a scanner that follows the hidden link goes on hold', async () => {
   const asked = await ask(db);
   const html = await (await get(`${asked.personal}?score=9`)).text();
   const [, hidden] = /<a href="([^"]*)" tabindex="-1"/.exec(html) ?? [];
@@ -62,7 +62,7 @@ test('a scanner that follows the link that no person sees is held, whatever it o
   assert.deepEqual(await heldFor(asked), ['hidden_link']);
 });
 
-test('a scanner that fills in the form behind that link, or the hidden field, is held', async () => {
+test('a scanner that fills in the honeypot goes on hold', async () => {
   const [behind, field] = [await ask(db), await ask(db)];
   await post(`${behind.personal}/x`, { score: '9' });
   await postJson(field.personal, { score: 9, topic: 'x' });
@@ -72,7 +72,7 @@ test('a scanner that fills in the form behind that link, or the hidden field, is
   );
 });
 
-test('a person who comes after the scanner is counted, and takes the place of what it gave', async () => {
+test("a person's answer replaces the scanner's", async () => {
   const asked = await ask(db);
   await openEveryLink(asked);
   await post(asked.personal, { score: '0' });
@@ -90,7 +90,7 @@ test('a person who comes after the scanner is counted, and takes the place of wh
   assert.deepEqual(await asked.events(), ['response.received', 'survey.completed']);
 });
 
-test('a held answer counts and is published once it is released by hand', async () => {
+test('a released answer counts and emits its event', async () => {
   const asked = await ask(db);
   await openEveryLink(asked);
   await post(asked.personal, { score: '2', comment: 'Call me: +44 20 7946 0000' });
@@ -107,7 +107,7 @@ test('a held answer counts and is published once it is released by hand', async 
   assert.equal(headingOf(await (await get(asked.personal)).text()), 'You have already answered');
 });
 
-test('a machine that presses one button after the other is held until it stops', async () => {
+test('a machine that posts one score after another goes on hold', async () => {
   const asked = await ask(db);
   await post(asked.personal, { score: '0', topic: 'x' });
   await post(asked.personal, { score: '10' });
@@ -118,7 +118,7 @@ test('a machine that presses one button after the other is held until it stops',
   assert.deepEqual(await heldFor(asked), [null]);
 });
 
-test('at most sixty visits a minute to a link are recorded', async () => {
+test('at most 60 visits a minute to a link are recorded', async () => {
   const { personal, contact } = await ask(db);
   for (let times = 0; times < 70; times++) await get(personal);
   const visits = await db`select from link_visits where contact_id = ${contact}`;

@@ -34,7 +34,7 @@ async function inbox(role: 'viewer' | 'editor' = 'editor') {
   return { org, of, ...browser, list, page, respond, tag, one };
 }
 
-test('the inbox shows what the filters of its address leave, and how many', async () => {
+test('the inbox shows filtered responses and their number', async () => {
   const { list, page, respond } = await inbox();
   await respond({ comment: 'Lovely <b>shop</b>' });
   await respond({ comment: 'Too slow', category: 'detractor', score: 2 });
@@ -52,7 +52,7 @@ test('the inbox shows what the filters of its address leave, and how many', asyn
   assert.ok(none.includes(`href="${list}">Show all responses</a>`));
 });
 
-test('a response leads to those next to it in its list, and to none past its ends', async () => {
+test('a response links to its neighbours in the list', async () => {
   const { list, page, respond } = await inbox();
   const ids: string[] = [];
   for (const day of [1, 2, 3])
@@ -73,7 +73,7 @@ test('a response leads to those next to it in its list, and to none past its end
   assert.deepEqual(await lead(newest, '?date_from=2026-03-03'), [null, null]);
 });
 
-test('days the wrong way round are said at their field, and do not empty the list', async () => {
+test('an end before its start is reported on the field', async () => {
   const { get, list, page, respond } = await inbox();
   await respond({ created_at: new Date('2026-03-05T12:00:00Z') });
   await respond({ created_at: new Date('2026-02-05T12:00:00Z') });
@@ -88,7 +88,7 @@ test('days the wrong way round are said at their field, and do not empty the lis
   assert.match(await page('?date_from=2026-03-05&date_to=2026-03-05'), /1 response\b/);
 });
 
-test('what is no day is said at its field, and the other filters hold', async () => {
+test('an invalid day is reported on the field, other filters apply', async () => {
   const { get, list, page, respond } = await inbox();
   await respond({ comment: 'Lovely shop' });
   await respond({ comment: 'Too slow', category: 'detractor', score: 2 });
@@ -107,7 +107,7 @@ test('what is no day is said at its field, and the other filters hold', async ()
   assert.match(await twice.text(), /name="date_from"[^>]*value="last week"/);
 });
 
-test('a property is typed as name=value, shown above the list, and taken off by a link', async () => {
+test('a property typed as name=value is shown, with a link to remove it', async () => {
   const { page, respond, of, list, get } = await inbox();
   const person = await makeContact(db, of, { properties: { plan: 'a&b', city: 'Oslo' } });
   await respond({ contact_id: person, comment: 'From Oslo' });
@@ -131,7 +131,7 @@ test('a property is typed as name=value, shown above the list, and taken off by 
   }
 });
 
-test('a tag is put on many at once, and taken away again', async () => {
+test('a tag can be added to many responses and removed again', async () => {
   const { list, submit, respond, tag, one } = await inbox();
   const ids = [await respond(), await respond()];
   const id = await tag('billing');
@@ -150,7 +150,7 @@ test('a tag is put on many at once, and taken away again', async () => {
   assert.match(await none.text(), /No response was chosen/);
 });
 
-test('many are done, opened again and taken at once, of the own organization alone', async () => {
+test('bulk actions change state and owner within the organization', async () => {
   const { org, list, submit, respond, one } = await inbox();
   const [theirs, detractor] = [await inbox(), { category: 'detractor', score: 1 }];
   const ids = [await respond(detractor), await respond(detractor), await respond()];
@@ -187,7 +187,7 @@ test('many are done, opened again and taken at once, of the own organization alo
   assert.match(await none.text(), /No response was chosen/);
 });
 
-test('a response is taken, noted, tagged and done on its own page', async () => {
+test('a response can be assigned, noted, tagged and done on its page', async () => {
   const { org, of, list, get, submit, respond, tag, one } = await inbox();
   const contact_id = await makeContact(db, of, { email: 'ada@people.test', name: 'Ada' });
   const other = await makeSurvey(db, org, { name: 'Another survey' });
@@ -222,7 +222,7 @@ test('a response is taken, noted, tagged and done on its own page', async () => 
   assert.deepEqual((await one(id))?.tags, []);
 });
 
-test('a page that is out of date takes back nothing that another member changed', async () => {
+test("an outdated page does not undo another member's change", async () => {
   const { org, list, submit, get, respond, one } = await inbox();
   const other = await memberBrowser(db, { app, org, role: 'editor' });
   const id = await respond({ category: 'detractor', score: 2 });
@@ -251,7 +251,7 @@ test('a page that is out of date takes back nothing that another member changed'
   assert.notEqual((await one(id))?.owner_id, taken.owner_id);
 });
 
-test('a response that is not analyzed says why', async () => {
+test('a response without an analysis says why', async () => {
   const { org, list, get, respond } = await inbox();
   const [spoken, silent] = [await respond({ comment: 'Slow.' }), await respond({ comment: null })];
   const says = async (id: string) => await (await get(`${list}/${id}`)).text();
@@ -262,7 +262,7 @@ test('a response that is not analyzed says why', async () => {
   assert.match(await says(silent), /There is no comment to read\./);
 });
 
-test('a held response is released, and a response deleted after a page that says what is lost', async () => {
+test('a response can be released, and deleted after a confirmation', async () => {
   const { list, page, get, submit, respond } = await inbox();
   const id = await respond({ held_reason: 'scores_opened' });
   assert.match(await (await get(`${list}/${id}`)).text(), /Links with different scores/);
@@ -274,7 +274,7 @@ test('a held response is released, and a response deleted after a page that says
   assert.match(await page(), /No responses yet/);
 });
 
-test('what is filtered is exported by editors', async () => {
+test('editors export the filtered responses', async () => {
   const { list, get, respond } = await inbox();
   await respond({ comment: 'in' });
   await respond({ comment: 'out', category: 'detractor' });
@@ -285,7 +285,7 @@ test('what is filtered is exported by editors', async () => {
   assert.doesNotMatch(text, /,out,/);
 });
 
-test('a viewer reads, and changes nothing', async () => {
+test('viewers cannot change responses', async () => {
   const { list, page, get, post, respond } = await inbox('viewer');
   const id = await respond({ held_reason: null });
   assert.doesNotMatch(await page(), /Tag the chosen|Export/);
@@ -297,7 +297,7 @@ test('a viewer reads, and changes nothing', async () => {
     assert.equal((await get(`${list}/${path}`)).status, 403, path);
 });
 
-test("another organization's response is not found", async () => {
+test("another organization's response returns 404", async () => {
   const [mine, theirs] = [await inbox(), await inbox()];
   const id = await theirs.respond();
   for (const path of [id, 'no-id']) {
@@ -318,7 +318,7 @@ test("another organization's response is not found", async () => {
   }
 });
 
-test('a response keeps the filters of the list that it was opened from, and leads on within them', async () => {
+test('a response keeps the filters of its list', async () => {
   const { list, get, page, respond, submit } = await inbox();
   const at = (day: number) => new Date(Date.UTC(2026, 0, day));
   const bad = (day: number, over: Record<string, unknown> = {}) =>

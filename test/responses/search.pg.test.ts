@@ -11,7 +11,7 @@ import { until } from '../support/probe/until.ts';
 const { db: pool, url } = await testDatabase();
 const connections = 8;
 
-test('searches of one organization that hang leave room for another, and end with their callers', async () => {
+test('hanging searches leave room for other organizations', async () => {
   const slots = createPoolSlots({ connections, processors: connections });
   const app = bareApp(shareFairly(pool, slots));
   const [many, other] = [await makeClient(pool), await makeClient(pool)];
@@ -43,7 +43,7 @@ test('searches of one organization that hang leave room for another, and end wit
   assert.equal(slots.counts().held, 0);
 });
 
-test('links and keys are looked up at once while reads of many organizations hang', async (t) => {
+test('links and keys are looked up fast while other reads hang', async (t) => {
   const small = connect(url, { connections });
   t.after(() => small.end({ timeout: 0 }));
   const slots = createPoolSlots({ connections, processors: 2 });
@@ -73,7 +73,7 @@ test('links and keys are looked up at once while reads of many organizations han
   for (const each of crowd) assert.equal((await each).status, 200);
 });
 
-test('a search that takes longer than its ten seconds is refused with what to do, and lets its connection go', async (t) => {
+test('a search over ten seconds is refused and frees its connection', async (t) => {
   const [{ read }, locker] = [await makeClient(pool), await pool.reserve()];
   const limits: number[] = [];
   const tooLong = new AbortController();
@@ -100,7 +100,7 @@ test('a search that takes longer than its ten seconds is refused with what to do
   locker.release();
 });
 
-test('the screens search no longer than the API does: the list, and what is next to a response of it', async (t) => {
+test('screens have the time limit of API searches', async (t) => {
   const { id: org } = await makeClient(pool);
   const response = await makeResponse(pool, {
     org_id: org,

@@ -10,7 +10,7 @@ const { get, post, postJson } = visitor(db);
 /** The one cookie that a page sets, ready to be sent back. */
 const cookieOf = (page: Response) => page.headers.get('Set-Cookie')?.split(';')[0] ?? '';
 
-test('a browser answers once, and is shown what it answered', async () => {
+test('a browser answers once, and then sees its answer', async () => {
   const { shared, answers } = await ask(db);
   const first = await post(shared, { score: '9', comment: 'Fine' });
   const headers = { ...asPerson, Cookie: cookieOf(first) };
@@ -26,7 +26,7 @@ test('a browser answers once, and is shown what it answered', async () => {
   assert.equal((await answers()).length, 1);
 });
 
-test('the browser keeps an id for this survey alone, out of reach of scripts and other sites', async () => {
+test('the cookie is HttpOnly, SameSite and limited to this survey', async () => {
   const { shared, answers } = await ask(db);
   const cookie = (await post(shared, { score: '9' })).headers.get('Set-Cookie') ?? '';
   const [{ id } = { id: '' }] = await answers();
@@ -36,7 +36,7 @@ test('the browser keeps an id for this survey alone, out of reach of scripts and
   );
 });
 
-test("another survey's answer, or none, in the cookie does not keep anybody from answering", async () => {
+test('a foreign or unknown id in the cookie does not prevent answering', async () => {
   const [mine, theirs] = [await ask(db), await ask(db)];
   await post(theirs.shared, { score: '9' });
   const [{ id } = { id: '' }] = await theirs.answers();
@@ -49,7 +49,7 @@ test("another survey's answer, or none, in the cookie does not keep anybody from
   assert.equal((await mine.answers()).length, 5);
 });
 
-test('no contact responds and no survey completes through it', async () => {
+test('a shared answer marks no contact and completes no survey', async () => {
   const { shared, contact, survey, events } = await ask(db);
   await postJson(shared, { score: 2 });
   const [row] = await db`
@@ -59,7 +59,7 @@ test('no contact responds and no survey completes through it', async () => {
   assert.deepEqual(await events(), ['detractor.detected', 'response.received']);
 });
 
-test('a survey that everybody answered still takes answers through it, and completes no second time', async () => {
+test('a completed survey takes shared answers, and completes only once', async () => {
   const { personal, shared, answers, events } = await ask(db);
   await post(personal, { score: '9' });
   assert.equal((await post(shared, { score: '9' })).status, 200);
@@ -74,7 +74,7 @@ async function arrived(survey: string, address: string, count: number) {
     values (${`share:${survey}:${address}`}, date_trunc('minute', now()) + interval '1 minute', ${count})`;
 }
 
-test('an address gives a survey 300 answers a minute; the next is kept in the form, to be sent again', async () => {
+test('after 300 answers a minute the form keeps the next to send again', async () => {
   const { shared, answers, survey } = await ask(db);
   const crowd = visitor(db, { address: '198.51.100.7' });
   await arrived(survey, '198.51.100.7', 299);
@@ -91,7 +91,7 @@ test('an address gives a survey 300 answers a minute; the next is kept in the fo
   assert.equal((await answers()).length, 1);
 });
 
-test('a program over the limit gets JSON with the time to come back', async () => {
+test('a program over the limit gets JSON with Retry-After', async () => {
   const { shared, answers, survey } = await ask(db);
   const crowd = visitor(db, { address: '198.51.100.8' });
   await arrived(survey, '198.51.100.8', 300);
@@ -103,7 +103,7 @@ test('a program over the limit gets JSON with the time to come back', async () =
   assert.deepEqual(await answers(), []);
 });
 
-test('the limit of an address and a survey holds for no other address, survey, page or personal link', async () => {
+test('the limit applies per address and survey', async () => {
   const { shared, personal, survey } = await ask(db);
   const other = await ask(db);
   const crowd = visitor(db, { address: '198.51.100.9' });
@@ -116,7 +116,7 @@ test('the limit of an address and a survey holds for no other address, survey, p
   assert.equal((await neighbour.post(shared, { score: '9' })).status, 200);
 });
 
-test('only an answer that is recorded counts towards the limit', async () => {
+test('only recorded answers count towards the limit', async () => {
   const { shared, survey } = await ask(db);
   const crowd = visitor(db, { address: '198.51.100.11' });
   await arrived(survey, '198.51.100.11', 299);
@@ -127,7 +127,7 @@ test('only an answer that is recorded counts towards the limit', async () => {
   assert.equal((await crowd.post(shared, { score: '9' })).status, 429);
 });
 
-test('the hidden link leads to a form like the other, and what it posts is held', async () => {
+test('answers from the hidden link go on hold', async () => {
   const { shared, answers, events } = await ask(db);
   const html = await (await get(shared)).text();
   const [, hidden] = /<a href="([^"]*)" tabindex="-1"/.exec(html) ?? [];

@@ -42,7 +42,7 @@ async function answer(path: string, fields: Record<string, string>, language = '
   return await (await app.request(path, { method: 'POST', headers, body })).text();
 }
 
-test('the page addresses the contact, escaped, and another contact by its own name', async () => {
+test('the page addresses the contact by name, escaped', async () => {
   const s = await survey();
   const page = await read(s.mine);
   assert.ok(page.includes('Happy, Ada?'));
@@ -52,7 +52,7 @@ test('the page addresses the contact, escaped, and another contact by its own na
   assert.ok((await read(s.shared)).includes('Happy, dear reader?'));
 });
 
-test('the contact’s property decides the language, then the browser, then the survey', async () => {
+test('the language follows the contact, then the browser, then the survey', async () => {
   const german = await survey({ properties: json(db, { language: 'de-AT' }) });
   assert.match(await read(german.mine, { 'Accept-Language': 'fr' }), /<html lang="de"/);
   const other = await survey();
@@ -61,7 +61,7 @@ test('the contact’s property decides the language, then the browser, then the 
   assert.match(await read(other.shared, { 'Accept-Language': 'de' }), /<html lang="de"/);
 });
 
-test('each category has its own question above the comment, shown by the style alone', async () => {
+test('CSS shows the comment question of the chosen category', async () => {
   const page = await read((await survey()).mine);
   assert.match(page, /<span class="ask detractor"><bdi[^>]*>What went wrong, Ada\?<\/bdi><\/span>/);
   assert.match(page, /<span class="ask passive">What is the main reason for your score\?<\/span>/);
@@ -77,7 +77,7 @@ for (const [score, shown] of [
   ['8', /Your answer has reached/],
   ['2', /We are sorry\..*<a href="https:\/\/help\.test\/"[^>]*>Get help</s],
 ] as const) {
-  test(`after ${score} the page says thanks as the survey wants it for the category`, async () => {
+  test(`after ${score} the page shows the thanks of the category`, async () => {
     const s = await survey();
     const page = await answer(s.mine, { score });
     assert.ok(shown.test(page));
@@ -85,13 +85,13 @@ for (const [score, shown] of [
   });
 }
 
-test('the language of the page is kept with the answer', async () => {
+test('the response has the language of its page', async () => {
   const s = await survey();
   assert.ok((await answer(s.mine, { score: '9' }, 'de')).includes('Danke &lt;b&gt;!'));
   assert.equal((await s.given())!['language'], 'de');
 });
 
-test('what a website hands in goes through its form into the answer, plain values alone', async () => {
+test('plain properties of a website are stored with the answer', async () => {
   const s = await survey();
   const handed = {
     plan: 'pro "x"',
@@ -108,21 +108,21 @@ test('what a website hands in goes through its form into the answer, plain value
   assert.deepEqual((await s.given())!['properties'], { plan: 'pro "x"', seats: 3, ok: true });
 });
 
-test('a contact’s own link takes no properties from outside', async () => {
+test('personal links ignore properties from outside', async () => {
   const s = await survey();
   assert.ok(!(await read(`${s.mine}?properties={"a":1}`)).includes('name="properties"'));
   await answer(s.mine, { score: '9', properties: '{"a":1}' });
   assert.deepEqual((await s.given())!['properties'], {});
 });
 
-test('an answer on a scale that has changed meanwhile is refused, and the new one is shown', async () => {
+test('an answer on a changed scale is refused with the new form', async () => {
   const s = await survey();
   await db`update surveys set type = 'csat' where id = ${s.id}`;
   assert.ok((await answer(s.mine, { score: '9' })).includes('Please choose a score first.'));
   assert.equal(await s.given(), undefined);
 });
 
-test('answers are shown with what a website handed in, and found by it, on hold or not', async () => {
+test('responses show and filter by properties of a website', async () => {
   const { id: org_id, read: headers } = await makeClient(db);
   const share_id = crypto.randomUUID();
   await makeSurvey(db, org_id, { share_id });

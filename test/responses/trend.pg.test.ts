@@ -31,7 +31,7 @@ async function client() {
 
 const totals = ({ data }: Trend) => data.map(({ start, total }) => [start, total]);
 
-test('each day has its row, also one without answers', async () => {
+test('each day has a row, even without responses', async () => {
   const org = await client();
   const survey = await makeSurvey(db, org.id);
   const of = { org_id: org.id, survey_id: survey };
@@ -51,7 +51,7 @@ test('each day has its row, also one without answers', async () => {
   );
 });
 
-test('days, weeks and months are those of the zone, through its changes of clock', async () => {
+test('days, weeks and months follow the zone and its clock changes', async () => {
   const org = await client();
   const of = { org_id: org.id, survey_id: await makeSurvey(db, org.id) };
   // Berlin puts its clocks forward in the night to Sunday, 31 March 2024.
@@ -87,7 +87,7 @@ const zones = [
   'Pacific/Pago_Pago',
 ];
 
-test('in every zone each row is the rollup of its own stretch of time', async () => {
+test('in every zone each row is the rollup of its time range', async () => {
   const org = await client();
   const surveys = [await makeSurvey(db, org.id), await makeSurvey(db, org.id, { type: 'ces' })];
   await db`
@@ -196,7 +196,7 @@ test('the rows of a trend add up to the rollup of the same range', async () => {
   assert.deepEqual(totals(await org.trend(`${query}&type=csat`)), [['2024-05-02', 0]]);
 });
 
-test("another organization's answers are in no row", async () => {
+test("another organization's responses are in no row", async () => {
   const [mine, theirs] = [await client(), await client()];
   const survey = await makeSurvey(db, theirs.id);
   await makeResponse(db, { org_id: theirs.id, survey_id: survey });

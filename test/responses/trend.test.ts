@@ -21,14 +21,14 @@ const rowsOf = (
     now,
   );
 
-test('without dates a trend has the 90 days up to today in its zone', () => {
+test('a trend defaults to the 90 days up to today in its zone', () => {
   const { starts, edges } = rowsOf('day', null, null);
   assert.deepEqual([starts.length, starts[0], starts.at(-1)], [90, '2024-02-11', '2024-05-10']);
   assert.deepEqual([edges.length, edges.at(-1)], [91, '2024-05-11']);
   assert.equal(rowsOf('day', null, null, 'Europe/Berlin').starts.at(-1), '2024-05-11');
 });
 
-test('weeks begin on Monday and months on the first, and count only what is in the range', () => {
+test('weeks begin on Monday, months on the first, within the range', () => {
   assert.deepEqual(rowsOf('week', '2024-05-01', '2024-05-13'), {
     timeZone: 'UTC',
     starts: ['2024-04-29', '2024-05-06', '2024-05-13'],
@@ -41,7 +41,7 @@ test('weeks begin on Monday and months on the first, and count only what is in t
   assert.deepEqual(months.edges.at(-1), '2024-03-02');
 });
 
-test('an instant lies in the day of the zone, and takes the place of its edge', () => {
+test('an instant belongs to its local day and replaces the edge', () => {
   const { starts, from, to } = rowsOf(
     'day',
     '2024-05-01T23:30:00Z',
@@ -53,12 +53,12 @@ test('an instant lies in the day of the zone, and takes the place of its edge', 
   assert.deepEqual(to, new Date('2024-05-02T22:00:00.001Z'));
 });
 
-test('1,100 rows are answered, and one more is refused', () => {
+test('returns 1,100 rows and refuses one more', () => {
   assert.equal(rowsOf('day', '2021-01-01', '2024-01-05').starts.length, 1_100);
   assert.throws(() => rowsOf('day', '2021-01-01', '2024-01-06'), /at most 1100 rows/);
 });
 
-test('rows begin and end with the days of the zone, but for an instant at either end', () => {
+test('rows follow local days, except for an instant at either end', () => {
   const times = (from: string, to: string) =>
     edgeTimes(rowsOf('day', from, to, 'Europe/Berlin')).map((time) => new Date(time).toISOString());
   assert.deepEqual(times('2024-03-30', '2024-03-31'), [

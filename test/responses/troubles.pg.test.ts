@@ -19,7 +19,7 @@ async function pageOf(answer: Response) {
 
 const codeOf = async (answer: Response) => ((await answer.json()) as { code: string }).code;
 
-test('an address that no survey has is a page that names none, and leads to the app', async () => {
+test('the 404 page names no survey and links to the app', async () => {
   for (const path of ['/nothing', '/surveys', '/settings/keys']) {
     const page = await get(path, asPerson);
     assert.equal(page.status, 404);
@@ -30,7 +30,7 @@ test('an address that no survey has is a page that names none, and leads to the 
   }
 });
 
-test('a link that leads nowhere is a page for people, in their language, and JSON for programs', async () => {
+test('an unknown link is a localized page, or JSON for programs', async () => {
   for (const path of ['/s/none', '/f/none', '/s/none/x', '/f/none/x', '/s']) {
     const page = await get(path, { ...asPerson, 'Accept-Language': 'de-AT, en' });
     assert.equal(page.status, 404);
@@ -40,12 +40,12 @@ test('a link that leads nowhere is a page for people, in their language, and JSO
   }
 });
 
-test('the API answers JSON, also to a browser', async () => {
+test('the API returns JSON even to a browser', async () => {
   const refused = await get('/api/v1/surveys', asPerson);
   assert.deepEqual([refused.status, await codeOf(refused)], [401, 'unauthorized']);
 });
 
-test('a link with the character NUL in it is a page too', async () => {
+test('a link with a NUL character is a 404 page', async () => {
   assert.equal((await pageOf(await get('/s/a%00b'))).heading, 'There is no survey here');
   const page = await get('/s/none?score=%00');
   assert.equal(page.status, 400);
@@ -62,7 +62,7 @@ test('a form of more than 64 KiB is 413', async () => {
   assert.deepEqual(await answers(), []);
 });
 
-test('a form with bytes that are no text is 400', async () => {
+test('a form with invalid UTF-8 is 400', async () => {
   const { personal } = await ask(db);
   const body = Buffer.from([0x73, 0x3d, 0xff]);
   const page = await request(personal, { method: 'POST', headers: asPerson, body });
@@ -70,7 +70,7 @@ test('a form with bytes that are no text is 400', async () => {
   assert.equal((await pageOf(page)).heading, 'That did not work');
 });
 
-test('a fault is a page that says nothing of its cause', async () => {
+test('an internal error is a page without its cause', async () => {
   const { personal, answers } = await ask(db);
   const broken = visitor(db, { excerpt: () => Promise.reject(new Error('secret')) });
   const page = await broken.post(personal, { score: '1', comment: 'Hm' });
@@ -93,7 +93,7 @@ async function cuttable(excerpt?: (cut: () => Promise<void>) => Promise<string>)
   return { ...proxy, ...visitor(through, tools), end: () => through.end({ timeout: 1 }) };
 }
 
-test('what was written while the database is away comes back, and is taken when it is sent again', async (t) => {
+test('an answer during an outage comes back to be sent again', async (t) => {
   const { personal, answers } = await ask(db);
   const service = await cuttable();
   t.after(service.end);
@@ -119,7 +119,7 @@ test('what was written while the database is away comes back, and is taken when 
 const decoded = (text: string) =>
   text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"');
 
-test('a database that goes away while it is saved leaves the form as it was filled in', async (t) => {
+test('the form keeps its input when the database fails during a save', async (t) => {
   const { personal, answers } = await ask(db);
   const service = await cuttable(async (cut) => {
     await cut();
@@ -137,7 +137,7 @@ test('a database that goes away while it is saved leaves the form as it was fill
   assert.deepEqual(await answers(), []);
 });
 
-test('a full disk leaves the form as it was filled in, and the answer can be given when there is room', async () => {
+test('the form keeps its input when the disk is full', async () => {
   const { db: own } = await testDatabase();
   const { personal, answers } = await ask(own);
   const person = visitor(own);
@@ -158,7 +158,7 @@ test('a full disk leaves the form as it was filled in, and the answer can be giv
   assert.equal((await person.post(personal, { score: '1' })).status, 200);
 });
 
-test('a program gets JSON that says that the database is away, and so does who only looks', async (t) => {
+test('programs get JSON while the database is down', async (t) => {
   const { personal, shared } = await ask(db);
   const service = await cuttable();
   t.after(service.end);
@@ -172,7 +172,7 @@ test('a program gets JSON that says that the database is away, and so does who o
   }
 });
 
-test('what a machine left in the hidden field stays with it over an outage', async (t) => {
+test('the honeypot field survives an outage', async (t) => {
   const { personal } = await ask(db);
   const service = await cuttable();
   t.after(service.end);
@@ -181,7 +181,7 @@ test('what a machine left in the hidden field stays with it over an outage', asy
   assert.match(html, /<input type="hidden" name="topic" value="[^"]+"/);
 });
 
-test('JSON that cannot be read is 400', async () => {
+test('invalid JSON is 400', async () => {
   const { personal } = await ask(db);
   const headers = { 'Content-Type': 'application/json' };
   const refused = await request(personal, { method: 'POST', headers, body: '{' });

@@ -12,7 +12,7 @@ await db`
   select ${orgId}, ${surveyId}, n || '@people.test', 'token-' || n
   from generate_series(1, 5000) n`;
 
-test('a link knows what was answered by it, as far as that counts, and the newest mail that has it', async () => {
+test('a link has its counted answer and its newest mail', async () => {
   const visit = { kind: 'view', method: 'GET', score: null, traced: true } as const;
   const of = async () => {
     const link = await visitPersonalLink(db, 'token-4600', visit);
@@ -39,7 +39,7 @@ test('a link knows what was answered by it, as far as that counts, and the newes
   assert.deepEqual(await of(), [5, 'newest']);
 });
 
-test('a contact whose link is opened a hundred times has sixty visits of the last minute', async () => {
+test('a link opened a hundred times has 60 visits of the last minute', async () => {
   const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
   for (let n = 0; n < 100; n++) await visitPersonalLink(db, 'token-4000', visit);
   const link = await visitPersonalLink(db, 'token-4000', visit);
@@ -51,7 +51,7 @@ test('a contact whose link is opened a hundred times has sixty visits of the las
   assert.equal(recorded.length, 60);
 });
 
-test('of the visits to a link those of its own contact in the last minute are known, the newest sixty', async () => {
+test('a link has the newest 60 visits of its contact in the last minute', async () => {
   const visit = { kind: 'view', method: 'GET', score: 9, traced: false } as const;
   await db.begin(async (tx) => {
     await tx`delete from link_visits`;

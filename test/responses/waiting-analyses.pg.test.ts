@@ -301,7 +301,7 @@ inOneInstant(
   },
 );
 
-test('asking for analyses again locks the responses in the order of their ids, as erasing does', async () => {
+test('requesting new analyses locks responses in the order of ids', async () => {
   const orgId = await makeOrganization(db);
   const of = { org_id: orgId, survey_id: await makeSurvey(db, orgId) };
   const [first, last] = [randomUUID(), randomUUID()].toSorted() as [string, string];
@@ -319,7 +319,7 @@ test('asking for analyses again locks the responses in the order of their ids, a
   assert.equal((await asking!).answers, 2);
 });
 
-test('what is released or imported waits if it has a comment, the imported as history', async () => {
+test('released and imported comments are queued, imports as history', async () => {
   const orgId = await makeOrganization(db, { ai_enabled: true });
   const writer = commandWriter(orgId);
   const surveyId = await makeSurvey(db, orgId);

@@ -7,7 +7,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-test('a change of a tag that changes nothing leaves no trace', async () => {
+test('a change without a difference is not audited', async () => {
   const writer = commandWriter(await makeOrganization(db));
   const { id } = await createTag(db, writer, { name: 'vip', color: '#112233' });
   const acts = async () =>
@@ -22,7 +22,7 @@ test('a change of a tag that changes nothing leaves no trace', async () => {
   assert.equal(await acts(), 1);
 });
 
-test('a name that an import brings is the tag that differs from it only by case, if there is one', async () => {
+test('an import matches tags case-insensitively', async () => {
   const org = await makeOrganization(db);
   const writer = commandWriter(org);
   const billing = await createTag(db, writer, { name: 'Billing' });
@@ -45,7 +45,7 @@ test('a name that an import brings is the tag that differs from it only by case,
   );
 });
 
-test('of names that differ by case alone an import makes one tag, as the first is written', async () => {
+test('an import creates one tag for names that differ by case', async () => {
   const org = await makeOrganization(db);
   const words = Array.from({ length: 40 }, (_, n) => `tag ${n}`);
   const written = [
@@ -58,7 +58,7 @@ test('of names that differ by case alone an import makes one tag, as the first i
   assert.deepEqual(names.map(({ name }) => name).sort(), written.slice(0, words.length).sort());
 });
 
-test('an organization makes at most 1,000 tags, also many at the same time, and an import as many as it has', async () => {
+test('an organization creates at most 1,000 tags, imports may exceed it', async () => {
   const org = await makeOrganization(db);
   const writer = commandWriter(org);
   await db`

@@ -17,7 +17,7 @@ async function client() {
 const makeTag = (org_id: string, name: string) =>
   db`insert into tags ${db({ org_id, name, color: '#aB12ef', created_at: new Date('2024-01-01') })}`;
 
-test('tags are sorted by lower-case name, then by name, and come all at once', async () => {
+test('tags are sorted by lower-case name, without pages', async () => {
   const org = await client();
   for (const name of ['b', 'a b', 'ab', 'B', 'Éa', 'A', 'z']) await makeTag(org.id, name);
 
@@ -52,7 +52,7 @@ const wishes: [what: string, wish: Record<string, unknown>, made: string | null]
   ['a color without its mark', { name: 'a', color: '1F6FEB' }, null],
 ];
 for (const [what, wish, made] of wishes) {
-  test(`a tag with ${what} is ${made === null ? 'refused' : 'made, and another one changed to it'}`, async () => {
+  test(`${made === null ? 'rejects' : 'accepts'} a tag with ${what}`, async () => {
     const { id, write } = await makeClient(db);
     const send = async (method: string, path: string, body: object) => {
       const headers = { ...write, 'Content-Type': 'application/json' };

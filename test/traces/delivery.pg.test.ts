@@ -54,7 +54,7 @@ test('a send continues the trace of its caller: request, enqueue, job, mail', (t
   assert.equal(request.parentSpanId, callers.slice(36, 52));
 });
 
-test('an answer begins a trace in which both attempts are siblings, below what made the delivery', (t) => {
+test("an answer's trace has both attempts as siblings", (t) => {
   t.diagnostic(`\n${spanTree(collector.of(answersTrace))}`);
   const lines = spanTree(collector.of(answersTrace), shape).split('\n');
   assert.deepEqual(lines.slice(0, 2), [
@@ -69,7 +69,7 @@ test('an answer begins a trace in which both attempts are siblings, below what m
   );
 });
 
-test('the pages behind a mail’s links begin traces of their own, linked to that of the send', () => {
+test("pages behind a mail's links have own traces, linked to the send", () => {
   for (const name of ['POST /s/:token', 'GET /u/:token']) {
     const page = only(named(name));
     assert.equal(page.parentSpanId, null);
@@ -134,7 +134,7 @@ test('the span of a mail has the server that accepted it', () => {
   assert.equal(attributes['askback.send.outcome'], 'accepted');
 });
 
-test('subscribers get the span of the attempt, so that they can go on with it', () => {
+test('subscribers get the span of the attempt to continue it', () => {
   const spans = named('POST').map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`);
   assert.deepEqual(hook.posts.map(({ traceparent }) => traceparent).sort(), spans.sort());
 });
@@ -146,7 +146,7 @@ test('the exported resource names the service, never its command line', () => {
   assert.equal(JSON.stringify(resource).includes('process.command'), false);
 });
 
-test('no span has a name, an address, a comment or a secret', () => {
+test('no span contains a name, address, comment or secret', () => {
   const text = JSON.stringify(collector.spans);
   const secrets = [
     ...Object.values(personalWords),
@@ -157,7 +157,7 @@ test('no span has a name, an address, a comment or a secret', () => {
   for (const secret of secrets) assert.ok(!text.includes(secret), secret);
 });
 
-test('the deliveries of a webhook have their trace id, and a link to it', async () => {
+test('deliveries show their trace id, with a link', async () => {
   const again = scene.start();
   const address = /http:\S+/.exec(await again.ready())![0];
   const answer = await fetch(`${address}/api/webhooks/${webhookId}/deliveries`, {

@@ -17,7 +17,7 @@ const reporting = {
 };
 const loads = (lines: readonly string[]) => lines.includes('loads the SDK');
 
-test('without a setting the SDK is not loaded, and a caller’s trace passes through', async () => {
+test('the SDK is not loaded without a setting, and traces pass through', async () => {
   const { service, post, hook, webhookId, ...scene } = await tracedScene(source, reporting);
   const headers = { ...scene.client.write, traceparent: callers };
   await sendOne(
@@ -35,7 +35,7 @@ test('without a setting the SDK is not loaded, and a caller’s trace passes thr
   assert.equal(loads(service.stderr.lines), false);
 });
 
-test('an endpoint setting loads the SDK, and nothing is exported when sampling is off', async () => {
+test('an endpoint loads the SDK, without exports when sampling is off', async () => {
   const { service, post, ...scene } = await tracedScene(source, {
     ...reporting,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
@@ -49,7 +49,7 @@ test('an endpoint setting loads the SDK, and nothing is exported when sampling i
   assert.deepEqual(collector.spans, []);
 });
 
-test('OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none export nothing, whatever else is set', async () => {
+test('OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none export nothing', async () => {
   for (const over of [{ OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }]) {
     const { service, post, ...scene } = await tracedScene(source, {
       ...reporting,
@@ -63,7 +63,7 @@ test('OTEL_SDK_DISABLED and OTEL_TRACES_EXPORTER=none export nothing, whatever e
   assert.deepEqual(collector.spans, []);
 });
 
-test('a collector that never answers delays no request, and a shutdown by at most 2 s', async () => {
+test('a hanging collector delays no request, and shutdown by at most 2 s', async () => {
   const hangs = createServer().listen(0, '127.0.0.1');
   await once(hangs, 'listening');
   after(() => hangs.close());

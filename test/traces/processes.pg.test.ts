@@ -45,7 +45,7 @@ scene.service.child.kill('SIGKILL');
 const second = scene.start();
 const address = addressIn(await second.ready());
 
-test('a retry by the next process belongs to the trace of the request that the first one had', async () => {
+test('a retry by the next process continues the trace of the request', async () => {
   await until('the retry was exported', () => attempts()[1]);
   const [first, retry] = attempts();
   const request = named('POST /s/:token')[0]!;
@@ -55,7 +55,7 @@ test('a retry by the next process belongs to the trace of the request that the f
   assert.notEqual(retry!.resource[instance], first!.resource[instance]);
 });
 
-test('a job that starts more than an hour after its cause has a trace of its own, with a link', async () => {
+test('a job over an hour after its cause has its own linked trace', async () => {
   const payload = { _trace: earlier, _caused_at: twoHoursAgo.getTime() };
   await db`select graphile_worker.add_job('responses.clean_up', ${db.json(payload)}::json)`;
   await until('the job was exported', () => named('process responses.clean_up')[0]);
@@ -64,7 +64,7 @@ test('a job that starts more than an hour after its cause has a trace of its own
   assert.notEqual(job!.traceId, earlierTrace);
 });
 
-test('a job that was caused within the hour belongs to the trace of its cause', async () => {
+test('a job within an hour continues the trace of its cause', async () => {
   const payload = { _trace: earlier, _caused_at: Date.now() - 3000 * 1000 };
   await db`select graphile_worker.add_job('keys.clean_up', ${db.json(payload)}::json)`;
   const mine = () => named('process keys.clean_up').find(({ traceId }) => traceId === earlierTrace);
@@ -79,14 +79,14 @@ const insertDelivery = async (over: Partial<DeliveryFields>) => {
   return { id: id!, attempts: of() };
 };
 
-test('an attempt more than an hour after its event has a trace of its own', async () => {
+test('an attempt over an hour after its event has its own trace', async () => {
   const late = await insertDelivery({ traceparent: earlier, created_at: twoHoursAgo });
   for (const { parentSpanId, links } of late.attempts) {
     assert.deepEqual([parentSpanId, links], [null, [earlierTrace]]);
   }
 });
 
-test('a delivery without a causing trace is found by the trace of its first attempt', async () => {
+test('a delivery without a trace shows that of its first attempt', async () => {
   const { id, attempts } = await insertDelivery({ traceparent: null });
   const [row] = await db`select traceparent from deliveries where id = ${id}`;
   const [first, retry] = attempts;
@@ -94,7 +94,7 @@ test('a delivery without a causing trace is found by the trace of its first atte
   assert.equal(retry!.traceId, first!.traceId);
 });
 
-test('a replayed delivery belongs to the trace of the replay request, linked to the first', async () => {
+test('a replayed delivery has the trace of the replay, linked to the first', async () => {
   const { id } = await insertDelivery({ traceparent: earlier });
   const before = attempts().length;
   const path = `/api/webhooks/${webhookId}/deliveries/${id}/redeliver`;
@@ -110,7 +110,7 @@ test('a replayed delivery belongs to the trace of the replay request, linked to 
   assert.equal(attempts().at(-1)!.parentSpanId, producer!.spanId);
 });
 
-test('the settings are OpenTelemetry’s own: protocol, headers, name, attributes', async () => {
+test("reads OpenTelemetry's settings for protocol, headers and name", async () => {
   assert.equal(await second.stop(), 0);
   const traces = collector.requests.map(({ headers }) => headers);
   assert.ok(traces.length > 0);
