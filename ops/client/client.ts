@@ -6,32 +6,32 @@ export type ClientOptions = {
   url: string;
   /** An API key. */
   key: string;
-  /** How often a call that may be repeated is tried again; 2 unless said otherwise. */
+  /** Retries of a call that can be repeated safely; default 2. */
   retries?: number;
-  /** The longest wait between two tries; 60,000 ms unless said otherwise. */
-  longestWaitMs?: number;
-  /** How long one try may take; 90,000 ms unless said otherwise. */
+  /** Longest wait before a retry; default 60,000. */
+  maxWaitMs?: number;
+  /** Time limit of one attempt; default 90,000. */
   timeoutMs?: number;
-  /** Takes the place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
 };
 
 export type CallOptions = {
   signal?: AbortSignal;
-  /** A POST runs once under this key. Without one each call makes its own, which its retries share. */
+  /** A POST runs once per key. By default each call creates one, which its retries share. */
   idempotencyKey?: string;
 };
 
 type Input<Name extends OperationName> = Operations[Name]['input'];
 type Output<Name extends OperationName> = Operations[Name]['output'];
 
-/** Without parameters that must be given, a call needs no argument. */
+/** A call without required parameters needs no argument. */
 type Call<Name extends OperationName> =
   Record<string, never> extends Input<Name>
     ? (input?: Input<Name>, options?: CallOptions) => Promise<Output<Name>>
     : (input: Input<Name>, options?: CallOptions) => Promise<Output<Name>>;
 
-/** The operations that answer page by page. */
+/** Operations that return pages. */
 export type ListName = {
   [Name in OperationName]: Output<Name> extends { data: readonly unknown[]; meta: unknown }
     ? Name
@@ -42,7 +42,7 @@ type ItemOf<Name extends ListName> =
   Output<Name> extends { data: readonly (infer Item)[] } ? Item : never;
 
 export type Askback = { [Name in OperationName]: Call<Name> } & {
-  /** Every item of a list, page after page, also while rows are added. */
+  /** Iterates over all items of a list by cursor, also while rows are added. */
   each<Name extends ListName>(
     name: Name,
     input?: Input<Name>,
@@ -50,7 +50,7 @@ export type Askback = { [Name in OperationName]: Call<Name> } & {
   ): AsyncGenerator<ItemOf<Name>, void, undefined>;
 };
 
-/** What the service refused, with the word that programs go by. */
+/** An error response. Branch on `code`. */
 export class AskbackError extends Error {
   readonly status: number;
   readonly code: string | undefined;
@@ -59,7 +59,7 @@ export class AskbackError extends Error {
 
   constructor(status: number, body: unknown, requestId: string | undefined) {
     const { error, code } = (body ?? {}) as { error?: string; code?: string };
-    super(error ?? `the service answered ${status}`);
+    super(error ?? `the service returned ${status}`);
     this.name = 'AskbackError';
     this.status = status;
     this.code = code;
@@ -69,19 +69,23 @@ export class AskbackError extends Error {
 }
 
 /**
- * The API of one organization as typed calls. A refusal is thrown as `AskbackError`. What may be repeated without
- * harm is tried again: a 429 or 503 when the service says, and for a lost connection or another fault after a moment.
+ * Typed calls to the API of one organization. Errors are thrown as `AskbackError`. Calls that can be repeated safely are
+ * retried: after `Retry-After` of a 429 or 503, and with backoff after a lost connection or another 5xx.
  *
  *     const askback = createClient({ url: 'https://feedback.example.com', key: process.env.ASKBACK_KEY });
  *     for await (const response of askback.each('listResponses', { category: 'detractor' })) ...
  */
 export function createClient(options: ClientOptions): Askback {
-  const call = (name: OperationName, input: Values = {}, given: CallOptions = {}) =>
-    send(options, requestOf(options, name, { input, given }), given.signal);
+  const call = (name: OperationName, input: Values = {}, callOptions: CallOptions = {}) =>
+    send(options, requestOf(options, name, { input, callOptions }), callOptions.signal);
 
-  async function* each(name: OperationName, input: Values = {}, given: CallOptions = {}) {
+  async function* each(name: OperationName, input: Values = {}, callOptions: CallOptions = {}) {
     for (let cursor: string | null | undefined = undefined; cursor !== null; ) {
-      const page = (await call(name, { ...input, ...(cursor && { cursor }) }, given)) as ListPage;
+      const page = (await call(
+        name,
+        { ...input, ...(cursor && { cursor }) },
+        callOptions,
+      )) as ListPage;
       yield* page.data;
       cursor = page.meta.next_cursor;
     }
@@ -89,7 +93,7 @@ export function createClient(options: ClientOptions): Askback {
 
   const calls = Object.keys(operations).map((name) => [
     name,
-    (input?: Values, given?: CallOptions) => call(name as OperationName, input, given),
+    (input?: Values, callOptions?: CallOptions) => call(name as OperationName, input, callOptions),
   ]);
   return { ...Object.fromEntries(calls), each } as Askback;
 }
@@ -97,12 +101,12 @@ export function createClient(options: ClientOptions): Askback {
 type Values = Record<string, unknown>;
 type ListPage = { data: unknown[]; meta: { next_cursor: string | null } };
 type Sent = { url: URL; method: string; headers: Headers; body: string | undefined };
-type Asked = { input: Values; given: CallOptions };
+type CallInput = { input: Values; callOptions: CallOptions };
 
 function requestOf(
   { url, key }: ClientOptions,
   name: OperationName,
-  { input, given }: Asked,
+  { input, callOptions }: CallInput,
 ): Sent {
   const { method, path, type } = operations[name];
   const { body, ...rest } = input;
@@ -116,12 +120,12 @@ function requestOf(
   for (const [parameter, value] of Object.entries(rest)) {
     if (used.has(parameter) || value === undefined) continue;
     const values = Array.isArray(value) ? value : [value];
-    for (const one of values) address.searchParams.append(parameter, String(one));
+    for (const each of values) address.searchParams.append(parameter, String(each));
   }
   const headers = new Headers({ Authorization: `Bearer ${key}`, Accept: 'application/json' });
   if (type) headers.set('Content-Type', type);
   if (method === 'POST' && path.startsWith('/api/')) {
-    headers.set('Idempotency-Key', given.idempotencyKey ?? crypto.randomUUID());
+    headers.set('Idempotency-Key', callOptions.idempotencyKey ?? crypto.randomUUID());
   }
   const text =
     typeof body === 'string' ? body : body === undefined ? undefined : JSON.stringify(body);
@@ -129,48 +133,44 @@ function requestOf(
 }
 
 async function send(options: ClientOptions, sent: Sent, signal?: AbortSignal): Promise<unknown> {
-  const { retries = 2, longestWaitMs = 60_000, timeoutMs = 90_000 } = options;
+  const { retries = 2, maxWaitMs = 60_000, timeoutMs = 90_000 } = options;
   const mayRepeat = sent.method !== 'POST' || sent.headers.has('Idempotency-Key');
   for (let failed = 0; ; failed += 1) {
     const limit = AbortSignal.timeout(timeoutMs);
-    const answered = await attempt(
-      options.fetch ?? fetch,
-      sent,
-      signal ? any(signal, limit) : limit,
-    );
+    const result = await attempt(options.fetch ?? fetch, sent, signal ? any(signal, limit) : limit);
     signal?.throwIfAborted();
-    const wait = waitAfter(answered, failed);
-    if (wait === undefined || !mayRepeat || failed >= retries || wait > longestWaitMs) {
-      return await bodyOf(answered);
+    const wait = waitAfter(result, failed);
+    if (wait === undefined || !mayRepeat || failed >= retries || wait > maxWaitMs) {
+      return await bodyOf(result);
     }
-    if (answered instanceof Response) await answered.body?.cancel();
+    if (result instanceof Response) await result.body?.cancel();
     await pause(wait, signal);
   }
 }
 
-/** A lost connection is an outcome: it may be worth another try. */
+/** Returns a lost connection as a value, because it may be retried. */
 const attempt = (fetcher: typeof fetch, { url, ...sent }: Sent, signal: AbortSignal) =>
   fetcher(url, { ...sent, body: sent.body ?? null, signal }).catch((error: unknown) => ({ error }));
 
-type Answered = Awaited<ReturnType<typeof attempt>>;
+type AttemptResult = Awaited<ReturnType<typeof attempt>>;
 
-/** How long to wait before another try; nothing when it would change nothing. */
-function waitAfter(answered: Answered, failed: number): number | undefined {
-  const moment = 500 * 2 ** failed * (0.5 + Math.random());
-  if (!(answered instanceof Response)) return moment;
-  const after = Number(answered.headers.get('Retry-After') ?? Number.NaN);
-  // A request under the same key that still runs is answered 409 with Retry-After.
-  if ([409, 429, 503].includes(answered.status) && Number.isFinite(after)) return after * 1000;
-  return answered.status >= 500 ? moment : undefined;
+/** Milliseconds before a retry; undefined if a retry cannot help. */
+function waitAfter(result: AttemptResult, failed: number): number | undefined {
+  const backoff = 500 * 2 ** failed * (0.5 + Math.random());
+  if (!(result instanceof Response)) return backoff;
+  const after = Number(result.headers.get('Retry-After') ?? Number.NaN);
+  // A request with the same key that is still running gets 409 with Retry-After.
+  if ([409, 429, 503].includes(result.status) && Number.isFinite(after)) return after * 1000;
+  return result.status >= 500 ? backoff : undefined;
 }
 
-async function bodyOf(answered: Answered): Promise<unknown> {
-  if (!(answered instanceof Response)) throw answered.error;
-  const text = await answered.text();
-  const isJson = answered.headers.get('Content-Type')?.startsWith('application/json');
+async function bodyOf(result: AttemptResult): Promise<unknown> {
+  if (!(result instanceof Response)) throw result.error;
+  const text = await result.text();
+  const isJson = result.headers.get('Content-Type')?.startsWith('application/json');
   const body: unknown = text === '' ? undefined : isJson ? JSON.parse(text) : text;
-  if (answered.ok) return body;
-  throw new AskbackError(answered.status, body, answered.headers.get('X-Request-Id') ?? undefined);
+  if (result.ok) return body;
+  throw new AskbackError(result.status, body, result.headers.get('X-Request-Id') ?? undefined);
 }
 
 const any = (...signals: AbortSignal[]) => AbortSignal.any(signals);

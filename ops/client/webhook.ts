@@ -9,18 +9,18 @@ export class WebhookRefused extends Error {
 }
 
 export type WebhookRequest = {
-  /** The body as it arrived, byte for byte: not parsed and written again. */
+  /** The raw body, not parsed and serialized again. */
   body: string;
   headers: Headers | Record<string, string | string[] | undefined>;
-  /** What was shown when the webhook was made, beginning with whsec_. */
+  /** The secret shown when the webhook was created, beginning with whsec_. */
   secret: string;
-  /** How old a delivery may be; 300 seconds unless said otherwise. */
+  /** Maximum age of a delivery; default 300. */
   toleranceSeconds?: number;
 };
 
 /**
- * Checks that a delivery comes from the service, is whole and new, and returns its event. Throws `WebhookRefused`
- * otherwise: answer 400 then. `id` is the same when an event is delivered again: drop what you have seen.
+ * Verifies signature and age of a delivery and returns its event. Respond with 400 if it throws `WebhookRefused`.
+ * `id` is the same when an event is redelivered: skip ids that you have seen.
  */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEvent> {
   const { body, secret, toleranceSeconds = 300 } = request;
@@ -33,9 +33,9 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEve
     throw new WebhookRefused('the delivery is too old, or a clock is wrong');
   const signatures = (headers.get('webhook-signature') ?? '').split(' ');
   const expected = `v1,${await sign(secret, `${id}.${timestamp}.${body}`)}`;
-  // After a rotation there are two signatures, by the new secret and the old one.
-  if (!signatures.some((signature) => isSame(signature, expected))) {
-    throw new WebhookRefused('the signature is not that of this secret');
+  // After a rotation there are two signatures, one with each secret.
+  if (!signatures.some((signature) => constantTimeEqual(signature, expected))) {
+    throw new WebhookRefused('the signature does not match the secret');
   }
   const event = [...headers].find(([name]) => /^x-.+-event$/.test(name))?.[1];
   return { id, event, payload: JSON.parse(body) } as WebhookEvent;
@@ -49,20 +49,19 @@ async function sign(secret: string, text: string): Promise<string> {
   return btoa(String.fromCharCode(...new Uint8Array(mac)));
 }
 
-/** In a time that does not depend on where they differ. */
-function isSame(one: string, other: string): boolean {
-  let difference = one.length ^ other.length;
-  for (let place = 0; place < other.length; place += 1) {
-    difference |= (one.charCodeAt(place) || 0) ^ other.charCodeAt(place);
+function constantTimeEqual(actual: string, expected: string): boolean {
+  let difference = actual.length ^ expected.length;
+  for (let index = 0; index < expected.length; index += 1) {
+    difference |= (actual.charCodeAt(index) || 0) ^ expected.charCodeAt(index);
   }
   return difference === 0;
 }
 
-function headersOf(given: WebhookRequest['headers']): Headers {
-  if (given instanceof Headers) return given;
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(' ') : value);
+function headersOf(headers: WebhookRequest['headers']): Headers {
+  if (headers instanceof Headers) return headers;
+  const result = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) result.set(name, Array.isArray(value) ? value.join(' ') : value);
   }
-  return headers;
+  return result;
 }
