@@ -1,4 +1,4 @@
-// A receiver that takes only what askback signed: WEBHOOK_SECRET=whsec_... go run verify.go 8081
+// A webhook receiver that verifies signatures: WEBHOOK_SECRET=whsec_... go run verify.go 8081
 package main
 
 import (
@@ -28,7 +28,7 @@ func verify(header http.Header, body []byte) bool {
 	return hmac.Equal([]byte(header.Get("X-Service-Signature")), []byte(expected))
 }
 
-// webhook-signature (Standard Webhooks): also proves the time, and holds while a secret is replaced.
+// webhook-signature (Standard Webhooks): also covers the timestamp, and works while a secret is rotated.
 func verifyStandard(header http.Header, body []byte) bool {
 	timestamp := header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)

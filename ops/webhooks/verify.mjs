@@ -1,4 +1,4 @@
-// A receiver that takes only what askback signed: WEBHOOK_SECRET=whsec_... node verify.mjs 8081
+// A webhook receiver that verifies signatures: WEBHOOK_SECRET=whsec_... node verify.mjs 8081
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 
@@ -16,7 +16,7 @@ export function verify(headers, body) {
   return same(headers['x-service-signature'] ?? '', expected);
 }
 
-/** webhook-signature (Standard Webhooks): also proves the time, and holds while a secret is replaced. */
+/** webhook-signature (Standard Webhooks): also covers the timestamp, and works while a secret is rotated. */
 export function verifyStandard(headers, body) {
   const id = headers['webhook-id'] ?? '';
   const timestamp = headers['webhook-timestamp'] ?? '';

@@ -1,4 +1,4 @@
-"""A receiver that takes only what askback signed: WEBHOOK_SECRET=whsec_... python3 verify.py 8081"""
+"""A webhook receiver that verifies signatures: WEBHOOK_SECRET=whsec_... python3 verify.py 8081"""
 import base64
 import hashlib
 import hmac
@@ -18,7 +18,7 @@ def verify(headers, body):
 
 
 def verify_standard(headers, body):
-    """webhook-signature (Standard Webhooks): also proves the time, and holds while a secret is replaced."""
+    """webhook-signature (Standard Webhooks): also covers the timestamp, and works while a secret is rotated."""
     timestamp = headers.get("webhook-timestamp", "")
     if not timestamp.isdigit() or abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
         return False
