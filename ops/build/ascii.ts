@@ -1,9 +1,9 @@
 const notAscii = /(?<!\\)((?:\\\\)*)(\\?)([^\0-\x7f])/gu;
 
 /**
- * The same program in ASCII. One other character, in a comment even, makes V8 keep and read all of the text with two bytes a
- * character. The bundler escapes strings and names; what it leaves is in comments, in patterns, and in raw texts that
- * become patterns: there the escape means the same, and a backslash before the character meant nothing.
+ * Rewrites a program in ASCII, because a single other character makes V8 store the whole text with two bytes per character.
+ * The bundler escapes strings and names, so the rest is in comments, regular expressions and their raw texts, where the
+ * escape means the same.
  */
 export const inAscii = (program: string): string =>
   program.replace(notAscii, (_, backslashes: string, _escape, character: string) => {

@@ -8,11 +8,11 @@ import { packPostgres } from './postgres.ts';
 import { v8Options } from './v8-options.ts';
 import { packWebAssets } from './web-assets.ts';
 
-const largestBytes = 150_000_000;
+const maxBytes = 150_000_000;
 const work = 'dist/parts';
 const output = 'dist/askback';
 
-/** What the program reads by `readAsset`, under the names it has in the checkout. */
+/** Files that `readAsset` reads, under their names in the repository. */
 const assetFolders = [
   'sql/migrations/*.sql',
   noticesFile,
@@ -20,12 +20,10 @@ const assetFolders = [
 ];
 
 /**
- * What starting needs. The embedded Postgres is unpacked to and started from a folder that is known only
- * at run time, and files and children can be allowed only by name or all; so all, until serving begins:
- * then lib/process/permission.ts takes every scope away but the network. FFI goes before anything else is
- * started: lib/process/service-manager.ts opens one socket with it. A thread would begin with all of these
- * again: lib/worker starts the one there is, without any of them, and nothing else can start any. Never
- * allowed: native addons, WASI and the inspector.
+ * Permissions of the start. The folder of the embedded Postgres is only known at run time, and files and child processes
+ * can be allowed by name or all, so all are allowed until the service drops everything but the network. FFI is only used
+ * to open a socket of the service manager and goes first. A new thread would get all of them again, so only lib/worker can
+ * start one, without any. Native addons, WASI and the inspector are never allowed.
  */
 const execArgv = [
   ...v8Options,
@@ -36,27 +34,27 @@ const execArgv = [
   '--allow-child-process',
   '--allow-ffi',
   '--allow-worker',
-  // the cautions about these very flags, printed at every start
+  // Node warns about these flags at every start.
   '--disable-warning=PERM0002',
   '--disable-warning=PERM0003',
   '--disable-warning=PERM0006',
   '--disable-warning=ExperimentalWarning',
 ];
 
-/** The compiled code would else lie in the order of random hashes, and no two builds be alike. */
-const sameEveryTime = '--random-seed=1';
+/** Without a fixed seed the compiled code is ordered by random hashes, and no two builds are equal. */
+const fixedSeed = '--random-seed=1';
 
 mkdirSync(work, { recursive: true });
 const postgres = packPostgres();
 console.log('bundling askback...');
 await bundle(process.argv[2] ?? 'src/main.ts', `${work}/askback.mjs`);
 writeFileSync(`${work}/sea.json`, JSON.stringify(configuration(strippedNode())));
-console.log('putting it into one executable...');
+console.log('building the executable...');
 rmSync(output, { force: true });
-execFileSync(process.execPath, [sameEveryTime, ...v8Options, '--build-sea', `${work}/sea.json`], {
+execFileSync(process.execPath, [fixedSeed, ...v8Options, '--build-sea', `${work}/sea.json`], {
   stdio: 'inherit',
 });
-refuseLarge();
+checkSize();
 
 function configuration(executable: string) {
   const files = assetFolders.flatMap((pattern) => globSync(pattern)).map((file) => [file, file]);
@@ -68,7 +66,7 @@ function configuration(executable: string) {
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
     execArgv,
-    execArgvExtension: 'none', // NODE_OPTIONS must not switch off what execArgv switches on
+    execArgvExtension: 'none', // NODE_OPTIONS must not turn off what execArgv turns on
     assets: {
       ...Object.fromEntries(files),
       ...packWebAssets(work),
@@ -79,7 +77,7 @@ function configuration(executable: string) {
   };
 }
 
-/** Stripped before it becomes the executable: what is put into it does not survive a strip. */
+/** Strips Node before the program is added, which a later strip would remove. */
 function strippedNode(): string {
   const node = `${work}/node`;
   copyFileSync(process.execPath, node);
@@ -93,8 +91,8 @@ function strippedNode(): string {
   return node;
 }
 
-function refuseLarge() {
+function checkSize() {
   const { size } = statSync(output);
   console.log(`${output}: ${Math.round(size / 1_000_000)} MB`);
-  if (size > largestBytes) throw new Error(`${output} is larger than ${largestBytes} bytes`);
+  if (size > maxBytes) throw new Error(`${output} is larger than ${maxBytes} bytes`);
 }

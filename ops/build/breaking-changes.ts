@@ -6,18 +6,18 @@ import type {
 } from '../../src/lib/openapi/openapi.ts';
 import type { Schema } from '../../src/lib/openapi/operation.ts';
 
-/** A document as far as its promises go: as it is described now, or as it was released and read from a file. */
+/** The parts of an API document that clients rely on. */
 export type Promised = Pick<Document, 'paths' | 'webhooks'> & {
   components: { schemas: Record<string, Schema> };
 };
 type Pair = { before: Schema; after: Schema };
 type Schemas = { before: Record<string, Schema>; after: Record<string, Schema> };
-/** What we take may only widen; what we give may only gain fields. */
+/** Requests may only accept more; responses may only gain fields. */
 type Side = 'taken' | 'given';
 
 /**
- * What a client of the released document would stumble over in the new one, each as a sentence; nothing
- * when the change only adds. Words for people (summaries, descriptions, examples) may change freely.
+ * Lists changes that would break a client of the released document, one sentence each. Summaries, descriptions and
+ * examples may change freely.
  */
 export function breakingChanges(released: Promised, now: Promised): string[] {
   const schemas = { before: released.components.schemas, after: now.components.schemas };
@@ -86,7 +86,7 @@ function compareBodies(before: Described, after: Described, about: Omit<About, '
   ];
 }
 
-/** A refusal may come to be or go, but what is said in one stays. */
+/** Error responses may be added or removed, but their fields stay. */
 const compareAnswers = (before: Described, after: Described, schemas: Schemas) =>
   Object.entries(before.responses).flatMap(([status, old]) => {
     const answer = after.responses[status];
@@ -168,14 +168,14 @@ function compareFields({ before, after }: Pair, about: About): string[] {
 
 const valuesOf = (schema: Schema) => ('const' in schema ? [schema.const] : schema.enum);
 
-/** What we take loses any value when it becomes a choice; what we give only says which values it has. */
+/** A request field that becomes an enum rejects other values; in a response an enum only documents its values. */
 function lostValues({ before, after }: Pair, side: Side): unknown[] {
   const now = valuesOf(after);
   const any = side === 'taken' ? ['anything'] : [];
   return now ? (valuesOf(before) ?? any).filter((value) => !now.includes(value)) : [];
 }
 
-/** A limit on what we take that is new or tighter. */
+/** Limits of request fields that are new or tighter. */
 function narrowed({ before, after }: Pair): string[] {
   const lower = (['minimum', 'minLength', 'minItems'] as const).filter(
     (name) => (after[name] ?? -Infinity) > (before[name] ?? -Infinity),

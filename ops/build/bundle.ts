@@ -4,8 +4,8 @@ import { build, type Metafile, type Plugin } from 'esbuild';
 import { inAscii } from './ascii.ts';
 
 /**
- * The program as one module. Not minified: it starts no faster, and an uncaught error prints its source.
- * `require` remains for CommonJS inside packages, and finds what is built into Node and nothing else.
+ * Bundles the program as one module, not minified: that starts no faster, and an uncaught error prints its source line.
+ * `require` remains for CommonJS in packages, and only finds Node's built-in modules.
  */
 export async function bundle(entry: string, outfile: string, plugins: Plugin[] = []) {
   const program = await bundleModule(entry, outfile, { format: 'esm', plugins });
@@ -17,7 +17,7 @@ export async function bundle(entry: string, outfile: string, plugins: Plugin[] =
   return { packages: [...new Set([...program, ...inThread])].sort() };
 }
 
-/** The program of the thread that reads comments: a text of its own, next to the program's. */
+/** The program of the comment thread, a separate bundle. */
 export const threadFile = 'redaction-worker-thread.cjs';
 
 type Form = { format: 'esm' | 'cjs'; plugins: Plugin[] };
@@ -48,7 +48,7 @@ async function bundleModule(entry: string, outfile: string, { format, plugins }:
   return packagesIn(metafile);
 }
 
-/** The folders of the packages that a bundle has code of. */
+/** Folders of the packages in a bundle. */
 function packagesIn({ inputs }: Metafile): string[] {
   const folder = /^(?:.*node_modules|ops\/vendor)\/(?:@[^/]+\/)?[^/]+(?=\/)/;
   return [...new Set(Object.keys(inputs).flatMap((path) => folder.exec(path) ?? []))].sort();

@@ -1,4 +1,4 @@
-/** A JSON Schema as the API document has them. */
+/** JSON Schema, as far as the API document uses it. */
 type Schema = {
   $ref?: string;
   type?: string | string[];
@@ -39,7 +39,7 @@ export type ClientDocument = {
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
-/** The types of the client: schemas, the input and output of each operation, and the payloads of events. */
+/** Types of the client: schemas, input and output of each operation, payloads of events. */
 export function clientTypes(document: ClientDocument): string {
   const schemas = Object.entries(document.components.schemas).map(
     ([name, schema]) => `${comment(schema)}export type ${name} = ${typeOf(schema)};`,
@@ -52,7 +52,7 @@ export function clientTypes(document: ClientDocument): string {
     ([name, { post }]) => `'${name}': ${bodyOf(post.requestBody)};`,
   );
   return [
-    '// Made from the API document.',
+    '// Generated from the API document.',
     ...schemas,
     `export type Operations = {\n${operations.join('\n')}\n};`,
     `export type Events = {\n${events.join('\n')}\n};`,
@@ -61,7 +61,7 @@ export function clientTypes(document: ClientDocument): string {
   ].join('\n\n');
 }
 
-/** Where each operation is, for the program. */
+/** Method and path of each operation, at run time. */
 export function clientOperations(document: ClientDocument): string {
   const rows = operationsOf(document).map(({ method, path, operation }) => {
     const [type] = Object.keys(operation.requestBody?.content ?? {});

@@ -5,12 +5,12 @@ import manifest from '../../package.json' with { type: 'json' };
 import { withoutReferences } from '../../src/lib/openapi/references.ts';
 import { type ClientDocument, clientOperations, clientTypes } from './client-types.ts';
 
-/** The client for TypeScript as an npm package: dist/askback-client-VERSION.tgz, made from ops/openapi.json. */
+/** Builds the TypeScript client as an npm package, dist/askback-client-VERSION.tgz, from ops/openapi.json. */
 const source = 'ops/client';
 const output = process.argv[2] ?? 'dist';
 const work = join(output, 'client');
 const modules = ['client.ts', 'webhook.ts'];
-/** What an importer of the package gets. */
+/** The exports of the package. */
 const entry = ['client', 'types', 'webhook']
   .map((name) => `export * from './${name}.ts';\n`)
   .join('');
@@ -40,7 +40,7 @@ function compile() {
     target: 'es2023',
     module: 'nodenext',
     lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
-    types: [],
+    types: [], // none of this repository's: the client must compile against the standard library alone
     strict: true,
     exactOptionalPropertyTypes: true,
     declaration: true,
@@ -48,7 +48,6 @@ function compile() {
     rootDir: 'source',
     outDir: 'package',
   };
-  // Types of the same folder only: what the client is compiled with is what it runs with.
   writeFileSync(join(work, 'source/package.json'), '{"type":"module"}');
   writeFileSync(
     join(work, 'tsconfig.json'),
@@ -61,7 +60,7 @@ function packageFile() {
   return {
     name: 'askback-client',
     version: manifest.version,
-    description: 'Typed calls to an askback service, and a check of its webhooks',
+    description: 'Typed client for askback, with webhook verification',
     license: manifest.license,
     type: 'module',
     engines: { node: '>=20' },

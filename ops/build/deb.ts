@@ -20,8 +20,8 @@ import { exampleFolders, operatorFiles } from '../../src/operations/archive.ts';
 import { noticesFile } from './notices.ts';
 
 /**
- * dist/askback as a Debian package, by dpkg-deb alone. The same commit makes the same bytes: every time in it
- * is that of the commit, or what SOURCE_DATE_EPOCH says.
+ * Packs dist/askback as a Debian package with dpkg-deb alone. The same commit makes the same bytes: all timestamps are
+ * the commit's, or SOURCE_DATE_EPOCH.
  */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 const architecture = architectures[process.arch];
@@ -39,7 +39,7 @@ for (const unit of ['askback.service', 'askback.socket']) {
 }
 place('ops/systemd/askback.env', 'etc/askback/askback.env', 0o640);
 place('ops/systemd/external-database.conf', `${doc}/examples/external-database.conf`);
-// Pages are documentation; what programs read has a folder of its own, to which the pages' links lead.
+// The manual goes to /usr/share/doc; files for programs have a folder of their own, which the manual links to.
 for (const name of operatorFiles()) {
   place(`ops/${name}`, `${name.endsWith('.md') ? doc : 'usr/share/askback'}/${name}`);
 }
@@ -47,15 +47,15 @@ for (const folder of exampleFolders) {
   symlinkSync(`../../askback/${folder}`, join(tree, `${doc}/${folder}`));
 }
 place(noticesFile, `${doc}/licenses.txt`);
-write(`${doc}/copyright`, filled('ops/deb/copyright'));
+write(`${doc}/copyright`, fillTemplate('ops/deb/copyright'));
 write(`${doc}/changelog.gz`, gzipSync(changelog(), { level: 9 }));
-write('usr/share/man/man1/askback.1.gz', gzipSync(filled('ops/deb/askback.1'), { level: 9 }));
+write('usr/share/man/man1/askback.1.gz', gzipSync(fillTemplate('ops/deb/askback.1'), { level: 9 }));
 for (const script of ['postinst', 'prerm', 'postrm']) {
-  write(`DEBIAN/${script}`, filled(`ops/deb/${script}`), 0o755);
+  write(`DEBIAN/${script}`, fillTemplate(`ops/deb/${script}`), 0o755);
 }
-write('DEBIAN/conffiles', filled('ops/deb/conffiles'));
+write('DEBIAN/conffiles', fillTemplate('ops/deb/conffiles'));
 write('DEBIAN/md5sums', md5sums());
-write('DEBIAN/control', filled('ops/deb/control'));
+write('DEBIAN/control', fillTemplate('ops/deb/control'));
 fixTimes(tree);
 
 const options = ['--root-owner-group', '-Zxz', '-z1', '--threads-max=1'];
@@ -77,7 +77,7 @@ function write(to: string, content: string | Buffer, mode = 0o644) {
   chmodSync(join(tree, to), mode);
 }
 
-function filled(path: string): string {
+function fillTemplate(path: string): string {
   const values: Readonly<Record<string, () => string>> = {
     VERSION: () => manifest.version,
     ARCHITECTURE: () => architecture!,
@@ -88,7 +88,7 @@ function filled(path: string): string {
   return readFileSync(path, 'utf8').replace(/@([A-Z_]+)@/g, (_, name) => values[name]!());
 }
 
-/** As a paragraph of a control file: every line begins with a space, empty ones are a dot. */
+/** Formats a paragraph of a control file: each line begins with a space, an empty one is a dot. */
 function licence(): string {
   const text = readFileSync('LICENSE', 'utf8').trimEnd();
   return `License: MIT\n${text.replace(/^$/gm, '.').replace(/^/gm, ' ')}`;
@@ -97,7 +97,7 @@ function licence(): string {
 function changelog(): string {
   const date = new Date(seconds * 1000).toUTCString().replace('GMT', '+0000');
   const [, maintainer] = /^Maintainer: (.+)$/m.exec(readFileSync('ops/deb/control', 'utf8'))!;
-  return `askback (${manifest.version}) stable; urgency=medium\n\n  * Made from its sources of this day.\n\n -- ${maintainer}  ${date}\n`;
+  return `askback (${manifest.version}) stable; urgency=medium\n\n  * Built from the sources of this day.\n\n -- ${maintainer}  ${date}\n`;
 }
 
 function files(): string[] {
@@ -110,13 +110,13 @@ function installedKiB(): number {
   return files().reduce((sum, path) => sum + Math.ceil(statSync(join(tree, path)).size / 1024), 0);
 }
 
-/** Of the files that are the package's alone; dpkg watches the others itself. */
+/** Checksums of all files except configuration, which dpkg tracks itself. */
 function md5sums(): string {
   const own = files().filter((path) => !path.startsWith('etc/'));
   return execFileSync('md5sum', own, { cwd: tree, encoding: 'utf8' });
 }
 
-/** Folders and times that do not depend on who builds, and when. */
+/** Normalizes permissions and times, so that builds are reproducible. */
 function fixTimes(path: string) {
   const stat = lstatSync(path);
   if (stat.isSymbolicLink()) return lutimesSync(path, seconds, seconds);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bundle } from './bundle.ts';
 import { noticesFile, noticesFor } from './notices.ts';
 
-/** Writes the licences of all that the bundle contains; with --check it only compares. */
+/** Writes the licenses of everything in the executable; `--check` only compares. */
 const folder = mkdtempSync(join(tmpdir(), 'askback-licenses-'));
 try {
   const { packages } = await bundle('src/main.ts', join(folder, 'askback.mjs'));

@@ -1,7 +1,4 @@
-/**
- * Stands in, in the binary, for the tables of character sets that mailauth brings to read mails. askback asks it about
- * DNS alone, which is ASCII; the tables are larger than all the rest of it.
- */
+/** Replaces the character set tables of mailauth in the binary. askback only uses its DNS checks, which are ASCII. */
 export const refuse = (): never => {
   throw new Error('this is not part of askback');
 };

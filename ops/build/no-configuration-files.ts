@@ -1,5 +1,5 @@
 /**
- * Stands in for `cosmiconfig` in the binary: graphile-worker asks it at import for configuration files from
- * the working directory upward, and it runs what it finds. The binary reads none.
+ * Replaces `cosmiconfig` in the binary. graphile-worker would use it at import to search the working directory and its
+ * parents for configuration files, and run them.
  */
 export const cosmiconfigSync = () => ({ search: () => null });

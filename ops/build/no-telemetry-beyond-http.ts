@@ -1,6 +1,6 @@
 /**
- * Stands in, in the binary, for what OpenTelemetry's SDK brings and askback refuses to be asked for: gRPC, whose
- * client is larger than all of askback, and configuration files. `src/telemetry-settings.ts` says so in words.
+ * Replaces parts of OpenTelemetry's SDK that `src/telemetry-settings.ts` refuses: gRPC, whose client is larger than
+ * askback, and configuration files.
  */
 const refuse = (): never => {
   throw new Error('this is not part of askback');
@@ -24,5 +24,5 @@ export {
   refuse as parseConfigFile,
 };
 
-/** There is nothing to be instrumented: spans are made by hand. */
+/** askback creates its spans itself. */
 export const registerInstrumentations = () => {};

@@ -1,17 +1,17 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
-/** The committed text that `askback licenses` prints. */
+/** The text that `askback licenses` prints. */
 export const noticesFile = 'ops/licenses.txt';
 
 const texts = 'ops/build/licenses';
 const platform = /\/(linux|darwin)-\w+$/;
 const rule = '='.repeat(80);
 
-/** What the embedded Postgres is linked with. ICU and zlib are also a part of Node, whose list has their texts. */
+/** Libraries linked into the embedded Postgres. ICU and zlib are also in Node, whose list has their texts. */
 export const postgresLibraries = ['OpenSSL', 'libxml2', 'libxslt', 'liblzma', 'OSSP-uuid'];
 
-/** The licences of everything that the executable contains and we have not written, one after the other. */
+/** The licenses of all third-party code in the executable. */
 export function noticesFor(packages: readonly string[]): string {
   const node = readFileSync(`${nodePackage()}/LICENSE`, 'utf8');
   return [
@@ -30,18 +30,18 @@ export function noticesFor(packages: readonly string[]): string {
   ].join('\n');
 }
 
-/** A package as the notices name it. */
+/** Heading of a package. */
 export function titleOf(folder: string): string {
   const { name, version, license } = manifestOf(folder);
   return `${name.replace(platform, '')} ${version} (${license})`;
 }
 
-const introduction = `askback is under the MIT licence. Its executable contains the following software of others.
+const introduction = `askback is under the MIT license. Its executable contains the following third-party software.
 This product includes software developed by the OpenSSL Project for use in the OpenSSL Toolkit
 (http://www.openssl.org/), and cryptographic software written by Eric Young (eay@cryptsoft.com).
 `;
 
-/** Packages with the same text share one section. */
+/** Packages with the same license text share a section. */
 function packageSections(packages: readonly string[]): string[] {
   const folders = Map.groupBy([...packages, ...embeddedPostgres()], licenceOf);
   return [...folders].map(([text, own]) =>
@@ -57,7 +57,7 @@ function licenceOf(folder: string): string {
   return clean(found || licenceInReadme(folder));
 }
 
-/** Some packages have no file for it. */
+/** Some packages have their license only in the README. */
 function licenceInReadme(folder: string): string {
   const { name, license, author } = manifestOf(folder);
   const readme = readFileSync(globSync(`${folder}/README*`)[0]!, 'utf8');
@@ -83,7 +83,7 @@ const clean = (text: string): string =>
     .replace(/[ \t]+$/gm, '')
     .trim()}\n`;
 
-/** The same text for every platform: whichever is installed. */
+/** The text is the same for every platform, so any installed one will do. */
 export const nodePackage = (): string =>
   globSync('node_modules/node-{linux,bin-darwin,darwin}-*')[0]!;
 export const embeddedPostgres = (): string[] =>

@@ -11,7 +11,7 @@ import {
 const cache = '.cache';
 const idLength = 12;
 
-/** The embedded Postgres as one compressed file. Kept: compressing it takes most of a minute. */
+/** Packs the embedded Postgres into one compressed file, cached because that takes most of a minute. */
 export function packPostgres(): { archive: string; record: string } {
   const folder = process.env['POSTGRES'];
   const distribution = folder ? fromFolder(folder, postgresVersionOf(folder)) : fromCheckout();

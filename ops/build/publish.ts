@@ -15,7 +15,7 @@ export type Published = Map<string, { path: string; hash: string }>;
 
 type Publication = { version: string /** Of the commit, since 1970. */; seconds: number };
 
-/** Gathers all that is published from a folder in which it was built. What is missing is an error. */
+/** Collects the files of a release from the folder of a build; fails if one is missing. */
 export function publish(folder: string, { version, seconds }: Publication): Published {
   const published = join(folder, 'dist/published');
   mkdirSync(published, { recursive: true });
@@ -47,20 +47,20 @@ export function publish(folder: string, { version, seconds }: Publication): Publ
   );
 }
 
-/** What `sha256sum --check` reads. */
+/** In the format of `sha256sum --check`. */
 export const sumsOf = (published: Published) =>
   [...published]
     .map(([name, { hash }]) => `${hash}  ${name}\n`)
     .sort()
     .join('');
 
-/** The names of what differs between two publications, or is in one of them only. */
+/** Names of files that differ between two releases, or are only in one. */
 export function differences(one: Published, other: Published): string[] {
   const names = [...new Set([...one.keys(), ...other.keys()])];
   return names.filter((name) => one.get(name)?.hash !== other.get(name)?.hash);
 }
 
-/** In one order, by no account, at the time of the commit. */
+/** Sorted, without owners, and with the time of the commit, so that the archive is reproducible. */
 function packDocuments(folder: string, { file, seconds }: { file: string; seconds: number }) {
   const same = [
     '--sort=name',

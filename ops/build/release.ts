@@ -6,12 +6,12 @@ import manifest from '../../package.json' with { type: 'json' };
 import { differences, type Published, publish, sumsOf } from './publish.ts';
 
 /**
- * Makes all that is published from the newest commit, twice, each time from a clone of its own with packages
- * installed afresh, and compares: what differs cannot be checked by others, and is not published.
+ * Builds a release of the newest commit twice, each time in a fresh clone with freshly installed packages, and compares
+ * the results: if a file differs, nobody else could verify it.
  */
 const { version } = manifest;
 const output = 'dist/release';
-/** Another commit may follow while this runs. */
+/** Fixed at the start, because another commit may follow. */
 const commit = execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
 
 const folder = mkdtempSync(join(tmpdir(), 'askback-release-'));

@@ -8,8 +8,8 @@ import { embeddedPostgres, manifestOf, nodePackage, postgresLibraries } from './
 import { postgresVersionOf } from './postgres.ts';
 
 /**
- * Everything that the executable contains, as CycloneDX 1.6 (https://cyclonedx.org). The same sources make the
- * same bytes: there is no time in it, and its serial number is made of its content.
+ * Lists the contents of the executable as CycloneDX 1.6 (https://cyclonedx.org). The output is reproducible: it has no
+ * timestamp, and its serial number is derived from its content.
  */
 export const sbomFile = `dist/askback-${manifest.version}.cdx.json`;
 
@@ -21,7 +21,7 @@ type Component = {
   licenses?: ({ license: { id: string } } | { expression: string })[];
 };
 
-/** The packages are the folders that the bundle has code of. */
+/** `packages` are the folders of the packages in the bundle. */
 export function billOfMaterials(packages: readonly string[]) {
   const components = [
     ...platformComponents(),
@@ -69,7 +69,7 @@ function platformComponents(): Component[] {
       purl: `pkg:generic/postgresql@${postgres}`,
       ...licensesOf('PostgreSQL'),
     },
-    // Linked into the server by its builder, which does not say their versions.
+    // Linked into the server by its builder, with unknown versions.
     ...[...postgresLibraries, 'ICU', 'zlib'].map(
       (name): Component => ({ type: 'library', name: `${name} (with PostgreSQL)` }),
     ),
@@ -89,7 +89,7 @@ function licensesOf(license: string): Pick<Component, 'licenses'> {
   };
 }
 
-/** A UUID of version 8, whose bits are free to choose. */
+/** UUID version 8, whose bits are free to choose. */
 function uuidOf(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;

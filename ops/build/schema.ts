@@ -5,8 +5,8 @@ import { migrate } from '../../src/lib/db/migrate.ts';
 import { startTemporary } from '../../src/lib/embedded-postgres/embedded.ts';
 
 /**
- * Draws sql/schema.sql, the picture of what all migrations add up to, or with `--check` compares.
- * It reads the catalog itself, so that every Postgres version draws the same picture.
+ * Writes sql/schema.sql, the result of all migrations; `--check` only compares. Reads the catalog itself, so that every
+ * Postgres version writes the same file.
  */
 const given = process.env['TEST_DATABASE_URL'];
 const temporary = given ? undefined : await startTemporary();
@@ -51,7 +51,7 @@ function lines(rows: readonly Line[]): string[] {
   return rows.map(({ line }) => tidy(line));
 }
 
-/** As the migrations are written: keywords in lower case, names without the schema, texts without their type. */
+/** In the style of the migrations: lower-case keywords, names without schema, strings without type. */
 function tidy(line: string): string {
   const quoted = /('(?:[^']|'')*'|"[^"]*"|\$(\w*)\$.*?\$\2\$)/s;
   const parts = line.split(quoted).filter((_, i) => i % 3 !== 2);
@@ -116,7 +116,7 @@ async function tables(sql: Sql): Promise<string> {
   return drawn.join('\n\n');
 }
 
-/** Columns with their captions, in line, and then the constraints. */
+/** Columns with their comments, then the constraints. */
 async function inside(sql: Sql, table: number): Promise<string> {
   const parts = [...(await columns(sql, table)), ...(await constraints(sql, table))];
   const last = parts.length - 1;
@@ -149,7 +149,7 @@ async function columns(sql: Sql, table: number): Promise<Part[]> {
   return rows.map(({ line, caption }) => ({ line: tidy(line), caption }));
 }
 
-/** Postgres 18 keeps "not null" as constraints too; the columns say that already. */
+/** Leaves out "not null" constraints of Postgres 18, which the columns already show. */
 async function constraints(sql: Sql, table: number): Promise<Part[]> {
   const rows = await sql<Part[]>`
     select format('constraint %I %s', conname, pg_get_constraintdef(oid, true)) as line, null as caption
@@ -190,7 +190,7 @@ async function functions(sql: Sql): Promise<string> {
   return lines(rows).join('\n\n');
 }
 
-/** Columns, and what is read: Postgres versions write the query of a view differently, so it stands in its migration only. */
+/** Columns and tables of a view, without its query, which Postgres versions print differently. */
 async function views(sql: Sql): Promise<string> {
   const found = await sql<{ oid: number; name: string; options: string; reads: string }[]>`
     select c.oid::int, format('%I.%I', n.nspname, c.relname) as name,

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { packedAsset, readWebAsset, webAssetNames } from '../../src/web/app/assets.ts';
 
-/** What browsers load, plain and compressed as far as it goes: files for the executable, by their names in it. */
+/** Files that browsers load, plain and with maximum compression, by their names in the executable. */
 export function packWebAssets(work: string): Record<string, string> {
   mkdirSync(`${work}/web`, { recursive: true });
   const files = webAssetNames.flatMap((name) => {
