@@ -15,7 +15,7 @@ const programs = [
 ];
 
 for (const program of programs) {
-  test(`in ASCII the same comes of ${program}`, () => {
+  test(`inAscii keeps the result of ${program}`, () => {
     const ascii = inAscii(withEscapedStrings(program));
     assert.match(ascii, /^[\0-\x7f]*$/);
     const run = (text: string): unknown => Function(`return ${text}`)();
@@ -23,7 +23,7 @@ for (const program of programs) {
   });
 }
 
-/** As the bundler hands it over. */
+/** As the bundler writes it. */
 function withEscapedStrings(program: string): string {
   return program.replaceAll(/"[^"]*"/g, (text) =>
     text.replaceAll(

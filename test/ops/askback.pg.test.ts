@@ -12,7 +12,7 @@ const { db, url } = await testDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'askback-elsewhere-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** As it is called from a folder that is not the checkout, on a machine with any Node or none. */
+/** Called from another folder than the clone, without Node on the PATH. */
 const askbackElsewhere = (words: string[]) =>
   execFileSync(resolve('ops/askback'), words, {
     cwd: folder,
@@ -20,11 +20,11 @@ const askbackElsewhere = (words: string[]) =>
     encoding: 'utf8',
   });
 
-test('ops/askback runs from any folder, whatever Node the machine has', () => {
+test('ops/askback runs from any folder with any Node of the machine', () => {
   assert.match(askbackElsewhere(['version']), /^askback \d+\.\d+\.\d+\n$/);
 });
 
-test('ops/askback makes mails and pages from any folder', async () => {
+test('ops/askback renders emails from any folder', async () => {
   const survey = await makeSurvey(db, await makeOrganization(db));
   const files = askbackElsewhere(['mail', 'preview', '--survey', survey]);
   assert.equal(files, `mail-${survey}.html\nmail-${survey}.txt\n`);

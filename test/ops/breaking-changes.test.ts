@@ -30,7 +30,7 @@ const limit: Parameter = {
   schema: { type: 'integer' },
 };
 
-/** A document of one operation and one event, with something about it changed. */
+/** A document with one operation and one event, with changes. */
 function document(over: {
   item?: Schema;
   wish?: Schema;
@@ -71,11 +71,11 @@ const withoutField = (schema: Schema, name: string): Schema => ({
   ),
 });
 
-test('the same document changes nothing', () => {
+test('breakingChanges finds none in the same document', () => {
   assert.deepEqual(breakingChanges(released, document({})), []);
 });
 
-test('a change that only adds is accepted', () => {
+test('breakingChanges accepts additions', () => {
   const added = document({
     item: {
       ...withField(item, 'color', { type: 'string' }),
@@ -91,7 +91,7 @@ test('a change that only adds is accepted', () => {
   assert.deepEqual(breakingChanges(released, more), []);
 });
 
-test('a changed description is accepted', () => {
+test('breakingChanges accepts a changed description', () => {
   const described = withField(item, 'id', {
     type: 'string',
     format: 'uuid',
@@ -100,7 +100,7 @@ test('a changed description is accepted', () => {
   assert.deepEqual(changes({ item: described }), []);
 });
 
-test('a removed operation or answer is reported', () => {
+test('breakingChanges reports a removed operation or response', () => {
   assert.deepEqual(breakingChanges(released, { ...released, paths: {} }), [
     'POST /things was removed',
   ]);
@@ -109,7 +109,7 @@ test('a removed operation or answer is reported', () => {
   assert.deepEqual(breakingChanges(released, silent), ['POST /things: the answer 201 was removed']);
 });
 
-test('a removed event is reported', () => {
+test('breakingChanges reports a removed event', () => {
   assert.deepEqual(breakingChanges(released, { ...released, webhooks: {} }), [
     'POST thing.made was removed',
   ]);
@@ -157,7 +157,7 @@ const stumbles: [string, Parameters<typeof document>[0], RegExp][] = [
   ['a read key is not enough any more', { permission: 'write' }, /a write key is needed now/],
 ];
 for (const [what, over, complaint] of stumbles) {
-  test(`a change is noticed when ${what}`, () => {
+  test(`breakingChanges reports that ${what}`, () => {
     const found = changes(over);
     assert.equal(found.length, 1, found.join('\n'));
     assert.match(found[0]!, complaint);

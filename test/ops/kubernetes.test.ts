@@ -37,7 +37,7 @@ const ofKind = (kind: string) => manifests.filter((each) => each.kind === kind);
 const deployments = ofKind('Deployment');
 const pods = [...deployments, ...ofKind('Job')].map(({ spec }) => spec!.template!);
 
-test('every setting in the manifest is one of the service, and its roles have what they need', () => {
+test('the manifest only has settings of askback, and all that its roles need', () => {
   const { data } = ofKind('ConfigMap')[0]!;
   const inSecret = [...text.matchAll(/--from-literal=(\w+)=/g)].map(([, name]) => name!);
   const given = [...Object.keys(data!), ...inSecret];
@@ -56,7 +56,7 @@ test('every setting in the manifest is one of the service, and its roles have wh
     );
 });
 
-test('pods run as the account of the image, and write only where a volume is', () => {
+test('pods run as the account of the image and only write to volumes', () => {
   const image = readFileSync('ops/container/Containerfile', 'utf8');
   const user = Number(/^USER (\d+):/m.exec(image)![1]);
   const [, dataDir] = /ASKBACK_DATA_DIR=(\S+)/.exec(image)!;
@@ -70,7 +70,7 @@ test('pods run as the account of the image, and write only where a volume is', (
   }
 });
 
-test('probes ask where both roles answer, and a pod has the time to stop', () => {
+test('pods have probes for both roles, and enough time to stop', () => {
   const drain = Number(ofKind('ConfigMap')[0]!.data!['ASKBACK_DRAIN_SECONDS']);
   for (const { spec } of deployments) {
     const pod = spec!.template!.spec;

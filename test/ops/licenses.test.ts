@@ -9,7 +9,7 @@ import { askback } from '../support/processes/program.ts';
 
 const text = readFileSync(noticesFile, 'utf8');
 
-test('the licences of every package in the bundle are printed', async (t) => {
+test('licenses.txt has the license of every package in the bundle', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'askback-licenses-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const { packages } = await bundle('src/main.ts', join(folder, 'askback.mjs'));
@@ -20,14 +20,14 @@ test('the licences of every package in the bundle are printed', async (t) => {
   assert.equal(noticesFor(packages), text, `${noticesFile} is old: run make licenses`);
 });
 
-test('the licences of Node, PostgreSQL and the libraries inside them are printed', () => {
+test('licenses.txt has the licenses of Node, PostgreSQL and their libraries', () => {
   for (const name of ['Node.js', 'PostgreSQL', 'OpenSSL', 'ICU', 'libxml2', 'libxslt', 'zlib']) {
     assert.match(text, new RegExp(`={80}\n${name}.*\n={80}\n\n[^=]{200}`), name);
   }
   assert.match(text, /product includes software developed by the OpenSSL Project/);
 });
 
-test('`askback licenses` prints them, from a checkout too', async () => {
+test('askback licenses prints licenses.txt', async () => {
   const { stdout, code } = await askback(['licenses']);
   assert.equal(code, 0);
   assert.equal(stdout.trim(), text.trim());

@@ -6,7 +6,7 @@ import { headingsOf, linksOf } from '../support/probe/markdown.ts';
 
 const pages = globSync(['*.md', 'ops/**/*.md', '.github/**/*.md', 'test/**/*.md']);
 
-test('files that documents name exist', () => {
+test('files that documents mention exist', () => {
   for (const path of pages) {
     const named = readFileSync(path, 'utf8').matchAll(/`((?:src|test|sql|ops)\/[\w./-]+)`/g);
     for (const [, file] of named) assert.ok(existsSync(file!), `${path} names ${file}`);

@@ -5,7 +5,7 @@ import { instruments } from '../../src/observations/instruments.ts';
 
 const page = readFileSync('ops/metrics.md', 'utf8');
 
-test('the metrics page has every instrument as the table has it, in order, and no other', () => {
+test('the metrics page lists every instrument in order', () => {
   const rows = [...page.matchAll(/^\| `([a-z_]+)` \| (\w+) \| (.+?) \| (.+) \|$/gm)];
   const documented = rows.map(([, name, kind, labels, help]) => ({ name, kind, labels, help }));
   const measured = instruments.map(({ name, kind, labels, help }) => ({

@@ -34,7 +34,7 @@ const dashboard = JSON.parse(readFileSync('ops/grafana/askback.json', 'utf8'));
 const panels: Panel[] = dashboard.panels;
 const shown = panels.filter(({ type }) => type !== 'row');
 
-/** Rules may also ask for what other rules record: by the labels that these keep. */
+/** Rules may query the results of recording rules, by the labels that these keep. */
 const known = await knownMetrics();
 for (const { record, expr } of rules) {
   const kept = readQuery(expr).groupedBy.filter((label) => label !== 'le');
@@ -42,24 +42,24 @@ for (const { record, expr } of rules) {
 }
 
 for (const { record, alert, expr } of rules) {
-  test(`${alert ?? record} asks for what exists`, () =>
+  test(`${alert ?? record} only queries existing metrics`, () =>
     assert.deepEqual(complaintsAbout(expr, known), []));
 }
 
 const sections = headingsOf(readFileSync('ops/runbook.md', 'utf8'));
 
 for (const { alert, labels, annotations } of alerts) {
-  test(`${alert} says how bad it is, what it means and where to read on`, () => {
+  test(`${alert} has severity, summary, description and runbook`, () => {
     assert.match(labels?.['severity'] ?? '', /^(critical|warning|info)$/);
     assert.ok(annotations?.['summary'] && annotations['description']);
     const [page, anchor = ''] = annotations['runbook']!.split('#');
     assert.equal(page, 'ops/runbook.md');
     const section = sections.get(anchor);
-    assert.ok(section && section.length > 100, `${anchor} says nothing`);
+    assert.ok(section && section.length > 100, `${anchor} is too short`);
   });
 }
 
-test('every alert has a trial in which it fires and one in which it is silent', () => {
+test('every alert has a test in which it fires and one in which it does not', () => {
   const trials: Trial[] = yaml('ops/prometheus/rules.test.yml').tests;
   const fires = (trial: Trial['alert_rule_test'][number]) => (trial.exp_alerts?.length ?? 0) > 0;
   const all = trials.flatMap(({ alert_rule_test }) => alert_rule_test);
@@ -70,7 +70,7 @@ test('every alert has a trial in which it fires and one in which it is silent', 
 });
 
 for (const { title, description, datasource, fieldConfig, targets } of shown) {
-  test(`the panel "${title}" is labelled and asks for what exists`, () => {
+  test(`the panel "${title}" is labelled and only queries existing metrics`, () => {
     assert.ok(description, 'no description');
     assert.ok(fieldConfig?.defaults.unit, 'no unit');
     assert.equal(datasource?.uid, '$' + '{datasource}');
@@ -79,7 +79,7 @@ for (const { title, description, datasource, fieldConfig, targets } of shown) {
   });
 }
 
-test('the dashboard shows everything that is measured', () => {
+test('the dashboard shows every metric', () => {
   const asked = shown.flatMap(({ targets = [] }) =>
     targets.flatMap(({ expr }) => readQuery(expr).selectors.map(({ metric }) => metric)),
   );

@@ -9,7 +9,7 @@ const page = ['operations', 'runbook']
   .join('\n');
 const { db } = await testDatabase();
 
-/** In blocks of their own and within sentences; what stands for an id is any number. */
+/** SQL blocks and inline statements, with numbers in place of ids. */
 const statements = [
   ...[...page.matchAll(/^```sql\n([\s\S]*?)^```$/gm)].flatMap(([, block]) => block!.split(/;$/m)),
   ...[...page.matchAll(/`(select [^`]*);`/g)].map(([, statement]) => statement!),
@@ -17,30 +17,30 @@ const statements = [
   .map((statement) => statement.trim().replace(/\b(ID|PID)\b/g, '0'))
   .filter((statement) => statement !== '');
 
-const undone = new Error('tried, and undone');
+const rolledBack = new Error('rolled back');
 
 for (const statement of statements) {
-  test(`runs: ${statement.replace(/\s+/g, ' ').slice(0, 80)}`, async () => {
+  test(`the runbook's statement runs: ${statement.replace(/\s+/g, ' ').slice(0, 40)}`, async () => {
     const role = statement.startsWith('alter role') ? 'create role askback;' : '';
     const tried = db.begin(async (tx) => {
       await tx.unsafe(role + statement);
-      throw undone;
+      throw rolledBack;
     });
-    await assert.rejects(tried, undone);
+    await assert.rejects(tried, rolledBack);
   });
 }
 
-/** Every `askback ...` of the page, to the end of its line or of the code. */
+/** Every `askback ...` of the pages, to the end of its line or code. */
 const calls = [...page.matchAll(/(?:^|[`(| ])askback ([a-z][^`\n#|]*)/gm)]
   .map(([, words]) => words!.trim())
   .filter((words) =>
     commandLine.commands.some(({ name }) => name.split(' ')[0] === words.split(' ')[0]),
   );
 
-test('operations and runbook have commands', () => assert.ok(calls.length > 20));
+test('operations and runbook contain commands', () => assert.ok(calls.length > 20));
 
 for (const call of new Set(calls)) {
-  test(`can be called: askback ${call}`, () => {
+  test(`the manual's command exists: askback ${call}`, () => {
     const named = commandLine.commands.find(({ name }) => `${call} `.startsWith(`${name} `));
     assert.ok(named, 'there is no such command');
     for (const [option] of call.matchAll(/--[a-z-]+/g)) {
