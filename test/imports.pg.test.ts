@@ -27,7 +27,7 @@ const contactsOf = async (survey: string) => [
     and email not like '%@people.test' order by email`),
 ];
 
-test('contact import reads a file of a spreadsheet, and prints how many contacts it added', async () => {
+test('contact import reads a spreadsheet file', async () => {
   const { survey } = await ask(db);
   const path = file(
     'people.csv',
@@ -53,7 +53,7 @@ test('contact import names each bad line and imports none', async () => {
   assert.deepEqual(await contactsOf(survey), []);
 });
 
-test('contact import reads standard input, and says when it is not UTF-8', async () => {
+test('contact import reads stdin and refuses other encodings', async () => {
   const { survey } = await ask(db);
   const words = ['contact', 'import', '--survey', survey, '-'];
   const input = Buffer.from('E-Mail;Name;Ort\r\nann@acme.test;Zo\xeb;K\xf6ln\r\n', 'latin1');
@@ -67,7 +67,7 @@ test('contact import reads standard input, and says when it is not UTF-8', async
   ]);
 });
 
-test('an import of a missing file, or of a folder, is refused with a sentence', async () => {
+test('import refuses a missing file or a folder', async () => {
   const { survey } = await ask(db);
   for (const command of [
     ['contact', 'import'],
@@ -83,7 +83,7 @@ test('an import of a missing file, or of a folder, is refused with a sentence', 
   }
 });
 
-test('import responses adds history, prints what existed before, and publishes no event', async () => {
+test('import responses adds history without events', async () => {
   const { survey, events } = await ask(db);
   const csv =
     'Score,Comment,Created At,Person Email\n9,Great,2024-03-01 10:00:00 UTC,ann@acme.test\n0,,2024-03-02,\n';

@@ -48,7 +48,7 @@ const answers: [what: string, given: Answered[], known: Answered][] = [
   ],
 ];
 for (const [what, given, { name = null, plan, day }] of answers) {
-  test(`a contact that answered elsewhere is known after ${what}`, async () => {
+  test(`import adds the answer of a contact from elsewhere after ${what}`, async () => {
     const orgId = await makeOrganization(db);
     const survey = { orgId, surveyId: await makeSurvey(db, orgId) };
     for (const each of given) await saveContacts(db, survey, [answeredOf(each)]);
@@ -67,7 +67,7 @@ const answeredOf = ({ name = null, plan, day }: Answered) => ({
   responded_at: at(day),
 });
 
-test('an answer elsewhere that says nothing new leaves its contact as it was', async () => {
+test('import leaves a contact alone when its answer is not newer', async () => {
   const orgId = await makeOrganization(db);
   const survey = { orgId, surveyId: await makeSurvey(db, orgId) };
   const changed = async (each: Answered) => {

@@ -29,7 +29,7 @@ async function client() {
   return { id, of, remove, statusOfSurvey };
 }
 
-test('a contact is deleted with its answer', async () => {
+test('deleting a contact deletes its answer', async () => {
   const org = await client();
   const contact_id = await makeContact(db, org.of);
   await makeResponse(db, org.of, { contact_id });
@@ -38,7 +38,7 @@ test('a contact is deleted with its answer', async () => {
   assert.equal(await org.remove(contact_id), 404);
 });
 
-test('a survey completes when the last contact without an answer is deleted', async () => {
+test('survey completes when its last open contact is deleted', async () => {
   const org = await client();
   await makeContact(db, org.of, { status: 'responded', responded_at: new Date() });
   const silent = await makeContact(db, org.of);
@@ -47,7 +47,7 @@ test('a survey completes when the last contact without an answer is deleted', as
   assert.equal(await org.statusOfSurvey(), 'completed');
 });
 
-test('a contact whose mail is on its way stays', async () => {
+test('contact with a mail in flight cannot be deleted', async () => {
   const org = await client();
   const contact_id = await makeContact(db, org.of);
   const mail = {
@@ -64,7 +64,7 @@ test('a contact whose mail is on its way stays', async () => {
   assert.equal(await org.remove(contact_id), 204);
 });
 
-test('a contact that another request deletes meanwhile is not found, and not recorded', async () => {
+test('deleting a deleted contact is 404 and not audited', async () => {
   const org = await client();
   const contact = await makeContact(db, org.of);
   let removing: Promise<number> | undefined;
@@ -79,7 +79,7 @@ test('a contact that another request deletes meanwhile is not found, and not rec
   assert.equal(acts.length, 0);
 });
 
-test("another organization's contact is not found", async () => {
+test('contact of another organization is not found', async () => {
   const [mine, theirs] = [await client(), await client()];
   assert.equal(await mine.remove(await makeContact(db, theirs.of)), 404);
 });

@@ -31,7 +31,7 @@ for (const [emails, status] of [
   [[known, 'bob@people.test'], 'active'],
   [['bob@people.test', known], 'active'],
 ] as const) {
-  test(`a survey that completed is ${status} after an import of ${emails}`, async () => {
+  test(`completed survey is ${status} after an import of ${emails}`, async () => {
     const of = await place();
     await makeContact(db, of, { email: known });
     await db`
@@ -43,13 +43,13 @@ for (const [emails, status] of [
   });
 }
 
-test('lines that are not usable are named in the order of the file', async () => {
+test('import lists invalid lines in file order', async () => {
   await assert.rejects(readContacts('email\nann\nbob@people.test\ncid\n'), {
     message: /:\n {2}line 2: "ann" is not an email address\n {2}line 4: "cid" is not/,
   });
 });
 
-test('what another survey knows of an address counts for none of this one', async () => {
+test('import ignores properties of the address on another survey', async () => {
   const [ours, other] = [await place(), await place()];
   for (const of of [await place(ours.org_id), other]) {
     const properties = db.json({ one: 'a'.repeat(12_000) });
@@ -62,7 +62,7 @@ test('what another survey knows of an address counts for none of this one', asyn
   assert.equal((await listByAddress(db, survey, [known])).length, 1);
 });
 
-test('what goes with contacts that are deleted is theirs alone', async () => {
+test('deleting a contact leaves the rows of other contacts alone', async () => {
   const of = await place();
   const ids = [await makeContact(db, of), await makeContact(db, of), await makeContact(db, of)];
   for (const [at, contact_id] of ids.entries()) {

@@ -67,7 +67,7 @@ const cases: [what: string, acts: readonly Act[], isInactive: boolean][] = [
 const busy = [mail('claimed', null), mail('failed', 'kept'), visit('kept'), result({})];
 
 for (const [what, acts, isInactive] of cases) {
-  test(`a contact that ${what} is ${isInactive ? '' : 'not '}inactive, whatever others do`, async () => {
+  test(`contact that ${what} is ${isInactive ? '' : 'not '}inactive`, async () => {
     await inTransaction(db, async (tx) => {
       const org_id = await makeOrganization(tx);
       const of = { org_id, survey_id: await makeSurvey(tx, org_id) };
@@ -93,7 +93,7 @@ async function old(tx: Sql, of: { org_id: string; survey_id: string }) {
   return contact_id;
 }
 
-test('inactive contacts of one moment are each listed once, in parts of any size', async () => {
+test('inactive contacts with equal times are listed once in any page size', async () => {
   const org_id = await makeOrganization(db);
   const of = { org_id, survey_id: await makeSurvey(db, org_id) };
   const ids = Array.from({ length: 5 }, () => randomUUID())

@@ -53,7 +53,7 @@ const given: fc.Arbitrary<Given> = fc.record({
 
 const takes = (contact: object) => !('complaint' in checkContact(contact));
 
-test('a contact is taken or refused alike wherever it comes in', async () => {
+test('every source checks contacts alike', async () => {
   await fc.assert(
     fc.asyncProperty(given, async ({ email, name, plan }) => {
       const contact = { email, name, properties: { plan } };
@@ -78,7 +78,7 @@ test('a contact is taken or refused alike wherever it comes in', async () => {
   );
 });
 
-test('properties that would grow too large together are refused wherever they come in', async () => {
+test('every source refuses properties that grow too large by merging', async () => {
   const surveyId = await makeSurvey(db, client.id);
   const where = { ...commandWriter(client.id), surveyId };
   const filled = { email: 'ann@people.test', properties: { one: 'a'.repeat(12_000) } };
@@ -99,7 +99,7 @@ test('properties that would grow too large together are refused wherever they co
   assert.ok(await sends(surveyId, fits));
 });
 
-test('lines of one address that grow too large together are refused by the last of them', async () => {
+test('import refuses the line that makes merged properties too large', async () => {
   const line = (one: string, two: string) => `ann@people.test,${one},${two}`;
   const file = ['email,one,two', line('a'.repeat(10_000), ''), line('', 'b'.repeat(10_000))];
   await assert.rejects(
@@ -152,7 +152,7 @@ async function succeeds(work: () => Promise<unknown>) {
   }
 }
 
-test('a domain in letters and the same in ASCII are one person', async () => {
+test('Unicode and ASCII forms of a domain are the same person', async () => {
   const surveyId = await makeSurvey(db, client.id);
   const emails = ['Ada@Bücher.example', 'ada@BÜCHER.example', 'ada@xn--bcher-kva.example'];
   for (const email of emails) assert.ok(await posts(surveyId, { email }));

@@ -34,7 +34,7 @@ async function client(survey: Record<string, unknown> = {}) {
 const rowOf = async (id: string) =>
   (await db<Record<string, unknown>[]>`select * from contacts where id = ${id}`)[0]!;
 
-test('a contact in the list has its public fields', async () => {
+test('contact list returns the public fields', async () => {
   const org = await client();
   const of = { org_id: org.id, survey_id: org.survey_id };
   const id = await makeContact(db, of, {
@@ -51,14 +51,14 @@ test('a contact in the list has its public fields', async () => {
   assert.equal(meta.total, 1);
 });
 
-test("another organization's contacts are not listed or counted", async () => {
+test('contact list leaves out other organizations', async () => {
   const [mine, theirs] = [await client(), await client()];
   await theirs.save({});
   const { data, meta } = await mine.list('/api/v1/contacts');
   assert.deepEqual([data, meta.total], [[], 0]);
 });
 
-test('a new contact is pending and has a link of its own', async () => {
+test('new contact is pending and has its own link', async () => {
   const org = await client();
   const [one, two] = [await org.save({ name: ' Ann ' }), await org.save({ email: 'b@c.test' })];
 
@@ -71,7 +71,7 @@ test('a new contact is pending and has a link of its own', async () => {
   assert.equal(two.name, null);
 });
 
-test('the same address in another case updates the contact', async () => {
+test('posting an address in another case updates the contact', async () => {
   const org = await client();
   const first = await org.save({ name: 'Ann' });
   const again = await org.save({ email: 'ANN@People.test', name: 'Anna' });
@@ -80,21 +80,21 @@ test('the same address in another case updates the contact', async () => {
 });
 
 for (const name of [undefined, null]) {
-  test(`a name that is ${name} keeps the old one`, async () => {
+  test(`contact keeps its name when the new one is ${name}`, async () => {
     const org = await client();
     await org.save({ name: 'Ann' });
     assert.equal((await org.save({ name })).name, 'Ann');
   });
 }
 
-test('custom fields are merged: what is given replaces, the rest stays', async () => {
+test('posting a contact merges custom fields', async () => {
   const org = await client();
   await org.save({ properties: { plan: 'free', seats: 3 } });
   const { id } = await org.save({ properties: { plan: 'paid', tags: ['a'] } });
   assert.deepEqual((await rowOf(id))['properties'], { plan: 'paid', seats: 3, tags: ['a'] });
 });
 
-test('custom fields may not grow over 16 KiB by merging either', async () => {
+test('merged custom fields cannot exceed 16 KiB', async () => {
   const org = await client();
   const { id } = await org.save({ properties: { a: 'x'.repeat(9000) } });
   const [status, error] = await org.refusal({ properties: { b: 'x'.repeat(9000) } });
@@ -103,7 +103,7 @@ test('custom fields may not grow over 16 KiB by merging either', async () => {
   assert.deepEqual(Object.keys((await rowOf(id))['properties'] as object), ['a']);
 });
 
-test('an address posted many times at once is one contact', async () => {
+test('concurrent posts of an address create one contact', async () => {
   const org = await client();
   const saved = await Promise.all(Array.from({ length: 8 }, () => org.save({ name: 'Ann' })));
   assert.equal(new Set(saved.map(({ id }) => id)).size, 1);
@@ -116,14 +116,14 @@ const stateOf = async (survey: string) =>
     select status, completed_by, completed_at from surveys where id = ${survey}`
   )[0];
 
-test('a survey that completed by itself is active again with a new contact', async () => {
+test('completed survey becomes active with a new contact', async () => {
   const org = await client({ ...completed, completed_by: 'answers' });
   await org.save({});
   const expected = { status: 'active', completed_by: null, completed_at: null };
   assert.deepEqual({ ...(await stateOf(org.survey_id)) }, expected);
 });
 
-test('updating a contact does not open a completed survey', async () => {
+test('updating a contact leaves a completed survey alone', async () => {
   const org = await client();
   await org.save({});
   await db`update surveys set ${db({ ...completed, completed_by: 'answers' })} where id = ${org.survey_id}`;
@@ -131,14 +131,14 @@ test('updating a contact does not open a completed survey', async () => {
   assert.equal((await stateOf(org.survey_id))?.['status'], 'completed');
 });
 
-test('a survey that was closed by hand takes no contacts and stays closed', async () => {
+test('closed survey refuses contacts', async () => {
   const org = await client({ ...completed, completed_by: 'hand' });
   assert.equal((await org.refusal({}))[0], 400);
   assert.equal((await org.list('/api/v1/contacts')).meta.total, 0);
   assert.equal((await stateOf(org.survey_id))?.['completed_by'], 'hand');
 });
 
-test('a survey that is being closed while a contact is posted takes it no more', async () => {
+test('survey refuses a contact that is posted while it is closed', async () => {
   const org = await client();
   let posting: ReturnType<typeof org.refusal> | undefined;
   await db.begin(async (tx) => {
@@ -149,26 +149,26 @@ test('a survey that is being closed while a contact is posted takes it no more',
   assert.equal((await posting)?.[0], 400);
 });
 
-test('a draft takes contacts', async () => {
+test('draft accepts contacts', async () => {
   const org = await client({ status: 'draft' });
   await org.save({});
   assert.equal((await stateOf(org.survey_id))?.['status'], 'draft');
 });
 
-test('a survey of another organization is not found', async () => {
+test('survey of another organization is not found', async () => {
   const [mine, theirs] = [await client(), await client()];
   assert.equal((await mine.refusal({ survey_id: theirs.survey_id }))[0], 404);
   assert.equal((await theirs.list('/api/v1/contacts')).meta.total, 0);
 });
 
-test('a read key may not add contacts', async () => {
+test('read key cannot add contacts', async () => {
   const org = await client();
   const response = await org.post({ survey_id: org.survey_id, email: 'a@b.test' }, org.read);
   assert.equal(response.status, 403);
   assert.equal((await org.list('/api/v1/contacts')).meta.total, 0);
 });
 
-test('each field that is not usable is named with what it must be', async () => {
+test('contact API names each invalid field', async () => {
   const { refusal } = await client();
   const refused: [over: Record<string, unknown>, error: RegExp][] = [
     [{ email: undefined }, /^email is required$/],
@@ -184,7 +184,7 @@ test('each field that is not usable is named with what it must be', async () => 
   }
 });
 
-test('the longest name and an unknown field are taken', async () => {
+test('contact API accepts the longest name and unknown fields', async () => {
   const saved = await (await client()).save({ name: 'ü'.repeat(maxNameLength), colour: 'red' });
   assert.equal(saved.name, 'ü'.repeat(maxNameLength));
 });

@@ -34,7 +34,7 @@ const properties: [why: string, value: object, fits: boolean][] = [
   ['a list in place of an object', [], false],
 ];
 for (const [why, value, fits] of properties) {
-  test(`custom fields with ${why} ${fits ? 'can' : 'cannot'} be kept`, () => {
+  test(`custom fields with ${why} are ${fits ? 'valid' : 'invalid'}`, () => {
     const complaint = validateProperties(value as Record<string, unknown>);
     assert.equal(complaint === undefined, fits);
   });
@@ -57,14 +57,14 @@ const names: [why: string, name: unknown, kept: string | null | undefined][] = [
   ['a number', 7, undefined],
 ];
 for (const [why, name, kept] of names) {
-  test(`a contact's name with ${why} is ${kept === undefined ? 'refused' : 'kept'}`, () => {
+  test(`name with ${why} is ${kept === undefined ? 'refused' : 'accepted'}`, () => {
     const checked = checkContact({ email: 'ann@people.test', name });
     if (kept === undefined) assert.equal('field' in checked && checked.field, 'name');
     else assert.equal('name' in checked && checked.name, kept);
   });
 }
 
-test('columns of addresses and names are known as services and languages call them', () => {
+test('email and name columns are recognized in several languages', () => {
   const addresses = [
     'Email',
     'E-mail address',
@@ -105,7 +105,7 @@ test('columns of addresses and names are known as services and languages call th
   assert.ok(languages.map(headerKey).every(isLanguageHeader));
 });
 
-test('what is wrong with a contact is said of its field, and in a file of its line', () => {
+test('contact errors name the field, or the line in a file', () => {
   const ann = 'ann@people.test';
   const said = (contact: Parameters<typeof checkContact>[0]) => {
     const checked = checkContact(contact);
@@ -139,7 +139,7 @@ test('what is wrong with a contact is said of its field, and in a file of its li
     assert.equal(validateProperties(properties), complaint);
 });
 
-test('a contact is kept under the address as it is spelled, and compared in lower case', () => {
+test('contact keeps the case of its address and compares in lower case', () => {
   assert.partialDeepStrictEqual(checkContact({ email: ' Ann@People.test ', properties: null }), {
     email: 'Ann@People.test',
     key: 'ann@people.test',

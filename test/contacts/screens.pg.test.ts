@@ -9,7 +9,7 @@ import { memberBrowser } from '../support/probe/member.ts';
 const { db } = await testDatabase();
 const app = testApp(db);
 
-test('a list without contacts says when those that are added are mailed', async () => {
+test('empty contact list says when contacts get the survey', async () => {
   const org = await makeOrganization(db);
   const { home, get } = await memberBrowser(db, { app, org, role: 'viewer' });
   for (const [ask_after_days, means] of [
@@ -28,7 +28,7 @@ test('a list without contacts says when those that are added are mailed', async 
   }
 });
 
-test('a page of contacts is of one survey, newest first, with how many that has', async () => {
+test('contact page lists one survey, newest first, with its total', async () => {
   const org_id = await makeOrganization(db);
   const surveys = [await makeSurvey(db, org_id), await makeSurvey(db, org_id)] as const;
   const ids = new Map<string, string[]>(surveys.map((id) => [id, []]));
@@ -54,7 +54,7 @@ test('a page of contacts is of one survey, newest first, with how many that has'
   }
 });
 
-test('an editor deletes a contact after a confirmation', async () => {
+test('editor deletes a contact after a confirmation', async () => {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id);
   const id = await makeContact(db, { org_id, survey_id }, { email: 'ann@people.test' });
@@ -67,7 +67,7 @@ test('an editor deletes a contact after a confirmation', async () => {
   assert.equal((await db`select from contacts where id = ${id}`).length, 0);
 });
 
-test('an editor maps a list to one address column and deletes it again', async () => {
+test('editor maps, imports and deletes a list', async () => {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id);
   const { home, get, post, submit } = await memberBrowser(db, { app, org: org_id, role: 'editor' });

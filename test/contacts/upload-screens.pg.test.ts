@@ -8,7 +8,7 @@ import { memberBrowser } from '../support/probe/member.ts';
 const { db } = await testDatabase();
 const app = bareApp(db);
 
-test('what is refused of a contact is said as a sentence', async () => {
+test('contact screen shows a refusal as a sentence', async () => {
   const org = await makeOrganization(db);
   const closed = { status: 'completed', completed_by: 'hand', completed_at: new Date() };
   const survey = await makeSurvey(db, org, closed);
@@ -23,7 +23,7 @@ for (const [bytes, status] of [
   [33 * 1024 * 1024, 303],
   [33 * 1024 * 1024 + 1, 413],
 ] as const) {
-  test(`a form with a list that says it has ${bytes} bytes is answered ${status}`, async () => {
+  test(`upload of ${bytes} bytes is answered ${status}`, async () => {
     const org = await makeOrganization(db);
     const survey = await makeSurvey(db, org);
     const { home, request } = await memberBrowser(db, { app, org, role: 'editor' });

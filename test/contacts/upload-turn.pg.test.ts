@@ -41,7 +41,7 @@ function slowBody() {
   return { body, arrive, isAsked: () => isAsked };
 }
 
-test('of many lists of one organization two are read at once, eight wait, and others go past them', async () => {
+test('organization reads two lists at once, and eight more wait', async () => {
   const [many, other] = [await uploader(), await uploader()];
   const bodies = Array.from({ length: 12 }, slowBody);
   const answers = bodies.map(({ body }) => many.upload(body));

@@ -67,7 +67,7 @@ const files: [what: string, text: string | Uint8Array][] = [
 ];
 
 for (const [what, text] of files) {
-  test(`a list with ${what} is read`, async () => {
+  test(`upload reads a list with ${what}`, async () => {
     const where = await survey();
     const { added, rows } = await upload(where, text);
     assert.deepEqual([added, rows], [1, 1]);
@@ -78,7 +78,7 @@ for (const [what, text] of files) {
   });
 }
 
-test('a list without a header is read, its first row too', async () => {
+test('upload reads a list without a header', async () => {
   const where = await survey();
   const { added } = await upload(where, 'Ann,ann@people.test\nBob,bob@people.test\n');
   assert.equal(added, 2);
@@ -89,7 +89,7 @@ test('a list without a header is read, its first row too', async () => {
   );
 });
 
-test('rows without a usable address are left out and listed by their line', async () => {
+test('upload lists skipped rows by line', async () => {
   const where = await survey();
   const text =
     'email,name\nann@people.test,Ann\nbob@people,Bob\n,Cid\n"dan@people.test","Dan\nof two lines"\nANN@people.test,Again\n';
@@ -106,7 +106,7 @@ test('rows without a usable address are left out and listed by their line', asyn
   assert.equal(dan?.name, 'Dan of two lines');
 });
 
-test('a list keeps quotes within values and empty cells at the end', async () => {
+test('upload keeps quotes within values and trailing empty cells', async () => {
   const where = await survey();
   const text =
     'email;name;language\nbob@people.test;Robert "Bob" Smith;de;;;\nann@people.test;5" Ann;\n';
@@ -120,7 +120,7 @@ test('a list keeps quotes within values and empty cells at the end', async () =>
   );
 });
 
-test('a list that replaces a waiting one of its member leaves others', async () => {
+test('upload replaces only the waiting list of the same member', async () => {
   const where = await survey();
   const other = {
     ...commandWriter(where.orgId),
@@ -139,7 +139,7 @@ test('a list that replaces a waiting one of its member leaves others', async () 
   assert.ok(!stays.includes(first));
 });
 
-test('a list is refused when 200 MB of its organization wait', async () => {
+test('upload is refused when 200 MB of the organization wait', async () => {
   const where = await survey();
   const waiting = await take({ ...where, surveyId: await makeSurvey(db, where.orgId) }, 'a@b.test');
   await db`update contact_uploads set bytes = 200 * 1024 * 1024 - 10 where id = ${waiting}`;
@@ -159,7 +159,7 @@ const listOf = async (orgId: string, id: string) => {
   return await getUpload(db, orgId, { id, surveyId: row!.survey_id });
 };
 
-test('other work goes on while a list of line ends is read', async () => {
+test('upload of line ends does not block other work', async () => {
   const where = await survey();
   const text = Buffer.alloc(8 * 1024 * 1024, '\r');
   text.write('email\rann@people.test\r');
@@ -176,7 +176,7 @@ test('other work goes on while a list of line ends is read', async () => {
   assert.ok(longest < 150, `${longest} ms of the processor in one turn`);
 });
 
-test('a list without a usable address keeps waiting for other columns', async () => {
+test('upload without a valid address keeps waiting', async () => {
   const where = await survey();
   const id = await take(where, 'email,other\nno,ann@people.test\n');
   const waiting = await listOf(where.orgId, id);
@@ -220,14 +220,14 @@ test('uploading the same list again writes nothing', async () => {
   assert.deepEqual(await contactsOf(where), before);
 });
 
-test('an address is looked for in the first thousand rows of a list', async () => {
+test('upload looks for an address in the first thousand rows', async () => {
   const where = await survey();
   const list = (rows: number) => `${'a,b\n'.repeat(rows)}ann@people.test,b\n`;
   await take(where, list(999));
   await assert.rejects(take(where, list(1000)), /no column holds email addresses/);
 });
 
-test('a survey that has completed goes on with the first contact that a list adds', async () => {
+test('completed survey becomes active when a list adds a contact', async () => {
   const where = await survey();
   await upload(where, 'ann@people.test');
   await db`
@@ -242,7 +242,7 @@ test('a survey that has completed goes on with the first contact that a list add
   assert.equal(await status('ann@people.test\nbob@people.test'), 'active');
 });
 
-test('an import that is posted twice is done once', async () => {
+test('upload that is imported twice is imported once', async () => {
   const where = await survey();
   const id = await take(where, 'email\nann@people.test\n');
   const before = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
@@ -286,7 +286,7 @@ const refused: [what: string, text: string | Uint8Array, complaint: RegExp][] = 
 ];
 
 for (const [what, text, complaint] of refused) {
-  test(`a list that ${what} is refused whole, with the line`, async () => {
+  test(`upload that ${what} is refused with the line`, async () => {
     const where = await survey();
     await assert.rejects(take(where, text), complaint);
     assert.equal((await db`select from contact_uploads where org_id = ${where.orgId}`).length, 0);
@@ -294,7 +294,7 @@ for (const [what, text, complaint] of refused) {
 }
 
 for (const character of ['\u{10000}', '😀', '\u{10ffff}']) {
-  test(`a character at the edge of a piece stays whole: ${character}`, async () => {
+  test(`upload keeps a character across chunks: ${character}`, async () => {
     const where = await survey();
     const length = 256 * 1024;
     const head = 'email,name,rest\nann@people.test,Ann,';
@@ -313,7 +313,7 @@ for (const character of ['\u{10000}', '😀', '\u{10ffff}']) {
   });
 }
 
-test('the rows that are listed as left out are those of the list that was taken over last', async () => {
+test('skipped rows are listed for the newest import only', async () => {
   const where = await survey();
   await upload(where, 'email\nann@people.test\nbob@people\n');
   await upload(where, 'email\nann@people.test\n\ncid@people\n');
@@ -327,7 +327,7 @@ test('the rows that are listed as left out are those of the list that was taken 
   assert.equal(await countRejects(db, where), 1);
 });
 
-test('a list of more than one batch is saved whole, and what is left out of it is listed', async () => {
+test('upload of several batches saves all rows and lists skipped ones', async () => {
   const where = await survey();
   const rows = Array.from({ length: 4100 }, (_, n) =>
     n % 41 === 0 ? `bad ${n}` : `p${n}@people.test`,
@@ -351,7 +351,7 @@ test('a list of more than one batch is saved whole, and what is left out of it i
   assert.deepEqual([again.added, again.known], [1, 4000]);
 });
 
-test('the first five rows show what a list holds, and what its columns seem to be', async () => {
+test('upload preview shows five rows and guesses columns', async () => {
   const where = await survey();
   const shown = async (text: string) => {
     const id = await take(where, text);
@@ -388,7 +388,7 @@ test('the first five rows show what a list holds, and what its columns seem to b
   );
 });
 
-test('a list of another organization or survey is not found', async () => {
+test('list of another organization or survey is not found', async () => {
   const [one, other] = [await survey(), await survey()];
   const id = await take(one, 'ann@people.test');
   await assert.rejects(getUpload(db, other.orgId, { id, surveyId: one.surveyId }), /not found/);
@@ -396,7 +396,7 @@ test('a list of another organization or survey is not found', async () => {
   await assert.rejects(getUpload(db, one.orgId, { id, surveyId }), /not found/);
 });
 
-test('a first list keeps what another transaction adds at one of its addresses meanwhile, with what the list has', async () => {
+test('upload merges with a contact that is added concurrently', async () => {
   const where = await survey();
   const id = await take(where, 'email,name\nann@people.test,Ann\nbob@people.test,Bob\n');
   const before = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });
@@ -425,14 +425,14 @@ test('a first list keeps what another transaction adds at one of its addresses m
   assert.deepEqual([after.added, after.known], [1, 1]);
 });
 
-test('a list without rows of use keeps the first thousand and counts all', async () => {
+test('upload stores the first thousand skipped rows and counts all', async () => {
   const where = await survey();
   const { rejected } = await upload(where, `ann@people.test\n${'no\n'.repeat(4100)}`);
   assert.equal(rejected, 4100);
   assert.equal((await listRejects(db, where, { atMost: 5000 })).length, 1000);
 });
 
-test('a list that waits is kept for a day', async () => {
+test('waiting list is deleted after a day', async () => {
   const where = await survey();
   const id = await take(where, 'email\nann@people.test\n');
   for (const [hours, left] of [
@@ -446,7 +446,7 @@ test('a list that waits is kept for a day', async () => {
   }
 });
 
-test('an imported list is kept for a week, with what was left out of it', async () => {
+test('imported list is deleted after a week with its skipped rows', async () => {
   const where = await survey();
   const ages = [24 * 7 + 1, 24 * 7 - 1];
   for (const hours of ages) {

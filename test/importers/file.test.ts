@@ -25,7 +25,7 @@ const read = (columns: Record<string, string>, given: Given = {}) =>
     type: 'nps',
   });
 
-test('a header says what a file holds, and what each column is', () => {
+test('header determines the kind of file and its columns', () => {
   const columns = (header: string[], given?: Given) => {
     const planned = plan(header, given);
     return [planned.kind, ...planned.columns.map(({ name, use }) => `${name}: ${use}`)];
@@ -54,7 +54,7 @@ test('a header says what a file holds, and what each column is', () => {
   assert.deepEqual(columns(['Email'], { as: 'bounced' }), ['bounced', 'Email: email']);
 });
 
-test('a header that says too little is refused with its line', () => {
+test('header without required columns is refused with its line', () => {
   const refused: [header: string[], as: FileKind | undefined, sentence: RegExp][] = [
     [['Plan', 'Name'], undefined, /no export of Delighted: line 4 .*"Plan", "Name"/],
     [['Score', 'Email'], undefined, /line 4: .* the time of a response/],
@@ -91,7 +91,7 @@ const times: [text: string, zone: string, read: string | undefined][] = [
   ['2026-05-02 00:00:01 UTC', 'UTC', undefined],
 ];
 for (const [text, zone, expected] of times) {
-  test(`${text} in ${zone} is ${expected ?? 'no time'}`, () => {
+  test(`${text} in ${zone} is ${expected ?? 'invalid'}`, () => {
     assert.equal(readFileTime(text, { zone, now })?.toISOString(), expected);
   });
 }
@@ -104,7 +104,7 @@ const person = {
   properties: { Plan: 'gold' },
 };
 
-test('a row of a response has all that its columns say', () => {
+test('response row has the values of all columns', () => {
   const read1 = read({
     ...response,
     Comment: ' Fine ',
@@ -126,7 +126,7 @@ test('a row of a response has all that its columns say', () => {
   });
 });
 
-test('a response without an address keeps the properties of its row', () => {
+test('response without an address keeps its properties', () => {
   const propertiesOf = (columns: Record<string, string>) => {
     const row = read({ ...response, Email: '', ...columns });
     return row.kind === 'response' && [row.response.person, row.response.properties];
@@ -135,7 +135,7 @@ test('a response without an address keeps the properties of its row', () => {
   assert.deepEqual(propertiesOf({ Plan: '' }), [null, {}]);
 });
 
-test('of several columns for one thing the first that is filled counts', () => {
+test('first filled column of a field counts', () => {
   const row = read({
     ...response,
     Email: '',
@@ -150,7 +150,7 @@ test('of several columns for one thing the first that is filled counts', () => {
   );
 });
 
-test('of several columns for one thing that are filled the first of their names counts', () => {
+test('first column name of a field counts', () => {
   const row = read({
     ...response,
     'Response Score': '3',
@@ -179,7 +179,7 @@ const unclear: [columns: Record<string, string>, column: string][] = [
   [{ 'Person Email': 'ann@people.test', Plan: long(20_000) }, 'properties'],
 ];
 for (const [columns, column] of unclear) {
-  test(`a row is not clear by its ${column} ${JSON.stringify(columns).slice(0, 40)}`, () => {
+  test(`row has an invalid ${column} ${JSON.stringify(columns).slice(0, 40)}`, () => {
     const row = read({ ...response, ...columns });
     assert.equal(row.kind === 'unclear' && row.column, column);
   });
@@ -262,7 +262,7 @@ const rows: [what: string, columns: Record<string, string>, given: Given, read: 
   ],
 ];
 for (const [what, columns, given, expected] of rows) {
-  test(`a row says: ${what}`, () => {
+  test(`row is read as: ${what}`, () => {
     assert.partialDeepStrictEqual(read(columns, given), expected);
   });
 }

@@ -64,7 +64,7 @@ const everythingOf = async (organization: string) => ({
   jobs: await db`select count(*) from test.jobs where payload ->> 'org_id' = ${organization}`,
 });
 
-test('responses of Delighted keep their times, people, tags, notes and properties', async () => {
+test('Delighted responses keep times, people, tags and notes', async () => {
   const { survey } = await ask(db);
   const path = file('responses.csv', samples.delightedResponses);
   const { code, stderr } = await take('delighted', survey, path);
@@ -112,7 +112,7 @@ test('responses of Delighted keep their times, people, tags, notes and propertie
   );
 });
 
-test('the same file again changes nothing at all', async () => {
+test('importing a file again changes nothing', async () => {
   const { organization, survey } = await ask(db);
   const path = file('again.csv', samples.delightedResponses);
   await take('delighted', survey, path);
@@ -129,7 +129,7 @@ test('the same file again changes nothing at all', async () => {
   assert.deepEqual(await everythingOf(organization), before);
 });
 
-test('no mail, event or notification comes of an import; comments are analyzed where that is wanted', async () => {
+test('import causes no mail, event or notification', async () => {
   const { organization, survey, events } = await ask(db);
   await db`update organizations set ai_enabled = true where id = ${organization}`;
   await take('delighted', survey, file('silent.csv', samples.delightedResponses));
@@ -143,7 +143,7 @@ test('no mail, event or notification comes of an import; comments are analyzed w
   assert.deepEqual([...waiting], [{ is_history: true }, { is_history: true }]);
 });
 
-test('people, unsubscribes and bounces of Delighted are recognized by their columns', async () => {
+test('Delighted people, unsubscribes and bounces are recognized', async () => {
   const { organization, survey } = await ask(db);
   const { delightedUnsubscribes, delightedBounces, delightedResponses } = samples;
   for (const content of [delightedUnsubscribes, delightedBounces, delightedResponses]) {
@@ -176,7 +176,7 @@ test('people, unsubscribes and bounces of Delighted are recognized by their colu
   );
 });
 
-test('responses of AskNicely have times in seconds; surveys without an answer are left out', async () => {
+test('AskNicely times are seconds, and unanswered rows are skipped', async () => {
   const { survey } = await ask(db);
   const path = file('asknicely.csv', samples.askNicelyResponses);
   const taken = await takeJson('asknicely', survey, path);
@@ -210,7 +210,7 @@ test('responses of AskNicely have times in seconds; surveys without an answer ar
   });
 });
 
-test('contacts of AskNicely become contacts, unsubscribes and bounces; inactive ones are left out', async () => {
+test('AskNicely contacts become contacts, unsubscribes and bounces', async () => {
   const { organization, survey } = await ask(db);
   const path = file('contacts.csv', samples.askNicelyContacts);
   const { code, stdout } = await take('asknicely', survey, path);
@@ -231,7 +231,7 @@ test('contacts of AskNicely become contacts, unsubscribes and bounces; inactive 
   );
 });
 
-test('what is not understood is named by file, line and column; the rest is taken over', async () => {
+test('invalid rows are named by line and column, others imported', async () => {
   const { survey } = await ask(db);
   const bad = `Score,Comment,Created At,Person Email
 9,fine,2024-03-01 10:00:00 UTC,ann@people.test
@@ -260,7 +260,7 @@ lines",01/03/2024,carl@people.test
   assert.deepEqual([again.new.responses, again.figures.after.responses], [1, 2]);
 });
 
-test('a file that is of no use is refused, and nothing is written', async () => {
+test('unusable file is refused and nothing is written', async () => {
   const { organization, survey } = await ask(db);
   const before = await everythingOf(organization);
   for (const [name, content, complaint] of [
@@ -278,7 +278,7 @@ test('a file that is of no use is refused, and nothing is written', async () => 
   assert.deepEqual(await everythingOf(organization), before);
 });
 
-test('--dry-run says all of it and writes nothing', async () => {
+test('--dry-run reports everything and writes nothing', async () => {
   const { organization, survey } = await ask(db);
   const before = await everythingOf(organization);
   const path = file('dry.csv', samples.delightedResponses);
@@ -289,7 +289,7 @@ test('--dry-run says all of it and writes nothing', async () => {
   assert.deepEqual(await everythingOf(organization), before);
 });
 
-test('a person who was erased does not come back by an import', async () => {
+test('import skips erased people', async () => {
   const { organization, survey } = await ask(db);
   const path = file('erased.csv', samples.delightedResponses);
   await take('delighted', survey, path);

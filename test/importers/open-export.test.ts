@@ -8,7 +8,7 @@ const open = (text: string, { name = 'export.csv', as }: { name?: string; as?: F
 
 const text = 'sep=;\nScore;Date;Comment\n9;2026-04-01;Good\n3;2026-04-02;"Bad; and\nslow"\n';
 
-test('a file names its delimiter, and its lines are counted from there', async () => {
+test('sep= line sets the delimiter and the first line', async () => {
   const { plan, rows } = await open(text);
   assert.deepEqual(
     plan.columns.map(({ name }) => name),
@@ -22,7 +22,7 @@ test('a file names its delimiter, and its lines are counted from there', async (
   ]);
 });
 
-test('the rows of a file can be read again', async () => {
+test('rows of an export can be read twice', async () => {
   const { rows } = await open(text);
   for (const _ of [1, 2]) {
     let count = 0;
@@ -31,12 +31,12 @@ test('the rows of a file can be read again', async () => {
   }
 });
 
-test('an empty file is refused, with its name', async () => {
+test('empty file is refused with its name', async () => {
   await assert.rejects(open(''), { message: 'export.csv is empty. Nothing was imported' });
 });
 
 const people = 'Email\nann@people.test\n';
-test('people of a file named for unsubscribes or bounces need a kind', async () => {
+test('file named for unsubscribes or bounces needs a kind', async () => {
   for (const [name, said] of [
     ['/exports/Unsubscribes.csv', 'unsubscribed'],
     ['opt-outs.csv', 'unsubscribed'],
@@ -49,6 +49,6 @@ test('people of a file named for unsubscribes or bounces need a kind', async () 
   }
 });
 
-test('a folder says nothing of the people in a file', async () => {
+test('folder name does not determine the kind of a file', async () => {
   assert.equal((await open(people, { name: '/bounces/people.csv' })).plan.kind, 'people');
 });

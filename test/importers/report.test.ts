@@ -45,7 +45,7 @@ const responses = exportOf(
   ],
 );
 
-test('every row of a file is counted by its fate, and the first twenty that are not clear are kept', async () => {
+test('every row is counted and the first twenty invalid ones listed', async () => {
   const { file, kinds } = await counted(responses);
   assert.deepEqual(kinds, Array(4).fill('response'));
   const { shown, ...numbers } = file;
@@ -68,7 +68,7 @@ test('every row of a file is counted by its fate, and the first twenty that are 
   assert.equal(countUnderstood(file), 4);
 });
 
-test('people and suppressions are counted, and are understood', async () => {
+test('people and suppressions are counted', async () => {
   const { file } = await counted(
     exportOf(
       ['Email', 'Unsubscribed', 'Bounced'],
@@ -86,7 +86,7 @@ test('people and suppressions are counted, and are understood', async () => {
   assert.equal(countUnderstood(file), 4);
 });
 
-test('a file has at most a million rows', async () => {
+test('file has at most a million rows', async () => {
   const file = { ...zeroFileCounts(), rows: 999_998 };
   const { plan } = responses;
   const rows = async function* () {
@@ -115,7 +115,7 @@ async function reported(opened: Export, over: Partial<ImportReport> = {}): Promi
   };
 }
 
-test('the report names columns, the fate of rows, the figures and what is not clear', async () => {
+test('report shows columns, rows, figures and invalid rows', async () => {
   const imported = { ...zeroImportCounts(), responses: 2, erased: 1 };
   const report = await reported(responses, {
     imported,
@@ -137,7 +137,7 @@ test('the report names columns, the fate of rows, the figures and what is not cl
   }
 });
 
-test('a dry run says that nothing was written, and people have no figures', async () => {
+test('dry run reports that nothing was written', async () => {
   const people = exportOf(['Email'], [['a@people.test'], ['no address']]);
   const text = reportText(people, await reported(people), true);
   assert.match(text, /nothing was written/);
@@ -158,7 +158,7 @@ const agreements: [
   ['one deleted', tally(2, 1, 1), 5, 'While this ran, 1 were deleted besides: the survey has 4.'],
 ];
 for (const [what, after, responses, said] of agreements) {
-  test(`the figures of a survey that has ${what}: ${said}`, () => {
+  test(`verdict for a survey that has ${what}: ${said}`, () => {
     const imported = { ...zeroImportCounts(), responses };
     assert.equal(
       verdict({ inFile: tally(2, 1, 1), before: tally(0, 0, 0), after, imported }),

@@ -13,7 +13,7 @@ function read(columns: Record<string, string>, type: SurveyType = 'nps') {
 const scored = (score: string, type?: SurveyType) =>
   read({ Score: score, 'Created At': '2026-04-01 10:00:00 UTC' }, type).kind;
 
-test('a score is a whole number of its scale, also as spreadsheets write it', () => {
+test('score is an integer on the scale, in any spelling', () => {
   for (const score of ['0', '9', '10', '9.0', '10.00'])
     assert.equal(scored(score), 'response', score);
   for (const score of ['9.5', '9.05', '10.50', '11', '-1', '9,0', '1e1', 'nine', '0x9', '9.'])
@@ -23,7 +23,7 @@ test('a score is a whole number of its scale, also as spreadsheets write it', ()
   assert.equal(scored(''), 'passed');
 });
 
-test('what a service writes for no is none of a suppression, and everything else is one', () => {
+test('every value except no is a suppression', () => {
   const person = (unsubscribed: string) =>
     read({ Email: 'ann@people.test', Unsubscribed: unsubscribed });
   for (const no of ['', '0', 'no', 'No', 'false', 'FALSE', 'null', 'never', 'Never'])

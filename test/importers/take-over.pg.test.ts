@@ -32,7 +32,7 @@ const file = `Score,Comment,Created At,Email\n${rows(1800).join('')}`;
 const countOf = async (surveyId: string) =>
   (await db`select count(*)::int from responses where survey_id = ${surveyId}`)[0]?.['count'];
 
-test('an import that ends halfway loses nothing, and the same import continues', async () => {
+test('import that ends halfway continues when repeated', async () => {
   const writer = await survey();
   const given = { ...options, export: await open(file) };
   const killed = (done: number) => {
@@ -46,7 +46,7 @@ test('an import that ends halfway loses nothing, and the same import continues',
   assert.deepEqual(report.after, report.inFile);
 });
 
-test('two imports of one file at the same time take over each response once', async () => {
+test('concurrent imports of a file import each response once', async () => {
   const writer = await survey();
   const given = { ...options, export: await open('Score,Created At\n9,2024-03-01\n') };
   const tools = { db, onProgress: quiet };
@@ -61,7 +61,7 @@ test('two imports of one file at the same time take over each response once', as
   assert.equal(await countOf(writer.surveyId), 1);
 });
 
-test('a response that came in by itself meanwhile is no difference that stays unexplained', async () => {
+test('verdict explains a response that arrived during the import', async () => {
   const writer = await survey();
   const given = { ...options, export: await open(file) };
   let isLate = false;
@@ -97,7 +97,7 @@ for (const [what, text, act] of [
     'contacts.imported',
   ],
 ] as const) {
-  test(`an import of ${what} is recorded once, and not when it is done again`, async () => {
+  test(`import of ${what} is audited once`, async () => {
     const writer = await survey();
     for (const _ of [1, 2]) {
       await imported(writer, text);
@@ -106,7 +106,7 @@ for (const [what, text, act] of [
   });
 }
 
-test('of several lines of one person or address the last one counts', async () => {
+test('last line of a person or address counts', async () => {
   const writer = await survey();
   await imported(writer, 'Email,Name,Plan\nann@people.test,Ann,free\nAnn@people.test,,pro\n');
   const contacts = await db`
@@ -126,7 +126,7 @@ test('of several lines of one person or address the last one counts', async () =
   assert.deepEqual([...suppressions], [{ created_at: new Date('2024-03-05T00:00:00Z') }]);
 });
 
-test('a survey that completed goes on with people who are new to it', async () => {
+test('completed survey becomes active with new people', async () => {
   const writer = await survey();
   await imported(writer, 'Email\nann@people.test\n');
   await db`
@@ -141,7 +141,7 @@ test('a survey that completed goes on with people who are new to it', async () =
   assert.equal(await status('Email\nann@people.test\nbob@people.test\n'), 'active');
 });
 
-test('people who are being erased while they are imported are waited for, and left out', async () => {
+test('import waits for a running erasure and skips the person', async () => {
   const writer = await survey();
   const text = 'Email\nann@people.test\nbob@people.test\n';
   let importing: ReturnType<typeof imported> | undefined;

@@ -39,7 +39,7 @@ async function mailsTo(email: string) {
   return await Promise.all(rows.map(({ raw }) => PostalMime.parse(raw)));
 }
 
-test('a digest of yesterday comes once, from 9 in the morning of the member', async () => {
+test("digest of yesterday is mailed once from 9 in the member's zone", async () => {
   const { org_id, email } = await reader({ digest: 'day' });
   const survey_id = await makeSurvey(db, org_id);
   const good = { score: 10, category: 'promoter' };
@@ -72,7 +72,7 @@ test('a digest of yesterday comes once, from 9 in the morning of the member', as
   assert.equal((await mailsTo(email)).length, 2);
 });
 
-test('a digest adds up no scores of different scales, nor those of employees and customers', async () => {
+test('digest has one number per scale and audience', async () => {
   const { org_id, email } = await reader({ digest: 'day' });
   const answers = async (over: Record<string, unknown>, scores: [number, string][]) => {
     const survey_id = await makeSurvey(db, org_id, over);
@@ -117,7 +117,7 @@ test('a digest adds up no scores of different scales, nor those of employees and
   });
 });
 
-test('a digest of a week in which the clock changes has its seven days, and comes at 9', async () => {
+test('weekly digest has seven days when the clock changes', async () => {
   const { org_id, email } = await reader({ digest: 'week' });
   const survey_id = await makeSurvey(db, org_id);
   const times = ['2026-03-22T22:59', '2026-03-22T23:00', '2026-03-29T21:59', '2026-03-29T22:00'];
@@ -133,7 +133,7 @@ test('a digest of a week in which the clock changes has its seven days, and come
   assert.match(mail!.text ?? '', /date_from=2026-03-23&date_to=2026-03-29/);
 });
 
-test('no digest long after 9, when it was chosen later, or when none is wanted', async () => {
+test('digest is skipped long after 9, or if chosen later', async () => {
   const afternoon = await reader({ digest: 'day' });
   await run(monday('14:00:00'));
   assert.deepEqual(await mailsTo(afternoon.email), []);
@@ -143,7 +143,7 @@ test('no digest long after 9, when it was chosen later, or when none is wanted',
   for (const { email } of [since, none]) assert.deepEqual(await mailsTo(email), []);
 });
 
-test('a zone that Postgres does not know keeps no digest of others', async () => {
+test('unknown time zone does not block other digests', async () => {
   const strange = await reader({ digest: 'day', time_zone: 'VST' });
   const { email } = await reader({ digest: 'day' });
   await run(new Date('2026-03-04T08:10:00Z'));

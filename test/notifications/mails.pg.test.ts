@@ -60,7 +60,7 @@ async function mailsTo(email: string) {
 const subjectsTo = async (email: string) =>
   (await mailsTo(email)).map(({ subject }) => subject ?? '').sort();
 
-test('a detractor is mailed once, without the people in the comment, with a link that opens it', async () => {
+test("detractor is mailed once without people's names", async () => {
   const { org_id, survey_id, email, bad } = await scene({ events: ['detractor'] });
   const contact_id = await makeContact(
     db,
@@ -85,7 +85,7 @@ test('a detractor is mailed once, without the people in the comment, with a link
   assert.ok(text.includes(url) && html.includes(url));
 });
 
-test('only what a member chose and what occurred since, of its own organization', async () => {
+test('member is mailed only chosen, recent events of the organization', async () => {
   const held = await scene({ events: ['held'] });
   const late = await scene({ events: ['detractor'], changed_at: new Date() });
   const other = await scene({ events: ['detractor'] });
@@ -99,7 +99,7 @@ test('only what a member chose and what occurred since, of its own organization'
   assert.deepEqual(await subjectsTo(other.email), []);
 });
 
-test('a member that leaves or chooses otherwise before the mail goes out gets none', async () => {
+test('member who leaves or changes choices gets no mail', async () => {
   const gone = await scene({ events: ['detractor'] });
   const changed = await scene({ events: ['detractor'] });
   await gone.bad();
@@ -111,7 +111,7 @@ test('a member that leaves or chooses otherwise before the mail goes out gets no
   assert.deepEqual([...(await mailsTo(gone.email)), ...(await mailsTo(changed.email))], []);
 });
 
-test('thirty answers an hour at most', async () => {
+test('member gets at most thirty mails of answers per hour', async () => {
   const { email, bad } = await scene({ events: ['detractor'] });
   for (let answers = 0; answers < 33; answers++) await bad();
   await run();
@@ -119,7 +119,7 @@ test('thirty answers an hour at most', async () => {
   assert.equal((await mailsTo(email)).length, 30);
 });
 
-test('a webhook switched off after failures is mailed; one that a person switched off is not', async () => {
+test('webhook turned off after failures is mailed', async () => {
   const { org_id, email } = await scene({ events: ['webhook_off'] });
   const off = { active: false, deactivated_at: new Date() };
   await makeWebhook(db, org_id, {
@@ -137,7 +137,7 @@ test('a webhook switched off after failures is mailed; one that a person switche
   assert.doesNotMatch(mails[0]!.text ?? '', /secret-path/);
 });
 
-test('80 and 100 % of the month’s mails, each once', async () => {
+test('80% and 100% of the month’s mails are each mailed once', async () => {
   const { org_id, email } = await scene({ events: ['limit_near', 'limit_reached'] });
   const month = db`date_trunc('month', now() at time zone 'UTC')::date`;
   await db`insert into mail_usage (org_id, month, used) values (${org_id}, ${month}, 79)`;
@@ -153,7 +153,7 @@ test('80 and 100 % of the month’s mails, each once', async () => {
   ]);
 });
 
-test('a finished campaign', async () => {
+test('finished campaign is mailed', async () => {
   const { org_id, survey_id, email } = await scene({ events: ['campaign_finished'] });
   const ended = { org_id, survey_id, total: 3, finished_at: new Date() };
   const [campaign] = await db<{ id: string }[]>`
@@ -168,7 +168,7 @@ test('a finished campaign', async () => {
   assert.ok(mails[0]!.text?.includes(`/surveys/${survey_id}/send/${campaign!.id}`));
 });
 
-test('a response that is assigned is mailed to its owner once, unless the owner did it', async () => {
+test('assigned response is mailed to its owner once', async () => {
   const { org_id, member_id, email, bad } = await scene({ events: ['assigned'] });
   const id = await bad();
   const own = await bad();
@@ -200,7 +200,7 @@ const ends = [
   { what: 'unanswered', outcome: unanswered('cut'), sends: 1, isSaid: true },
 ];
 for (const { what, outcome, sends, isSaid } of ends) {
-  test(`a notification that is ${what} is sent ${sends === 1 ? 'once' : 'again'}`, async () => {
+  test(`notification that is ${what} is sent ${sends === 1 ? 'once' : 'again'}`, async () => {
     const { org_id, bad } = await scene({ events: ['detractor'] });
     await bad();
     await sweepNotifications(tools);
@@ -223,7 +223,7 @@ for (const { what, outcome, sends, isSaid } of ends) {
   });
 }
 
-test('the link in a mail stops its kind without a sign-in: opening it changes nothing', async () => {
+test('stop link turns off its kind after a click', async () => {
   const { org_id, email, bad } = await scene({ events: ['detractor', 'held'] });
   await bad();
   await run();
@@ -257,7 +257,7 @@ test('the link in a mail stops its kind without a sign-in: opening it changes no
   );
 });
 
-test('a link that was changed is not found', async () => {
+test('forged stop link is not found', async () => {
   const answer = await app.request('/notifications/stop/AAAA', {
     method: 'POST',
     headers: { Accept: 'text/html' },

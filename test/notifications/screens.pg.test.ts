@@ -14,7 +14,7 @@ async function viewer() {
   return { orgId, ...browser, page: `${browser.home}/settings/notifications` };
 }
 
-test('a member of any role chooses, and sees what was chosen', async () => {
+test('member of any role chooses notifications', async () => {
   const { orgId, page, get, submit } = await viewer();
   assert.match(await (await get(page)).text(), /<option selected="">Europe\/Oslo</);
   const form = { events: ['held', 'detractor'], digest: 'week', time_zone: 'UTC' };
@@ -32,7 +32,7 @@ test('a member of any role chooses, and sees what was chosen', async () => {
   assert.deepEqual({ ...event }, { act: 'notifications.changed', details: { changes } });
 });
 
-test('no tick at all is a choice too', async () => {
+test('choosing no notification is saved', async () => {
   const { orgId, page, post } = await viewer();
   await post(page, { events: 'held', digest: 'day', time_zone: 'UTC' });
   await post(page, { digest: 'none', time_zone: 'UTC' });
@@ -41,7 +41,7 @@ test('no tick at all is a choice too', async () => {
 });
 
 for (const time_zone of ['Mars', 'VST'])
-  test(`a time zone that does not exist is 422, and keeps what was ticked: ${time_zone}`, async () => {
+  test(`unknown time zone is 422 and keeps the choices: ${time_zone}`, async () => {
     const { page, post } = await viewer();
     const answer = await post(page, { events: 'held', digest: 'day', time_zone });
     const html = await answer.text();
@@ -50,7 +50,7 @@ for (const time_zone of ['Mars', 'VST'])
     assert.match(html, /id="time_zone-error"/);
   });
 
-test('the choices of a member who leaves are gone', async () => {
+test('leaving the organization deletes the choices', async () => {
   const { orgId, page, post } = await viewer();
   await post(page, { events: 'held', digest: 'day', time_zone: 'UTC' });
   await db`delete from memberships where org_id = ${orgId}`;

@@ -57,7 +57,7 @@ async function run(...statuses: (number | null)[]) {
   return { posts, minutes: jobs.map((job) => job.minutes) };
 }
 
-test('a detractor is posted once, in text and blocks, without the contact', async () => {
+test('detractor is posted once without the contact', async () => {
   const { bad, owner } = await scene();
   const id = await bad();
   const { posts } = await run(200);
@@ -71,7 +71,7 @@ test('a detractor is posted once, in text and blocks, without the contact', asyn
   assert.doesNotMatch(posts[0]!.body, /zoe/i);
 });
 
-test('an organization can let the contact be named and comments be as written; other kinds are not posted', async () => {
+test('post includes contact and full comment when allowed', async () => {
   const { bad, owner, page } = await scene();
   await owner.post(`${page}/contents`, { people: 'on', unedited: 'on' });
   await bad();
@@ -86,7 +86,7 @@ test('an organization can let the contact be named and comments be as written; o
   assert.doesNotMatch((await run(200)).posts[0]!.body, /zoe|quill:/i);
 });
 
-test('a job that is repeated posts once, and what is not chosen any more is not posted', async () => {
+test('repeated job posts once, and only chosen kinds', async () => {
   const { org_id, bad } = await scene();
   await bad();
   const { outbound, posts } = subscriber(200);
@@ -103,7 +103,7 @@ test('a job that is repeated posts once, and what is not chosen any more is not 
   assert.equal(posts.length, 1);
 });
 
-test('a post is tried again when its comment cannot be read', async () => {
+test('post is retried when the comment cannot be redacted', async () => {
   const { bad } = await scene();
   await bad();
   const { outbound, posts } = subscriber(200);
@@ -117,7 +117,7 @@ test('a post is tried again when its comment cannot be read', async () => {
   assert.equal(posts.length, 1);
 });
 
-test('a post that was not taken is tried a few times, later; one without an answer is not', async () => {
+test('refused post is retried, one without an answer is not', async () => {
   const refusing = await scene();
   await refusing.bad();
   const counts: number[] = [];
@@ -151,7 +151,7 @@ const answers: Answered[] = [
   ...(['timeout', 'forbidden'] as const).map((kind): Answered => [null, kind, false]),
 ];
 
-test('a post is tried again where it was certainly not taken, and else it is given up with a line', async () => {
+test('post is retried only if it was certainly not accepted', async () => {
   for (const [statusCode, errorKind, again] of answers) {
     const { org_id, bad } = await scene();
     await bad();
@@ -184,7 +184,7 @@ test('a post is tried again where it was certainly not taken, and else it is giv
   }
 });
 
-test('the address is sealed, never shown, kept by an empty field, and resealed with a new key', async () => {
+test('webhook URL is encrypted, never shown, and kept when empty', async () => {
   const { org_id, owner, page } = await scene();
   const stored = async () =>
     (await db<{ url: Buffer }[]>`select url from slack_hooks where org_id = ${org_id}`)[0]?.url;
@@ -210,7 +210,7 @@ test('the address is sealed, never shown, kept by an empty field, and resealed w
   await db`delete from slack_hooks where org_id = ${org_id}`;
 });
 
-test('an address inside the network, or none at first, is 422; viewers see nothing of it; it can be removed', async () => {
+test('webhook URL must be public, and owners can remove it', async () => {
   const { org_id, owner, page, bad } = await scene();
   const inside = await owner.post(`${page}/slack`, { url: 'https://127.0.0.1/x', events: 'held' });
   assert.equal(inside.status, 422);
@@ -227,7 +227,7 @@ test('an address inside the network, or none at first, is 422; viewers see nothi
   assert.equal(removed.length, 1, 'what is not there is not removed');
 });
 
-test('an owner whose last proof is over an hour old gives it again before another address is stored', async () => {
+test('changing the webhook URL needs a recent proof', async () => {
   const { owner, page, org_id } = await scene();
   await db`
     update sessions set proved_at = now() - interval '61 minutes'
@@ -238,7 +238,7 @@ test('an owner whose last proof is over an hour old gives it again before anothe
   assert.match(await answer.text(), /href="\/account\/prove"/);
 });
 
-test('a digest is posted once a day, at 9 by the clock of the organization', async () => {
+test("digest is posted once a day at 9 in the organization's zone", async () => {
   const { org_id, page, owner, bad } = await scene();
   await db`update organizations set time_zone = 'Europe/Oslo' where id = ${org_id}`;
   await owner.post(`${page}/slack`, { url: '', digest: 'day' });

@@ -35,7 +35,7 @@ const noticed = async (org_id: string) => {
   return rows.map(({ kind, subject }) => `${kind} ${subject}`);
 };
 
-test('a notification is claimed once, within a day, and while it is wanted', async () => {
+test('notification is claimed once, within a day, while chosen', async () => {
   const { org_id, member_id } = await scene({ events: ['held'], digest: 'none' });
   const of = { org_id, member_id };
   const claims = async (over: object) =>
@@ -55,7 +55,7 @@ test('a notification is claimed once, within a day, and while it is wanted', asy
   assert.equal(await claims({}), false);
 });
 
-test('a post is claimed once, within a day, while it is wanted, and is not the mail of a member', async () => {
+test('post is claimed once, within a day, while chosen', async () => {
   const { org_id, member_id } = await scene();
   const hook = (events: 'held'[], digest: 'none' | 'week') =>
     saveSlackHook(db, org_id, { url: Buffer.from('sealed'), events, digest });
@@ -72,7 +72,7 @@ test('a post is claimed once, within a day, while it is wanted, and is not the m
   assert.equal(await claims(), false);
 });
 
-test('a sweep notes what occurred within the hour, from a minute before the choice on', async () => {
+test('sweep finds events of the last hour since the choice', async () => {
   const young = await scene({ events: everyKind, changed_at: minutes(10) });
   const old = await scene();
   const bad = { score: 2, category: 'detractor' };
@@ -96,7 +96,7 @@ test('a sweep notes what occurred within the hour, from a minute before the choi
   );
 });
 
-test('a webhook that was switched off after failures is noted for an hour, to its organization alone', async () => {
+test('sweep finds a webhook that was turned off after failures', async () => {
   const [mine, theirs] = [await scene(), await scene()];
   const off = { active: false, deactivated_reason: 'it failed' };
   const id = await makeWebhook(db, mine.org_id, { ...off, deactivated_at: minutes(59) });
@@ -126,7 +126,7 @@ for (const [now, digests] of [
   ['2026-03-10T14:59:59Z', 1],
   ['2026-03-10T15:00:00Z', 0],
 ] as const) {
-  test(`at ${now} ${digests} digest is due where the clock is that of UTC`, async () => {
+  test(`at ${now} UTC ${digests} digest is due`, async () => {
     await db`delete from notification_choices`;
     const changed_at = new Date('2026-03-10T08:59:58Z');
     const { org_id } = await scene({ digest: 'day', time_zone: 'UTC', changed_at });
@@ -138,7 +138,7 @@ for (const [now, digests] of [
   });
 }
 
-test('a digest is of the day or week that ended, and of the one before, by the clock of its reader', async () => {
+test("digest covers the last day or week in the reader's zone", async () => {
   const periods = async (unit: string) => {
     const { before, start, end } = await readDigestPeriods(db, {
       unit,

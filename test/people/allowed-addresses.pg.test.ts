@@ -18,7 +18,7 @@ const cases: [ada: Receipt, bob: Receipt, comment: string][] = [
 ];
 
 for (const [ada, bob, comment] of cases) {
-  test(`Ada: ${ada}, Bob: ${bob}: a later comment has ${comment}`, async () => {
+  test(`with Ada ${ada} and Bob ${bob}, a later comment has ${comment}`, async () => {
     const [org, other] = [await makeOrganization(db), await makeOrganization(db)];
     for (const [name, receipt] of Object.entries({ ada, bob })) {
       if (receipt === 'none') continue;

@@ -33,7 +33,7 @@ async function run(url: string, ...words: string[]) {
 
 const contactsIn = async (db: Db) => (await db`select from contacts`).length;
 
-test('a person that an older backup brings back is erased again, with the same receipt', async () => {
+test('restore repeats an erasure with the same receipt', async () => {
   const { url, erase, erasuresFile } = await deployment();
   const backup = join(folder, 'older.backup');
   assert.equal((await runner(url)('backup', backup)).code, 0);
@@ -65,7 +65,7 @@ test('a person that an older backup brings back is erased again, with the same r
   assert.deepEqual([...acts], [{ again: 'true' }]);
 });
 
-test('a file with bad lines is refused with their numbers, and erases nothing', async () => {
+test('restore refuses a file with bad lines', async () => {
   const { db, url, erase, of, erasuresFile } = await deployment();
   await erase();
   await db`delete from erasures`;
@@ -80,7 +80,7 @@ test('a file with bad lines is refused with their numbers, and erases nothing', 
   assert.equal(await contactsIn(db), 1);
 });
 
-test('what was added after the address was allowed again stays', async () => {
+test('restore keeps data from after the address was unblocked', async () => {
   const { db, url, org, of, tools, erase, erasuresFile } = await deployment();
   const { id } = await erase();
   await allowErasedAddress(tools, writeKeyOf(org), id);
@@ -98,7 +98,7 @@ test('what was added after the address was allowed again stays', async () => {
   assert.equal(receipt?.['allowed'], true);
 });
 
-test('receipts of organizations that are not there are counted, and a command needs a file', async () => {
+test('restore counts receipts of unknown organizations', async () => {
   const { url, db, erase, org, erasuresFile } = await deployment();
   await erase();
   await db`delete from organizations where id = ${org}`;
@@ -110,7 +110,7 @@ test('receipts of organizations that are not there are counted, and a command ne
   assert.equal((await run(url, '--erasures', join(folder, 'nothing'))).code, 1);
 });
 
-test('a receipt waits in the database while its file cannot be written', async () => {
+test('receipt waits in the database while the file cannot be written', async () => {
   const { db, tools, erase } = await deployment();
   const said: string[] = [];
   const report = (sentence: string) => said.push(sentence);
@@ -128,7 +128,7 @@ test('a receipt waits in the database while its file cannot be written', async (
   assert.deepEqual(others, [''], 'where nothing waits, nothing is written');
 });
 
-test('more receipts than one step takes are appended to the file in one run, the oldest first', async () => {
+test('receipts of several batches are filed in order', async () => {
   const { db, org } = await deployment();
   await db`
     insert into erasures (org_id, address_hash, scores, counts, erased_at)
@@ -145,7 +145,7 @@ test('more receipts than one step takes are appended to the file in one run, the
   );
 });
 
-test('an address that only others name is hidden again', async () => {
+test('restore redacts an address that only others mention', async () => {
   const { db, url, org, of, erase, erasuresFile } = await deployment();
   await erase();
   // As an older backup has it, in which the person was deleted already, but not erased.

@@ -65,7 +65,7 @@ const emailOf = (place: number) => `wilhelmina.${place}@planted.test`;
 const replyTo = (email: string) => replies[places[Number(/\d/.exec(email)![0])]!]!;
 
 for (const [place, reply] of places.entries()) {
-  test(`a person who is erased before the mail server ${reply} leaves nothing`, async () => {
+  test(`person who is erased before the mail server ${reply} leaves nothing`, async () => {
     const client = await makeClient(db);
     const email = emailOf(place);
     const survey = await makeSurvey(db, client.id);
@@ -111,7 +111,7 @@ for (const [place, reply] of places.entries()) {
   });
 }
 
-test('logs name none of them', async () => {
+test('logs contain no erased address', async () => {
   await service.stop();
   assert.deepEqual(names(service.stderr.lines.join('\n')), []);
 });

@@ -46,7 +46,7 @@ async function assertNothingStored(orgId: string) {
   await assertTalliesHold(db);
 }
 
-test('a submission that waits for an erasure gets the page of an unknown link', async () => {
+test('submission during an erasure gets the page of an unknown link', async () => {
   const { id, submit, erase } = await scene();
   const unknown = await submit('unknown');
   let acts: Promise<[number, Awaited<ReturnType<typeof submit>>]> | undefined;
@@ -71,7 +71,7 @@ test('a submission that waits for an erasure gets the page of an unknown link', 
   await assertNothingStored(id);
 });
 
-test('a submission whose contact goes before it is recorded gets that page too', async () => {
+test('submission of a deleted contact gets the same page', async () => {
   const { id, of, contact, submit } = await scene();
   let submitting: ReturnType<typeof submit> | undefined;
   await db.begin(async (tx) => {
@@ -84,7 +84,7 @@ test('a submission whose contact goes before it is recorded gets that page too',
   await assertNothingStored(id);
 });
 
-test('an excerpt that waits in memory is not posted after the erasure, and one in flight leaves nothing', async () => {
+test('erasure drops waiting excerpts and leaves none in flight', async () => {
   const { id, of, contact, erase } = await scene();
   const webhook = await makeWebhook(db, id);
   const responseId = await makeResponse(db, of, {

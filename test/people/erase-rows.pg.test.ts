@@ -47,7 +47,7 @@ const moments: [when: string, created: Date, before: Date | null, hidden: boolea
 
 for (const [where, put] of Object.entries(texts)) {
   for (const [when, created, before, isHidden] of moments) {
-    test(`an address in ${where} that was written ${when} ${isHidden ? 'is hidden' : 'stays'}`, async () => {
+    test(`address in ${where} written ${when} ${isHidden ? 'is redacted' : 'stays'}`, async () => {
       const of = await organization();
       await put(of, created);
       await erase(of, before);
@@ -70,7 +70,7 @@ const own: Record<string, (of: Place, created_at: Date) => Promise<unknown>> = {
 
 for (const [what, put] of Object.entries(own)) {
   for (const [when, created, before, isErased] of moments) {
-    test(`${what} of an address that was added ${when} ${isErased ? 'is erased' : 'stays'}`, async () => {
+    test(`${what} of an address added ${when} ${isErased ? 'is erased' : 'stays'}`, async () => {
       const of = await organization();
       await put(of, created);
       await erase(of, before);
@@ -110,7 +110,7 @@ const locks: [what: string, take: (tx: Sql, of: Place) => Promise<unknown>][] = 
 ];
 
 for (const [place, [what, take]] of locks.slice(0, -1).entries()) {
-  test(`an erasure that waits for ${what} has locked nothing that comes after`, async () => {
+  test(`erasure that waits for ${what} holds no later lock`, async () => {
     const of = await organization();
     const contact_id = await makeContact(db, of, { email: key });
     await makeResponse(db, of, { contact_id, comment: 'slow' });

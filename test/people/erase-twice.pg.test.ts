@@ -9,7 +9,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const folder = erasureFolder();
 
-test('what comes back under a receipt is erased under it: its counts add up, and the file has them', async () => {
+test('erasing again adds to the counts of the same receipt', async () => {
   const { org, add, erase, erasuresFile } = await erasableScene(db, folder);
   const first = await erase();
   // As a restored backup brings it back: past the receipt, which refuses every other way in.
@@ -51,7 +51,7 @@ const arrived: {
 ];
 for (const { to, afterMs, allowed = false, other = false, stays } of arrived) {
   const of = `${other ? 'another organization' : 'one'} that erased Ada${allowed ? ' and allowed her again' : ''}`;
-  test(`a mail to ${to} that came ${afterMs / 1000} s after ${of} ${stays ? 'stays' : 'is deleted'}`, async () => {
+  test(`mail to ${to} ${afterMs / 1000} s after ${of} ${stays ? 'stays' : 'is deleted'}`, async () => {
     const { org, tools, erase } = await erasableScene(db, folder);
     const { id } = await erase();
     await db`delete from mailbox_messages`;

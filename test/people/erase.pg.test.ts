@@ -46,7 +46,7 @@ async function scene() {
   return { ...client, of, call, person, erase };
 }
 
-test('a person is erased over all surveys, and scores stay as anonymous responses', async () => {
+test('erasure covers all surveys and keeps scores anonymous', async () => {
   const { id, of, person, erase, call } = await scene();
   const other = { ...of, survey_id: await makeSurvey(db, id) };
   const [first, second] = [await person(), await person({ survey_id: other.survey_id })];
@@ -77,7 +77,7 @@ test('a person is erased over all surveys, and scores stay as anonymous response
   await assertTalliesHold(db);
 });
 
-test('scores are deleted when it is asked for, and totals follow', async () => {
+test('erasure deletes scores on request and updates totals', async () => {
   const { id, of, person, erase } = await scene();
   await makeResponse(db, of, { contact_id: await person() });
   assert.equal((await erase('?scores=none')).status, 400);
@@ -87,13 +87,13 @@ test('scores are deleted when it is asked for, and totals follow', async () => {
   await assertTalliesHold(db);
 });
 
-test('an address of which nothing is known is not found, and nothing is suppressed by that', async () => {
+test('erasure of an unknown address is 404 and blocks nothing', async () => {
   const { id, erase } = await scene();
   assert.equal((await erase()).status, 404);
   assert.equal((await db`select from erasures where org_id = ${id}`).length, 0);
 });
 
-test('erasing again answers with the same receipt, which the list has', async () => {
+test('erasing again returns the same receipt', async () => {
   const { person, erase, call } = await scene();
   await person();
   const first = await erase();
@@ -107,7 +107,7 @@ test('erasing again answers with the same receipt, which the list has', async ()
   assert.deepEqual((await other.call('GET', '/v1/erasures')).json['data'], []);
 });
 
-test('an erased address comes in by no way', async () => {
+test('erased address is refused by every source', async () => {
   const { id, of, person, erase, call } = await scene();
   await person();
   await erase();
@@ -130,7 +130,7 @@ test('an erased address comes in by no way', async () => {
   });
 });
 
-test('an address that is allowed again is like any other, and can be erased once more', async () => {
+test('unblocked address can be added and erased again', async () => {
   const { id, of, person, erase, call } = await scene();
   await person();
   const { data } = await erase();
@@ -151,7 +151,7 @@ test('an address that is allowed again is like any other, and can be erased once
   );
 });
 
-test('excerpts of all responses of a person are erased, of the first as of the last', async () => {
+test('erasure removes the excerpts of all responses', async () => {
   const { id, person, erase } = await scene();
   const webhook = await makeWebhook(db, id);
   for (const days of [40, 3, 0]) {
@@ -168,7 +168,7 @@ test('excerpts of all responses of a person are erased, of the first as of the l
   assert.equal(left.length, 0);
 });
 
-test('a delivery with an excerpt loses it and cannot be delivered again', async () => {
+test('erased delivery loses its excerpt and cannot be redelivered', async () => {
   const { id, of, person, erase, call } = await scene();
   const webhook = await makeWebhook(db, id);
   const answer = await makeResponse(db, of, {
@@ -214,7 +214,7 @@ test('a delivery with an excerpt loses it and cannot be delivered again', async 
   assert.deepEqual(json, { replayed: 0 });
 });
 
-test('of two erasures at once one erases, and both answer with its receipt', async () => {
+test('concurrent erasures return the same receipt', async () => {
   const { id, person, erase } = await scene();
   await person();
   const [one, other] = await Promise.all([erase(), erase()]);
@@ -223,7 +223,7 @@ test('of two erasures at once one erases, and both answer with its receipt', asy
   assert.equal((await db`select from erasures where org_id = ${id}`).length, 1);
 });
 
-test('a contact that is being added when its person is erased is erased too', async () => {
+test('erasure includes a contact that is being added', async () => {
   const { id, of, person, erase } = await scene();
   await person();
   const other = { ...of, survey_id: await makeSurvey(db, id) };
@@ -238,7 +238,7 @@ test('a contact that is being added when its person is erased is erased too', as
   assert.equal((await db`select from contacts where org_id = ${id}`).length, 0);
 });
 
-test('what a website hands in is stored without what names an erased address', async () => {
+test('embed properties are stored without an erased address', async () => {
   const { id, of, person, erase } = await scene();
   await person();
   await erase();
@@ -251,7 +251,7 @@ test('what a website hands in is stored without what names an erased address', a
   assert.deepEqual([...rows], [{ properties: { plan: 'pro', of: 'bob@people.test' } }]);
 });
 
-test('properties and names of other contacts lose the address, and the receipt counts those contacts', async () => {
+test('erasure redacts the address in other contacts', async () => {
   const { id, of, person, erase } = await scene();
   await person();
   const made = (name: string, properties: Record<string, unknown>) =>
@@ -283,7 +283,7 @@ test('properties and names of other contacts lose the address, and the receipt c
   );
 });
 
-test('responses of others lose the address in their properties', async () => {
+test('erasure redacts the address in other responses', async () => {
   const { id, of, person, erase } = await scene();
   await person();
   const referred = { referred_by: 'ADA@people.test' };
@@ -299,7 +299,7 @@ test('responses of others lose the address in their properties', async () => {
   assert.equal(names.length, 0);
 });
 
-test('Postgres and the program find an address by the same pattern', async () => {
+test('Postgres and Node match addresses alike', async () => {
   for (const key of ["o'hara+x_1.%b@people.test", 'ada@xn--mller-kva.de', 'a{1}|b*@people.test']) {
     const [row] = await db`select address_pattern(${key}) as pattern`;
     assert.equal(row?.['pattern'], addressPattern(key));

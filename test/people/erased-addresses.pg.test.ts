@@ -202,7 +202,7 @@ const sources: Record<string, Source> = {
 };
 
 for (const [source, come] of Object.entries(sources)) {
-  test(`an erased address is not stored again: ${source}`, async () => {
+  test(`erased address is not stored again: ${source}`, async () => {
     const came = await scene();
     await came.erase();
     await come(came);
@@ -228,7 +228,7 @@ const meanwhile: Record<string, Source> = {
 };
 
 for (const [source, come] of Object.entries(meanwhile)) {
-  test(`an address is not stored again that is erased meanwhile: ${source}`, async () => {
+  test(`address that is erased meanwhile is not stored: ${source}`, async () => {
     const came = await scene();
     let coming: Promise<void> | undefined;
     let erasing: Promise<void> | undefined;

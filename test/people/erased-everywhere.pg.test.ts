@@ -168,7 +168,7 @@ const { data: receipt } = (await call('DELETE', `/api/v1/people/${email}`)) as {
 const left = await dumpTables(db, key);
 await service.stop();
 
-test('the person was everywhere', () => {
+test('every table contained the person', () => {
   assert.deepEqual(planted.sort(), [
     'analyses',
     'blocked_mails',
@@ -189,19 +189,19 @@ test('the person was everywhere', () => {
 });
 
 for (const [table, rows] of left) {
-  test(`the table ${table} has no word of the person`, () => {
+  test(`table ${table} does not mention the person`, () => {
     assert.deepEqual(wordsIn(rows), []);
   });
 }
 
-test('totals are right without the person', () => assertTalliesHold(db));
+test('totals are right after the erasure', () => assertTalliesHold(db));
 
-test('the receipt has counted every kind', () => {
+test('receipt counts every kind', () => {
   const none = Object.entries(receipt.counts).filter(([, count]) => count === 0);
   assert.deepEqual(none, []);
 });
 
-test('the file of erasures has the receipt, and no word of the person', () => {
+test('file of erasures has the receipt without the person', () => {
   const file = readFileSync(erasuresFile, 'utf8');
   const [line, ...others] = file.trimEnd().split('\n');
   assert.deepEqual(others, []);
@@ -209,7 +209,7 @@ test('the file of erasures has the receipt, and no word of the person', () => {
   assert.deepEqual(wordsIn(file), []);
 });
 
-test('logs and spans have seen the erasure, and no word of the person', () => {
+test('logs and spans do not mention the person', () => {
   const lines = service.stderr.lines.join('\n');
   assert.ok(exported.includes('DELETE /api/v1/people/:email'));
   assert.ok(lines.includes('/api/v1/people/:email'));
@@ -217,7 +217,7 @@ test('logs and spans have seen the erasure, and no word of the person', () => {
   assert.deepEqual(wordsIn(exported), []);
 });
 
-test('a backup that is made afterwards has no word of the person', async () => {
+test('later backup does not mention the person', async () => {
   const file = join(folder, 'backup');
   const { code, stderr } = await askback(['backup', file], environment);
   assert.equal(code, 0, stderr);

@@ -21,7 +21,7 @@ const complaint = (text: string) => {
   return null;
 };
 
-test('a receipt is read as it is; of several lines with one id the last counts, blank ones do not', () => {
+test('last line of a receipt counts, and blank lines are ignored', () => {
   const allowedAt = '2026-03-05T00:00:00.000Z';
   const other = '11111111-6f6e-4a34-9f35-3d4a1f3f8f10';
   const read = parseErasures(
@@ -34,7 +34,7 @@ test('a receipt is read as it is; of several lines with one id the last counts, 
   ]);
 });
 
-test('every field that is not usable is named with what it must be', () => {
+test('receipt file names each invalid field', () => {
   const wrong: [Record<string, unknown>, string][] = [
     [{ id: 'x' }, 'id must be a UUID'],
     [{ org_id: undefined }, 'org_id is missing'],

@@ -29,14 +29,14 @@ const add = async (first: string, second: string) =>
       returning id`
   ).length;
 
-test('an address is refused by the organization that erased it, and by no other', async () => {
+test('erased address is refused only by its organization', async () => {
   const refused = { constraint_name: 'contacts_are_not_erased' };
   await assert.rejects(add('Ada@Erased.test', 'cyd@people.test'), refused);
   await assert.rejects(add('cyd@people.test', bob), refused);
   assert.equal(await add('Bob@erased.test', ada), 2);
 });
 
-test('an address is hidden in what is written to the organization that erased it, and to no other', async () => {
+test('erased address is redacted only in its organization', async () => {
   const comment = 'Ask ADA@Erased.test or Bob@ERASED.test.';
   const hidden = [
     [withoutAda, 'Ask [email] or Bob@ERASED.test.'],

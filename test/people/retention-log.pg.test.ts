@@ -12,7 +12,7 @@ async function scene(keep_mails_days: number | null) {
   return { org_id, survey_id: await makeSurvey(db, org_id) };
 }
 
-test('blocked mails go on the day that is so long ago, of the organizations that keep no more', async () => {
+test('retention deletes blocked mails of one organization and day', async () => {
   const [ours, theirs] = [await scene(days), await scene(null)];
   for (const { org_id, survey_id } of [ours, theirs]) {
     await db`
@@ -54,7 +54,7 @@ async function campaign(of: { org_id: string; survey_id: string }, over: object,
   return id;
 }
 
-test('results by contact go so long after the end of their campaign, which stays, however many there are', async () => {
+test('retention deletes campaign results and keeps the campaign', async () => {
   const [ours, theirs] = [await scene(days), await scene(null)];
   const ended = (minutes: number) => ({
     finished_at: new Date(Date.now() - (days * 24 * 60 + minutes) * 60_000),

@@ -31,7 +31,7 @@ async function scene(keep: Record<string, unknown>, over: Record<string, unknown
 
 const none = { comments: 0, contacts: 0, openings: 0, mails: 0 };
 
-test('comments go after their days with what was made of them, also on hold, and scores stay', async () => {
+test('retention deletes comments and keeps scores', async () => {
   const { org, of, acts } = await scene({ keep_comments_days: days });
   for (const held_reason of [null, 'scores_opened']) {
     for (const [comment, created_at] of everyAge) {
@@ -59,7 +59,7 @@ test('comments go after their days with what was made of them, also on hold, and
   await assertTalliesHold(db);
 });
 
-test('a comment that went is found by its sentiment no more', async () => {
+test('deleted comment is no longer found by sentiment', async () => {
   const { org, of } = await scene({ keep_comments_days: days });
   for (const [comment, created_at] of everyAge) {
     const response_id = await makeResponse(db, of, { comment, created_at });
@@ -79,7 +79,7 @@ test('a comment that went is found by its sentiment no more', async () => {
   );
 });
 
-test('a contact goes when nothing has come of it for its days, and its score stays', async () => {
+test('retention deletes an inactive contact and keeps its score', async () => {
   const { org, of, acts } = await scene({ keep_contacts_days: days });
   const made = async (name: string, over: Record<string, unknown> = {}) =>
     await makeContact(db, of, { name, created_at: ages.old, updated_at: ages.old, ...over });
@@ -115,7 +115,7 @@ test('a contact goes when nothing has come of it for its days, and its score sta
   await assertTalliesHold(db);
 });
 
-test('a survey completes when the contacts that had not answered go', async () => {
+test('survey completes when retention deletes its open contacts', async () => {
   const { org, of } = await scene({ keep_contacts_days: days });
   const made = { created_at: ages.old, updated_at: ages.old };
   const answered = { ...made, status: 'responded', responded_at: ages.young };
@@ -129,7 +129,7 @@ test('a survey completes when the contacts that had not answered go', async () =
   assert.deepEqual({ ...survey }, { status: 'completed', completed_by: 'answers' });
 });
 
-test('a run that waits for a survey has not locked the contacts that go', async () => {
+test('retention locks surveys before contacts', async () => {
   const { org, of } = await scene({ keep_contacts_days: days });
   await makeContact(db, of, { created_at: ages.old, updated_at: ages.old });
   let running: Promise<unknown> | undefined;
@@ -146,7 +146,7 @@ test('a run that waits for a survey has not locked the contacts that go', async 
   assert.equal((await db`select from contacts where org_id = ${org}`).length, 0);
 });
 
-test('openings go after their days', async () => {
+test('retention deletes visits', async () => {
   const { org, of, acts } = await scene({ keep_openings_days: days });
   const contact = await makeContact(db, of);
   for (const [, visited_at] of everyAge) {
@@ -190,7 +190,7 @@ async function mailsLeft(
   return { left: left.map(({ reason }) => reason as string), acts: await acts() };
 }
 
-test('the log of mails goes after its days, but what keeps an address from a second mail', async () => {
+test('retention deletes mails except the ones that block a second mail', async () => {
   const { left, acts } = await mailsLeft({ keep_mails_days: days }, [
     { reason: 'old' },
     { reason: 'old failed', status: 'failed' },
@@ -201,7 +201,7 @@ test('the log of mails goes after its days, but what keeps an address from a sec
   assert.deepEqual(acts, [{ ...none, mails: 2 }]);
 });
 
-test('the log of mails stays for 61 days where a survey reminds', async () => {
+test('retention keeps mails for 61 days if the survey has reminders', async () => {
   const ago = (ms: number) => new Date(Date.now() - 61 * dayMs - ms);
   const mails = [minuteMs, -minuteMs].map((ms) => ({
     reason: ms > 0 ? 'older' : 'younger',
@@ -213,7 +213,7 @@ test('the log of mails stays for 61 days where a survey reminds', async () => {
   assert.deepEqual(left, ['younger']);
 });
 
-test('the log of mails stays as long as the frequency rule reads it', async () => {
+test('retention keeps mails as long as the frequency rule needs them', async () => {
   const { left, acts } = await mailsLeft({ keep_mails_days: days, frequency_days: days + 1 }, [
     { reason: 'old' },
   ]);
@@ -221,7 +221,7 @@ test('the log of mails stays as long as the frequency rule reads it', async () =
   assert.deepEqual(acts, []);
 });
 
-test('an organization that has set no days keeps everything', async () => {
+test('organization without retention keeps everything', async () => {
   const { org, of, acts } = await scene({});
   const old = { created_at: new Date('2020-01-01'), updated_at: new Date('2020-01-01') };
   const contact_id = await makeContact(db, of, old);
@@ -232,7 +232,7 @@ test('an organization that has set no days keeps everything', async () => {
   assert.deepEqual(await acts(), []);
 });
 
-test('more comments, contacts and mails than one step takes go in one run, and what is young stays', async () => {
+test('retention deletes several batches in one run', async () => {
   const { org, of, acts } = await scene({
     keep_comments_days: days,
     keep_contacts_days: days,
@@ -264,7 +264,7 @@ test('more comments, contacts and mails than one step takes go in one run, and w
   await assertTalliesHold(db);
 });
 
-test('Usage says what the last run deleted, and the audit log that it was the service', async () => {
+test('usage screen and audit log show the last retention run', async () => {
   const { org, of } = await scene({ keep_comments_days: days, keep_openings_days: days });
   const { home, get } = await memberBrowser(db, { org });
   const usage = async () =>

@@ -16,7 +16,7 @@ type ShownPerson = {
   data: { events: { what: string; webhook_id: string | null; reason: string | null }[] };
 };
 
-test('a person is every step of one address, to the webhook that its answer went to', async () => {
+test('person API returns every event of an address', async () => {
   const asked = await ask(db);
   await db`update contacts set email = 'Ada@people.test' where id = ${asked.contact}`;
   await visitor(db).get(asked.personal);
@@ -45,7 +45,7 @@ test('a person is every step of one address, to the webhook that its answer went
   );
 });
 
-test('an address that nothing is known of is not found', async () => {
+test('person API answers 404 for an unknown address', async () => {
   const asked = await ask(db);
   await db`update contacts set email = 'eve@people.test' where id = ${asked.contact}`;
   const { read } = await makeClient(db);
@@ -54,7 +54,7 @@ test('an address that nothing is known of is not found', async () => {
   assert.equal(await status('/api/v1/people/unknown'), 404);
 });
 
-test('a history calls what went out the first time sent, and each reminder a reminder, whatever became of others', async () => {
+test('history tells first mails from reminders', async () => {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id);
   const contact_id = await makeContact(db, { org_id, survey_id }, { email: 'eve@people.test' });

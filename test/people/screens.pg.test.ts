@@ -23,7 +23,7 @@ async function people(role: 'viewer' | 'editor' | 'owner' = 'editor') {
   return { org, of, ...browser, path, page, suppressed };
 }
 
-test('a person is one address, whatever its case and the number of its surveys', async () => {
+test('people screen has one row per address', async () => {
   const { org, of, page } = await people();
   const other = await makeSurvey(db, org);
   await makeContact(db, of, { email: 'Ada@people.test' });
@@ -40,7 +40,7 @@ test('a person is one address, whatever its case and the number of its surveys',
   assert.match(await page('?search=100%25'), /No address or name has this part/);
 });
 
-test('the page of a person has no address in its own, and shows every step', async () => {
+test('person screen shows every event and no address in its URL', async () => {
   const { of, path, page } = await people();
   const id = await makeContact(db, of, { email: 'ada@people.test' });
   const given = { contact_id: id, score: 3, category: 'detractor', comment: 'Slow <again>' };
@@ -67,7 +67,7 @@ test('the page of a person has no address in its own, and shows every step', asy
   assert.match(text, /2 times, last on <time datetime="/);
 });
 
-test('an address is suppressed, and allowed again, by editors', async () => {
+test('editor blocks and unblocks an address', async () => {
   const { org, of, path, page, submit, suppressed } = await people();
   const id = await makeContact(db, of, { email: 'Ada@people.test' });
   assert.match(await (await submit(`${path}/${id}/suppress`)).text(), /is suppressed/);
@@ -92,7 +92,7 @@ async function unsubscribedPerson(role: 'editor' | 'owner') {
   return { ...scene, id, person: `${scene.path}/${id}` };
 }
 
-test('an editor lifts no unsubscribe of a person', async () => {
+test("editor cannot lift a person's unsubscribe", async () => {
   const { id, person, page, post, suppressed } = await unsubscribedPerson('editor');
   const text = await page(`/${id}`);
   assert.match(text, /Only the person can undo it/);
@@ -102,7 +102,7 @@ test('an editor lifts no unsubscribe of a person', async () => {
   assert.equal(await suppressed(), 1);
 });
 
-test('an editor lifts what a member suppressed, and not the unsubscribe', async () => {
+test("editor lifts a member's block but not the unsubscribe", async () => {
   const { id, person, page, post } = await unsubscribedPerson('editor');
   await post(`${person}/suppress`);
   assert.match(await page(`/${id}`), /Suppressed by a member[\s\S]*Unsubscribed/);
@@ -113,7 +113,7 @@ test('an editor lifts what a member suppressed, and not the unsubscribe', async 
   assert.deepEqual([...left], [{ kind: 'unsubscribed', by_hand: false }]);
 });
 
-test('an owner records renewed consent, and the timeline keeps both', async () => {
+test('owner records renewed consent', async () => {
   const { id, org, person, page, post, submit, suppressed } = await unsubscribedPerson('owner');
   assert.equal((await post(`${person}/consent`, { consent: ' by mail  ' })).status, 422);
   assert.equal(await suppressed(), 1);
@@ -126,7 +126,7 @@ test('an owner records renewed consent, and the timeline keeps both', async () =
   assert.deepEqual({ ...act }, { act: 'consent.recorded', actor_kind: 'member' });
 });
 
-test('a viewer changes nothing, and a stranger is not found', async () => {
+test('viewer changes nothing, and a stranger gets 404', async () => {
   const [mine, theirs] = [await people('viewer'), await people('owner')];
   const id = await makeContact(db, mine.of);
   assert.doesNotMatch(await mine.page(`/${id}`), /Suppress/);
@@ -137,7 +137,7 @@ test('a viewer changes nothing, and a stranger is not found', async () => {
   assert.equal((await theirs.get(`${theirs.path}/${id}`)).status, 404);
 });
 
-test('an owner erases a person by typing the address, and allows it again', async () => {
+test('owner erases a person and unblocks the address', async () => {
   const { org, of, path, page, post, submit } = await people('owner');
   const id = await makeContact(db, of, { email: 'Ada@people.test' });
   await makeResponse(db, of, { contact_id: id, comment: 'slow' });
@@ -170,7 +170,7 @@ test('erasing asks for a recent proof', async () => {
   assert.match(answer.headers.get('Location') ?? '', /^\/account\/prove\?next=/);
 });
 
-test('an editor erases no person', async () => {
+test('editor cannot erase a person', async () => {
   const { of, path, page, post, get } = await people('editor');
   const id = await makeContact(db, of, { email: 'ada@people.test' });
   assert.doesNotMatch(await page(`/${id}`), /Erase/);

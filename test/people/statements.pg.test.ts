@@ -26,7 +26,7 @@ async function scene() {
   return { org_id, survey_id: await makeSurvey(db, org_id) };
 }
 
-test('people stand at their newest contact, newest first, of one time the greater id first, page by page', async () => {
+test('people are sorted by their newest contact', async () => {
   const of = await scene();
   const second = { ...of, survey_id: await makeSurvey(db, of.org_id) };
   const other = await scene();
@@ -80,7 +80,7 @@ test('people stand at their newest contact, newest first, of one time the greate
   assert.equal(await countPeople(db, of.org_id, null), 4);
 });
 
-test('the deliveries of an answer are those of its time that name it, in their order', async () => {
+test('deliveries of an answer are found by time and id', async () => {
   const of = await scene();
   const contact_id = await makeContact(db, of, { email: 'Eve@people.test' });
   const at = ago(3600);
@@ -118,7 +118,7 @@ test('the deliveries of an answer are those of its time that name it, in their o
   assert.equal(theirs.length, 0);
 });
 
-test('a timeline has all steps of an address by their time, with the answers to show', async () => {
+test('timeline has all events of an address in order', async () => {
   const of = await scene();
   const contact_id = await makeContact(db, of, { email: 'Eve@people.test', created_at: ago(900) });
   const created_at = ago(600);

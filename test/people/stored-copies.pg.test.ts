@@ -37,7 +37,7 @@ const note = async (org_id: string, response_id: string) => {
   return made!.id;
 };
 
-test('stored answers go that name a person by anything of its own, and no others', async () => {
+test('erasure deletes stored API responses that mention the person', async () => {
   const { org, of, erase } = await erasableScene(db, folder);
   const { add, left } = await storing(org);
   const [contact] = await db<{ id: string; token: string; response: string }[]>`
@@ -76,7 +76,7 @@ test('stored answers go that name a person by anything of its own, and no others
   assert.deepEqual(await other.left(), ['the address']);
 });
 
-test('what a running request stored after an erasure goes a minute after the longest, and nothing else', async () => {
+test('erasure deletes what running requests stored after it', async () => {
   const { org, tools, erase } = await erasableScene(db, folder);
   const { add, left } = await storing(org);
   const began = Date.now();

@@ -45,7 +45,7 @@ for (const [word, given] of words) {
   const what = given.asks
     ? 'that may not leave'
     : `that ends as ${given.outcome?.kind ?? 'accepted'}`;
-  test(`the span of a mail ${what} says ${word}`, async (t) => {
+  test(`span of a mail ${what} has the outcome ${word}`, async (t) => {
     const spans = recordSpans(t);
     const tried = await tryOnce(given);
     assert.equal(spans.length, 1);

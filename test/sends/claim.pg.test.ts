@@ -49,7 +49,7 @@ const taking: Standing[] = [
   },
 ];
 for (const { over, code } of taking) {
-  test(`a survey that is ${code} mails no contact and adds none`, async () => {
+  test(`survey that is ${code} mails and adds no contact`, async () => {
     const survey = await scene(over);
     await assert.rejects(claim(db, survey, requestOf({ email: fresh })), { kind: 'invalid', code });
     await assert.rejects(dryRunClaim(db, survey, requestOf({ email: fresh }).submitted), { code });
@@ -67,7 +67,7 @@ const addresses: Record<string, { email: string; status: string }> = {
   'no address': { email: 'no-address', status: 'completed' },
 };
 for (const [who, { email, status }] of Object.entries(addresses)) {
-  test(`a survey that completed by itself is ${status} after a send to ${who}`, async () => {
+  test(`completed survey is ${status} after a send to ${who}`, async () => {
     const survey = await scene(completed);
     await claim(db, survey, requestOf({ email }));
     const [row] = await db`
@@ -77,7 +77,7 @@ for (const [who, { email, status }] of Object.entries(addresses)) {
   });
 }
 
-test('every address is stored once, as it was first given, but none of an erased person', async () => {
+test('send stores each address once, but no erased one', async () => {
   const survey = await scene();
   const request = requestOf(
     { email: 'New@People.test', name: 'First', properties: { seats: 3 } },
@@ -108,7 +108,7 @@ test('every address is stored once, as it was first given, but none of an erased
   assert.equal((await mailsOf(survey)).length, 2);
 });
 
-test('a contact whose properties would grow too large is invalid, and is neither stored nor mailed', async () => {
+test('contact whose merged properties are too large is invalid', async () => {
   const survey = await scene();
   const large = (name: string) => ({ [name]: 'x'.repeat(maxPropertiesBytes * 0.6) });
   await claim(db, survey, requestOf({ email: fresh, properties: large('a') }));
@@ -128,7 +128,7 @@ test('a contact whose properties would grow too large is invalid, and is neither
   assert.equal((await mailsOf(survey)).length, 0);
 });
 
-test('a look at what a send would do writes nothing', async () => {
+test('dry run of a claim writes nothing', async () => {
   const survey = await scene(completed);
   const before = await contactsOf(survey);
   const { judgements, claimed, contacts } = await dryRunClaim(

@@ -26,7 +26,7 @@ async function blocking() {
   return { orgId, send, rows };
 }
 
-test('a blocked mail is one row a day for its address, survey and rule', async () => {
+test('blocked mail is recorded once a day', async () => {
   const { orgId, send, rows } = await blocking();
   const [survey, other] = [await makeSurvey(db, orgId), await makeSurvey(db, orgId)];
   await Promise.all([send(survey), send(survey), send(survey)]);
@@ -38,7 +38,7 @@ test('a blocked mail is one row a day for its address, survey and rule', async (
   assert.equal(await rows(), 3);
 });
 
-test('blocked mails go after 90 days, not before', async (t) => {
+test('blocked mails are deleted after 90 days', async (t) => {
   const { orgId, send, rows } = await blocking();
   const [old, young] = [await makeSurvey(db, orgId), await makeSurvey(db, orgId)];
   await send(old);

@@ -19,7 +19,7 @@ const run = commandRunner(environment);
 const folder = mkdtempSync(join(tmpdir(), 'askback-preview-'));
 after(() => rmSync(folder, { recursive: true }));
 
-test('a preview is both parts of the mail in files, and their names', async () => {
+test('mail preview writes both parts to files', async () => {
   const survey = await makeSurvey(db, await makeOrganization(db), { question_text: 'Wie war’s?' });
   const { code, stdout } = await run(
     'mail',
@@ -43,7 +43,7 @@ test('a preview is both parts of the mail in files, and their names', async () =
   assert.match(text!, /Hello Robin Reader,\n\nWie war’s\?[\s\S]*\/s\/preview\?score=9/);
 });
 
-test('a preview of no survey, or into no folder, is a sentence', async () => {
+test('mail preview explains an unknown survey or folder', async () => {
   const unknown = await run('mail', 'preview', '--survey', randomUUID());
   assert.deepEqual([unknown.code, unknown.stderr], [1, 'askback: survey not found\n']);
   const survey = await makeSurvey(db, await makeOrganization(db));
@@ -105,7 +105,7 @@ async function story() {
   return { org_id, email };
 }
 
-test('why shows everything that happened, oldest first, with the rule that blocked a mail', async () => {
+test('contact why lists all events, oldest first', async () => {
   const { org_id, email } = await story();
   const { stdout } = await run('contact', 'why', '--org', org_id, '--email', email, '--json');
   const { events } = JSON.parse(stdout);
@@ -127,7 +127,7 @@ test('why shows everything that happened, oldest first, with the rule that block
   );
 });
 
-test('why names a sent mail as the log of the mail server does', async () => {
+test('contact why shows the Message-ID and the reply of the server', async () => {
   const { org_id, email } = await story();
   const { stdout } = await run('contact', 'why', '--org', org_id, '--email', email, '--json');
   const [{ id }] = await db<[{ id: string }]>`
@@ -139,7 +139,7 @@ test('why names a sent mail as the log of the mail server does', async () => {
   });
 });
 
-test('why reads as lines, whatever the case of the address', async () => {
+test('contact why prints lines for an address in any case', async () => {
   const { org_id, email } = await story();
   const { code, stdout } = await run(
     'contact',

@@ -37,7 +37,7 @@ async function scene() {
   return { org_id, add, used };
 }
 
-test('mails of erased contacts that have not begun go back to their months, and those of others stay', async () => {
+test('claimed mails of erased contacts return their quota', async () => {
   const [own, other] = [await scene(), await scene()];
   const all = ['claimed', 'sending', 'sent', 'failed', 'unknown'];
   const one = await own.add(all.map((status) => [months[0], status] as [string, string]));

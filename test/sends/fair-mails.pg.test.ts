@@ -41,7 +41,7 @@ function heldServer() {
   return { asked, mailer };
 }
 
-test("another organization's mail is the next after one of many ends", async () => {
+test("another organization's mail is next in turn", async () => {
   const { asked, mailer } = heldServer();
   const settings = { sendDeadlineSeconds: 60 };
   const jobs = createMailJobs({ db, log, mailer, progress, settings });
@@ -68,7 +68,7 @@ test("another organization's mail is the next after one of many ends", async () 
   await Promise.all(ran);
 });
 
-test('a mail that would not end in time does not begin, and is no unknown outcome', async () => {
+test('mail that would miss the deadline does not begin', async () => {
   const { orgId, ids } = await claimed(6);
   const left: string[] = [];
   const mailer: Mailer = {

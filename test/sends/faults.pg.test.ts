@@ -46,7 +46,7 @@ const row = {
 const statusOf = async (id: string) =>
   (await db<{ status: string }[]>`select status from mails where id = ${id}`)[0]?.status;
 
-test('the outcome of an earlier attempt, written late, does not let a mail go out again', async () => {
+test('late outcome of an earlier attempt does not resend a mail', async () => {
   const { orgId, sends } = await claimed(1);
   const { id } = sends[0]!;
   const again = {
@@ -66,7 +66,7 @@ test('the outcome of an earlier attempt, written late, does not let a mail go ou
   assert.equal(await statusOf(id), 'sending');
 });
 
-test('what was given up as unknown is put right by its outcome', async () => {
+test('late outcome corrects an unknown mail', async () => {
   const { orgId, sends } = await claimed(1);
   const { id } = sends[0]!;
   await beginMails(db, sends);
@@ -77,7 +77,7 @@ test('what was given up as unknown is put right by its outcome', async () => {
   assert.equal(await statusOf(id), 'sent');
 });
 
-test('a job of which one mail cannot begin ends when the others have', async () => {
+test('job ends although one of its mails cannot begin', async () => {
   const { orgId, sends } = await claimed(2);
   const asked: { email: string; answer: (outcome: MailOutcome) => void }[] = [];
   let tries = 0;
@@ -116,7 +116,7 @@ test('a job of which one mail cannot begin ends when the others have', async () 
   await job;
 });
 
-test('outcomes are written although an import stood in their way', async () => {
+test('outcomes are saved during an import', async () => {
   const { orgId, surveyId, sends } = await claimed(2);
   const answers: ((outcome: MailOutcome) => void)[] = [];
   const mailer: Mailer = {

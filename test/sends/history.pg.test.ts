@@ -41,7 +41,7 @@ const shown = (rows: Awaited<ReturnType<typeof listHistory>>) =>
     reason?.replace(/last on .*/, '…') ?? null,
   ]);
 
-test('the history of an address has its own steps of all surveys, and none of others', async () => {
+test('history has the events of one address on all surveys', async () => {
   const [org_id, otherOrg] = [await makeOrganization(db), await makeOrganization(db)];
   const named = async (org_id: string, name: string) => ({
     org_id,
@@ -79,7 +79,7 @@ const kept: Record<string, (sql: Sql, of: object, days: number) => Promise<unkno
            (now() at time zone 'UTC')::date - ${Math.ceil(days)}::int`,
 };
 for (const [what, add] of Object.entries(kept)) {
-  test(`the history shows what was ${what} for ninety days, and no longer`, async () => {
+  test(`history shows what was ${what} for ninety days`, async () => {
     const undo = new Error('undone');
     for (const [days, isShown] of [
       [89.99, true],

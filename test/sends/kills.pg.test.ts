@@ -25,7 +25,7 @@ const kills: [point: Point, unknownAtMost: number][] = [
 const all = causes.flatMap((cause) => kills.map((kill) => [cause, ...kill] as const));
 
 for (const [cause, point, unknownAtMost] of all) {
-  test(`killed ${point} of a ${cause}, each mail goes out at most once and none is lost in silence`, async () => {
+  test(`killed ${point} of a ${cause}, mails go out at most once`, async () => {
     const ledger = await killAt(ground, { point, nth: 1, people, cause });
     assert.deepEqual(broken(ledger), []);
     const unknown = ledger.mails.filter(({ status }) => status === 'unknown');

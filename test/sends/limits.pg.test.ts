@@ -36,23 +36,23 @@ async function judgedAfter(mail: { days: number; status?: string; elsewhere?: bo
   return 'send' in judgement! ? 'send' : judgement!.reason_code;
 }
 
-test('a mail of 29 days ago keeps to a frequency rule of 30 days', async () => {
+test('frequency rule of 30 days counts a mail of 29 days ago', async () => {
   assert.equal(await judgedAfter({ days: 29 }), 'frequency');
 });
 
-test('a mail of 31 days ago is outside a frequency rule of 30 days', async () => {
+test('frequency rule of 30 days ignores a mail of 31 days ago', async () => {
   assert.equal(await judgedAfter({ days: 31 }), 'send');
 });
 
-test('a mail that failed does not count for the frequency rule', async () => {
+test('frequency rule ignores failed mails', async () => {
   assert.equal(await judgedAfter({ days: 1, status: 'failed' }), 'send');
 });
 
-test('a mail whose outcome is unknown counts for the frequency rule', async () => {
+test('frequency rule counts unknown mails', async () => {
   assert.equal(await judgedAfter({ days: 1, status: 'unknown' }), 'frequency');
 });
 
-test('a mail of another organization does not count for the frequency rule', async () => {
+test('frequency rule ignores other organizations', async () => {
   assert.equal(await judgedAfter({ days: 1, elsewhere: true }), 'send');
 });
 
@@ -87,10 +87,10 @@ async function usedAfter(outcome: MailOutcome, claimedInMonth?: string) {
   return months.map(({ used }) => used);
 }
 
-test('a mail whose outcome is unknown stays in the quota', async () => {
+test('unknown mail stays in the quota', async () => {
   assert.deepEqual(await usedAfter(unanswered('cut')), [1]);
 });
 
-test('a mail that failed is given back to the month in which it was claimed', async () => {
+test('failed mail returns its quota to the month of its claim', async () => {
   assert.deepEqual(await usedAfter(rejected('554 no'), '2020-02-01'), [4, 1]);
 });

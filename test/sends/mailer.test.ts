@@ -59,7 +59,7 @@ function mailer({ answer = accepted, bounceDomain = null as string | null } = {}
   return { sent, send: made.send };
 }
 
-test('the envelope is in ASCII, whatever the domain', async () => {
+test('envelope is ASCII for any domain', async () => {
   const { sent, send } = mailer();
   assert.deepEqual(await send(claimed), accepted);
   assert.partialDeepStrictEqual(sent, [
@@ -67,13 +67,13 @@ test('the envelope is in ASCII, whatever the domain', async () => {
   ]);
 });
 
-test('with a bounce domain the return path names the mail', async () => {
+test('return path names the mail if a bounce domain is set', async () => {
   const { sent, send } = mailer({ bounceDomain: 'bounces.example' });
   await send(claimed);
   assert.equal(sent[0]?.from, 'bounce+0b6f8f0e-5a52-4c58-9f39-1f2f3a4b5c6d@bounces.example');
 });
 
-test('each contact gets its own link and name, and a changed survey its new words', async () => {
+test('each contact gets its own link and name', async () => {
   const { sent, send } = mailer();
   const survey = { ...claimed.survey, question_text: 'And now?' };
   await send(claimed);
@@ -94,7 +94,7 @@ test('each contact gets its own link and name, and a changed survey its new word
   ]);
 });
 
-test('each reminder has its own subject, or that of the first mail', async () => {
+test('reminder has its own subject or reuses the first one', async () => {
   const { sent, send } = mailer();
   const reminders = [{ after_days: 3 }, { after_days: 7, subject: 'Last call' }];
   const survey = { ...claimed.survey, reminders };
@@ -111,7 +111,7 @@ test('each reminder has its own subject, or that of the first mail', async () =>
 
 for (const said of [rejected('550 5.1.1 no'), busy(), lost(), unanswered('silence')]) {
   const what = said.kind === 'refused' ? said.response : said.kind;
-  test(`the mailer passes on what the server says: ${what}`, async () => {
+  test(`mailer returns the reply of the server: ${what}`, async () => {
     assert.deepEqual(await mailer({ answer: said }).send(claimed), said);
   });
 }
@@ -133,7 +133,7 @@ const undeliverable: [what: string, email: string, from: string, response: strin
   ],
 ];
 for (const [what, email, from_email, response] of undeliverable) {
-  test(`the address of a ${what} that cannot be used is named, and nothing is said to the server`, async () => {
+  test(`invalid address of a ${what} is refused without connecting`, async () => {
     const { sent, send } = mailer();
     const outcome = await send({ ...claimed, email, survey: { ...claimed.survey, from_email } });
     assert.partialDeepStrictEqual(outcome, { kind: 'refused', permanent: true, response });

@@ -95,7 +95,7 @@ const meanwhile: [what: string, happens: Happens, code: string, status: string][
 
 for (const [what, happens, code, status] of meanwhile) {
   for (const email of ['ann@people.test', 'Ann@People.test'])
-    test(`a contact that ${what} after the claim is not mailed at ${email}, and the month gets the mail back`, async () => {
+    test(`contact that ${what} after the claim is not mailed at ${email}`, async () => {
       const { mails, result, contact, used } = await sendOne({ claimed: happens, email });
       assert.equal(mails, 0);
       assert.deepEqual(result, ['duplicate', code]);
@@ -122,14 +122,14 @@ for (const [what, happens, status] of [
   ['unsubscribes', unsubscribes, 'unsubscribed'],
   ['answers', answers, 'responded'],
 ] as const) {
-  test(`a contact that ${what} while the outcome is being written stays so, and was sent the mail`, async () => {
+  test(`contact that ${what} while the outcome is saved keeps its status`, async () => {
     const { result, contact } = await sendOne({ accept: whileDeciding(happens) });
     assert.deepEqual(result, ['sent', undefined]);
     assert.deepEqual(contact, { status, failure_reason: null, sent: true });
   });
 }
 
-test('a contact whose mail is claimed shows as sending', async () => {
+test('claimed contact has the status sending', async () => {
   const seen: string[] = [];
   await sendOne({
     claimed: async (sql, { orgId }) => {

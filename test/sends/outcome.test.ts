@@ -95,7 +95,7 @@ const cases: Case[] = [
 ];
 
 for (const [what, outcome, beginning, at, decision] of cases) {
-  test(`a mail that is ${what}: ${decision.status}`, () => {
+  test(`mail that is ${what}: ${decision.status}`, () => {
     assert.deepEqual(decide({ outcome, beginning }, { ageMs: null, ...at }), decision);
   });
 }
@@ -114,7 +114,7 @@ const rows: [decision: MailDecision, status: string, contact: string, code: stri
 ];
 
 for (const [decision, status, contact_status, reason_code] of rows) {
-  test(`the row of ${JSON.stringify(decision)} is ${status}, its contact ${contact_status}`, () => {
+  test(`${JSON.stringify(decision)} makes ${status}, contact ${contact_status}`, () => {
     const row = toRow(mail, decision);
     assert.partialDeepStrictEqual(row, {
       id: 'm',
@@ -141,13 +141,13 @@ const patient: [what: string, outcome: MailOutcome, ageMs: number, status: strin
 ];
 
 for (const [what, outcome, ageMs, status] of patient) {
-  test(`a mail that no request waits for and that ${what} is ${status} after its last try`, () => {
+  test(`unawaited mail that ${what} is ${status} after its last try`, () => {
     const attempt = { outcome, beginning: { attempt: 3 } };
     assert.equal(decide(attempt, { ...lastTry, ageMs }).status, status);
   });
 }
 
-test('a mail that no request waits for is put off when its job has no time left', () => {
+test('unawaited mail is deferred when its job has no time left', () => {
   const decision = decide(
     { outcome: lost(), beginning: 'late' },
     { tries: 1, remainingMs: 0, ageMs: 0 },
@@ -155,7 +155,7 @@ test('a mail that no request waits for is put off when its job has no time left'
   assert.equal(decision.status, 'deferred');
 });
 
-test('a reminder changes its contact only when it bounces', () => {
+test('reminder changes its contact only when it bounces', () => {
   const reminder = { ...mail, reminder: 1 };
   const changes = (decision: MailDecision) => {
     const { contact_status, failure_reason } = toRow(reminder, decision);
@@ -167,7 +167,7 @@ test('a reminder changes its contact only when it bounces', () => {
   assert.deepEqual(changes(failed('refused', '550', true)), ['bounced', '550']);
 });
 
-test('a refusal of all mails of a survey puts off what no request waits for', () => {
+test('refusal of a whole survey defers unawaited mails', () => {
   const refusal = rejected('535 no', { about: 'server' });
   const tried = { outcome: refusal, beginning: undefined };
   const reason = 'the mail server does not let askback in: 535 no';
@@ -179,7 +179,7 @@ test('a refusal of all mails of a survey puts off what no request waits for', ()
 
 const policy = rejected('554 5.7.1 spam', { about: 'policy' });
 
-test('a refusal by policy is tried again while it may be against all mails', () => {
+test('policy refusal is retried while it may concern all mails', () => {
   const tried = { outcome: policy, beginning: begun };
   assert.equal(decide(tried, { ...first, ageMs: 0 }).status, 'retry');
   assert.equal(decide(tried, { ...lastTry, ageMs: 0 }).status, 'failed');
@@ -187,7 +187,7 @@ test('a refusal by policy is tried again while it may be against all mails', () 
   assert.equal(decide(tried, { ...lastTry, triesOfJob: 1, ageMs: 0 }).status, 'retry');
 });
 
-test('a policy is against all mails of a survey when it refuses the first three', () => {
+test('policy that refuses the first three mails refuses the survey', () => {
   const refusesAll = createRefusalWatch();
   const tell = (id: string, outcome = policy, survey_id = 's') =>
     refusesAll({ id, survey_id }, outcome);
@@ -200,7 +200,7 @@ test('a policy is against all mails of a survey when it refuses the first three'
   assert.equal(tell('d'), false, 'it counts anew for a campaign that is resumed');
 });
 
-test('a policy is against all later mails when it refuses ten in a row', () => {
+test('policy that refuses ten in a row refuses the survey', () => {
   const refusesAll = createRefusalWatch();
   const tell = (id: string, outcome = policy) => refusesAll({ id, survey_id: 's' }, outcome);
   tell('a');
@@ -210,14 +210,14 @@ test('a policy is against all later mails when it refuses ten in a row', () => {
   assert.equal(tell('last'), true);
 });
 
-test('a refused connection or sender is against all mails at once', () => {
+test('refused connection or sender refuses the survey at once', () => {
   const refusesAll = createRefusalWatch();
   const by = (about: 'server' | 'sender' | 'mail') =>
     refusesAll({ id: 'a', survey_id: 's' }, rejected('550', { about }));
   assert.deepEqual([by('server'), by('sender'), by('mail')], [true, true, false]);
 });
 
-test('a mail that is put off waits longer each time, at most five minutes', () => {
+test('deferred mail waits longer each time, at most five minutes', () => {
   assert.deepEqual([0, 10_000, 24 * hourMs].map(deferralMs), [1000, 5000, 300_000]);
 });
 
@@ -236,7 +236,7 @@ const times: [ago: number[], awaited: boolean, tried: number][] = [
 ];
 for (const [ago, awaited, tried] of times) {
   const whose = awaited ? 'a request waits for' : 'no request waits for';
-  test(`mails that ${whose} and that were claimed ${ago.join(', ')} ms ago are tried for ${tried} ms of a minute`, () => {
+  test(`mails that ${whose}, claimed ${ago.join(', ')} ms ago, have ${tried} ms`, () => {
     const mails = ago.map((claimed_ms_ago, at) => ({
       claimed_ms_ago,
       awaited: awaited && at === 0,

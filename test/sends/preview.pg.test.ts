@@ -31,7 +31,7 @@ const mistakes: [typed: Record<string, string>, field: string][] = [
   [{ from_name: 'x'.repeat(1000) }, 'From name'],
 ];
 for (const [typed, field] of mistakes) {
-  test(`a preview with a mistake in ${Object.keys(typed).join(' and ')} names the field: ${field}`, async () => {
+  test(`preview with a wrong ${Object.keys(typed).join(' and ')} names ${field}`, async () => {
     assert.match(await preview(typed), new RegExp(`Not yet: ${field}: `));
   });
 }
@@ -45,7 +45,7 @@ const examples: [type: string, kind: string, score: number][] = [
   ['star5', 'promoter', 4],
 ];
 for (const [type, kind, score] of examples) {
-  test(`the preview thanks a ${kind} of a survey of type ${type} for the answer ${score}`, async () => {
+  test(`preview thanks a ${kind} of type ${type} for score ${score}`, async () => {
     const shown = await preview({ type, 'preview.show': kind });
     assert.match(shown, new RegExp(`<dd>${score} (out of|stars)`));
   });

@@ -19,7 +19,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-test('a statement that fails for the time being is repeated for a minute', async () => {
+test('temporary database failure is retried for a minute', async () => {
   let waitedMs = 0;
   const wait = async (ms: number) => {
     waitedMs += ms;
@@ -72,7 +72,7 @@ const statuses = async (...rows: { id: string }[]) => {
   return found.map(({ status }) => status);
 };
 
-test('an outcome leaves a batch in which another waits for a lock', async () => {
+test('outcome leaves a batch that waits for a lock', async () => {
   const [locked, one] = [await begun(), await begun()];
   const records = createRecorder(db);
   const release = await lockMail(locked.id);
@@ -84,7 +84,7 @@ test('an outcome leaves a batch in which another waits for a lock', async () => 
   assert.deepEqual(await statuses(locked), ['sent']);
 });
 
-test('a failure gives its quota back once when its batch is written again', async () => {
+test('retried batch returns quota once', async () => {
   const [locked, one] = [await begun(), await begun()];
   await db`update mail_usage set used = 5 where org_id = ${one.org_id}`;
   const records = createRecorder(db);
@@ -97,7 +97,7 @@ test('a failure gives its quota back once when its batch is written again', asyn
   await theirs;
 });
 
-test('a failure of a locked month leaves the batch that it shares', async () => {
+test('failure in a locked month leaves its shared batch', async () => {
   const [locked, one] = [await begun(), await begun()];
   const records = createRecorder(db);
   const release = await hold(
@@ -113,7 +113,7 @@ test('a failure of a locked month leaves the batch that it shares', async () => 
   assert.deepEqual(await statuses(locked), ['failed']);
 });
 
-test('mails do not begin together with one that waits for a lock', async () => {
+test('mails begin without one that waits for a lock', async () => {
   const [locked, one] = [await claimed(), await claimed()];
   const release = await lockMail(locked.id);
   await assert.rejects(beginMails(db, [locked, one], 50), { code: '55P03' });
@@ -138,7 +138,7 @@ async function hold(lock: (tx: Sql) => Promise<unknown>): Promise<() => Promise<
   };
 }
 
-test('a deadlock costs neither the beginning of a mail nor its outcome', async () => {
+test('deadlock loses neither a start nor an outcome', async () => {
   await db`create sequence changes_of_mails`;
   await db`
     create function end_in_a_deadlock() returns trigger language plpgsql as $$

@@ -78,7 +78,7 @@ async function failForGood(orgId: string, ago = '10 minutes') {
 const statuses = async ({ list }: { list: () => Promise<Row[]> }) =>
   (await list()).map(({ status }) => status);
 
-test('a mail whose job has failed for the last time gets another job and goes out once', async (t) => {
+test('mail of a failed job gets another job and is sent once', async (t) => {
   const left = await claimed(60);
   await failForGood(left.orgId);
   await workOn(t, { url, tasks: tasks(taskTools(db)) });
@@ -100,7 +100,7 @@ test('a mail whose job has failed for the last time gets another job and goes ou
   );
 });
 
-test('a mail that was begun when its job failed for good is never sent again: its outcome is unknown', async () => {
+test('begun mail of a failed job becomes unknown', async () => {
   const left = await claimed(2);
   await failForGood(left.orgId);
   await beginMails(db, left.sends.slice(0, 1));
@@ -131,7 +131,7 @@ function counting() {
   return { sent, mailJobs: createMailJobs({ db, log, mailer, progress, settings }) };
 }
 
-test('a mail is reported with how long its attempt took, and how long it took since its claim', async (t) => {
+test('mail metrics have the time of the attempt and since the claim', async (t) => {
   const [sent, stranded] = [await claimed(1), await claimed(1, '25 hours')];
   await failForGood(stranded.orgId);
   const times = new Map<string, (string | number | null)[]>();
@@ -150,7 +150,7 @@ test('a mail is reported with how long its attempt took, and how long it took si
   assert.deepEqual(times.get(stranded.orgId), ['failed', null, 25 * 60]);
 });
 
-test('what a dead process began with its last words is given up by the job that finds it so', async () => {
+test('mail begun by a crashed process becomes unknown', async () => {
   const left = await claimed(1);
   const { sent, mailJobs } = counting();
   const ids = left.sends.map(({ id }) => id);
@@ -168,7 +168,7 @@ test('what a dead process began with its last words is given up by the job that 
   assert.deepEqual(sent, []);
 });
 
-test('a mail that an earlier run of its job had begun is given up, and the others go out', async () => {
+test('mail begun by an earlier run becomes unknown', async () => {
   const left = await claimed(2);
   await beginMails(db, left.sends.slice(0, 1));
   const { sent, mailJobs } = counting();
@@ -178,7 +178,7 @@ test('a mail that an earlier run of its job had begun is given up, and the other
   assert.deepEqual(sent, [left.sends[1]?.email]);
 });
 
-test('what a dead process began while the job was looking for its mails is given up too', async () => {
+test('mail begun by a crashed process during the load becomes unknown', async () => {
   const left = await claimed(1);
   const { sent, mailJobs } = counting();
   const ids = left.sends.map(({ id }) => id);
@@ -213,7 +213,7 @@ const hands: [name: string, take: (orgId: string) => Promise<unknown>][] = [
 ];
 
 for (const [name, take] of hands) {
-  test(`mails whose job is ${name} are left alone`, async () => {
+  test(`recovery leaves mails alone whose job is ${name}`, async () => {
     const left = await claimed(2);
     await beginMails(db, left.sends.slice(0, 1));
     await db`update mails set sending_at = claimed_at where org_id = ${left.orgId} and sending_at is not null`;
@@ -227,7 +227,7 @@ for (const [name, take] of hands) {
   });
 }
 
-test('mails whose request may still be waiting are left alone', async () => {
+test('recovery leaves mails alone whose request may wait', async () => {
   const left = await claimed(1, '3 minutes');
   await failForGood(left.orgId, '3 minutes');
   await takeUp();
@@ -261,7 +261,7 @@ const against: [name: string, meanwhile: (of: Awaited<ReturnType<typeof claimed>
 ];
 
 for (const [at, [reason, meanwhile]] of against.entries()) {
-  test(`a mail that came too late (${reason}, ${at + 1}) is not sent, and its quota is given back`, async () => {
+  test(`recovery cancels a mail and its quota (${reason}, ${at + 1})`, async () => {
     const left = await claimed(1);
     await failForGood(left.orgId);
     await meanwhile(left);
@@ -279,7 +279,7 @@ for (const [at, [reason, meanwhile]] of against.entries()) {
   });
 }
 
-test('mails that a job could not send wait by their age, and but a moment when it sent some', async () => {
+test('deferred mails wait by age only if the job sent none', async () => {
   const waits: unknown[] = [];
   for (const leaving of [0, 1]) {
     const left = await claimed(2);

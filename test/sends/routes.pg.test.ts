@@ -18,7 +18,7 @@ const post = (query: string, contacts: unknown[] = [{ email: 'ann@people.test' }
 
 const unclear = ['True', 'TRUE', '1', 'yes', 'on', 't', 'null', '', '%20true', 'true&dry_run=true'];
 for (const value of [...unclear, 'false&dry_run=true', 'true&dry_run=false']) {
-  test(`a send with dry_run=${value} is refused and mails no contact`, async () => {
+  test(`send with dry_run=${value} is refused`, async () => {
     const answer = await post(`?dry_run=${value}`);
     assert.equal(answer.status, 400);
     assert.match(((await answer.json()) as { error: string }).error, /^dry_run: must be /);
@@ -26,7 +26,7 @@ for (const value of [...unclear, 'false&dry_run=true', 'true&dry_run=false']) {
   });
 }
 
-test('a send with dry_run=true says what it would do and writes nothing', async () => {
+test('send with dry_run=true writes nothing', async () => {
   const answer = await post('?dry_run=true');
   assert.equal(answer.status, 200);
   const { data } = (await answer.json()) as { data: { sent: number } };
@@ -35,7 +35,7 @@ test('a send with dry_run=true says what it would do and writes nothing', async 
 });
 
 for (const name of ['dryrun', 'dryRun', 'Dry_Run', 'dry-run', 'dry_run[]', '_dry_run']) {
-  test(`a send with ${name}=true is refused, because ignored it would mail`, async () => {
+  test(`send with the misspelled ${name}=true is refused`, async () => {
     const answer = await post(`?${encodeURIComponent(name)}=true`);
     assert.equal(answer.status, 400);
     const { error } = (await answer.json()) as { error: string };
@@ -44,7 +44,7 @@ for (const name of ['dryrun', 'dryRun', 'Dry_Run', 'dry-run', 'dry_run[]', '_dry
   });
 }
 
-test('an invalid contact has its place, and a contact the names of fields that were not read', async () => {
+test('results name invalid positions and ignored fields', async () => {
   const answer = await post('?dry_run=true', [
     { email: 'ann@people.test', propertes: { plan: 'pro' } },
     { emial: 'bob@people.test' },
@@ -66,7 +66,7 @@ test('an invalid contact has its place, and a contact the names of fields that w
   ]);
 });
 
-test('a send to no contact is refused', async () => {
+test('send without contacts is refused', async () => {
   const answer = await post('?dry_run=true', []);
   assert.equal(answer.status, 400);
   assert.match(((await answer.json()) as { error: string }).error, /at least one contact/);

@@ -32,33 +32,33 @@ const judged = (facts: Partial<AddressFacts>) => {
 };
 
 for (const [place, [what, facts, code]] of against.entries()) {
-  test(`an address that is ${what} is a duplicate: ${code}`, () => {
+  test(`address that is ${what} is a duplicate: ${code}`, () => {
     assert.partialDeepStrictEqual(judged(facts), { status: 'duplicate', reason_code: code });
   });
 
   for (const [weaker, others] of against.slice(place + 1)) {
     if ('claim' in facts && 'claim' in others) continue;
-    test(`an address that is ${what} and ${weaker} is a duplicate: ${code}`, () => {
+    test(`address that is ${what} and ${weaker} is a duplicate: ${code}`, () => {
       const both = { ...others, ...facts };
       assert.deepEqual(judged(both), judged(facts));
     });
   }
 }
 
-test('an address that nothing speaks against is sent', () => {
+test('address without a blocking rule is sent', () => {
   assert.ok('send' in judged({}));
   const unknown = judgeAll([readContact({ email: key })], new Map(), null);
   assert.ok('send' in unknown[0]!);
 });
 
-test('an address that is listed twice counts once, whatever its case', () => {
+test('address listed twice in any case is sent once', () => {
   const submitted = [{ email: 'Ann@people.test' }, { email: key }].map(readContact);
   const [first, second] = judgeAll(submitted, new Map(), null);
   assert.ok('send' in first!);
   assert.partialDeepStrictEqual(second, { status: 'duplicate', reason_code: 'repeated' });
 });
 
-test('a frequency rule is named with its days and the day of the last mail', () => {
+test('frequency reason names the rule and the last send', () => {
   assert.partialDeepStrictEqual(judged({ recent_at: new Date('2026-03-01T10:00:00Z') }), {
     reason: 'at most one survey in 30 days: this address was sent one on 2026-03-01',
   });

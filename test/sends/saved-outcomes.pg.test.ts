@@ -59,7 +59,7 @@ async function makeMails() {
   return org_id;
 }
 
-test('an outcome is written to the mail of its organization that is still in the attempt, with all that follows', async () => {
+test('outcome is saved only for the current attempt', async () => {
   const [orgId, other] = [await makeMails(), await makeOrganization(db)];
   const contactStatus = { sent: 'sent', failed: 'bounced', unknown: 'failed', claimed: 'sending' };
   await saveOutcomes(

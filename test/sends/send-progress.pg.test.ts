@@ -26,16 +26,16 @@ async function isWoken(progress: typeof here, notify: (id: string) => Promise<vo
   return performance.now() - begun < 900;
 }
 
-test('a request is woken by jobs of its own process and of others', async () => {
+test('request is woken by jobs of any process', async () => {
   assert.ok(await isWoken(here, (id) => here.notify([id, id])));
   assert.ok(await isWoken(here, (id) => there.notify([id])));
 });
 
-test('a request is not woken by the mails of another', async () => {
+test('request is not woken by mails of another', async () => {
   assert.ok(!(await isWoken(here, () => here.notify([randomUUID()]))));
 });
 
-test('a request sees mails that finished before it waits', async () => {
+test('request sees mails that finished before it waits', async () => {
   const requestId = randomUUID();
   const watch = here.watch(requestId);
   await here.notify([requestId]);
@@ -44,7 +44,7 @@ test('a request sees mails that finished before it waits', async () => {
   assert.equal(await Promise.race([next, later]), 'at once');
 });
 
-test('a process without notifications logs it once and wakes its own requests', async () => {
+test('process without LISTEN logs it and wakes its own requests', async () => {
   const listen = () => Promise.reject(new Error('no session'));
   const deaf = await createSendProgress({ db, log, listenOn: { listen } as unknown as Db });
   assert.ok(await isWoken(deaf, (id) => deaf.notify([id])));

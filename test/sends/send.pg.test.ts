@@ -73,7 +73,7 @@ const wish = (surveyId: string, contacts: unknown[]) => ({ surveyId, contacts, t
 const used = async (orgId: string) =>
   (await db<{ used: number }[]>`select used from mail_usage where org_id = ${orgId}`)[0]?.used ?? 0;
 
-test('every submitted contact has a result in the order given', async () => {
+test('send returns a result per contact in request order', async () => {
   const { key, survey } = await organization();
   const { mailed, mailer } = mailServer();
   const contacts = [
@@ -101,7 +101,7 @@ test('every submitted contact has a result in the order given', async () => {
   assert.deepEqual(mailed.sort(), ['Ann@people.test', 'bob@people.test']);
 });
 
-test('a contact that was sent this survey is not sent it again, whatever its case', async () => {
+test('send does not repeat a survey to an address in any case', async () => {
   const { key, survey } = await organization();
   const { mailed, mailer } = mailServer();
   const { tools } = sending(mailer);
@@ -113,7 +113,7 @@ test('a contact that was sent this survey is not sent it again, whatever its cas
   assert.equal(mailed.length, 1);
 });
 
-test('the same list posted 32 times at once mails each address once', async () => {
+test('32 concurrent sends of a list mail each address once', async () => {
   const { key, survey, orgId } = await organization();
   const { mailed, mailer } = mailServer();
   const { tools } = sending(mailer);
@@ -146,7 +146,7 @@ test('64 sends of 50 at once never exceed a limit of 1,000', async () => {
   assert.equal(await used(orgId), 1000);
 });
 
-test('a send over the monthly limit sends nothing and creates nothing', async () => {
+test('send over the monthly limit creates nothing', async () => {
   const { key, orgId, survey } = await organization({ monthly_send_limit: 2 });
   const { mailed, mailer } = mailServer();
   await assert.rejects(sendSurvey(sending(mailer).tools, key, wish(survey, people(3))), {
@@ -160,7 +160,7 @@ test('a send over the monthly limit sends nothing and creates nothing', async ()
   assert.equal(mailed.length, 0);
 });
 
-test('mails that failed are given back, and a later request tries them again', async () => {
+test('failed mails return quota and a later send retries them', async () => {
   const { key, orgId, survey } = await organization();
   const refuse = (_: string, tries: number): MailOutcome =>
     tries === 1 ? rejected('554 no') : accepted();
@@ -175,7 +175,7 @@ test('mails that failed are given back, and a later request tries them again', a
   assert.equal(await used(orgId), 1);
 });
 
-test('a mailbox that does not exist bounces, and is not mailed by later surveys', async () => {
+test('unknown mailbox bounces and gets no later survey', async () => {
   const { key, orgId, survey } = await organization();
   const unknown = () => rejected('550 5.1.1 no such user', { unknownMailbox: true });
   const { tools } = sending(mailServer(unknown).mailer);
@@ -188,7 +188,7 @@ test('a mailbox that does not exist bounces, and is not mailed by later surveys'
   assert.equal(later.results[0]?.reason_code, 'bounced');
 });
 
-test('an unknown outcome is answered as failed and never repeated', async () => {
+test('unknown outcome is answered as failed and never repeated', async () => {
   const { key, survey } = await organization();
   const silent = () => unanswered('no reply after the message');
   const { mailed, mailer } = mailServer(silent);
@@ -204,7 +204,7 @@ test('an unknown outcome is answered as failed and never repeated', async () => 
   assert.equal(mailed.length, 1);
 });
 
-test('mails that an earlier run of a job had begun are given up, the others go out', async () => {
+test('second run of a job sends only mails that had not begun', async () => {
   const { key, orgId, survey } = await organization();
   const { mailed, mailer } = mailServer();
   const { idle, runJobs } = sending(mailer);
@@ -228,7 +228,7 @@ test('mails that an earlier run of a job had begun are given up, the others go o
   assert.equal(begun?.['status'], 'unknown');
 });
 
-test('the frequency rule holds between surveys of an organization', async () => {
+test('frequency rule covers all surveys of an organization', async () => {
   const { key, orgId, survey } = await organization({ frequency_days: 30 });
   const { tools } = sending(mailServer().mailer);
   await sendSurvey(tools, key, wish(survey, people(1)));
@@ -240,7 +240,7 @@ test('the frequency rule holds between surveys of an organization', async () => 
   assert.deepEqual({ ...blocked }, { email: 'p0@people.test', reason_code: 'frequency' });
 });
 
-test('a contact that has unsubscribed gets no mail of that organization', async () => {
+test('unsubscribed contact gets no mail of the organization', async () => {
   const { key, orgId, survey } = await organization();
   await db`insert into suppressions ${db({ org_id: orgId, email: 'p0@people.test', kind: 'unsubscribed' })}`;
   const { tools } = sending(mailServer().mailer);
@@ -251,7 +251,7 @@ test('a contact that has unsubscribed gets no mail of that organization', async 
   assert.equal((await sendSurvey(tools, other.key, wish(other.survey, people(1)))).sent, 1);
 });
 
-test('a dry run judges the same and writes nothing', async () => {
+test('dry run returns the same results and writes nothing', async () => {
   const { key, orgId, survey } = await organization();
   const { mailed, mailer } = mailServer();
   const answer = await dryRunSend(sending(mailer).tools, key, wish(survey, [...people(2), {}]));
@@ -263,7 +263,7 @@ test('a dry run judges the same and writes nothing', async () => {
   assert.equal(left.length, 0);
 });
 
-test('at the deadline mails that have not begun are taken back', async () => {
+test('mails that have not begun are cancelled at the deadline', async () => {
   const { key, orgId, survey } = await organization();
   const { idle, runJobs } = sending(mailServer().mailer, { sendDeadlineSeconds: 0 });
   const answer = await sendSurvey(idle, key, wish(survey, people(2)));
@@ -275,7 +275,7 @@ test('at the deadline mails that have not begun are taken back', async () => {
   assert.equal(mail?.['status'], 'failed');
 });
 
-test('however odd the letters of addresses are, every one has a result and none is mailed twice', async () => {
+test('unusual addresses get a result each and at most one mail', async () => {
   const { key, survey } = await organization();
   const { mailed, mailer } = mailServer();
   const { tools } = sending(mailer);

@@ -74,7 +74,7 @@ async function scene(over: Record<string, string> = {}) {
   return { post, service, start, send, statuses };
 }
 
-test('a mail arrives signed and whole, and its links lead back', async () => {
+test('email arrives signed and its links work', async () => {
   const { post, service, send } = await scene({
     ASKBACK_DKIM_DOMAIN: 'acme.test',
     ASKBACK_DKIM_SELECTOR: 's1',
@@ -107,7 +107,7 @@ test('a mail arrives signed and whole, and its links lead back', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('a client that hangs up in the middle changes nothing', async () => {
+test('send completes when its client hangs up', async () => {
   const { post, service, send, statuses } = await scene();
   const hangUp = new AbortController();
   const answer = assert.rejects(
@@ -127,7 +127,7 @@ test('a client that hangs up in the middle changes nothing', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('SIGTERM lets mails on their way finish, and the others go out after the restart', async () => {
+test('SIGTERM finishes mails in flight and sends the rest after a restart', async () => {
   const { post, service, start, send, statuses } = await scene({ LOG_LEVEL: 'debug' });
   const people = Array.from({ length: 31 }, (_, n) => `slow${n}@people.test`);
   const hangUp = new AbortController();

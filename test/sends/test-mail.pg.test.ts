@@ -51,7 +51,7 @@ async function sentTests(org: string) {
   return await Promise.all(messages.map((message) => PostalMime.parse(message)));
 }
 
-test('a test is the real mail with [Test] in its subject, and counts nowhere', async () => {
+test('test mail has [Test] in its subject and counts nowhere', async () => {
   const { org, ask, link } = await scene({ status: 'draft' });
   assert.deepEqual(await ask({}).then(({ status, body }) => [status, body]), [
     202,
@@ -66,7 +66,7 @@ test('a test is the real mail with [Test] in its subject, and counts nowhere', a
   assert.deepEqual([...(await db`select from mail_usage where org_id = ${org} and used > 0`)], []);
 });
 
-test('a test of a contact has its name, properties and language', async () => {
+test("test mail uses the contact's name, properties and language", async () => {
   const { org, survey, ask } = await scene();
   const add = (properties: object) =>
     makeContact(
@@ -81,7 +81,7 @@ test('a test of a contact has its name, properties and language', async () => {
   assert.match(subjects[1]!, /^\[Test\] Happy, /);
 });
 
-test('a test of another contact, survey or language is refused', async () => {
+test('test mail refuses unknown contacts, surveys and languages', async () => {
   const [{ org, ask }, other] = [await scene(), await scene()];
   const contact = await makeContact(db, { org_id: other.org, survey_id: other.survey });
   assert.equal((await ask({ contact_id: contact })).status, 404);
@@ -91,7 +91,7 @@ test('a test of another contact, survey or language is refused', async () => {
   assert.deepEqual(await sentTests(org), []);
 });
 
-test('an organization sends 20 test mails an hour', async () => {
+test('organization can send 20 test mails per hour', async () => {
   const { org, ask } = await scene();
   const answers = await Promise.all(Array.from({ length: 21 }, () => ask({})));
   const refused = answers.filter(({ status }) => status !== 202);
@@ -104,7 +104,7 @@ test('an organization sends 20 test mails an hour', async () => {
   assert.equal((await ask({})).status, 202);
 });
 
-test('the links of a test show the form of a draft and record nothing', async () => {
+test('links of a test mail record nothing', async () => {
   const { org, link, share_id } = await scene({ status: 'draft' });
   const open = await app.request(`${link}?score=9`);
   assert.match(await open.text(), /Happy, you\?/);
@@ -127,7 +127,7 @@ test('the links of a test show the form of a draft and record nothing', async ()
   assert.equal((await app.request('/s/test.unknown')).status, 404);
 });
 
-test('a member gets the mail of the first recipient, and of what is typed', async () => {
+test('member gets a test of the first recipient or the unsaved form', async () => {
   const org = await makeOrganization(db);
   const survey = await makeSurvey(db, org, { question_text: 'Happy, {{first_name}}?' });
   const row = { name: 'Ada Lovelace', email: 'ada@people.test' };

@@ -24,7 +24,7 @@ const classify = (statuses: RecipientStatus[], over: Partial<Report> = {}) =>
     email,
   );
 
-test('a report is about the recipient that was mailed, also where that one forwards to another', () => {
+test('report concerns our recipient even when it was forwarded', () => {
   const forwarded = { ...hard, recipients: ['ann@people.test', 'old@elsewhere.test'] };
   const bounced = { action: 'bounced', detail: '5.1.1 no such user' };
   assert.deepEqual(classify([hard]), bounced);
@@ -34,13 +34,13 @@ test('a report is about the recipient that was mailed, also where that one forwa
   assert.deepEqual(classify([]), none);
 });
 
-test('of several statuses of one recipient all must be final, and the first says why', () => {
+test('bounce needs all statuses of the recipient to be final', () => {
   const other = { ...hard, status: '5.2.1', diagnostic: 'disabled' };
   assert.deepEqual(classify([hard, other]), { action: 'bounced', detail: '5.1.1 no such user' });
   assert.deepEqual(classify([hard, { ...hard, action: 'delayed' }]), none);
 });
 
-test('of what a server says 500 characters are kept', () => {
+test('bounce reason is cut to 500 characters', () => {
   const { detail } = classify([{ ...hard, diagnostic: 'd'.repeat(600) }]);
   assert.equal(detail, `5.1.1 ${'d'.repeat(494)}`);
 });
@@ -79,7 +79,7 @@ for (const [feedback, action] of [
   ['opt-out-list', 'unsubscribed'],
   ['not-spam', 'none'],
 ] as const) {
-  test(`a complaint of ${feedback} makes an address ${action}`, () => {
+  test(`complaint with ${feedback} makes an address ${action}`, () => {
     assert.equal(classify([], { kind: 'complaint', feedback }).action, action);
   });
 }

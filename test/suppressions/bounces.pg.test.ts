@@ -79,7 +79,7 @@ for (const [name, action] of fates) {
   }
 }
 
-test('a bounced contact shows what the server said', async () => {
+test('bounced contact shows the reply of the server', async () => {
   const mail = await sentMail();
   await mail.hand(report('exchange-unknown'));
   assert.match(
@@ -88,13 +88,13 @@ test('a bounced contact shows what the server said', async () => {
   );
 });
 
-test('a report handed in twice is as handed in once', async () => {
+test('report posted twice has the effect of one', async () => {
   const mail = await sentMail();
   await Promise.all([mail.hand(report('qmail-unknown')), mail.hand(report('qmail-unknown'))]);
   assert.deepEqual(await mail.kinds(), ['bounced']);
 });
 
-test('a multipart body without headers of its own is taken with those of the request', async () => {
+test("multipart body without headers uses the request's Content-Type", async () => {
   const mail = await sentMail();
   const whole = mail.fill(report('exchange-unknown'));
   const body = whole.slice(whole.indexOf('\r\n\r\n') + 4);
@@ -104,7 +104,7 @@ test('a multipart body without headers of its own is taken with those of the req
   assert.deepEqual(await answer.json(), { data: { matched: true, action: 'bounced' } });
 });
 
-test('a report in another encoding than UTF-8 is read', async () => {
+test('report in another encoding than UTF-8 is parsed', async () => {
   const mail = await sentMail();
   const text = mail.fill(report('postfix-unknown')).replace("I'm sorry", 'Désolé');
   const answer = await mail.hand(Buffer.from(text, 'latin1'));
@@ -169,7 +169,7 @@ const hostile: [what: string, make: (text: string, send: string) => string][] = 
   ],
 ];
 for (const [what, make] of hostile) {
-  test(`a report that ${what} changes nothing`, async () => {
+  test(`report that ${what} changes nothing`, async () => {
     const mail = await sentMail();
     const answer = await mail.hand(make(mail.fill(report('postfix-unknown')), mail.id));
     const said = (await answer.json()) as { data: { action: string } };
@@ -180,7 +180,7 @@ for (const [what, make] of hostile) {
   });
 }
 
-test('a report that names mails to two addresses is about neither', async () => {
+test('report about mails to two addresses matches neither', async () => {
   const mail = await sentMail();
   const [other] = await db<{ id: string }[]>`
     insert into mails (org_id, survey_id, contact_id, email, request_id, status, month)
@@ -195,7 +195,7 @@ test('a report that names mails to two addresses is about neither', async () => 
   });
 });
 
-test('the fields of a report may be long', async () => {
+test('report with long fields is parsed', async () => {
   const mail = await sentMail();
   const long = report('postfix-unknown').replace(
     'User unknown in',
@@ -205,14 +205,14 @@ test('the fields of a report may be long', async () => {
   assert.ok((await mail.contact()).failure_reason!.length <= 500);
 });
 
-test('a report about the mail of another organization is not matched', async () => {
+test("report about another organization's mail does not match", async () => {
   const [mine, theirs] = [await sentMail(), await sentMail()];
   const answer = await mine.hand(theirs.fill(report('gmail-unknown')));
   assert.deepEqual(await answer.json(), { data: { matched: false, action: 'none' } });
   assert.equal((await theirs.contact()).status, 'sent');
 });
 
-test('a report with the whole mail behind it is read, however large', async () => {
+test('report with a large original message is parsed', async () => {
   const mail = await sentMail();
   const [head, tail] = report('postfix-unknown').split(/(?=--[^\r]+--\r\n$)/);
   const answer = await mail.hand(
@@ -221,14 +221,14 @@ test('a report with the whole mail behind it is read, however large', async () =
   assert.deepEqual(await answer.json(), { data: { matched: true, action: 'bounced' } });
 });
 
-test('a read key hands nothing in, and a message above 1 MiB is too large', async () => {
+test('bounce API needs a write key and at most 1 MiB', async () => {
   const mail = await sentMail();
   assert.equal((await mail.hand(report('vacation'), mail.client.read)).status, 403);
   assert.equal((await mail.hand('x'.repeat(1024 * 1024 + 1))).status, 413);
   assert.equal((await mail.hand('')).status, 400);
 });
 
-test('an address that has unsubscribed stays so when a mail to it bounces', async () => {
+test('unsubscribed contact stays unsubscribed after a bounce', async () => {
   const mail = await sentMail();
   await mail.hand(report('complaint'));
   await mail.hand(report('qmail-unknown'));
@@ -236,7 +236,7 @@ test('an address that has unsubscribed stays so when a mail to it bounces', asyn
   assert.deepEqual((await mail.kinds()).sort(), ['bounced', 'unsubscribed']);
 });
 
-test('the report about a person who was erased while it was read matches no mail, and stores nothing', async () => {
+test('report about a person who is erased meanwhile stores nothing', async () => {
   const mail = await sentMail();
   await db`
     insert into erasures (org_id, address_hash, scores, counts)
@@ -248,7 +248,7 @@ test('the report about a person who was erased while it was read matches no mail
   assert.deepEqual([...(await mail.kinds()), ...(await mail.events())], []);
 });
 
-test('a message that was not read in time matches no mail, and blocks no address', async () => {
+test('message that is not parsed in time blocks no address', async () => {
   const unread = testApp(db, { readReport: async () => undefined });
   const { client, fill, contact } = await sentMail();
   const answer = await unread.request('/api/bounces', {
@@ -260,7 +260,7 @@ test('a message that was not read in time matches no mail, and blocks no address
   assert.equal((await contact()).status, 'sent');
 });
 
-test('a program that hands in too many messages at once learns when to come back', async () => {
+test('bounce API answers 429 with Retry-After under load', async () => {
   const waiting = testApp(db, {
     readReport: () => Promise.reject(new Refusal('unavailable', 'later', { retryInSeconds: 5 })),
   });

@@ -50,7 +50,7 @@ const named: Record<string, [name: (id: string) => Named, matched: boolean]> = {
   nothing: [() => ({}), false],
 };
 for (const [what, [name, matched]] of Object.entries(named)) {
-  test(`a report that names its mail by ${what} is ${matched ? '' : 'not '}matched`, async () => {
+  test(`report with ${what} is ${matched ? '' : 'not '}matched`, async () => {
     const { orgId, of, mail } = await scene();
     const id = await mail(await makeContact(db, of));
     const report = { kind: 'delivery' as const, statuses: [hard], feedback: '' };
@@ -64,7 +64,7 @@ for (const [what, [name, matched]] of Object.entries(named)) {
   });
 }
 
-test('an unsubscribe is traced to the mail that its contact got last', async () => {
+test('unsubscribe is linked to the trace of the last mail', async () => {
   const { of, mail } = await scene();
   const token = randomUUID();
   const contact = await makeContact(db, of, { token });

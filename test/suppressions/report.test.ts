@@ -30,7 +30,7 @@ const statusesOf = async (made: Made) => (await read(report(made))).statuses;
 const qmail = (recipients: string) =>
   `Subject: failure notice\n\nHi. This is the qmail-send program.\n\n${recipients}\n--- Below this line is a copy of the message.\n\nMessage-ID: <${id}@a.test>\n\nHello\n`;
 
-test('names and kinds in a report are read in any case', async () => {
+test('report is parsed case-insensitively', async () => {
   assert.equal((await read(report({ form: 'Multipart/REPORT' }))).kind, 'delivery');
   const [status] = await statusesOf({
     status:
@@ -49,7 +49,7 @@ test('names and kinds in a report are read in any case', async () => {
   assert.deepEqual(recipient?.recipients, ['ann@people.test']);
 });
 
-test('of several reports in a message, and of several fields of one name, the first counts', async () => {
+test('first report and first field of a message count', async () => {
   const other = '--x\nContent-Type: message/delivery-status\n\nReporting-MTA: b\n\nStatus: 2.0.0\n';
   const statuses = await statusesOf({ status: 'Status: 5.1.2\nStatus: 4.0.0\n', more: other });
   assert.deepEqual(
@@ -58,7 +58,7 @@ test('of several reports in a message, and of several fields of one name, the fi
   );
 });
 
-test('a status has three numbers of at most three digits', async () => {
+test('status has three numbers of at most three digits', async () => {
   for (const [given, status] of [
     ['5.123.456', '5.123.456'],
     ['5.1234.1', ''],
@@ -77,7 +77,7 @@ test('a status has three numbers of at most three digits', async () => {
   }
 });
 
-test('a hundred recipients of a report are read, from the first on', async () => {
+test('first hundred recipients of a report are parsed', async () => {
   const emails = Array.from({ length: 101 }, (_, place) => `p${place}@people.test`);
   const groups = emails.map((email) => `Final-Recipient: rfc822; ${email}\n`).join('\n');
   const paragraphs = emails.map((email) => `<${email}>:\nno such user\n`).join('\n');
@@ -92,7 +92,7 @@ test('a hundred recipients of a report are read, from the first on', async () =>
   }
 });
 
-test('the id of a message has at most 250 characters, and where a report went is read whole', async () => {
+test('message id has at most 250 characters', async () => {
   const long = (length: number) => 'i'.repeat(length);
   const more = `--x\nContent-Type: message/rfc822\n\nMessage-ID: <${long(251)}> <${long(250)}>\nReturn-Path: <a@b.test>\n\nHello\n`;
   const { messageIds, returnPaths } = await read(
@@ -131,7 +131,7 @@ for (const [at, isRead] of [
   depths.push(['byte', make, offsetOf, at, isRead]);
 }
 for (const [what, make, depth, at, isRead] of depths) {
-  test(`a status that begins at ${what} ${at} is ${isRead ? '' : 'not '}read`, async () => {
+  test(`status at ${what} ${at} is ${isRead ? '' : 'not '}parsed`, async () => {
     const text = make(at - depth(make(0), lastLine));
     assert.equal(depth(text, lastLine), at);
     const [status] = (await read(text)).statuses;
@@ -139,7 +139,7 @@ for (const [what, make, depth, at, isRead] of depths) {
   });
 }
 
-test('of a line 2,000 bytes are read', async () => {
+test('first 2,000 bytes of a line are parsed', async () => {
   const name = 'Diagnostic-Code: ';
   const [status] = await statusesOf({ status: `${name}${'d'.repeat(3000)}\n` });
   assert.equal(status?.diagnostic.length, 2000 - name.length);
@@ -149,7 +149,7 @@ for (const [end, isRead] of [
   [12 * 1024, true],
   [12 * 1024 + 1, false],
 ] as const) {
-  test(`a field that ends at byte ${end} of long headers is ${isRead ? '' : 'not '}read`, async () => {
+  test(`header field that ends at byte ${end} is ${isRead ? '' : 'not '}parsed`, async () => {
     const to = `To: ${returnPath}\n`;
     const form = 'Content-Type: multipart/report; boundary=x\n';
     const before = end + 1 - form.length - to.length;

@@ -35,7 +35,7 @@ const kinds = async (orgId: string) =>
 const statusOf = async (id: string) =>
   one(await db<{ status: string }[]>`select status from contacts where id = ${id}`).status;
 
-test('opening an unsubscribe link asks, and changes nothing', async () => {
+test('opening an unsubscribe link changes nothing', async () => {
   const { ask, client, contact, email } = await subscriber();
   const before = await db`select * from contacts where id = ${contact}`;
   for (const method of ['GET', 'HEAD'] as const) {
@@ -47,7 +47,7 @@ test('opening an unsubscribe link asks, and changes nothing', async () => {
   assert.deepEqual(await db`select * from contacts where id = ${contact}`, before);
 });
 
-test('its button unsubscribes the address from the whole organization', async () => {
+test('unsubscribe button covers the whole organization', async () => {
   const { ask, client, contact, email, of } = await subscriber();
   const survey_id = await makeSurvey(db, client.id);
   const other = await makeContact(
@@ -63,7 +63,7 @@ test('its button unsubscribes the address from the whole organization', async ()
   assert.equal(await statusOf(other), 'unsubscribed');
 });
 
-test('a one-click unsubscribe is answered 200 at once, without a redirect or a cookie', async () => {
+test('one-click unsubscribe answers 200 without redirect or cookie', async () => {
   const { ask, client } = await subscriber();
   const answer = await ask('POST', '', form, 'List-Unsubscribe=One-Click');
   assert.equal(answer.status, 200);
@@ -72,14 +72,14 @@ test('a one-click unsubscribe is answered 200 at once, without a redirect or a c
   assert.equal((await kinds(client.id)).length, 1);
 });
 
-test('unsubscribing twice is as unsubscribing once', async () => {
+test('unsubscribing twice has the effect of once', async () => {
   const { ask, client } = await subscriber();
   await Promise.all([ask('POST'), ask('POST'), ask('POST')]);
   assert.equal((await kinds(client.id)).length, 1);
   assert.match(await (await ask('GET')).text(), /You are unsubscribed/);
 });
 
-test('an unsubscribe can be undone, and the contact stands where it stood', async () => {
+test("undoing an unsubscribe restores the contact's status", async () => {
   const { ask, client, contact } = await subscriber({ status: 'sent', sent_at: new Date() });
   await ask('POST');
   const undone = await ask('POST', '/undo');
@@ -88,7 +88,7 @@ test('an unsubscribe can be undone, and the contact stands where it stood', asyn
   assert.equal(await statusOf(contact), 'sent');
 });
 
-test('undoing it does not revive a mailbox that does not exist', async () => {
+test('undoing an unsubscribe keeps a bounce', async () => {
   const { ask, client, contact, email } = await subscriber();
   await db`insert into suppressions ${db({ org_id: client.id, email: email.toLowerCase(), kind: 'bounced' })}`;
   await ask('POST');
@@ -97,13 +97,13 @@ test('undoing it does not revive a mailbox that does not exist', async () => {
   assert.equal(await statusOf(contact), 'bounced');
 });
 
-test('a contact that has answered and unsubscribes stays one that has answered', async () => {
+test('answered contact that unsubscribes stays answered', async () => {
   const { ask, contact } = await subscriber({ status: 'responded', responded_at: new Date() });
   await ask('POST');
   assert.equal(await statusOf(contact), 'responded');
 });
 
-test('another organization may still mail the address', async () => {
+test('other organizations can still mail an unsubscribed address', async () => {
   const { ask, email } = await subscriber();
   const other = await makeClient(db);
   const survey_id = await makeSurvey(db, other.id);
@@ -113,7 +113,7 @@ test('another organization may still mail the address', async () => {
   assert.equal(await statusOf(contact), 'pending');
 });
 
-test('programs are answered in JSON', async () => {
+test('unsubscribe page answers JSON on request', async () => {
   const { ask, email } = await subscriber();
   const said = async (method: string, path = '') => (await ask(method, path, json)).json();
   assert.deepEqual(await said('GET'), { data: { email, unsubscribed: false } });
@@ -121,7 +121,7 @@ test('programs are answered in JSON', async () => {
   assert.deepEqual(await said('POST', '/undo'), { data: { email, unsubscribed: false } });
 });
 
-test('an unknown link is a page that says so, and 404', async () => {
+test('unknown unsubscribe link is a 404 page', async () => {
   const page = await app.request('/u/unknown');
   assert.equal(page.status, 404);
   assert.match(page.headers.get('Content-Type') ?? '', /html/);
@@ -130,7 +130,7 @@ test('an unknown link is a page that says so, and 404', async () => {
   assert.equal(((await program.json()) as { code: string }).code, 'not_found');
 });
 
-test('the API lists who gets no mail, and lifts a bounce', async () => {
+test('suppression API lists addresses and lifts a bounce', async () => {
   const { client, contact, email } = await subscriber({ status: 'bounced' });
   await db`insert into suppressions ${db({ org_id: client.id, email: email.toLowerCase(), kind: 'bounced' })}`;
   const { list } = reader(app, client.read);
@@ -149,7 +149,7 @@ test('the API lists who gets no mail, and lifts a bounce', async () => {
   assert.equal(await statusOf(contact), 'pending');
 });
 
-test('a key lifts no unsubscribe of a person', async () => {
+test("API key cannot lift a person's unsubscribe", async () => {
   const { ask, client, contact } = await subscriber();
   await ask('POST');
   const [row] = await db<{ id: string }[]>`
@@ -161,7 +161,7 @@ test('a key lifts no unsubscribe of a person', async () => {
   assert.equal(await statusOf(contact), 'unsubscribed');
 });
 
-test('the timeline keeps an unsubscribe that the person undid', async () => {
+test('timeline keeps an undone unsubscribe', async () => {
   const { ask, client, email } = await subscriber();
   await ask('POST');
   await ask('POST', '/undo');
@@ -179,7 +179,7 @@ test('the timeline keeps an unsubscribe that the person undid', async () => {
   );
 });
 
-test('undoing an unsubscribe leaves what a member suppressed', async () => {
+test("undoing an unsubscribe keeps a member's block", async () => {
   const { ask, client, contact, email } = await subscriber();
   const address = { org_id: client.id, email: email.toLowerCase() };
   await db`insert into suppressions ${db({ ...address, kind: 'unsubscribed', by_hand: true })}`;
@@ -190,7 +190,7 @@ test('undoing an unsubscribe leaves what a member suppressed', async () => {
   assert.equal(await statusOf(contact), 'unsubscribed');
 });
 
-test('undoing an unsubscribe in one organization leaves the same address unsubscribed in another', async () => {
+test('undoing an unsubscribe affects one organization', async () => {
   const email = 'ann@people.test';
   const [here, there] = [await subscriber({ email }), await subscriber({ email })];
   await here.ask('POST');

@@ -23,7 +23,7 @@ const ways: Record<string, (orgId: string) => Promise<boolean>> = {
 };
 
 for (const [way, act] of Object.entries(ways)) {
-  test(`an address that is suppressed ${way} while its person is erased waits for that, and is not stored`, async () => {
+  test(`address blocked ${way} during its erasure is not stored`, async () => {
     const orgId = await makeOrganization(db);
     let stored: Promise<boolean> | undefined;
     await db.begin(async (tx) => {
