@@ -50,7 +50,7 @@ export async function workOffBacklog(server: string, { analyzed }: { analyzed: b
   }
 }
 
-/** Of events that one webhook takes each, so that each has its body. */
+/** Each webhook takes its own events, so that each delivery has its own body. */
 async function addDeliveries(sql: Sql) {
   await sql`
     with happened as (

@@ -5,7 +5,7 @@ import { startTemporary } from '../../src/lib/embedded-postgres/embedded.ts';
 import { prepareQueue } from '../../src/lib/queue/enqueue.ts';
 import { poolByProcessors } from '../../src/settings.ts';
 
-/** Of the service's pool, and so of the floors. */
+/** Pool size of the service and of the floors. */
 export const serviceConnections = poolByProcessors();
 
 export type BenchDatabase = { url: string; db: Db; drop: () => Promise<void> };

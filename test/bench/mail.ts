@@ -7,8 +7,8 @@ import { readSmtpUrl } from '../../src/lib/smtp/settings.ts';
 import { createSmtpPool } from '../../src/lib/smtp/smtp.ts';
 
 /**
- * What a mail costs before Postgres comes in: filling its template, and the pool against nodemailer's
- * own connections that send the same bytes to the same sink.
+ * Cost of an email without Postgres: filling its template, and the pool compared with nodemailer's own connections that
+ * send the same bytes to the same sink.
  */
 const connections = 20;
 const mails = 5000;

@@ -1,6 +1,6 @@
 import { type Section, table } from './report.ts';
 
-/** What several rounds of a part say together: of each number the median, of each verdict what most of them say. */
+/** Combines rounds: the median of each number and the majority of each verdict. */
 export function mediansOf(rounds: readonly (readonly Section[])[]): Section[] {
   return rounds[0]!.map((_, at) => ({
     title: medianText(rounds.map((sections) => sections[at]!.title)),

@@ -21,7 +21,7 @@ export async function processorTimeOfPostgres(sql: Sql): Promise<ProcessorTime> 
   return processorTimeOf(parentOf(pid));
 }
 
-/** What some work costs each process, in microseconds for each unit of it. */
+/** CPU time per unit of work of each process, in microseconds. */
 export async function costOf<Name extends string, Result>(
   { units, parts }: { units: number; parts: Readonly<Record<Name, ProcessorTime>> },
   work: () => Promise<Result>,

@@ -208,7 +208,7 @@ type Endpoint = {
 const recent = new Date(Date.now() - 45 * 24 * 3600 * 1000).toISOString();
 const responses = '/api/v1/responses';
 
-/** What is measured: each GET of v1, its filters, and what is worst about it. */
+/** Every GET of v1 with its filters and worst cases. */
 const endpoints: readonly Endpoint[] = [
   { name: 'surveys', of: 'any', path: () => '/api/v1/surveys' },
   { name: 'surveys/:id', of: 'any', path: ({ surveyId }) => `/api/v1/surveys/${surveyId}` },
@@ -236,7 +236,7 @@ const endpoints: readonly Endpoint[] = [
   { name: 'tags', of: 'any', path: () => '/api/v1/tags' },
 ];
 
-/** What a request asks of Postgres: its statements in their order, with their parameters. */
+/** SQL statements of a request in order, with their parameters. */
 type Statements = readonly { text: string; parameters: unknown[] }[];
 
 type Ask = { path: string; headers: Record<string, string> };

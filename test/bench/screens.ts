@@ -61,7 +61,7 @@ export async function measureScreens(
   return [...shared, ...apart];
 }
 
-/** What else is measured of the service with the demo: it takes the service, and a key to read with. */
+/** Other measurements of the service with the demo; they get the service and a read key. */
 type AlsoMeasure = (service: Service, readKey: string) => Promise<void>;
 
 async function withDatabase<T>(server: string, work: (database: BenchDatabase) => Promise<T>) {

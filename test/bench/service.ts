@@ -48,7 +48,7 @@ export async function startService(
   return { port, pid: child.pid!, readyMs, ...usageOf(child.pid!), stop: () => stop(child) };
 }
 
-/** What a service needs to be measured, with subscribers on this machine. */
+/** Settings for a benchmark, with subscribers on this machine. */
 const serviceSettings = (databaseUrl: string) => ({
   DATABASE_URL: databaseUrl,
   ASKBACK_SECRET_KEY: secretKey.toString('base64'),
@@ -75,7 +75,7 @@ async function stop(child: ChildProcess) {
   await gone;
 }
 
-/** What a process uses, as Linux reports it. */
+/** CPU time and memory of a process, from /proc. */
 export function usageOf(pid: number) {
   const megabytes = (field: RegExp) => {
     try {

@@ -15,8 +15,8 @@ const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
 type Round = Awaited<ReturnType<typeof oneRound>>;
 
 /**
- * What one unit of each kind of work costs: processor time of the service and of Postgres, whole process
- * trees, on a Postgres that waits for its disk and on one that does not. Medians of rounds.
+ * Measures CPU time of the service and of Postgres, including child processes, per unit of each kind of work, with
+ * fsync on and off. Medians of rounds.
  */
 export async function units(): Promise<Section[]> {
   const sections: Section[] = [];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Sql } from '../../src/lib/db/db.ts';
 
-/** What Postgres has written so far, for the difference between two moments. */
+/** Counters of Postgres, to be subtracted between two moments. */
 export type Writes = {
   walBytes: number;
   commits: number;

@@ -14,7 +14,7 @@ export const isBroken = ({ count, atMost, atLeast }: Line) =>
 
 const outcomesWithinMs = 60_000;
 
-/** What callers were promised, held against what the database, the mail server and the subscribers have. */
+/** Compares promises to callers with the database, the mail server and the subscribers. */
 export async function balance(db: Db, scene: DrillScene, traffic: Traffic): Promise<Line[]> {
   const orgId = scene.client.id;
   const undelivered = await drained(db, orgId);
@@ -87,7 +87,7 @@ export function requestLines({ attempts }: Traffic): Line[] {
   });
 }
 
-/** What the services complained about, and whether one of them ended. */
+/** Errors that the services logged, and services that ended. */
 export function serviceLines({ services }: DrillScene): Line[] {
   const ended = services.flatMap((service) => service.ended);
   const errors = services.flatMap(({ logged }) => logged.filter((line) => line.startsWith('{')));

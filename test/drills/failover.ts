@@ -156,7 +156,7 @@ type Member = {
   /** Everything between this member and all others: clients, members and etcd. */
   cut: () => void;
   mend: () => void;
-  /** Whether it accepts writes; undefined when it does not say. */
+  /** True if it accepts writes, undefined if it does not respond. */
   leads: () => Promise<boolean | undefined>;
   /** The last lines that Patroni and Postgres wrote. */
   log: () => string;
@@ -300,7 +300,7 @@ function configuration({ home, name, ...ports }: Ports & { home: string; name: s
   };
 }
 
-/** What Patroni says of each member. */
+/** Members with their roles, from Patroni. */
 async function rolesOf(members: readonly Pick<Member, 'restPort'>[]): Promise<string[]> {
   for (const { restPort } of members) {
     const cluster = await fetch(`http://127.0.0.1:${restPort}/cluster`, {

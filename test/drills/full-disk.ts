@@ -21,7 +21,7 @@ import { startTraffic } from './traffic.ts';
 
 const answersPerSecond = 25;
 const resumeWithinMs = 5000;
-/** What an operator reads of it: the service says that it cannot store, and that a later try may succeed. */
+/** 503 says that nothing can be stored now and that a retry may succeed. */
 const refusedClearly = 503;
 
 /**
@@ -131,7 +131,7 @@ function openShell(home: string) {
   return {
     async run(command: string, { fails = false } = {}) {
       const said = once(lines, 'line') as Promise<[string]>;
-      // What a command prints must not be taken for its code.
+      // Output of a command must not be mistaken for its exit code.
       shell.stdin!.write(`{ ${command}\n} >&2\necho $?\n`);
       const [code] = await said;
       if (code !== '0' && !fails) throw new Error(`${command} ended with ${code}`);

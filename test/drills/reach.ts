@@ -16,10 +16,10 @@ export async function until(
   }
 }
 
-/** Whether a Postgres answers at this address now. */
+/** True if a Postgres responds at this address now. */
 export const isAnswering = async (url: string): Promise<boolean> => (await roleAt(url)) !== null;
 
-/** Whether a proxy of so many members leads to the one that takes writes, and takes no other for it yet or still. */
+/** True if as many connections as there are members all reach the primary. */
 export async function leadsOnlyToPrimary(url: string, members: number): Promise<boolean> {
   for (let asked = 0; asked < members; asked += 1) {
     if ((await roleAt(url)) !== 'primary') return false;

@@ -106,7 +106,7 @@ function phasesOf({ ask, kill, start }: Standby): Phase[] {
   ];
 }
 
-/** Whether all processes use the replica, or warn of this. */
+/** True if all processes use the replica, or warn with this text. */
 async function know({ addresses }: DrillScene, warning: RegExp | undefined): Promise<boolean> {
   const warnings = await Promise.all(
     addresses.map(async (address) => {

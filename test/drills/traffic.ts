@@ -6,7 +6,7 @@ export type Pace = {
   answersPerSecond: number;
   /** Contacts in one send request; requests follow one another with a pause. */
   contactsPerSend: number;
-  /** Whether a caller that got no answer, or a 503, asks again. */
+  /** Callers without a response, or with a 503, ask again. */
   again: boolean;
 };
 

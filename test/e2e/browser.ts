@@ -28,7 +28,7 @@ export const phone: BrowserContextOptions = {
 };
 export const desktop: BrowserContextOptions = { viewport: { width: 1024, height: 768 } };
 
-/** What axe finds wrong with the page as it is shown right now, each as a line to read. */
+/** Violations that axe finds on the current page, one line each. */
 export async function violations(page: Page, rules?: string[]): Promise<string[]> {
   const resultTypes: axe.RunOptions['resultTypes'] = ['violations', 'incomplete'];
   const options: axe.RunOptions = rules ? { resultTypes, runOnly: rules } : { resultTypes };

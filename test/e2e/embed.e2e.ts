@@ -51,7 +51,7 @@ test('a survey in a corner is shown, answered and not shown again; no cookie is 
   await page.locator('aside').waitFor({ state: 'visible' });
   await keepScreenshot(page, 'embed-corner');
   assert.deepEqual(complaints, []);
-  // Of a cross of one character axe cannot say whether it is text.
+  // axe cannot tell whether a single-character cross is text.
   const found = (await violations(page)).filter((text) => !text.includes('too short to determine'));
   assert.deepEqual(found, []);
   complaints.length = 0; // axe talks to the frame by itself

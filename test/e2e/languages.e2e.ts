@@ -33,7 +33,7 @@ for (const tag of languages.keys()) {
   });
 }
 
-/** What sticks out of the page, and what hides a part of its own words. Runs in the page. */
+/** Elements that overflow the page or hide their own text. Runs in the page. */
 const findTooWide = `(() => {
   const width = document.documentElement.clientWidth;
   const wide = [...document.querySelectorAll('body *')].filter((element) => {

@@ -32,7 +32,7 @@ for (const [device, screen] of Object.entries({ phone, desktop })) {
       for (const colorScheme of schemes) {
         await page.emulateMedia({ colorScheme });
         await keepScreenshot(page, `${name}-${device}-${colorScheme}`);
-        // What is said, and in which order, is the same in the dark.
+        // Content and its order do not depend on dark mode.
         const rules = colorScheme === 'dark' ? ['color-contrast'] : undefined;
         if (thorough) assert.deepEqual(await violations(page, rules), [], colorScheme);
       }
@@ -58,7 +58,7 @@ async function visit(page: Page, address: string) {
   );
 }
 
-/** What can be pressed and is smaller than a finger. */
+/** Interactive elements smaller than a fingertip. */
 const tooSmall = (page: Page) =>
   page.locator(pressable).evaluateAll((targets, smallest) => {
     const sizes = targets.map((target) => {

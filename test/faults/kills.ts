@@ -17,7 +17,7 @@ import { createSender } from './mail-sender.ts';
 
 const entry = fileURLToPath(new URL('mail-process.ts', import.meta.url));
 
-/** What one kill left unfinished: of each address how its mail is recorded, and how often it arrived. */
+/** Result of a kill: how each email was recorded, and how often it arrived. */
 export type Ledger = {
   point: Point;
   killed: boolean;
@@ -138,7 +138,7 @@ async function balance({ db, arrivals }: Ground, { orgId, emails, cause }: Order
   return { mails, used: usage?.used ?? 0 };
 }
 
-/** What must hold wherever it was killed, each as a sentence when it does not. */
+/** Sentences about broken promises after a kill. */
 export function broken({ killed, mails, used }: Ledger): string[] {
   const wrong = killed ? [] : ['the process was not killed'];
   for (const { email, status, arrived } of mails) {

@@ -9,7 +9,7 @@ export const points = [
 
 export type Point = (typeof points)[number];
 
-/** What has the mails sent: a request, a campaign, or a survey that reminds by itself. */
+/** Cause of the emails: a request, a campaign, or a reminder. */
 export const causes = ['send', 'campaign', 'reminder'] as const;
 export type Cause = (typeof causes)[number];
 

@@ -29,7 +29,7 @@ export type CrowdScene = {
   urlOf: (path: string) => string;
 };
 
-/** What the thread of a crowd is started with. */
+/** Start parameters of the thread of a crowd. */
 export type CrowdPlace = {
   shared: string;
   databaseUrl: string;

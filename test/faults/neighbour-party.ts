@@ -15,7 +15,7 @@ export async function makeTenant(db: Db) {
 export type Tenant = Awaited<ReturnType<typeof makeTenant>>;
 export type Party = ReturnType<typeof partyOf>;
 
-/** What an organization and its respondents do. */
+/** Actions of an organization and its respondents. */
 export function partyOf(tenant: Tenant, { db, address }: { db: Db; address: string }) {
   const contact = { org_id: tenant.id, survey_id: tenant.surveyId };
 

@@ -55,7 +55,7 @@ const chosen = chosenBy(process.argv.slice(2), [
 ]);
 const chosenCrowds = crowds.filter((crowd) => chosen.includes(neighboursOf(crowd)));
 
-/** What operators run: a checkout compiles and collects garbage in another way. */
+/** The bundle, like the executable of operators: the source compiles and collects garbage differently. */
 const bundled = resolve('.cache/faults/bundle/askback.mjs');
 if (!process.env['TEST_PROGRAM']) await bundle('src/main.ts', bundled);
 process.env['TEST_PROGRAM'] ||= bundled;

@@ -8,7 +8,7 @@ import { addressIn, askback, secretKey, startService } from '../support/processe
 const { db, url: direct } = await testDatabase();
 const pooled = throughPooler(direct);
 if (!pooled) throw new Error('run it by: bash ops/ci/with-pgbouncer make test-poolers');
-/** Whether this one carries prepared statements: `ops/ci/with-pgbouncer` sets it by the version. */
+/** Set by `ops/ci/with-pgbouncer` if this PgBouncer supports prepared statements. */
 const prepares = process.env['TEST_POOLER_PREPARES'] === 'yes';
 const environment = { ASKBACK_SECRET_KEY: secretKey, PORT: '0' };
 

@@ -9,7 +9,7 @@ import { addressIn, secretKey, startService } from '../support/processes/program
 import { promtool, startPrometheus } from '../support/processes/prometheus.ts';
 
 const token = 'correct-horse';
-/** What a caller sends of a trace that is kept. */
+/** A sampled trace of the caller. */
 const trace_id = '0af7651916cd43dd8448eb211c80319c';
 const traceparent = `00-${trace_id}-b7ad6b7169203331-01`;
 const { db, url } = await testDatabase();

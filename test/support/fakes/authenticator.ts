@@ -6,7 +6,7 @@ type GetOptions = { challenge: string; rpId?: string };
 type Spoiled = {
   origin?: string;
   rpId?: string;
-  /** Whether a finger or a PIN was asked for. */
+  /** A fingerprint or PIN was checked. */
   userVerified?: boolean;
   counter?: number;
   type?: string;

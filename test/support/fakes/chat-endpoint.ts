@@ -46,7 +46,7 @@ export const status =
   (_, response) =>
     response.writeHead(code, headers).end();
 
-/** What a good endpoint says of any comment, and of any report. */
+/** Valid reply to any comment or report. */
 export const goodAnalysis = JSON.stringify({
   sentiment: 'mixed',
   themes: ['Price'],

@@ -17,10 +17,10 @@ export type ProviderAccount = AccountClaims & {
 
 type ProviderOptions = {
   redirectUri: string;
-  /** What follows the host in the name of the issuer, such as the id of a tenant. */
+  /** Path of the issuer, such as the id of a tenant. */
   path?: string;
   client?: Partial<ClientMetadata>;
-  /** Whether claims stand in the token; otherwise they are at an address of their own. */
+  /** Claims are in the token, not only at the userinfo endpoint. */
   claimsInToken?: boolean;
 };
 
@@ -142,7 +142,7 @@ export async function passProvider(url: string, redirectUri: string): Promise<UR
   return new URL(next);
 }
 
-/** What the provider keeps until it is closed. */
+/** In-memory storage of the provider. */
 function keepInMemory() {
   const kept = new Map<string, AdapterPayload>();
   return (model: string): Adapter => {

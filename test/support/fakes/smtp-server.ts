@@ -5,7 +5,7 @@ import { readSmtpUrl, type SmtpSettings } from '../../../src/lib/smtp/settings.t
 
 type Moment = 'greeting' | 'EHLO' | 'MAIL' | 'RCPT' | 'DATA' | 'dot' | 'RSET' | 'QUIT';
 
-/** What the server says at a moment: a reply, nothing at all, or the end of the connection. */
+/** Reply of the server at each moment, `noReply` or `closeConnection`. */
 export type Script = Partial<Record<Moment, string | ((line: string) => string)>>;
 
 export const noReply = '(no reply)';

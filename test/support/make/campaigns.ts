@@ -10,7 +10,7 @@ import { accepted, lost } from './mail-outcomes.ts';
 
 type Job = { id: string; task: string; payload: never; run_at: Date | null };
 
-/** What the mail server says to a mail; nothing is like `accepted`. */
+/** Outcome of each email; by default all are accepted. */
 export type Says = (mail: ClaimedMail) => MailOutcome | Promise<MailOutcome>;
 
 /** Mails are put off by the machine's clock: to a clock ahead of it they are due again at once, each time. */
@@ -98,7 +98,6 @@ const tooFarAhead = (at: Date) =>
     `mails were put off ${mostRoundsAhead} times in one go: the clock of the test, ${at.toISOString()}, is ahead of the machine's, by which they are put off`,
   );
 
-/** So many contacts of a survey that are still to be asked. */
 export async function makeContacts(
   db: Db,
   { orgId, surveyId }: { orgId: string; surveyId: string },

@@ -10,7 +10,6 @@ import { makeOrganization, makeSurvey, makeWebhook } from './rows.ts';
 /** One for all tests of a file: each loads a language model. */
 const builtin = createBuiltinAnalyst(readComment);
 
-/** What jobs that read comments need. */
 export const readingTools = (db: Db, analyst: Analyst = builtin) => ({
   db,
   analyst,

@@ -9,7 +9,7 @@ export async function makeMember(sql: Sql, over: Record<string, unknown> = {}): 
 }
 
 type SignInOptions = {
-  /** Of the organization; without one the member belongs to none. */
+  /** Organization of the member; without it the member belongs to none. */
   org?: string;
   role?: Role;
   operator?: boolean;

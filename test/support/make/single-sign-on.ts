@@ -19,7 +19,7 @@ export const callback = `${publicUrl}/sign-in/oidc/callback`;
 
 export type SignInRules = Partial<OidcSettings>;
 export type SignInBrowser = ReturnType<typeof visitorBrowser>;
-/** What a provider says of a person; some say more, or it in another way. */
+/** Claims about a person, in the form of any provider. */
 type Person = ProviderAccount | Record<string, unknown>;
 
 /** An organization whose members sign in at a provider, and the way there and back. */
@@ -63,7 +63,7 @@ export async function singleSignOn(
     return { browser, answer, status: answer.status, text: await answer.text(), hasSession };
   }
 
-  /** Who has an address, or is known to the provider by a subject. */
+  /** Finds a member by email address or by subject of the provider. */
   async function memberOf(word: string) {
     const [row] = await db<SignedUp[]>`
       select m.id, m.email, m.name, s.role, s.group_role

@@ -12,7 +12,7 @@ import type { TaskTools } from '../../../src/tasks.ts';
 import { createDeliveryWorker } from '../../../src/webhooks/worker.ts';
 import { plainSecrets, subscriber } from '../fakes/subscriber.ts';
 
-/** What jobs need, with mail into the mailbox and subscribers that accept everything. */
+/** Tools of jobs: emails go to the mailbox, subscribers accept everything. */
 export function taskTools(db: Db): TaskTools {
   const log = createLog({ level: 'silent' });
   const publicUrl = 'https://askback.test';

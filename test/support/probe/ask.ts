@@ -66,6 +66,5 @@ export function visitor(db: Db, over: Partial<AppTools> & { address?: string } =
   };
 }
 
-/** What a page says first. */
 export const headingOf = (html: string) => /<h1[^>]*>([^<]*)<\/h1>/.exec(html)?.[1];
 export const complaintOf = (html: string) => /role="alert">([^<]*)</.exec(html)?.[1];

@@ -63,7 +63,7 @@ function operationOf(method: string, path: string): Described | undefined {
 const matches = (template: string, path: string) =>
   new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`).test(path);
 
-/** What a request may get that meant no operation: it is always the usual body. */
+/** Requests without an operation always get the usual error body. */
 function refusal(status: number): Described['responses'][string] | undefined {
   if (![400, 401, 404, 405, 409, 413, 422, 429, 500, 503].includes(status)) return undefined;
   const schema = { $ref: '#/components/schemas/Error' };

@@ -7,7 +7,7 @@ export function headingsOf(page: string): Map<string, string> {
   return sections;
 }
 
-/** What a page links to, as written. */
+/** Link targets of a page, as written. */
 export const linksOf = (page: string): string[] =>
   [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
 

@@ -5,7 +5,7 @@ import { instruments } from '../../../src/observations/instruments.ts';
 type Labels = Readonly<Record<string, readonly string[] | null>>;
 export type Known = Map<string, Labels>;
 
-/** What Prometheus itself puts on everything that it scrapes. */
+/** Labels that Prometheus adds to every series. */
 const scraped: Labels = { job: null, instance: null };
 
 /** Every name that a query may ask for: the service's own, the process's, and Prometheus's `up`. */
@@ -33,7 +33,7 @@ function seriesOf(name: string, kind: string): [name: string, more: Labels][] {
 type Matcher = { label: string; operator: string; value: string };
 type Selector = { metric: string; matchers: Matcher[] };
 
-/** The metrics that an expression asks for, and the labels by which it puts them together. */
+/** Metrics of an expression, and the labels that it groups by. */
 export function readQuery(expression: string): { selectors: Selector[]; groupedBy: string[] } {
   const groupedBy: string[] = [];
   const bare = expression
@@ -60,7 +60,7 @@ function readMatchers(text: string): Matcher[] {
   }));
 }
 
-/** What an expression asks for that nothing can answer, in sentences. */
+/** Sentences about metrics and labels of an expression that do not exist. */
 export function complaintsAbout(expression: string, known: Known): string[] {
   const { selectors, groupedBy } = readQuery(expression);
   const complaints = selectors.flatMap(({ metric, matchers }) => {

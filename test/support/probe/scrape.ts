@@ -1,6 +1,5 @@
 type Series = { name: string; labels: Record<string, string>; value: number };
 
-/** What `/metrics` shows: the text, and its series to look for. */
 export async function scrape(address: string, headers: Record<string, string> = {}) {
   const answer = await fetch(`${address}/metrics`, { headers });
   const text = await answer.text();

@@ -1,6 +1,6 @@
 import type { Span } from '../fakes/collector.ts';
 
-/** What is shown of a span in addition to its name. */
+/** Text after the name of a span. */
 type Show = (span: Span) => string;
 
 /** The spans of a trace as text, each below its parent, in the order in which they began. */
@@ -18,7 +18,7 @@ export function spanTree(spans: readonly Span[], show: Show = withTimes(spans)):
   return lines(null, 0).join('\n');
 }
 
-/** When it began since the first one, how long it took, and what came of it. */
+/** Start since the first span, duration, and outcome. */
 function withTimes(spans: readonly Span[]): Show {
   const first = Math.min(...spans.map(({ startMs }) => startMs));
   return ({ name, kind, startMs, ms, attributes, links, failed }) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Sql } from '../../../src/lib/db/db.ts';
 
-/** Compares every kept total with what the rows themselves come to. */
+/** Compares every stored total with the rows. */
 export async function assertTalliesHold(sql: Sql) {
   const [kept, counted] = [await storedTallies(sql), await countRows(sql)];
   assert.deepEqual(kept, counted);

@@ -17,7 +17,7 @@ export const binary = join(root, 'dist/askback');
 export const buildBinary = () =>
   execFileSync('make', ['-s', 'dist/askback'], { cwd: root, stdio: ['ignore', 2, 2] });
 
-/** An empty folder to start the binary in. What still runs from it when the test ends is ended. */
+/** An empty folder for the executable. Its processes are killed when the test ends. */
 export function emptyFolder(t: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'askback-binary-'));
   t.after(async () => {
@@ -36,7 +36,7 @@ const services = new Map<string, (() => Promise<unknown>)[]>();
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A command of the binary, to its end, with nothing of the test's own environment. */
+/** Runs a command of the executable without the environment of the test. */
 export async function command(cwd: string, words: readonly string[], env: Environment = {}) {
   const child = spawn(binary, words, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr, [code]] = await Promise.all([
@@ -47,7 +47,7 @@ export async function command(cwd: string, words: readonly string[], env: Enviro
   return { code: code as number, stdout, stderr };
 }
 
-/** A service from the binary, on a free port, once it has said where it listens. */
+/** Starts a service from the executable on a free port. */
 export async function service(cwd: string, env: Environment = {}) {
   const begun = performance.now();
   const child = spawn(binary, ['serve'], {

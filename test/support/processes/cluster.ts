@@ -104,7 +104,7 @@ async function launchServer(program: string, folder: string, port: number) {
     port,
     url,
     log: () => log,
-    /** Ends all processes of it as a crash of the machine does. */
+    /** Kills all of its processes, like a crash of the machine. */
     async kill() {
       if (child.exitCode === null && child.signalCode === null) {
         signalAll(child, 'SIGCONT');
@@ -112,7 +112,7 @@ async function launchServer(program: string, folder: string, port: number) {
       }
       await gone;
     },
-    /** None of its processes does anything until `resume`. */
+    /** Stops all of its processes until `resume`. */
     pause: () => signalAll(child, 'SIGSTOP'),
     resume: () => signalAll(child, 'SIGCONT'),
   };
@@ -135,7 +135,7 @@ async function answering(url: string, child: ChildProcess, log: () => string) {
   }
 }
 
-/** What `pg_basebackup` does: the copy starts from the checkpoint that the label names. */
+/** Copies a running server like `pg_basebackup`: the copy starts from the checkpoint that the label names. */
 async function copyServing(url: string, from: string, to: string) {
   const db = connect(url, { connections: 1 });
   const session = await db.reserve();

@@ -7,7 +7,7 @@ import { programAt } from './program.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The same program with one migration more: what the next version is to a database. */
+/** The program with one more migration, like the next version. */
 export function nextVersion(migration: { name: string; text: string }) {
   const folder = mkdtempSync(join(tmpdir(), 'askback-next-'));
   after(() => rmSync(folder, { recursive: true }));

@@ -16,9 +16,9 @@ export function pgbouncerVersion(): string | undefined {
   }
 }
 
-/** Whether it can carry prepared statements in transaction mode: 1.21 and newer can. */
+/** PgBouncer supports prepared statements in transaction mode from 1.21 on. */
 export const canCarryPrepared = (): boolean => Number(pgbouncerVersion()) >= versionWithPrepared;
 
-/** The lines of its settings with which it carries them; older ones refuse to start with a setting that they do not know. */
+/** Older versions refuse to start with an unknown setting. */
 export const preparedSettings = (): string[] =>
   canCarryPrepared() ? ['max_prepared_statements = 200'] : [];

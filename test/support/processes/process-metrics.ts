@@ -1,6 +1,6 @@
 import { watchProcess } from '../../../src/lib/metrics/process.ts';
 
-/** What a process measures of itself once it has given up its files; run with Node's permission model on. */
+/** Prints the metrics of a process that has given up file access; run with Node's permission model. */
 const families = watchProcess();
 process.permission.drop('fs.read');
 for (const { name, samples } of await families()) {

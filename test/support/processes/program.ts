@@ -10,7 +10,7 @@ type Environment = Readonly<Record<string, string>>;
 
 export const secretKey = Buffer.alloc(32, 7).toString('base64');
 const source = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-/** Starts in a quarter of the time that the source takes. A test file that is run by itself has none. */
+/** The bundle starts four times as fast as the source. Without `test/run.ts` there is none. */
 const bundled = process.env['TEST_PROGRAM'];
 
 /** The program that begins in this file: this one, or another version of it. */
@@ -35,7 +35,7 @@ export const programAt = (entry: string) => ({
 export const program = programAt(bundled ?? source);
 export const { askback, startService } = program;
 
-/** From its source, for what a bundle does not show: which modules are loaded. */
+/** For tests that look at loaded modules, which a bundle hides. */
 export const fromSource = programAt(source);
 
 async function runToItsEnd(child: ChildProcess) {
@@ -55,7 +55,7 @@ function attend(child: ChildProcess) {
     child,
     stderr,
     exited,
-    /** The one line that says where it listens. */
+    /** The line with the address it listens on. */
     ready: () => stdout.next(/./),
     async stop() {
       child.kill('SIGTERM');
@@ -71,7 +71,7 @@ const compiled: Environment = bundled ? { NODE_COMPILE_CACHE: join(dirname(bundl
 type Given = {
   environment: Environment;
   sockets: readonly number[];
-  /** What it reads from its standard input. */
+  /** Standard input. */
   input?: Buffer | undefined;
 };
 

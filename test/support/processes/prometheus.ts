@@ -12,7 +12,7 @@ type Series = { metric: Record<string, string>; value: [at: number, value: strin
 type Metadata = { type: string; help: string; unit: string };
 type RuleState = { name: string; type: string; health: string; state?: string; lastError?: string };
 
-/** Runs promtool to its end, on what it is to read. A machine without it fails the test: `ops/ci/with-prometheus` brings it. */
+/** Runs promtool and fails without it: `ops/ci/with-prometheus` installs it. */
 export async function promtool(words: readonly string[], input = '') {
   const child = spawn('promtool', words, { stdio: 'pipe' });
   child.stdin.end(input);
@@ -69,14 +69,14 @@ function askable(api: string) {
     return (await response.json()) as { status: string; error?: string; data: unknown };
   };
   return {
-    /** Undefined as long as it does not answer yet. */
+    /** Undefined until Prometheus responds. */
     async query(expression: string): Promise<Series[] | undefined> {
       const answer = await ask('query', { query: expression }).catch(() => undefined);
       if (!answer) return undefined;
       if (answer.status !== 'success') throw new Error(`${expression}: ${answer.error}`);
       return (answer.data as { result: Series[] }).result;
     },
-    /** Of the last minute, in all series that a selector chooses. */
+    /** Exemplars of the last minute of all series that the selector matches. */
     async exemplars(selector: string): Promise<Record<string, string>[]> {
       const now = Date.now() / 1000;
       const span = { start: String(now - 60), end: String(now + 1) };
@@ -84,7 +84,7 @@ function askable(api: string) {
       const series = data as { exemplars: { labels: Record<string, string> }[] }[];
       return series.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels));
     },
-    /** What it has read about a family of metrics. */
+    /** Metadata of a metric family. */
     async metadata(metric: string): Promise<Metadata[] | undefined> {
       const { data } = await ask('metadata', { metric });
       return (data as Record<string, Metadata[]>)[metric];

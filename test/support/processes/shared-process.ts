@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** More files in a process load less, and leave less to divide among processors. */
+/** More files per process save loading time, but leave fewer processes to run in parallel. */
 const mostFiles = 12;
-/** What these change holds for their whole process. */
+/** These tests change settings of their whole process. */
 const alone = [
   'test/lib/tracing/telemetry.test.ts', // the environment
   'test/lib/outbound/tls.test.ts', // the certificate authorities
