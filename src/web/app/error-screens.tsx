@@ -99,7 +99,7 @@ const byCode: Readonly<Record<string, ErrorText>> = {
     text: 'Your session has ended, and nothing was saved.',
   },
   proof_old: {
-    title: 'Confirm that it is you',
+    title: "Confirm it's you",
     text: 'You signed in over an hour ago, and this asks for a newer proof. Nothing was saved yet.',
   },
   search_too_slow: {
@@ -133,7 +133,7 @@ export const tryAgain = (seconds: number) => `Try again in ${inWords(seconds)}.`
 /** What a reader does before sending a form again. */
 const firstBefore = {
   signed_out: { path: '/sign-in', text: 'Sign in' },
-  proof_old: { path: '/account/prove', text: 'Confirm that it is you' },
+  proof_old: { path: '/account/prove', text: "Confirm it's you" },
 } as const;
 
 type SendAgainProps = { c: Context; after: 'signed_out' | 'proof_old' };

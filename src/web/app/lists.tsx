@@ -161,12 +161,15 @@ export function PagedList({ meta, at, empty, summary, words, children }: PagedLi
   );
 }
 
-export type TableColumn = {
-  head: Child;
-  number?: boolean;
-  /** Read aloud only. */
-  hidden?: boolean;
-};
+/** A plain string is a column of text. */
+export type TableColumn =
+  | string
+  | {
+      head: Child;
+      number?: boolean;
+      /** Read aloud only. */
+      hidden?: boolean;
+    };
 
 type DataTableProps = {
   /** What the table is: read aloud, shown where `showCaption` is set. */
@@ -183,7 +186,10 @@ type DataTableProps = {
 
 /** What is compared by column. On a phone it scrolls inside itself, by keyboard too. */
 export function DataTable(props: DataTableProps) {
-  const { caption, columns, rows, showCaption = false, nowrap = false, id } = props;
+  const { caption, rows, showCaption = false, nowrap = false, id } = props;
+  const columns = props.columns.map((column) =>
+    typeof column === 'string' ? { head: column } : column,
+  );
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is of a form; a region would be one more landmark
     <div class="scroll" tabindex={0} role="group" aria-label={caption} id={id}>

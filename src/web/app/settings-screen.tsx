@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import type { Child } from 'hono/jsx';
+import { emptyForm, type FormState, statusOf } from './forms.tsx';
 import { readerOf, renderScreen, type Screen } from './screen.tsx';
 
 /** The pages of the settings in their order, by the last part of their path. */
@@ -61,6 +62,26 @@ export function renderSettings(c: Context, screen: SettingsScreen): Response {
         <div>{body}</div>
       </div>
     ),
+  });
+}
+
+type SettingForm = { setting: SettingName; title: string; body: Child; form?: FormState };
+
+/** A page below a setting, such as a form or a confirmation. */
+export function renderSettingForm(
+  c: Context,
+  { setting, title, body, form = emptyForm() }: SettingForm,
+) {
+  return renderSettings(c, {
+    setting,
+    title,
+    body: (
+      <Part id="form" title={title}>
+        {body}
+      </Part>
+    ),
+    trail: [{ text: settings[setting], href: settingPath(c.get('organization'), setting) }],
+    status: statusOf(form),
   });
 }
 
