@@ -10,11 +10,11 @@ export const noticeSubjects: Partial<Record<Act, string>> = {
   'member.password_changed': 'Your password was changed',
   'member.passkey_added': 'A passkey was added to your account',
   'member.passkey_removed': 'A passkey was removed from your account',
-  'member.codes_on': 'One-time codes were switched on for your account',
-  'member.codes_off': 'One-time codes were switched off for your account',
-  'member.codes_renewed': 'New recovery codes were made for your account',
-  'member.sso_linked': 'Your account was linked with single sign-on',
-  'member.sso_unlinked': 'The link of your account with single sign-on was removed',
+  'member.codes_on': 'Two-step verification was turned on for your account',
+  'member.codes_off': 'Two-step verification was turned off for your account',
+  'member.codes_renewed': 'New recovery codes were created for your account',
+  'member.sso_linked': 'Your account was linked to single sign-on',
+  'member.sso_unlinked': 'Your account was unlinked from single sign-on',
 };
 
 /**

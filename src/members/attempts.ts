@@ -32,7 +32,7 @@ export async function countProof(db: Db, proof: ProofOf): Promise<() => Promise<
     }
     if (retryInSeconds > 0) {
       rateLimited.publish({ by: 'address' });
-      throw new Refusal('rate_limited', 'There were too many attempts that failed.', {
+      throw new Refusal('rate_limited', 'Too many failed attempts.', {
         code: 'too_many_attempts',
         retryInSeconds,
       });

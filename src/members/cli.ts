@@ -30,16 +30,16 @@ import { createResetLink } from './reset.ts';
 import { changeRole, removeMember } from './roles.ts';
 
 const roles = ['owner', 'editor', 'viewer'] as const;
-const address = option(Email, 'E', 'the address of the member');
+const memberEmail = option(Email, 'E', 'the email of the member');
 
 const invite: Command<CommandTools> = command({
   name: 'member invite',
-  does: 'invites an address, prints the link, and mails it when a mail server is set',
+  does: 'invites a member, prints the link, and emails it if a mail server is set',
   options: {
-    email: option(Email, 'E', 'the address to invite'),
+    email: option(Email, 'E', 'the email to invite'),
     org: optionalOrgOption('the organization to join'),
-    role: optional(OneOf(roles), roles.join('|'), 'what the member may do there'),
-    operator: flag('the member runs this deployment'),
+    role: optional(OneOf(roles), roles.join('|'), 'the role in the organization'),
+    operator: flag('make the member an operator'),
   },
   run(tools: CommandTools, { email, org, role, operator }) {
     if ((org === undefined) !== (role === undefined)) {
@@ -67,7 +67,7 @@ const invite: Command<CommandTools> = command({
 
 const list = databaseCommand({
   name: 'member list',
-  does: 'lists the members of an organization, or all',
+  does: 'lists the members of an organization, or of all',
   options: { org: optionalOrgOption('the organization') },
   async run(db, { org }) {
     const members = org ? await listMembers(db, org) : await listAllMembers(db);
@@ -85,10 +85,10 @@ const list = databaseCommand({
 
 const role = databaseCommand({
   name: 'member role',
-  does: 'gives a member of an organization another role',
+  does: 'changes the role of a member',
   options: {
     org: orgOption('the organization'),
-    email: address,
+    email: memberEmail,
     role: option(OneOf(roles), roles.join('|'), 'the new role'),
   },
   async run(db, { org, email, role }) {
@@ -100,8 +100,8 @@ const role = databaseCommand({
 
 const remove = databaseCommand({
   name: 'member remove',
-  does: 'takes a member out of an organization',
-  options: { org: orgOption('the organization'), email: address },
+  does: 'removes a member from an organization',
+  options: { org: orgOption('the organization'), email: memberEmail },
   async run(db, { org, email }) {
     const { id: memberId } = await getMember(db, org, email);
     const member = await removeMember(db, commandWriter(org), memberId);
@@ -111,11 +111,11 @@ const remove = databaseCommand({
 
 const reset = databaseCommand({
   name: 'member reset',
-  does: 'prints a link by which a member sets a new password',
+  does: 'prints a link to set a new password',
   options: {
-    email: address,
-    codes: flag('also switches one-time codes off, for a member who has lost the phone'),
-    sso: flag('also removes the link with the account at the OpenID provider'),
+    email: memberEmail,
+    codes: flag('also turn off two-step verification, for a lost phone'),
+    sso: flag('also unlink the account at the OpenID provider'),
   },
   async run(db, { email, codes, sso }, { config }) {
     const publicUrl = await getPublicUrl(db, config);
@@ -145,7 +145,7 @@ async function getPublicUrl(sql: Sql, config: Config): Promise<string> {
   if (url) return url;
   throw new Refusal(
     'unavailable',
-    'with PORT=0 the address is only known once the service has run: set ASKBACK_PUBLIC_URL',
+    'with PORT=0 the address is unknown until the service has run: set ASKBACK_PUBLIC_URL',
   );
 }
 

@@ -58,7 +58,7 @@ export async function turnOnCodes(
 export async function renewRecoveryCodes(db: Db, { memberId, actor }: OwnAccount) {
   const codes = await findCodes(db, memberId);
   if (!codes?.totp_since) {
-    throw new Refusal('conflict', 'One-time codes are off.', { code: 'codes_off' });
+    throw new Refusal('conflict', 'Two-step verification is off.', { code: 'codes_off' });
   }
   return await inTransaction(db, async (tx) => {
     await recordAccountAct(tx, { memberId, actor, act: 'member.codes_renewed' });
@@ -100,7 +100,7 @@ export async function checkSecondStep(
     // Recovery codes are hashed, so they survive a change of the key.
     throw new Refusal(
       'unavailable',
-      'Codes of your app cannot be checked, because the key of this server was changed. Use a recovery code.',
+      "Codes from your app can't be checked because the key of this server has changed. Use a recovery code.",
       { code: 'codes_unreadable' },
     );
   }
@@ -117,7 +117,7 @@ export async function checkSecondStep(
 const sealContext = (memberId: string) => ({ owner: 'member', id: memberId });
 
 const alreadyOn = () =>
-  new Refusal('conflict', 'One-time codes are on already, or were begun in another window.', {
+  new Refusal('conflict', 'Two-step verification is already on, or was set up in another window.', {
     code: 'codes_on',
   });
 

@@ -48,7 +48,7 @@ export async function joinAsNewMember(
     if (!member) {
       throw new Refusal(
         'conflict',
-        'There is an account for this address already. Sign in, and open the link again.',
+        'This email already has an account. Sign in and open the link again.',
         { code: 'has_account' },
       );
     }
@@ -71,7 +71,7 @@ export async function joinAsMember(
     if (link && link.email?.toLowerCase() !== member.email.toLowerCase()) {
       throw new Refusal(
         'forbidden',
-        'This invitation is for another address than the one you are signed in with.',
+        'This invitation is for another email than the one you are signed in with.',
       );
     }
     if (link) await joinByInvitation(tx, { link, member, actor, timeZone });
@@ -131,9 +131,9 @@ export function invitationError(error: unknown): string {
   if (!(error instanceof Refusal)) throw error;
   const { code, retryInSeconds = 0 } = error;
   if (code === 'already_member')
-    return 'This address belongs to a member already. Change the role in the list.';
+    return 'This person is already a member. Change the role in the list.';
   if (code === 'too_many_invitations')
-    return `No invitation was sent: an organization sends at most ${maxInvitationsPerDay} in 24 hours. ${tryAgain(retryInSeconds)}`;
+    return `Not sent: you can send at most ${maxInvitationsPerDay} invitations in 24 hours. ${tryAgain(retryInSeconds)}`;
   throw error;
 }
 
@@ -210,7 +210,7 @@ type InvitationOf = { orgId: string; email: string; actor: Actor };
 async function refuseInvitation(tx: Sql, { orgId, email, actor }: InvitationOf) {
   if (!(await lockRoles(tx, orgId))) throw notFound('organization');
   if (await findMemberRoleByEmail(tx, orgId, email)) {
-    throw new Refusal('conflict', 'this address belongs to a member of the organization already', {
+    throw new Refusal('conflict', 'this person is already a member of the organization', {
       code: 'already_member',
     });
   }
@@ -219,7 +219,7 @@ async function refuseInvitation(tx: Sql, { orgId, email, actor }: InvitationOf) 
   if (count < maxInvitationsPerDay) return;
   throw new Refusal(
     'rate_limited',
-    `an organization sends at most ${maxInvitationsPerDay} invitations in 24 hours`,
+    `an organization can send at most ${maxInvitationsPerDay} invitations in 24 hours`,
     { code: 'too_many_invitations', retryInSeconds: next_in_seconds },
   );
 }

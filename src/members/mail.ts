@@ -86,42 +86,42 @@ async function sendOrRetry(appMailer: AppMailer, mail: AppMail) {
 }
 
 const rights = {
-  viewer: 'see its answers',
-  editor: 'see its answers and make surveys',
-  owner: 'run it as an owner',
+  viewer: 'see its responses',
+  editor: 'see its responses and create surveys',
+  owner: 'manage it as an owner',
 };
 
 function invitationLetter({ organization, role }: LiveLink, url: string): AppLetter {
   const place = organization ?? 'askback';
   const may = role ? rights[role] : 'run this server as an operator';
   return {
-    subject: `You are invited to ${place}`,
+    subject: `You have been invited to ${place}`,
     sentences: [
       organization
-        ? `You are invited to ${organization} on askback, where it asks for feedback. You will be able to ${may}.`
-        : `You are invited to askback. You will be able to ${may}.`,
+        ? `You have been invited to ${organization} on askback, its feedback service. You will be able to ${may}.`
+        : `You have been invited to askback. You will be able to ${may}.`,
       'The link works once, within 7 days.',
     ],
-    button: { text: 'Accept the invitation', url },
-    foot: 'If you did not expect this invitation, you can ignore it: nothing happens without the link.',
+    button: { text: 'Accept invitation', url },
+    foot: "If you didn't expect this invitation, you can ignore this email.",
   };
 }
 
 const resetLetter = (url: string): AppLetter => ({
   subject: 'Set a new password',
   sentences: [
-    'Somebody asked for a new password for your account on askback. If that was you, open the link and choose one.',
+    'Somebody requested a new password for your account on askback. If that was you, open the link to choose one.',
     'The link works once, within an hour. A new password signs you out everywhere else.',
   ],
   button: { text: 'Set a new password', url },
-  foot: 'If you did not ask for it, you can ignore this mail: your password stays as it is.',
+  foot: "If you didn't request it, you can ignore this email. Your password stays the same.",
 });
 
 const noticeLetter = (subject: string, at: Date, url: string): AppLetter => ({
   subject,
   sentences: [`${subject} on ${noticeTime.format(at)}.`],
   button: { text: 'Check your account', url },
-  foot: 'If that was not you, choose “Forgot password?” on the sign-in page, have your passkeys removed there, and tell whoever runs this server.',
+  foot: "If this wasn't you, use “Forgot password?” on the sign-in page, also remove your passkeys there, and contact the operator of this server.",
 });
 
 const noticeTime = new Intl.DateTimeFormat('en-GB', {

@@ -110,7 +110,7 @@ async function addMember(tx: Sql, { identity, email }: Vouched): Promise<MemberN
   const member = await insertMember(tx, { email, name, passwordHash: null, isOperator: false });
   if (!member) {
     // Two windows of the same person race.
-    const text = 'This account was made in another window just now. Sign in again.';
+    const text = 'This account was just created in another window. Sign in again.';
     throw new Refusal('conflict', text, { code: 'made_at_once' });
   }
   await saveSubject(tx, member.id, identity);

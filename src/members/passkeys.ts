@@ -137,7 +137,7 @@ export async function removePasskey(
     if (!hasOtherWayIn) {
       throw new Refusal(
         'conflict',
-        'This passkey is the only way to sign in to your account. Add another one first, or set a password where this server takes them.',
+        'This passkey is your only way to sign in. Add another passkey or a password first.',
         { code: 'last_way_in' },
       );
     }

@@ -65,7 +65,7 @@ async function inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
     return await slots.run(address, work);
   } catch (error) {
     if (!(error instanceof TooManyWaiting)) throw error;
-    throw new Refusal('rate_limited', 'Too many sign-ins wait at once.', { retryInSeconds: 5 });
+    throw new Refusal('rate_limited', 'Too many people are signing in.', { retryInSeconds: 5 });
   }
 }
 
@@ -92,10 +92,9 @@ export function validatePassword(password: string, about: { email: string; name:
   const length = [...password].length;
   if (length < minPassword) return `Use ${minPassword} characters or more.`;
   if (length > maxPassword) return `Use at most ${maxPassword} characters.`;
-  if (isCommon(password))
-    return 'This password is among the first that others would try. Choose another.';
+  if (isCommon(password)) return 'This password is too easy to guess. Choose another.';
   if (isAbout(password, about))
-    return 'This is little more than your name or address. Choose another.';
+    return 'This password is too close to your name or email. Choose another.';
   return undefined;
 }
 

@@ -57,7 +57,7 @@ async function keepOneOwner(tx: Sql, orgId: string) {
   if ((await countOwners(tx, orgId)) > 1) return;
   throw new Refusal(
     'conflict',
-    'the organization would be left without an owner: make another member an owner first',
+    'an organization needs an owner: make another member an owner first',
     { code: 'last_owner' },
   );
 }
@@ -81,7 +81,7 @@ export async function removeOperator(db: Db, actor: Actor, memberId: string) {
       select id from members where is_operator order by id for update`;
     if (!operators.some(({ id }) => id === memberId)) throw notFound('operator');
     if (operators.length === 1) {
-      throw new Refusal('conflict', 'the deployment would be left without an operator', {
+      throw new Refusal('conflict', 'the deployment needs an operator', {
         code: 'last_operator',
       });
     }

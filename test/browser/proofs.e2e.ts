@@ -88,7 +88,7 @@ test('a member adds a passkey, signs in with it, and proves it is still them', a
   assert.deepEqual(await violations(page), []);
   await keepScreenshot(page, 'app-account-passkey-new');
   await page.getByRole('button', { name: 'Add a passkey' }).click();
-  await page.getByRole('status').getByText('The passkey is added').waitFor();
+  await page.getByRole('status').getByText('Passkey added').waitFor();
   assert.deepEqual(await violations(page), []);
   await keepScreenshot(page, 'app-account-passkeys');
 
@@ -105,7 +105,7 @@ test('a member adds a passkey, signs in with it, and proves it is still them', a
   await keepScreenshot(page, 'app-account-prove-ways');
   await page.getByRole('button', { name: 'Confirm with a passkey' }).click();
   await page.getByRole('button', { name: 'Remove' }).click();
-  await page.getByRole('status').getByText('The passkey is removed').waitFor();
+  await page.getByRole('status').getByText('Passkey removed').waitFor();
   assert.deepEqual(complaints, []);
   await context.close();
 });
@@ -128,14 +128,14 @@ test('a member switches one-time codes on, and signs in with one, without any sc
   const page = await context.newPage();
   await signInByPassword(page, email);
   assert.equal(await page.getByRole('button', { name: 'passkey' }).count(), 0);
-  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page.getByRole('button', { name: 'Turn on' }).click();
   const key = (await page.locator('#key').textContent())!.replaceAll(' ', '');
   await keepScreenshot(page, 'app-account-codes-new');
   const codeAt = (ahead: number) =>
     totpCode(fromBase32(key), Math.floor(Date.now() / 30_000) + ahead);
   await page.getByRole('textbox', { name: 'Code' }).fill(codeAt(0));
-  await page.getByRole('button', { name: 'Switch on' }).click();
-  await page.getByRole('heading', { name: 'One-time codes are on' }).waitFor();
+  await page.getByRole('button', { name: 'Turn on' }).click();
+  await page.getByRole('heading', { name: 'Two-step verification is on' }).waitFor();
   await keepScreenshot(page, 'app-account-recovery');
   const [recovery] = (await page.locator('#recovery').textContent())!.split('\n');
 
@@ -169,7 +169,7 @@ test('a newcomer signs in with the provider, without any script', async () => {
   await page.waitForURL(`${base}/account`);
   await page.getByText('Your account is linked with Larkspur Login.').waitFor();
   await page.goto(`${base}${callback}?code=x&state=y`);
-  await page.getByText('It was begun in another browser').waitFor();
+  await page.getByText('It was started in another browser').waitFor();
   await keepScreenshot(page, 'app-sign-in-late');
   await context.close();
 });

@@ -45,19 +45,19 @@ async function grow(id: string) {
   await db`update sessions set proved_at = now() - interval '2 hours' where member_id = ${id}`;
 }
 
-test('a member changes its name, and sees mistakes at the field', async () => {
+test('a member changes the name, and sees errors at the field', async () => {
   const { id, browser } = await signedInMember();
   const wrong = await browser.post('/account/name', { name: ' ' });
   assert.equal(wrong.status, 422);
   assert.match(await wrong.text(), /Enter a name\./);
   assert.equal((await browser.post('/account/name', { name: 'Ann <b>Lee</b>' })).status, 303);
   const text = await page(browser);
-  assert.match(text, /The name is saved\./);
+  assert.match(text, /Name saved\./);
   assert.match(text, /Ann &lt;b&gt;Lee&lt;\/b&gt;/);
   assert.deepEqual(await actsOf(id), ['member.changed']);
 });
 
-test('a new password ends the other sessions, and the old one no longer signs in', async () => {
+test('a new password ends the other sessions and replaces the old one', async () => {
   const { id, email, browser, signIn } = await signedInMember();
   const other = await signIn();
   const words = { current_password: password, new_password: 'copper kettle sunday' };
@@ -81,7 +81,7 @@ const refusedPasswords: [what: string, form: Record<string, string>, says: RegEx
   ['a short one', { current_password: password, new_password: 'short' }, /12 characters or more/],
 ];
 for (const [what, form, says] of refusedPasswords) {
-  test(`a new password with ${what} is refused, and nothing that was typed comes back`, async () => {
+  test(`a new password with ${what} is refused and not sent back`, async () => {
     const { email, browser, signIn } = await signedInMember();
     const answer = await browser.post('/account/password', form);
     assert.equal(answer.status, 422);
@@ -106,7 +106,7 @@ test('an account without a password sets one after a recent proof', async () => 
   );
 });
 
-test('one-time codes are switched on by a code, and recovery codes are shown once', async () => {
+test('a code turns on two-step verification and shows recovery codes once', async () => {
   const { id, browser } = await signedInMember();
   assert.equal(
     (await browser.post('/account/codes')).headers.get('Location'),
@@ -129,12 +129,12 @@ test('one-time codes are switched on by a code, and recovery codes are shown onc
   assert.match(await page(browser), /10 recovery codes left/);
   await browser.post('/account/codes/renew');
   await browser.post('/account/codes/off');
-  assert.match(await page(browser), /Switch on/);
+  assert.match(await page(browser), /Turn on/);
   const acts = ['member.codes_on', 'member.codes_renewed', 'member.codes_off'];
   assert.deepEqual(await actsOf(id), acts);
 });
 
-test('what was shown once cannot be opened by another member', async () => {
+test('another member cannot open recovery codes', async () => {
   const [ann, bob] = [await signedInMember(), await signedInMember()];
   await ann.browser.post('/account/codes');
   const secret = (await pendingSecret({ db, secrets }, ann.id))!;
@@ -156,7 +156,7 @@ test('a passkey is added, renamed and removed', async () => {
   const credential = key.create(options as Parameters<typeof key.create>[0]);
   const added = await browser.post('/account/passkeys', { name: 'My laptop', credential });
   assert.equal(added.headers.get('Location'), '/account');
-  const text = 'The passkey is added. You can sign in with it from now on.';
+  const text = 'Passkey added. You can now sign in with it.';
   assert.deepEqual(noticeOf(added), { kind: 'fine', text });
   assert.match(await page(browser), /My laptop/);
 
@@ -172,7 +172,7 @@ test('a passkey is added, renamed and removed', async () => {
   assert.deepEqual(await actsOf(id), acts);
 });
 
-test('a passkey that was made for another session is not added', async () => {
+test('a passkey created for another session is not added', async () => {
   const [ann, mallory] = [await signedInMember(), await signedInMember()];
   const key = createAuthenticator('https://askback.test');
   const options = await (await mallory.browser.post('/account/passkeys/options')).json();
@@ -188,21 +188,21 @@ test('a passkey that was made for another session is not added', async () => {
   assert.doesNotMatch(await page(ann.browser), /Planted/);
 });
 
-test('the link with single sign-on is removed from the account alone', async () => {
+test('unlinking single sign-on only changes the own account', async () => {
   const [ann, bob] = [await signedInMember(), await signedInMember()];
   const of = [ann.id, bob.id];
   await db`
     update members set sso_issuer = 'https://login.test', sso_subject = id::text where id in ${db(of)}`;
   const answer = await ann.browser.post('/account/sso/remove');
   assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/account']);
-  assert.deepEqual(noticeOf(answer), { kind: 'fine', text: 'The link is removed.' });
+  assert.deepEqual(noticeOf(answer), { kind: 'fine', text: 'Link removed.' });
   const linked = await db`
     select id, sso_issuer from members where id in ${db(of)} and sso_subject is not null`;
   assert.deepEqual([...linked], [{ id: bob.id, sso_issuer: 'https://login.test' }]);
   assert.deepEqual(await actsOf(ann.id), ['member.sso_unlinked']);
 });
 
-test('a member sees, ends one and ends all other sessions, and none of another member', async () => {
+test('a member lists and ends only their own sessions', async () => {
   const { id, browser, signIn } = await signedInMember();
   const [second, third] = [await signIn(), await signIn()];
   assert.equal((await page(browser)).match(/this browser/g)?.length, 1);
@@ -245,25 +245,25 @@ const needRecent: [method: 'get' | 'post', path: string][] = [
 const { id: oldId, browser: oldBrowser } = await signedInMember();
 await grow(oldId);
 for (const [method, path] of needRecent) {
-  test(`${method} ${path} asks for a proof when the last is two hours old`, async () => {
+  test(`${method} ${path} requires a new proof after two hours`, async () => {
     const answer = await oldBrowser[method](path);
     assert.equal(answer.status, 303);
     assert.match(answer.headers.get('Location')!, /^\/account\/prove/);
   });
 }
 
-test('where passwords are off, there is nothing to set, and no second step for them', async () => {
+test('the account page hides passwords and codes when passwords are off', async () => {
   const { browser } = await signedInMember();
   const settings = { ...testSettings, signIn: { byPassword: false, oidc: null } };
   const off = visitorBrowser(bareApp(db, { secrets, settings }), browser.cookies());
   const text = await page(off);
-  assert.doesNotMatch(text, /New password|One-time codes/);
+  assert.doesNotMatch(text, /New password|Two-step/);
   assert.equal((await off.post('/account/password', { new_password: 'x' })).status, 404);
   assert.equal((await off.post('/account/codes')).status, 404);
   assert.doesNotMatch(await page(off, '/account/prove'), /type="password"/);
 });
 
-test('deviceName knows browsers that name others as well', () => {
+test('deviceName recognizes browsers that name others too', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
   for (const [userAgent, name] of [
     [`Mozilla/5.0 (X11; Linux x86_64) ${webkit} Chrome/140.0 Safari/537.36`, 'Chrome on Linux'],

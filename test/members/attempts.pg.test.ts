@@ -8,7 +8,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db, url } = await testDatabase();
 
-/** How many of so many attempts, all at once, are let through; and the longest wait that is asked for. */
+/** Makes concurrent attempts; returns the number that passed and the longest wait. */
 async function attempt(
   times: number,
   proof: (n: number) => Parameters<typeof countProof>[1],
@@ -28,7 +28,7 @@ const age = (by: string) => db`
   set newest_at = newest_at - ${by}::interval,
       tried_at = array(select t - ${by}::interval from unnest(tried_at) t order by t)`;
 
-test('an account gets ten attempts from one network address in 15 minutes, however many processes count', async () => {
+test('an account gets ten attempts per client address in 15 minutes', async () => {
   const other = connect(url, { connections: 4 });
   const [account, address] = [randomUUID(), '192.0.2.1'];
   const halves = await Promise.all([
@@ -42,12 +42,12 @@ test('an account gets ten attempts from one network address in 15 minutes, howev
   assert.equal((await attempt(1, () => ({ account: randomUUID(), address }))).taken, 1);
 });
 
-test('a network address gets sixty over all accounts', async () => {
+test('a client address gets sixty attempts across all accounts', async () => {
   const found = await attempt(70, () => ({ account: randomUUID(), address: '192.0.2.3' }));
   assert.equal(found.taken, 60);
 });
 
-test('an account gets a hundred a day over all addresses, and what cannot be guessed goes on', async () => {
+test('an account gets a hundred guessable attempts a day', async () => {
   const account = randomUUID();
   const found = await attempt(110, (n) => ({ account, address: `198.51.100.${n}` }));
   assert.equal(found.taken, 100);
@@ -57,7 +57,7 @@ test('an account gets a hundred a day over all addresses, and what cannot be gue
   assert.equal((await attempt(1, () => passkey)).taken, 1);
 });
 
-test('attempts that are refused count for nothing, and a right one is given back', async () => {
+test('refused attempts and right ones do not count', async () => {
   const proof = { account: randomUUID(), address: '192.0.2.4' };
   for (let n = 0; n < 9; n++) await countProof(db, proof);
   for (let n = 0; n < 15; n++) await (await countProof(db, proof))();
@@ -66,7 +66,7 @@ test('attempts that are refused count for nothing, and a right one is given back
   assert.equal(others.taken, 50);
 });
 
-test('a right attempt that is given back after it counted no more takes away nothing', async () => {
+test('uncounting an expired attempt removes nothing', async () => {
   const proof = { account: randomUUID(), address: '192.0.2.10' };
   const giveBack = await countProof(db, proof);
   await age('1 day');
@@ -75,7 +75,7 @@ test('a right attempt that is given back after it counted no more takes away not
   assert.equal((await attempt(12, () => proof)).taken, 10);
 });
 
-test('no 15 minutes have more than ten, wherever they begin', async () => {
+test('no window of 15 minutes has more than ten attempts', async () => {
   const proof = { account: randomUUID(), address: '192.0.2.7' };
   assert.equal((await attempt(4, () => proof)).taken, 4);
   await age('14 minutes');
@@ -87,7 +87,7 @@ test('no 15 minutes have more than ten, wherever they begin', async () => {
   assert.equal((await attempt(10, () => proof)).taken, 0);
 });
 
-test('a proof that names no account counts for its network address alone', async () => {
+test('a proof without an account only counts for its client address', async () => {
   const found = await attempt(70, () => ({ account: null, address: '192.0.2.8' }));
   assert.equal(found.taken, 60);
 });

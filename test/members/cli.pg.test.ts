@@ -25,7 +25,7 @@ async function json(...words: string[]) {
 const statusOf = async (link: string) =>
   (await visitorBrowser(bareApp(db)).get(new URL(link).pathname)).status;
 
-test('member invite prints the link of an operator, and of a member of an organization', async () => {
+test('member invite prints the links of operators and of members', async () => {
   const operator = await json('invite', '--operator', '--email', 'op@people.test');
   assert.deepEqual(Object.keys(operator), ['id', 'email', 'url']);
   assert.match(operator.url, /^https:\/\/askback\.test\/invitations\/[\w-]{43}$/);
@@ -35,11 +35,10 @@ test('member invite prints the link of an operator, and of a member of an organi
   const words = ['--org', org, '--role', 'owner', '--email', 'bo@people.test'];
   const { stdout } = await run('invite', ...words);
   assert.equal(await statusOf(stdout.split('\n')[0]!), 200);
-  // Without a mail server there is nothing to mail it with.
   assert.equal((await db`select from test.jobs`).length, 0);
 });
 
-test('member invite never takes an empty organization for none', async () => {
+test('member invite rejects an empty organization', async () => {
   await makeOrganization(db);
   await makeOrganization(db);
   const words = ['--email', 'eve@people.test', '--org', '', '--role', 'viewer'];
@@ -48,14 +47,14 @@ test('member invite never takes an empty organization for none', async () => {
   assert.match(stderr, /--org is required/);
 });
 
-test('member invite queues a mail where a mail server is set', async () => {
+test('member invite queues an email when a mail server is set', async () => {
   const withMail = commandRunner({ ...environment, ASKBACK_SMTP_URL: 'smtp://127.0.0.1:2525' });
   const words = ['member', 'invite', '--operator', '--email', 'mailed@people.test'];
   assert.equal((await withMail(...words)).code, 0);
   assert.equal((await db`select from test.jobs where task = 'members.mail_invitation'`).length, 1);
 });
 
-test('member list, role and remove know members by address, and keep the last owner', async () => {
+test('member commands find members by email and keep the last owner', async () => {
   const org = await makeOrganization(db);
   const [owner, viewer] = [
     await makeMember(db, { email: 'Own@people.test' }),
@@ -76,7 +75,7 @@ test('member list, role and remove know members by address, and keep the last ow
   await json('role', '--org', org, '--email', 'view@people.test', '--role', 'editor');
   const refused = await run('remove', '--org', org, '--email', 'own@people.test');
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /without an owner/);
+  assert.match(refused.stderr, /needs an owner/);
   await json('remove', '--org', org, '--email', 'VIEW@people.test');
   assert.deepEqual(await roles(), [['Own@people.test', 'owner']]);
   assert.ok((await json('list')).length >= 2);
@@ -110,7 +109,7 @@ for (const [words, code] of [
   });
 }
 
-test('member reset switches lost codes off and removes a lost link, when it is asked to', async () => {
+test('member reset turns off codes and unlinks single sign-on on request', async () => {
   const email = 'lost-phone@people.test';
   const secret = Buffer.alloc(60);
   const id = await makeMember(db, {

@@ -23,7 +23,7 @@ const [before, today] = [randomBytes(32), randomBytes(32)];
 const secrets = createSecrets([before]);
 const tools = { db, secrets };
 
-/** The code of an app whose clock is so many steps ahead. */
+/** The code of an app whose clock is some steps ahead. */
 const codeOf = (secret: Buffer, ahead = 0) =>
   totpCode(secret, Math.floor(Date.now() / 30_000) + ahead);
 
@@ -38,7 +38,7 @@ async function memberWithCodes() {
   return { memberId, own, secret, recovery, used };
 }
 
-test('codes count once a first one has proved that the app has the secret', async () => {
+test('codes work after a first code proves the app', async () => {
   const memberId = await makeMember(db);
   const own = { memberId, actor: commandActor() };
   await createTotpSecret(tools, memberId);
@@ -49,7 +49,7 @@ test('codes count once a first one has proved that the app has the secret', asyn
   assert.equal(await pendingSecret(tools, memberId), undefined);
 });
 
-test('a code works once, also for ten sign-ins at the same moment', async () => {
+test('a code works once for ten concurrent sign-ins', async () => {
   const { memberId, secret } = await memberWithCodes();
   const code = codeOf(secret, 1);
   const at = await Promise.all(
@@ -58,7 +58,7 @@ test('a code works once, also for ten sign-ins at the same moment', async () => 
   assert.deepEqual(at.filter(Boolean), [true]);
 });
 
-test('a recovery code works once, also for ten sign-ins at the same moment', async () => {
+test('a recovery code works once for ten concurrent sign-ins', async () => {
   const { memberId, recovery } = await memberWithCodes();
   const at = await Promise.all(
     Array.from({ length: 10 }, () => checkSecondStep(tools, memberId, recovery[0]!)),
@@ -72,14 +72,14 @@ test('the recovery code of another member does not work', async () => {
   assert.equal(await checkSecondStep(tools, bob.memberId, ann.recovery[0]!), false);
 });
 
-test('new recovery codes end the old ones', async () => {
+test('new recovery codes invalidate the old ones', async () => {
   const { memberId, own, recovery } = await memberWithCodes();
   const [fresh] = await renewRecoveryCodes(db, own);
   assert.equal(await checkSecondStep(tools, memberId, recovery[0]!), false);
   assert.ok(await checkSecondStep(tools, memberId, fresh!));
 });
 
-test('codes that are switched off work no more, nor do recovery codes', async () => {
+test('turning codes off invalidates codes and recovery codes', async () => {
   const { memberId, own, secret, recovery } = await memberWithCodes();
   await turnOffCodes(db, own);
   assert.equal(await checkSecondStep(tools, memberId, codeOf(secret, 1)), false);
@@ -87,7 +87,7 @@ test('codes that are switched off work no more, nor do recovery codes', async ()
   await assert.rejects(renewRecoveryCodes(db, own), { code: 'codes_off' });
 });
 
-test('what happens to codes is recorded in each organization of the member, without a secret', async () => {
+test('acts on codes are audited in each organization without secrets', async () => {
   const { memberId, own, recovery } = await memberWithCodes();
   const [a, b] = [await makeOrganization(db), await makeOrganization(db)];
   for (const org of [a, b]) await joinOrganization(db, { org, member: memberId, role: 'viewer' });
@@ -122,7 +122,7 @@ test('a secret sealed with the previous key is resealed with the current one', a
   assert.ok(await checkSecondStep(later, memberId, codeOf(secret, 1)));
 });
 
-test('with another key of the server a recovery code still works, and a code is no fault', async () => {
+test('recovery codes still work after a change of the server key', async () => {
   const { memberId, secret, recovery } = await memberWithCodes();
   const other = { db, secrets: createSecrets([randomBytes(32)]) };
   const code = codeOf(secret, 1);

@@ -9,7 +9,7 @@ import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { visitorBrowser } from '../support/probe/visitor.ts';
 
-// Time on a busy machine shows nothing. What is compared is the work: how many hashes are made, and which statements run.
+// Compares the number of hashes and the statements, because times vary on a busy machine.
 
 const { db, url } = await testDatabase();
 const password_hash = await hashPassword('glass heron tuesday', { address: 'test' });
@@ -35,7 +35,7 @@ const rows: Readonly<Record<Exclude<Account, 'unknown'>, object>> = {
   'with one-time codes': { password_hash, totp_secret: Buffer.from('x'), totp_since: new Date() },
 };
 
-/** What a request with the address of such an account makes the server do, and what it answers. */
+/** The work and the response of a request with the email of such an account. */
 async function workFor(account: Account, path: string, form: Record<string, string>) {
   const email = `${randomUUID()}@people.test`;
   if (account !== 'unknown') await makeMember(db, { email, ...rows[account] });
@@ -60,7 +60,7 @@ const requests: readonly [
 ];
 
 for (const [what, path, form, expected] of requests) {
-  test(`${what} costs and answers the same, whatever account the address has`, async () => {
+  test(`${what} does not reveal whether the email has an account`, async () => {
     const unknown = await workFor('unknown', path, form);
     assert.equal(unknown.hashes, expected);
     assert.ok(unknown.statements.length > 0);

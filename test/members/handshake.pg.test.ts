@@ -27,7 +27,7 @@ const waits: [seconds: number, found: string][] = [
   [601, 'nothing'],
 ];
 for (const [seconds, found] of waits) {
-  test(`a handshake is ${found === 'asked' ? 'taken' : 'over'} ${seconds} seconds later`, async (t) => {
+  test(`a handshake is ${found === 'asked' ? 'valid' : 'expired'} after ${seconds} seconds`, async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const asked = (await app.request('/ask')).headers.get('Set-Cookie')!;
     assert.match(asked, /; Max-Age=600;/);
@@ -44,7 +44,7 @@ const proofs: [what: string, secondsAgo: number | null, isTaken: boolean][] = [
   ['of no time that it says', null, true],
 ];
 for (const [what, secondsAgo, isTaken] of proofs) {
-  test(`a sign-in at the provider ${what} is ${isTaken ? 'taken' : 'not taken'} as a proof`, async (t) => {
+  test(`a provider sign-in ${what} is ${isTaken ? '' : 'not '}accepted as proof`, async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const subject = `subject-${secondsAgo}`;
     const issuer = 'https://login.test';

@@ -20,7 +20,7 @@ const grouped: IdentityRules = {
 };
 const ann = { email: 'Ann@Acme.test', isEmailVerified: true, groups: [] as string[] };
 
-test('a verified address comes in', () => {
+test('judgeIdentity accepts a verified email', () => {
   assert.deepEqual(judgeIdentity(ann, open), { email: 'Ann@Acme.test', groupRole: null });
 });
 
@@ -33,16 +33,16 @@ const refused: [what: string, over: object, domains: string[], why: string][] = 
   ['of a domain below ours', { email: 'a@x.acme.test' }, ['acme.test'], 'domain'],
 ];
 for (const [what, over, domains, why] of refused) {
-  test(`an identity ${what} is refused`, () => {
+  test(`judgeIdentity refuses an identity ${what}`, () => {
     assert.deepEqual(judgeIdentity({ ...ann, ...over }, { ...open, domains }), { refused: why });
   });
 }
 
-test('a domain is compared without regard to capitals', () => {
+test('judgeIdentity ignores the case of a domain', () => {
   assert.ok('email' in judgeIdentity(ann, { ...open, domains: ['acme.test'] }));
 });
 
-test('a domain in its own script is the same domain', () => {
+test('judgeIdentity accepts a domain in its own script', () => {
   const judged = judgeIdentity(
     { ...ann, email: 'ann@müller.test' },
     { ...open, domains: ['xn--mller-kva.test'] },
@@ -50,7 +50,7 @@ test('a domain in its own script is the same domain', () => {
   assert.deepEqual(judged, { email: 'ann@xn--mller-kva.test', groupRole: null });
 });
 
-test('of several groups the one with the most rights counts', () => {
+test('judgeIdentity uses the highest role of several groups', () => {
   const judged = judgeIdentity(
     { ...ann, groups: ['writers', 'others', 'managers', 'readers'] },
     grouped,

@@ -43,7 +43,7 @@ const rolesOf = (org: string) =>
   db<{ email: string; role: string }[]>`
     select email, role from memberships join members on id = member_id where org_id = ${org}`;
 
-/** Runs the job that mails an invitation, and returns the mail. */
+/** Runs the job of an invitation and returns its email. */
 async function mailOf(id: string) {
   const [job] = await db<{ payload: { link_id: string; sealed: string } }[]>`
     select payload from test.jobs where payload ->> 'link_id' = ${id}`;
@@ -55,7 +55,7 @@ async function mailOf(id: string) {
   return { ...mail!, job: job!, text: mail?.raw.toString().replaceAll('=\r\n', '') ?? '' };
 }
 
-test('an invited person makes an account by the link and has the role it gives', async () => {
+test('the invitation link creates an account with its role', async () => {
   const { org, email, home, path } = await invited({ role: 'editor' });
   const browser = visitorBrowser(app);
   const page = await (await browser.get(path)).text();
@@ -70,7 +70,7 @@ test('an invited person makes an account by the link and has the role it gives',
   assert.ok(over.includes('href="/sign-in"') && !over.includes('/forgot'));
 });
 
-test('the link is mailed to the address alone, and no table has it in plain text', async () => {
+test('the invitation link is only emailed and never stored in plain text', async () => {
   const { id, email, url } = await invited();
   const { text, rcpt_to, mail_from, job } = await mailOf(id);
   assert.equal(rcpt_to, email.toLowerCase());
@@ -79,7 +79,7 @@ test('the link is mailed to the address alone, and no table has it in plain text
   assert.ok(!JSON.stringify(job).includes(url.split('/').at(-1)!));
 });
 
-test('an invitation that was withdrawn or replaced is not mailed', async () => {
+test('a withdrawn or replaced invitation is not emailed', async () => {
   const { id, org, email } = await invited();
   await inviteMember(tools, commandWriter(org), { email: email.toLowerCase(), role: 'owner' });
   const before = await db`select from mailbox_messages`;
@@ -87,7 +87,7 @@ test('an invitation that was withdrawn or replaced is not mailed', async () => {
   assert.equal((await db`select from mailbox_messages`).length, before.length);
 });
 
-test('a new invitation ends the one before, and a week ends both', async () => {
+test('an invitation ends after a week or with the next one', async () => {
   const first = await invited();
   const second = await inviteMember(tools, commandWriter(first.org), {
     email: first.email,
@@ -100,7 +100,7 @@ test('a new invitation ends the one before, and a week ends both', async () => {
   assert.equal(await status(pathOf(second.url)), 410);
 });
 
-test('of several posts with one link, one makes the account', async () => {
+test('only one of several posts with one link creates the account', async () => {
   const { org, path } = await invited();
   const posts = [1, 2, 3].map((n) => visitorBrowser(app).post(path, { name: `Bo ${n}`, password }));
   const statuses = (await Promise.all(posts)).map(({ status }) => status);
@@ -108,7 +108,7 @@ test('of several posts with one link, one makes the account', async () => {
   assert.equal((await rolesOf(org)).length, 1);
 });
 
-test('an address with an account joins when signed in with it, and nothing else opens the link', async () => {
+test('an invitation of an existing account requires its sign-in', async () => {
   const email = `${randomUUID()}@people.test`;
   const member = await makeMember(db, { email });
   const { org, path } = await invited({ email: email.toUpperCase(), role: 'viewer' });
@@ -134,7 +134,7 @@ test('an address with an account joins when signed in with it, and nothing else 
   );
 });
 
-test('an operator is invited without an organization, and finds Operator', async () => {
+test('an invited operator without an organization opens Operator', async () => {
   const email = `${randomUUID()}@people.test`;
   const { url } = await inviteOperator(tools, commandActor(), email);
   const browser = visitorBrowser(app);
@@ -143,7 +143,7 @@ test('an operator is invited without an organization, and finds Operator', async
   assert.equal((await browser.get('/')).headers.get('Location'), '/operator');
 });
 
-test('an owner invites without seeing the link, which would let them join in the place of another', async () => {
+test('an owner who invites does not see the link', async () => {
   const org = await makeOrganization(db);
   const { home, submit } = await memberBrowser(db, { app, org });
   const email = `${randomUUID()}@people.test`;
@@ -152,7 +152,7 @@ test('an owner invites without seeing the link, which would let them join in the
   assert.doesNotMatch(shown, /askback\.test\/invitations\//);
 });
 
-test('an operator invites, sees the link once, and withdraws', async () => {
+test('an operator who invites sees the link once and can withdraw it', async () => {
   const org = await makeOrganization(db);
   const { home, submit, get, post } = await memberBrowser(db, { app, org });
   await db`
@@ -180,7 +180,7 @@ for (const [held, invitedAs, kept] of [
   ['editor', 'editor', 'editor'],
   ['viewer', 'editor', 'editor'],
 ] as const) {
-  test(`an invitation as ${invitedAs} that waited leaves who is ${held} by now as ${kept}`, async () => {
+  test(`an old invitation as ${invitedAs} leaves ${held} as ${kept}`, async () => {
     const { org, path, email } = await invited({ role: invitedAs });
     const member = await makeMember(db, { email });
     await joinOrganization(db, { org, member, role: held });
@@ -199,7 +199,7 @@ for (const [held, invitedAs, kept] of [
   });
 }
 
-test('an organization makes a hundred invitations in 24 hours, also of one address again and again', async () => {
+test('an organization can create a hundred invitations in 24 hours', async () => {
   const org = await makeOrganization(db);
   const by = { ...commandWriter(org), actor: { kind: 'member', id: null, name: 'Ann' } as const };
   const invite = (n: number) =>
@@ -218,7 +218,7 @@ test('an organization makes a hundred invitations in 24 hours, also of one addre
   await invite(0);
 });
 
-test('the first owner gives the organization a time zone, later ones do not', async () => {
+test("only the first owner sets the organization's time zone", async () => {
   const { org, path } = await invited({ role: 'owner' });
   const join = (at: string, time_zone: string) =>
     visitorBrowser(app).post(at, { name: 'Bo', password, time_zone });
@@ -232,7 +232,7 @@ test('the first owner gives the organization a time zone, later ones do not', as
   assert.deepEqual({ ...found }, { time_zone: 'Europe/Berlin', notified: 1 });
 });
 
-test('the audit log names an invited address by its first letter and domain', async () => {
+test('the audit log masks the invited email', async () => {
   const { org } = await invited({ email: `anna-${randomUUID()}@people.test` });
   const [event] = await db<{ name: string }[]>`
     select details ->> 'name' as name from audit_events where org_id = ${org} and act = 'member.invited'`;

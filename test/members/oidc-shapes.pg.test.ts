@@ -21,7 +21,7 @@ const ofGoogle: SignInRules = {
   role: 'viewer',
 };
 
-/** What Entra ID says of a person, with the optional claims that the steps add; it has no `email_verified`. */
+/** Claims of Entra ID with the optional ones from ops/members.md. Entra ID sends no `email_verified`. */
 function personOfEntra() {
   const oid = randomUUID();
   const email = `${oid}@acme.test`;
@@ -38,7 +38,7 @@ function personOfEntra() {
   };
 }
 
-/** What Google says of a person of a Workspace; it passes on no groups. */
+/** Claims of a Google Workspace, which sends no groups. */
 function personOfGoogle() {
   const sub = `1${String(Math.random()).slice(2, 17)}`;
   return {
@@ -54,7 +54,7 @@ function personOfGoogle() {
 }
 
 for (const vouched of [true, 1, '1', 'true']) {
-  test(`Entra ID: a person of the tenant comes in by the id of a group, with xms_edov ${JSON.stringify(vouched)}`, async () => {
+  test(`Entra ID signs in by group id with xms_edov ${JSON.stringify(vouched)}`, async () => {
     const person = { ...personOfEntra(), xms_edov: vouched };
     const { status, hasSession } = await entra.signInAs(person, ofEntra);
     assert.deepEqual([status, hasSession], [303, true]);
@@ -63,7 +63,7 @@ for (const vouched of [true, 1, '1', 'true']) {
   });
 }
 
-test('Google: a person of the Workspace comes in with the role of newcomers', async () => {
+test('Google signs in a person of the Workspace with the default role', async () => {
   const person = personOfGoogle();
   const { status, hasSession } = await google.signInAs(person, ofGoogle);
   assert.deepEqual([status, hasSession], [303, true]);
@@ -71,14 +71,14 @@ test('Google: a person of the Workspace comes in with the role of newcomers', as
   assert.deepEqual([email, name, role], [person.email, 'Ann Lee', 'viewer']);
 });
 
-const unconfirmed = / does not confirm that your email/;
-const uninvited = /has no invitation yet/;
+const unconfirmed = / has not verified your email/;
+const uninvited = /have no invitation yet/;
 type Refused = [what: string, at: 'entra' | 'google', over: Record<string, unknown>, says: RegExp];
 const refused: Refused[] = [
   ['no xms_edov', 'entra', { xms_edov: undefined }, unconfirmed],
   ['a domain that the tenant has not proved', 'entra', { xms_edov: false }, unconfirmed],
   ['both claims, of which one says no', 'entra', { email_verified: false }, unconfirmed],
-  ['a user name alone', 'entra', { email: undefined }, /passed on no email address/],
+  ['a user name alone', 'entra', { email: undefined }, /did not send your email address/],
   ['a group that gives no role', 'entra', { groups: [randomUUID()] }, uninvited],
   ['more groups than fit, of which none is sent', 'entra', { groups: undefined }, uninvited],
   [
@@ -91,7 +91,7 @@ const refused: Refused[] = [
 ];
 
 for (const [what, at, over, says] of refused) {
-  test(`${at === 'entra' ? 'Entra ID' : 'Google'}: ${what}: the page says why, and there is no account`, async () => {
+  test(`${at === 'entra' ? 'Entra ID' : 'Google'} sign-in is refused for ${what}`, async () => {
     const [provider, rules, person] =
       at === 'entra'
         ? ([entra, ofEntra, personOfEntra()] as const)

@@ -51,7 +51,7 @@ async function invite(email: string, role: string, org_id = organization) {
   await db`insert into member_links ${db({ ...link, expires_at: new Date(Date.now() + 60_000) })}`;
 }
 
-test('a member is linked by its verified address, and from then on found by its subject', async () => {
+test('a member is linked by verified email and then found by subject', async () => {
   const person = account();
   const id = await makeMember(db, { email: person.email });
   await joinOrganization(db, { org: organization, member: id, role: 'viewer' });
@@ -70,7 +70,7 @@ test('a member is linked by its verified address, and from then on found by its 
   assert.equal(linked.length, 1);
 });
 
-test('a newcomer joins with the role of newcomers', async () => {
+test('a newcomer joins with the default role', async () => {
   const person = account();
   const { browser } = await signInAs(person, { role: 'viewer' });
   assert.ok(await isIn(browser));
@@ -88,12 +88,12 @@ test('a newcomer without role, group or invitation gets no account', async () =>
   const person = account();
   const { browser, answer, text } = await signInAs(person);
   assert.equal(answer.status, 403);
-  assert.match(text, /has no invitation yet/);
+  assert.match(text, /have no invitation yet/);
   assert.equal(await memberOf(person.email!), undefined);
   assert.equal(await isIn(browser), false);
 });
 
-test('an invitation lets a newcomer in, and its role wins over groups', async () => {
+test('an invitation admits a newcomer, and its role overrides groups', async () => {
   const person = account({ groups: ['readers'] });
   const rules: SignInRules = { role: 'viewer', groups: [{ group: 'readers', role: 'viewer' }] };
   await invite(person.email!, 'editor');
@@ -103,7 +103,7 @@ test('an invitation lets a newcomer in, and its role wins over groups', async ()
   assert.equal((await memberOf(person.email!))?.role, 'editor');
 });
 
-test('a role of groups follows them, until an owner changes it', async () => {
+test('a role from groups follows them until an owner changes it', async () => {
   const rules: SignInRules = {
     groups: [
       { group: 'readers', role: 'viewer' },
@@ -124,7 +124,7 @@ test('a role of groups follows them, until an owner changes it', async () => {
   assert.deepEqual(await roleIn('readers'), [303, 'owner']);
 });
 
-test('the last owner stays one, whatever groups say', async () => {
+test('groups never demote the last owner', async () => {
   const org = await makeOrganization(db);
   const rules: SignInRules = { organization: org, groups: [{ group: 'owners', role: 'owner' }] };
   const person = account({ groups: ['owners'] });
@@ -134,7 +134,7 @@ test('the last owner stays one, whatever groups say', async () => {
   assert.equal(row?.role, 'owner');
 });
 
-test('with several organizations and none named, a newcomer joins none', async () => {
+test('a newcomer joins none of several organizations without a setting', async () => {
   const { answer } = await signInAs(account(), { role: 'viewer', organization: null });
   assert.equal(answer.status, 403);
 });
@@ -145,13 +145,13 @@ const refused: [what: string, over: Partial<ProviderAccount>, rules: SignInRules
       'an address that is not verified',
       { email_verified: false },
       {},
-      /does not confirm that your email/,
+      /has not verified your email/,
     ],
-    ['an address of another domain', {}, { domains: ['other.test'] }, /Addresses of your domain/],
-    ['no address', { email: undefined as never }, {}, /passed on no email address/],
+    ['an address of another domain', {}, { domains: ['other.test'] }, /addresses of your domain/],
+    ['no address', { email: undefined as never }, {}, /did not send your email address/],
   ];
 for (const [what, over, rules, says] of refused) {
-  test(`${what} signs in no member, invited or known`, async () => {
+  test(`${what} does not sign in invited or existing members`, async () => {
     const person = account();
     await makeMember(db, { email: person.email });
     await invite(person.email!, 'owner');
@@ -165,7 +165,7 @@ for (const [what, over, rules, says] of refused) {
   });
 }
 
-test('another person with an address that is linked does not get the account', async () => {
+test('another person with a linked email does not get the account', async () => {
   const person = account();
   await signInAs(person, { role: 'viewer' });
   const { answer, text } = await signInAs({ ...person, sub: randomUUID() }, { role: 'viewer' });
@@ -173,7 +173,7 @@ test('another person with an address that is linked does not get the account', a
   assert.match(text, /belongs to another account/);
 });
 
-test('a return counts once, also with a copy of the cookies', async () => {
+test('an OpenID return works once, even with copied cookies', async () => {
   const app = appWith({ role: 'viewer' });
   const browser = visitorBrowser(app);
   const back = await goThrough(browser, account());
@@ -184,17 +184,17 @@ test('a return counts once, also with a copy of the cookies', async () => {
   assert.equal(await isIn(copy), false);
 });
 
-test('a return in another browser is refused', async () => {
+test('an OpenID return in another browser is refused', async () => {
   const app = appWith({ role: 'viewer' });
   const back = await goThrough(visitorBrowser(app), account());
   const victim = visitorBrowser(app);
   const answer = await victim.get(back);
   assert.equal(answer.status, 403);
-  assert.match(await answer.text(), /begun in another browser/);
+  assert.match(await answer.text(), /started in another browser/);
   assert.equal(victim.cookie('__Host-askback'), undefined);
 });
 
-test('a return with the state of another sign-in is refused', async () => {
+test('an OpenID return with another state is refused', async () => {
   const app = appWith({ role: 'viewer' });
   const [attacker, victim] = [visitorBrowser(app), visitorBrowser(app)];
   const back = await goThrough(attacker, account());
@@ -204,7 +204,7 @@ test('a return with the state of another sign-in is refused', async () => {
   assert.equal(await isIn(victim), false);
 });
 
-test('a code of another sign-in under the own state is refused by its nonce and verifier', async () => {
+test('an OpenID code of another sign-in is refused', async () => {
   const app = appWith({ role: 'viewer' });
   const [attacker, victim] = [visitorBrowser(app), visitorBrowser(app)];
   const theirs = new URL(await goThrough(attacker, account()), publicUrl);
@@ -215,17 +215,17 @@ test('a code of another sign-in under the own state is refused by its nonce and 
   assert.equal(await isIn(victim), false);
 });
 
-test('a person who turns back at the provider is informed, and tries again', async () => {
+test('a person who cancels at the provider can try again', async () => {
   state.denies = true;
   const browser = visitorBrowser(appWith({ role: 'viewer' }));
   const answer = await browser.get(await goThrough(browser, account()));
   state.denies = false;
   assert.equal(answer.status, 403);
   assert.equal((await browser.get(await goThrough(browser, account()))).status, 303);
-  assert.match(await answer.text(), /You turned back at Acme Login/);
+  assert.match(await answer.text(), /You cancelled the sign-in at Acme Login/);
 });
 
-test('a provider that is down leaves the page and the password as they are', async () => {
+test('a provider outage does not affect password sign-in', async () => {
   state.down = true;
   const { lines, log } = keptLog();
   const browser = visitorBrowser(appWith({}, { log }));
@@ -233,13 +233,13 @@ test('a provider that is down leaves the page and the password as they are', asy
   state.down = false;
   assert.partialDeepStrictEqual(lines, [['warn']]);
   assert.equal(answer.status, 503);
-  assert.match(await answer.text(), /Acme Login does not answer now/);
+  assert.match(await answer.text(), /Acme Login is not responding/);
   const page = await (await browser.get('/sign-in')).text();
   assert.match(page, /Sign in with Acme Login/);
   assert.match(page, /Password/);
 });
 
-test('the session after the sign-in is a new one', async () => {
+test('OpenID sign-in starts a new session', async () => {
   const app = appWith({ role: 'viewer' });
   const fixed = newToken();
   const browser = visitorBrowser(app, { '__Host-askback': fixed });
@@ -248,7 +248,7 @@ test('the session after the sign-in is a new one', async () => {
   assert.ok(await isIn(browser));
 });
 
-test('a member proves it once more at the provider, and another account there does not', async () => {
+test('only the linked account at the provider renews a proof', async () => {
   const app = appWith({ role: 'viewer' });
   const browser = visitorBrowser(app);
   const person = account();
@@ -270,8 +270,7 @@ test('a member proves it once more at the provider, and another account there do
   const refusedAt = `/account/prove?next=${encodeURIComponent(home)}`;
   assert.deepEqual(await prove(account()), [refusedAt, false]);
   const refused = await (await browser.get(refusedAt)).text();
-  const says =
-    'Acme Login did not confirm the account that you are signed in with here. Try again.';
+  const says = 'Acme Login did not confirm the account that you are signed in with. Try again.';
   assert.match(refused, new RegExp(`class="notice is-failed"[^>]*><span>${says}<`));
 });
 
@@ -279,7 +278,7 @@ const proofs = { password_hash: 'x', totp_secret: Buffer.from('x'), totp_since: 
 
 for (const isProved of [true, false]) {
   const ends = isProved ? 'keeps' : 'loses';
-  test(`an account whose address ${isProved ? 'was' : 'was not'} proved ${ends} its proofs when it is linked`, async () => {
+  test(`linking ${ends} credentials when the email ${isProved ? 'was' : 'was not'} proved`, async () => {
     const person = account();
     const email_proved_at = isProved ? new Date() : null;
     const member = await makeMember(db, { email: person.email, ...proofs, email_proved_at });
@@ -302,7 +301,7 @@ for (const isProved of [true, false]) {
   });
 }
 
-test('groups of one member change no role of another, nor that of the same member elsewhere', async () => {
+test("groups only change the member's role in their organization", async () => {
   const of = async (role: 'owner' | 'editor' | 'viewer') => {
     const email = `${randomUUID()}@acme.test`;
     await joinOrganization(db, {
@@ -338,7 +337,7 @@ test('groups of one member change no role of another, nor that of the same membe
   assert.deepEqual(await elsewhere(), [{ role: 'owner', group_role: null }]);
 });
 
-test('an invitation that is taken keeps a role that its groups would end, also next to one elsewhere', async () => {
+test('an accepted invitation keeps a role that groups would remove', async () => {
   const member = account({ groups: ['readers'] });
   const rules = { groups: [{ group: 'readers', role: 'viewer' }] } satisfies SignInRules;
   await signInAs(member, rules);
@@ -348,7 +347,7 @@ test('an invitation that is taken keeps a role that its groups would end, also n
   assert.equal((await memberOf(member.email!))?.role, 'viewer');
 });
 
-test('returns that are made up count for their network address, and leave no rows without end', async () => {
+test('forged OpenID returns are rate limited and leave no rows', async () => {
   const app = appWith();
   const rows = async () => (await db`select from spent_handshakes`).length;
   const before = await rows();

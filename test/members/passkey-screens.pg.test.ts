@@ -48,7 +48,7 @@ async function ask(browser: Browser): Promise<{ challenge: string; rpId: string 
 const give = (browser: Browser, credential: string, next = '/') =>
   browser.post(`/sign-in/passkey?next=${encodeURIComponent(next)}`, { credential });
 
-test('a passkey signs in and goes on to the page that was asked for', async () => {
+test('passkey sign-in returns to the requested page', async () => {
   const { id, key, home, browser } = await memberWithPasskey();
   const answer = await give(browser, key.get(await ask(browser)), home);
   assert.deepEqual([answer.status, answer.headers.get('Location')], [303, home]);
@@ -58,7 +58,7 @@ test('a passkey signs in and goes on to the page that was asked for', async () =
   assert.deepEqual(event?.details, { by: 'passkey' });
 });
 
-test('an answer counts once, also with a copy of its cookie', async () => {
+test('a passkey answer works once, even with a copied cookie', async () => {
   const { key, home, browser } = await memberWithPasskey({ counter: 0 });
   const credential = key.get(await ask(browser), { counter: 0 });
   const cookies = browser.cookies();
@@ -73,28 +73,28 @@ test('an answer counts once, also with a copy of its cookie', async () => {
   assert.equal((await padded.get(home)).status, 303);
 });
 
-test('an answer in another browser than the one that asked is refused', async () => {
+test('a passkey answer in another browser is refused', async () => {
   const { key, home, browser } = await memberWithPasskey();
   const other = visitorBrowser(app);
   const refused = await give(other, key.get(await ask(browser)));
   assert.equal(refused.headers.get('Location'), '/sign-in');
-  const text = 'The request for the passkey was too old. Try again.';
+  const text = 'The passkey request expired. Try again.';
   assert.deepEqual(noticeOf(refused), { kind: 'failed', text });
   assert.equal((await other.get(home)).status, 303);
 });
 
-const unknownKey = 'This passkey is not known here, or it was refused. Sign in another way.';
+const unknownKey = 'This passkey is unknown or was refused. Sign in another way.';
 
-test('an unknown passkey leads back to the sign-in page, which says so', async () => {
+test('the sign-in page reports an unknown passkey', async () => {
   const browser = visitorBrowser(app);
   const stranger = createAuthenticator(relyingParty.origin);
   const refused = await give(browser, stranger.get(await ask(browser)), '/account');
   assert.equal(refused.headers.get('Location'), '/sign-in?next=%2Faccount');
   assert.deepEqual(noticeOf(refused), { kind: 'failed', text: unknownKey });
-  assert.match(await (await browser.get('/sign-in')).text(), /This passkey is not known here/);
+  assert.match(await (await browser.get('/sign-in')).text(), /This passkey is unknown/);
 });
 
-test('a passkey proves its member once more, and no other member', async () => {
+test('a passkey only renews the proof of its member', async () => {
   const [ann, bob] = [await memberWithPasskey(), await memberWithPasskey()];
   await give(ann.browser, ann.key.get(await ask(ann.browser)));
   const proofOf = async () => {
@@ -116,7 +116,7 @@ test('a passkey proves its member once more, and no other member', async () => {
   assert.equal(await proofOf(), 'recent');
 });
 
-test('where browsers have no passkeys, none is offered', async () => {
+test("passkeys are not offered where browsers don't support them", async () => {
   const browser = visitorBrowser(bareApp(db, { publicUrl: 'http://192.0.2.1' }));
   assert.equal((await browser.post('/sign-in/passkey/options', {})).status, 404);
   assert.doesNotMatch(await (await browser.get('/sign-in')).text(), /passkey/i);

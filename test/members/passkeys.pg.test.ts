@@ -41,7 +41,7 @@ async function memberWithPasskey(over: Record<string, unknown> = {}) {
   return { id, own, key };
 }
 
-/** Answers a new challenge; returns the member whose passkey was taken, if it was. */
+/** Answers a new challenge and returns the member, or undefined if the passkey was refused. */
 async function prove(key: ReturnType<typeof createAuthenticator>, spoil: Spoil = {}) {
   const options = await createAuthenticationOptions(relyingParty);
   const credential = key.get(options, spoil);
@@ -49,7 +49,7 @@ async function prove(key: ReturnType<typeof createAuthenticator>, spoil: Spoil =
   return proved && (await recordPasskeyUse(db, proved)) ? proved.passkey.member_id : undefined;
 }
 
-test('a passkey proves its member, again and again', async () => {
+test('a passkey proves its member repeatedly', async () => {
   const { id, key } = await memberWithPasskey();
   assert.equal(await prove(key), id);
   assert.equal(await prove(key), id);
@@ -65,13 +65,13 @@ const spoiled: [what: string, spoil: Spoil][] = [
   ['in the name of another account', { userHandle: 'AAAA' }],
 ];
 for (const [what, spoil] of spoiled) {
-  test(`an answer ${what} proves nothing`, async () => {
+  test(`checkPasskey rejects an answer ${what}`, async () => {
     const { key } = await memberWithPasskey();
     assert.equal(await prove(key, spoil), undefined);
   });
 }
 
-test('an answer to another challenge proves nothing', async () => {
+test('checkPasskey rejects an answer to another challenge', async () => {
   const { key } = await memberWithPasskey();
   const [asked, other] = [
     await createAuthenticationOptions(relyingParty),
@@ -81,7 +81,7 @@ test('an answer to another challenge proves nothing', async () => {
   assert.equal(await checkPasskey(tools, { credential, challenge: other.challenge }), undefined);
 });
 
-test('a copy of an authenticator is refused by its counter', async () => {
+test('a cloned authenticator is refused by its counter', async () => {
   const { key } = await memberWithPasskey();
   assert.ok(await prove(key, { counter: 9 }));
   assert.equal(await prove(key, { counter: 9 }), undefined);
@@ -89,7 +89,7 @@ test('a copy of an authenticator is refused by its counter', async () => {
   assert.equal(await prove(key, { counter: 0 }), undefined);
 });
 
-test('of two uses with the same counter at the same moment one counts', async () => {
+test('only one of two concurrent uses with the same counter succeeds', async () => {
   const { key } = await memberWithPasskey();
   const options = await createAuthenticationOptions(relyingParty);
   const credential = key.get(options, { counter: 5 });
@@ -99,7 +99,7 @@ test('of two uses with the same counter at the same moment one counts', async ()
   assert.deepEqual(noted.filter(Boolean), [true]);
 });
 
-test('a passkey of one member cannot be added by another', async () => {
+test('a member cannot add the passkey of another', async () => {
   const { key } = await memberWithPasskey();
   const other = await makeMember(db);
   const options = await createRegistrationOptions(tools, {
@@ -123,7 +123,7 @@ for (const spoil of [
   { rpId: 'evil.test' },
   { userVerified: false },
 ]) {
-  test(`a passkey made with ${JSON.stringify(spoil)} is not added`, async () => {
+  test(`addPasskey rejects a passkey with ${JSON.stringify(spoil)}`, async () => {
     const id = await makeMember(db);
     const options = await createRegistrationOptions(tools, {
       id,
@@ -161,7 +161,7 @@ test('an account has at most twenty passkeys', async () => {
   assert.equal((await listPasskeys(db, id)).length, 20);
 });
 
-test('a passkey is renamed and removed by its member alone', async () => {
+test('only its member can rename and remove a passkey', async () => {
   const { id, own, key } = await memberWithPasskey({ password_hash: 'a hash' });
   const memberId = await makeMember(db, { password_hash: 'a hash' });
   const stranger = { memberId, actor: commandActor() };
@@ -198,7 +198,7 @@ const waysIn: [
   ['a link with a provider that is gone', linked(), { byPassword: true, oidc: null }, false],
 ];
 for (const [what, over, signIn, removes] of waysIn) {
-  test(`the last passkey of a member with ${what} is ${removes ? 'removed' : 'kept'}`, async () => {
+  test(`a member with ${what} ${removes ? 'can' : 'cannot'} remove the last passkey`, async () => {
     const { id, own, key } = await memberWithPasskey(over);
     const removal = removePasskey({ db, settings: { signIn } }, own, key.id);
     if (removes) await removal;
@@ -207,7 +207,7 @@ for (const [what, over, signIn, removes] of waysIn) {
   });
 }
 
-test('of two passkeys that are removed at the same moment one stays', async () => {
+test('removing the last two passkeys at once keeps one', async () => {
   const { id, own, key } = await memberWithPasskey();
   await db`
     insert into passkeys (id, member_id, name, public_key)
@@ -228,7 +228,7 @@ const places: [url: string, rpId: string | undefined][] = [
   ['https://[2001:db8::1]', undefined],
 ];
 for (const [url, rpId] of places) {
-  test(`${url} ${rpId ? 'has' : 'cannot have'} passkeys`, () => {
+  test(`${url} ${rpId ? 'supports' : 'does not support'} passkeys`, () => {
     assert.equal(findRelyingParty(url)?.rpId, rpId);
   });
 }

@@ -25,7 +25,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
-test('listMembers sorts by name, then address, with the second step', async () => {
+test('listMembers sorts by name and email, with two-step verification', async () => {
   const [org, other] = [await makeOrganization(db), await makeOrganization(db)];
   const mark = randomUUID();
   const add = async (name: string, address: string, over = {}) => {
@@ -58,7 +58,7 @@ test('listMembers sorts by name, then address, with the second step', async () =
   );
 });
 
-test('findProofs counts what is the member’s own and not used up', async () => {
+test('findProofs counts unused credentials of the member', async () => {
   const [member, other] = [await makeMember(db), await makeMember(db)];
   for (const member_id of [member, member, other]) {
     const key = { id: randomUUID(), member_id, name: 'Key', public_key: Buffer.from('key') };
@@ -72,7 +72,7 @@ test('findProofs counts what is the member’s own and not used up', async () =>
   assert.partialDeepStrictEqual(proofs, { passkeys: 2, recoveryCodes: 2, hasPassword: false });
 });
 
-test('lockPassword refuses a password that was changed since it was checked', async () => {
+test('lockPassword rejects a password that changed after the check', async () => {
   const member = await makeMember(db, { password_hash: 'old' });
   const checked = (await findCredentialsById(db, member))!;
   assert.equal(await lockPassword(db, checked), true);
@@ -91,7 +91,7 @@ async function link(kind: Link['kind'], over: Partial<Link>, changes = {}) {
   return { id, tokenHash };
 }
 
-test('links last as long as their kind, and open nothing of another kind', async () => {
+test('links expire by kind and only work for their kind', async () => {
   const memberId = await makeMember(db);
   const of = { welcome: {}, invitation: { email: 'a@people.test' }, reset: { memberId } };
   const hours = { welcome: 24, invitation: 7 * 24, reset: 1 };
@@ -110,7 +110,7 @@ test('links last as long as their kind, and open nothing of another kind', async
   }
 });
 
-test('reset links count while they work, and end with their member alone', async () => {
+test("countResetLinks counts working links, deleteResetLinks one member's", async () => {
   const [memberId, other] = [await makeMember(db), await makeMember(db)];
   await link('reset', { memberId });
   await link('reset', { memberId }, { used_at: new Date() });
@@ -122,7 +122,7 @@ test('reset links count while they work, and end with their member alone', async
   assert.equal(await countResetLinks(db, other), 1);
 });
 
-test('invitations belong to their address, in any spelling, and organization', async () => {
+test('invitations belong to their email in any case and organization', async () => {
   const [orgId, otherOrg] = [await makeOrganization(db), await makeOrganization(db)];
   const email = `Ann-${randomUUID()}@people.test`;
   const here = await link('invitation', { email, orgId, role: 'viewer' });
@@ -138,7 +138,7 @@ test('invitations belong to their address, in any spelling, and organization', a
   assert.ok(await findInvitedLink(db, other.id));
 });
 
-test('countInvitations leaves out commands and says when the next may go', async () => {
+test('countInvitations ignores commands and returns the next time', async () => {
   const [org_id, other] = [await makeOrganization(db), await makeOrganization(db)];
   const made = { act: 'member.invited', actor_kind: 'member', actor: 'Ann' };
   for (const event of [
@@ -160,7 +160,7 @@ test('countInvitations leaves out commands and says when the next may go', async
   }
 });
 
-test('newcomers join the organization named by id or slug, else the only one', async () => {
+test('findOrganizationToJoin finds by id, by slug or the only one', async () => {
   await db`delete from organizations`;
   const slug = `alder-${randomUUID()}`;
   const id = await makeOrganization(db, { slug });

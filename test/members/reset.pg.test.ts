@@ -46,7 +46,7 @@ async function mailsTo(email: string) {
   return mails.map(({ raw }) => raw.toString().replaceAll('=\r\n', ''));
 }
 
-/** What the job mails to an address: the links, newest last. */
+/** The links that the job emails to an address, newest last. */
 async function mailed(email: string) {
   const secrets = createSecrets([Buffer.alloc(32, 1)]);
   for (const { payload } of await jobsFor(email)) {
@@ -56,7 +56,7 @@ async function mailed(email: string) {
   return mails.map((mail) => /https:\/\/\S*\/reset\/[\w-]{43}/.exec(mail)?.[0] ?? '');
 }
 
-test('an address with an account and one without get the same answer and cause the same work', async () => {
+test('requesting a reset does not reveal whether an email has an account', async () => {
   const { email } = await memberWithPassword();
   const other = newAddress();
   const answers = [];
@@ -71,7 +71,7 @@ test('an address with an account and one without get the same answer and cause t
   assert.deepEqual(await mailed(other), []);
 });
 
-test('the mailed link sets a new password once, and ends all sessions and other links', async () => {
+test('the reset link works once and ends all sessions and other links', async () => {
   const { id, email } = await memberWithPassword();
   const cookie = await signIn(db, { member: id });
   const browser = visitorBrowser(app);
@@ -97,7 +97,7 @@ test('the mailed link sets a new password once, and ends all sessions and other 
   assert.ok(acts.some(({ act }) => act === 'member.password_changed'));
 });
 
-test('the mailed link signs in when strangers have locked the password', async () => {
+test('the reset link signs in even when the password is locked', async () => {
   const { email } = await memberWithPassword();
   await useUpDay(email);
   const browser = visitorBrowser(app);
@@ -109,7 +109,7 @@ test('the mailed link signs in when strangers have locked the password', async (
   assert.equal((await browser.get('/account')).status, 200);
 });
 
-test('the mailed link asks for a code when the member has codes', async () => {
+test('the reset link asks for a code with two-step verification', async () => {
   const { email, id } = await memberWithPassword();
   await db`update members set totp_secret = '\\x00', totp_since = now() where id = ${id}`;
   const { url } = await createResetLink({ db, publicUrl }, commandActor(), email);
@@ -119,7 +119,7 @@ test('the mailed link asks for a code when the member has codes', async () => {
   assert.equal((await browser.get('/account')).status, 303);
 });
 
-test('a signed-in member proves by password when strangers have locked it', async () => {
+test('a signed-in member can confirm a password that strangers have locked', async () => {
   const { email, id } = await memberWithPassword();
   const cookie = await signIn(db, { member: id });
   await useUpDay(email);
@@ -128,7 +128,7 @@ test('a signed-in member proves by password when strangers have locked it', asyn
   assert.equal(proved.status, 303);
 });
 
-test('the reset page removes passkeys when its box is ticked', async () => {
+test('the reset page removes passkeys when the box is checked', async () => {
   const { email, id } = await memberWithPassword();
   const passkeys = () => db`select from passkeys where member_id = ${id}`;
   const key = { member_id: id, public_key: Buffer.from('x'), counter: 0, name: 'Phone' };
@@ -146,7 +146,7 @@ test('the reset page removes passkeys when its box is ticked', async () => {
   }
 });
 
-test('each change of what signs in is mailed to the member', async () => {
+test('every change of credentials is emailed to the member', async () => {
   const { email, id } = await memberWithPassword();
   const { url } = await createResetLink({ db, publicUrl }, commandActor(), email);
   const browser = visitorBrowser(app);
@@ -163,8 +163,8 @@ test('each change of what signs in is mailed to the member', async () => {
   for (const { payload } of jobs) await mailNotice({ db, appMailer, publicUrl }, payload);
   const subjects = (await mailsTo(email)).map((mail) => /^Subject: (.*)/m.exec(mail)?.[1]);
   assert.deepEqual(subjects.sort(), [
-    'One-time codes were switched off for your account',
-    'The link of your account with single sign-on was removed',
+    'Two-step verification was turned off for your account',
+    'Your account was unlinked from single sign-on',
     'Your password was changed',
   ]);
 });
@@ -173,7 +173,7 @@ async function useUpDay(account: string) {
   for (let n = 0; n < 100; n++) await countProof(db, { account, address: `198.51.100.${n}` });
 }
 
-test('a link begins with the public address, whatever host the request names', async () => {
+test('reset links start with the public URL for any Host header', async () => {
   const { email } = await memberWithPassword();
   const poisoned = {
     Host: 'evil.test',
@@ -185,7 +185,7 @@ test('a link begins with the public address, whatever host the request names', a
   assert.ok(link.startsWith(`${publicUrl}/reset/`));
 });
 
-test('a link works for an hour, and a weak password leaves it as it is', async () => {
+test('a reset link works for an hour and survives a weak password', async () => {
   const { email } = await memberWithPassword();
   const { url } = await createResetLink({ db, publicUrl }, commandActor(), email.toUpperCase());
   const path = url.slice(publicUrl.length);
@@ -196,16 +196,16 @@ test('a link works for an hour, and a weak password leaves it as it is', async (
   assert.equal((await browser.get(path)).status, 410);
   const over = await browser.post(path, { password: 'nine blue kettles' });
   assert.equal(over.status, 410);
-  assert.match(await over.text(), /Ask for a new link/);
+  assert.match(await over.text(), /Request a new link/);
 });
 
-test('a stranger cannot bury a member under links', async () => {
+test('reset links per member are limited', async () => {
   const { email } = await memberWithPassword();
   for (let n = 0; n < 8; n++) await visitorBrowser(app).post('/forgot', { email });
   assert.equal((await mailed(email)).length, 5);
 });
 
-test('asking for links is limited like wrong proofs, for accounts that exist and others alike', async () => {
+test('reset requests are rate limited with or without an account', async () => {
   for (const email of [(await memberWithPassword()).email, newAddress()]) {
     const statuses = [];
     for (let n = 0; n < 11; n++) {

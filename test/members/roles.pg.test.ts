@@ -26,7 +26,7 @@ async function organizationWith(...roles: Role[]) {
 const owners = async (org: string) =>
   (await db`select from memberships where org_id = ${org} and role = 'owner'`).length;
 
-test('an organization keeps its last owner, however its role is to be taken', async () => {
+test('the last owner can be neither demoted nor removed', async () => {
   const { org, members, writer } = await organizationWith('owner', 'editor');
   const [owner = '', editor = ''] = members;
   await assert.rejects(removeMember(db, writer, owner), { code: 'last_owner' });
@@ -38,7 +38,7 @@ test('an organization keeps its last owner, however its role is to be taken', as
   assert.equal(await owners(org), 1);
 });
 
-test('owners who take the role from each other at the same moment leave one', async () => {
+test('two owners who demote each other at once leave one', async () => {
   for (let round = 0; round < 5; round++) {
     const { org, members, writer } = await organizationWith('owner', 'owner', 'owner');
     const done = await Promise.allSettled(
@@ -53,7 +53,7 @@ test('owners who take the role from each other at the same moment leave one', as
   }
 });
 
-test("a member of another organization cannot be changed from one's own", async () => {
+test('owners cannot change members of another organization', async () => {
   const [here, there] = [
     await organizationWith('owner'),
     await organizationWith('owner', 'viewer'),
@@ -65,17 +65,17 @@ test("a member of another organization cannot be changed from one's own", async 
   });
 });
 
-test('Members: an owner changes a role and removes a member, each on a page of its own', async () => {
+test('an owner changes a role and removes a member on the Members page', async () => {
   const { org, members } = await organizationWith('viewer');
   const { home, get, submit } = await memberBrowser(db, { app, org });
   const list = `${home}/settings/members`;
   assert.match(await (await get(list)).text(), new RegExp(`${list}/${members[0]}/role`));
   assert.match(await (await get(`${list}/${members[0]}/role`)).text(), /Change role/);
   const changed = await submit(`${list}/${members[0]}/role`, { role: 'editor' });
-  assert.match(await changed.text(), /The role was changed/);
+  assert.match(await changed.text(), /Role changed/);
   assert.match(await (await get(`${list}/${members[0]}/remove`)).text(), /loses access/);
   const removed = await submit(`${list}/${members[0]}/remove`);
-  assert.match(await removed.text(), /The member was removed/);
+  assert.match(await removed.text(), /Member removed/);
   const left = await db`select from memberships where org_id = ${org}`;
   assert.equal(left.length, 1);
   const acts = await db<{ act: string }[]>`
@@ -86,11 +86,11 @@ test('Members: an owner changes a role and removes a member, each on a page of i
   );
 });
 
-test('Members: the last owner stays, and the page says why and that no invitation waits', async () => {
+test('the Members page explains why the last owner stays', async () => {
   const { org } = await organizationWith();
   const { home, get, post } = await memberBrowser(db, { app, org });
   const list = await (await get(`${home}/settings/members`)).text();
-  assert.match(list, /No invitation waits for an answer/);
+  assert.match(list, /No pending invitations/);
   const [row] = await db<
     { id: string }[]
   >`select member_id as id from memberships where org_id = ${org}`;

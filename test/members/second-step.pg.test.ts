@@ -21,7 +21,7 @@ const password_hash = await hashPassword(password, { address: 'test' });
 const codeOf = (secret: Buffer, ahead = 0) =>
   totpCode(secret, Math.floor(Date.now() / 30_000) + ahead);
 
-/** A member with one-time codes, whose password was right in this browser just now. */
+/** A member with two-step verification who has just given the right password. */
 async function halfSignedIn() {
   const email = `${randomUUID()}@people.test`;
   const id = await makeMember(db, { email, password_hash });
@@ -42,7 +42,7 @@ const isIn = async ({ browser, home }: Pick<Half, 'browser' | 'home'>) =>
   (await browser.get(home)).status === 200;
 type Half = Awaited<ReturnType<typeof halfSignedIn>>;
 
-test('a right password opens nothing but the second step', async () => {
+test('the right password only opens the second step', async () => {
   const half = await halfSignedIn();
   assert.equal(await isIn(half), false);
   assert.equal((await half.browser.get('/account/prove')).status, 303);
@@ -51,7 +51,7 @@ test('a right password opens nothing but the second step', async () => {
   assert.match(await page.text(), /autocomplete="one-time-code"/);
 });
 
-test('a code signs in, with a session of its own, and goes on to the page', async () => {
+test('a code starts a new session and returns to the requested page', async () => {
   const half = await halfSignedIn();
   const answer = await half.browser.post(`/sign-in/code?next=${half.home}`, {
     code: codeOf(half.secret, 1),
@@ -77,7 +77,7 @@ test('a recovery code signs in once', async () => {
   assert.equal(await isIn({ ...half, browser: again }), false);
 });
 
-test('a recovery code signs in when the codes are locked for the day', async () => {
+test('a recovery code works when codes are locked for the day', async () => {
   const half = await halfSignedIn();
   const account = `code ${half.id}`;
   for (let n = 0; n < 100; n++) await countProof(db, { account, address: `198.51.100.${n}` });
@@ -87,7 +87,7 @@ test('a recovery code signs in when the codes are locked for the day', async () 
   assert.ok(await isIn(half));
 });
 
-test('ten wrong codes are too many, and then a right one waits too', async () => {
+test('the right code waits after ten wrong ones', async () => {
   const half = await halfSignedIn();
   for (let n = 0; n < 10; n++) {
     const wrong = await half.browser.post('/sign-in/code', { code: '000000' });

@@ -14,7 +14,7 @@ const app = bareApp(db);
 const password = 'glass heron tuesday';
 const password_hash = await hashPassword(password, { address: 'test' });
 
-/** A member with an organization, at a network address of its own. */
+/** A member with an organization and a separate client address. */
 async function memberWithPassword() {
   const email = `${randomUUID()}@People.test`;
   const id = await makeMember(db, { email, password_hash });
@@ -27,7 +27,7 @@ async function memberWithPassword() {
 const eventsOf = (id: string) =>
   db<{ act: string }[]>`select act from audit_events where actor_id = ${id} order by at, id`;
 
-test('a member signs in by address, in any case, and password, comes to its page, and leaves a trace', async () => {
+test('a member signs in by email in any case, and the audit log records it', async () => {
   const { id, email, home, browser } = await memberWithPassword();
   const page = `${home}/settings/api-keys`;
   const asked = await browser.get(page);
@@ -50,7 +50,7 @@ test('a member signs in by address, in any case, and password, comes to its page
   );
 });
 
-test('over plain http the cookie has a name of its own', async () => {
+test('the session cookie has another name over plain http', async () => {
   const { email } = await memberWithPassword();
   const browser = visitorBrowser(bareApp(db, { publicUrl: 'http://127.0.0.1:8080' }));
   const answer = await browser.post('/sign-in', { email, password });
@@ -60,7 +60,7 @@ test('over plain http the cookie has a name of its own', async () => {
   );
 });
 
-test('a wrong password and an address without an account get the same page', async () => {
+test('a wrong password and an unknown email get the same page', async () => {
   const { email, browser } = await memberWithPassword();
   const pageOf = async (typed: string, word = 'wrong heron tuesday') => {
     const answer = await browser.post('/sign-in', { email: typed, password: word });
@@ -69,14 +69,14 @@ test('a wrong password and an address without an account get the same page', asy
     return (await answer.text()).replaceAll(typed, 'EMAIL');
   };
   const known = await pageOf(email);
-  assert.match(known, /The email or the password is wrong/);
+  assert.match(known, /Wrong email or password/);
   assert.match(known, /EMAIL/);
   assert.ok(!known.includes('wrong heron'));
   assert.equal(await pageOf(`${randomUUID()}@people.test`), known);
   assert.equal(await pageOf('no address'), known);
 });
 
-test('a browser gets another session at sign-in, whatever cookie it had, and that one ends', async () => {
+test('sign-in replaces any session that the browser had', async () => {
   const { email, home, browser } = await memberWithPassword();
   await browser.post('/sign-in', { email, password });
   const before = browser.cookie('__Host-askback');
@@ -91,7 +91,7 @@ test('a browser gets another session at sign-in, whatever cookie it had, and tha
   assert.notEqual(planted.cookie('__Host-askback'), 'a'.repeat(43));
 });
 
-test('signing out ends the session: a cookie that was stolen before opens nothing', async () => {
+test('sign-out invalidates copies of the cookie', async () => {
   const { id, email, home, browser } = await memberWithPassword();
   await browser.post('/sign-in', { email, password });
   const thief = visitorBrowser(app, { '__Host-askback': browser.cookie('__Host-askback')! });
@@ -106,7 +106,7 @@ test('signing out ends the session: a cookie that was stolen before opens nothin
   );
 });
 
-test('forms of other sites are refused, also those of a sibling host and of a page without an origin', async () => {
+test('forms of other sites, sibling hosts and opaque origins are refused', async () => {
   const { email } = await memberWithPassword();
   const status = async (headers: Record<string, string>) => {
     const answer = await visitorBrowser(app).post('/sign-in', { email, password }, headers);
@@ -127,7 +127,7 @@ test('forms of other sites are refused, also those of a sibling host and of a pa
   assert.deepEqual(await status({ 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }), [303, 1]);
 });
 
-test('after ten wrong passwords the eleventh, though right, waits', async () => {
+test('the right password waits after ten wrong ones', async () => {
   const { email, browser } = await memberWithPassword();
   for (let n = 0; n < 10; n++) {
     assert.equal((await browser.post('/sign-in', { email, password: 'wrong' })).status, 422);
@@ -137,21 +137,21 @@ test('after ten wrong passwords the eleventh, though right, waits', async () => 
   assert.ok(Number(late.headers.get('Retry-After')) > 800);
 });
 
-test('an act of an owner asks for the password again, and takes only the right one', async () => {
+test('an owner action asks for the right password again', async () => {
   const { id, email, home, browser } = await memberWithPassword();
   await browser.post('/sign-in', { email, password });
   await db`update sessions set proved_at = now() - interval '2 hours' where member_id = ${id}`;
   const form = `${home}/settings/api-keys/new`;
   const prove = (await browser.get(form)).headers.get('Location')!;
   assert.equal(prove, `/account/prove?next=${encodeURIComponent(form)}`);
-  assert.match(await (await browser.get(prove)).text(), /Confirm that it is you/);
+  assert.match(await (await browser.get(prove)).text(), /Confirm it/);
   assert.equal((await browser.post(prove, { password: 'wrong' })).status, 422);
   assert.equal((await browser.get(form)).status, 303);
   assert.equal((await browser.post(prove, { password })).headers.get('Location'), form);
   assert.equal((await browser.get(form)).status, 200);
 });
 
-test('where passwords are switched off there is no form for them, and none is taken', async () => {
+test('password sign-in has no form and is refused when it is off', async () => {
   const { email } = await memberWithPassword();
   const settings = { ...testSettings, signIn: { byPassword: false, oidc: null } };
   const browser = visitorBrowser(bareApp(db, { settings }));

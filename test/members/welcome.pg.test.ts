@@ -29,7 +29,7 @@ async function deployment(over: Parameters<typeof bareApp>[1] = {}) {
   return { db, makePath, counts, browser: visitorBrowser(bareApp(db, over)) };
 }
 
-test('the first member comes in by the welcome link, owns its organization and runs the deployment', async () => {
+test('the welcome link creates an operator who owns the organization', async () => {
   const { db, makePath, browser } = await deployment();
   const path = await makePath();
   assert.match(path, /^\/welcome\/[\w-]{43}$/);
@@ -50,7 +50,7 @@ test('the first member comes in by the welcome link, owns its organization and r
   );
 });
 
-test('the link works once, and none is made once there is a member', async () => {
+test('the welcome link works once, until there is a member', async () => {
   const { db, makePath, counts, browser } = await deployment();
   const path = await makePath();
   const answers = await Promise.all(
@@ -65,7 +65,7 @@ test('the link works once, and none is made once there is a member', async () =>
   assert.equal(await createWelcomeLink(db, publicUrl), undefined);
 });
 
-test('a start makes a new link and ends the one before; a link works 24 hours', async () => {
+test('a start replaces the welcome link, which works for 24 hours', async () => {
   const { db, makePath, counts, browser } = await deployment();
   const [before, now] = [await makePath(), await makePath()];
   assert.equal((await browser.get(before)).status, 410);
@@ -78,14 +78,14 @@ test('a start makes a new link and ends the one before; a link works 24 hours', 
   assert.equal((await browser.get('/welcome/x')).status, 410);
 });
 
-test('where passwords are off, the first member gives none and signs in at the provider from then on', async () => {
+test('the first member needs no password when passwords are off', async () => {
   const oidc = { name: 'Acme Login' } as OidcSettings;
   const settings = { ...testSettings, signIn: { byPassword: false, oidc } };
   const { db, makePath, browser } = await deployment({ settings });
   const path = await makePath();
   const page = await (await browser.get(path)).text();
   assert.doesNotMatch(page, /type="password"/);
-  assert.match(page, /address that Acme Login has for you/);
+  assert.match(page, /account at Acme Login/);
   const { password, ...given } = first;
   assert.equal((await browser.post(path, { ...given, email: 'ann' })).status, 422);
   const answer = await browser.post(path, { ...given, password });
@@ -102,7 +102,7 @@ const beginnings: [what: string, zone: string, ai: object | null, expected: obje
 ];
 
 for (const [what, time_zone, ai, expected] of beginnings) {
-  test(`the first organization begins as its owner expects with ${what}`, async () => {
+  test(`the first organization has suitable defaults with ${what}`, async () => {
     const settings = { ...testSettings, ai } as typeof testSettings;
     const { db, makePath, browser } = await deployment({ settings });
     await browser.post(await makePath(), { ...first, time_zone });

@@ -1,6 +1,9 @@
 import { type Context, Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import { notFound } from '../../errors.ts';
+import { actorOf } from '../../audit/acts.ts';
+import { notFound, Refusal } from '../../errors.ts';
+import { clientAddress } from '../../lib/http/client-address.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { type ListedSession, listSessions } from '../../sessions/queries.ts';
 import {
@@ -10,18 +13,25 @@ import {
   type SignedInMember,
   signedIn,
 } from '../../sessions/session.ts';
-import { FormErrors, Time } from '../../web/app/badges.tsx';
+import type { SignInSettings } from '../../settings.ts';
+import { Confirm, CopyButton, FormErrors, State, Time } from '../../web/app/badges.tsx';
+import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
   emptyForm,
   Field,
   type FormState,
+  LinkButton,
   readForm,
+  Submit,
+  statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
-import { DataTable, Facts } from '../../web/app/lists.tsx';
+import { counted, DataTable, EmptyState, Facts } from '../../web/app/lists.tsx';
 import { renderScreen } from '../../web/app/screen.tsx';
 import { Part } from '../../web/app/settings-screen.tsx';
+import { QrCode } from '../../web/qr-code.tsx';
 import {
+  type AccountProofs,
   changeName,
   changePassword,
   deviceName,
@@ -30,24 +40,35 @@ import {
   findProofs,
   unlinkSso,
 } from '../account.ts';
-import { NameField, NewPasswordField, PasswordField } from '../invite.ts';
-import { findRelyingParty, listPasskeys } from '../passkeys.ts';
-import { validatePassword } from '../password.ts';
-import type { MemberTools } from '../sign-in.ts';
-import { AccountName, CurrentPassword, NewPassword } from './reset.tsx';
+import { countProof } from '../attempts.ts';
 import {
-  accountCodeScreens,
-  accountPasskeyScreens,
-  CodesPart,
-  done,
-  ownAccount,
-  PasskeysPart,
-  SsoPart,
-  showConfirm,
-} from './second-factors.tsx';
+  createTotpSecret,
+  formatSecret,
+  type OwnAccount,
+  pendingSecret,
+  renewRecoveryCodes,
+  totpUrl,
+  turnOffCodes,
+  turnOnCodes,
+} from '../codes.ts';
+import { NameField, NewPasswordField, PasswordField } from '../invite.ts';
+import {
+  addPasskey,
+  changePasskeyName,
+  createRegistrationOptions,
+  findRelyingParty,
+  type ListedPasskey,
+  listPasskeys,
+  removePasskey,
+} from '../passkeys.ts';
+import { validatePassword } from '../password.ts';
+import { consumeHandshake, type MemberTools, setHandshake } from '../sign-in.ts';
+import { AccountName, CurrentPassword, NewPassword } from './reset.tsx';
+import { CodeForm, getRelyingParty, PasskeyForm } from './sign-in.tsx';
 
 const NameForm = v.object({ name: NameField });
-/** `/account`: name, proofs and sessions of the member. */
+
+/** `/account`: name, credentials and sessions of the member. */
 export const accountScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .use(signedIn(tools))
@@ -56,38 +77,34 @@ export const accountScreens = (tools: MemberTools) =>
       const form = await readForm(c, NameForm);
       if (form.errors) return await showAccount(c, tools, { name: form });
       await changeName(tools.db, ownAccount(c), form.values.name);
-      return done(c, 'The name is saved.');
+      return redirectToAccount(c, 'Name saved.');
     })
     .post('/password', (c) => setPassword(c, tools))
-
     .post('/sessions/end', async (c) => {
       await endOtherSessions(tools.db, ownAccount(c), c.var.member.sessionId);
-      return done(c, 'All other sessions have ended.');
+      return redirectToAccount(c, 'You were signed out of all other sessions.');
     })
     .post('/sessions/:id/end', async (c) => {
       await endOneSession(tools.db, ownAccount(c), idParam(c, 'session'));
-      return done(c, 'The session has ended.');
+      return redirectToAccount(c, 'Session ended.');
     })
-
     .use('/sso/*', recentProof)
     .get('/sso/remove', (c) =>
       showConfirm(c, {
-        title: 'Remove the link',
-        means:
-          'The next sign-in there links the account again, with the person who has your address there.',
+        title: 'Remove the link to single sign-on',
+        text: 'Your next sign-in there links your account again, to whoever has your address there.',
         action: '/account/sso/remove',
         button: 'Remove link',
       }),
     )
     .post('/sso/remove', async (c) => {
       await unlinkSso(tools.db, ownAccount(c));
-      return done(c, 'The link is removed.');
+      return redirectToAccount(c, 'Link removed.');
     })
+    .route('/passkeys', passkeyScreens(tools))
+    .route('/codes', codeScreens(tools));
 
-    .route('/passkeys', accountPasskeyScreens(tools))
-    .route('/codes', accountCodeScreens(tools));
-
-/** An account without a password gets its first one by another proof, which must be recent. */
+/** Without a current password, setting the first one requires another recent proof. */
 async function setPassword(c: Context<MemberEnv>, tools: MemberTools) {
   if (!tools.settings.signIn.byPassword) throw notFound('page');
   const { member } = c.var;
@@ -100,19 +117,19 @@ async function setPassword(c: Context<MemberEnv>, tools: MemberTools) {
   const form = await readForm(c, PasswordForm);
   if (form.errors) return await showAccount(c, tools, { password: form });
   const { new_password: password, current_password: current } = form.values;
-  const refused = validatePassword(password, member);
+  const weakness = validatePassword(password, member);
   const change = { member, own: ownAccount(c), current, password };
-  if (!refused && (await changePassword(tools.db, c, change)))
-    return done(c, 'The password is changed. Your other sessions have ended.');
-  const wrong = refused
-    ? { new_password: refused }
+  if (!weakness && (await changePassword(tools.db, c, change)))
+    return redirectToAccount(c, 'Password changed. You were signed out of your other sessions.');
+  const errors = weakness
+    ? { new_password: weakness }
     : { current_password: 'This is not your current password.' };
-  return await showAccount(c, tools, { password: await withFieldError(c, wrong) });
+  return await showAccount(c, tools, { password: await withFieldError(c, errors) });
 }
 
-type SentForms = { name?: FormState; password?: FormState };
+type InvalidForms = { name?: FormState; password?: FormState };
 
-async function showAccount(c: Context<MemberEnv>, tools: MemberTools, sent: SentForms = {}) {
+async function showAccount(c: Context<MemberEnv>, tools: MemberTools, forms: InvalidForms = {}) {
   const { member } = c.var;
   const { byPassword, oidc } = tools.settings.signIn;
   const [proofs, passkeys, sessions] = await Promise.all([
@@ -123,13 +140,9 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, sent: Sent
   if (!proofs) throw notFound('account');
   const body = (
     <div class="parts">
-      <NamePart member={member} form={sent.name ?? emptyForm()} />
+      <NamePart member={member} form={forms.name} />
       {byPassword ? (
-        <PasswordPart
-          email={member.email}
-          hasPassword={proofs.hasPassword}
-          form={sent.password ?? emptyForm()}
-        />
+        <PasswordPart email={member.email} hasPassword={proofs.hasPassword} form={forms.password} />
       ) : null}
       <PasskeysPart
         passkeys={passkeys}
@@ -140,11 +153,13 @@ async function showAccount(c: Context<MemberEnv>, tools: MemberTools, sent: Sent
       <SessionsPart sessions={sessions} current={member.sessionId} />
     </div>
   );
-  const status = sent.name || sent.password ? 422 : 200;
+  const status = forms.name || forms.password ? 422 : 200;
   return renderScreen(c, { title: 'Account', section: 'account', body, status });
 }
 
-function NamePart({ member, form }: { member: SignedInMember; form: FormState }) {
+type NamePartProps = { member: SignedInMember; form: FormState | undefined };
+
+function NamePart({ member, form = emptyForm() }: NamePartProps) {
   return (
     <Part id="profile" title="Profile">
       <form method="post" action="/account/name" class="fields narrow">
@@ -154,12 +169,12 @@ function NamePart({ member, form }: { member: SignedInMember; form: FormState })
           label="Name"
           form={form}
           value={member.name}
-          help="Colleagues see it next to what you do."
+          help="Shown to colleagues next to your actions."
           autocomplete="name"
           required
         />
         <Facts facts={[['Email', <bdi>{member.email}</bdi>]]} />
-        <p class="small soft">The address you were invited by. It cannot be changed.</p>
+        <p class="small soft">You can't change your email.</p>
         <div class="actions">
           <button type="submit">Save</button>
         </div>
@@ -168,15 +183,15 @@ function NamePart({ member, form }: { member: SignedInMember; form: FormState })
   );
 }
 
-type PasswordPartProps = { email: string; hasPassword: boolean; form: FormState };
+type PasswordPartProps = { email: string; hasPassword: boolean; form: FormState | undefined };
 
-function PasswordPart({ email, hasPassword, form }: PasswordPartProps) {
+function PasswordPart({ email, hasPassword, form = emptyForm() }: PasswordPartProps) {
   return (
     <Part id="password" title="Password">
       <p class="small soft">
         {hasPassword
-          ? 'A new password ends your other sessions.'
-          : 'Your account has no password. With one you can sign in by email as well.'}
+          ? 'A new password signs you out of your other sessions.'
+          : 'Your account has no password. Set one to sign in with your email too.'}
       </p>
       <form method="post" action="/account/password" class="fields narrow">
         <FormErrors form={form} />
@@ -203,16 +218,10 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
   );
   return (
     <Part id="sessions" title="Sessions" act={others || undefined}>
-      <p class="small soft">Browsers that are signed in as you.</p>
+      <p class="small soft">Browsers where you are signed in.</p>
       <DataTable
         caption="Sessions"
-        columns={[
-          { head: 'Device' },
-          { head: 'Last use' },
-          { head: 'Since' },
-          { head: 'Network' },
-          { head: 'Acts', hidden: true, number: true },
-        ]}
+        columns={['Device', 'Last used', 'Signed in', 'IP address', actionColumn]}
         rows={sessions.map(({ id, user_agent, used_at, created_at, address }) => ({
           current: id === current,
           cells: [
@@ -235,4 +244,366 @@ function SessionsPart({ sessions, current }: SessionsPartProps) {
       />
     </Part>
   );
+}
+
+const actionColumn = { head: 'Actions', hidden: true, number: true } as const;
+
+type PasskeysPartProps = { passkeys: readonly ListedPasskey[]; isPossible: boolean };
+
+/** `isPossible`: browsers offer passkeys at this public URL. */
+function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
+  const add = <LinkButton href="/account/passkeys/new" text="Add a passkey" />;
+  return (
+    <Part id="passkeys" title="Passkeys" act={isPossible ? add : undefined}>
+      <p class="small soft">
+        {isPossible
+          ? passkeysAbout
+          : 'Passkeys only work if the public URL of this server is localhost, or has https and a host name.'}
+      </p>
+      {passkeys.length === 0 ? (
+        isPossible && <EmptyState title="No passkeys yet" />
+      ) : (
+        <DataTable
+          caption="Passkeys"
+          columns={['Name', 'Last used', 'Added', actionColumn]}
+          rows={passkeys.map(({ id, name, used_at, created_at }) => ({
+            cells: [
+              <bdi>{name}</bdi>,
+              used_at ? <Time at={used_at} show="ago" /> : 'never',
+              <Time at={created_at} show="day" />,
+              <span class="actions end">
+                <a href={`/account/passkeys/${id}/name`} aria-label={`Rename ${name}`}>
+                  Rename
+                </a>
+                <a href={`/account/passkeys/${id}/remove`} aria-label={`Remove ${name}`}>
+                  Remove
+                </a>
+              </span>,
+            ],
+          }))}
+        />
+      )}
+    </Part>
+  );
+}
+
+function CodesPart({ proofs }: { proofs: AccountProofs }) {
+  const { codesSince, recoveryCodes } = proofs;
+  if (!codesSince) {
+    return (
+      <Part id="codes" title="Two-step verification">
+        <p class="small soft">
+          After your password, sign-in asks for a code from an app on your phone. A stolen password
+          is then not enough.
+        </p>
+        <form method="post" action="/account/codes" class="fields">
+          <div class="actions">
+            <State kind="skipped">Off</State>
+            <button type="submit">Turn on</button>
+          </div>
+        </form>
+      </Part>
+    );
+  }
+  return (
+    <Part id="codes" title="Two-step verification">
+      <p>
+        <State kind="fine">
+          On since <Time at={codesSince} show="day" />
+        </State>
+      </p>
+      <p class="small soft">
+        {counted(recoveryCodes, 'recovery code')} left. Use one if you lose your phone. Each works
+        once.
+      </p>
+      <div class="actions">
+        <LinkButton href="/account/codes/renew" text="New recovery codes" />
+        <LinkButton href="/account/codes/off" text="Turn off" kind="danger" />
+      </div>
+    </Part>
+  );
+}
+
+function SsoPart({ proofs, oidc }: { proofs: AccountProofs; oidc: SignInSettings['oidc'] }) {
+  const { ssoIssuer } = proofs;
+  if (!ssoIssuer && !oidc) return null;
+  return (
+    <Part id="sso" title="Single sign-on">
+      <p>
+        {oidc
+          ? `Your account ${ssoIssuer ? 'is linked' : 'gets linked the first time you sign in'} with ${oidc.name}.`
+          : 'Your account is linked with a provider that this server no longer uses.'}
+      </p>
+      {ssoIssuer ? (
+        <div class="actions">
+          <LinkButton href="/account/sso/remove" text="Remove link" kind="danger" />
+        </div>
+      ) : null}
+    </Part>
+  );
+}
+
+const passkeysAbout =
+  'Sign in with your fingerprint, your face or a security key instead of a password.';
+
+const NewPasskeyForm = v.object({ name: NameField, credential: v.string() });
+const NewChallenge = v.object({ challenge: v.string(), adds: v.string() });
+
+/** `/account/passkeys`: add, rename and remove. */
+const passkeyScreens = (tools: MemberTools) =>
+  new Hono<MemberEnv>()
+    .get('/new', (c) => {
+      getRelyingParty(tools);
+      requireRecentProof(c);
+      return showNewPasskey(c);
+    })
+    .post('/options', async (c) => {
+      requireRecentProof(c);
+      const { db } = tools;
+      const options = await createRegistrationOptions(
+        { db, relyingParty: getRelyingParty(tools) },
+        c.var.member,
+      );
+      const data = { challenge: options.challenge, adds: c.var.member.sessionId };
+      setHandshake(c, tools, { kind: 'passkey', data });
+      c.header('Cache-Control', 'no-store');
+      return c.json(options);
+    })
+    .post('/', (c) => add(c, tools))
+    .get('/:id/name', async (c) => showName(c, await getPasskey(c, tools)))
+    .post('/:id/name', async (c) => {
+      const passkey = await getPasskey(c, tools);
+      const form = await readForm(c, NameForm);
+      if (form.errors) return showName(c, passkey, form);
+      await changePasskeyName(tools.db, ownAccount(c), { id: passkey.id, name: form.values.name });
+      return redirectToAccount(c, 'Passkey renamed.');
+    })
+    .get('/:id/remove', async (c) => {
+      requireRecentProof(c);
+      const { id, name } = await getPasskey(c, tools);
+      return showConfirm(c, {
+        title: `Remove the passkey “${name}”`,
+        text: 'You can no longer sign in with it. Delete it on your device too.',
+        action: `/account/passkeys/${id}/remove`,
+        button: 'Remove',
+      });
+    })
+    .post('/:id/remove', async (c) => {
+      requireRecentProof(c);
+      try {
+        await removePasskey(tools, ownAccount(c), c.req.param('id'));
+        return redirectToAccount(c, 'Passkey removed.');
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code !== 'last_way_in') throw error;
+        return redirectWith(c, '/account', error.message, 'failed');
+      }
+    });
+
+/** The browser's answer only counts in the session that requested it. */
+async function add(c: Context<MemberEnv>, tools: MemberTools) {
+  requireRecentProof(c);
+  const relyingParty = getRelyingParty(tools);
+  const pending = await consumeHandshake(c, tools, { kind: 'passkey', data: NewChallenge });
+  const form = await readForm(c, NewPasskeyForm);
+  if (form.errors) return showNewPasskey(c, form);
+  const { name, credential } = form.values;
+  if (pending?.adds === c.var.member.sessionId) {
+    const answer = { credential, challenge: pending.challenge, name };
+    if (await addPasskey({ db: tools.db, relyingParty }, ownAccount(c), answer))
+      return redirectToAccount(c, 'Passkey added. You can now sign in with it.');
+  }
+  const text = 'The passkey was not accepted. Try again.';
+  return redirectWith(c, '/account/passkeys/new', text, 'failed');
+}
+
+function showNewPasskey(c: Context, form: FormState = emptyForm()) {
+  const body = (
+    <div class="narrow">
+      <FormErrors form={form} />
+      <p class="soft">{passkeysAbout}</p>
+      <PasskeyForm
+        kind="create"
+        action="/account/passkeys"
+        options="/account/passkeys/options"
+        button="Add a passkey"
+        primary
+      >
+        <Field
+          name="name"
+          label="Name"
+          form={form}
+          value={deviceName(c.req.header('User-Agent') ?? null)}
+          help="A name for this passkey, such as the device."
+          required
+        />
+      </PasskeyForm>
+    </div>
+  );
+  return renderAccount(c, { title: 'Add a passkey', body, form });
+}
+
+function showName(c: Context, { id, name }: ListedPasskey, form = emptyForm()) {
+  const body = (
+    <form method="post" action={`/account/passkeys/${id}/name`} class="fields narrow">
+      <FormErrors form={form} />
+      <Field name="name" label="Name" form={form} value={name} required />
+      <div class="actions">
+        <Submit>Save</Submit>
+      </div>
+    </form>
+  );
+  return renderAccount(c, { title: 'Rename passkey', body, form });
+}
+
+async function getPasskey(c: Context<MemberEnv>, { db }: MemberTools) {
+  const passkeys = await listPasskeys(db, c.var.member.id);
+  const passkey = passkeys.find(({ id }) => id === c.req.param('id'));
+  if (!passkey) throw notFound('passkey');
+  return passkey;
+}
+
+const RecoveryCodes = v.object({ codes: v.array(v.string()) });
+
+/** `/account/codes`: two-step verification for passwords. */
+const codeScreens = (tools: MemberTools) =>
+  new Hono<MemberEnv>()
+    .use(async (_, next) => {
+      if (!tools.settings.signIn.byPassword) throw notFound('page');
+      await next();
+    })
+    .get('/recovery', (c) => showRecovery(c, tools))
+    .use(recentProof)
+    .post('/', async (c) => {
+      await createTotpSecret(tools, c.var.member.id);
+      return c.redirect('/account/codes/new', 303);
+    })
+    .get('/new', (c) => showNew(c, tools))
+    .post('/new', (c) => turnOn(c, tools))
+    .get('/renew', (c) =>
+      showConfirm(c, {
+        title: 'Create new recovery codes',
+        text: 'Your current recovery codes stop working.',
+        action: '/account/codes/renew',
+        button: 'New recovery codes',
+      }),
+    )
+    .post('/renew', async (c) =>
+      redirectToRecoveryCodes(c, tools, await renewRecoveryCodes(tools.db, ownAccount(c))),
+    )
+    .get('/off', (c) =>
+      showConfirm(c, {
+        title: 'Turn off two-step verification',
+        text: 'You will sign in with your password alone. The key in your app and your recovery codes stop working.',
+        action: '/account/codes/off',
+        button: 'Turn off',
+      }),
+    )
+    .post('/off', async (c) => {
+      await turnOffCodes(tools.db, ownAccount(c));
+      return redirectToAccount(c, 'Two-step verification is off.');
+    });
+
+async function turnOn(c: Context<MemberEnv>, tools: MemberTools) {
+  const form = await readForm(c, CodeForm);
+  if (form.errors) return await showNew(c, tools, form);
+  const proof = { account: `session ${c.var.member.sessionId}`, address: clientAddress(c) };
+  const giveBack = await countProof(tools.db, proof);
+  const codes = await turnOnCodes(tools, ownAccount(c), form.values.code);
+  if (!codes) {
+    const code = "Wrong code. Check your phone's clock and try the next code.";
+    return await showNew(c, tools, await withFieldError(c, { code }));
+  }
+  await giveBack();
+  return redirectToRecoveryCodes(c, tools, codes);
+}
+
+/** Shows the codes once on the next page. The cookie that carries them is sealed for this member. */
+function redirectToRecoveryCodes(c: Context<MemberEnv>, { secrets }: MemberTools, codes: string[]) {
+  setOneTimeSecret(c, secrets, recoveryReader(c), { codes });
+  return c.redirect('/account/codes/recovery', 303);
+}
+
+const recoveryReader = (c: Context<MemberEnv>) => ({ orgId: 'account', memberId: c.var.member.id });
+
+async function showNew(c: Context<MemberEnv>, tools: MemberTools, form = emptyForm()) {
+  const { id, email } = c.var.member;
+  const secret = await pendingSecret(tools, id);
+  if (!secret) return c.redirect('/account', 303);
+  const { host } = new URL(tools.publicUrl);
+  const body = (
+    <div class="columns even">
+      <section aria-labelledby="scan">
+        <h2 id="scan">Scan this with your authenticator app</h2>
+        <p class="soft">Any authenticator app works. If you can't scan, type the key instead.</p>
+        <QrCode
+          text={totpUrl(secret, email, `askback ${host}`)}
+          title="QR code for the authenticator app"
+        />
+        <p>
+          Key: <code id="key">{formatSecret(secret)}</code> <CopyButton from="key" />
+        </p>
+      </section>
+      <form method="post" action="/account/codes/new" class="fields narrow">
+        <FormErrors form={form} />
+        <Field
+          name="code"
+          label="Code"
+          form={form}
+          help="The six digits that the app shows now."
+          inputmode="numeric"
+          autocomplete="one-time-code"
+          required
+        />
+        <div class="actions">
+          <Submit>Turn on</Submit>
+        </div>
+      </form>
+    </div>
+  );
+  return renderAccount(c, { title: 'Two-step verification', body, form });
+}
+
+function showRecovery(c: Context<MemberEnv>, { secrets }: MemberTools) {
+  const recovery = v.safeParse(RecoveryCodes, takeOneTimeSecret(c, secrets, recoveryReader(c)));
+  if (!recovery.success) return c.redirect('/account', 303);
+  const body = (
+    <section class="shown-once" aria-labelledby="codes">
+      <h2 id="codes">Store your recovery codes</h2>
+      <p>
+        Each code signs you in once without your phone. You won't see them again. Don't store them
+        with your password.
+      </p>
+      <pre id="recovery">{recovery.output.codes.join('\n')}</pre>
+      <div class="actions">
+        <CopyButton from="recovery" />
+        <LinkButton href="/account" text="I have stored them" kind="primary" />
+      </div>
+    </section>
+  );
+  return renderAccount(c, { title: 'Two-step verification is on', body });
+}
+
+const ownAccount = (c: Context<MemberEnv>): OwnAccount => ({
+  memberId: c.var.member.id,
+  actor: actorOf(c),
+});
+
+const redirectToAccount = (c: Context, text: string) => redirectWith(c, '/account', text);
+
+type BelowAccount = { title: string; body: Child; form?: FormState };
+
+function renderAccount(c: Context, { form = emptyForm(), ...page }: BelowAccount) {
+  const trail = [{ text: 'Account', href: '/account' }];
+  return renderScreen(c, { ...page, section: 'account', trail, status: statusOf(form) });
+}
+
+type ConfirmScreen = { title: string; text: string; action: string; button: string };
+
+function showConfirm(c: Context, { title, text, action, button }: ConfirmScreen) {
+  const body = (
+    <Confirm action={action} button={button} cancel="/account">
+      <p>{text}</p>
+    </Confirm>
+  );
+  return renderAccount(c, { title, body });
 }

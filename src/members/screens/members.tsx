@@ -1,5 +1,4 @@
 import { type Context, Hono } from 'hono';
-import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { notFound, Refusal, whenRefused } from '../../errors.ts';
 import { OneOf } from '../../lib/cli/command.ts';
@@ -21,7 +20,6 @@ import {
   Choice,
   emptyForm,
   Field,
-  type FormState,
   LinkButton,
   readForm,
   Select,
@@ -32,7 +30,12 @@ import {
 } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, Pager } from '../../web/app/lists.tsx';
 import { renderStandalone } from '../../web/app/screen.tsx';
-import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
+import {
+  Part,
+  renderSettingForm,
+  renderSettings,
+  settingPath,
+} from '../../web/app/settings-screen.tsx';
 import {
   EmailField,
   invitationError,
@@ -60,9 +63,9 @@ import type { MemberTools } from '../sign-in.ts';
 import { BrowserZone, Email, NewPassword, ZoneField } from './reset.tsx';
 
 const roleMeanings = {
-  viewer: 'Sees answers, contacts, surveys, summaries and deliveries.',
-  editor: 'Also makes and sends surveys, releases answers, and runs webhooks.',
-  owner: 'Also has API keys, members, settings, erasing and the audit log.',
+  viewer: 'Sees responses, contacts, surveys, summaries and deliveries.',
+  editor: 'Also creates and sends surveys, releases responses and manages webhooks.',
+  owner: 'Also manages API keys, members, settings, data erasure and the audit log.',
 } as const;
 const roles = ['viewer', 'editor', 'owner'] as const;
 const roleOptions = roles.map((role) => ({ value: role, text: role, help: roleMeanings[role] }));
@@ -71,7 +74,7 @@ const RoleForm = v.object({ role: OneOf(roles) });
 const InviteForm = v.object({ email: EmailField, role: OneOf(roles) });
 const MadeLink = v.object({ url: v.string() });
 
-/** Settings, Members: below `/o/:slug/settings/members`, for owners. */
+/** Settings, Members, for owners. */
 export const memberScreens = (tools: MemberTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showList(c, tools))
@@ -80,7 +83,7 @@ export const memberScreens = (tools: MemberTools) =>
       const owner = requireProvedOwner(c);
       const form = await readForm(c, InviteForm);
       if (form.errors) return await showList(c, tools, form);
-      // An owner who sees the link could take an address before its person comes; operators run the deployment.
+      // An owner who sees the link could join as the invited person. Operators are trusted.
       const isShown = c.var.member.isOperator;
       const invitation = { ...form.values, isShown };
       const made = await inviteMember({ ...tools, mails: true }, owner, invitation).catch(
@@ -94,8 +97,8 @@ export const memberScreens = (tools: MemberTools) =>
         c,
         listPath(c),
         tools.mailbox
-          ? 'The invitation was made, and goes to no address, because no mail server is set. An operator of this server can read it in the built-in mailbox and hand its link over.'
-          : 'The invitation is on its way.',
+          ? 'Invitation created, but not sent, because no mail server is set up. An operator of this server can pass on its link from the built-in mailbox.'
+          : 'Invitation sent.',
       );
     })
 
@@ -108,9 +111,8 @@ export const memberScreens = (tools: MemberTools) =>
       const change = { memberId: member.id, role: form.values.role };
       const changed = await changeRole(tools.db, owner, change).catch(whenRefused('last_owner'));
       if (!changed) return showRole(c, member, await withFieldError(c, { role: lastOwner }));
-      return leave(c, member, 'The role was changed.');
+      return leave(c, member, 'Role changed.');
     })
-
     .get('/:id/remove', async (c) => showRemove(c, await getMember(c, tools)))
     .post('/:id/remove', async (c) => {
       const owner = requireRole(c, 'owner');
@@ -118,9 +120,8 @@ export const memberScreens = (tools: MemberTools) =>
       const removal = removeMember(tools.db, owner, member.id);
       if (!(await removal.catch(whenRefused('last_owner'))))
         return showRemove(c, member, { typed: {}, errors: { '': lastOwner } });
-      return leave(c, member, 'The member was removed.');
+      return leave(c, member, 'Member removed.');
     })
-
     .get('/invitations/:id/withdraw', async (c) => {
       const { orgId } = requireProvedOwner(c);
       const invitation = await findInvitation(tools.db, orgId, idParam(c, 'member'));
@@ -131,26 +132,26 @@ export const memberScreens = (tools: MemberTools) =>
           button="Withdraw"
           cancel={listPath(c)}
         >
-          <p>The link that {invitation.email} got stops working.</p>
+          <p>The link in the invitation of {invitation.email} stops working.</p>
         </Confirm>
       );
-      return showBelow(c, { title: 'Withdraw the invitation', body });
+      return renderSettingForm(c, { setting: 'members', title: 'Withdraw invitation', body });
     })
     .post('/invitations/:id/withdraw', async (c) => {
       const owner = requireProvedOwner(c);
       await withdrawInvitation(tools.db, owner, idParam(c, 'member'));
-      return redirectWith(c, listPath(c), 'The invitation was withdrawn.');
+      return redirectWith(c, listPath(c), 'Invitation withdrawn.');
     });
 
 const lastOwner = 'This is the last owner. Make another member an owner first.';
 
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'members');
 
-/** Owners who changed themselves may not see the list any more. */
+/** Owners who changed themselves may have lost access to the list. */
 const leave = (c: Context<ScreenEnv>, { id }: MemberRole, text: string) =>
   redirectWith(c, id === c.var.member.id ? '/' : listPath(c), text);
 
-/** Asks for the proof on the page before the act, so that no input is lost. */
+/** Requires the proof on the page before the act, so that no input is lost. */
 async function getMember(c: Context<ScreenEnv>, { db }: MemberTools): Promise<MemberRole> {
   const { orgId } = requireProvedOwner(c);
   const member = await findMemberRole(db, orgId, idParam(c, 'member'));
@@ -162,12 +163,13 @@ function showRole(c: Context<ScreenEnv>, { name, role }: MemberRole, form = empt
   const body = (
     <form method="post" class="fields measure">
       <FormErrors form={form} />
-      <p>The new role holds from the very next page.</p>
+      <p>The new role takes effect immediately.</p>
       <Choice name="role" label="Role" form={form} value={role} options={roleOptions} />
       <SubmitOrCancel button="Change role" cancel={listPath(c)} />
     </form>
   );
-  return showBelow(c, { title: `Change the role of ${name}`, body, form });
+  const title = `Change the role of ${name}`;
+  return renderSettingForm(c, { setting: 'members', title, body, form });
 }
 
 function showRemove(c: Context<ScreenEnv>, { id, name }: MemberRole, form = emptyForm()) {
@@ -175,28 +177,12 @@ function showRemove(c: Context<ScreenEnv>, { id, name }: MemberRole, form = empt
   const body = (
     <Confirm action={action} button="Remove" cancel={listPath(c)} form={form}>
       <p>
-        {name} loses access to this organization at once. What {name} has made stays, and so does
-        the account with its other organizations.
+        {name} loses access to this organization immediately. Everything that {name} created stays,
+        and so does the account with its other organizations.
       </p>
     </Confirm>
   );
-  return showBelow(c, { title: `Remove ${name}`, body, form });
-}
-
-type BelowMembers = { title: string; body: Child; form?: FormState };
-
-function showBelow(c: Context<ScreenEnv>, { title, body, form = emptyForm() }: BelowMembers) {
-  return renderSettings(c, {
-    setting: 'members',
-    title,
-    body: (
-      <Part id="act" title={title}>
-        {body}
-      </Part>
-    ),
-    trail: [{ text: 'Members', href: listPath(c) }],
-    status: statusOf(form),
-  });
+  return renderSettingForm(c, { setting: 'members', title: `Remove ${name}`, body, form });
 }
 
 async function showList(
@@ -209,41 +195,36 @@ async function showList(
   const members = await listMembers(db, owner.orgId);
   const invitations = await listInvitations(db, owner.orgId);
   const path = listPath(c);
-  const change = { head: 'Change', hidden: true };
-  const columns = (...heads: string[]) => [...heads.map((head) => ({ head })), change];
+  const actionColumn = { head: 'Actions', hidden: true };
   const body = (
     <>
       {made.success ? (
-        <Secret
-          title="The link of the invitation"
-          label="Invitation link"
-          value={made.output.url}
-          done={path}
-        >
+        <Secret title="Invitation link" label="Invitation link" value={made.output.url} done={path}>
           <p>
             {mailbox
-              ? 'It is shown only this once. No mail server is set, so hand it over yourself: it lets its reader join in the name of the invited address.'
-              : 'It was mailed as well, and is shown only this once. You may hand it over yourself: it lets its reader join in the name of the invited address.'}
+              ? 'No mail server is set up, so pass this link on yourself.'
+              : 'The link was also sent by email.'}{' '}
+            You won't see it again. Anyone with this link can join as the invited person.
           </p>
         </Secret>
       ) : null}
       <Part id="members" title="Members">
         <DataTable
           caption="Members of the organization"
-          columns={columns('Name', 'Email', 'Role', 'Second step', 'Last seen')}
+          columns={['Name', 'Email', 'Role', 'Two-step', 'Last seen', actionColumn]}
           rows={members.map((member) => ({
             cells: memberCells(member, { path, isReader: member.id === owner.memberId }),
           }))}
         />
         <Pager summary={counted(members.length, 'member')} />
       </Part>
-      <Part id="pending" title="Invitations that wait">
+      <Part id="pending" title="Pending invitations">
         {invitations.length === 0 ? (
-          <EmptyState title="No invitation waits for an answer." />
+          <EmptyState title="No pending invitations" />
         ) : (
           <DataTable
-            caption="Invitations that wait"
-            columns={columns('Email', 'Role', 'Works until')}
+            caption="Pending invitations"
+            columns={['Email', 'Role', 'Expires', actionColumn]}
             rows={invitations.map(({ id, email, role, expires_at }) => ({
               cells: [
                 <bdi>{email}</bdi>,
@@ -262,7 +243,7 @@ async function showList(
       <Part id="invite" title="Invite a member">
         <form method="post" action={path} class="fields measure">
           <FormErrors form={form} />
-          <p class="soft">A mail with a link goes to the address. It works once, within 7 days.</p>
+          <p class="soft">Sends an email with a link that works once, within 7 days.</p>
           <Email form={form} autocomplete="off" />
           <Select
             name="role"
@@ -304,8 +285,7 @@ function memberCells(
   ];
 }
 
-const hasAccountText = (email: string) =>
-  `There is an account for ${email}. Sign in with it to join.`;
+const signInText = (email: string) => `Sign in as ${email} to join.`;
 
 const ZoneForm = v.object({ time_zone: ZoneField });
 const JoinForm = v.object({
@@ -314,7 +294,7 @@ const JoinForm = v.object({
   password: NewPasswordField,
 });
 
-/** `/invitations/:token`: a new account, or a member who is signed in, joins. */
+/** `/invitations/:token`: joins with a new account or as a signed-in member. */
 export const invitationScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
     .get('/invitations/:token', async (c) => showInvitation(c, await openInvitation(tools, c)))
@@ -328,7 +308,7 @@ export const invitationScreens = (tools: MemberTools) =>
         const timeZone = hasBody ? ((await readForm(c, ZoneForm)).values?.time_zone ?? null) : null;
         return joined(c, await joinAsMember(tools.db, { token, member, actor, timeZone }));
       }
-      if (way !== 'new') throw new Refusal('forbidden', hasAccountText(email));
+      if (way !== 'new') throw new Refusal('forbidden', signInText(email));
       const form = await readForm(c, JoinForm);
       if (form.errors) return showInvitation(c, opened, form);
       const { name, password, time_zone: timeZone } = form.values;
@@ -375,8 +355,8 @@ function showInvitation(
     <>
       <p>
         {link.role
-          ? `You are invited to ${place} as ${link.role}.`
-          : 'You are invited to run this server as an operator.'}
+          ? `You have been invited to ${place} as ${link.role}.`
+          : 'You have been invited to run this server as an operator.'}
       </p>
       {way === 'new' ? (
         <form method="post" class="fields">
@@ -399,10 +379,10 @@ function showInvitation(
       ) : null}
       {way === 'sign_in' ? (
         <>
-          <p class="soft">{hasAccountText(email)}</p>
+          <p class="soft">{signInText(email)}</p>
           {member ? (
             <p class="soft">
-              You are signed in as {member.email}, and the invitation is for another address.
+              You are signed in as {member.email}, but the invitation is for another email.
             </p>
           ) : null}
           <p>

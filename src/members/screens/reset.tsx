@@ -48,7 +48,6 @@ export const resetScreens = (tools: MemberTools) =>
       return c.redirect('/forgot/sent', 303);
     })
     .get('/forgot/sent', (c) => showSent(c, tools))
-
     .use('/reset/*', requirePasswords(tools))
     .get('/reset/:token', async (c) =>
       showReset(c, tools, await getMember(tools, c.req.param('token'))),
@@ -72,7 +71,7 @@ export const requirePasswords =
   ({ settings }: MemberTools) =>
   async (_: Context, next: () => Promise<void>) => {
     if (!settings.signIn.byPassword)
-      throw new Refusal('forbidden', 'This server takes no passwords.');
+      throw new Refusal('forbidden', 'Password sign-in is off on this server.');
     await next();
   };
 
@@ -85,17 +84,17 @@ async function getMember({ db }: MemberTools, token: string) {
 const resetLinkGone = () =>
   new Refusal(
     'gone',
-    'This link to set a password no longer works: it was used, a newer password was set, or an hour has passed. Ask for a new link.',
+    'This link to set a password no longer works: it was used, a newer password was set, or an hour has passed. Request a new link.',
   );
 
 function showRequest(c: Context, form = emptyForm()) {
   return showForm(c, {
     title: 'Forgot password?',
     about:
-      'Enter the address that you sign in with. If it has an account, a link to set a new password is on its way within a minute.',
+      'Enter the email that you sign in with. If it has an account, you will get a link to set a new password within a minute.',
     form,
     fields: <Email form={form} />,
-    button: 'Send the link',
+    button: 'Send link',
     more: { href: '/sign-in', text: 'Back to sign in' },
   });
 }
@@ -105,13 +104,13 @@ function showSent(c: Context, { mailbox }: MemberTools) {
     <>
       <p>
         {mailbox
-          ? 'No mail server is set. If this address has an account, the link is in the built-in mailbox of this server, which its operator can read; askback member reset makes one too.'
-          : 'If this address has an account, a link to set a new password is on its way. It works once, within an hour.'}
+          ? "No mail server is set up. If this email has an account, the link is in this server's built-in mailbox, which its operator can read. The operator can also run askback member reset to create one."
+          : 'If this email has an account, a link to set a new password is on its way. It works once, within an hour.'}
       </p>
       {mailbox ? null : (
         <p class="soft">
-          Nothing came? Look into spam, or ask the operator of this server: askback member reset
-          makes a link.
+          Didn't get it? Check your spam folder, or ask the operator of this server to run askback
+          member reset.
         </p>
       )}
       <p>
@@ -119,7 +118,7 @@ function showSent(c: Context, { mailbox }: MemberTools) {
       </p>
     </>
   );
-  return renderStandalone(c, { title: mailbox ? 'Forgot password?' : 'Look into your mail', body });
+  return renderStandalone(c, { title: mailbox ? 'Forgot password?' : 'Check your inbox', body });
 }
 
 async function showReset(
@@ -142,7 +141,7 @@ async function showReset(
             name="remove_passkeys"
             label={`Also remove my ${counted(passkeys, 'passkey')}`}
             form={form}
-            help="Untick this only if you know them all."
+            help="Only keep your passkeys if you recognize them all."
             checked
           />
         ) : null}
@@ -157,7 +156,7 @@ const noPassword = v.pipe(
   v.transform(() => null),
 );
 
-/** `/welcome/:token`: the first run. */
+/** `/welcome/:token`: the first member. */
 export const welcomeScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
     .use('/welcome/:token', async (c, next) => {
@@ -191,7 +190,7 @@ export const welcomeScreens = (tools: MemberTools) =>
 const welcomeLinkGone = () =>
   new Refusal(
     'gone',
-    'This welcome link no longer works: it was used, a newer one was made, or 24 hours have passed. While there is no account, restarting the server prints a new link; askback member invite --operator makes one at any time.',
+    'This welcome link no longer works: it was used, a newer one was created, or 24 hours have passed. While there is no account, restarting the server prints a new link. askback member invite --operator creates one at any time.',
     { code: 'first_link_over' },
   );
 
@@ -200,10 +199,11 @@ function showWelcome(c: Context, { settings }: MemberTools, form = emptyForm()) 
   const emailHelp =
     byPassword || !oidc
       ? undefined
-      : `The address that ${oidc.name} has for you. This server takes no passwords: you sign in there from now on.`;
+      : `The email of your account at ${oidc.name}, where you sign in from now on. Password sign-in is off on this server.`;
   return showForm(c, {
     title: 'Welcome to askback',
-    about: 'You are the first here. Your account will own the organization and run this server.',
+    about:
+      "Let's set up your account. You'll be the owner of the organization and the operator of this server.",
     form,
     fields: (
       <>
@@ -214,7 +214,7 @@ function showWelcome(c: Context, { settings }: MemberTools, form = emptyForm()) 
           name="organization"
           label="Organization"
           form={form}
-          help="Your company or team, as surveys and mails show it. You can change it later."
+          help="Your company or team, shown in surveys and emails. You can change it later."
           autocomplete="organization"
           required
         />
@@ -235,7 +235,7 @@ type FormPage = {
   more?: { href: string; text: string };
 };
 
-/** A page with one form, for readers who are not signed in. */
+/** A page with one form, for visitors. */
 export function showForm(
   c: Context,
   { title, about, form, action, fields, button, more }: FormPage,
@@ -254,7 +254,7 @@ export function showForm(
   return renderStandalone(c, { title, body, status: statusOf(form) });
 }
 
-/** The time zone of the browser, which its script fills in. */
+/** Filled in by the page's script. */
 export const BrowserZone = () => <input type="hidden" name="time_zone" data-time-zone />;
 
 export const ZoneField = v.pipe(
@@ -270,7 +270,7 @@ export const Email = ({ autocomplete = 'username', ...props }: EmailProps) => (
 
 type PasswordProps = { name: string; label: string; form: FormState };
 
-const passwordHelp = `${minPassword} characters or more. A few words that do not belong together are good.`;
+const passwordHelp = `At least ${minPassword} characters. A few unrelated words work well.`;
 
 export const NewPassword = (props: PasswordProps) => (
   <Field {...props} type="password" help={passwordHelp} autocomplete="new-password" required />
@@ -280,7 +280,7 @@ export const CurrentPassword = (props: PasswordProps) => (
   <Field {...props} type="password" autocomplete="current-password" required />
 );
 
-/** Tells a password manager whose password the form is about. */
+/** Tells password managers which account the form is for. */
 export const AccountName = ({ email }: { email: string }) => (
   <input type="text" name="username" value={email} autocomplete="username" readonly hidden />
 );

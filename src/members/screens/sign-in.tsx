@@ -51,7 +51,7 @@ import {
 } from '../sign-in.ts';
 import { AccountName, CurrentPassword, Email, requirePasswords, showForm } from './reset.tsx';
 
-/** The address is not validated: one that is none is wrong like any other. */
+/** Doesn't validate the email, because an invalid one is wrong like any other. */
 const SignInForm = v.object({
   email: v.pipe(v.string(), v.trim(), v.nonEmpty('Enter your email address.'), v.maxLength(500)),
   password: PasswordField,
@@ -69,11 +69,10 @@ export const signInScreens = (tools: MemberTools) =>
       if (result === 'signed_in') return c.redirect(nextOf(c), 303);
       if (result === 'awaits_code') return c.redirect(withNext('/sign-in/code', nextOf(c)), 303);
       const wrong = await withFieldError(c, {
-        '': 'The email or the password is wrong. Try again, or ask for a link to set a new password.',
+        '': 'Wrong email or password. Try again, or reset your password.',
       });
       return showSignIn(c, tools, wrong);
     })
-
     .post('/sign-out', async (c) => {
       await signOut(tools, c);
       return redirectWith(c, '/sign-in', 'You are signed out.');
@@ -86,7 +85,7 @@ function showSignIn(c: Context, tools: MemberTools, form = emptyForm()) {
   const body = (
     <>
       <p class="soft">
-        Survey feedback, hosted by your own team. <a href="/docs">API documentation</a>
+        Customer feedback, self-hosted. <a href="/docs">API documentation</a>
       </p>
       <div class="fields">
         {tools.settings.signIn.byPassword ? (
@@ -105,13 +104,13 @@ function showSignIn(c: Context, tools: MemberTools, form = emptyForm()) {
   return renderStandalone(c, { title: 'Sign in', body, status: statusOf(form) });
 }
 
-const wrongText = 'The code is wrong, or it was used already. Wait for the next one.';
+const wrongText = 'This code is wrong or already used. Try the next one.';
 
 export const CodeForm = v.object({
   code: v.pipe(v.string(), v.trim(), v.nonEmpty('Enter the code.'), v.maxLength(100, wrongText)),
 });
 
-/** `/sign-in/code`: the second step of members who have switched one-time codes on. */
+/** `/sign-in/code`: the second step of two-step verification. */
 export const codeScreens = (tools: MemberTools) =>
   new Hono<RequestEnv>()
     .get('/sign-in/code', async (c) => {
@@ -131,37 +130,39 @@ export const codeScreens = (tools: MemberTools) =>
       return showCode(c, await withFieldError(c, { code: wrongText }));
     });
 
-/** Recovery codes have letters, which a phone's keys for numbers do not. */
+/** Recovery codes contain letters, so their field needs a full keyboard on phones. */
 function showCode(c: Context, form = emptyForm()) {
-  const here = withNext('/sign-in/code', nextOf(c));
-  const other = `${here}${here.includes('?') ? '&' : '?'}recovery`;
-  const code = { name: 'code', form, required: true };
-  if (c.req.query('recovery') !== undefined) {
-    return showForm(c, {
-      title: 'One-time code',
-      about: 'Enter one of the recovery codes that you stored. Each works once.',
-      form,
-      action: other,
-      fields: <Field {...code} label="Recovery code" inputmode="text" autocomplete="off" />,
-      button: 'Sign in',
-      more: { href: here, text: 'Use the authenticator app' },
-    });
-  }
+  const appPath = withNext('/sign-in/code', nextOf(c));
+  const recoveryPath = `${appPath}${appPath.includes('?') ? '&' : '?'}recovery`;
+  const isRecovery = c.req.query('recovery') !== undefined;
   return showForm(c, {
-    title: 'One-time code',
-    about: 'Your password is right. Enter the code that your authenticator app shows now.',
+    title: 'Two-step verification',
+    about: isRecovery
+      ? 'Enter one of your recovery codes. Each works once.'
+      : 'Enter the code that your authenticator app shows now.',
     form,
-    action: here,
-    fields: <Field {...code} label="Code" inputmode="numeric" autocomplete="one-time-code" />,
+    action: isRecovery ? recoveryPath : appPath,
+    fields: (
+      <Field
+        name="code"
+        label={isRecovery ? 'Recovery code' : 'Code'}
+        form={form}
+        inputmode={isRecovery ? 'text' : 'numeric'}
+        autocomplete={isRecovery ? 'off' : 'one-time-code'}
+        required
+      />
+    ),
     button: 'Sign in',
-    more: { href: other, text: 'Use a recovery code' },
+    more: isRecovery
+      ? { href: appPath, text: 'Use the authenticator app' }
+      : { href: recoveryPath, text: 'Use a recovery code' },
   });
 }
 
 const CredentialForm = v.object({ credential: v.string() });
 const PasskeyChallenge = v.object({ challenge: v.string(), use: v.literal('prove') });
 
-/** Signing in with a passkey, and proving by one. The script of the pages first asks here for the options. */
+/** Sign-in and re-authentication by passkey. The page's script first requests the options. */
 export const passkeyScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .post('/sign-in/passkey/options', async (c) => {
@@ -171,14 +172,12 @@ export const passkeyScreens = (tools: MemberTools) =>
       c.header('Cache-Control', 'no-store');
       return c.json(options);
     })
-
     .post('/sign-in/passkey', async (c) => {
       const proved = await readPasskey(c, tools);
       if (typeof proved === 'object' && (await signInByPasskey(tools, c, proved)))
         return c.redirect(nextOf(c), 303);
       return refuse(c, proved, '/sign-in');
     })
-
     .post('/account/prove/passkey', signedIn(tools), async (c) => {
       const proved = await readPasskey(c, tools);
       if (typeof proved === 'object' && (await proveByPasskey(tools.db, c.var.member, proved)))
@@ -187,8 +186,8 @@ export const passkeyScreens = (tools: MemberTools) =>
     });
 
 /**
- * The passkey that answered the challenge sealed for this browser. The answer counts before the challenge is spent, so
- * that strangers cannot fill its table.
+ * Returns the passkey that answered this browser's challenge. Counts the attempt before the challenge is consumed, so
+ * that strangers cannot fill the table of used challenges.
  */
 async function readPasskey(c: Context, tools: MemberTools) {
   const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
@@ -206,8 +205,8 @@ async function readPasskey(c: Context, tools: MemberTools) {
 function refuse(c: Context, result: object | 'late' | 'refused', back: string) {
   const text =
     result === 'late'
-      ? 'The request for the passkey was too old. Try again.'
-      : 'This passkey is not known here, or it was refused. Sign in another way.';
+      ? 'The passkey request expired. Try again.'
+      : 'This passkey is unknown or was refused. Sign in another way.';
   return redirectWith(c, withNext(back, nextOf(c)), text, 'failed');
 }
 
@@ -218,15 +217,15 @@ export function getRelyingParty({ publicUrl }: MemberTools) {
 }
 
 const outcomeTexts = (name: string) => ({
-  late: 'It was begun in another browser, was used already, or took longer than ten minutes.',
-  unreachable: `${name} does not answer now. Try again in a moment, or sign in another way.`,
-  cancelled: `You turned back at ${name}. Nothing has changed.`,
-  refused: `${name} and this server did not agree. Try again; if it stays so, the reason is in the log of this server.`,
-  no_email: `${name} passed on no email address for you.`,
-  unverified: `${name} does not confirm that your email address is yours. Confirm it there, and sign in again.`,
-  domain: 'Addresses of your domain are not allowed to sign in.',
-  other_account: `Your address belongs to another account at ${name}. An owner can ask for that to be cleared.`,
-  no_access: 'Your address has no invitation yet. Ask an owner of the organization for one.',
+  late: 'It was started in another browser, was already used, or took longer than ten minutes.',
+  unreachable: `${name} is not responding. Try again in a moment, or sign in another way.`,
+  cancelled: `You cancelled the sign-in at ${name}.`,
+  refused: `${name} and this server disagree. Try again. If it keeps failing, the log of this server has the reason.`,
+  no_email: `${name} did not send your email address.`,
+  unverified: `${name} has not verified your email address. Verify it there and sign in again.`,
+  domain: 'Email addresses of your domain are not allowed to sign in.',
+  other_account: `Your email address belongs to another account at ${name}. Ask an owner to resolve this.`,
+  no_access: 'You have no invitation yet. Ask an owner of the organization for one.',
 });
 
 type OidcTools = MemberTools & { log: Log; provider: OidcProvider; rules: OidcSettings };
@@ -234,7 +233,7 @@ type OidcTools = MemberTools & { log: Log; provider: OidcProvider; rules: OidcSe
 const PendingFlow = v.object({
   flow: v.object({ state: v.string(), nonce: v.string(), verifier: v.string() }),
   next: v.string(),
-  /** The session to prove once more; null at a sign-in. */
+  /** The session that re-authenticates; null for a sign-in. */
   session: v.nullable(v.string()),
 });
 
@@ -261,7 +260,7 @@ async function begin(c: Context, tools: OidcTools, session: string | null) {
 
 async function finish(c: Context, tools: OidcTools) {
   const { provider, rules } = tools;
-  // Counts before the handshake is spent, so that strangers cannot fill its table.
+  // Count before the handshake is consumed, so that strangers cannot fill its table.
   const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
   const pending = await consumeHandshake(c, tools, { kind: 'oidc', data: PendingFlow });
   if (!pending) return showOutcome(c, rules, 'late');
@@ -274,7 +273,7 @@ async function finish(c: Context, tools: OidcTools) {
     const refused = await signInByIdentity(tools, c, identity);
     return refused ? showOutcome(c, rules, refused) : c.redirect(next, 303);
   }
-  // A proof counts for the session that asked for it, and for the person it belongs to.
+  // A proof only counts for the session that requested it and for the linked account.
   let isProved = false;
   const visitor = await signedIn(tools)(c, async () => {
     const member: SignedInMember = c.get('member');
@@ -283,11 +282,11 @@ async function finish(c: Context, tools: OidcTools) {
   });
   if (visitor) return visitor;
   if (isProved) return c.redirect(next, 303);
-  const text = `${rules.name} did not confirm the account that you are signed in with here. Try again.`;
+  const text = `${rules.name} did not confirm the account that you are signed in with. Try again.`;
   return redirectWith(c, withNext('/account/prove', next), text, 'failed');
 }
 
-/** The log has the word of the protocol, the page a sentence. */
+/** Logs the protocol error and shows a sentence. */
 function showFailure(c: Context, { log, rules }: OidcTools, { failed, why }: OidcFailure) {
   const fields = { outcome: failed, why, request_id: c.get('requestId') };
   log.warn(fields, 'sign-in with the OpenID provider failed');
@@ -299,8 +298,8 @@ type Outcome = 'late' | OidcFailure['failed'] | SsoRefusal;
 function showOutcome(c: Context, { name }: OidcSettings, outcome: Outcome) {
   const isFinished = !['late', 'unreachable', 'cancelled', 'refused'].includes(outcome);
   const title = isFinished
-    ? `Your account at ${name} cannot sign in here`
-    : `The sign-in with ${name} was not finished`;
+    ? `Your account at ${name} can't sign in here`
+    : `Sign-in with ${name} failed`;
   const body = (
     <>
       <p>{outcomeTexts(name)[outcome]}</p>
@@ -314,7 +313,7 @@ function showOutcome(c: Context, { name }: OidcSettings, outcome: Outcome) {
 
 const ProveForm = v.object({ password: PasswordField });
 
-/** `/account/prove`: asks a member who is signed in for a proof once more, and goes on to where it was needed. */
+/** `/account/prove`: re-authenticates a signed-in member and returns to the page that requires it. */
 export const proveScreens = (tools: MemberTools) =>
   new Hono<MemberEnv>()
     .use('/account/prove', signedIn(tools))
@@ -323,7 +322,7 @@ export const proveScreens = (tools: MemberTools) =>
       if (!tools.settings.signIn.byPassword) {
         throw new Refusal(
           'forbidden',
-          'Passwords are switched off here: confirm by passkey or single sign-on.',
+          'Password sign-in is off. Confirm with a passkey or single sign-on.',
         );
       }
       const form = await readForm(c, ProveForm);
@@ -333,7 +332,7 @@ export const proveScreens = (tools: MemberTools) =>
         await renewProof(tools.db, member.sessionId);
         return c.redirect(nextOf(c), 303);
       }
-      const wrong = await withFieldError(c, { password: 'The password is wrong.' });
+      const wrong = await withFieldError(c, { password: 'Wrong password.' });
       return await showProve(c, tools, wrong);
     });
 
@@ -351,7 +350,7 @@ async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = empty
   const body = (
     <>
       <p class="soft">
-        You are signed in as {email}. This act needs a proof that is at most an hour old.
+        You are signed in as {email}. For your security, please confirm that it's you.
       </p>
       <div class="fields">
         {hasPassword ? (
@@ -364,25 +363,25 @@ async function showProve(c: Context<MemberEnv>, tools: MemberTools, form = empty
         ) : null}
         {hasAny ? null : (
           <p>
-            Your account has no password. Sign out, sign in again the way you usually do, and repeat
-            the act.
+            Your account has no password. Sign out, sign in again the way you usually do, and try
+            again.
           </p>
         )}
         <OtherWaysToSignIn tools={tools} next={next} prove={ways} />
       </div>
     </>
   );
-  return renderStandalone(c, { title: 'Confirm that it is you', body, status: statusOf(form) });
+  return renderStandalone(c, { title: "Confirm it's you", body, status: statusOf(form) });
 }
 
 type OtherWaysProps = {
   tools: MemberTools;
   next: string;
-  /** The account's proofs, where a member who is signed in proves it once more. */
+  /** The account's credentials, to re-authenticate a signed-in member. */
   prove?: { passkeys: boolean; sso: boolean };
 };
 
-/** Passkey and single sign-on, below the password or in its place. */
+/** Passkey and single sign-on, below or instead of the password. */
 function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
   const { oidc } = tools.settings.signIn;
   const hasPasskeys = findRelyingParty(tools.publicUrl) !== undefined && (prove?.passkeys ?? true);
@@ -408,17 +407,16 @@ function OtherWaysToSignIn({ tools, next, prove }: OtherWaysProps) {
 }
 
 type PasskeyFormProps = {
-  /** The browser makes a passkey, or shows one. */
   kind: 'create' | 'get';
   action: string;
-  /** Where its question comes from. */
+  /** Path of the options for the browser. */
   options: string;
   button: string;
   primary?: boolean;
   children?: Child;
 };
 
-/** A form that the browser answers with a passkey. It stays hidden where no script can ask for one. */
+/** A form that the browser completes with a passkey. Stays hidden without JavaScript. */
 export function PasskeyForm(props: PasskeyFormProps) {
   const { kind, action, options, button, primary = false, children } = props;
   return (
