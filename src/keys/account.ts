@@ -57,41 +57,45 @@ const KeyAccount = v.object({
     id: Id,
     name: v.string(),
     permission: v.picklist(['read', 'write']),
-    expires_at: described(v.nullable(Moment), 'null when it does not expire'),
+    expires_at: described(v.nullable(Moment), 'null if the key does not expire'),
   }),
   limits: v.object({ requests_per_minute: Count, mails_per_month: Count }),
   usage: v.object({ mails_this_month: Count }),
 });
 
 const Usage = v.object({
-  month: described(v.pipe(v.string(), v.regex(/^\d{4}-\d{2}$/)), 'the calendar month, UTC'),
+  month: described(v.pipe(v.string(), v.regex(/^\d{4}-\d{2}$/)), 'the calendar month in UTC'),
   mails_sent: described(Count, 'in this month'),
   mails_limit: Count,
   mails_remaining: Count,
-  responses: described(Count, 'that count, in all'),
-  contacts: described(Count, 'in all'),
+  responses: described(Count, 'in total, without responses on hold'),
+  contacts: described(Count, 'in total'),
 });
 
 export const accountSection: ApiSection = {
   name: 'Account',
-  about: 'The key of a request, its organization, and what is left of its limits.',
+  about: 'The API key of the request, its organization, and usage against the limits.',
   schemas: { KeyAccount, Usage },
   operations: [
     {
       id: 'getMe',
       method: 'get',
       path: '/api/v1/me',
-      summary: 'Show the key of this request and its organization',
-      about: 'A cheap way to find out whether a key works, and what it may do.',
+      summary: 'Get the current API key and its organization',
+      about: 'A cheap way to check whether a key works and what it may do.',
       permission: 'read',
-      answer: { status: 200, about: 'both, with their limits', schema: One(KeyAccount) },
+      answer: {
+        status: 200,
+        about: 'the key, its organization and limits',
+        schema: One(KeyAccount),
+      },
     },
     {
       id: 'getUsage',
       method: 'get',
       path: '/api/v1/usage',
-      summary: 'Show how much is used',
-      about: 'Mails of the month against its limit, and responses and contacts in all.',
+      summary: 'Get the current usage',
+      about: "The month's emails against the limit, and the total of responses and contacts.",
       permission: 'read',
       answer: { status: 200, about: 'the numbers', schema: One(Usage) },
     },

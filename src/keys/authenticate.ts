@@ -91,13 +91,13 @@ export function requireWrite(key: Key): WriteKey {
 
 const actorOfKey = ({ id, name, requestId }: Key): Actor => ({ kind: 'key', id, name, requestId });
 
-type AddressLimit = { what: 'share'; address: string; quota: number };
+type AddressLimit = { scope: 'share'; address: string; quota: number };
 
 /** Limits requests per client address and minute across all processes. */
-export async function limitAddress(sql: Sql, { what, address, quota }: AddressLimit) {
-  const count = await countSubject(sql, `${what}:${address}`);
+export async function limitAddress(sql: Sql, { scope, address, quota }: AddressLimit) {
+  const count = await countSubject(sql, `${scope}:${address}`);
   if (count.used > quota) {
-    rateLimited.publish({ by: what });
+    rateLimited.publish({ by: scope });
     throw overLimit(quota, count);
   }
 }

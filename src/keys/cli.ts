@@ -12,24 +12,24 @@ const Future = v.pipe(
 
 const create = databaseCommand({
   name: 'key create',
-  does: 'makes an API key of an organization and shows it, once',
+  does: 'creates an API key and prints it once',
   options: {
-    org: orgOption('whose key it is'),
-    name: option(Name, 'N', 'what it is for'),
-    permission: optional(OneOf(['read', 'write']), 'read|write', 'what it may do (read)'),
-    'expires-at': optional(Future, 'ISO', 'when it stops working (never)'),
+    org: orgOption('the organization of the key'),
+    name: option(Name, 'N', 'where you will use it'),
+    permission: optional(OneOf(['read', 'write']), 'read|write', 'its permission (read)'),
+    'expires-at': optional(Future, 'ISO', 'when it expires (never)'),
   },
   async run(db, { org, name, permission = 'read', 'expires-at': expires_at = null }) {
     const key = await createKey(db, commandWriter(org), { name, permission, expires_at });
-    const text = `${key.key}\n\nThe ${permission} key ${key.id}. It is not shown again.`;
+    const text = `${key.key}\n\nCreated the ${permission} key ${key.id}. You won't see it again.`;
     return { data: key, text };
   },
 });
 
 const list = listCommand({
   name: 'key list',
-  does: "lists an organization's keys, newest first, without their secrets",
-  options: { org: orgOption('whose keys') },
+  does: 'lists API keys without their secrets, newest first',
+  options: { org: orgOption('the organization of the keys') },
   run: (db, { org }) => listKeys(db, org),
   head: ['id', 'begins with', 'permission', 'state', 'last used', 'name'],
   cells: (key) => [
@@ -44,8 +44,8 @@ const list = listCommand({
 
 const revoke = databaseCommand({
   name: 'key revoke',
-  does: 'makes a key stop working, from its very next request',
-  options: { id: id('which key') },
+  does: 'revokes an API key immediately',
+  options: { id: id('the key') },
   async run(db, { id }) {
     const orgId = await organizationOf(db, { table: 'api_keys', id, noun: 'key' });
     const key = await revokeKey(db, commandWriter(orgId), id);

@@ -1,5 +1,4 @@
 import { type Context, Hono } from 'hono';
-import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Name, OneOf } from '../lib/cli/command.ts';
 import type { Secrets } from '../lib/crypto/secrets.ts';
@@ -13,15 +12,18 @@ import {
   Choice,
   emptyForm,
   Field,
-  type FormState,
   LinkButton,
   readForm,
   Select,
   SubmitOrCancel,
-  statusOf,
 } from '../web/app/forms.tsx';
 import { counted, DataTable, EmptyState, PagedList } from '../web/app/lists.tsx';
-import { Part, renderSettings, settingPath } from '../web/app/settings-screen.tsx';
+import {
+  Part,
+  renderSettingForm,
+  renderSettings,
+  settingPath,
+} from '../web/app/settings-screen.tsx';
 import { createKey, getKey, revokeKey } from './manage.ts';
 import { type ListedKey, pageOfKeys } from './queries.ts';
 import { expiryChoices, expiryOf, expiryState } from './rules.ts';
@@ -35,28 +37,11 @@ const NewKeyForm = v.object({
 });
 
 /** The key that was just created. Its text is never known again. */
-const MadeKey = v.object({ id: v.string(), name: v.string(), key: v.string() });
-type MadeKey = v.InferOutput<typeof MadeKey>;
-
-/** Settings, API Keys: below `/o/:slug/settings/api-keys`, for owners. */
-export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
+const NewKey = v.object({ id: v.string(), name: v.string(), key: v.string() });
+/** Settings, API Keys, for owners. */
+export const keyScreens = (tools: KeyScreenTools) =>
   new Hono<ScreenEnv>()
-    .get('/', async (c) => {
-      const { orgId, memberId } = requireRole(c, 'owner');
-      const { page, limit } = parsePage(c.req.queries());
-      const revoked = c.req.query('state') === 'revoked';
-      const shown = await pageOfKeys(db, orgId, { revoked, page, limit });
-      const made = v.safeParse(MadeKey, takeOneTimeSecret(c, secrets, { orgId, memberId }));
-      const body = (
-        <KeyList
-          organization={c.var.organization}
-          made={made.success ? made.output : null}
-          {...{ ...shown, revoked, page, limit, publicUrl, now: new Date() }}
-        />
-      );
-      return renderSettings(c, { setting: 'api-keys', body });
-    })
-
+    .get('/', (c) => showList(c, tools))
     .get('/new', (c) => {
       requireProvedOwner(c);
       return showForm(c);
@@ -68,49 +53,32 @@ export const keyScreens = ({ db, secrets, publicUrl }: KeyScreenTools) =>
       if (form.errors) return showForm(c, form);
       const { expires, ...options } = form.values;
       const expires_at = expiryOf(expires, new Date());
-      const { id, name, key } = await createKey(db, owner, { ...options, expires_at });
-      setOneTimeSecret(c, secrets, owner, { id, name, key });
-      return c.redirect(settingPath(c.var.organization, 'api-keys'), 303);
+      const { id, name, key } = await createKey(tools.db, owner, { ...options, expires_at });
+      setOneTimeSecret(c, tools.secrets, owner, { id, name, key });
+      return c.redirect(listPath(c), 303);
     })
 
     .get('/:id/revoke', async (c) => {
       const { orgId } = requireProvedOwner(c);
-      const { id, name } = await getKey(db, orgId, idParam(c, 'key'));
-      const list = settingPath(c.var.organization, 'api-keys');
-      const title = `Revoke the key “${name}”`;
+      const { id, name } = await getKey(tools.db, orgId, idParam(c, 'key'));
       const body = (
-        <Part id="revoke" title={title}>
-          <Confirm action={`${list}/${id}/revoke`} button="Revoke" cancel={list}>
-            <p>
-              What uses this key stops working at once: its very next request is refused. A revoked
-              key cannot be made to work again; a new one takes its place.
-            </p>
-          </Confirm>
-        </Part>
+        <Confirm action={`${listPath(c)}/${id}/revoke`} button="Revoke" cancel={listPath(c)}>
+          <p>
+            Anything that uses this key stops working immediately. You can't restore a revoked key,
+            but you can create a new one.
+          </p>
+        </Confirm>
       );
-      return showBelow(c, { title, body });
+      return renderSettingForm(c, { setting: 'api-keys', title: `Revoke the key “${name}”`, body });
     })
 
     .post('/:id/revoke', async (c) => {
       const owner = requireProvedOwner(c);
-      const { name } = await revokeKey(db, owner, idParam(c, 'key'));
-      const list = settingPath(c.var.organization, 'api-keys');
-      return redirectWith(c, list, `The key “${name}” is revoked.`);
+      const { name } = await revokeKey(tools.db, owner, idParam(c, 'key'));
+      return redirectWith(c, listPath(c), `Key “${name}” revoked.`);
     });
 
-function showForm(c: Context<ScreenEnv>, form: FormState = emptyForm()) {
-  const list = settingPath(c.var.organization, 'api-keys');
-  const body = <KeyForm form={form} list={list} />;
-  return showBelow(c, { title: 'New API Key', body, status: statusOf(form) });
-}
-
-function showBelow(
-  c: Context<ScreenEnv>,
-  page: { title: string; body: Child; status?: 200 | 422 },
-) {
-  const trail = [{ text: 'API Keys', href: settingPath(c.var.organization, 'api-keys') }];
-  return renderSettings(c, { ...page, setting: 'api-keys', trail });
-}
+const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'api-keys');
 
 const expiry = {
   '30d': 'In 30 days',
@@ -119,66 +87,59 @@ const expiry = {
   never: 'Never',
 } as const;
 
-function KeyForm({ form, list }: { form: FormState; list: string }) {
-  return (
-    <Part id="new" title="New API Key">
-      <form method="post" action={list} class="fields narrow">
-        <FormErrors form={form} />
-        <Field
-          name="name"
-          label="Name"
-          form={form}
-          help="What will use it, such as “website”."
-          maxlength={200}
-          autocomplete="off"
-          required
-        />
-        <Choice
-          name="permission"
-          label="Permission"
-          form={form}
-          value="read"
-          options={[
-            { value: 'read', text: 'Read: sees everything, changes nothing' },
-            { value: 'write', text: 'Read and write: also sends mails and changes webhooks' },
-          ]}
-        />
-        <Select
-          name="expires"
-          label="Expires"
-          form={form}
-          help="After that day the key stops working."
-          value="365d"
-          options={expiryChoices.map((value) => ({ value, text: expiry[value] }))}
-        />
-        <SubmitOrCancel button="Create key" cancel={list} />
-      </form>
-    </Part>
+function showForm(c: Context<ScreenEnv>, form = emptyForm()) {
+  const body = (
+    <form method="post" action={listPath(c)} class="fields narrow">
+      <FormErrors form={form} />
+      <Field
+        name="name"
+        label="Name"
+        form={form}
+        help="Where you will use it, such as “website”."
+        maxlength={200}
+        autocomplete="off"
+        required
+      />
+      <Choice
+        name="permission"
+        label="Permission"
+        form={form}
+        value="read"
+        options={[
+          { value: 'read', text: 'Read: sees everything, changes nothing' },
+          { value: 'write', text: 'Read and write: also sends emails and changes data' },
+        ]}
+      />
+      <Select
+        name="expires"
+        label="Expires"
+        form={form}
+        help="The key stops working after that day."
+        value="365d"
+        options={expiryChoices.map((value) => ({ value, text: expiry[value] }))}
+      />
+      <SubmitOrCancel button="Create key" cancel={listPath(c)} />
+    </form>
   );
+  return renderSettingForm(c, { setting: 'api-keys', title: 'New API Key', body, form });
 }
 
 const permission = { read: 'Read', write: 'Read and write' } as const;
 
-type KeyListProps = {
-  organization: { name: string; slug: string };
-  keys: readonly ListedKey[];
-  total: number;
-  revoked: boolean;
-  page: number;
-  limit: number;
-  now: Date;
-  publicUrl: string;
-  made: MadeKey | null;
-};
-
-function KeyList(props: KeyListProps) {
-  const { organization, keys, page, limit, total, revoked, made, now, publicUrl } = props;
-  const here = settingPath(organization, 'api-keys');
-  return (
+async function showList(c: Context<ScreenEnv>, { db, secrets, publicUrl }: KeyScreenTools) {
+  const owner = requireRole(c, 'owner');
+  const { page, limit } = parsePage(c.req.queries());
+  const revoked = c.req.query('state') === 'revoked';
+  const { keys, total } = await pageOfKeys(db, owner.orgId, { revoked, page, limit });
+  const secret = v.safeParse(NewKey, takeOneTimeSecret(c, secrets, owner));
+  const made = secret.success ? secret.output : null;
+  const here = listPath(c);
+  const now = new Date();
+  const body = (
     <>
       {made ? (
         <Secret title={`Copy the key “${made.name}” now`} label="Key" value={made.key} done={here}>
-          <p>It is shown only once. askback keeps a hash, so that nothing can show it again.</p>
+          <p>You won't see it again.</p>
           <p class="small soft">Send it as the header X-API-Key. For example:</p>
           <pre>{`curl -H 'X-API-Key: ${made.key}' '${publicUrl}/api/v1/surveys'`}</pre>
         </Secret>
@@ -191,8 +152,8 @@ function KeyList(props: KeyListProps) {
         }
       >
         <p class="small soft">
-          {counted(total, revoked ? 'revoked key' : 'key')}. Anyone who has one acts for{' '}
-          {organization.name}.
+          {counted(total, revoked ? 'revoked key' : 'key')}. Anyone with a key can act on behalf of{' '}
+          {c.var.organization.name}.
         </p>
         <ul class="segments" aria-label="Keys">
           {[false, true].map((each) => (
@@ -210,9 +171,9 @@ function KeyList(props: KeyListProps) {
           meta={{ page, limit, total }}
           at={(other) => `${here}?${revoked ? 'state=revoked&' : ''}page=${other}`}
           empty={
-            <EmptyState title={revoked ? 'No key was revoked' : 'No key yet'}>
+            <EmptyState title={revoked ? 'No revoked keys' : 'No keys yet'}>
               {revoked ? null : (
-                <p>Programs read answers and send surveys with a key. New API Key makes one.</p>
+                <p>Create a key to read responses and send surveys from your own programs.</p>
               )}
             </EmptyState>
           }
@@ -221,11 +182,11 @@ function KeyList(props: KeyListProps) {
             caption="API keys, newest first"
             nowrap
             columns={[
-              { head: 'Name' },
-              { head: 'Permission' },
-              { head: 'Last used' },
-              { head: revoked ? 'Revoked' : 'Expires' },
-              { head: 'Act', hidden: true, number: true },
+              'Name',
+              'Permission',
+              'Last used',
+              revoked ? 'Revoked' : 'Expires',
+              { head: 'Actions', hidden: true, number: true },
             ]}
             rows={keys.map((key) => ({
               current: key.id === made?.id,
@@ -236,6 +197,7 @@ function KeyList(props: KeyListProps) {
       </Part>
     </>
   );
+  return renderSettings(c, { setting: 'api-keys', body });
 }
 
 function cellsOf(key: ListedKey, { here, now }: { here: string; now: Date }) {

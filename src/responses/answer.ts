@@ -61,7 +61,7 @@ export async function answerSurvey(
   if (link.contact_id === null) {
     // Counts valid submissions only, per survey.
     const address = `${link.survey_id}:${submission.address}`;
-    await limitAddress(tools.db, { what: 'share', address, quota: maxSharedPerMinute });
+    await limitAddress(tools.db, { scope: 'share', address, quota: maxSharedPerMinute });
   }
 
   const held = findHoldReason({ ...submission, ...checked, visits: link.visits });

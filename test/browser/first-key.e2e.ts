@@ -52,7 +52,7 @@ for (const javaScriptEnabled of [true, false]) {
     assert.ok(!(await page.content()).includes(key), 'the key is shown once');
     await page.getByRole('link', { name: `Revoke ${name}` }).click();
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();
-    await page.getByText(`The key “${name}” is revoked.`).waitFor();
+    await page.getByText(`Key “${name}” revoked.`).waitFor();
     assert.equal((await surveysBy(shown))[0], 401);
 
     await page.getByRole('link', { name: 'Audit', exact: true }).click();

@@ -8,7 +8,7 @@ import { reader } from '../support/probe/read.ts';
 const { db } = await testDatabase();
 const app = testApp(db);
 
-test('a key shows itself, its organization and what is left', async () => {
+test('GET /me returns the key, its organization and its limits', async () => {
   const { id, read } = await makeClient(db, { name: 'Acme', monthly_send_limit: 100 });
   const of = { org_id: id, survey_id: await makeSurvey(db, id) };
   await makeContact(db, of);

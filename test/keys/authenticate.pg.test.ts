@@ -13,7 +13,7 @@ const settings = { ...testSettings, rateLimit: 100 };
 const app = testApp(db, { settings });
 const anywhere = '/api/v1/no-such-path';
 
-test('a request without a key is 401 wherever it goes under /api', async () => {
+test('every path under /api answers 401 without a key', async () => {
   for (const path of ['/api', '/api/v1', anywhere, '/api/v1/surveys', '/api/webhooks']) {
     const answer = await app.request(path);
     assert.equal(answer.status, 401, path);
@@ -26,7 +26,7 @@ test('a request without a key is 401 wherever it goes under /api', async () => {
   }
 });
 
-test('a key is taken from Authorization: Bearer as well, and X-API-Key comes first', async () => {
+test('Authorization: Bearer works too, and X-API-Key takes precedence', async () => {
   const { read } = await makeClient(db);
   const key = read['X-API-Key'];
   assert.equal((await call({ Authorization: `Bearer ${key}` })).status, 404);
@@ -38,7 +38,7 @@ test('a key is taken from Authorization: Bearer as well, and X-API-Key comes fir
   assert.equal((await call(both)).status, 401);
 });
 
-test('a key that was never issued is 401, well formed or not', async () => {
+test('an unknown key is 401, well-formed or not', async () => {
   const { read } = await makeClient(db);
   const other = await issueKey(db, await makeOrganization(db), { name: 'gone' });
   await db`delete from api_keys where id = ${other.id}`;
@@ -47,14 +47,14 @@ test('a key that was never issued is 401, well formed or not', async () => {
   }
 });
 
-test('a revocation holds for the very next request', async () => {
+test('a revoked key is refused with the next request', async () => {
   const { id, read } = await makeClient(db);
   assert.equal((await call(read)).status, 404);
   await db`update api_keys set revoked_at = now() where org_id = ${id}`;
   assert.equal((await call(read)).status, 401);
 });
 
-test('an expiry holds for the very next request', async () => {
+test('an expired key is refused with the next request', async () => {
   const { id, read } = await makeClient(db);
   await db`update api_keys set expires_at = now() + interval '1 hour' where org_id = ${id}`;
   assert.equal((await call(read)).status, 404);
@@ -62,7 +62,7 @@ test('an expiry holds for the very next request', async () => {
   assert.equal((await call(read)).status, 401);
 });
 
-test('every answer says how much is left of the minute', async () => {
+test('every response has rate-limit headers', async () => {
   const { id, read } = await makeClient(db);
   await holdWindows(db, id, 56);
 
@@ -74,7 +74,7 @@ test('every answer says how much is left of the minute', async () => {
   assert.match(second.headers.get('RateLimit') ?? '', /^"default";r=42;t=\d+$/);
 });
 
-test('the request over the limit is 429, says so and says when to come back', async () => {
+test('a request over the limit is 429 with Retry-After', async () => {
   const { id, read } = await makeClient(db);
   await holdWindows(db, id, 99);
 
@@ -89,7 +89,7 @@ test('the request over the limit is 429, says so and says when to come back', as
   assert.match(refused.headers.get('Retry-After') ?? '', /^\d+$/);
 });
 
-test('two processes together let exactly 100 of 130 requests at once through', async () => {
+test('two processes accept exactly 100 of 130 concurrent requests', async () => {
   const { id, read } = await makeClient(db);
   await holdWindows(db, id, 0);
   const [other, watcher] = [connect(url, { connections: 8 }), connect(url, { connections: 1 })];
@@ -110,7 +110,7 @@ test('two processes together let exactly 100 of 130 requests at once through', a
   assert.equal(statuses.filter((status) => status === 429).length, 30);
 });
 
-test('an address without a working key may ask 60 times a minute', async () => {
+test('a client address gets 60 requests a minute without a key', async () => {
   const from = '203.0.113.9';
   await holdWindow(db, `unknown:${from}`, 58);
 
@@ -128,25 +128,25 @@ test('an address without a working key may ask 60 times a minute', async () => {
   assert.match(((await refused.json()) as { error: string }).error, /max 60 requests per minute/);
 });
 
-test('an address that guessed too often still gets in with a working key', async () => {
+test('a working key passes from an address that guessed too often', async () => {
   const { read } = await makeClient(db);
   await holdWindow(db, 'unknown:203.0.113.10', 1000);
   assert.equal((await callFrom('203.0.113.10', read)).status, 404);
 });
 
-test('the addresses of one IPv6 network count as one', async () => {
+test('addresses of one IPv6 network count as one', async () => {
   await holdWindow(db, 'unknown:2001:db8:1:2::/64', 60);
   assert.equal((await callFrom('2001:db8:1:2:3:4:5:6', {})).status, 429);
   assert.equal((await callFrom('2001:db8:1:3::1', {})).status, 401);
 });
 
-test('a header cannot claim another address', async () => {
+test('a forged header does not change the client address', async () => {
   await holdWindow(db, 'unknown:203.0.113.11', 60);
   const claim = { 'X-Forwarded-For': '198.51.100.1', Forwarded: 'for=198.51.100.1' };
   assert.equal((await callFrom('203.0.113.11', claim)).status, 429);
 });
 
-test('a read passes uncounted when the disk has no room for its count', async () => {
+test('a read passes uncounted when the disk is full', async () => {
   const { id, read } = await makeClient(db);
   await db`
     create function no_room() returns trigger language plpgsql as
@@ -175,7 +175,7 @@ const call = async (headers: Record<string, string>) => app.request(anywhere, { 
 const callFrom = async (remoteAddress: string, headers: Record<string, string>) =>
   app.request(anywhere, { headers }, { incoming: { socket: { remoteAddress } } });
 
-/** Puts a count into a window that outlasts the test: no minute turns over in the middle of it. */
+/** Sets the count of a window that outlasts the test, so that no new minute starts. */
 async function holdWindow(sql: Sql, subject: string, count: number) {
   await sql`
     insert into rate_windows values (${subject}, now() + interval '1 hour', ${count})

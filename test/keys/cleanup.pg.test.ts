@@ -4,7 +4,7 @@ import { cleanUpKeys } from '../../src/keys/manage.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
-test('cleaning up deletes more than one batch in one go', async () => {
+test('cleanUpKeys deletes more than one batch', async () => {
   await db`
     insert into rate_windows (subject, minute, count)
     select 'address:' || n, now() - interval '1 hour', 1 from generate_series(1, 12001) as n`;

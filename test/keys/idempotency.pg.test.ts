@@ -15,7 +15,7 @@ const { db } = await testDatabase();
 const path = '/api/v1/orders';
 const testSecrets = createSecrets([Buffer.alloc(32, 1)]);
 
-test('a repeat gets the stored answer and runs nothing', async () => {
+test('a repeat gets the stored response and does not run', async () => {
   const { ran, post, mine } = await shop();
 
   const [first, second] = [await post(mine), await post(mine)];
@@ -29,7 +29,7 @@ test('a repeat gets the stored answer and runs nothing', async () => {
   assert.equal(await second.text(), await first.text());
 });
 
-test('the same name with another body is 422', async () => {
+test('the same Idempotency-Key with another body is 422', async () => {
   const { ran, post, mine } = await shop();
   await post(mine, '{"a":1}');
   const answer = await post(mine, '{"a":2}');
@@ -38,14 +38,14 @@ test('the same name with another body is 422', async () => {
   assert.equal(ran.times, 1);
 });
 
-test('the same name on another path, or with another query, is 422', async () => {
+test('the same Idempotency-Key with another path or query is 422', async () => {
   const { post, mine } = await shop();
   await post(mine);
   assert.equal((await post(mine, '{"a":1}', `${path}?dry_run=true`)).status, 422);
   assert.equal((await post(mine, '{"a":1}', '/api/v1/other')).status, 422);
 });
 
-test('a repeat while the first is still running is 409, and afterwards its answer', async () => {
+test('a repeat is 409 while the first runs, and then gets its response', async () => {
   const { ran, post, mine, hold } = await shop();
   const release = hold();
   const first = post(mine);
@@ -62,7 +62,7 @@ test('a repeat while the first is still running is 409, and afterwards its answe
   assert.equal(ran.times, 1);
 });
 
-test('of many requests with one name at once exactly one runs', async () => {
+test('concurrent requests with one Idempotency-Key run once', async () => {
   const { ran, post, mine } = await shop();
   const statuses = await Promise.all(
     Array.from({ length: 20 }, async () => (await post(mine)).status),
@@ -72,7 +72,7 @@ test('of many requests with one name at once exactly one runs', async () => {
   assert.ok(statuses.every((status) => status === 201 || status === 409));
 });
 
-test('two keys may use the same name', async () => {
+test('two API keys can use the same Idempotency-Key', async () => {
   const { ran, post, mine } = await shop();
   const { write } = await makeClient(db);
   await post(mine);
@@ -82,7 +82,7 @@ test('two keys may use the same name', async () => {
   assert.equal(ran.times, 2);
 });
 
-test('a fault is not stored: the repeat runs again', async () => {
+test('a 5xx response is not stored, so the repeat runs', async () => {
   const { ran, post, mine, refuse } = await shop();
   refuse(new Error('oh'));
   assert.equal((await post(mine)).status, 500);
@@ -91,7 +91,7 @@ test('a fault is not stored: the repeat runs again', async () => {
   assert.equal(ran.times, 2);
 });
 
-test('a stored answer is replayed for 24 hours', async () => {
+test('a stored response is replayed for 24 hours', async () => {
   const { ran, post, mine, age } = await shop();
   await post(mine);
   await age('23 hours 59 minutes');
@@ -101,7 +101,7 @@ test('a stored answer is replayed for 24 hours', async () => {
   assert.equal(ran.times, 2);
 });
 
-test('a request that died is taken over once it cannot be running any more', async () => {
+test('a repeat runs once the first request must have died', async () => {
   const { ran, post, mine, hold, age } = await shop();
   const release = hold();
   const dead = post(mine);
@@ -114,14 +114,14 @@ test('a request that died is taken over once it cannot be running any more', asy
   assert.equal((await post(mine)).status, 201);
   assert.equal(ran.times, 2);
 
-  // Should the first come back after all, it does not overwrite the answer that was given since.
+  // A late first request must not overwrite the newer response.
   release();
   await dead;
   const { data } = (await (await post(mine)).json()) as { data: { order: number } };
   assert.equal(data.order, 2);
 });
 
-test('a dead request gives its name to a repeat, and to no other request', async () => {
+test('only a repeat takes over the name of a dead request', async () => {
   const { ran, post, mine, hold, age } = await shop();
   const release = hold();
   const dead = post(mine);
@@ -148,7 +148,7 @@ test('a dry run is not stored and runs again', async () => {
   assert.deepEqual(await stored(id), { rows: 0, bytes: 0 });
 });
 
-test('an answer that cannot be stored goes out all the same, with a line in the log', async (t) => {
+test('a response that cannot be stored is sent and logged', async (t) => {
   const { post, write, lines } = await shop();
   const allow = await refuseWrites(db, t, { table: 'idempotency_keys', acts: 'update or delete' });
   for (const query of ['', '?dry_run=true']) {
@@ -163,7 +163,7 @@ test('an answer that cannot be stored goes out all the same, with a line in the 
   assert.deepEqual(lines, []);
 });
 
-test('an answer over 1 MiB compressed is not stored, and its request does not run again', async () => {
+test('a response over 1 MiB is not stored, and the repeat does not run', async () => {
   const { ran, post, mine, id, fill } = await shop();
   fill(1_500_000);
   assert.equal((await post(mine)).status, 201);
@@ -175,7 +175,7 @@ test('an answer over 1 MiB compressed is not stored, and its request does not ru
   assert.equal(ran.times, 1);
 });
 
-test('a key stores 64 MiB of large answers and no more, and small ones beside', async () => {
+test('a key stores at most 64 MiB of large responses', async () => {
   const { id } = await makeClient(db);
   const [key] = await db<{ id: string }[]>`select id from api_keys where org_id = ${id} limit 1`;
   const keyId = key!.id;
@@ -189,7 +189,7 @@ test('a key stores 64 MiB of large answers and no more, and small ones beside', 
     return saved!['answer_bytes'] === bytes;
   };
   for (let n = 0; n < 63; n++) assert.ok(await save(`large-${n}`, 1024 * 1024));
-  // Answers of up to 1 KiB take nothing of the room.
+  // Responses of up to 1 KiB do not count towards the limit.
   assert.ok(await save('small', 1024));
   assert.equal(await save('one too many', 1024 * 1024 + 1), false);
   assert.ok(await save('to the brim', 1024 * 1024));
@@ -197,7 +197,7 @@ test('a key stores 64 MiB of large answers and no more, and small ones beside', 
   assert.ok(await save('another small one', 1024));
 });
 
-test("a webhook's secret is replayed to a repeat of the request, and is stored nowhere in plain text", async () => {
+test('a replayed webhook secret is never stored in plain text', async () => {
   const app = testApp(db);
   const { id, write } = await makeClient(db);
   const wish = { url: 'https://hooks.example.com/', events: ['survey.completed'] };
@@ -225,7 +225,7 @@ test("a webhook's secret is replayed to a repeat of the request, and is stored n
   }
 });
 
-test('an answer opens only for the name that it was stored under', async () => {
+test('a stored response only opens for its own name', async () => {
   const { post, mine, id } = await shop();
   await post(mine);
   await db`
@@ -234,7 +234,7 @@ test('an answer opens only for the name that it was stored under', async () => {
   assert.equal((await post({ ...mine, 'Idempotency-Key': 'order-2' })).status, 500);
 });
 
-test('of all the stored answers of an organization those that match are found, however many there are', async () => {
+test('findAnswers finds all matching responses of an organization', async () => {
   const { id: org } = await makeClient(db);
   const [key] = await db<{ id: string }[]>`select id from api_keys where org_id = ${org} limit 1`;
   const names = Array.from({ length: 250 }, (_, place) => `name ${place}`);
@@ -258,7 +258,7 @@ test('of all the stored answers of an organization those that match are found, h
   assert.equal((await found(() => true)).length, 249);
 });
 
-/** An application with one place that counts how often it really ran and answers as it is set to. */
+/** An app with one route that counts its runs and has a configurable response. */
 async function shop() {
   const { id, write } = await makeClient(db);
   const started = Promise.withResolvers<void>();
@@ -294,7 +294,7 @@ async function shop() {
     refuse: (error: Error | undefined) => {
       behaviour.refusal = error;
     },
-    /** Makes answers that large, of characters that compress to three quarters. */
+    /** Size of the responses, whose characters compress to three quarters. */
     fill: (size: number) => {
       behaviour.filling = () => randomBytes(size).toString('base64');
     },
@@ -305,7 +305,7 @@ async function shop() {
   };
 }
 
-/** What the organization's keys have stored. */
+/** The stored responses of the organization's keys. */
 async function stored(org: string) {
   return one(
     await db<{ rows: number; bytes: number }[]>`

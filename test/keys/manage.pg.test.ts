@@ -14,7 +14,7 @@ const actsOf = (orgId: string) =>
   db<{ act: string; target_id: string; details: Record<string, unknown> }[]>`
     select act, target_id, details from audit_events where org_id = ${orgId} order by at, id`;
 
-test('making and revoking a key leave one event each, without its secret', async () => {
+test('creating and revoking a key are audited without the secret', async () => {
   const orgId = await makeOrganization(db);
   const writer = commandWriter(orgId);
   const key = await createKey(db, writer, { name: 'website' });
@@ -39,7 +39,7 @@ test("another organization's key cannot be revoked", async () => {
   assert.equal((await listKeys(db, theirs))[0]!.revoked_at, null);
 });
 
-test('the last use of a key is noted by reads and other requests, once a clock minute', async () => {
+test('every request updates the last use of a key once a minute', async () => {
   const { id, read, write } = await makeClient(db);
   const usedAt = async (name: string) =>
     (await listKeys(db, id)).find((key) => key.name === name)!.last_used_at;

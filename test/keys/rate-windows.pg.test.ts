@@ -6,7 +6,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-test('the seconds of a window end with its clock minute, a part of one counts as a whole one', async () => {
+test('a rate window reports whole seconds until its minute ends', async () => {
   await db.begin(async (tx) => {
     const { resets_in_seconds } = await countSubject(tx, randomUUID());
     const [row] = await tx<{ left: number }[]>`
@@ -15,7 +15,7 @@ test('the seconds of a window end with its clock minute, a part of one counts as
   });
 });
 
-test('a window counts within its minute, begins again with the next one, and never goes back', async () => {
+test('a rate window restarts with the next minute and never goes back', async () => {
   const subject = randomUUID();
   await db.begin(async (tx) => {
     const used = async () => (await countSubject(tx, subject)).used;

@@ -18,7 +18,7 @@ async function client() {
 }
 
 for (const path of ['/api/v1/responses', '/api/v1/nps', '/api/v1/surveys', '/api/v1/contacts']) {
-  test(`${path} needs a key before it looks at its parameters`, async () => {
+  test(`${path} checks the key before its parameters`, async () => {
     const { get } = await client();
     assert.equal((await get(path)).status, 200);
     assert.equal((await app.request(`${path}?limit=x&survey_id=x&search=%00`)).status, 401);
@@ -26,7 +26,7 @@ for (const path of ['/api/v1/responses', '/api/v1/nps', '/api/v1/surveys', '/api
   });
 }
 
-test('reads count one request each, also when they are refused', async () => {
+test('every read counts one request, even if refused', async () => {
   const { get } = await client();
   const left = async (path: string) =>
     Number(/r=(\d+)/.exec((await get(path)).headers.get('RateLimit') ?? '')?.[1]);
@@ -36,7 +36,7 @@ test('reads count one request each, also when they are refused', async () => {
   assert.equal(before - (await left('/api/v1/tags')), 3);
 });
 
-test('reads find nothing of another organization', async () => {
+test("reads don't find data of another organization", async () => {
   const [mine, theirs] = [await client(), await client()];
   const response = await makeResponse(db, mine.of);
   for (const path of [
@@ -72,7 +72,7 @@ for (const path of ['/api/v1/responses', '/api/v1/nps', '/api/v1/me']) {
   });
 }
 
-test('reads over 1 KiB are compressed for a caller that asks for it', async () => {
+test('reads over 1 KiB are compressed on request', async () => {
   const { of, get } = await client();
   await makeResponse(db, of, { comment: 'größer '.repeat(300) });
   const plain = await get('/api/v1/responses');
@@ -92,7 +92,7 @@ test('reads over 1 KiB are compressed for a caller that asks for it', async () =
   assert.equal(short.headers.get('Content-Encoding'), null);
 });
 
-test('lists lead to their next page, with their filters, until there is none', async () => {
+test('lists link to their next page with the filters', async () => {
   const { of, get } = await client();
   for (const comment of ['"next_cursor":"x"', 'second', 'third'])
     await makeResponse(db, of, { comment });

@@ -11,7 +11,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const replica = {} as Replica;
 
-/** Whether a request that is answered like that counts as a write of its organization. */
+/** Returns true if a request with this response counts as a write. */
 async function isRecorded(method: string, status: ContentfulStatusCode, tools = { db, replica }) {
   const org = await makeOrganization(db);
   const app = new Hono<RequestEnv>().use(recordWrites(tools)).all('/', (c) => {
@@ -22,12 +22,12 @@ async function isRecorded(method: string, status: ContentfulStatusCode, tools = 
   return (await db`select from organization_writes where org_id = ${org}`).length === 1;
 }
 
-test('what succeeds counts as a write, and a form that leads to the next page too', async () => {
+test('successful writes and redirecting forms record a position', async () => {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) assert.ok(await isRecorded(method, 200));
   for (const status of [201, 202, 302, 303] as const) assert.ok(await isRecorded('POST', status));
 });
 
-test('neither reads nor refusals count, and nothing does without a replica', async () => {
+test('reads and refusals record no position, nor does a missing replica', async () => {
   assert.ok(!(await isRecorded('GET', 200)));
   assert.ok(!(await isRecorded('HEAD', 200)));
   for (const status of [400, 403, 409, 503] as const)

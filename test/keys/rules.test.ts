@@ -7,11 +7,11 @@ const idBytes = new Uint8Array(8).fill(7);
 const secretBytes = new Uint8Array(32).fill(9);
 const { key } = formatKey(idBytes, secretBytes);
 
-test('a key is the prefix, 8 characters of id, 43 of secret and 6 of checksum', () => {
+test('a key is a prefix, 8 characters of id, 43 of secret, 6 of checksum', () => {
   assert.match(key, /^ask_live_[0-9A-Za-z]{8}_[A-Za-z0-9_-]{43}[0-9A-Za-z]{6}$/);
 });
 
-test('whatever bytes a key is spelled from, reading it gives their parts', () => {
+test('parseKey returns the parts of any formatted key', () => {
   const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
   fc.assert(
     fc.property(bytes(8), bytes(32), (id, secret) => {
@@ -22,13 +22,13 @@ test('whatever bytes a key is spelled from, reading it gives their parts', () =>
   assert.ok(parseKey(formatKey(new Uint8Array(8), secretBytes).key));
 });
 
-test('one wrong character is noticed without the database', () => {
+test('parseKey rejects a key with one wrong character', () => {
   const typo = key.replace('ask_live_7', 'ask_live_8');
   assert.notEqual(typo, key);
   assert.equal(parseKey(typo), undefined);
 });
 
-test('headers say what is left of the minute, of a key or of an address without one, and never less than nothing', () => {
+test('rateHeaders reports the rest of the minute for keys and addresses', () => {
   const counted = { rateLimit: 100, used: 40, resets_in_seconds: 7 };
   assert.deepEqual(rateHeaders(true, counted), {
     'RateLimit-Policy': '"default";q=100;w=60',
@@ -41,7 +41,7 @@ test('headers say what is left of the minute, of a key or of an address without 
   assert.equal(rateHeaders(false, { ...counted, used: 61 }).RateLimit, '"address";r=0;t=7');
 });
 
-test('a key that is made in the app ends so many days later, to the millisecond, or never', () => {
+test('expiryOf adds the chosen days, or returns null for never', () => {
   const now = new Date('2026-01-31T12:00:00.123Z');
   const ends = (['30d', '90d', '365d', 'never'] as const).map((choice) => expiryOf(choice, now));
   assert.deepEqual(
@@ -50,7 +50,7 @@ test('a key that is made in the app ends so many days later, to the millisecond,
   );
 });
 
-test('the end of a key is near in its last fourteen days, and over at its instant', () => {
+test('expiryState is near in the last fourteen days', () => {
   const now = new Date('2026-01-31T12:00:00Z');
   const states = [-1, 0, 1, 14 * 86_400_000 - 1, 14 * 86_400_000].map((ms) =>
     expiryState(new Date(now.getTime() + ms), now),

@@ -19,7 +19,7 @@ async function owner() {
 
 const keyIn = (html: string) => /ask_live_\w{8}_[\w-]{49}/.exec(html)?.[0];
 
-test('a key is shown once, works, and leaves an event of its member', async () => {
+test('a new key is shown once, works and is audited', async () => {
   const { orgId, keys, post, get } = await owner();
   const made = await post(keys, { name: 'website', permission: 'write', expires: '90d' });
   assert.deepEqual([made.status, made.headers.get('Location')], [303, keys]);
@@ -39,13 +39,13 @@ test('a key is shown once, works, and leaves an event of its member', async () =
   assert.deepEqual({ ...event }, { act: 'key.created', actor_kind: 'member', actor: 'Ann' });
 });
 
-test('revoking asks first, and holds for the next request', async () => {
+test('revoking asks first and takes effect with the next request', async () => {
   const { orgId, keys, get, submit } = await owner();
   const { id, key } = await createKey(db, commandWriter(orgId), { name: 'old' });
   const page = await get(`${keys}/${id}/revoke`);
-  assert.match(await page.text(), /its very next request is refused/);
+  assert.match(await page.text(), /stops working immediately/);
   const list = await (await submit(`${keys}/${id}/revoke`)).text();
-  assert.match(list, /The key “old” is revoked\./);
+  assert.match(list, /Key “old” revoked\./);
   assert.doesNotMatch(list, /\/revoke"/);
   const answer = await app.request('/api/v1/surveys', { headers: { 'X-API-Key': key } });
   assert.equal(answer.status, 401);
