@@ -39,44 +39,40 @@ import {
   readUsage,
 } from './queries.ts';
 
-const keep = (what: string, most: number = maxDays) =>
-  optional(Whole(0, most), 'N', `days after which ${what} are deleted; 0 for no such rule (0)`);
+const keep = (data: string, max: number = maxDays) =>
+  optional(Whole(0, max), 'N', `days after which ${data} are deleted; 0 for never (0)`);
 
 const settings = {
-  'send-limit': optional(Whole(0, 999_999_999), 'N', 'the most mails in a calendar month (10000)'),
+  'send-limit': optional(Whole(0, 999_999_999), 'N', 'emails per calendar month (10000)'),
   'frequency-days': optional(
     Whole(0, 3650),
     'N',
-    'days in which an address gets at most one survey; 0 for no such rule (0)',
+    'minimum days between surveys to an address; 0 for no limit (0)',
   ),
-  color: optional(Color, 'COLOR', 'the color of its pages and mails'),
-  'time-zone': optional(TimeZone, 'ZONE', 'the time zone of its reports (UTC)'),
+  color: optional(Color, 'COLOR', 'the color of pages and emails'),
+  'time-zone': optional(TimeZone, 'ZONE', 'the time zone of reports and schedules (UTC)'),
   language: optional(Language, 'TAG', 'the language of new surveys (en)'),
-  'contact-email': optional(Email, 'E', 'the address shown on its pages'),
-  'postal-address': optional(
-    Lines,
-    'TEXT',
-    "the postal address at the foot of its mails; '' for none",
-  ),
-  'mail-foot': optional(Lines, 'TEXT', "words of its own at the foot of its mails; '' for none"),
+  'contact-email': optional(Email, 'E', 'the email that receives notices about webhooks'),
+  'postal-address': optional(Lines, 'TEXT', "the postal address in email footers; '' for none"),
+  'mail-foot': optional(Lines, 'TEXT', "a text for email footers; '' for none"),
   person: {
     schema: v.optional(v.array(Name)),
     value: 'NAME',
-    does: 'a name to remove from comments before they are passed on',
+    does: 'a name to redact from comments before analysis and webhooks',
     repeatable: true,
   },
   'keep-comments-days': keep('comments'),
   'keep-contacts-days': keep('contacts without activity'),
-  'keep-openings-days': keep('visits of links', maxLogDays),
-  'keep-mails-days': keep('entries of the mail log'),
-  ai: flag('analyze comments, which new organizations do unless an endpoint is set'),
+  'keep-openings-days': keep('link visits', maxLogDays),
+  'keep-mails-days': keep('entries of the email log'),
+  ai: flag('analyze comments, which is the default unless an AI endpoint is set'),
 } as const satisfies Options;
 
 const create = databaseCommand({
   name: 'org create',
-  does: 'makes an organization',
+  does: 'creates an organization',
   options: {
-    name: option(Name, 'N', 'its name'),
+    name: option(Name, 'N', 'the name'),
     ...settings,
     'no-ai': flag('do not analyze comments'),
   },
@@ -89,7 +85,7 @@ const create = databaseCommand({
         name: values.name,
       }),
     );
-    return answer(organization, 'made');
+    return answer(organization, 'created');
   },
 });
 
@@ -98,11 +94,11 @@ const update = command({
   does: "changes an organization's settings",
   options: {
     id: id('the organization'),
-    name: optional(Name, 'N', 'its name'),
-    slug: optional(Slug, 'SLUG', 'its name in the addresses of the app; the old one leads to it'),
+    name: optional(Name, 'N', 'the name'),
+    slug: optional(Slug, 'SLUG', 'the name in URLs; the old one redirects'),
     ...withoutDefaults(settings),
-    logo: optional(v.string(), 'FILE', 'its logo: a PNG, JPEG or WebP of at most 256 KiB'),
-    'no-logo': flag('remove its logo'),
+    logo: optional(v.string(), 'FILE', 'the logo: a PNG, JPEG or WebP of at most 256 KiB'),
+    'no-logo': flag('remove the logo'),
     'no-ai': flag('do not analyze comments'),
   },
   async run(tools: CommandTools, values) {
@@ -137,7 +133,7 @@ const list = listCommand({
 
 const show = databaseCommand({
   name: 'org show',
-  does: "shows an organization's settings and how many mails it has sent this month",
+  does: "shows an organization's settings and its emails this month",
   options: { id: id('the organization') },
   async run(db, { id }) {
     const { people, ...organization } = await getOrganization(db, id);
@@ -155,10 +151,10 @@ const show = databaseCommand({
 
 const remove = databaseCommand({
   name: 'org delete',
-  does: 'deletes an organization with everything that belongs to it, and prints the receipt',
+  does: 'deletes an organization with all its data, and prints a receipt',
   options: {
     id: id('the organization'),
-    confirm: option(v.string(), 'NAME', 'its name, to confirm'),
+    confirm: option(v.string(), 'NAME', 'the name of the organization, to confirm'),
   },
   async run(db, { id, confirm }) {
     const receipt = await deleteOrganization(db, commandActor(), { id, confirm });

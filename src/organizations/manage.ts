@@ -104,26 +104,26 @@ export const maxLogDays = 90;
 export const retentions = [
   {
     setting: 'keep_comments_days',
-    label: 'Days to keep comments',
-    help: 'Then comments are deleted with their analyses, notes and excerpts; scores stay. Empty for no such rule.',
+    label: 'Keep comments (days)',
+    help: 'Older comments are deleted with their analyses, notes and excerpts. Scores stay. Leave empty to keep them.',
     most: maxDays,
   },
   {
     setting: 'keep_contacts_days',
-    label: 'Days to keep inactive contacts',
-    help: 'A contact without a mail, a visit, an answer or a change for so long is deleted; its scores stay, anonymous. Empty for no such rule.',
+    label: 'Keep inactive contacts (days)',
+    help: 'Contacts without an email, visit, response or change are deleted. Their scores stay, anonymously. Leave empty to keep them.',
     most: maxDays,
   },
   {
     setting: 'keep_openings_days',
-    label: 'Days to keep openings',
-    help: `Visits of links. ${maxLogDays} days at most, which is also what an empty field means.`,
+    label: 'Keep link visits (days)',
+    help: `Up to ${maxLogDays}, which is also the default.`,
     most: maxLogDays,
   },
   {
     setting: 'keep_mails_days',
-    label: 'Days to keep the mail log',
-    help: 'What was mailed to which address, and results of campaigns. Never shorter than Frequency days, or than a reminder needs (61). Empty for no such rule.',
+    label: 'Keep the email log (days)',
+    help: 'Who got which email, and the results of campaigns. Kept for at least 61 days for reminders, and for the survey frequency. Leave empty to keep it.',
     most: maxDays,
   },
 ] as const;

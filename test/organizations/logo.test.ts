@@ -18,7 +18,7 @@ for (const [what, picture, complaint] of [
   ['15 pixels', png(2000, 15), /at least 16 pixels/],
   ['an SVG', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), /PNG, JPEG or WebP/],
 ] as const) {
-  test(`readLogo ${complaint ? 'refuses' : 'takes'} ${what}`, () => {
+  test(`readLogo ${complaint ? 'rejects' : 'accepts'} ${what}`, () => {
     if (!complaint) return assert.match(readLogo(picture).name, /\.png$/);
     assert.throws(() => readLogo(picture), { code: 'invalid_logo', message: complaint });
   });

@@ -21,7 +21,7 @@ async function organization() {
   return { orgId, change, events };
 }
 
-test('a change lists what differs, with old and new values', async () => {
+test('the audit log lists changed settings with old and new values', async () => {
   const { orgId, change, events } = await organization();
   const { name, color } = await getOrganization(db, orgId);
   await change({ name, color: '#112233', contact_email: 'ann@acme.test', people: ['Ann'] });
@@ -35,7 +35,7 @@ test('a change lists what differs, with old and new values', async () => {
   ]);
 });
 
-test('an earlier slug leads to the present one, and can be taken back', async () => {
+test('a former slug redirects and can be used again', async () => {
   const { orgId, change } = await organization();
   const [first, second] = [`first-${orgId}`, `second-${orgId}`];
   await change({ slug: first });
@@ -51,7 +51,7 @@ test('an earlier slug leads to the present one, and can be taken back', async ()
   assert.equal((await get(`/o/${second}/settings/api-keys`)).status, 303);
 });
 
-test("a slug that is another organization's, now or earlier, is refused", async () => {
+test('a current or former slug of another organization is refused', async () => {
   const [mine, theirs] = [await organization(), await organization()];
   const [now, before] = [`now-${theirs.orgId}`, `before-${theirs.orgId}`];
   await theirs.change({ slug: before });
@@ -62,7 +62,7 @@ test("a slug that is another organization's, now or earlier, is refused", async 
   assert.equal((await getOrganization(db, mine.orgId)).name, 'Acme');
 });
 
-test('of two organizations that want one slug at the same moment, one gets it', async () => {
+test('only one of two concurrent organizations gets a slug', async () => {
   const both = [await organization(), await organization()];
   const slug = `wanted-${both[0]!.orgId}`;
   const outcomes = await Promise.allSettled(both.map(({ change }) => change({ slug })));
@@ -73,7 +73,7 @@ test('of two organizations that want one slug at the same moment, one gets it', 
   );
 });
 
-test('a time zone that Postgres does not know is refused, and the form says so at its field', async () => {
+test('the form rejects a time zone that Postgres does not know', async () => {
   const { orgId, change } = await organization();
   await assert.rejects(change({ time_zone: '+02:00' }), { code: 'unknown_time_zone' });
   assert.equal((await getOrganization(db, orgId)).time_zone, 'UTC');

@@ -16,7 +16,7 @@ const texts: [what: string, given: string, kept: string | null | RegExp][] = [
 ];
 
 for (const [what, given, kept] of texts) {
-  test(`of ${what} is kept ${kept instanceof RegExp ? 'nothing' : 'what there is'}`, () => {
+  test(`the schema ${kept instanceof RegExp ? 'rejects' : 'accepts'} ${what}`, () => {
     const { output, issues } = v.safeParse(Lines, given);
     if (kept instanceof RegExp) assert.match(issues![0].message, kept);
     else assert.deepEqual([issues, output], [undefined, kept]);
@@ -33,7 +33,7 @@ const slugs = [
 ] as const;
 
 for (const [given, kept] of slugs) {
-  test(`the slug ${JSON.stringify(given.slice(0, 12))} is ${kept ? 'taken' : 'refused'}`, () => {
+  test(`Slug ${kept ? 'accepts' : 'rejects'} ${JSON.stringify(given.slice(0, 12))}`, () => {
     const { success, output } = v.safeParse(Slug, given);
     assert.equal(success ? output : null, kept);
   });

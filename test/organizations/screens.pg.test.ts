@@ -28,7 +28,7 @@ async function owner() {
   return { orgId, ...browser, asItIs, events, general: `${browser.home}/settings/general` };
 }
 
-test('the time zone is chosen from a list, which has the stored one by whatever name', async () => {
+test('the list of time zones contains the stored one', async () => {
   const { orgId, general, get } = await owner();
   await db`update organizations set time_zone = 'europe/oslo' where id = ${orgId}`;
   const page = await (await get(general)).text();
@@ -36,7 +36,7 @@ test('the time zone is chosen from a list, which has the stored one by whatever 
   assert.match(page, /<option>Europe\/Berlin<\/option>/);
 });
 
-test('every setting of the form is stored', async () => {
+test('the General form stores every setting', async () => {
   const { orgId, asItIs, general, post } = await owner();
   const answer = await post(general, {
     ...asItIs,
@@ -87,7 +87,7 @@ for (const [field, value] of [
   ['people', 'x'.repeat(201)],
   ['postal_address', 'x'.repeat(501)],
 ] as const) {
-  test(`${field} ${value.slice(0, 20)} is 422 at its field, with what was typed`, async () => {
+  test(`the General form rejects ${field} ${value.slice(0, 20)} at its field`, async () => {
     const { orgId, asItIs, general, post } = await owner();
     const answer = await post(general, { ...asItIs, name: 'Changed', [field]: value });
     const html = await answer.text();
@@ -98,7 +98,7 @@ for (const [field, value] of [
   });
 }
 
-test('a logo is served as what it is, to stay, and its old address leads to the new one', async () => {
+test('a logo is cached, and its old URL serves the new one', async () => {
   const { orgId, asItIs, general, post, get, events } = await owner();
   const logo = () => getOrganization(db, orgId).then((row) => row.logo);
   await post(general, { ...asItIs, logo: fileOf(png) });
@@ -123,7 +123,7 @@ test('a logo is served as what it is, to stay, and its old address leads to the 
   assert.deepEqual(await events(), ['logo.changed', 'logo.changed', 'logo.removed']);
 });
 
-test('a logo stands on the pages of its surveys, whose policy lets it', async () => {
+test('survey pages show the logo and their policy allows it', async () => {
   const { orgId, asItIs, general, post } = await owner();
   const share_id = orgId.replaceAll('-', '');
   await makeSurvey(db, orgId, { share_id });
@@ -135,7 +135,7 @@ test('a logo stands on the pages of its surveys, whose policy lets it', async ()
   assert.match(await shown.text(), new RegExp(`<img class="logo" src="/logos/${orgId}/`));
 });
 
-test('the audit of days has their first and last moment', async () => {
+test('the audit filter includes whole days', async () => {
   const { orgId, home, get } = await owner();
   for (const [name, at] of [
     ['before', '2026-03-04T23:59:59.999999Z'],
@@ -156,7 +156,7 @@ test('the audit of days has their first and last moment', async () => {
   assert.deepEqual(await named('date_to=2026-03-05'), ['before', 'first', 'last']);
 });
 
-test('the audit is filtered, paged and exported by the same words', async () => {
+test('the audit log has the same filters on screen and in exports', async () => {
   const { orgId, home, get } = await owner();
   await db`
     insert into audit_events (org_id, act, actor_kind, actor, details, at)
@@ -172,19 +172,19 @@ test('the audit is filtered, paged and exported by the same words', async () => 
   assert.match(await text('?page=2'), /51 to 61 of 61/);
   const jobs = await text('?actor=job&act=&date_from=&date_to=');
   assert.match(jobs, /1 to 1 of 1/);
-  assert.match(jobs, /switched a webhook off/);
+  assert.match(jobs, /turned off a webhook/);
   assert.match(jobs, /<bdi title="webhooks.deliver">Deliveries<\/bdi>/);
   for (const none of ['yesterday', '0000-01-01', '9999-12-31', '2024-02-30']) {
     assert.equal((await get(`${audit}?date_from=${none}`)).status, 400);
     assert.equal((await get(`${audit}?date_to=${none}`)).status, 400);
   }
   const reversed = await text('?date_from=2027-02-01&date_to=2027-01-31');
-  assert.match(reversed, /id="[^"]*date_to-error">This day is before the first one/);
+  assert.match(reversed, /id="[^"]*date_to-error">Must not be before From/);
   const exported = await text('/export?actor=job');
   assert.equal(exported.split('\r\n').length, 3);
 });
 
-test('a viewer sees General without its form, and may neither save nor see the audit', async () => {
+test('a viewer sees General without its form, and no audit log', async () => {
   const orgId = await makeOrganization(db);
   const { home, get, post } = await memberBrowser(db, { app, org: orgId, role: 'viewer' });
   const html = await (await get(`${home}/settings/general`)).text();
@@ -197,17 +197,16 @@ test('a viewer sees General without its form, and may neither save nor see the a
   assert.equal((await get(`${home}/settings/usage`)).status, 200);
 });
 
-/** Of a hundred mails of the month, so many are sent. */
 const months: [sent: number, said: RegExp, unsaid: RegExp][] = [
-  [0, />100 mails can still go out in /, /four fifths|No more mails/],
-  [80, />20 mails can still go out in /, /four fifths|No more mails/],
-  [81, />19 mails can still go out in .*More than four fifths/s, /No more mails/],
-  [99, />1 mail can still go out in .*More than four fifths/s, /No more mails/],
-  [100, /No more mails/, /four fifths|can still go out/],
-  [101, /No more mails/, /four fifths|can still go out/],
+  [0, />100 emails left in /, /80%|No emails left/],
+  [80, />20 emails left in /, /80%|No emails left/],
+  [81, />19 emails left in .*more than 80%/s, /No emails left/],
+  [99, />1 email left in .*more than 80%/s, /No emails left/],
+  [100, /No emails left/, /80%|left in/],
+  [101, /No emails left/, /80%|left in/],
 ];
 for (const [sent, said, unsaid] of months) {
-  test(`Usage says what is left of a hundred mails when ${sent} are sent`, async () => {
+  test(`Usage shows what is left of 100 emails after ${sent}`, async () => {
     const { orgId, get, home } = await owner();
     await db`update organizations set monthly_send_limit = 100 where id = ${orgId}`;
     await db`
@@ -219,7 +218,7 @@ for (const [sent, said, unsaid] of months) {
   });
 }
 
-test('Usage shows what retention deleted last, of its own organization', async () => {
+test("Usage shows the organization's last automatic deletion", async () => {
   const [ours, theirs] = [await owner(), await owner()];
   const run = { comments: 2, contacts: 1, openings: 0, mails: 5 };
   await db`
@@ -227,6 +226,6 @@ test('Usage shows what retention deleted last, of its own organization', async (
     values (${ours.orgId}, 'retention.applied', 'retention', 'job', ${db.json(run)})`;
   const pageOf = async ({ get, home }: typeof ours) =>
     (await (await get(`${home}/settings/usage`)).text()).replace(/<[^>]*>/g, '');
-  assert.match(await pageOf(ours), /: 2 comments, 1 contact, 5 mails/);
-  assert.doesNotMatch(await pageOf(theirs), /Deleted last/);
+  assert.match(await pageOf(ours), /: 2 comments, 1 contact, 5 emails/);
+  assert.doesNotMatch(await pageOf(theirs), /Last automatic deletion/);
 });

@@ -12,12 +12,12 @@ for (const [name, slug] of [
   ['a'.repeat(200), 'a'.repeat(60)],
   [`${'a'.repeat(59)} b`, 'a'.repeat(59)],
 ] as const) {
-  test(`${name.slice(0, 30)} is ${slug.slice(0, 30)} in addresses`, () => {
+  test(`slugOf turns ${name.slice(0, 30)} into ${slug.slice(0, 30)}`, () => {
     assert.equal(slugOf(name), slug);
   });
 }
 
-test('organizations of one name that are made at the same moment get slugs of their own', async () => {
+test('concurrent organizations of one name get distinct slugs', async () => {
   const { db } = await testDatabase();
   const made = await Promise.all(
     Array.from({ length: 8 }, () => insertOrganization(db, { name: 'Same Name' })),
@@ -26,7 +26,7 @@ test('organizations of one name that are made at the same moment get slugs of th
   assert.deepEqual(made.map(({ slug }) => slug).sort(), expected.sort());
 });
 
-test('an earlier slug of another organization is not given again', async () => {
+test('a former slug of another organization is not reused', async () => {
   const { db } = await testDatabase();
   const { id } = await insertOrganization(db, { name: 'Renamed' });
   await db`insert into former_slugs ${db({ slug: 'earlier', org_id: id })}`;

@@ -22,7 +22,7 @@ const usageOf = async (orgId: string) =>
 const giveBack = (orgId: string, mails: number, sql: Sql = db) =>
   giveBackUsage(sql, sql`values (${orgId}::uuid, '2026-04-01'::date, ${mails}::int)`);
 
-test('mails are given back to their own month of their own organization', async () => {
+test('emails return to their month and organization', async () => {
   const [ours, theirs] = [await makeOrganization(db), await makeOrganization(db)];
   await db`insert into mail_usage (org_id, month, used)
     values (${ours}, '2026-04-01', 9), (${ours}, '2026-05-01', 5), (${theirs}, '2026-04-01', 7)`;
@@ -34,7 +34,7 @@ test('mails are given back to their own month of their own organization', async 
   assert.deepEqual(await usageOf(theirs), [['2026-04-01', 7]]);
 });
 
-test('the month of an organization begins empty and counts what it sends, in UTC', async () => {
+test('a month starts empty and counts sends in UTC', async () => {
   const org = await makeOrganization(db, { monthly_send_limit: 8, frequency_days: 14 });
   const { month, ...settings } = await lockUsage(db, org);
   assert.equal(month, `${new Date().toISOString().slice(0, 7)}-01`);
@@ -49,7 +49,7 @@ const moments: [at: string, month: string, used: number][] = [
   ['2026-04-30T20:30:00-05:00', '2026-05-01', 0],
 ];
 for (const [at, month, used] of moments) {
-  test(`a look and a send at ${at} are of the month ${month}, of their own organization`, async () => {
+  test(`usage at ${at} belongs to the month ${month}`, async () => {
     const [org, other] = [await makeOrganization(db), await makeOrganization(db)];
     await db`
       insert into mail_usage (org_id, month, used)

@@ -17,14 +17,7 @@ import { exportResponse } from '../../lib/export/export.ts';
 import { Page, parseList, readJson } from '../../lib/paging/page.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Time } from '../../web/app/badges.tsx';
-import {
-  Day,
-  Field,
-  type FormState,
-  LinkButton,
-  optionalText,
-  Select,
-} from '../../web/app/forms.tsx';
+import { Day, Field, LinkButton, optionalText, Select } from '../../web/app/forms.tsx';
 import { DataTable, EmptyState, PagedList } from '../../web/app/lists.tsx';
 import { Part, renderSettings, settingPath } from '../../web/app/settings-screen.tsx';
 
@@ -38,18 +31,10 @@ const AuditParameters = v.object({
   act: optionalText(OneOf(Object.keys(acts) as Act[])),
 });
 
-/** Settings, Audit: below `/o/:slug/settings/audit`, for owners. */
+/** Settings, Audit, for owners. */
 export const auditScreens = ({ db }: { db: Db }) =>
   new Hono<ScreenEnv>()
-    .get('/', async (c) => {
-      const { orgId } = requireRole(c, 'owner');
-      const { page, filter, query, form } = read(c);
-      const { data, meta } = await readJson<AuditPage>(db, listEvents(db, orgId, { filter, page }));
-      const here = settingPath(c.var.organization, 'audit');
-      const body = <AuditList {...{ here, events: data, meta, query, form }} />;
-      return renderSettings(c, { setting: 'audit', body });
-    })
-
+    .get('/', (c) => showEvents(c, db))
     .get('/export', (c) => {
       const { orgId } = requireRole(c, 'owner');
       const { filter } = read(c);
@@ -67,7 +52,7 @@ function read(c: Context) {
     actor,
     act,
   };
-  const errors = isReversed ? { date_to: 'This day is before the first one.' } : {};
+  const errors = isReversed ? { date_to: 'Must not be before From.' } : {};
   return { page, filter, query: { date_from, date_to, actor, act }, form: { typed: {}, errors } };
 }
 
@@ -79,45 +64,42 @@ const actorNames = {
   visitor: 'Visitor',
 } as const;
 
-type AuditListProps = {
-  here: string;
-  events: readonly AuditEventRow[];
-  meta: AuditPage['meta'];
-  query: ReturnType<typeof read>['query'];
-  form: FormState;
-};
-
-function AuditList({ here, events, meta, query, form }: AuditListProps) {
+async function showEvents(c: Context<ScreenEnv>, db: Db) {
+  const { orgId } = requireRole(c, 'owner');
+  const { page, filter, query, form } = read(c);
+  const { data, meta } = await readJson<AuditPage>(db, listEvents(db, orgId, { filter, page }));
+  const here = settingPath(c.var.organization, 'audit');
   const isFiltered = Object.values(query).some((value) => value !== null);
-  return (
+  const body = (
     <Part
       id="audit"
       title="Audit"
       act={<LinkButton href={addressOf(`${here}/export`, query)} download text="Export" />}
     >
-      <p class="small soft">What was changed, when and by which actor. Kept for 400 days.</p>
+      <p class="small soft">Who changed what, and when. Kept for 400 days.</p>
       <Filters here={here} query={query} form={form} />
       <PagedList
         meta={meta}
         at={(other) => addressOf(here, { ...query, page: other })}
         empty={
-          <EmptyState title={isFiltered ? 'No act matches' : 'Nothing was changed yet'}>
+          <EmptyState title={isFiltered ? 'No matching actions' : 'No actions yet'}>
             <p>
               {isFiltered
-                ? 'Choose other days, another actor or another act.'
-                : 'Each change by a member, a key, the command line or the service itself is listed here.'}
+                ? 'Choose other days, another actor or another action.'
+                : 'Changes by members, API keys, the command line and the service appear here.'}
             </p>
           </EmptyState>
         }
       >
         <DataTable
-          caption="Acts, newest first"
-          columns={[{ head: 'Time' }, { head: 'Actor' }, { head: 'Act' }]}
-          rows={events.map((event) => ({ cells: cellsOf(event) }))}
+          caption="Actions, newest first"
+          columns={['Time', 'Actor', 'Action']}
+          rows={data.map((event) => ({ cells: cellsOf(event) }))}
         />
       </PagedList>
     </Part>
   );
+  return renderSettings(c, { setting: 'audit', body });
 }
 
 function addressOf(path: string, query: Record<string, string | number | null>): string {
@@ -126,17 +108,24 @@ function addressOf(path: string, query: Record<string, string | number | null>):
   return search.size === 0 ? path : `${path}?${search}`;
 }
 
-function Filters({ here, query, form }: Pick<AuditListProps, 'here' | 'query' | 'form'>) {
+type FiltersProps = Pick<ReturnType<typeof read>, 'query' | 'form'> & { here: string };
+
+function Filters({ here, query, form }: FiltersProps) {
   const actors = actorKinds.map((value) => ({ value, text: actorNames[value] }));
   const all = Object.keys(acts)
     .map((value) => ({ value, text: sentenceOf(value) }))
     .sort((one, other) => one.text.localeCompare(other.text, 'en'));
   return (
     <form method="get" action={here} class="filters">
-      {(['From', 'To'] as const).map((label) => {
-        const name = label === 'From' ? 'date_from' : 'date_to';
-        return <Field {...{ name, label, form }} size="day" type="date" value={query[name]} />;
-      })}
+      <Field
+        name="date_from"
+        label="From"
+        form={form}
+        size="day"
+        type="date"
+        value={query.date_from}
+      />
+      <Field name="date_to" label="To" form={form} size="day" type="date" value={query.date_to} />
       <Select
         name="actor"
         label="Actor"
@@ -145,7 +134,7 @@ function Filters({ here, query, form }: Pick<AuditListProps, 'here' | 'query' | 
       />
       <Select
         name="act"
-        label="Act"
+        label="Action"
         value={query.act ?? ''}
         options={[{ value: '', text: 'All' }, ...all]}
         size="wide"

@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
 import { Color, Email, Name, Whole } from '../../lib/cli/command.ts';
 import type { Db } from '../../lib/db/db.ts';
@@ -45,46 +46,45 @@ const maxForm = 4 * maxLogoBytes;
 
 type ScreenTools = { db: Db };
 
-/** Settings, General: members see it, owners change it. Below `/o/:slug/settings/general`. */
+/** Settings, General: members see it, owners change it. */
 export const generalScreens = ({ db }: ScreenTools) =>
   new Hono<ScreenEnv>()
     .get('/', (c) => showGeneral(c, { db }))
-
     .post('/', async (c) => {
       const owner = requireRole(c, 'owner');
       const form = await readForm(c, GeneralSettings, { largest: maxForm });
       if (form.errors) return showGeneral(c, { db }, form);
       const change = await changeFrom(form.values);
-      const ifMatch = await readVersion(c);
-      const done = await tryAction(
-        c,
-        refusedFields,
-        () => changeOrganization(db, owner, { ...change, ifMatch }),
-        await findStored(db, owner, Object.keys(GeneralSettings.entries)),
-      );
-      if ('errors' in done) return showGeneral(c, { db }, done);
-      return redirectWith(c, settingPath(done, 'general'), 'The settings are saved.');
+      const saved = await save(c, db, { owner, change, fields: GeneralSettings.entries });
+      if ('errors' in saved) return showGeneral(c, { db }, saved);
+      return redirectWith(c, settingPath(saved, 'general'), 'Settings saved.');
     });
 
-async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = emptyForm()) {
-  const { id, role } = c.var.organization;
-  const organization = await getOrganization(db, id);
-  const action = settingPath(c.var.organization, 'general');
-  const body = (
-    <Part id="general" title="General">
-      <p class="small soft">
-        {role === 'owner'
-          ? 'Contacts see the name, the color and the logo on pages and mails.'
-          : 'Only owners of the organization change these.'}
-      </p>
-      {role === 'owner' ? (
-        <GeneralForm form={form} action={action} organization={organization} />
-      ) : (
-        <GeneralFacts organization={organization} />
-      )}
-    </Part>
+/** Settings, Texts, for owners. */
+export const textScreens = ({ db }: ScreenTools) =>
+  new Hono<ScreenEnv>()
+    .get('/', (c) => showTexts(c, { db }))
+    .post('/', async (c) => {
+      const owner = requireRole(c, 'owner');
+      const form = await readForm(c, DefaultTexts);
+      if (form.errors) return showTexts(c, { db }, form);
+      const change = form.values as OrganizationChange;
+      const saved = await save(c, db, { owner, change, fields: DefaultTexts.entries });
+      if ('errors' in saved) return showTexts(c, { db }, saved);
+      return redirectWith(c, settingPath(saved, 'texts'), 'Texts saved.');
+    });
+
+type SettingsChange = { owner: OwnerOf; change: OrganizationChange; fields: object };
+
+/** Returns the form with its errors if the change is refused or the settings changed meanwhile. */
+async function save(c: Context<ScreenEnv>, db: Db, { owner, change, fields }: SettingsChange) {
+  const ifMatch = await readVersion(c);
+  return await tryAction(
+    c,
+    { slug_taken: 'slug', invalid_logo: 'logo', unknown_time_zone: 'time_zone' },
+    () => changeOrganization(db, owner, { ...change, ifMatch }),
+    await findStored(db, owner, Object.keys(fields)),
   );
-  return renderSettings(c, { setting: 'general', body, status: statusOf(form) });
 }
 
 /** The stored settings of a form, in the format that its fields send. */
@@ -104,6 +104,63 @@ async function findStored(
   return { version: versionOfOrganization(organization), fields: Object.fromEntries(fields) };
 }
 
+async function showGeneral(c: Context<ScreenEnv>, { db }: ScreenTools, form = emptyForm()) {
+  const { id, role } = c.var.organization;
+  const organization = await getOrganization(db, id);
+  const body = (
+    <Part id="general" title="General">
+      <p class="small soft">
+        {role === 'owner'
+          ? 'Contacts see the name, color and logo on pages and in emails.'
+          : 'Only owners of the organization can change these settings.'}
+      </p>
+      {role === 'owner' ? (
+        <GeneralForm form={form} organization={organization} />
+      ) : (
+        <GeneralFacts organization={organization} />
+      )}
+    </Part>
+  );
+  return renderSettings(c, { setting: 'general', body, status: statusOf(form) });
+}
+
+async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = emptyForm()) {
+  const { orgId } = requireRole(c, 'owner');
+  const props = { form, organization: await getOrganization(db, orgId) };
+  const body = (
+    <Part id="texts" title="Texts">
+      <p class="small soft">
+        Defaults for all emails and new surveys. You can change them for each survey.
+      </p>
+      <SettingsForm {...props}>
+        <PostalAddress {...props} />
+        <Field
+          {...setting(props, 'mail_foot')}
+          label="Email footer"
+          help="Your own text at the end of every email, such as how you got the address."
+          rows={3}
+          maxlength={500}
+        />
+        <LanguageSelect {...props} />
+      </SettingsForm>
+    </Part>
+  );
+  return renderSettings(c, { setting: 'texts', body, status: statusOf(form) });
+}
+
+type SettingsFormProps = { form: FormState; organization: OrganizationRow; children?: Child };
+
+const SettingsForm = ({ form, organization, children }: SettingsFormProps) => (
+  <form method="post" enctype="multipart/form-data" class="fields measure">
+    <FormErrors form={form} />
+    <Version form={form} value={versionOfOrganization(organization)} />
+    {children}
+    <div class="actions">
+      <Submit>Save</Submit>
+    </div>
+  </form>
+);
+
 function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
   return (
     <Facts
@@ -116,95 +173,23 @@ function GeneralFacts({ organization: o }: { organization: OrganizationRow }) {
         ['Language', nameOfLanguage(o.language)],
         ['Time zone', o.time_zone],
         ...dayRules.map(({ setting, label }) => [label, o[setting] ?? 'none'] as const),
-        ['Known names', o.people.join(', ') || 'none'],
+        ['Names to redact', o.people.join(', ') || 'none'],
         ['Analyze comments', o.ai_enabled ? 'on' : 'off'],
       ]}
     />
   );
 }
 
-/** Settings, Texts: below `/o/:slug/settings/texts`, for owners. */
-export const textScreens = ({ db }: ScreenTools) =>
-  new Hono<ScreenEnv>()
-    .get('/', (c) => showTexts(c, { db }))
-
-    .post('/', async (c) => {
-      const owner = requireRole(c, 'owner');
-      const form = await readForm(c, DefaultTexts);
-      if (form.errors) return showTexts(c, { db }, form);
-      const change = form.values as OrganizationChange;
-      const ifMatch = await readVersion(c);
-      const done = await tryAction(
-        c,
-        refusedFields,
-        () => changeOrganization(db, owner, { ...change, ifMatch }),
-        await findStored(db, owner, Object.keys(DefaultTexts.entries)),
-      );
-      if ('errors' in done) return showTexts(c, { db }, done);
-      return redirectWith(c, settingPath(c.var.organization, 'texts'), 'The texts are saved.');
-    });
-
-async function showTexts(c: Context<ScreenEnv>, { db }: ScreenTools, form = emptyForm()) {
-  const { orgId } = requireRole(c, 'owner');
-  const organization = await getOrganization(db, orgId);
-  const action = settingPath(c.var.organization, 'texts');
-  const body = (
-    <Part id="texts" title="Texts">
-      <p class="small soft">
-        What every mail and every new survey of the organization begins with. A survey can have its
-        own words.
-      </p>
-      <TextsForm {...{ form, action, organization }} />
-    </Part>
-  );
-  return renderSettings(c, { setting: 'texts', body, status: statusOf(form) });
-}
-
-function TextsForm(props: SettingsFormProps) {
-  return (
-    <form method="post" action={props.action} class="fields measure">
-      <FormErrors form={props.form} />
-      <Version form={props.form} value={versionOfOrganization(props.organization)} />
-      <PostalAddress {...props} />
-      <Field
-        {...setting(props, 'mail_foot')}
-        label="Foot"
-        help="Your own words under every mail, such as how you came by the address."
-        rows={3}
-        maxlength={500}
-      />
-      <LanguageSelect {...props} />
-      <div class="actions">
-        <Submit>Save</Submit>
-      </div>
-    </form>
-  );
-}
-
-const refusedFields: Readonly<Record<string, string>> = {
-  slug_taken: 'slug',
-  invalid_logo: 'logo',
-  unknown_time_zone: 'time_zone',
-};
-
-type SettingsFormProps = {
-  form: FormState;
-  action: string;
-  organization: OrganizationRow;
-};
-
 function GeneralForm(props: SettingsFormProps) {
   const { form, organization } = props;
   const logo = logoPath(organization.id, organization.logo);
   return (
-    <form method="post" action={props.action} enctype="multipart/form-data" class="fields measure">
-      <FormErrors form={form} />
-      <Version form={form} value={versionOfOrganization(organization)} />
+    <SettingsForm {...props}>
       <Field {...setting(props, 'name')} label="Name" maxlength={200} required />
       <Field
         {...setting(props, 'slug')}
         label="Slug"
-        help="Its name in the addresses of this app. The old one leads to the new one."
+        help="Used in URLs. Old links redirect."
         maxlength={80}
         autocomplete="off"
         required
@@ -213,7 +198,7 @@ function GeneralForm(props: SettingsFormProps) {
         {...setting(props, 'color')}
         label="Color"
         type="color"
-        help="For pages and mails; it is darkened or lightened where text would be hard to read."
+        help="For pages and emails. Adjusted where text would be hard to read."
       />
       {logo ? (
         <p>
@@ -233,7 +218,7 @@ function GeneralForm(props: SettingsFormProps) {
         {...setting(props, 'contact_email')}
         label="Contact email"
         type="email"
-        help="Notices about webhooks and reports go there."
+        help="Receives notices about webhooks."
         autocomplete="off"
       />
       <PostalAddress {...props} />
@@ -241,7 +226,7 @@ function GeneralForm(props: SettingsFormProps) {
       <TimeZoneSelect
         {...setting(props, 'time_zone')}
         label="Time zone"
-        help="For the days and months of reports, and the times at which campaigns start."
+        help="Used in reports and schedules."
         required
       />
       {dayRules.map(({ setting: name, label, help, most }) => (
@@ -257,10 +242,10 @@ function GeneralForm(props: SettingsFormProps) {
       ))}
       <Field
         name="people"
-        label="Known names"
+        label="Names to redact"
         form={form}
         value={organization.people.join('\n')}
-        help="One a line. They are removed from comments before anything else reads them."
+        help="One per line. Removed from comments before analysis and webhooks."
         rows={4}
       />
       <Checkbox
@@ -268,20 +253,17 @@ function GeneralForm(props: SettingsFormProps) {
         label="Analyze comments"
         form={form}
         checked={organization.ai_enabled}
-        help="Finds themes and sentiment, and writes a summary each month."
+        help="Finds themes and sentiment, and creates a monthly summary."
       />
-      <div class="actions">
-        <Submit>Save</Submit>
-      </div>
-    </form>
+    </SettingsForm>
   );
 }
 
 const dayRules = [
   {
     setting: 'frequency_days',
-    label: 'Frequency days',
-    help: 'For so many days an address gets at most one survey. Empty for no such rule.',
+    label: 'Survey frequency (days)',
+    help: 'Minimum days between surveys to the same person. Leave empty for no limit.',
     most: 3650,
   },
   ...retentions,
@@ -296,7 +278,7 @@ const PostalAddress = (props: SettingsFormProps) => (
   <Field
     {...setting(props, 'postal_address')}
     label="Postal address"
-    help="At the foot of every mail. Many countries ask for it."
+    help="Shown in the footer of every email. Required in many countries."
     rows={4}
     maxlength={500}
   />
@@ -309,7 +291,7 @@ function LanguageSelect(props: SettingsFormProps) {
     <Select
       {...setting(props, 'language')}
       label="Language"
-      help="What new surveys begin with; each survey can have another one."
+      help="The default for new surveys."
       options={tags.map((value) => ({ value, text: nameOfLanguage(value) }))}
     />
   );

@@ -6,7 +6,7 @@ import { count, counted } from '../../web/app/lists.tsx';
 import { Part, renderSettings } from '../../web/app/settings-screen.tsx';
 import { findLastRetention, type RetentionRun, readTotals, type UsageTotals } from '../queries.ts';
 
-/** Settings, Usage: below `/o/:slug/settings/usage`. */
+/** Settings, Usage. */
 export const usageScreens = ({ db }: { db: Db }) =>
   new Hono<ScreenEnv>().get('/', async (c) => {
     const totals = await readTotals(db, c.var.organization.id);
@@ -21,7 +21,7 @@ export const usageScreens = ({ db }: { db: Db }) =>
   });
 
 const LastRetention = ({ run }: { run: RetentionRun }) => (
-  <Part id="retention" title="Deleted last, because it was older than the organization keeps">
+  <Part id="retention" title="Last automatic deletion">
     <p>
       <Time at={run.at} />:{' '}
       {kindsOf(run)
@@ -36,8 +36,8 @@ const kindsOf = ({ comments, contacts, openings, mails }: RetentionRun) =>
   [
     [comments, 'comment'],
     [contacts, 'contact'],
-    [openings, 'opening'],
-    [mails, 'mail'],
+    [openings, 'link visit'],
+    [mails, 'email'],
   ] as const;
 
 const nearShare = 0.8;
@@ -52,7 +52,7 @@ function Usage({ totals }: { totals: UsageTotals }) {
     <Part id="usage" title="Usage">
       <dl class="sums">
         <div>
-          <dt>Mails this month</dt>
+          <dt>Emails this month</dt>
           <dd>
             {count(mails)} <small>of {count(limit)}</small>
           </dd>
@@ -64,20 +64,20 @@ function Usage({ totals }: { totals: UsageTotals }) {
           </div>
         ))}
       </dl>
-      <Meter share={share} label={`Mails this month: ${count(mails)} of ${count(limit)}`} />
+      <Meter share={share} label={`Emails this month: ${count(mails)} of ${count(limit)}`} />
       {left === 0 ? (
         <Notice
           kind="failed"
-          text="No more mails go out this month: a send that does not fit is refused whole. The operator of this server can raise the limit."
+          text="No emails left this month. The operator of this server can raise the limit."
         />
       ) : (
         <p class="small soft">
-          {counted(left, 'mail')} can still go out in {monthName}. The count starts again on the
-          first day of the next month, UTC.
+          {counted(left, 'email')} left in {monthName}. Resets on the first day of the next month
+          (UTC).
         </p>
       )}
       {left > 0 && share > nearShare ? (
-        <Notice kind="warning" text="More than four fifths of the month’s mails are used." />
+        <Notice kind="warning" text="You have used more than 80% of this month’s emails." />
       ) : null}
     </Part>
   );
