@@ -13,16 +13,16 @@ const ActName = v.pipe(
   v.string(),
   v.check(
     (name) => Object.hasOwn(acts, name),
-    ({ input }) => `must be an act, such as key.created${didYouMean(input, Object.keys(acts))}`,
+    ({ input }) => `must be an action such as key.created${didYouMean(input, Object.keys(acts))}`,
   ),
 );
 
 const filters = {
   org: orgOption('the organization'),
-  from: optional(Moment, 'ISO', 'only acts from this day or moment on'),
-  to: optional(Moment, 'ISO', 'only acts before this day or moment'),
-  actor: optional(OneOf(actorKinds), actorKinds.join('|'), 'only acts of such actors'),
-  act: optional(ActName, 'NAME', 'only acts of this name, such as key.created'),
+  from: optional(Moment, 'ISO', 'only actions at or after this time'),
+  to: optional(Moment, 'ISO', 'only actions before this time'),
+  actor: optional(OneOf(actorKinds), actorKinds.join('|'), 'only actions of this kind of actor'),
+  act: optional(ActName, 'NAME', 'only this action, such as key.created'),
 };
 
 type FilterOptions = { [Name in keyof AuditFilter]: AuditFilter[Name] | undefined };
@@ -34,10 +34,10 @@ function filterOf({ from = null, to = null, actor = null, act = null }: FilterOp
 
 const list = listCommand({
   name: 'audit list',
-  does: 'lists what was changed in an organization, by which actor, newest first',
+  does: 'lists the audit log, newest first',
   options: {
     ...filters,
-    limit: optional(Whole(1, maxListed), 'N', `how many, at most ${maxListed} (50)`),
+    limit: optional(Whole(1, maxListed), 'N', `number of entries, at most ${maxListed} (50)`),
   },
   async run(db, { org, limit = 50, ...filter }) {
     const page = { page: 1, limit, ignored: [] };
@@ -57,7 +57,7 @@ const list = listCommand({
 
 const exportCsv = databaseCommand({
   name: 'audit export',
-  does: 'prints all of it as CSV',
+  does: 'prints the audit log as CSV',
   options: filters,
   async run(db, { org, ...filter }, { tools }) {
     for await (const lines of exportEvents(db, org, filterOf(filter))) tools.print(lines.trimEnd());

@@ -7,30 +7,30 @@ import { createReporter, listReporters, reporterUrl, revokeReporter } from './re
 
 const create = databaseCommand({
   name: 'reporter create',
-  does: 'makes a role of Postgres that reads the reports of one organization, and shows its address once',
+  does: 'creates a Postgres role that reads the reports of one organization, and prints its URL once',
   options: {
-    org: orgOption('the organization whose rows it sees'),
-    name: optional(Name, 'N', 'what it is for'),
-    'accept-risk': flag('also on a Postgres with known vulnerabilities'),
+    org: orgOption('the organization of the reports'),
+    name: optional(Name, 'N', 'the name of the reporter'),
+    'accept-risk': flag('allow it on a Postgres with known vulnerabilities'),
   },
   async run(db, { org, name, 'accept-risk': acceptRisk }, { tools, config, databaseUrl }) {
     const outdated = acceptRisk ? undefined : await warnOfPatchLevel(db);
     if (outdated) {
       throw new Refusal(
         'forbidden',
-        `${outdated}. On this server a reporter can end Postgres with one select, and perhaps run code in it. --accept-risk makes the reporter all the same`,
+        `${outdated}. On this server a reporter can crash Postgres with one select, and perhaps run code in it. Use --accept-risk to create the reporter anyway`,
       );
     }
     const reporter = await createReporter(db, { orgId: org, name, actor: commandActor() });
     const url = reporterUrl(databaseUrl, reporter.role_name, reporter.password);
     if (!config.databaseUrl) {
       tools.say(
-        'the built-in Postgres is reached only on this machine and by this account: set DATABASE_URL for reporters elsewhere',
+        'only this account on this machine can reach the built-in Postgres: set DATABASE_URL for reporters elsewhere',
       );
     }
     return {
       data: { name: reporter.name, url },
-      text: `made the reporter ${reporter.name}; its address is not shown again:\n${url}`,
+      text: `created the reporter ${reporter.name}. You won't see its URL again:\n${url}`,
     };
   },
 });
@@ -52,7 +52,7 @@ const list = listCommand({
 const revoke = databaseCommand({
   name: 'reporter revoke',
   does: 'drops the role of a reporter and ends its connections',
-  options: { name: option(Name, 'N', 'its name') },
+  options: { name: option(Name, 'N', 'the name of the reporter') },
   async run(db, { name }) {
     const { org_id, role_name } = await revokeReporter(db, name, commandActor());
     return { data: { name, org_id, role_name }, text: `revoked the reporter ${name}` };

@@ -88,12 +88,12 @@ const insufficientPrivilege = '42501';
 function describeError(error: unknown, name: string): Refusal | undefined {
   if (violates(error, 'reporters_belong_to_organization')) return notFound('organization');
   if (violates(error, 'reporters_one_per_name')) {
-    return new Refusal('conflict', `there is a reporter named ${name} already`);
+    return new Refusal('conflict', `a reporter named ${name} already exists`);
   }
   if ((error as { code?: string }).code !== insufficientPrivilege) return undefined;
   return new Refusal(
     'forbidden',
-    'the role in DATABASE_URL may not make roles: an administrator of Postgres can allow it with ALTER ROLE ... CREATEROLE',
+    'the role in DATABASE_URL may not create roles: a Postgres administrator can allow it with ALTER ROLE ... CREATEROLE',
   );
 }
 

@@ -14,7 +14,7 @@ import { memberBrowser } from '../support/probe/member.ts';
 
 const { db } = await testDatabase();
 
-test('changes are the fields that differ, with addresses masked and texts cut', () => {
+test('changesOf lists changed fields, masks emails and truncates texts', () => {
   const before = { name: 'A', color: '#fff', people: ['x'], texts: { de: { subject: 'Hallo' } } };
   const change = {
     name: 'A',
@@ -29,7 +29,7 @@ test('changes are the fields that differ, with addresses masked and texts cut', 
   });
 });
 
-test('an entry names its object and lists what differs', async () => {
+test('an audit entry names its target and lists the changes', async () => {
   const org = await makeOrganization(db, { name: 'Acme' });
   const writer = commandWriter(org);
   const survey = await makeSurvey(db, org, { name: 'Winter', from_email: 'team@acme.test' });

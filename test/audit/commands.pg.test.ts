@@ -31,7 +31,7 @@ type CommandAct = { act: Act; words: (scene: Scene) => Promise<string[]> } | { n
 const namesWith = (entry: CommandAct, names: string[]) =>
   Object.fromEntries(names.map((name) => [name, entry]));
 
-/** Every command: a new one fails the test until it stands here. */
+/** Every command. A new command fails the test until it is listed here. */
 const commandActs: Readonly<Record<string, CommandAct>> = {
   serve: { none: 'it changes nothing by itself' },
   migrate: { none: 'it changes the schema, which schema_migrations records' },
@@ -110,7 +110,7 @@ const commandActs: Readonly<Record<string, CommandAct>> = {
   ]),
 };
 
-test('audit list and export refuse days in the wrong order', async () => {
+test('audit commands reject days in the wrong order', async () => {
   const org = await makeOrganization(db);
   for (const name of ['audit list', 'audit export']) {
     const words = ['--org', org, '--from', '2027-02-01', '--to', '2027-02-01'];
@@ -118,7 +118,7 @@ test('audit list and export refuse days in the wrong order', async () => {
   }
 });
 
-test('every command is known, with the act that it leaves or why it leaves none', () => {
+test('every command has an entry with its act', () => {
   const names = commandLine.commands.map(({ name }) => name);
   assert.deepEqual(
     names.filter((name) => !(name in commandActs)),
@@ -134,7 +134,7 @@ test('every command is known, with the act that it leaves or why it leaves none'
 
 for (const [name, entry] of Object.entries(commandActs)) {
   if (!('act' in entry)) continue;
-  test(`${name} leaves ${entry.act} in the name of the command line`, async () => {
+  test(`${name} records ${entry.act} for the command line`, async () => {
     const org = await makeOrganization(db);
     const survey = async (over: object = {}) => {
       const id = await makeSurvey(db, org, { ...over });
@@ -151,7 +151,7 @@ for (const [name, entry] of Object.entries(commandActs)) {
   });
 }
 
-test('restore leaves deployment.restored, with no organization', async () => {
+test('restore records deployment.restored without an organization', async () => {
   const empty = await emptyDatabase();
   const path = join(folder, 'backup');
   await run('backup', tools, [path]);
@@ -165,7 +165,7 @@ test('restore leaves deployment.restored, with no organization', async () => {
   );
 });
 
-test('no event holds an address or a secret', async () => {
+test('no event of a command contains an email or a secret', async () => {
   const rows = await db<
     { text: string }[]
   >`select row_to_json(e)::text as text from audit_events e`;

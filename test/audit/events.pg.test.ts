@@ -27,7 +27,7 @@ async function audited() {
   return { orgId, act, list };
 }
 
-test('an event says who did what to what, by which request', async () => {
+test('an event has actor, act, target and request id', async () => {
   const { act, list } = await audited();
   const actor = { kind: 'key', id: null, name: 'website', requestId: 'r-1' } as const;
   const target = { kind: 'survey', id: 's-1' };
@@ -46,7 +46,7 @@ test('an event says who did what to what, by which request', async () => {
   });
 });
 
-test('an act that is rolled back leaves no event', async () => {
+test('a rolled-back act leaves no event', async () => {
   const { orgId, list } = await audited();
   const act = { orgId, actor: commandActor(), act: 'key.created' } as const;
   await inTransaction(db, async (tx) => {
@@ -56,7 +56,7 @@ test('an act that is rolled back leaves no event', async () => {
   assert.deepEqual((await list()).data, []);
 });
 
-test('a list is of one organization, newest first, page by page with its total', async () => {
+test("listEvents pages one organization's events, newest first", async () => {
   const [mine, theirs] = [await audited(), await audited()];
   await theirs.act();
   for (const name of ['a', 'b', 'c']) await mine.act({ details: { name } });
@@ -68,7 +68,7 @@ test('a list is of one organization, newest first, page by page with its total',
   assert.deepEqual([await names(1), await names(2), await names(3)], [['c', 'b'], ['a'], []]);
 });
 
-test('filters choose by time, by kind of actor and by act', async () => {
+test('listEvents filters by time, kind of actor and act', async () => {
   const { orgId, act, list } = await audited();
   await act();
   await act({ actor: jobActor('webhooks.deliver'), act: 'webhook.switched_off' });
@@ -83,7 +83,7 @@ test('filters choose by time, by kind of actor and by act', async () => {
   assert.equal((await acts({ from: noon })).length, 2);
 });
 
-test('an export has every event once, and runs nothing in a spreadsheet', async () => {
+test('an export has every event once and escapes formulas', async () => {
   const { orgId, act } = await audited();
   await act({ actor: { kind: 'key', id: null, name: '=1+1' } });
   await db`
@@ -97,7 +97,7 @@ test('an export has every event once, and runs nothing in a spreadsheet', async 
   assert.ok(lines.some((line) => line.includes(",'=1+1,")));
 });
 
-test('events of more than 400 days are deleted, and younger ones stay', async () => {
+test('cleanUpAudit deletes events after 400 days', async () => {
   const { orgId, act, list } = await audited();
   for (const age of ['400 days 1 minute', '399 days 23 hours 59 minutes']) {
     await act({ details: { name: age } });
@@ -112,7 +112,7 @@ test('events of more than 400 days are deleted, and younger ones stay', async ()
   );
 });
 
-test('of very many events those of keys and visitors leave, and never those of members, operators or others', async () => {
+test('cleanUpAudit only deletes surplus events of keys and visitors', async () => {
   const [crowd, other] = [await audited(), await audited()];
   const program = { kind: 'key', id: null, name: 'loop' } as const;
   await crowd.act({ details: { name: 'by a command' } });

@@ -16,7 +16,7 @@ import { joinOrganization, makeMember } from '../support/make/session.ts';
 import { bareApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-/** Acts of jobs, of reads and of verbs that no route or command has for itself. */
+/** Acts of jobs and reads, and of functions without a route or command. */
 const { db } = await testDatabase();
 const app = bareApp(db);
 const publicUrl = 'https://askback.test';
@@ -34,7 +34,7 @@ async function organization() {
 
 type Organization = Awaited<ReturnType<typeof organization>>;
 
-/** Starts a campaign at its time and works until it is over; or its mails are more than the month has left. */
+/** Runs a scheduled campaign to its end, or until it exceeds the monthly limit. */
 async function campaign({ orgId, by }: Organization, monthly_send_limit: number) {
   await db`update organizations set monthly_send_limit = ${monthly_send_limit} where id = ${orgId}`;
   const surveyId = await makeSurvey(db, orgId);
@@ -46,7 +46,7 @@ async function campaign({ orgId, by }: Organization, monthly_send_limit: number)
   await runner.workFor(5);
 }
 
-/** What leaves an act, and how often; an act of the deployment belongs to no organization. */
+/** Functions, the acts that they record, and how often. Acts of the deployment have no organization. */
 const leaving: [act: Act, times: number, by: string, what: (of: Organization) => unknown][] = [
   ['campaign.started', 1, 'a campaign at its time', (of) => campaign(of, 10)],
   ['campaign.finished', 1, 'a campaign without mails left', (of) => campaign(of, 10)],
@@ -111,7 +111,7 @@ for (const [act, times, by, what] of leaving) {
   });
 }
 
-test('every act is looked at by a test', () => {
+test('every act has a test', () => {
   const texts = globSync('test/**/*.ts').map((path) => readFileSync(path, 'utf8'));
   const unseen = Object.keys(acts).filter((act) => !texts.some((text) => text.includes(act)));
   assert.deepEqual(unseen, []);

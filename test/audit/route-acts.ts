@@ -6,7 +6,7 @@ import { createTag } from '../../src/tags/tags.ts';
 import { addDeliveries } from '../support/make/delivery-rows.ts';
 import { makeContact, makeResponse, makeSurvey, makeWebhook } from '../support/make/rows.ts';
 
-/** An organization, asked by its write key and by the browser of its owner. */
+/** An organization with its write key and the browser of its owner. */
 export type ActScene = {
   db: Db;
   orgId: string;
@@ -17,13 +17,13 @@ export type ActScene = {
   survey: (over?: Record<string, unknown>) => Promise<string>;
   contact: (survey: string) => Promise<string>;
   response: (over?: Record<string, unknown>) => Promise<string>;
-  /** With a real secret, so that it can sign. */
+  /** Has a real secret, so that it can sign. */
   webhook: () => Promise<string>;
   tag: () => Promise<string>;
   campaign: () => Promise<string>;
 };
 
-/** How a route is called, and the act that it leaves; or why it leaves none. */
+/** The call of a route with the act that it records, or the reason why it records none. */
 export type RouteAct =
   | { act: Act; call: (scene: ActScene) => Promise<Response> }
   | { none: string };
@@ -68,7 +68,7 @@ const general = {
   slug: randomUUID(),
 };
 
-/** POST routes of screens that call the verb of a route below, or whose acts the tests of members look at. */
+/** POST routes of screens that share code with a route below, or that tests of members cover. */
 const elsewhere = `
     /welcome/:token /sign-in /sign-out /sign-in/code /sign-in/passkey/options /sign-in/passkey
     /account/prove/passkey /account/prove /forgot /reset/:token /invitations/:token
@@ -96,7 +96,7 @@ const elsewhere = `
     /o/:slug/people/:id/erase /o/:slug/people/erased/:id/allow
 `;
 
-/** Every route that is no GET: a new one fails the test until it stands here. */
+/** Every route that is not a GET. A new route fails the test until it is listed here. */
 export const routeActs: Readonly<Record<string, RouteAct>> = {
   'POST /api/v1/surveys': {
     act: 'survey.created',
@@ -321,7 +321,7 @@ async function failedDelivery({ db, orgId, webhook }: ActScene) {
   return { webhook: webhook_id, delivery: delivery! };
 }
 
-/** Makes the rows that an act needs, without leaving a trace of their own where that is possible. */
+/** Creates the rows that an act needs, unaudited where possible. */
 export const rowsOf = (db: Db, orgId: string) => {
   const survey = (over: Record<string, unknown> = {}) => makeSurvey(db, orgId, over);
   return {

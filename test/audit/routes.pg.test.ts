@@ -20,7 +20,7 @@ const changing = new Set(
     .map(({ method, path }) => `${method} ${path}`),
 );
 
-test('every route that changes something is routeActs, with the act that it leaves or why it leaves none', () => {
+test('routeActs lists every route that changes data', () => {
   const missing = [...changing].filter((route) => !(route in routeActs));
   assert.deepEqual(missing, [], 'add it to test/audit/route-acts.ts');
   const gone = Object.keys(routeActs).filter((route) => !changing.has(route));
@@ -29,7 +29,7 @@ test('every route that changes something is routeActs, with the act that it leav
 
 for (const [route, entry] of Object.entries(routeActs)) {
   if (!('act' in entry)) continue;
-  test(`${route} leaves ${entry.act}, in the name of its caller`, async () => {
+  test(`${route} records ${entry.act} for its caller`, async () => {
     const scene = await makeScene();
     const answer = await entry.call(scene);
     assert.ok(answer.status < 400, `${answer.status}: ${await answer.clone().text()}`);
@@ -45,7 +45,7 @@ for (const [route, entry] of Object.entries(routeActs)) {
   });
 }
 
-test('no event holds an address, a secret or what a person wrote', async () => {
+test("no event contains an email, a secret or a respondent's text", async () => {
   const rows = await db<
     { text: string }[]
   >`select row_to_json(e)::text as text from audit_events e`;

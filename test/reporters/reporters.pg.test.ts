@@ -34,7 +34,7 @@ const views = [
   'campaigns',
 ];
 
-/** An organization with one row for each view, with a mark that no other has. */
+/** An organization with one row for each view, marked with a unique text. */
 async function fill(mark: string) {
   const id = await makeOrganization(db, { name: mark });
   const survey_id = await makeSurvey(db, id, { name: mark });
@@ -60,7 +60,7 @@ async function open(orgId: string): Promise<{ reporter: Db; name: string; role: 
   return { reporter, name, role: role_name };
 }
 
-/** Roles belong to the whole server: they would outlive the test's database. */
+/** Roles belong to the server and would outlive the test's database. */
 const made: { reporter: Db; name: string }[] = [];
 after(async () => {
   for (const { reporter, name } of made) {
@@ -72,7 +72,7 @@ after(async () => {
 const { reporter } = await open(own.id);
 const { reporter: stranger } = await open(other.id);
 
-test('a reporter sees the rows of its organization in every view, and no other row', async () => {
+test("a reporter only sees its organization's rows in every view", async () => {
   for (const view of views) {
     const read = async (sql: Db) => JSON.stringify(await sql`select * from ${sql(view)}`);
     const [mine, others] = [await read(reporter), await read(stranger)];
@@ -83,7 +83,7 @@ test('a reporter sees the rows of its organization in every view, and no other r
   }
 });
 
-test('a reporter reads no table, and changes nothing', async () => {
+test('a reporter cannot read tables or change data', async () => {
   const tables = await db<{ schema: string; name: string }[]>`
     select schemaname as schema, tablename as name from pg_tables
     where schemaname not in ('pg_catalog', 'information_schema')`;
@@ -111,7 +111,7 @@ test('a reporter reads no table, and changes nothing', async () => {
   }
 });
 
-test('a condition that fails on the rows of others is never tried on them', async () => {
+test('a failing condition is never evaluated on other rows', async () => {
   const rows = await reporter`
     select from responses where 10 / (length(comment) - ${'northgate'.length}::int) is not null`;
   assert.equal(rows.length, 1);
@@ -119,7 +119,7 @@ test('a condition that fails on the rows of others is never tried on them', asyn
   await assert.rejects(cast, /invalid input syntax for type integer: "larkspur"/);
 });
 
-test('catalogs and plans say nothing of the rows of others', async () => {
+test('catalogs and plans do not reveal other rows', async () => {
   await db`
     insert into responses (org_id, survey_id, score, category)
     select ${other.id}, ${other.survey_id}, 9, 'promoter' from generate_series(1, 2000)`;
@@ -140,7 +140,7 @@ test('catalogs and plans say nothing of the rows of others', async () => {
   for (const { rolname } of roles) assert.match(rolname, /^askback_reporter_[\da-f]{8}$/);
 });
 
-test('a revoked reporter is disconnected, and cannot connect again', async () => {
+test('a revoked reporter is disconnected and cannot reconnect', async () => {
   const leaving = await open(own.id);
   await leaving.reporter`select 1`;
   await revokeReporter(db, leaving.name, actor);
@@ -151,7 +151,7 @@ test('a revoked reporter is disconnected, and cannot connect again', async () =>
 
 type Row = Record<string, unknown>;
 
-/** Views whose columns are those of a table; what is called otherwise there. */
+/** Views of one table, with their renamed columns. */
 const copied: Record<string, { table: string; renamed?: Record<string, string> }> = {
   surveys: { table: 'surveys' },
   contacts: { table: 'contacts' },
@@ -160,7 +160,7 @@ const copied: Record<string, { table: string; renamed?: Record<string, string> }
   campaigns: { table: 'campaigns' },
 };
 
-test('columns of a view that are those of a table say what the table says', async () => {
+test('view columns equal the columns of their tables', async () => {
   const { id, survey_id } = await fill('copied');
   await db`insert into campaigns ${db({ org_id: id, survey_id, kind: 'asking', name: 'By itself', status: 'running' })}`;
   await db`
@@ -180,7 +180,7 @@ test('columns of a view that are those of a table say what the table says', asyn
   }
 });
 
-test('responses show their survey, contact, properties and analysis', async () => {
+test('the responses view has survey, contact, properties and analysis', async () => {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id, { name: 'Own', type: 'csat' });
   const of = { org_id, survey_id };
@@ -231,7 +231,7 @@ test('responses show their survey, contact, properties and analysis', async () =
   );
 });
 
-test('the NPS of a day is of all that count, of each survey, and of no day without responses', async () => {
+test('the NPS view has days with counted responses per survey', async () => {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id, { type: 'nps' });
   const days: [day: string, ...categories: string[]][] = [
@@ -280,7 +280,7 @@ test('the NPS of a day is of all that count, of each survey, and of no day witho
   );
 });
 
-test('a reporter has few connections, which end what takes long, and rights of no other role', async () => {
+test('a reporter has few connections, timeouts and no other rights', async () => {
   const { role } = await open(own.id);
   const [made] = await db`
     select rolcanlogin, rolinherit, rolsuper, rolcreatedb, rolcreaterole, rolconnlimit, rolconfig
@@ -294,7 +294,7 @@ test('a reporter has few connections, which end what takes long, and rights of n
 
 const manual = readFileSync('ops/reports.md', 'utf8');
 
-test('ops/reports.md documents exactly the columns that there are', async () => {
+test('ops/reports.md documents exactly the existing columns', async () => {
   const columns = await db<{ column: string }[]>`
     select format('%s.%s %s', c.relname, a.attname, format_type(a.atttypid, null)) as column
     from pg_attribute a join pg_class c on c.oid = a.attrelid
@@ -317,7 +317,7 @@ test('the queries of ops/reports.md run', async () => {
   for (const [, query] of queries) await reporter.unsafe(query!);
 });
 
-test('the address of a reporter is that of the first host, with its own role and password', () => {
+test('reporterUrl uses the first host with the role and password', () => {
   const service = 'postgres://me:secret@one.test:5432,two.test:5433/reports?sslmode=require';
   assert.equal(
     reporterUrl(service, 'askback_reporter_1', 'pass/word'),
@@ -335,7 +335,7 @@ test('reporter create refuses a Postgres with known vulnerabilities', async (t) 
   if (outdated) assert.match(stderr, /has vulnerabilities that .* closes.*--accept-risk/);
 });
 
-test('a reporter takes no advisory lock and writes no large object', async () => {
+test('a reporter cannot take advisory locks or write large objects', async () => {
   await reporter`set default_transaction_read_only = off`;
   const attempts = [
     () => reporter`select pg_advisory_lock(1)`,
@@ -349,9 +349,9 @@ test('a reporter takes no advisory lock and writes no large object', async () =>
   assert.equal(await countHarmfulFunctions(db), 0);
 });
 
-test('a reporter that made many large objects is revoked', async () => {
+test('revoking works for a reporter with many large objects', async () => {
   const leaving = await open(own.id);
-  // As on a server where the role of the service may not forbid it.
+  // Simulates a server where the service may not revoke these rights.
   await db`grant execute on function lo_create(oid) to ${db(leaving.role)}`;
   await leaving.reporter`set default_transaction_read_only = off`;
   await leaving.reporter`select count(lo_create(0)) from generate_series(1, 20015)`;
@@ -359,7 +359,7 @@ test('a reporter that made many large objects is revoked', async () => {
   assert.equal((await db`select from pg_roles where rolname = ${leaving.role}`).length, 0);
 });
 
-test('a reporter whose role cannot be dropped has no access any more', async () => {
+test('a reporter whose role cannot be dropped loses access', async () => {
   const leaving = await open(own.id);
   await leaving.reporter`select 1`;
   const second = await testDatabase();
@@ -376,7 +376,7 @@ test('a reporter whose role cannot be dropped has no access any more', async () 
   await revokeReporter(db, leaving.name, actor);
 });
 
-test('reporter commands make, list and revoke reporters', async () => {
+test('reporter commands create, list and revoke reporters', async () => {
   const run = commandRunner({ DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey });
   const name = `metabase-${crypto.randomUUID()}`;
   const create = ['reporter', 'create', '--org', own.id, '--name', name, '--accept-risk'];
@@ -384,7 +384,7 @@ test('reporter commands make, list and revoke reporters', async () => {
   const asTool = connect(stdout.trimEnd().split('\n').at(-1)!, { connections: 1 });
   assert.deepEqual([...(await asTool`select name from surveys`)], [{ name: 'larkspur' }]);
   await asTool.end();
-  assert.match((await run(...create)).stderr, /there is a reporter named metabase-\S+ already/);
+  assert.match((await run(...create)).stderr, /a reporter named metabase-\S+ already exists/);
   const nowhere = await run('reporter', 'create', '--org', crypto.randomUUID(), '--accept-risk');
   assert.match(nowhere.stderr, /organization not found/);
   await db`insert into reporters ${db({ org_id: own.id, name: 'gone', role_name: `gone_${name}` })}`;

@@ -23,7 +23,7 @@ async function startSession(memberId: string, over: Record<string, unknown> = {}
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
 
-/** Three organizations of a member, two of one name: the order is that of names in small letters, then of slugs. */
+/** Three organizations of a member, two of one name. Sorted by lower-case name, then slug. */
 async function inThreeOrganizations() {
   const member = await makeMember(db);
   const mark = newToken()
@@ -42,7 +42,7 @@ async function inThreeOrganizations() {
   return { member, inOrder: [first!, second!, last!], ...(await startSession(member)) };
 }
 
-test('organizations of a member are listed by name, then slug, and the first is its home', async () => {
+test('organizations are sorted by name and slug, and the first is home', async () => {
   const { inOrder, tokenHash } = await inThreeOrganizations();
   const [first, second, last] = inOrder;
   assert.deepEqual((await findSession(db, tokenHash))?.otherOrganizations, inOrder);
@@ -51,7 +51,7 @@ test('organizations of a member are listed by name, then slug, and the first is 
   assert.deepEqual(found?.otherOrganizations, [first, last]);
 });
 
-test('the navigation counts what is open and failing in this organization alone', async () => {
+test('badges count only the open organization', async () => {
   const member = await makeMember(db);
   const org = await makeOrganization(db);
   const other = await makeOrganization(db);
@@ -81,7 +81,7 @@ test('the navigation counts what is open and failing in this organization alone'
   assert.equal(found?.organization?.failingWebhooks, 2);
 });
 
-test('a session waits ten minutes for its second step, and one with both waits for none', async () => {
+test('a session waits ten minutes for a code', async () => {
   const member = await makeMember(db);
   const awaits_code = true;
   const young = await startSession(member, { awaits_code, created_at: ago(9.9) });
@@ -93,7 +93,7 @@ test('a session waits ten minutes for its second step, and one with both waits f
   assert.equal(await findAwaitingCode(db, whole.tokenHash), undefined);
 });
 
-test('a proof counts for the session that gave it alone', async () => {
+test('a proof only counts for its session', async () => {
   const member = await makeMember(db);
   const proved_at = ago(90);
   const [proved, other] = [
@@ -106,7 +106,7 @@ test('a proof counts for the session that gave it alone', async () => {
   assert.deepEqual(await provedAt(other.tokenHash), proved_at);
 });
 
-test('a session is found when the disk has no room to note its use', async () => {
+test('a session is found when the disk is full', async () => {
   const member = await makeMember(db);
   const { tokenHash } = await startSession(member, { used_at: ago(5) });
   await db`

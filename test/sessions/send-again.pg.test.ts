@@ -22,7 +22,7 @@ async function visitor() {
   return { ...member, id, post };
 }
 
-test('a note that is posted after the session has ended is shown, and can be sent again', async () => {
+test('a note posted after the session ended can be sent again', async () => {
   const { home, id, post, submit } = await visitor();
   const text = '\nCalled her: "refund"\n<b>on Monday</b>';
   const page = await post(`/responses/${id}/notes?search=slow`, new URLSearchParams({ text }));
@@ -34,7 +34,7 @@ test('a note that is posted after the session has ended is shown, and can be sen
   assert.match(await (await submit(action, { text: plain(kept) })).text(), /The note is saved/);
 });
 
-test('a form with a secret or a file is not sent back: the page leads to the form by way of signing in', async () => {
+test('a form with a secret or file is not sent back after sign-in', async () => {
   const { post } = await visitor();
   const upload = new FormData();
   upload.append('name', 'Spring');
@@ -47,7 +47,7 @@ test('a form with a secret or a file is not sent back: the page leads to the for
   }
 });
 
-test('a form that asks for a newer proof is shown, and can be sent again after it', async () => {
+test('a form that requires a new proof can be sent again after it', async () => {
   const org = await makeOrganization(db);
   const { home, submit, post } = await memberBrowser(db, { app, org, role: 'owner' });
   const provedBefore = (ago: string) => db`

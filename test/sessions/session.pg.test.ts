@@ -54,7 +54,7 @@ async function organizationWithSlug() {
   return { id, slug: await slugOfOrganization(db, id) };
 }
 
-test('a visitor is led to the sign-in page and back; a form of theirs is refused', async () => {
+test('a visitor is redirected to sign in, and their form is refused', async () => {
   const page = await ask('/o/acme/responses?tag=a');
   assert.equal(page.status, 303);
   assert.equal(page.headers.get('Location'), '/sign-in?next=%2Fo%2Facme%2Fresponses%3Ftag%3Da');
@@ -64,14 +64,14 @@ test('a visitor is led to the sign-in page and back; a form of theirs is refused
   assert.equal((await post('/account', await signIn(db))).status, 200);
 });
 
-test('an ended session is named on the sign-in page; a visitor without one gets no cookie', async () => {
+test('only an expired session is reported on the sign-in page', async () => {
   const cookie = await signIn(db);
   await db`delete from sessions`;
   assert.equal(noticeOf(await ask('/account', cookie))?.kind, 'warning');
   assert.equal((await ask('/account')).headers.get('Set-Cookie'), null);
 });
 
-test('a member sees the organization by its role there, and the names of the others', async () => {
+test('a member gets the role in the organization and other names', async () => {
   const [here, there] = [await organizationWithSlug(), await organizationWithSlug()];
   const member = await makeMember(db);
   await joinOrganization(db, { org: there.id, member, role: 'owner' });
@@ -85,7 +85,7 @@ test('a member sees the organization by its role there, and the names of the oth
   assert.deepEqual(others, [{ name: 'Acme', slug: there.slug }]);
 });
 
-test("another organization's pages and pages that do not exist are the same to a member", async () => {
+test("another organization's pages look like missing pages", async () => {
   const other = await organizationWithSlug();
   const cookie = await signIn(db, { org: (await organizationWithSlug()).id, operator: true });
   for (const slug of [other.slug, randomUUID()]) {
@@ -94,7 +94,7 @@ test("another organization's pages and pages that do not exist are the same to a
   }
 });
 
-test('an earlier slug leads to the present one, and only for members; a form posted there is taken', async () => {
+test('a former slug redirects members and accepts their forms', async () => {
   const { id, slug } = await organizationWithSlug();
   const earlier = `earlier-${randomUUID()}`;
   await db`insert into former_slugs ${db({ slug: earlier, org_id: id })}`;
@@ -112,7 +112,7 @@ for (const [role, edits, owns] of [
   ['editor', 200, 403],
   ['owner', 200, 200],
 ] as const) {
-  test(`${role}: ${edits} where editors act, ${owns} where owners act`, async () => {
+  test(`${role} gets ${edits} for editor and ${owns} for owner actions`, async () => {
     const { id, slug } = await organizationWithSlug();
     const cookie = await signIn(db, { org: id, role });
     assert.equal((await post(`/o/${slug}/`, cookie)).status, edits);
@@ -120,7 +120,7 @@ for (const [role, edits, owns] of [
   });
 }
 
-test('a role taken away holds for the very next request', async () => {
+test('a removed role takes effect with the next request', async () => {
   const { id, slug } = await organizationWithSlug();
   const member = await makeMember(db);
   const cookie = await signIn(db, { member, org: id, role: 'editor' });
@@ -131,7 +131,7 @@ test('a role taken away holds for the very next request', async () => {
   assert.equal((await ask(`/o/${slug}/`, cookie)).status, 404);
 });
 
-test('an act of an owner asks for a proof when the last is over an hour old', async () => {
+test('an owner action requires a new proof after an hour', async () => {
   const { id, slug } = await organizationWithSlug();
   const member = await makeMember(db);
   const cookie = await signIn(db, { member, org: id });
@@ -147,7 +147,7 @@ test('an act of an owner asks for a proof when the last is over an hour old', as
   assert.equal(asked.headers.get('Location'), `/account/prove?next=${next}`);
 });
 
-test('only an operator finds the pages of the operator', async () => {
+test('only operators find the operator pages', async () => {
   assert.equal((await ask('/operator', await signIn(db))).status, 404);
   assert.equal((await ask('/operator', await signIn(db, { operator: true }))).status, 200);
   assert.equal((await ask('/operator')).status, 303);
@@ -159,7 +159,7 @@ for (const [when, column, ago, status] of [
   ['begun within 90 days', 'created_at', '89 days 23 hours', 200],
   ['begun more than 90 days ago', 'created_at', '90 days 1 minute', 303],
 ] as const) {
-  test(`a session ${when} gives ${status}, and is cleaned up when it is over`, async () => {
+  test(`a session ${when} gives ${status} and is cleaned up once expired`, async () => {
     const member = await makeMember(db);
     const cookie = await signIn(db, { member });
     await db`update sessions set ${db(column)} = now() - ${ago}::interval where member_id = ${member}`;
@@ -170,14 +170,14 @@ for (const [when, column, ago, status] of [
   });
 }
 
-test('a session that awaits its second step opens nothing', async () => {
+test('a session that awaits a code opens nothing', async () => {
   const member = await makeMember(db);
   const cookie = await signIn(db, { member });
   await db`update sessions set awaits_code = true where member_id = ${member}`;
   assert.equal((await ask('/account', cookie)).status, 303);
 });
 
-test('only the hash of the cookie is stored, and nothing else opens the session', async () => {
+test('sessions are stored as hashes of their cookies', async () => {
   const { Cookie } = await signIn(db);
   const token = Cookie.split('=').at(-1)!;
   const [{ hash }] = (await db`
@@ -188,6 +188,6 @@ test('only the hash of the cookie is stored, and nothing else opens the session'
     const answer = await ask('/account', { Cookie: `__Host-askback=${wrong}` });
     assert.equal(answer.status, 303, wrong);
   }
-  // Over https the cookie of plain http counts for nothing: a sibling host could have set it.
+  // Https must ignore the cookie of plain http, which a sibling host could have set.
   assert.equal((await ask('/account', { Cookie: `askback_session=${token}` })).status, 303);
 });
