@@ -90,7 +90,7 @@ test('a backup is not overwritten by another, nor restored over existing data', 
   const before = readFileSync(file);
   const second = await askback(['backup', file], old);
   assert.deepEqual([second.code, readFileSync(file).equals(before)], [1, true]);
-  assert.match(second.stderr, /exists: give another name, or --force/);
+  assert.match(second.stderr, /exists: use another name, or --force/);
 
   const over = await askback(['restore', file], fresh);
   assert.equal(over.code, 1);

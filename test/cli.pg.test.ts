@@ -36,7 +36,7 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['org', 'show', '--id'], /^--id needs a value$/],
   [['org', 'list', '--jsn'], /^unknown option '--jsn'; did you mean '--json'\?$/],
   [['survey', 'list', '--ogr', unknownId], /^unknown option '--ogr'; did you mean '--org'\?$/],
-  [['backup', '-'], /^FILE must be the name of a file/],
+  [['backup', '-'], /^FILE must be a file name/],
   [['version', 'now'], /unexpected argument 'now'/],
   [['org', 'create', '--name'], /--name/],
   [['org', 'create', '--name', 'A', '--name', 'B'], /^--name is given twice$/],

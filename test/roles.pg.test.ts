@@ -43,7 +43,7 @@ test('what a web process commits, a jobs process delivers and mails at once', as
   const { warnings } = (await (await fetch(`${web.address}/readyz`)).json()) as {
     warnings: Record<string, string>;
   };
-  assert.match(warnings['jobs'] ?? '', /no process with the role jobs runs/);
+  assert.match(warnings['jobs'] ?? '', /no process with the role jobs is running/);
   const jobs = await start('jobs');
   const post = (path: string, body: object) =>
     fetch(web.address + path, {

@@ -37,38 +37,38 @@ export const archive: Archive = {
 
 const BackupFile = v.pipe(
   v.string(),
-  v.check((path) => path !== '-', 'must be the name of a file: a backup is not written to a pipe'),
+  v.check((path) => path !== '-', 'must be a file name: a backup cannot be written to a pipe'),
 );
 
 const file = option(BackupFile, 'FILE', 'the file of the backup');
 
 const backupCommand = databaseCommand({
   name: 'backup',
-  does: 'writes all that the deployment keeps into one file, while it serves or not',
-  options: { file, force: flag('overwrite a file that exists') },
+  does: 'writes all data of the deployment into one file, even while it serves',
+  options: { file, force: flag('overwrite an existing file') },
   operands: ['file'],
   async run(db, { file, force }, { config }) {
     if (existsSync(file) && !force) {
-      throw new Refusal('conflict', `${file} exists: give another name, or --force`);
+      throw new Refusal('conflict', `${file} exists: use another name, or --force`);
     }
     const secretKey = config.secretKey ? null : (readSecretKey(config.dataDir) ?? null);
     const { rows } = await backup(db, { archive, file, secretKey });
     const key = secretKey
-      ? 'The secret key is in it: keep it where only you can read it.'
-      : 'The secret key is not in it: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.';
+      ? 'It contains the secret key: store it where only you can read it.'
+      : 'It does not contain the secret key: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.';
     return { data: { file, rows }, text: `wrote ${rows} rows to ${file}. ${key}` };
   },
 });
 
 const restoreCommand = command({
   name: 'restore',
-  does: 'fills an empty deployment from a backup, and erases again the persons that it brings back',
+  does: 'restores a backup into an empty deployment, and can repeat later erasures',
   options: {
     file: optional(BackupFile, 'FILE', 'the file of the backup'),
     erasures: optional(
       v.string(),
       'FILE',
-      'the file of erasures: persons in it are erased again; without a backup in what is there',
+      'the file of erasures to repeat in the backup, or without a backup in the existing data',
     ),
   },
   operands: ['file'],
@@ -111,10 +111,8 @@ async function restoreFile(tools: CommandTools, file: string) {
 }
 
 const describeErasures = ({ receipts, erased_again, unknown_organizations }: ErasedAgain) =>
-  `receipts of erasures: ${receipts}; persons that were there and are erased again: ${erased_again}` +
-  (unknown_organizations > 0
-    ? `; ${unknown_organizations} are of organizations that are not there`
-    : '');
+  `receipts of erasures: ${receipts}; erased again: ${erased_again}` +
+  (unknown_organizations > 0 ? `; of unknown organizations: ${unknown_organizations}` : '');
 
 export const archiveCommands = [backupCommand, restoreCommand];
 
@@ -148,18 +146,15 @@ export const files = command({
   name: 'files',
   does: 'writes the manual, alert rules, the dashboard and other examples into a folder',
   options: {
-    dir: option(v.string(), 'DIR', 'the folder, which is made if it is not there'),
-    force: flag('overwrite files that exist'),
+    dir: option(v.string(), 'DIR', 'the folder, created if missing'),
+    force: flag('overwrite existing files'),
   },
   operands: ['dir'],
   async run(_tools: CommandTools, { dir, force }) {
     const names = operatorFiles();
     const present = names.find((name) => existsSync(join(dir, name)));
     if (present && !force) {
-      throw new Refusal(
-        'conflict',
-        `${join(dir, present)} exists: name another folder, or --force`,
-      );
+      throw new Refusal('conflict', `${join(dir, present)} exists: use another folder, or --force`);
     }
     for (const name of names) {
       writeTextFile(join(dir, name), readAsset(`${root}${name}`));

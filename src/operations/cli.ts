@@ -29,7 +29,7 @@ const NameServer = v.pipe(
 
 const checkConfig = command({
   name: 'check-config',
-  does: 'says whether the environment is usable, and what follows from it',
+  does: 'validates the environment and prints the resulting settings',
   options: {},
   async run(tools: CommandTools) {
     const config = tools.config();
@@ -44,17 +44,12 @@ const checkConfig = command({
     }
     const { exported: _, ...named } = settings;
     const rows = Object.entries(named).map(([name, value]) => [name, spelled(value)]);
-    const exported = describeTelemetry(config.telemetry);
-    return { data: settings, text: `the environment is usable\n\n${columns(rows)}\n\n${exported}` };
+    const { traces, metrics } = config.telemetry;
+    const signals = [traces && 'traces', metrics && 'metrics'].filter(Boolean).join(' and ');
+    const exported = `OpenTelemetry exports ${signals || 'nothing'}`;
+    return { data: settings, text: `the environment is valid\n\n${columns(rows)}\n\n${exported}` };
   },
 });
-
-function describeTelemetry({ traces, metrics }: { traces: boolean; metrics: boolean }): string {
-  if (traces && metrics) return 'traces and metrics are exported by OpenTelemetry';
-  if (traces) return 'traces are exported by OpenTelemetry, metrics are not';
-  if (metrics) return 'metrics are exported by OpenTelemetry, traces are not';
-  return 'no traces and no metrics are exported by OpenTelemetry';
-}
 
 const IpAddress = v.pipe(
   v.string(),
@@ -63,29 +58,29 @@ const IpAddress = v.pipe(
 
 const doctor = command({
   name: 'doctor',
-  does: 'examines what the service stands on: database, schema, clock, secret, disk, address, mail server and DNS',
+  does: 'checks the database, schema, clock, secret key, disk, public URL, mail server and DNS',
   options: {
     from: {
       schema: v.optional(v.array(Email)),
       value: 'EMAIL',
-      does: 'a sender to look at, in addition to those of the surveys',
+      does: 'a sender to check in addition to the senders of surveys',
       repeatable: true,
     },
     'sends-from': {
       schema: v.optional(v.array(IpAddress)),
       value: 'ADDRESS',
-      does: 'an IP address that mails leave from, where it is not that of the mail server',
+      does: "an IP address that emails are sent from, if it is not the mail server's",
       repeatable: true,
     },
     resolver: optional(
       NameServer,
       'ADDRESS[:PORT]',
-      'the name server to ask, such as the one that has the domain; else those of this machine',
+      "the name server to ask, such as the domain's own, instead of this machine's",
     ),
     alert: optional(
       v.string(),
       'NAME',
-      'an alert such as AskbackQueueStuck: prints its section of the runbook and runs its queries instead',
+      'prints the runbook section of an alert such as AskbackQueueStuck and runs its queries instead',
     ),
   },
   async run(tools: CommandTools, values) {
@@ -111,8 +106,8 @@ function formatFindings(checks: readonly Finding[]): string {
 
 const healthcheck = command({
   name: 'healthcheck',
-  does: 'asks the service on this machine whether it is alive, for container engines',
-  options: { ready: flag('ask whether it is ready to serve, with its database and all') },
+  does: 'checks whether the service on this machine is alive, for container engines',
+  options: { ready: flag('check whether it is ready to serve, including its database') },
   async run(tools: CommandTools, { ready }) {
     const address = await findService(tools.config(), tools);
     const url = `${address}${ready ? '/readyz' : '/healthz'}`;
@@ -137,7 +132,7 @@ const version = command({
 
 const licenses = command({
   name: 'licenses',
-  does: 'prints the licences of the software that askback contains',
+  does: 'prints the licenses of the software in askback',
   options: {},
   async run(_tools: CommandTools) {
     const text = readAsset('ops/licenses.txt').trimEnd();
@@ -147,7 +142,7 @@ const licenses = command({
 
 const migrateCommand = command({
   name: 'migrate',
-  does: 'brings the database up to date with this askback',
+  does: 'applies missing migrations to the database',
   options: {},
   async run(tools: CommandTools) {
     const { db, sessions, close } = await openDatabase(tools.config(), {

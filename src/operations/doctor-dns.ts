@@ -3,7 +3,7 @@ import { Resolver as NodeResolver } from 'node:dns/promises';
 import { hostname } from 'node:os';
 import type { DMARCResult, DNSResolver } from 'mailauth';
 import { withinMs } from '../lib/async/deadline.ts';
-import { type DnsRecord, type Finding, finding } from './findings.ts';
+import { type DnsRecord, type Finding, finding, findingAbout } from './findings.ts';
 
 export type Machines = {
   ips: readonly string[];
@@ -31,39 +31,35 @@ export async function examineSpf(
   domain: string,
   { ips, isExact, relay }: Machines,
 ): Promise<Finding> {
-  const judge = (status: Finding['status'], message: string, record?: DnsRecord) =>
-    finding(`SPF ${domain}`, status, message, record && [record]);
+  const judge = findingAbout(`SPF ${domain}`);
   const include = isExact ? undefined : includes.find(([form]) => form.test(relay ?? ''))?.[1];
   const termsFor = (addresses: readonly string[]) =>
     include
       ? [`include:${include}`]
       : addresses.map((ip) => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`);
-  const recordOf = (action: DnsRecord['action'], terms: readonly string[]): DnsRecord => ({
-    action,
-    name: domain,
-    type: 'TXT',
-    value: terms.join(' '),
-  });
+  const recordOf = (action: DnsRecord['action'], terms: readonly string[]): DnsRecord[] => [
+    { action, name: domain, type: 'TXT', value: terms.join(' ') },
+  ];
 
   const answer = await dns('TXT', domain);
   if (answer.kind === 'failed') return judge('fail', `cannot be looked up: ${answer.why}`);
   if (answer.kind === 'no_name') {
-    return judge('fail', 'the domain does not exist in DNS: no server takes mail from it');
+    return judge('fail', 'the domain does not exist in DNS: no server accepts mail from it');
   }
   const records = recordsOf(answer).filter((text) => /^v=spf1( |$)/i.test(text));
   const [record] = records;
   if (record === undefined) {
     const message =
-      'there is no SPF record: receivers cannot distinguish your mails from forged ones';
+      'there is no SPF record: receivers cannot distinguish your emails from forged ones';
     const terms = termsFor(ips);
     if (terms.length > 0) {
       return judge('fail', message, recordOf('add', ['v=spf1', ...terms, '~all']));
     }
-    const hint = 'to see which record to add, name the addresses that mails leave from';
-    return judge('fail', `${message}; ${hint} by --sends-from`);
+    const hint = 'to see which record to add, name the sending addresses';
+    return judge('fail', `${message}; ${hint} with --sends-from`);
   }
   if (records.length > 1) {
-    const message = `there are ${records.length} records, and receivers refuse to choose: leave one of them`;
+    const message = `there are ${records.length} records, and receivers ignore them all: keep only one`;
     return judge('fail', message);
   }
 
@@ -74,7 +70,7 @@ export async function examineSpf(
   const count = lookups?.count ?? 0;
   const why = /during lookup of \S+: (.+)$/s.exec(status.comment ?? '')?.[1] ?? '';
   if (count > maxLookups) {
-    const message = `the record takes more than ${maxLookups} lookups, and receivers give up then: replace includes by addresses, or leave out what no longer sends`;
+    const message = `the record needs more than ${maxLookups} lookups, so receivers give up: replace includes by addresses, or remove former senders`;
     return judge('fail', message);
   }
   if (status.result === 'permerror') return judge('fail', `receivers ignore the record: ${why}`);
@@ -82,10 +78,10 @@ export async function examineSpf(
 
   const [version = '', ...terms] = record.split(' ').filter((term) => term !== '');
   const all = terms.find((term) => /^[-+~?]?all$/i.test(term)) ?? '';
-  if (/^\+?all$/i.test(all)) return judge('fail', '+all lets the whole world send in your name');
+  if (/^\+?all$/i.test(all)) return judge('fail', '+all lets anyone send in your name');
   const judgeAll = (good: string) =>
     /^(\?all)?$/i.test(all) && !terms.some((term) => /^redirect=/i.test(term))
-      ? judge('warn', `${good}; but it says nothing about other senders: end it with ~all or -all`)
+      ? judge('warn', `${good}; but it does not restrict other senders: end it with ~all or -all`)
       : judge('ok', good);
   const cost = `${count} of ${maxLookups} lookups`;
   if (include) {
@@ -93,13 +89,12 @@ export async function examineSpf(
       ? judgeAll(`lets ${relay} (include:${include}) send, ${cost}`)
       : judge(
           'warn',
-          `the record does not include what ${relay} sends from`,
+          `the record does not include the addresses of ${relay}`,
           recordOf('change', [version, ...termsFor(ips), ...terms]),
         );
   }
   if (ips.length === 0) {
-    const unseen =
-      'whether it names your mail server cannot be seen from here: ask with --sends-from';
+    const unseen = 'to check whether it allows your mail server, use --sends-from';
     return judgeAll(`is well-formed, ${cost}; ${unseen}`);
   }
   const results = await Promise.all(
@@ -113,7 +108,7 @@ export async function examineSpf(
     const senders = refused.map(({ ip, result }) => `${ip} (${result})`).join(', ');
     return judge('fail', `the record does not let ${senders} send`, change);
   }
-  const message = `the record does not name ${refusedIps.join(', ')}, where ${relay} is; if mails leave from elsewhere, ask with --sends-from`;
+  const message = `the record does not allow ${refusedIps.join(', ')}, the address of ${relay}; if emails are sent from elsewhere, use --sends-from`;
   return judge('warn', message, change);
 }
 
@@ -128,8 +123,7 @@ type DmarcParties = {
 /** Judges the DMARC policy (RFC 9989) of the From domain, and its alignment with DKIM and SPF. */
 export async function examineDmarc(dns: Resolver, parties: DmarcParties): Promise<Finding[]> {
   const { from, signer, returnPath } = parties;
-  const judge = (status: Finding['status'], message: string, records?: DnsRecord[]) =>
-    finding(`DMARC ${from}`, status, message, records);
+  const judge = findingAbout(`DMARC ${from}`);
   const policies = new Map<string, string[]>();
   const resolve = nodeResolve(dns);
   const { dmarc } = await import('mailauth/lib/dmarc/index.js');
@@ -149,18 +143,17 @@ export async function examineDmarc(dns: Resolver, parties: DmarcParties): Promis
       return texts;
     },
   });
-  if (!result) return [judge('fail', 'the domain is not one that mail can come from')];
+  if (!result) return [judge('fail', 'mail cannot come from this domain')];
   if (!result.policyDomain && result.error) return [judge('fail', result.error)];
   const above = [...policies].filter(([domain]) => `.${from}`.endsWith(`.${domain}`));
   const several = above.find(([, texts]) => texts.length > 1);
   if (several) {
-    const message = `_dmarc.${several[0]} has ${several[1].length} records, and receivers ignore them all: leave one`;
+    const message = `_dmarc.${several[0]} has ${several[1].length} records, and receivers ignore them all: keep only one`;
     return [judge('fail', message)];
   }
   const policy = above.find(([domain]) => domain === result.policyDomain) ?? above[0];
   if (!policy) {
-    const message =
-      'there is no DMARC record: large mailbox providers refuse such mails in numbers';
+    const message = 'there is no DMARC record: large mailbox providers reject many of such emails';
     const value = 'v=DMARC1; p=none';
     return [
       judge('fail', message, [{ action: 'add', name: `_dmarc.${from}`, type: 'TXT', value }]),
@@ -169,7 +162,7 @@ export async function examineDmarc(dns: Resolver, parties: DmarcParties): Promis
   const [domain, [text = '']] = policy;
   const where = domain === from ? 'its record' : `the record of ${domain}`;
   const mistakes = mistakesIn(text);
-  const alignment = result.policyDomain ? judgeAlignment(parties, result) : [];
+  const alignment = result.policyDomain ? [judgeAlignment(parties, result)] : [];
   if (mistakes.length > 0 || !result.policyDomain) {
     const why = mistakes.join('; ') || 'receivers ignore it';
     return [judge('fail', `${where} is wrong: ${why}`), ...alignment];
@@ -178,9 +171,9 @@ export async function examineDmarc(dns: Resolver, parties: DmarcParties): Promis
 }
 
 const meanings: Readonly<Record<string, string>> = {
-  none: 'mails forged in your name are delivered all the same',
-  quarantine: 'mails forged in your name are taken for spam',
-  reject: 'mails forged in your name are refused',
+  none: 'forged emails in your name are still delivered',
+  quarantine: 'forged emails in your name are treated as spam',
+  reject: 'forged emails in your name are rejected',
 };
 
 const policy = [/^(none|quarantine|reject)$/i, 'must be none, quarantine or reject'] as const;
@@ -213,10 +206,8 @@ function mistakesIn(text: string): string[] {
 function judgeAlignment(
   { from, signer, returnPath }: DmarcParties,
   { alignment, domain, error }: DMARCResult,
-): Finding[] {
-  const judge = (status: Finding['status'], message: string) => [
-    finding(`alignment ${from}`, status, message),
-  ];
+): Finding {
+  const judge = findingAbout(`alignment ${from}`);
   const byDkim = alignment.dkim.result !== undefined;
   const bySpf = alignment.spf.result !== undefined;
   if (error && !byDkim && !bySpf) return judge('fail', error);
@@ -224,17 +215,17 @@ function judgeAlignment(
   const dkim = `the signature of ${signer} (adkim ${word(alignment.dkim.strict)})`;
   const spf = `the return address at ${returnPath} (aspf ${word(alignment.spf.strict)})`;
   const sign = `set ASKBACK_DKIM_DOMAIN to ${alignment.dkim.strict ? from : `${domain} or a name under it`}`;
-  if (byDkim && bySpf) return judge('ok', `${dkim} and ${spf} both speak for it`);
-  if (byDkim) return judge('ok', `${dkim} speaks for it; ${spf} does not, which is enough`);
+  if (byDkim && bySpf) return judge('ok', `${dkim} and ${spf} are aligned`);
+  if (byDkim) return judge('ok', `${dkim} is aligned, which is enough; ${spf} is not`);
   if (bySpf) {
-    const alone = `only ${spf} speaks for it, and that is lost when a mail is forwarded`;
+    const alone = `only ${spf} is aligned, which fails when an email is forwarded`;
     return signer ? judge('warn', `${alone}: ${sign}`) : judge('ok', alone);
   }
   if (signer) {
-    const message = `neither ${dkim} nor ${spf} speak for it, so every mail fails DMARC: ${sign}`;
+    const message = `neither ${dkim} nor ${spf} is aligned, so every email fails DMARC: ${sign}`;
     return judge('fail', message);
   }
-  const message = `${spf} does not speak for it, and askback signs nothing: unless your mail server signs as ${from}, every mail fails DMARC`;
+  const message = `${spf} is not aligned, and askback does not sign: unless your mail server signs as ${from}, every email fails DMARC`;
   return judge('warn', message);
 }
 
@@ -252,31 +243,32 @@ export async function examineDkim(dns: Resolver, at: string, pem: string): Promi
   if (answer.kind === 'failed') return judge('fail', `cannot be looked up: ${answer.why}`);
   const [text, ...others] = recordsOf(answer);
   if (text === undefined) {
-    const message = 'DNS has no such record: the signatures of your mails cannot be checked';
+    const message = 'there is no such record in DNS: receivers cannot verify your signatures';
     return judge('fail', message, 'add');
   }
   if (others.length > 0) {
-    const message = `there are ${others.length + 1} records, and receivers pick any: leave one of them`;
+    const message = `there are ${others.length + 1} records, and receivers pick any of them: keep only one`;
     return judge('fail', message, 'change');
   }
   if (/(^|;)\s*p\s*=\s*(;|$)/.test(text)) {
-    return judge('fail', 'the record says that this key was withdrawn (p= is empty)', 'change');
+    return judge('fail', 'the key was revoked (p= is empty)', 'change');
   }
   const { getPublicKey } = await import('mailauth/lib/tools.js');
   const options = { strict: true, hashAlgo: 'sha256' };
   try {
     const published = await getPublicKey('DKIM', 'key', 1, async () => [text], options);
     if (!createPublicKey(published.publicKey).equals(createPublicKey(createPrivateKey(pem)))) {
-      const message = 'the record holds another key than the one mails are signed with';
+      const message = 'the record contains another key than the one that signs your emails';
       return judge('fail', message, 'change');
     }
     if (published.testing) {
-      const message = 'the record says t=y, testing: receivers treat your mails as unsigned';
+      const message =
+        'the record is in testing mode (t=y): receivers treat your emails as unsigned';
       return judge('warn', message, 'change');
     }
-    const good = `the public key is there, RSA ${published.modulusLength} bits`;
+    const good = `the public key is published, RSA ${published.modulusLength} bits`;
     if (published.modulusLength >= minBits) return judge('ok', good);
-    return judge('warn', `${good}: make one of ${minBits}, under a new selector`, 'change');
+    return judge('warn', `${good}: use ${minBits} bits, with a new selector`, 'change');
   } catch (error) {
     return judge('fail', `the record is wrong: ${(error as Error).message}`, 'change');
   }
@@ -290,16 +282,15 @@ export const dkimRecordFor = (pem: string) =>
  * mail in findings: bounces, or replies.
  */
 export async function examineMx(dns: Resolver, domain: string, what: string): Promise<Finding> {
-  const judge = (status: Finding['status'], message: string) =>
-    finding(`MX ${domain}`, status, message);
+  const judge = findingAbout(`MX ${domain}`);
   const answer = await dns('MX', domain);
   if (answer.kind === 'failed') return judge('fail', `cannot be looked up: ${answer.why}`);
   if (answer.kind === 'no_name') {
-    return judge('fail', `the domain does not exist in DNS: ${what} arrive nowhere`);
+    return judge('fail', `the domain does not exist in DNS: ${what} do not arrive`);
   }
   const exchanges = recordsOf(answer).map(({ exchange }) => exchange);
   if (exchanges.some((exchange) => exchange === '' || exchange === '.')) {
-    return judge('fail', `the domain says that it takes no mail: ${what} are lost`);
+    return judge('fail', `the domain accepts no mail (null MX): ${what} are lost`);
   }
   const hosts = exchanges.length > 0 ? exchanges : [domain];
   const names = hosts.join(', ');
@@ -312,32 +303,31 @@ export async function examineMx(dns: Resolver, domain: string, what: string): Pr
   if (exchanges.length > 0) {
     return addresses.length > 0
       ? judge('ok', `${what} go to ${names}`)
-      : judge('fail', `${names} has no address: ${what} arrive nowhere`);
+      : judge('fail', `${names} has no address: ${what} do not arrive`);
   }
   if (addresses.length === 0) {
-    return judge('fail', `there is neither MX nor address: ${what} arrive nowhere`);
+    return judge('fail', `there is neither an MX record nor an address: ${what} do not arrive`);
   }
-  const message = `there is no MX record: ${what} go to ${addresses.join(', ')} itself, if a mail server listens there`;
+  const message = `there is no MX record: ${what} go to ${addresses.join(', ')}, if a mail server listens there`;
   return judge('warn', message);
 }
 
 /** Checks that the address of outgoing mail has a name that resolves back to it. */
 export async function examinePtr(dns: Resolver, ip: string): Promise<Finding> {
-  const judge = (status: Finding['status'], message: string) =>
-    finding(`PTR ${ip}`, status, message);
+  const judge = findingAbout(`PTR ${ip}`);
   const answer = await dns('PTR', ip);
   if (answer.kind === 'failed') return judge('warn', `cannot be looked up: ${answer.why}`);
   const names = recordsOf(answer);
   if (names.length === 0) {
     const message =
-      'the address has no name, and many servers refuse such senders: its provider sets one';
+      'the address has no name, and many servers reject such senders: ask its provider to set one';
     return judge('fail', message);
   }
   for (const name of names) {
     if (recordsOf(await addressesOf(dns, name)).includes(ip))
-      return judge('ok', `${name}, and back`);
+      return judge('ok', `${name} resolves back to it`);
   }
-  const message = `its name ${names.join(', ')} does not lead back to it: give that name this address`;
+  const message = `its name ${names.join(', ')} does not resolve back to it: add this address to that name`;
   return judge('fail', message);
 }
 
@@ -412,11 +402,11 @@ export function createResolver({
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ESERVFAIL: 'its name servers fail (SERVFAIL): they are away, or its DNSSEC is broken',
+  ESERVFAIL: 'its name servers fail (SERVFAIL): they are down, or its DNSSEC is broken',
   EREFUSED: 'the name server refuses to answer (REFUSED)',
-  ECONNREFUSED: 'the name server cannot be reached',
-  EBADRESP: 'the name server answers something that is not DNS',
-  EBADNAME: 'it is not a name that DNS can have',
+  ECONNREFUSED: 'the name server is unreachable',
+  EBADRESP: 'the name server sent an invalid response',
+  EBADNAME: 'the name is invalid',
 };
 
 export async function addressesOf(dns: Resolver, name: string): Promise<DnsAnswer<string>> {

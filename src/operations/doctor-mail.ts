@@ -17,7 +17,7 @@ import {
   type Machines,
   type Resolver,
 } from './doctor-dns.ts';
-import { type Finding, finding } from './findings.ts';
+import { type Finding, finding, findingAbout } from './findings.ts';
 
 type MailQuestions = {
   senders: readonly string[];
@@ -63,7 +63,7 @@ export async function examineMail(
     ...(machines.isExact ? machines.ips.map((ip) => examinePtr(dns, ip)) : []),
     ...(domains.length === 0 ? [noSender] : []),
   ]);
-  const more = `only ${maxDomains} of ${allDomains.length} domains were looked at`;
+  const more = `only ${maxDomains} of ${allDomains.length} domains were checked`;
   if (allDomains.length > maxDomains) findings.push(finding('sender', 'warn', more));
   return findings.flat();
 }
@@ -71,17 +71,17 @@ export async function examineMail(
 const noServer = finding(
   'SMTP',
   'warn',
-  'no mail server is configured: mails reach no contact and stay in the built-in mailbox',
+  'no mail server is configured: emails stay in the built-in mailbox',
 );
 
 /** The doctor cannot see signatures that the mail server adds. */
 const unsigned = finding(
   'DKIM',
   'warn',
-  'askback signs nothing: unless your mail server signs, make a key by `openssl genrsa -out dkim.pem 2048`, set ASKBACK_DKIM_DOMAIN, ASKBACK_DKIM_SELECTOR and ASKBACK_DKIM_KEY_FILE, and ask again for the record to add',
+  'askback does not sign emails: unless your mail server does, create a key with `openssl genrsa -out dkim.pem 2048`, set ASKBACK_DKIM_DOMAIN, ASKBACK_DKIM_SELECTOR and ASKBACK_DKIM_KEY_FILE, and run this again for the record to add',
 );
 
-const noSender = finding('sender', 'warn', 'no survey has a sender yet: name one by --from');
+const noSender = finding('sender', 'warn', 'no survey has a sender yet: name one with --from');
 
 const domainOf = (address: string) => address.slice(address.lastIndexOf('@') + 1);
 
@@ -130,16 +130,16 @@ const nameOf = ({ host, port }: SmtpSettings) => `SMTP ${host}:${port}`;
 
 export function judgeLogin(settings: SmtpSettings, { encrypted }: { encrypted: boolean }): Finding {
   const { host, auth, tls, verify } = settings;
-  const summary = auth ? 'takes the login' : 'takes connections, without a login';
+  const summary = auth ? 'accepts the login' : 'accepts connections without a login';
   if (encrypted) {
     const message = `${summary}, encrypted`;
     return verify
       ? finding(nameOf(settings), 'ok', message)
-      : finding(nameOf(settings), 'warn', `${message}; but verify=no lets anybody pose as it`);
+      : finding(nameOf(settings), 'warn', `${message}; but verify=no lets anyone impersonate it`);
   }
   if (isLoopbackHost(host)) return finding(nameOf(settings), 'ok', summary);
-  const risk = auth ? 'the password and every mail go' : 'every mail goes';
-  const message = `${summary}; but ${risk} over the network unencrypted (tls=${tls})`;
+  const data = auth ? 'the password and all emails are' : 'all emails are';
+  const message = `${summary}; but ${data} sent unencrypted (tls=${tls})`;
   return finding(nameOf(settings), 'warn', message);
 }
 
@@ -152,10 +152,10 @@ function describeFailure(failure: MailOutcome, { auth, tls }: SmtpSettings): str
   }
   const { code, response } = failure;
   if (auth && loginCodes.includes(code)) {
-    return `does not accept the user or the password: ${response}`;
+    return `rejects the user or the password: ${response}`;
   }
   if (tls === 'required' && noSuchCommand.includes(code)) {
-    return `does not encrypt by STARTTLS, as tls=required asks for: ${response}`;
+    return `does not support STARTTLS, which tls=required demands: ${response}`;
   }
   return `refuses: ${response}`;
 }
@@ -173,12 +173,11 @@ export async function examineOneClick(
   limitMs = oneClickTimeoutMs,
 ): Promise<Finding> {
   const at = `${publicUrl}/u/...`;
-  const judge = (status: Finding['status'], message: string) =>
-    finding('unsubscribe URL', status, message);
+  const judge = findingAbout('unsubscribe URL');
   const { protocol, hostname } = new URL(publicUrl);
   const isLocal = isLoopbackHost(hostname);
   if (protocol !== 'https:' && !isLocal) {
-    return judge('fail', `${at} is not https: mail programs offer no one-click unsubscribe`);
+    return judge('fail', `${at} is not https: mail clients offer no one-click unsubscribe`);
   }
   try {
     const response = await fetch(
@@ -200,31 +199,31 @@ export async function examineOneClick(
     );
   }
   if (isLocal) {
-    const message = `${at} works on this machine only: set ASKBACK_PUBLIC_URL to the address that people see`;
+    const message = `${at} only works on this machine: set ASKBACK_PUBLIC_URL to the public address`;
     return judge('warn', message);
   }
-  return judge('ok', `a POST to ${at} arrives, without redirect or login`);
+  return judge('ok', `${at} is reachable without redirect or login`);
 }
 
 function describeResponse({ status, headers }: Response, body: string): string | undefined {
   // The service's own response to an unknown token.
   if (status === 404 && body.includes('"subscription not found"')) return undefined;
   if (status >= 300 && status < 400) {
-    return `is redirected to ${headers.get('Location') ?? 'nowhere'}, which mail programs do not follow: set ASKBACK_PUBLIC_URL to the final address`;
+    return `is redirected to ${headers.get('Location') ?? 'nowhere'}, which mail clients do not follow: set ASKBACK_PUBLIC_URL to the final address`;
   }
   if (status === 401 || status === 403 || status === 407) {
-    return `is answered ${status}: something in front of askback asks for a login; /u/ must be open to everybody`;
+    return `gets ${status}: a proxy in front of askback requires a login; /u/ must be public`;
   }
   if (status === 405) {
-    return 'is answered 405: something in front of askback lets no POST through';
+    return 'gets 405: a proxy in front of askback blocks POST requests';
   }
-  if (status >= 500 || status === 429) return `is answered ${status}: the service is not well`;
-  return `is answered ${status}, and not by askback: another program has that address`;
+  if (status >= 500 || status === 429) return `gets ${status}: the service has a problem`;
+  return `gets ${status}, but not from askback: another program has that address`;
 }
 
 function describeError(error: Error, limitMs: number): string {
   if (error.name === 'TimeoutError') return `nothing answered within ${limitMs / 1000} seconds`;
   const { cause } = error as { cause?: Error & { code?: string } };
   const why = cause?.message || cause?.code || error.message;
-  return cause?.code === 'ECONNREFUSED' ? `${why}; does the service run?` : why;
+  return cause?.code === 'ECONNREFUSED' ? `${why}; is the service running?` : why;
 }

@@ -108,7 +108,7 @@ async function examinePooler(config: Config, say: CommandTools['say']): Promise<
       serving: true,
     });
     await close();
-    const message = 'DATABASE_URL and ASKBACK_SESSION_DATABASE_URL lead to the same database';
+    const message = 'DATABASE_URL and ASKBACK_SESSION_DATABASE_URL are the same database';
     return [finding('pooler', 'ok', message)];
   } catch (error) {
     return [finding('pooler', 'fail', explainError(error))];
@@ -152,10 +152,10 @@ async function unreadableSecrets(db: Db, config: Config): Promise<string | undef
 
 function examineSecret(config: Config, unreadable: string | undefined): Finding {
   if (unreadable) return finding('secret key', 'fail', unreadable);
-  if (config.secretKey) return finding('secret key', 'ok', 'given as ASKBACK_SECRET_KEY');
+  if (config.secretKey) return finding('secret key', 'ok', 'set as ASKBACK_SECRET_KEY');
   try {
     const message = readSecretKey(config.dataDir)
-      ? 'kept in the data directory'
+      ? 'stored in the data directory'
       : 'will be generated into the data directory by the first `askback serve`';
     return finding('secret key', 'ok', message);
   } catch (error) {
@@ -175,7 +175,7 @@ function examineDisk(dataDir: string): Finding {
   }
 }
 
-const advice = 'name it in ASKBACK_TRUSTED_PROXIES, or all its clients share one limit';
+const advice = 'add it to ASKBACK_TRUSTED_PROXIES, or all its clients share one rate limit';
 
 export function watchProxies(say: (sentence: string) => void): {
   saw: (peer: string) => void;
@@ -225,7 +225,7 @@ export function validatePaths({ databaseUrl, dataDir, erasuresFile }: Config): s
     const path = resolve(dataDir);
     const present = nearestExistingPath(path);
     if (!statSync(present).isDirectory()) {
-      complain('ASKBACK_DATA_DIR', `the data folder ${path} cannot be made: ${present} is a file`);
+      complain('ASKBACK_DATA_DIR', `cannot create the data folder ${path}: ${present} is a file`);
     } else if (!isAccessible(present, constants.W_OK | constants.X_OK)) {
       complain('ASKBACK_DATA_DIR', `the data folder ${path} ${notWritable}`);
     }
@@ -244,7 +244,7 @@ export function validatePaths({ databaseUrl, dataDir, erasuresFile }: Config): s
   return complaints;
 }
 
-const notWritable = 'may not be written by the account this program runs as';
+const notWritable = 'is not writable by the account that runs this program';
 
 function isAccessible(path: string, mode: number): boolean {
   try {

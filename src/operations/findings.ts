@@ -17,11 +17,11 @@ export function judgeServer(
     return finding('database', 'fail', message);
   }
   if (read_only) {
-    const message = `PostgreSQL ${version} is a replica that cannot be written; ${setting} must name the primary`;
+    const message = `PostgreSQL ${version} is a read-only replica: ${setting} must name the primary`;
     return finding('database', 'fail', message);
   }
   if (!folds) {
-    const message = 'the database writes I in lower case as ı: create it again with another locale';
+    const message = 'the database lower-cases I to ı: create it again with another locale';
     return finding('database', 'fail', message);
   }
   return finding('database', 'ok', `PostgreSQL ${version} answers`);
@@ -36,14 +36,14 @@ export function judgeVersion({
   return finding(
     'version',
     'ok',
-    `PostgreSQL ${version} has the security fixes this askback knows of`,
+    `PostgreSQL ${version} has all security fixes known to this askback`,
   );
 }
 
 export function judgeExtensions({ extensions }: { extensions: readonly string[] }): Finding {
   const missing = extensionsNeeded.filter((name) => !extensions.includes(name));
   if (missing.length === 0)
-    return finding('extensions', 'ok', `${extensionsNeeded.join(', ')} are there`);
+    return finding('extensions', 'ok', `${extensionsNeeded.join(', ')} are available`);
   const message = `${missing.join(', ')} cannot be installed: the server lacks its contrib modules`;
   return finding('extensions', 'fail', message);
 }
@@ -66,7 +66,7 @@ export function judgeSchema({
 export function judgeReporters(harmfulFunctions: number): Finding[] {
   if (harmfulFunctions === 0) return [];
   const message =
-    'reporters may take locks that the service waits for and write large objects: an administrator of Postgres can forbid it, see What a reporter may do in ops/reports.md';
+    'reporters can take locks that block the service, and write large objects: a Postgres administrator can prevent it, see What a reporter may do in ops/reports.md';
   return [finding('reporters', 'warn', message)];
 }
 
@@ -92,21 +92,20 @@ export function judgePublicUrl(
   publicUrl: string | null,
   { host, port, isLocal, links }: { host: string; port: number; isLocal: boolean; links: string },
 ): Finding {
-  const judge = (status: Finding['status'], message: string) =>
-    finding('public URL', status, message);
+  const judge = findingAbout('public URL');
   if (publicUrl?.startsWith('https:')) return judge('ok', publicUrl);
   if (publicUrl && isLocal) return judge('ok', `${publicUrl} works on this machine only`);
-  if (publicUrl) return judge('warn', `${publicUrl} is not https: answers travel in the clear`);
+  if (publicUrl) return judge('warn', `${publicUrl} is not https: responses are not encrypted`);
   if (isWildcardHost(host)) {
     const address = httpAddress(host, port);
-    return judge('warn', `links in mails would begin with ${address}: set ASKBACK_PUBLIC_URL`);
+    return judge('warn', `links in emails would start with ${address}: set ASKBACK_PUBLIC_URL`);
   }
-  const message = `ASKBACK_PUBLIC_URL is not set: links work where ${links} does`;
+  const message = `ASKBACK_PUBLIC_URL is not set: links start with ${links}`;
   return judge(isLocal ? 'ok' : 'warn', message);
 }
 
 export const warnOfReplica = (problem: string | undefined): string | undefined =>
-  problem && `ASKBACK_READ_DATABASE_URL ${problem}; the primary answers its reads`;
+  problem && `ASKBACK_READ_DATABASE_URL ${problem}; reads go to the primary`;
 
 export type DnsRecord = {
   action: 'add' | 'change';
@@ -128,6 +127,10 @@ export const finding = (
   message: string,
   records: DnsRecord[] = [],
 ): Finding => (records.length > 0 ? { name, status, message, records } : { name, status, message });
+
+export const findingAbout =
+  (name: string) => (status: Finding['status'], message: string, records?: DnsRecord[]) =>
+    finding(name, status, message, records);
 
 /** Zone file syntax, in strings of at most 255 characters: `add: _dmarc.example.com TXT "v=DMARC1; p=none"`. */
 export function recordLine({ action, name, type, value }: DnsRecord): string {

@@ -80,15 +80,15 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
   };
 }
 
-const noJobs = 'no process with the role jobs runs: mails, deliveries and analyses wait for one';
+const noJobs = 'no process with the role jobs is running: emails, deliveries and analyses wait';
 
 const mailSentences: Record<ServerProblem, string> = {
-  unreachable: 'the mail server cannot be reached: mails of campaigns wait, other sends fail',
+  unreachable: 'the mail server is unreachable: campaigns wait, other sends fail',
   refused: 'the mail server refuses the connection or the login: campaigns pause, other sends fail',
 };
 
 const mailSentence = (problem: ServerProblem | null) =>
-  problem ? `${mailSentences[problem]}. askback doctor says why` : undefined;
+  problem ? `${mailSentences[problem]}. Run askback doctor to see why` : undefined;
 
 const runnerDown = ({ state }: RunnerState) => (state === 'running' ? undefined : 'not running');
 
@@ -213,5 +213,5 @@ export function wrongKeySentence(webhooks: number): string | undefined {
   if (webhooks === 0) return undefined;
   const which =
     webhooks === 1 ? 'the secret of 1 webhook was' : `the secrets of ${webhooks} webhooks were`;
-  return `ASKBACK_SECRET_KEY is not the key that ${which} encrypted with: their deliveries fail until that key is set again, as ASKBACK_PREVIOUS_SECRET_KEY if it was changed on purpose, or each gets a new secret`;
+  return `ASKBACK_SECRET_KEY is not the key that ${which} encrypted with: their deliveries fail. Set that key again (as ASKBACK_PREVIOUS_SECRET_KEY if you changed it on purpose), or rotate the secrets`;
 }

@@ -56,9 +56,9 @@ export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
 
 /** Findings are sorted in this order. */
 const states: Readonly<Record<Finding['status'], { text: string; kind: StateKind }>> = {
-  fail: { text: 'To mend', kind: 'failed' },
-  warn: { text: 'To improve', kind: 'warning' },
-  ok: { text: 'In order', kind: 'fine' },
+  fail: { text: 'Required', kind: 'failed' },
+  warn: { text: 'Recommended', kind: 'warning' },
+  ok: { text: 'OK', kind: 'fine' },
 };
 
 type MailFindingsProps = {
@@ -71,8 +71,7 @@ function MailFindings({ findings, here }: MailFindingsProps) {
   return (
     <Part id="mail" title="Mail">
       <p class="small soft">
-        Whether the mails of your surveys arrive, as far as the mail server, DNS and the public
-        address decide it. It is looked up when this page is opened.
+        Checks the mail server, DNS and public URL, which decide whether your emails arrive.
       </p>
       {findings === null ? (
         <div
@@ -83,9 +82,9 @@ function MailFindings({ findings, here }: MailFindingsProps) {
           hx-select="#findings"
           hx-swap="outerHTML"
         >
-          <p>DNS is asked now.</p>
+          <p>Checking DNS…</p>
           <p>
-            <LinkButton href={`${here}?look=now`} text="Look now" />
+            <LinkButton href={`${here}?look=now`} text="Check now" />
           </p>
         </div>
       ) : (
@@ -101,13 +100,12 @@ const NoMailServer = () => (
       <State kind="warning">No mail server is configured</State>
     </p>
     <p>
-      Mails of your surveys and mails to members reach no address. They stay in the{' '}
-      <a href="/mailbox">built-in mailbox</a>, which opens on the machine that askback runs on.
+      Emails stay in the <a href="/mailbox">built-in mailbox</a>, which only opens on the machine
+      that askback runs on.
     </p>
     <p>
-      To send them, an operator sets <code>ASKBACK_SMTP_URL</code> and starts askback again.{' '}
-      <code>askback files DIR</code> writes configuration.md, which says what to set under “The mail
-      server”, and mail.md, which says what makes mails arrive.
+      To send emails, an operator sets <code>ASKBACK_SMTP_URL</code> and restarts askback.{' '}
+      <code>askback files DIR</code> writes configuration.md and mail.md, which explain how.
     </p>
   </Part>
 );
@@ -119,7 +117,7 @@ function Found({ findings, here }: { findings: readonly Finding[] | undefined; h
   );
   return (
     <div id="findings" aria-live="polite">
-      {findings ? null : <p>DNS gave no answer in time. Look again in a moment.</p>}
+      {findings ? null : <p>DNS did not answer in time. Check again in a moment.</p>}
       <ul class="rows findings">
         {sorted.map(({ name, status, message, records = [] }, at) => (
           <li>
@@ -147,7 +145,7 @@ function Found({ findings, here }: { findings: readonly Finding[] | undefined; h
         ))}
       </ul>
       <p>
-        <LinkButton href={`${here}?look=now`} text="Look again" />
+        <LinkButton href={`${here}?look=now`} text="Check again" />
       </p>
     </div>
   );

@@ -47,13 +47,13 @@ const mainScreens: Readonly<Record<string, MainScreen>> = {
   'settings-general': {
     heading: /^Settings$/,
     press: { button: 'Save' },
-    shows: /^The settings are saved\.$/,
+    shows: /^Settings saved\.$/,
   },
   'sign-in': {
     heading: /^Sign in$/,
     types: { Email: 'ann@people.test', Password: 'not the password' },
     press: { button: 'Sign in' },
-    shows: /^The email or the password is wrong\./,
+    shows: /^Wrong email or password\./,
   },
   operator: {
     heading: /^Operator$/,

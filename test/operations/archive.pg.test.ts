@@ -19,7 +19,7 @@ const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, ASKBACK_
 const [backup] = archiveCommands;
 saveRestoredKey(folder, Buffer.alloc(32, 1));
 
-/** The built-in Postgres goes with a key in the data directory; here the database of the test stands for it. */
+/** Stands in for the built-in Postgres, which has its key in the data directory. */
 function toolsWith({ inEnvironment }: { inEnvironment: boolean }): CommandTools {
   const config = loadConfig(environment, () => '');
   return {
@@ -32,18 +32,21 @@ function toolsWith({ inEnvironment }: { inEnvironment: boolean }): CommandTools 
 }
 
 const keys: [inEnvironment: boolean, said: string][] = [
-  [false, 'The secret key is in it: keep it where only you can read it.'],
-  [true, 'The secret key is not in it: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.'],
+  [false, 'It contains the secret key: store it where only you can read it.'],
+  [
+    true,
+    'It does not contain the secret key: keep ASKBACK_SECRET_KEY too, or webhook secrets are lost.',
+  ],
 ];
 for (const [inEnvironment, said] of keys) {
-  test(`a backup with the key in the ${inEnvironment ? 'environment' : 'data directory'} says: ${said}`, async () => {
+  test(`backup with the key in the ${inEnvironment ? 'environment' : 'data directory'} mentions it`, async () => {
     const file = join(folder, `backup-${inEnvironment}`);
     const tools = toolsWith({ inEnvironment });
     const { output } = await backup!.run(tools, [file], 'askback');
     assert.match(output, /^wrote \d+ rows to /);
     assert.ok(output.endsWith(` to ${file}. ${said}`), output);
     await assert.rejects(backup!.run(tools, [file], 'askback'), {
-      message: `${file} exists: give another name, or --force`,
+      message: `${file} exists: use another name, or --force`,
     });
     assert.equal((await backup!.run(tools, [file, '--force'], 'askback')).exitCode, 0);
   });

@@ -22,13 +22,13 @@ async function run(name: string, words: string[], over: Record<string, string> =
 }
 
 const exports: [traces: string, metrics: string, said: string][] = [
-  ['otlp', 'otlp', 'traces and metrics are exported by OpenTelemetry'],
-  ['otlp', 'none', 'traces are exported by OpenTelemetry, metrics are not'],
-  ['none', 'otlp', 'metrics are exported by OpenTelemetry, traces are not'],
-  ['none', 'none', 'no traces and no metrics are exported by OpenTelemetry'],
+  ['otlp', 'otlp', 'OpenTelemetry exports traces and metrics'],
+  ['otlp', 'none', 'OpenTelemetry exports traces'],
+  ['none', 'otlp', 'OpenTelemetry exports metrics'],
+  ['none', 'none', 'OpenTelemetry exports nothing'],
 ];
 for (const [traces, metrics, said] of exports) {
-  test(`check-config says of traces to ${traces} and metrics to ${metrics}: ${said}`, async () => {
+  test(`check-config with traces ${traces} and metrics ${metrics}: ${said}`, async () => {
     const { output, exitCode } = await run('check-config', [], {
       OTEL_TRACES_EXPORTER: traces,
       OTEL_METRICS_EXPORTER: metrics,
@@ -45,7 +45,7 @@ const nameServers: [text: string, taken: boolean][] = [
   ['dns.example', false],
 ];
 for (const [text, taken] of nameServers) {
-  test(`the name server ${text} is ${taken ? 'one' : 'none'} that doctor can ask`, async () => {
+  test(`doctor ${taken ? 'accepts' : 'rejects'} the name server ${text}`, async () => {
     const words = ['--resolver', text, '--sends-from', 'mail.example.com'];
     const refusal = '--sends-from must be an IP address';
     const both = `${refusal}; --resolver must be an IP address, or one with a port such as 127.0.0.1:5353`;

@@ -54,7 +54,7 @@ async function checksOf(words: string[], over: Record<string, string> = {}) {
 
 const statuses = (checks: Check[]) => checks.map(({ name, status }) => `${name} ${status}`);
 
-test('a missing record is shown as it goes into DNS, and passes once it is there', async () => {
+test('doctor shows a missing record and passes once it exists', async () => {
   const words = ['--sends-from', '192.0.2.7', '--resolver'];
   const bare = await nameServer({
     'MX news.example.com': ['10 mx.example.com'],
@@ -104,14 +104,14 @@ test('a missing record is shown as it goes into DNS, and passes once it is there
   assert.ok(after.mail.some(({ name }) => name === 'alignment news.example.com'));
 });
 
-test('the doctor sends no mail, and tries no login where none is set', async () => {
+test('doctor sends no email, and does not log in without a user', async () => {
   const { server } = await nameServer({});
   await doctor(['--resolver', server]);
   const words = seen.commands.map((line) => line.split(' ')[0]);
   assert.deepEqual([...new Set(words)].sort(), ['EHLO', 'QUIT']);
 });
 
-test('only senders that may still send are looked at, and those that are named', async () => {
+test('doctor checks active senders and named ones', async () => {
   const { server } = await nameServer({ 'TXT broken.example': [servfail] });
   const { mail } = await checksOf(['--resolver', server, '--from', 'a@Bücher.example']);
   const looked = mail.flatMap(({ name }) => /^DMARC (.*)/.exec(name)?.[1] ?? []);

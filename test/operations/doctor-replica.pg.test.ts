@@ -25,19 +25,19 @@ async function findingOf(url: string): Promise<[status: string, message: string]
   return [found?.status ?? 'none', found?.message ?? ''];
 }
 
-test('a replica that follows is found well', async () => {
+test('doctor accepts a replica that follows the primary', async () => {
   const name = 'ASKBACK_READ_DATABASE_URL';
   assert.deepEqual(await findingOf(replica.url), ['ok', `${name} follows the primary`]);
 });
 
-test('a replica that is behind, away, of another cluster or none at all is found so', async (t) => {
+test('doctor explains why a replica is not usable', async (t) => {
   const admin = connect(replica.url, { connections: 1 });
   await admin`select pg_wal_replay_pause()`;
   await admin.end();
   await db`create table newer (id int)`;
   const behind = await findingOf(replica.url);
   assert.equal(behind[0], 'warn');
-  assert.match(behind[1], /is behind, by an unknown time; the primary answers its reads/);
+  assert.match(behind[1], /is behind, by an unknown time; reads go to the primary/);
   await replica.kill();
   assert.match((await findingOf(replica.url))[1], /cannot be reached/);
   const others = await startCluster(t);
@@ -49,7 +49,7 @@ test('a replica that is behind, away, of another cluster or none at all is found
   );
 });
 
-test('serve warns of a replica that it does not read from, by the name of the setting', async () => {
+test('serve warns about an unusable replica by its setting', async () => {
   const service = startService({
     DATABASE_URL: primary.url,
     ASKBACK_SECRET_KEY: secretKey,
@@ -59,7 +59,7 @@ test('serve warns of a replica that it does not read from, by the name of the se
   const line = await service.stderr.next(/^warning: /);
   assert.equal(
     line,
-    'warning: ASKBACK_READ_DATABASE_URL leads to the primary itself; the primary answers its reads',
+    'warning: ASKBACK_READ_DATABASE_URL leads to the primary itself; reads go to the primary',
   );
   await service.stop();
 });

@@ -18,7 +18,7 @@ const version = (await warnOfPatchLevel(db)) ? 'warn' : 'ok';
 const doctor = (over: Record<string, string>) =>
   askback(['doctor', '--json'], { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, ...over });
 
-test('a healthy deployment without a mail server is found well, but for its mails', async () => {
+test('doctor only warns about mail on a healthy deployment', async () => {
   const { code, stdout } = await doctor({});
   const { ok, checks } = JSON.parse(stdout);
   assert.deepEqual([code, ok], [0, true]);
@@ -37,7 +37,7 @@ test('a healthy deployment without a mail server is found well, but for its mail
   );
 });
 
-test('what the service reads from and goes through is examined after its database, a proxy before its mails', async () => {
+test('doctor checks the replica, pooler and proxy in order', async () => {
   const server = createServer((_request, response) =>
     response.end(JSON.stringify({ warnings: { proxy: 'a proxy is not trusted' } })),
   );
@@ -75,7 +75,7 @@ test('what the service reads from and goes through is examined after its databas
   );
 });
 
-test('doctor answers within seconds when the database is away', async () => {
+test('doctor answers within seconds when the database is down', async () => {
   const begun = performance.now();
   const { code, stdout } = await doctor({ DATABASE_URL: 'postgres://127.0.0.1:1/x' });
   const { ok, checks } = JSON.parse(stdout);
@@ -99,7 +99,7 @@ test('doctor --alert runs the queries of every section of the runbook', async ()
   assert.match(unknown.stderr, /did you mean 'AskbackQueueStuck'/);
 });
 
-test('a secret key that opens no stored secret is a failure that names the setting', async () => {
+test('doctor fails and names the setting when the secret key is wrong', async () => {
   const { db, url: other } = await testDatabase();
   const org_id = await makeOrganization(db);
   const sealed = createSecrets([Buffer.alloc(32, 99)]);

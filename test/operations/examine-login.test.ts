@@ -8,7 +8,7 @@ import { noReply, scriptedSmtp, settingsFor } from '../support/fakes/smtp-server
 
 const seen: string[] = [];
 
-/** A well-behaved server that writes down how far somebody got. */
+/** A correct server that records how far a client got. */
 async function relay(options: SMTPServerOptions = {}) {
   const server = new SMTPServer({
     logger: false,
@@ -32,44 +32,44 @@ async function relay(options: SMTPServerOptions = {}) {
 
 const look = (url: string, limitMs?: number) => examineLogin(settingsFor(url), limitMs);
 
-test('a login over TLS is well, and no mail is begun', async () => {
+test('examineLogin accepts a login over TLS and sends no email', async () => {
   seen.length = 0;
   const host = await relay();
   const { name, status, message } = await look(`smtp://ann:right@${host}?verify=no`);
   assert.deepEqual([name, status], [`SMTP ${host}`, 'warn']);
-  assert.equal(message, 'takes the login, encrypted; but verify=no lets anybody pose as it');
+  assert.equal(message, 'accepts the login, encrypted; but verify=no lets anyone impersonate it');
   assert.deepEqual(seen, ['login ann']);
 });
 
-test('a certificate without a known issuer', async () => {
+test('examineLogin reports an untrusted certificate', async () => {
   const { status, message } = await look(`smtps://ann:right@${await relay({ secure: true })}`);
   assert.equal(status, 'fail');
   assert.match(message, /^cannot be used: .*certificate/);
 });
 
-test('a wrong password is reported in the words of the server', async () => {
+test('examineLogin quotes the server on a wrong password', async () => {
   const { status, message } = await look(`smtp://ann:wrong@${await relay()}?verify=no`);
   assert.equal(status, 'fail');
-  assert.match(message, /^does not accept the user or the password: 535 .*no such user/);
+  assert.match(message, /^rejects the user or the password: 535 .*no such user/);
   assert.doesNotMatch(message, /wrong/);
 });
 
-test('a server without TLS gets no password', async () => {
+test('examineLogin sends no password without TLS', async () => {
   seen.length = 0;
   const host = await relay({ disabledCommands: ['STARTTLS'] });
   const { status, message } = await look(`smtp://ann:right@${host}`);
   assert.equal(status, 'fail');
-  assert.match(message, /^does not encrypt by STARTTLS/);
+  assert.match(message, /^does not support STARTTLS/);
   assert.deepEqual(seen, []);
 });
 
-test('a server of the own machine needs neither', async () => {
+test('examineLogin accepts a local server without TLS or login', async () => {
   const host = await relay({ authOptional: true, disabledCommands: ['STARTTLS'] });
   const { status, message } = await look(`smtp://${host}`);
-  assert.deepEqual([status, message], ['ok', 'takes connections, without a login']);
+  assert.deepEqual([status, message], ['ok', 'accepts connections without a login']);
 });
 
-test('a server that sends no greeting is given up in time', async () => {
+test('examineLogin gives up on a silent server in time', async () => {
   const { url } = await scriptedSmtp({ greeting: noReply });
   const begun = performance.now();
   const { status, message } = await look(url, 300);
@@ -78,23 +78,23 @@ test('a server that sends no greeting is given up in time', async () => {
   assert.ok(performance.now() - begun < 9000);
 });
 
-const clear = 'over the network unencrypted (tls=none)';
+const clear = 'sent unencrypted (tls=none)';
 const connections: [url: string, encrypted: boolean, said: string][] = [
   [
     'smtp://ann:x@mail.test?tls=none',
     false,
-    `warn takes the login; but the password and every mail go ${clear}`,
+    `warn accepts the login; but the password and all emails are ${clear}`,
   ],
-  ['smtp://localhost?tls=none', false, 'ok takes connections, without a login'],
+  ['smtp://localhost?tls=none', false, 'ok accepts connections without a login'],
   [
     'smtp://mail.test?verify=no',
     true,
-    'warn takes connections, without a login, encrypted; but verify=no lets anybody pose as it',
+    'warn accepts connections without a login, encrypted; but verify=no lets anyone impersonate it',
   ],
-  ['smtp://mail.test', true, 'ok takes connections, without a login, encrypted'],
+  ['smtp://mail.test', true, 'ok accepts connections without a login, encrypted'],
 ];
 for (const [url, encrypted, said] of connections) {
-  test(`${url}, ${encrypted ? '' : 'not '}encrypted, ${said.split(';')[0]}`, () => {
+  test(`judgeLogin says ${said.split(';')[0]} for ${url}`, () => {
     const { status, message } = judgeLogin(settingsFor(url), { encrypted });
     assert.equal(`${status} ${message}`, said);
   });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { examineMail } from '../../src/operations/doctor-mail.ts';
 import { fakeResolver, type Zone } from '../support/fakes/dns.ts';
 
-/** What is found of one sender, and what DNS was asked. Without a mail server no address is known to send from. */
+/** Findings and DNS queries for one sender. The sending addresses are unknown without a mail server. */
 async function look(zone: Zone, over: { smtpUrl?: string; sendsFrom?: string[] } = {}) {
   const asked: string[] = [];
   const { smtpUrl = null, sendsFrom = [] } = over;
@@ -18,10 +18,10 @@ async function look(zone: Zone, over: { smtpUrl?: string; sendsFrom?: string[] }
 const counts: [domains: number, looked: number, said?: string][] = [
   [1, 1],
   [20, 20],
-  [21, 20, 'only 20 of 21 domains were looked at'],
+  [21, 20, 'only 20 of 21 domains were checked'],
 ];
 for (const [domains, looked, said] of counts) {
-  test(`of ${domains} domains that surveys are sent from ${looked} are looked at`, async () => {
+  test(`examineMail checks ${looked} of ${domains} sender domains`, async () => {
     const names = Array.from({ length: domains }, (_, n) => `shop${n}.example`);
     const asked: string[] = [];
     const found = await examineMail(
@@ -43,12 +43,12 @@ const closed: Zone = {
   'A localhost': ['127.0.0.1', '8.8.8.8'],
 };
 const unseen =
-  'is well-formed, 0 of 10 lookups; whether it names your mail server cannot be seen from here: ask with --sends-from';
+  'is well-formed, 0 of 10 lookups; to check whether it allows your mail server, use --sends-from';
 const servers: [why: string, smtpUrl: string, message: string, asked: string[]][] = [
   [
     'a mail server is looked up by its name in small letters, and only its public address may send',
     'smtp://LocalHost:1',
-    'the record does not name 8.8.8.8, where localhost is; if mails leave from elsewhere, ask with --sends-from',
+    'the record does not allow 8.8.8.8, the address of localhost; if emails are sent from elsewhere, use --sends-from',
     ['A localhost', 'AAAA localhost'],
   ],
   ['a mail server that is given by its address is not looked up', 'smtp://127.0.0.1:1', unseen, []],
@@ -66,7 +66,7 @@ for (const [why, smtpUrl, message, lookedUp] of servers) {
   });
 }
 
-test('addresses that mails are said to leave from stand for those of the mail server', async () => {
+test('--sends-from replaces the addresses of the mail server', async () => {
   const over = { smtpUrl: 'smtp://localhost:1', sendsFrom: ['192.0.2.7', '192.0.2.8'] };
   const { spf, asked } = await look(closed, over);
   assert.equal(spf, 'the record does not let 192.0.2.7 (fail), 192.0.2.8 (fail) send');

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { examineOneClick } from '../../src/operations/doctor-mail.ts';
 
-/** What stands at the public address, whatever it is. */
+/** A server at the public address. */
 async function standing(listener: RequestListener) {
   const server = createServer(listener);
   server.listen(0, '127.0.0.1');
@@ -26,7 +26,7 @@ const ours = JSON.stringify({
   request_id: '1',
 });
 
-test('the press is the one of a mail program: a POST of the field, with no cookie', async () => {
+test('examineOneClick POSTs the field without cookies', async () => {
   const { promise, resolve } = Promise.withResolvers<object>();
   const url = await standing(async (request, response) => {
     const body = (await request.toArray()).join('');
@@ -54,30 +54,30 @@ const answers: [why: string, status: number, body: string, headers: object, says
     { Location: 'https://other.example/login' },
     /redirected to https:\/\/other\.example\/login, which/,
   ],
-  ['a login', 401, '', {}, /asks for a login/],
-  ['only GET', 405, '', { Allow: 'GET' }, /lets no POST through/],
-  ['a service that is down', 502, '', {}, /is answered 502/],
-  ['a page that says yes to everything', 200, '<html>', {}, /answered 200, and not by askback/],
-  ['a page that knows nothing', 404, '<html>not found', {}, /answered 404, and not by askback/],
+  ['a login', 401, '', {}, /requires a login/],
+  ['only GET', 405, '', { Allow: 'GET' }, /blocks POST requests/],
+  ['a service that is down', 502, '', {}, /gets 502/],
+  ['a page that says yes to everything', 200, '<html>', {}, /gets 200, but not from askback/],
+  ['a page that knows nothing', 404, '<html>not found', {}, /gets 404, but not from askback/],
 ];
 
 for (const [why, status, body, headers, says] of answers) {
-  test(`unsubscribing fails at ${why}`, async () => {
+  test(`examineOneClick fails at ${why}`, async () => {
     const finding = await examineOneClick(await answering(status, body, { ...headers }));
     assert.equal(finding.status, 'fail');
     assert.match(finding.message, says);
   });
 }
 
-test('an address that does not answer is given up in time', async () => {
+test('examineOneClick gives up on a silent address in time', async () => {
   const finding = await examineOneClick(await standing(() => {}), 200);
   assert.match(finding.message, /nothing answered within 0\.2 seconds/);
 });
 
-test('a public address must be https, as mail programs ask for', async () => {
+test('examineOneClick requires https', async () => {
   const { status, message } = await examineOneClick('http://a.example');
   assert.deepEqual(
-    [status, message.slice(-55)],
-    ['fail', 'not https: mail programs offer no one-click unsubscribe'],
+    [status, message.slice(-54)],
+    ['fail', 'not https: mail clients offer no one-click unsubscribe'],
   );
 });

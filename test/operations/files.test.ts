@@ -9,7 +9,7 @@ import { askback } from '../support/processes/program.ts';
 const folder = mkdtempSync(join(tmpdir(), 'askback-files-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-test('askback files writes the manual and every file that it links to', async () => {
+test('askback files writes the manual and every linked file', async () => {
   const { code, stdout } = await askback(['files', folder, '--json']);
   const { files } = JSON.parse(stdout) as { files: string[] };
   assert.equal(code, 0);
@@ -33,15 +33,15 @@ test('askback files writes the manual and every file that it links to', async ()
   }
 });
 
-test('askback files overwrites nothing unless it is asked to', async () => {
+test('askback files only overwrites with --force', async () => {
   const again = await askback(['files', folder]);
   assert.equal(again.code, 1);
   const first = join(folder, operatorFiles()[0]!);
-  assert.equal(again.stderr, `askback: ${first} exists: name another folder, or --force\n`);
+  assert.equal(again.stderr, `askback: ${first} exists: use another folder, or --force\n`);
   assert.equal((await askback(['files', folder, '--force'])).code, 0);
 });
 
-test('askback files into what takes no files ends with a sentence', async () => {
+test('askback files explains a folder that is not writable', async () => {
   const impossible = ['/proc/askback', '/dev/null/askback', join(folder, 'operations.md')];
   for (const name of impossible) {
     const { code, stderr } = await askback(['files', name]);
@@ -50,7 +50,7 @@ test('askback files into what takes no files ends with a sentence', async () => 
   }
 });
 
-/** Targets of links within the repository, without what stands after #. */
+/** Targets of links within the repository, without fragments. */
 function linksIn(markdown: string): string[] {
   const targets = [...markdown.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
   return targets

@@ -20,19 +20,19 @@ async function readiness(checks: Checks) {
   return { code: answer.status, ...((await answer.json()) as Readiness) };
 }
 
-/** A database that fails the test when it is asked anything. */
+/** A database that fails the test on any query. */
 const untouchable = new Proxy((() => {}) as unknown as Db, {
   get: (_, name) => assert.fail(`the database was asked for ${String(name)}`),
   apply: () => assert.fail('the database was asked'),
 });
 
-test('/healthz asks neither the database nor any check', async () => {
+test('/healthz runs no checks', async () => {
   const checks = { all: () => assert.fail('a check was made') };
   const answer = await bareApp(untouchable, { checks }).request('/healthz');
   assert.deepEqual([answer.status, await answer.json()], [200, { status: 'ok' }]);
 });
 
-test('/readyz names each check that fails, and no other', async () => {
+test('/readyz names exactly the failing checks', async () => {
   const checks = {
     database: () => 'cannot be reached',
     schema: () => undefined,
@@ -54,7 +54,7 @@ test('/readyz names each check that fails, and no other', async () => {
   assert.deepEqual(await readiness({ schema: () => undefined }), { code: 200, status: 'ready' });
 });
 
-test('a schema that is behind or ahead fails with the names of the migrations', async () => {
+test('/readyz names migrations that are missing or unknown', async () => {
   assert.deepEqual(await readiness(databaseChecks(db)), { code: 200, status: 'ready' });
   const [taken] = await db<{ name: string }[]>`
     delete from schema_migrations

@@ -16,19 +16,19 @@ const { port } = new URL(addressIn(await service.ready()));
 const check = (words: string[], over: Record<string, string> = {}) =>
   askback(['healthcheck', ...words], { ...environment, PORT: port, ...over });
 
-test('a service that listens everywhere is asked on this machine', async () => {
+test('healthcheck asks a wildcard address on this machine', async () => {
   const { code, stdout } = await check([]);
   assert.equal(code, 0);
   assert.equal(stdout, `http://127.0.0.1:${port}/healthz answers 200: {"status":"ok"}\n`);
 });
 
-test('with PORT=0 healthcheck finds the service by the service record', async () => {
+test('healthcheck finds PORT=0 by the service record', async () => {
   const { code, stdout } = await check(['--json'], { PORT: '0' });
   assert.equal(code, 0);
   assert.equal(JSON.parse(stdout).url, `http://127.0.0.1:${port}/healthz`);
 });
 
-test('with PORT=0 and a public URL the address of the service is unknown', async () => {
+test('healthcheck cannot find PORT=0 with a public URL', async () => {
   const { code, stderr } = await check([], {
     PORT: '0',
     ASKBACK_PUBLIC_URL: 'https://feedback.example.com',
@@ -40,7 +40,7 @@ test('with PORT=0 and a public URL the address of the service is unknown', async
   );
 });
 
-test('a service that runs and is not ready differs in the exit code', async () => {
+test('healthcheck --ready differs in the exit code', async () => {
   await proxy.cut();
   assert.equal((await check([])).code, 0);
   const { code, stdout } = await check(['--ready']);
@@ -49,7 +49,7 @@ test('a service that runs and is not ready differs in the exit code', async () =
   await proxy.mend();
 });
 
-test('a process that accepts the connection and answers nothing is unhealthy', async () => {
+test('healthcheck reports a silent process as unhealthy', async () => {
   const server = createServer(() => {});
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

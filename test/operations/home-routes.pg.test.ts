@@ -9,7 +9,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const app = bareApp(db);
 
-test('GET / leads to the sign-in page, and members to their organization', async () => {
+test('GET / redirects visitors to sign in and members home', async () => {
   const visitor = await app.request('/', { headers: { Accept: 'text/html' } });
   assert.deepEqual([visitor.status, visitor.headers.get('Location')], [303, '/sign-in']);
 
@@ -22,7 +22,7 @@ test('GET / leads to the sign-in page, and members to their organization', async
   assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/o/alpha']);
 });
 
-test('GET / leads members without an organization to what they may see', async () => {
+test('GET / redirects members without an organization', async () => {
   for (const [operator, path] of [
     [true, '/operator'],
     [false, '/account'],
@@ -32,24 +32,24 @@ test('GET / leads members without an organization to what they may see', async (
   }
 });
 
-test('GET /.well-known/change-password leads to the account', async () => {
+test('GET /.well-known/change-password redirects to the account', async () => {
   const answer = await app.request('/.well-known/change-password');
   assert.deepEqual([answer.status, answer.headers.get('Location')], [303, '/account']);
 });
 
-test('GET / answers a program with the addresses of the documents', async () => {
+test('GET / returns the documentation URLs as JSON', async () => {
   const answer = await app.request('/', { headers: { Accept: 'application/json' } });
   const { docs } = (await answer.json()) as { docs: string };
   assert.equal(docs, 'https://askback.test/docs');
 });
 
-test('GET /robots.txt keeps crawlers from everything but the front page, for a day', async () => {
+test('GET /robots.txt only allows the front page, for a day', async () => {
   const answer = await app.request('/robots.txt');
   assert.equal(await answer.text(), 'User-agent: *\nAllow: /$\nDisallow: /\n');
   assert.equal(answer.headers.get('Cache-Control'), 'public, max-age=86400');
 });
 
-test('GET /favicon.ico is an icon of as many bytes as it says, for a day', async () => {
+test('GET /favicon.ico is a valid icon, cached for a day', async () => {
   const answer = await app.request('/favicon.ico');
   const bytes = Buffer.from(await answer.arrayBuffer());
   assert.equal(answer.headers.get('Content-Type'), 'image/x-icon');
@@ -57,12 +57,12 @@ test('GET /favicon.ico is an icon of as many bytes as it says, for a day', async
   assert.equal(bytes.readUInt32LE(14) + bytes.readUInt32LE(18), bytes.length);
 });
 
-test('GET /docs/ leads to /docs', async () => {
+test('GET /docs/ redirects to /docs', async () => {
   const answer = await app.request('/docs/');
   assert.deepEqual([answer.status, answer.headers.get('Location')], [308, '/docs']);
 });
 
-test('GET /.well-known/security.txt has the contact of the settings, and is unknown without one', async () => {
+test('GET /.well-known/security.txt needs a configured contact', async () => {
   assert.equal((await app.request('/.well-known/security.txt')).status, 404);
   const settings = { ...testSettings, securityContact: 'mailto:security@acme.test' };
   const answer = await bareApp(db, { settings }).request('/.well-known/security.txt');

@@ -19,7 +19,7 @@ const post = async (address: string, path: string, body: object) => {
   return { status: answer.status, body: (await answer.json()) as never };
 };
 
-test('a mail server that refuses everything is told of until it accepts a mail', async () => {
+test('/readyz warns about a refusing mail server until it accepts', async () => {
   let greeting = '554 5.7.1 go away';
   const smtp = await scriptedSmtp({ greeting: () => greeting });
   const service = startService({ ...environment, ASKBACK_SMTP_URL: smtp.url });

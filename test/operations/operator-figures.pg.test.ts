@@ -15,7 +15,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
 
-test('an organization is shown with its own members, owners, surveys and mails of this month', async () => {
+test("findOperated counts the organization's members, surveys and emails", async () => {
   const [org, other] = [await makeOrganization(db), await makeOrganization(db)];
   for (const role of ['owner', 'owner', 'editor', 'viewer', 'viewer'] as const) {
     await joinOrganization(db, { org, member: await makeMember(db), role });
@@ -36,7 +36,7 @@ test('an organization is shown with its own members, owners, surveys and mails o
   assert.equal((await findOperated(db, await makeOrganization(db)))?.mails_this_month, 0);
 });
 
-test('organizations are listed newest first, of one time the greater id first, page by page', async () => {
+test('pageOfOrganizations lists newest first, then by id', async () => {
   await db`delete from organizations`;
   const [old, same] = [ago(100), ago(50)];
   const twins = [
@@ -52,7 +52,7 @@ test('organizations are listed newest first, of one time the greater id first, p
   assert.equal(await countOrganizations(db), 4);
 });
 
-test('what is due waits: jobs and comments, the longest first, else by name', async () => {
+test('listWaitingTasks lists due jobs and comments, oldest first', async () => {
   await db`delete from waiting_analyses`;
   const rows: { task: string; waits: number }[] = [
     { task: 'b.two', waits: 300 },
@@ -98,7 +98,7 @@ test('what is due waits: jobs and comments, the longest first, else by name', as
   ]);
 });
 
-test('the deliveries of the last hour are counted over all organizations by how they stand, the most first, else by name', async () => {
+test("countOutcomes counts the last hour's deliveries by status", async () => {
   const add = async (status: string, seconds: number, times: number) => {
     const org_id = await makeOrganization(db);
     const webhook_id = await makeWebhook(db, org_id);

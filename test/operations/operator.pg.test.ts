@@ -19,7 +19,7 @@ async function operatorBrowser() {
   return { id, ...visitorBrowser(app, { [name]: token }) };
 }
 
-test('Operator shows health, queues, organizations and processes, and nothing they were answered', async () => {
+test('Operator shows health and organizations without responses', async () => {
   const org = await makeOrganization(db, { name: 'Quince & Co' });
   const survey = await makeSurvey(db, org, { name: 'Secret survey' });
   const contact = await makeContact(
@@ -45,11 +45,11 @@ test('Operator shows health, queues, organizations and processes, and nothing th
   ]) {
     assert.ok(page.includes(shown), shown);
   }
-  assert.match(page, /database<\/th><td[^>]*><span class="state is-fine">in order/);
+  assert.match(page, /database<\/th><td[^>]*><span class="state is-fine">OK/);
   for (const secret of ['Secret', 'who@people.test']) assert.ok(!page.includes(secret), secret);
 });
 
-test('an operator makes an organization with its limit, and its first owner comes in by the link', async () => {
+test('an operator creates an organization and invites its owner', async () => {
   const { get, post } = await operatorBrowser();
   const email = `${randomUUID()}@people.test`;
   const form = { name: 'Medlar', monthly_send_limit: '500', email };
@@ -66,11 +66,11 @@ test('an operator makes an organization with its limit, and its first owner come
     select o.monthly_send_limit, m.role from organizations o join memberships m on m.org_id = o.id
     where o.slug = 'medlar'`;
   assert.deepEqual({ ...row }, { monthly_send_limit: 500, role: 'owner' });
-  // To an operator who is no member, what is inside does not exist.
+  // An operator who is not a member gets 404 inside the organization.
   assert.equal((await get('/o/medlar')).status, 404);
 });
 
-test('an operator changes the limit of an organization, with a trace in it', async () => {
+test("an operator changes a limit, and the organization's audit has it", async () => {
   const { id, post } = await operatorBrowser();
   const org = await makeOrganization(db);
   const path = `/operator/organizations/${org}`;
@@ -93,7 +93,7 @@ test('an operator changes the limit of an organization, with a trace in it', asy
   );
 });
 
-test('operators make operators, of members and by invitation, and the last one stays', async () => {
+test('operators add operators and cannot remove the last one', async () => {
   await db`update members set is_operator = false`;
   const { id, get, post } = await operatorBrowser();
   const refused = await post(`/operator/operators/${id}/remove`);
@@ -119,7 +119,7 @@ test('operators make operators, of members and by invitation, and the last one s
   );
 });
 
-test('two operators who remove each other at the same moment leave one', async () => {
+test('two operators who remove each other at once leave one', async () => {
   await db`update members set is_operator = false`;
   const [one, two] = [await operatorBrowser(), await operatorBrowser()];
   await Promise.all([
@@ -129,7 +129,7 @@ test('two operators who remove each other at the same moment leave one', async (
   assert.equal((await db`select from members where is_operator`).length, 1);
 });
 
-test('an operator deletes an organization by its name, and a receipt stays', async () => {
+test('an operator deletes an organization, and a receipt stays', async () => {
   const { get, post } = await operatorBrowser();
   const org = await makeOrganization(db, { name: 'Sorrel' });
   const survey_id = await makeSurvey(db, org);

@@ -12,10 +12,10 @@ const environment = (over: Record<string, string> = {}) => ({
   PORT: '0',
   ...over,
 });
-/** How many requests without a working key a client has in a minute. */
+/** Requests per minute without a working key. */
 const strangersLimit = 60;
 
-/** The statuses of requests without a key that come, say their headers, from these addresses. */
+/** Statuses of requests without a key whose headers claim these addresses. */
 async function askFrom(address: string, clients: readonly string[]) {
   const answers = await Promise.all(
     clients.map((client) =>
@@ -30,7 +30,7 @@ const warningsOf = async (address: string) =>
   ((await (await fetch(`${address}/readyz`)).json()) as { warnings?: Record<string, string> })
     .warnings;
 
-test('behind a trusted proxy each client has its own limit', async () => {
+test('clients behind a trusted proxy have their own limits', async () => {
   const service = startService(environment({ ASKBACK_TRUSTED_PROXIES: '127.0.0.0/8, ::1/128' }));
   const address = addressIn(await service.ready());
   const statuses = await askFrom(address, many(2 * strangersLimit + 1, '198.51.100.1'));
@@ -40,7 +40,7 @@ test('behind a trusted proxy each client has its own limit', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('an untrusted proxy is one client, and /readyz and doctor say so', async () => {
+test('/readyz and doctor warn about an untrusted proxy', async () => {
   const PORT = String(await freePort());
   const service = startService(environment({ PORT }));
   const address = addressIn(await service.ready());
@@ -54,7 +54,7 @@ test('an untrusted proxy is one client, and /readyz and doctor say so', async ()
   assert.equal(await service.stop(), 0);
 });
 
-test('with a public URL local callers need a token for metrics and the printed link for mails', async () => {
+test('local callers need a token once there is a public URL', async () => {
   const service = startService(
     environment({ ASKBACK_PUBLIC_URL: 'https://feedback.example.com', HOST: '127.0.0.1' }),
   );

@@ -8,10 +8,10 @@ import { addressIn, secretKey, startService } from '../support/processes/program
 const { db, url } = await testDatabase();
 const environment = { DATABASE_URL: url, ASKBACK_SECRET_KEY: secretKey, PORT: '0' };
 
-test('the service is ready while requests hold all connections that they may have, and shows that others wait', async () => {
+test('the service stays ready while the pool is exhausted', async () => {
   const service = startService({ ...environment, ASKBACK_DB_POOL: '8' });
   const address = addressIn(await service.ready());
-  // One organization has half of the connections at most.
+  // An organization gets at most half of the connections.
   const clients = await Promise.all(Array.from({ length: 8 }, () => makeClient(db)));
   const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const locking = db.begin(async (tx) => {
@@ -23,12 +23,12 @@ test('the service is ready while requests hold all connections that they may hav
   const waiting = clients.flatMap(({ read }) =>
     Array.from({ length: 5 }, () => fetch(`${address}/api/v1/surveys`, { headers: read })),
   );
-  // Of the eight one is left to cancel statements by, one is kept for lookups and one for jobs: five requests run.
+  // Five requests run: of eight connections one is for cancelling, one for lookups and one for jobs.
   await until('all others wait', async () => {
     const metrics = await (await fetch(`${address}/metrics`)).text();
     return /^askback_db_pool_waiting 35$/m.test(metrics);
   });
-  // A look at a busy machine may be given up in time, and says so: the next one may not be.
+  // A check may time out on a busy machine, so it is repeated.
   await until('it is ready', async () => {
     const ready = await fetch(`${address}/readyz`);
     const { status } = (await ready.json()) as { status: string };
@@ -37,7 +37,7 @@ test('the service is ready while requests hold all connections that they may hav
   release.resolve();
   await locking;
   const statuses = await Promise.all(waiting.map(async (answer) => (await answer).status));
-  // On a busy machine all this may take longer than a request waits for its turn.
+  // On a busy machine this may take longer than a request waits for a connection.
   assert.ok(
     statuses.every((status) => status === 200 || status === 503),
     statuses.join(),
@@ -45,7 +45,7 @@ test('the service is ready while requests hold all connections that they may hav
   assert.equal(await service.stop(), 0);
 });
 
-test('a HOST that no other machine can open is reported at start as the beginning of links', async () => {
+test('serve warns about links that only work on this machine', async () => {
   const service = startService({ ...environment, HOST: '0.0.0.0' });
   await service.ready();
   assert.match(

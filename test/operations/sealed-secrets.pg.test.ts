@@ -25,7 +25,7 @@ async function makeSealedWebhook(orgId: string, key: Buffer) {
     values (${id}, ${orgId}, 'https://a.example', '{response.received}', ${secret})`;
 }
 
-test('secrets of webhooks that no key opens are counted, and those of a previous key are not', async () => {
+test('countUnreadableSecrets counts webhooks that no key opens', async () => {
   const org = await makeOrganization(db);
   const secrets = createSecrets([present, previous]);
   await makeSealedWebhook(org, present);
@@ -36,13 +36,13 @@ test('secrets of webhooks that no key opens are counted, and those of a previous
   assert.equal(await countUnreadableSecrets(db, secrets), 2);
 });
 
-test('a wrong secret key is named with how many webhooks it concerns, if there are any', () => {
+test('wrongKeySentence names the number of webhooks', () => {
   assert.equal(wrongKeySentence(0), undefined);
   assert.match(wrongKeySentence(1)!, /not the key that the secret of 1 webhook was encrypted with/);
   assert.match(wrongKeySentence(2)!, /that the secrets of 2 webhooks were encrypted with/);
 });
 
-test('a wrong secret key is a warning of /readyz, which stays ready', async () => {
+test('/readyz warns about a wrong secret key and stays ready', async () => {
   const secrets = () => wrongKeySentence(2);
   const answer = await healthRoutes({}, { secrets }).request('/readyz');
   const body = (await answer.json()) as { status: string; warnings: { secrets: string } };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { watchProxies } from '../../src/operations/doctor.ts';
 
-test('only the first proxy that is not trusted is reported', () => {
+test('watchProxies only reports the first untrusted proxy', () => {
   const said: string[] = [];
   const { saw, check } = watchProxies((sentence) => said.push(sentence));
   assert.equal(check(), undefined);

@@ -56,7 +56,7 @@ test('restore repeats an erasure with the same receipt', async () => {
   await assertTalliesHold(restored);
 
   const said = await runner(fresh.url)('restore', '--erasures', erasuresFile);
-  assert.match(said.stdout, /^receipts of erasures: 1; .* erased again: 0\n$/);
+  assert.match(said.stdout, /^receipts of erasures: 1; erased again: 0\n$/);
   const again = await run(fresh.url, '--erasures', erasuresFile);
   assert.equal(again.data['erased_again'], 0);
   assert.equal((await restored`select from erasures`).length, 1);
@@ -105,7 +105,7 @@ test('restore counts receipts of unknown organizations', async () => {
   const { data } = await run(url, '--erasures', erasuresFile);
   assert.deepEqual(data, { receipts: 0, erased_again: 0, unknown_organizations: 1 });
   const said = await runner(url)('restore', '--erasures', erasuresFile);
-  assert.match(said.stdout, /erased again: 0; 1 are of organizations that are not there\n$/);
+  assert.match(said.stdout, /erased again: 0; of unknown organizations: 1\n$/);
   assert.equal((await run(url)).code, 2);
   assert.equal((await run(url, '--erasures', join(folder, 'nothing'))).code, 1);
 });

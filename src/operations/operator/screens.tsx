@@ -84,8 +84,8 @@ const DeleteForm = v.object({ name: v.string() });
 export function operatorScreens(tools: OperatorTools) {
   const { db } = tools;
   const invitedText = tools.mailbox
-    ? 'The invitation was made, and goes to no address, because no mail server is set. Hand its link over.'
-    : 'The invitation is on its way.';
+    ? 'Invitation created, but not sent, because no mail server is set up. Pass on its link yourself.'
+    : 'Invitation sent.';
 
   async function getOrganization(c: Context) {
     const organization = await findOperated(db, idParam(c, 'organization'));
@@ -125,7 +125,7 @@ export function operatorScreens(tools: OperatorTools) {
         createOrganization(tx, c.var.actor, { ...newOrganization(tools.settings), ...settings }),
       );
       if (email) await inviteOwner(c, id, email);
-      return redirectWith(c, `/operator/organizations/${id}`, 'The organization was made.');
+      return redirectWith(c, `/operator/organizations/${id}`, 'Organization created.');
     })
     .get('/organizations/:id', async (c) => showOrganization(c, tools, await getOrganization(c)))
     .post('/organizations/:id', async (c) => {
@@ -133,7 +133,7 @@ export function operatorScreens(tools: OperatorTools) {
       const form = await readForm(c, LimitForm);
       if (form.errors) return showOrganization(c, tools, organization, form);
       await changeOrganization(db, operatorWriter(c, organization.id), form.values);
-      const text = 'The limit was saved. It holds from the next mail.';
+      const text = 'Limit saved. It applies from the next email.';
       return redirectWith(c, `/operator/organizations/${organization.id}`, text);
     })
     .post('/organizations/:id/invite', async (c) => {
@@ -162,7 +162,7 @@ export function operatorScreens(tools: OperatorTools) {
       return showDelete(
         c,
         organization,
-        await withFieldError(c, { name: 'This is another name.' }),
+        await withFieldError(c, { name: "This doesn't match the name." }),
       );
     })
 
@@ -172,7 +172,7 @@ export function operatorScreens(tools: OperatorTools) {
       if (form.errors) return showNewOperator(c, tools, form);
       const inviting = { ...tools, mails: true };
       const invitation = await makeOperator(inviting, c.var.actor, form.values.email);
-      if (!invitation) return redirectWith(c, '/operator', 'The member is an operator now.');
+      if (!invitation) return redirectWith(c, '/operator', 'Operator added.');
       setOneTimeSecret(c, tools.secrets, readerOf(c), { url: invitation.url });
       return redirectWith(c, '/operator/operators/new', invitedText);
     })
@@ -183,7 +183,7 @@ export function operatorScreens(tools: OperatorTools) {
         () => true,
         whenRefused('last_operator'),
       );
-      if (isRemoved) return redirectWith(c, '/operator', 'The operator was removed.');
+      if (isRemoved) return redirectWith(c, '/operator', 'Operator removed.');
       const mistake = 'This is the last operator. Make another member an operator first.';
       return showRemoveOperator(c, operator, mistake);
     });
@@ -201,16 +201,13 @@ function show(c: Context<MemberEnv>, { title, body, form }: Page) {
   return renderScreen(c, { title, section: 'operator', body, trail, status: statusOf(form) });
 }
 
-function showNewOrganization(c: Context<MemberEnv>, form: FormState = emptyForm()) {
+function showNewOrganization(c: Context<MemberEnv>, form = emptyForm()) {
   const body = (
     <form method="post" action="/operator/organizations" class="fields measure">
       <FormErrors form={form} />
       <Field name="name" label="Name" form={form} required />
       <LimitField form={form} value={10_000} />
-      <OwnerField
-        form={form}
-        help="Of its first owner, who gets an invitation. You can also invite later."
-      />
+      <OwnerField form={form} help="Invites the first owner. You can also do this later." />
       <Submit>Create organization</Submit>
     </form>
   );
@@ -221,15 +218,15 @@ function showOrganization(
   c: Context<MemberEnv>,
   tools: OperatorTools,
   organization: OperatedOrganization,
-  form: FormState = emptyForm(),
+  form = emptyForm(),
 ) {
   const path = `/operator/organizations/${organization.id}`;
   const facts: [string, Child][] = [
     ['Members', count(organization.members)],
     ['Surveys', count(organization.surveys)],
-    ['Mails this month', mailsOf(organization)],
-    ['Made', <Time at={organization.created_at} show="day" />],
-    ['Id', <code>{organization.id}</code>],
+    ['Emails this month', mailsOf(organization)],
+    ['Created', <Time at={organization.created_at} show="day" />],
+    ['ID', <code>{organization.id}</code>],
   ];
   const body = (
     <>
@@ -261,11 +258,7 @@ function showOrganization(
   return show(c, { title: organization.name, body, form });
 }
 
-function showDelete(
-  c: Context<MemberEnv>,
-  { id, name }: OperatedOrganization,
-  form: FormState = emptyForm(),
-) {
+function showDelete(c: Context<MemberEnv>, { id, name }: OperatedOrganization, form = emptyForm()) {
   const path = `/operator/organizations/${id}`;
   const body = (
     <Confirm
@@ -287,11 +280,7 @@ function showDelete(
 const mailsOf = ({ mails_this_month, monthly_send_limit }: OperatedOrganization) =>
   `${count(mails_this_month)} of ${count(monthly_send_limit)}`;
 
-function showNewOperator(
-  c: Context<MemberEnv>,
-  tools: OperatorTools,
-  form: FormState = emptyForm(),
-) {
+function showNewOperator(c: Context<MemberEnv>, tools: OperatorTools, form = emptyForm()) {
   const body = (
     <>
       <InvitationLink c={c} tools={tools} done="/operator" />
@@ -299,11 +288,11 @@ function showNewOperator(
         <FormErrors form={form} />
         <p class="soft">{operatorsAbout}</p>
         <OwnerField form={form} required />
-        <Submit>Make operator</Submit>
+        <Submit>Add operator</Submit>
       </form>
     </>
   );
-  return show(c, { title: 'Make operator', body, form });
+  return show(c, { title: 'Add operator', body, form });
 }
 
 function showRemoveOperator(
@@ -315,7 +304,7 @@ function showRemoveOperator(
   const action = `/operator/operators/${id}/remove`;
   const body = (
     <Confirm action={action} button="Remove" cancel="/operator" form={form}>
-      <p>{name} no longer sees this page. The account and its organizations stay.</p>
+      <p>{name} loses access to this page. The account and its organizations stay.</p>
     </Confirm>
   );
   return show(c, { title: `Remove ${name} as an operator`, body, form });
@@ -324,13 +313,13 @@ function showRemoveOperator(
 const LimitField = ({ form, value }: { form: FormState; value: number }) => (
   <Field
     name="monthly_send_limit"
-    label="Mails a month"
+    label="Emails per month"
     form={form}
     value={value}
     type="number"
     min={0}
     max={999_999_999}
-    help="The most mails that surveys of the organization may send in a calendar month."
+    help="The limit for survey emails in a calendar month."
     required
   />
 );
@@ -347,16 +336,12 @@ function InvitationLink({ c, tools: { secrets, mailbox }, done }: InvitationLink
   const made = v.safeParse(Made, takeOneTimeSecret(c, secrets, readerOf(c)));
   if (!made.success) return null;
   return (
-    <Secret
-      title="The link of the invitation"
-      label="Invitation link"
-      value={made.output.url}
-      done={done}
-    >
+    <Secret title="Invitation link" label="Invitation link" value={made.output.url} done={done}>
       <p>
         {mailbox
-          ? 'It is shown only this once. No mail server is set, so hand it over yourself. It works once, within 7 days.'
-          : 'It was mailed as well, and is shown only this once. It works once, within 7 days.'}
+          ? 'No mail server is set up, so pass this link on yourself.'
+          : 'The link was also sent by email.'}{' '}
+        You won't see it again. It works once, within 7 days.
       </p>
     </Secret>
   );
@@ -366,11 +351,11 @@ const outcomesTexts: Readonly<Record<string, string>> = {
   delivered: 'delivered',
   failed: 'failed after the last attempt',
   pending: 'waiting for an attempt',
-  skipped: 'kept, because the webhook is switched off',
+  skipped: 'not sent, because the webhook is off',
 };
 
 const operatorsAbout =
-  'Operators see this page. They see no answers and no addresses of organizations that they are not members of.';
+  "Operators manage this server. They can't see responses or addresses of organizations that they don't belong to.";
 
 /** Health comes first, for operators who are woken by an alert. */
 async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }: OperatorTools) {
@@ -388,25 +373,16 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
       listDeletions(db),
     ]);
   const isReady = Object.keys(failing).length === 0;
+  const passed = Object.keys(checks).filter((name) => !(name in failing));
   const findings = [
-    ...Object.entries(failing).map(([name, why]) => [
-      name,
-      <State kind="failed">failing</State>,
-      why,
-    ]),
-    ...Object.entries(warned).map(([name, why]) => [
-      name,
-      <State kind="warning">warning</State>,
-      why,
-    ]),
-    ...Object.keys(checks)
-      .filter((name) => !(name in failing))
-      .map((name) => [name, <State kind="fine">in order</State>, '']),
+    ...Object.entries(failing).map(([name, why]) => [name, 'failed', 'failing', why] as const),
+    ...Object.entries(warned).map(([name, why]) => [name, 'warning', 'warning', why] as const),
+    ...passed.map((name) => [name, 'fine', 'OK', ''] as const),
   ];
   const newOrganization = (
     <LinkButton href="/operator/organizations/new" text="New organization" kind="primary" />
   );
-  const newOperator = <LinkButton href="/operator/operators/new" text="Make operator" />;
+  const newOperator = <LinkButton href="/operator/operators/new" text="Add operator" />;
   const body = (
     <>
       <Part id="health" title="Health">
@@ -415,56 +391,56 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
         </p>
         <p class="soft">
           {isReady
-            ? 'Everything that this process needs is in order.'
-            : 'Load balancers send this process no requests until it is.'}
+            ? 'All checks of this process pass.'
+            : 'Load balancers send no requests to this process until it is ready.'}
         </p>
         <Table
           caption="Health"
-          columns={[{ head: 'Check' }, { head: 'State' }, { head: 'Finding' }]}
-          rows={findings}
+          columns={['Check', 'State', 'Finding']}
+          rows={findings.map(([name, kind, text, why]) => [
+            name,
+            <State kind={kind}>{text}</State>,
+            why,
+          ])}
         />
       </Part>
       <Part id="queues" title="Queues">
         <Table
           caption="Queues"
-          columns={[
-            { head: 'Task' },
-            { head: 'Waiting', number: true },
-            { head: 'Oldest waits', number: true },
-          ]}
+          columns={['Task', { head: 'Waiting', number: true }, { head: 'Oldest', number: true }]}
           rows={waiting.map((row) => [
             <code>{row.task}</code>,
             count(row.waiting),
             duration(row.oldest_seconds),
           ])}
-          empty="Nothing waits."
+          empty="No jobs waiting."
         />
       </Part>
       <Part id="deliveries" title="Deliveries of the last hour">
         <Table
           caption="Deliveries of the last hour"
-          columns={[{ head: 'Outcome' }, { head: 'Deliveries', number: true }]}
+          columns={['Outcome', { head: 'Deliveries', number: true }]}
           rows={outcomes.map(({ status, deliveries }) => [
             <span title={status}>{outcomesTexts[status] ?? status}</span>,
             count(deliveries),
           ])}
-          empty="No webhook had anything to deliver."
+          empty="No deliveries."
         />
       </Part>
       <Part id="organizations" title="Organizations" act={newOrganization}>
         <PagedList
           meta={{ page, limit, total }}
           at={(other) => `/operator?page=${other}`}
-          empty={<EmptyState title="No organization yet. Make the first one." />}
+          empty={<EmptyState title="No organizations yet" />}
         >
           <Table
             caption="Organizations"
             columns={[
-              { head: 'Name' },
+              'Name',
               { head: 'Members', number: true },
               { head: 'Surveys', number: true },
-              { head: 'Mails this month', number: true },
-              { head: 'Made' },
+              { head: 'Emails this month', number: true },
+              'Created',
             ]}
             rows={organizations.map((one) => [
               <a href={`/operator/organizations/${one.id}`}>
@@ -483,11 +459,11 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
           <Table
             caption="Deleted organizations"
             columns={[
-              { head: 'Name' },
+              'Name',
               { head: 'Surveys', number: true },
               { head: 'Responses', number: true },
-              { head: 'Deleted by' },
-              { head: 'Deleted' },
+              'Deleted by',
+              'Deleted',
             ]}
             rows={deleted.map((one) => [
               <bdi>{one.name}</bdi>,
@@ -503,12 +479,7 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
         <p class="soft">{operatorsAbout}</p>
         <Table
           caption="Operators"
-          columns={[
-            { head: 'Name' },
-            { head: 'Email' },
-            { head: 'Second step' },
-            { head: 'Remove', hidden: true },
-          ]}
+          columns={['Name', 'Email', 'Two-step', { head: 'Actions', hidden: true }]}
           rows={operators.map(({ id, name, email, has_second_step }) => [
             <bdi>{name}</bdi>,
             <bdi>{email}</bdi>,
@@ -521,7 +492,7 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
       <Part id="processes" title="Processes">
         <Table
           caption="Processes"
-          columns={[{ head: 'Program' }, { head: 'Runs since' }]}
+          columns={['Program', 'Up since']}
           rows={processes.map(({ program, started_at }) => [program, <Time at={started_at} />])}
         />
       </Part>

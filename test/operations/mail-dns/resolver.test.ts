@@ -17,7 +17,7 @@ const { server, seen } = await nameServer({
 });
 const dns = createResolver({ server });
 
-test('every type is asked of the given name server', async () => {
+test('the resolver asks the configured server for every type', async () => {
   assert.deepEqual(await dns('TXT', 'example.com'), {
     kind: 'found',
     records: ['v=spf1 -all', 'another'],
@@ -36,30 +36,30 @@ test('every type is asked of the given name server', async () => {
   });
 });
 
-test('a record that is too long for UDP is fetched over TCP, its strings joined', async () => {
+test('the resolver fetches long records over TCP', async () => {
   assert.deepEqual(await dns('TXT', 'long.example.com'), { kind: 'found', records: [long] });
   assert.ok(seen.includes('tcp TXT long.example.com'), seen.join('\n'));
 });
 
-test('a name that does not exist is distinguished from one without such a record', async () => {
+test('the resolver distinguishes missing names from missing records', async () => {
   assert.deepEqual(await dns('TXT', 'unknown.example.net'), { kind: 'no_name' });
   assert.deepEqual(await dns('TXT', 'mx.example.com'), { kind: 'nothing' });
 });
 
-test('servers that fail are an answer', async () => {
+test('the resolver reports failing servers', async () => {
   const answer = await dns('TXT', 'broken.example.com');
   assert.equal(answer.kind, 'failed');
   assert.match(answer.kind === 'failed' ? answer.why : '', /SERVFAIL/);
 });
 
-test('a silent server costs no more than the time for it', async () => {
+test('the resolver gives up on a silent server in time', async () => {
   const begun = performance.now();
   const answer = await createResolver({ server, timeoutMs: 400 })('TXT', 'silent.example.com');
   assert.deepEqual(answer, { kind: 'failed', why: 'no name server answered within 0.4 seconds' });
   assert.ok(performance.now() - begun < 5000);
 });
 
-test('the same question is asked once', async () => {
+test('the resolver sends the same query once', async () => {
   await Promise.all([dns('TXT', 'once.example.com'), dns('TXT', 'ONCE.example.com')]);
   await dns('TXT', 'once.example.com');
   assert.equal(seen.filter((line) => line.endsWith('TXT once.example.com')).length, 1);
