@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import {
   type ArchiveRecord,
@@ -31,8 +31,12 @@ export function packPostgres(): { archive: string; record: string } {
 }
 
 export function postgresVersionOf(folder: string): string {
-  const printed = execFileSync(`${folder}/bin/postgres`, ['--version'], { encoding: 'utf8' });
-  const version = printed.match(/ (18\.\d+)/)?.[1];
+  const { stdout, stderr } = spawnSync(`${folder}/bin/postgres`, ['--version'], {
+    encoding: 'utf8',
+  });
+  const version = stdout?.match(/ (18\.\d+)/)?.[1];
   if (version) return version;
-  throw new Error(`POSTGRES must be a folder with PostgreSQL 18, and it has ${printed.trim()}`);
+  const printed = (stdout || stderr || 'no bin/postgres').trim();
+  console.error(`POSTGRES must name a folder with PostgreSQL 18. ${folder} has: ${printed}`);
+  process.exit(2);
 }

@@ -147,7 +147,8 @@ function openPackage(native: string): Contents {
     .filter(isLink)
     .map((path) => ({ path, target: readlinkSync(join(native, path)) }))
     .filter(({ target }) => !target.includes('/'));
-  return { manifest: { files, links: [...links, ...listedLinks(native)] }, read };
+  const listed = listedLinks(native).filter(({ path }) => !present.includes(path));
+  return { manifest: { files, links: [...links, ...listed] }, read };
 }
 
 /** npm packages cannot hold links: the one with Postgres lists them in a file. */
