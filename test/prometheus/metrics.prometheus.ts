@@ -40,7 +40,7 @@ await until('the answer is scraped', async () => {
 });
 
 test('promtool accepts the text format', async () => {
-  const { text } = await scrape(address);
+  const { text } = await scrape(address, { Authorization: `Bearer ${token}` });
   assert.deepEqual(await promtool(['check', 'metrics'], text), { code: 0, output: '' });
 });
 
