@@ -54,67 +54,67 @@ const gauge = (name: string, help: string, labels: Labels = {}) =>
 const recorded = [
   counter(
     'askback_delivery_attempts_total',
-    'Attempts to deliver an event to a webhook, or a mail to the mail server.',
+    'Attempts to deliver an event to a webhook or an email to the mail server.',
     { channel, outcome: ['delivered', 'retry', 'failed', 'bounced', 'unknown'] },
   ),
   counter(
     'askback_deliveries_total',
-    'Deliveries and mails that are over, by what became of them. Test events are not among them.',
+    'Final outcomes of deliveries and emails, without test events.',
     { channel, outcome: ['delivered', 'failed', 'bounced', 'unknown', 'skipped'] },
   ),
   {
     ...counter(
       'askback_mails_total',
-      'Contacts in send requests, by what the answer said of them, and why it was not sent.',
+      'Contacts in send requests, by status and reason in the result.',
       { status: ['sent', 'duplicate', 'failed', 'invalid'], reason: mailReasons },
     ),
     fromZero: false,
   },
-  counter('askback_answers_total', 'Answers to surveys that count.', {
+  counter('askback_answers_total', 'Responses that count.', {
     type: surveyTypes,
     category: categories,
   }),
   counter(
     'askback_answers_held_total',
-    'Answers that were held because a machine may have given them.',
+    'Responses put on hold because a machine may have submitted them.',
     { reason: heldReasons },
   ),
   counter(
     'askback_events_total',
-    'Events that answers, surveys and summaries caused, published to every subscribed webhook.',
+    'Events of responses, surveys and summaries, with or without subscribed webhooks.',
     { event },
   ),
   counter(
     'askback_webhook_deactivations_total',
-    'Webhooks that were switched off because their subscriber did not take its deliveries.',
+    'Webhooks turned off because of failed deliveries.',
   ),
   counter(
     'askback_rate_limited_total',
-    'Requests that were refused because a key, an address or a shared link had too many.',
+    'Requests rejected by the rate limit of a key, an address or a shareable link.',
     { by: ['key', 'address', 'share'] },
   ),
   counter(
     'askback_job_failures_total',
-    'Runs of jobs that failed by an error of our own or an outage; the queue runs them again.',
+    'Job runs that failed because of a bug or an outage, and are retried.',
     { task: tasks },
   ),
-  histogram('askback_delivery_attempt_duration_seconds', 'How long an attempt took.', {
+  histogram('askback_delivery_attempt_duration_seconds', 'Duration of an attempt.', {
     labels: { channel },
     buckets: latencyBuckets,
   }),
   histogram(
     'askback_delivery_duration_seconds',
-    'From what caused a delivery or a mail until it was over, waiting and retries included.',
+    'Time from the cause of a delivery or email to its final outcome, including waiting and retries.',
     { labels: { channel }, buckets: [...latencyBuckets, 60, 300, 1800, 3600] },
   ),
-  histogram('askback_job_duration_seconds', 'How long a run of a job took.', {
+  histogram('askback_job_duration_seconds', 'Duration of a job run.', {
     labels: { task: tasks },
     buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300],
   }),
   {
     ...histogram(
       'http_server_request_duration_seconds',
-      'How long a request took, by the route as it is written in the documentation.',
+      'Duration of a request, by route pattern.',
       {
         labels: { http_request_method: methods, http_route: null, http_response_status_code: null },
         buckets: [
@@ -138,56 +138,52 @@ export type RecordedName = (typeof recorded)[number]['name'];
 /** All metrics of `/metrics` and OTLP. A test compares them with ops/metrics.md. */
 export const instruments: readonly Instrument[] = [
   ...recorded,
-  gauge('askback_queue_jobs', 'Jobs that wait in the queue, due or not.', { task: tasks }),
-  gauge('askback_queue_oldest_seconds', 'For how long the oldest waiting job has been due.', {
+  gauge('askback_queue_jobs', 'Jobs in the queue, due or not.', { task: tasks }),
+  gauge('askback_queue_oldest_seconds', 'How long the oldest waiting job has been due.', {
     task: tasks,
   }),
-  gauge(
-    'askback_pending_deliveries',
-    'Deliveries that are not over, and mails of jobs that are not over.',
-    { channel },
-  ),
+  gauge('askback_pending_deliveries', 'Deliveries and emails without a final outcome.', {
+    channel,
+  }),
   gauge(
     'askback_pending_oldest_seconds',
-    'The age of the oldest of those; a retry of a delivery ages from when it is due, a mail from when it was first put off.',
+    'Age of the oldest pending delivery or email: a retry counts from when it is due, an email from when it was first postponed.',
     { channel },
   ),
   gauge(
     'askback_mail_server_up',
-    'Whether mails can leave: 0 while the mail server does not take connections or the login. Only where jobs run.',
+    '1 if emails can be sent, 0 while the mail server refuses connections or the login. Only in processes with jobs.',
   ),
-  gauge('askback_webhooks', 'Webhooks, by whether they are switched on.', {
+  gauge('askback_webhooks', 'Webhooks by state.', {
     state: ['active', 'inactive'],
   }),
-  gauge('askback_runner_up', 'Whether the runner of jobs is running in this process.'),
+  gauge('askback_runner_up', '1 if the job runner of this process is running.'),
   {
     ...gauge(
       'askback_runner_restarts_total',
-      'How often the runner of jobs ended unexpectedly and was started again.',
+      'Restarts of the job runner after it ended unexpectedly.',
     ),
     kind: 'counter',
   },
-  gauge(
-    'askback_db_pool_connections',
-    'Connections of the pool that a query or transaction has (busy), or could have at once (idle).',
-    { state: ['busy', 'idle'] },
-  ),
-  gauge('askback_db_pool_limit', 'Connections that the pool may have.'),
+  gauge('askback_db_pool_connections', 'Pool connections in use (busy) or available (idle).', {
+    state: ['busy', 'idle'],
+  }),
+  gauge('askback_db_pool_limit', 'Size limit of the connection pool.'),
   gauge(
     'askback_db_pool_waiting',
-    'Queries and transactions that wait for a connection, for the turn of their organization, or behind another query on one.',
+    'Queries and transactions waiting for a connection, for the turn of their organization, or behind another query.',
   ),
   gauge(
     'askback_read_replica_up',
-    'Whether reads go to the replica; 0 while it is passed over, or where there is none.',
+    '1 if reads use the replica, 0 while it is skipped or if there is none.',
   ),
   gauge(
     'askback_read_replica_lag_seconds',
-    'How far the replica is behind the primary; 0 where there is none.',
+    'Lag of the replica behind the primary; 0 if there is none.',
   ),
-  gauge('askback_build_info', 'Always 1; the labels say what is running.', {
+  gauge('askback_build_info', 'Always 1, with the running versions as labels.', {
     version: null,
     node: null,
   }),
-  gauge('askback_ready', 'Whether this process is ready to serve, as /readyz says.'),
+  gauge('askback_ready', '1 if this process is ready, like /readyz.'),
 ];
