@@ -19,9 +19,9 @@ export function accountReads(tools: KeyTools & ReplicaTools) {
     .get('/usage', (c) => answer(c, 'usage', (orgId) => usageJson(tools.db, orgId)));
 }
 
-type AskingKey = { keyId: string; requestsPerMinute: number };
+type KeyContext = { keyId: string; requestsPerMinute: number };
 
-const keyAccount = (sql: Sql, orgId: OrgId, { keyId, requestsPerMinute }: AskingKey): Part => sql`(
+const keyAccount = (sql: Sql, orgId: OrgId, { keyId, requestsPerMinute }: KeyContext): Part => sql`(
   select json_build_object('data', json_build_object(
            'organization', json_build_object('id', o.id, 'name', o.name),
            'key', json_build_object('id', k.id, 'name', k.name, 'permission', k.permission,

@@ -44,11 +44,11 @@ type Counted = { rateLimit: number; used: number; resets_in_seconds: number };
 
 /** Rate-limit headers for the key, or for the client address if the key is unknown. */
 export function rateHeaders(isKnown: boolean, { rateLimit, used, resets_in_seconds }: Counted) {
-  const ofKey = `"default";q=${rateLimit};w=60`;
+  const keyPolicy = `"default";q=${rateLimit};w=60`;
   const left = (quota: number) => `r=${Math.max(0, quota - used)};t=${resets_in_seconds}`;
-  if (isKnown) return { 'RateLimit-Policy': ofKey, RateLimit: `"default";${left(rateLimit)}` };
+  if (isKnown) return { 'RateLimit-Policy': keyPolicy, RateLimit: `"default";${left(rateLimit)}` };
   return {
-    'RateLimit-Policy': `${ofKey}, "address";q=${unknownKeyLimit};w=60`,
+    'RateLimit-Policy': `${keyPolicy}, "address";q=${unknownKeyLimit};w=60`,
     RateLimit: `"address";${left(unknownKeyLimit)}`,
   };
 }

@@ -9,7 +9,7 @@ const maxPerAccountAndAddress = 10;
 const maxPerAddress = 60;
 const window = '15 minutes';
 
-type ProofOf = {
+type Proof = {
   /** An email address (with or without an account) or a member's id; null if the proof names no account. */
   account: string | null;
   address: string;
@@ -21,7 +21,7 @@ type ProofOf = {
  * Counts an attempt before it is checked, so that concurrent attempts in all processes stay within the limit. The
  * returned function uncounts the attempt if the proof was right.
  */
-export async function countProof(db: Db, proof: ProofOf): Promise<() => Promise<void>> {
+export async function countProof(db: Db, proof: Proof): Promise<() => Promise<void>> {
   const limits = limitsOf(proof);
   const subjects = limits.map(({ subject }) => subject);
   await inTransaction(db, async (tx) => {
@@ -61,15 +61,15 @@ export async function countProof(db: Db, proof: ProofOf): Promise<() => Promise<
 type Limit = { subject: string; perDay: boolean; max: number };
 
 /** All callers lock the limits in this order, which avoids deadlocks. */
-function limitsOf({ account, address, isGuessable = true }: ProofOf): Limit[] {
-  const ofAddress = { subject: hashed('address', address), perDay: false, max: maxPerAddress };
-  if (account === null) return [ofAddress];
+function limitsOf({ account, address, isGuessable = true }: Proof): Limit[] {
+  const perAddress = { subject: hashed('address', address), perDay: false, max: maxPerAddress };
+  if (account === null) return [perAddress];
   const key = account.toLowerCase();
   const fromAddress = hashed('account', key, address);
   const limits = [
     { subject: hashed('day', key), perDay: true, max: maxPerAccountAndDay },
     { subject: fromAddress, perDay: false, max: maxPerAccountAndAddress },
-    ofAddress,
+    perAddress,
   ];
   return isGuessable ? limits : limits.slice(1);
 }

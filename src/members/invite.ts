@@ -79,7 +79,7 @@ export async function joinAsMember(
   });
 }
 
-type ByInvitation = {
+type InvitationJoin = {
   link: LiveLink;
   member: { id: string };
   actor: Actor;
@@ -92,7 +92,7 @@ type ByInvitation = {
  */
 export async function joinByInvitation(
   tx: Sql,
-  { link, member, actor, timeZone = null }: ByInvitation,
+  { link, member, actor, timeZone = null }: InvitationJoin,
 ) {
   const { orgId, role, isOperator } = link;
   const target = { kind: 'member', id: member.id };
@@ -114,9 +114,9 @@ export async function joinByInvitation(
   }
 }
 
-type TakenZone = { orgId: string; actor: Actor; timeZone: string };
+type ZoneChange = { orgId: string; actor: Actor; timeZone: string };
 
-async function adoptTimeZone(tx: Sql, { orgId, actor, timeZone }: TakenZone) {
+async function adoptTimeZone(tx: Sql, { orgId, actor, timeZone }: ZoneChange) {
   const before = await lockOrganization(tx, orgId);
   const isTaken = before?.time_zone === 'UTC' && timeZone !== 'UTC';
   if (!isTaken || !(await isKnownZone(tx, timeZone))) return;
@@ -205,9 +205,9 @@ async function invite(
 /** Binds the sealed token to its invitation until the mail is written. */
 export const sealedFor = (linkId: string) => ({ owner: 'invitation', id: linkId });
 
-type InvitationOf = { orgId: string; email: string; actor: Actor };
+type NewInvitation = { orgId: string; email: string; actor: Actor };
 
-async function refuseInvitation(tx: Sql, { orgId, email, actor }: InvitationOf) {
+async function refuseInvitation(tx: Sql, { orgId, email, actor }: NewInvitation) {
   if (!(await lockRoles(tx, orgId))) throw notFound('organization');
   if (await findMemberRoleByEmail(tx, orgId, email)) {
     throw new Refusal('conflict', 'this person is already a member of the organization', {

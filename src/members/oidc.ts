@@ -70,10 +70,10 @@ export async function proveByIdentity(db: Db, member: SignedInMember, identity: 
 
 const freshMs = 5 * 60 * 1000;
 
-type Vouched = { identity: OidcIdentity; email: string };
+type VerifiedIdentity = { identity: OidcIdentity; email: string };
 
 /** Links a known address once. Another person who gets the address at the provider later does not get the account. */
-async function findMember(tx: Sql, c: Context, { identity, email }: Vouched) {
+async function findMember(tx: Sql, c: Context, { identity, email }: VerifiedIdentity) {
   const linked = await findMemberBySubject(tx, identity);
   if (linked) return linked;
   const member = await lockMemberByEmail(tx, email);
@@ -105,7 +105,7 @@ async function endProofs(tx: Sql, memberId: string) {
   return passkeys.count + count > 0;
 }
 
-async function addMember(tx: Sql, { identity, email }: Vouched): Promise<MemberName> {
+async function addMember(tx: Sql, { identity, email }: VerifiedIdentity): Promise<MemberName> {
   const name = oneLine(identity.name ?? '').slice(0, maxName) || email.split('@')[0]!;
   const member = await insertMember(tx, { email, name, passwordHash: null, isOperator: false });
   if (!member) {
@@ -118,7 +118,7 @@ async function addMember(tx: Sql, { identity, email }: Vouched): Promise<MemberN
   return member;
 }
 
-type FollowGroups = Omit<RoleOfGroups, 'current'> & {
+type FollowGroups = Omit<RoleFacts, 'current'> & {
   orgId: string;
   member: { id: string };
   actor: Actor;
@@ -220,7 +220,7 @@ export function judgeIdentity(
 
 export type GroupMembership = { role: Role; groupRole: Role | null };
 
-type RoleOfGroups = {
+type RoleFacts = {
   current: GroupMembership | null;
   groupRole: Role | null;
   isNewcomer: boolean;
@@ -231,7 +231,7 @@ type RoleOfGroups = {
  * new accounts only, so that a removed member does not return by it.
  */
 export function roleChange(
-  { current, groupRole, isNewcomer }: RoleOfGroups,
+  { current, groupRole, isNewcomer }: RoleFacts,
   rules: IdentityRules,
 ): GroupMembership | 'leave' | undefined {
   if (!current) {

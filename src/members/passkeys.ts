@@ -163,7 +163,7 @@ export async function checkPasskey(
 ): Promise<ProvedPasskey | undefined> {
   const answer = readCredential<AuthenticationResponseJSON>(credential);
   const passkey = answer && (await findPasskey(db, answer.id));
-  if (!passkey || !isOf(passkey, answer.response.userHandle)) return undefined;
+  if (!passkey || !belongsTo(passkey, answer.response.userHandle)) return undefined;
   const { id, counter, transports } = passkey;
   const publicKey = new Uint8Array(passkey.public_key);
   const { verifyAuthenticationResponse } = await library();
@@ -189,7 +189,7 @@ export async function recordPasskeyUse(tx: Sql, { passkey: { id }, counter }: Pr
 }
 
 /** The authenticator may name its account, which must be the passkey's member. */
-function isOf({ member_id }: StoredPasskey, handle: string | undefined): boolean {
+function belongsTo({ member_id }: StoredPasskey, handle: string | undefined): boolean {
   return (
     !handle || Buffer.from(handle, 'base64url').toString('hex') === member_id.replaceAll('-', '')
   );

@@ -20,11 +20,11 @@ const slots = createSemaphore({
   maxWaitingPerGroup: 100,
 });
 
-type OnBehalfOf = { address: string };
+type ClientAddress = { address: string };
 
-export async function hashPassword(password: string, { address }: OnBehalfOf): Promise<string> {
+export async function hashPassword(password: string, { address }: ClientAddress): Promise<string> {
   const nonce = randomBytes(saltBytes);
-  const hash = await inTurn(address, () =>
+  const hash = await runInSlot(address, () =>
     derive('argon2id', { ...message(password), nonce, ...cost, tagLength: hashBytes }),
   );
   const { memory, passes, parallelism } = cost;
@@ -35,11 +35,11 @@ export async function hashPassword(password: string, { address }: OnBehalfOf): P
 export async function checkPassword(
   stored: string | null,
   password: string,
-  { address }: OnBehalfOf,
+  { address }: ClientAddress,
 ): Promise<boolean> {
   const { nonce, expected, ...costs } = readHash(stored) ?? dummyHash;
   const tagLength = expected.length;
-  const hash = await inTurn(address, () =>
+  const hash = await runInSlot(address, () =>
     derive('argon2id', { ...message(password), nonce, ...costs, tagLength }),
   );
   return timingSafeEqual(hash, expected) && stored !== null;
@@ -60,7 +60,7 @@ function readHash(stored: string | null) {
 /** Compared with if there is no password. */
 const dummyHash = { ...cost, nonce: randomBytes(saltBytes), expected: randomBytes(hashBytes) };
 
-async function inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
+async function runInSlot<T>(address: string, work: () => Promise<T>): Promise<T> {
   try {
     return await slots.run(address, work);
   } catch (error) {
@@ -121,9 +121,9 @@ function isRun(text: string): boolean {
   let jumps = 0;
   for (let at = 1; at < text.length; at++) {
     const [one, next] = [text[at - 1]!, text[at]!];
-    const isNeighbour =
+    const isNeighbor =
       one === next || rows.some((row) => row.includes(one + next) || row.includes(next + one));
-    if (!isNeighbour) jumps += 1;
+    if (!isNeighbor) jumps += 1;
   }
   return jumps <= text.length / 6;
 }

@@ -51,13 +51,13 @@ export async function signInByCode(
   { memberId, typed }: { memberId: string; typed: string },
 ): Promise<boolean> {
   const { db, publicUrl } = tools;
-  const giveBack = await countProof(db, {
+  const uncount = await countProof(db, {
     account: `code ${memberId}`,
     address: clientAddress(c),
     isGuessable: !isRecoveryCode(typed),
   });
   if (!(await checkSecondStep(tools, memberId, typed))) return false;
-  await giveBack();
+  await uncount();
   return await inTransaction(db, async (tx) => {
     const member = await findCredentialsById(tx, memberId);
     if (!member) return false;
@@ -76,11 +76,11 @@ export async function signInByPassword(
   { email, password }: { email: string; password: string },
 ): Promise<'signed_in' | 'awaits_code' | 'wrong'> {
   const address = clientAddress(c);
-  const giveBack = await countProof(db, { account: email, address });
+  const uncount = await countProof(db, { account: email, address });
   const member = await findCredentials(db, email);
   const isRight = await checkPassword(member?.passwordHash ?? null, password, { address });
   if (!isRight || !member) return 'wrong';
-  await giveBack();
+  await uncount();
   return await inTransaction(db, async (tx) => {
     if (!(await lockPassword(tx, member))) return 'wrong';
     return await startPasswordSession(tx, c, { publicUrl, member, by: 'password' });
@@ -137,10 +137,10 @@ export async function checkOwnPassword(
   { member, password }: { member: SignedInMember; password: string },
 ) {
   const address = clientAddress(c);
-  const giveBack = await countProof(db, { account: `session ${member.sessionId}`, address });
+  const uncount = await countProof(db, { account: `session ${member.sessionId}`, address });
   const stored = (await findCredentialsById(db, member.id))?.passwordHash ?? null;
   const isRight = await checkPassword(stored, password, { address });
-  if (isRight) await giveBack();
+  if (isRight) await uncount();
   return isRight;
 }
 

@@ -67,7 +67,7 @@ export async function startReadiness(tools: ReadinessTools): Promise<Readiness> 
       draining: () => (draining ? 'is stopping' : undefined),
     },
     warnings: {
-      postgres: () => unlessAway(() => warnOfPatchLevel(db), undefined),
+      postgres: () => ignoreOutage(() => warnOfPatchLevel(db), undefined),
       secrets: async () => wrongKeySentence((await unreadable()) ?? 0),
       ...(mailProblem && { mail: () => mailSentence(mailProblem()) }),
       ...(role === 'web' && {
@@ -119,9 +119,9 @@ export function healthRoutes(checks: Checks, warnings: Checks = {}) {
 export function databaseChecks(db: Db): Checks {
   const migrations = readMigrations();
   return {
-    database: () => unlessAway(() => ping(db), 'cannot be reached'),
+    database: () => ignoreOutage(() => ping(db), 'cannot be reached'),
     schema: () =>
-      unlessAway(async () => {
+      ignoreOutage(async () => {
         const { missing, unknown } = await schemaState(db, migrations);
         if (missing.length > 0) return `lacks ${missing.join(', ')}`;
         return unknown.length > 0 ? `is newer: it has ${unknown.join(', ')}` : undefined;
@@ -131,10 +131,10 @@ export function databaseChecks(db: Db): Checks {
 
 /** The pooler may be down while the direct connection works. */
 const poolerCheck = (pool: Db) => () =>
-  unlessAway(() => ping(pool), 'DATABASE_URL cannot be reached');
+  ignoreOutage(() => ping(pool), 'DATABASE_URL cannot be reached');
 
 /** During an outage only the database check fails, and the other checks pass. */
-async function unlessAway(ask: () => Promise<string | undefined>, away: string | undefined) {
+async function ignoreOutage(ask: () => Promise<string | undefined>, away: string | undefined) {
   try {
     return await ask();
   } catch (error) {

@@ -13,7 +13,7 @@ import type { Finding } from './findings.ts';
 import { listSenders } from './queries.ts';
 
 /** Limits DNS lookups per organization, and the time that a page waits for them. */
-const times = { ttlMs: 15_000, timeoutMs: 20_000 };
+const cacheOptions = { ttlMs: 15_000, timeoutMs: 20_000 };
 const maxOrganizations = 1000;
 
 export type MailScreenTools = {
@@ -25,7 +25,7 @@ export type MailScreenTools = {
 
 /**
  * Settings, Mail: the doctor's findings about the organization's senders, below `/o/:slug/settings/mail`, for owners.
- * The page appears at once, and a second request looks up DNS.
+ * The page appears at once, and a second request isLookup up DNS.
  */
 export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
   const { bounceDomain, smtpUrl = null, dkim = null } = settings;
@@ -38,14 +38,14 @@ export function mailScreens({ db, publicUrl, settings, dns }: MailScreenTools) {
     );
   }
   const examiner = memoize(maxOrganizations, ({ orgId }: { orgId: string }) =>
-    cacheWithTtl(() => examine(orgId), times),
+    cacheWithTtl(() => examine(orgId), cacheOptions),
   );
 
   return new Hono<ScreenEnv>().get('/', async (c) => {
     const { orgId } = requireRole(c, 'owner');
     if (!smtpUrl) return renderSettings(c, { setting: 'mail', body: <NoMailServer /> });
-    const looks = c.req.query('look') === 'now';
-    const findings = looks ? await examiner({ orgId })() : null;
+    const isLookup = c.req.query('look') === 'now';
+    const findings = isLookup ? await examiner({ orgId })() : null;
     const here = settingPath(c.var.organization, 'mail');
     return renderSettings(c, {
       setting: 'mail',
@@ -88,7 +88,7 @@ function MailFindings({ findings, here }: MailFindingsProps) {
           </p>
         </div>
       ) : (
-        <Found findings={findings} here={here} />
+        <FindingsList findings={findings} here={here} />
       )}
     </Part>
   );
@@ -110,7 +110,13 @@ const NoMailServer = () => (
   </Part>
 );
 
-function Found({ findings, here }: { findings: readonly Finding[] | undefined; here: string }) {
+function FindingsList({
+  findings,
+  here,
+}: {
+  findings: readonly Finding[] | undefined;
+  here: string;
+}) {
   const order = Object.keys(states);
   const sorted = (findings ?? []).toSorted(
     (one, other) => order.indexOf(one.status) - order.indexOf(other.status),

@@ -39,7 +39,7 @@ import {
   readUsage,
 } from './queries.ts';
 
-const keep = (data: string, max: number = maxDays) =>
+const retention = (data: string, max: number = maxDays) =>
   optional(Whole(0, max), 'N', `days after which ${data} are deleted; 0 for never (0)`);
 
 const settings = {
@@ -61,10 +61,10 @@ const settings = {
     does: 'a name to redact from comments before analysis and webhooks',
     repeatable: true,
   },
-  'keep-comments-days': keep('comments'),
-  'keep-contacts-days': keep('contacts without activity'),
-  'keep-openings-days': keep('link visits', maxLogDays),
-  'keep-mails-days': keep('entries of the email log'),
+  'keep-comments-days': retention('comments'),
+  'keep-contacts-days': retention('contacts without activity'),
+  'keep-openings-days': retention('link visits', maxLogDays),
+  'keep-mails-days': retention('entries of the email log'),
   ai: flag('analyze comments, which is the default unless an AI endpoint is set'),
 } as const satisfies Options;
 

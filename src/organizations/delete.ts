@@ -23,7 +23,8 @@ export async function deleteOrganization(
     });
   }
   const contents = await countContents(db, id);
-  for (const reporter of await listReporterNames(db, id)) await revokeReporter(db, reporter, actor);
+  const reporters = await db<{ name: string }[]>`select name from reporters where org_id = ${id}`;
+  for (const reporter of reporters) await revokeReporter(db, reporter.name, actor);
   await deleteInBatches(db, 'responses', db`org_id = ${id}`);
   await deleteInBatches(db, 'contacts', db`org_id = ${id}`);
   return await inTransaction(db, async (tx) => {
@@ -50,10 +51,4 @@ async function countContents(sql: Sql, orgId: string): Promise<Contents> {
              (select count(*)::int from contacts where org_id = ${orgId})    as contacts,
              (select count(*)::int from responses where org_id = ${orgId})   as responses`,
   );
-}
-
-async function listReporterNames(sql: Sql, orgId: string): Promise<string[]> {
-  const rows = await sql<{ name: string }[]>`
-    select name from reporters where org_id = ${orgId}`;
-  return rows.map(({ name }) => name);
 }

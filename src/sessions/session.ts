@@ -130,12 +130,12 @@ export const requireOperator = createMiddleware<MemberEnv>(async (c, next) => {
 });
 
 /** Requests that have passed `signedIn` or `inOrganization`. */
-type OfMember = Pick<Context, 'req'> & { var: { member: SignedInMember; actor: Actor } };
-type InOrganization = OfMember & { var: { organization: CurrentOrganization } };
+type MemberContext = Pick<Context, 'req'> & { var: { member: SignedInMember; actor: Actor } };
+type OrganizationContext = MemberContext & { var: { organization: CurrentOrganization } };
 
-export function requireRole(c: InOrganization, role: 'editor'): EditorOf;
-export function requireRole(c: InOrganization, role: 'owner'): OwnerOf;
-export function requireRole(c: InOrganization, needed: 'editor' | 'owner'): EditorOf {
+export function requireRole(c: OrganizationContext, role: 'editor'): EditorOf;
+export function requireRole(c: OrganizationContext, role: 'owner'): OwnerOf;
+export function requireRole(c: OrganizationContext, needed: 'editor' | 'owner'): EditorOf {
   const { id: orgId, role } = c.var.organization;
   if (role === 'viewer' || (role === 'editor' && needed === 'owner')) {
     throw new Refusal('forbidden', `only ${needed}s of the organization may do this`, {
@@ -146,19 +146,19 @@ export function requireRole(c: InOrganization, needed: 'editor' | 'owner'): Edit
 }
 
 /** Proof that an operator may change an organization, such as its limits and first owner. */
-export function operatorWriter(c: OfMember, orgId: string): Writer & { role?: 'owner' } {
+export function operatorWriter(c: MemberContext, orgId: string): Writer & { role?: 'owner' } {
   if (!c.var.member.isOperator) throw notFound('page');
   return { orgId, actor: c.var.actor, mayWrite: true };
 }
 
-export function requireProvedOwner(c: InOrganization): OwnerOf {
+export function requireProvedOwner(c: OrganizationContext): OwnerOf {
   const owner = requireRole(c, 'owner');
   requireRecentProof(c);
   return owner;
 }
 
 /** Asks the member to re-authenticate after an hour. A posted form is offered again afterwards. */
-export function requireRecentProof(c: OfMember) {
+export function requireRecentProof(c: MemberContext) {
   if (Date.now() - c.var.member.provedAt.getTime() < recentProofMs) return;
   const next = isRead(c) ? pathOf(c) : pageOf(c);
   throw new SeeOther(withNext('/account/prove', next), { keepsForm: !isRead(c) });

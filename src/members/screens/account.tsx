@@ -257,7 +257,7 @@ function PasskeysPart({ passkeys, isPossible }: PasskeysPartProps) {
     <Part id="passkeys" title="Passkeys" act={isPossible ? add : undefined}>
       <p class="small soft">
         {isPossible
-          ? passkeysAbout
+          ? passkeysText
           : 'Passkeys only work if the public URL of this server is localhost, or has https and a host name.'}
       </p>
       {passkeys.length === 0 ? (
@@ -343,7 +343,7 @@ function SsoPart({ proofs, oidc }: { proofs: AccountProofs; oidc: SignInSettings
   );
 }
 
-const passkeysAbout =
+const passkeysText =
   'Sign in with your fingerprint, your face or a security key instead of a password.';
 
 const NewPasskeyForm = v.object({ name: NameField, credential: v.string() });
@@ -420,7 +420,7 @@ function showNewPasskey(c: Context, form: FormState = emptyForm()) {
   const body = (
     <div class="narrow">
       <FormErrors form={form} />
-      <p class="soft">{passkeysAbout}</p>
+      <p class="soft">{passkeysText}</p>
       <PasskeyForm
         kind="create"
         action="/account/passkeys"
@@ -507,13 +507,13 @@ async function turnOn(c: Context<MemberEnv>, tools: MemberTools) {
   const form = await readForm(c, CodeForm);
   if (form.errors) return await showNew(c, tools, form);
   const proof = { account: `session ${c.var.member.sessionId}`, address: clientAddress(c) };
-  const giveBack = await countProof(tools.db, proof);
+  const uncount = await countProof(tools.db, proof);
   const codes = await turnOnCodes(tools, ownAccount(c), form.values.code);
   if (!codes) {
     const code = "Wrong code. Check your phone's clock and try the next code.";
     return await showNew(c, tools, await withFieldError(c, { code }));
   }
-  await giveBack();
+  await uncount();
   return redirectToRecoveryCodes(c, tools, codes);
 }
 

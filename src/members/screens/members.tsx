@@ -72,7 +72,7 @@ const roleOptions = roles.map((role) => ({ value: role, text: role, help: roleMe
 
 const RoleForm = v.object({ role: OneOf(roles) });
 const InviteForm = v.object({ email: EmailField, role: OneOf(roles) });
-const MadeLink = v.object({ url: v.string() });
+const InvitationUrl = v.object({ url: v.string() });
 
 /** Settings, Members, for owners. */
 export const memberScreens = (tools: MemberTools) =>
@@ -86,13 +86,13 @@ export const memberScreens = (tools: MemberTools) =>
       // An owner who sees the link could join as the invited person. Operators are trusted.
       const isShown = c.var.member.isOperator;
       const invitation = { ...form.values, isShown };
-      const made = await inviteMember({ ...tools, mails: true }, owner, invitation).catch(
+      const invited = await inviteMember({ ...tools, mails: true }, owner, invitation).catch(
         invitationError,
       );
-      if (typeof made === 'string') {
-        return await showList(c, tools, await withFieldError(c, { email: made }));
+      if (typeof invited === 'string') {
+        return await showList(c, tools, await withFieldError(c, { email: invited }));
       }
-      if (isShown) setOneTimeSecret(c, tools.secrets, owner, { url: made.url });
+      if (isShown) setOneTimeSecret(c, tools.secrets, owner, { url: invited.url });
       return redirectWith(
         c,
         listPath(c),
@@ -110,8 +110,8 @@ export const memberScreens = (tools: MemberTools) =>
       if (form.errors) return showRole(c, member, form);
       const change = { memberId: member.id, role: form.values.role };
       const changed = await changeRole(tools.db, owner, change).catch(whenRefused('last_owner'));
-      if (!changed) return showRole(c, member, await withFieldError(c, { role: lastOwner }));
-      return leave(c, member, 'Role changed.');
+      if (!changed) return showRole(c, member, await withFieldError(c, { role: lastOwnerText }));
+      return redirectToList(c, member, 'Role changed.');
     })
     .get('/:id/remove', async (c) => showRemove(c, await getMember(c, tools)))
     .post('/:id/remove', async (c) => {
@@ -119,8 +119,8 @@ export const memberScreens = (tools: MemberTools) =>
       const member = await getMember(c, tools);
       const removal = removeMember(tools.db, owner, member.id);
       if (!(await removal.catch(whenRefused('last_owner'))))
-        return showRemove(c, member, { typed: {}, errors: { '': lastOwner } });
-      return leave(c, member, 'Member removed.');
+        return showRemove(c, member, { typed: {}, errors: { '': lastOwnerText } });
+      return redirectToList(c, member, 'Member removed.');
     })
     .get('/invitations/:id/withdraw', async (c) => {
       const { orgId } = requireProvedOwner(c);
@@ -143,12 +143,12 @@ export const memberScreens = (tools: MemberTools) =>
       return redirectWith(c, listPath(c), 'Invitation withdrawn.');
     });
 
-const lastOwner = 'This is the last owner. Make another member an owner first.';
+const lastOwnerText = 'This is the last owner. Make another member an owner first.';
 
 const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'members');
 
 /** Owners who changed themselves may have lost access to the list. */
-const leave = (c: Context<ScreenEnv>, { id }: MemberRole, text: string) =>
+const redirectToList = (c: Context<ScreenEnv>, { id }: MemberRole, text: string) =>
   redirectWith(c, id === c.var.member.id ? '/' : listPath(c), text);
 
 /** Requires the proof on the page before the act, so that no input is lost. */
@@ -191,15 +191,15 @@ async function showList(
   form = emptyForm(),
 ) {
   const owner = requireRole(c, 'owner');
-  const made = v.safeParse(MadeLink, takeOneTimeSecret(c, secrets, owner));
+  const link = v.safeParse(InvitationUrl, takeOneTimeSecret(c, secrets, owner));
   const members = await listMembers(db, owner.orgId);
   const invitations = await listInvitations(db, owner.orgId);
   const path = listPath(c);
   const actionColumn = { head: 'Actions', hidden: true };
   const body = (
     <>
-      {made.success ? (
-        <Secret title="Invitation link" label="Invitation link" value={made.output.url} done={path}>
+      {link.success ? (
+        <Secret title="Invitation link" label="Invitation link" value={link.output.url} done={path}>
           <p>
             {mailbox
               ? 'No mail server is set up, so pass this link on yourself.'
@@ -306,7 +306,7 @@ export const invitationScreens = (tools: MemberTools) =>
         const actor = memberActor(member, c.var.requestId);
         const hasBody = c.req.header('Content-Type') !== undefined;
         const timeZone = hasBody ? ((await readForm(c, ZoneForm)).values?.time_zone ?? null) : null;
-        return joined(c, await joinAsMember(tools.db, { token, member, actor, timeZone }));
+        return openHome(c, await joinAsMember(tools.db, { token, member, actor, timeZone }));
       }
       if (way !== 'new') throw new Refusal('forbidden', signInText(email));
       const form = await readForm(c, JoinForm);
@@ -314,16 +314,16 @@ export const invitationScreens = (tools: MemberTools) =>
       const { name, password, time_zone: timeZone } = form.values;
       const refused = validatePassword(password, { name, email });
       if (refused) return showInvitation(c, opened, await withFieldError(c, { password: refused }));
-      return joined(c, await joinAsNewMember(tools, c, { token, name, password, timeZone }));
+      return openHome(c, await joinAsNewMember(tools, c, { token, name, password, timeZone }));
     });
 
-function joined(c: Context, link: LiveLink | undefined) {
-  if (!link) throw gone();
+function openHome(c: Context, link: LiveLink | undefined) {
+  if (!link) throw invitationGone();
   if (!link.organization) return c.redirect('/', 303);
   return redirectWith(c, '/', `You have joined ${link.organization}.`);
 }
 
-const gone = () =>
+const invitationGone = () =>
   new Refusal(
     'gone',
     'This invitation no longer works: it was used, withdrawn or replaced, or seven days have passed. Ask an owner of the organization to invite you again.',
@@ -334,7 +334,7 @@ type OpenedInvitation = Awaited<ReturnType<typeof openInvitation>>;
 
 async function openInvitation({ db, publicUrl, settings }: MemberTools, c: Context) {
   const link = await findLink(db, 'invitation', hashToken(c.req.param('token') ?? ''));
-  if (!link) throw gone();
+  if (!link) throw invitationGone();
   const email = link.email ?? '';
   const hash = readSessionHash(c, publicUrl);
   const member = hash && (await findSession(db, hash))?.member;

@@ -176,13 +176,13 @@ export const passkeyScreens = (tools: MemberTools) =>
       const proved = await readPasskey(c, tools);
       if (typeof proved === 'object' && (await signInByPasskey(tools, c, proved)))
         return c.redirect(nextOf(c), 303);
-      return refuse(c, proved, '/sign-in');
+      return redirectRefused(c, proved, '/sign-in');
     })
     .post('/account/prove/passkey', signedIn(tools), async (c) => {
       const proved = await readPasskey(c, tools);
       if (typeof proved === 'object' && (await proveByPasskey(tools.db, c.var.member, proved)))
         return c.redirect(nextOf(c), 303);
-      return refuse(c, proved, '/account/prove');
+      return redirectRefused(c, proved, '/account/prove');
     });
 
 /**
@@ -190,7 +190,7 @@ export const passkeyScreens = (tools: MemberTools) =>
  * that strangers cannot fill the table of used challenges.
  */
 async function readPasskey(c: Context, tools: MemberTools) {
-  const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
+  const uncount = await countProof(tools.db, { account: null, address: clientAddress(c) });
   const pending = await consumeHandshake(c, tools, { kind: 'passkey', data: PasskeyChallenge });
   const form = await readForm(c, CredentialForm);
   if (!pending || form.errors) return 'late';
@@ -198,11 +198,11 @@ async function readPasskey(c: Context, tools: MemberTools) {
   const { credential } = form.values;
   const relyingParty = getRelyingParty(tools);
   const proved = await checkPasskey({ db: tools.db, relyingParty }, { credential, challenge });
-  if (proved) await giveBack();
+  if (proved) await uncount();
   return proved ?? 'refused';
 }
 
-function refuse(c: Context, result: object | 'late' | 'refused', back: string) {
+function redirectRefused(c: Context, result: object | 'late' | 'refused', back: string) {
   const text =
     result === 'late'
       ? 'The passkey request expired. Try again.'
@@ -242,11 +242,11 @@ export const oidcCallbackPath = '/sign-in/oidc/callback';
 
 export const oidcScreens = (tools: OidcTools) =>
   new Hono<MemberEnv>()
-    .get('/sign-in/oidc', (c) => begin(c, tools, null))
-    .get('/account/prove/oidc', signedIn(tools), (c) => begin(c, tools, c.var.member.sessionId))
-    .get(oidcCallbackPath, (c) => finish(c, tools));
+    .get('/sign-in/oidc', (c) => startOidc(c, tools, null))
+    .get('/account/prove/oidc', signedIn(tools), (c) => startOidc(c, tools, c.var.member.sessionId))
+    .get(oidcCallbackPath, (c) => finishOidc(c, tools));
 
-async function begin(c: Context, tools: OidcTools, session: string | null) {
+async function startOidc(c: Context, tools: OidcTools, session: string | null) {
   const { provider, rules } = tools;
   const started = await provider.start({
     fresh: session !== null,
@@ -258,15 +258,15 @@ async function begin(c: Context, tools: OidcTools, session: string | null) {
   return c.redirect(started.url, 303);
 }
 
-async function finish(c: Context, tools: OidcTools) {
+async function finishOidc(c: Context, tools: OidcTools) {
   const { provider, rules } = tools;
   // Count before the handshake is consumed, so that strangers cannot fill its table.
-  const giveBack = await countProof(tools.db, { account: null, address: clientAddress(c) });
+  const uncount = await countProof(tools.db, { account: null, address: clientAddress(c) });
   const pending = await consumeHandshake(c, tools, { kind: 'oidc', data: PendingFlow });
   if (!pending) return showOutcome(c, rules, 'late');
   const finished = await provider.finish(new URL(c.req.url).searchParams, pending.flow);
   if ('failed' in finished) return showFailure(c, tools, finished);
-  await giveBack();
+  await uncount();
   const { identity } = finished;
   const next = ownPath(pending.next);
   if (pending.session === null) {

@@ -286,7 +286,7 @@ function showNewOperator(c: Context<MemberEnv>, tools: OperatorTools, form = emp
       <InvitationLink c={c} tools={tools} done="/operator" />
       <form method="post" action="/operator/operators" class="fields measure">
         <FormErrors form={form} />
-        <p class="soft">{operatorsAbout}</p>
+        <p class="soft">{operatorsText}</p>
         <OwnerField form={form} required />
         <Submit>Add operator</Submit>
       </form>
@@ -328,15 +328,15 @@ const OwnerField = (props: { form: FormState; help?: string; required?: boolean 
   <Field name="email" label="Email" type="email" autocomplete="off" {...props} />
 );
 
-const Made = v.object({ url: v.string() });
+const InvitationUrl = v.object({ url: v.string() });
 
 type InvitationLinkProps = { c: Context<MemberEnv>; tools: OperatorTools; done: string };
 
 function InvitationLink({ c, tools: { secrets, mailbox }, done }: InvitationLinkProps) {
-  const made = v.safeParse(Made, takeOneTimeSecret(c, secrets, readerOf(c)));
-  if (!made.success) return null;
+  const link = v.safeParse(InvitationUrl, takeOneTimeSecret(c, secrets, readerOf(c)));
+  if (!link.success) return null;
   return (
-    <Secret title="Invitation link" label="Invitation link" value={made.output.url} done={done}>
+    <Secret title="Invitation link" label="Invitation link" value={link.output.url} done={done}>
       <p>
         {mailbox
           ? 'No mail server is set up, so pass this link on yourself.'
@@ -347,14 +347,14 @@ function InvitationLink({ c, tools: { secrets, mailbox }, done }: InvitationLink
   );
 }
 
-const outcomesTexts: Readonly<Record<string, string>> = {
+const outcomeTexts: Readonly<Record<string, string>> = {
   delivered: 'delivered',
   failed: 'failed after the last attempt',
   pending: 'waiting for an attempt',
   skipped: 'not sent, because the webhook is off',
 };
 
-const operatorsAbout =
+const operatorsText =
   "Operators manage this server. They can't see responses or addresses of organizations that they don't belong to.";
 
 /** Health comes first, for operators who are woken by an alert. */
@@ -421,7 +421,7 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
           caption="Deliveries of the last hour"
           columns={['Outcome', { head: 'Deliveries', number: true }]}
           rows={outcomes.map(({ status, deliveries }) => [
-            <span title={status}>{outcomesTexts[status] ?? status}</span>,
+            <span title={status}>{outcomeTexts[status] ?? status}</span>,
             count(deliveries),
           ])}
           empty="No deliveries."
@@ -476,7 +476,7 @@ async function showOverview(c: Context<MemberEnv>, { db, checks, warnings = {} }
         </Part>
       )}
       <Part id="operators" title="Operators" act={newOperator}>
-        <p class="soft">{operatorsAbout}</p>
+        <p class="soft">{operatorsText}</p>
         <Table
           caption="Operators"
           columns={['Name', 'Email', 'Two-step', { head: 'Actions', hidden: true }]}

@@ -24,21 +24,20 @@ const LastRetention = ({ run }: { run: RetentionRun }) => (
   <Part id="retention" title="Last automatic deletion">
     <p>
       <Time at={run.at} />:{' '}
-      {kindsOf(run)
-        .filter(([number]) => number > 0)
-        .map(([number, one]) => counted(number, one))
+      {retentionNouns
+        .filter(([kind]) => run[kind] > 0)
+        .map(([kind, noun]) => counted(run[kind], noun))
         .join(', ')}
     </p>
   </Part>
 );
 
-const kindsOf = ({ comments, contacts, openings, mails }: RetentionRun) =>
-  [
-    [comments, 'comment'],
-    [contacts, 'contact'],
-    [openings, 'link visit'],
-    [mails, 'email'],
-  ] as const;
+const retentionNouns = [
+  ['comments', 'comment'],
+  ['contacts', 'contact'],
+  ['openings', 'link visit'],
+  ['mails', 'email'],
+] as const;
 
 const nearShare = 0.8;
 
