@@ -18,9 +18,9 @@ for (const [password, why] of [
   ['iloveyou2024!', /easy to guess/],
   ['1qaz2wsx3edc', /easy to guess/],
   ['AskBack-2026!', /easy to guess/],
-  ['ann.lindgren@larkspur.test', /name or address/],
-  ['Lindgren-2026', /name or address/],
-  ['Lindgren-20-11', /name or address/],
+  ['ann.lindgren@larkspur.test', /name or email/],
+  ['Lindgren-2026', /name or email/],
+  ['Lindgren-20-11', /name or email/],
   ['p7x2x7p2p7x2', /easy to guess/],
   ['lkjhgfdsapoi', /easy to guess/],
 ] as const) {
@@ -53,7 +53,7 @@ const spellings: [name: string, email: string, password: string][] = [
 ];
 for (const [name, email, password] of spellings) {
   test(`validatePassword rejects ${password} for ${name}, ${email}`, () => {
-    assert.match(validatePassword(password, { name, email }) ?? 'taken', /name or address/);
+    assert.match(validatePassword(password, { name, email }) ?? 'taken', /name or email/);
     const other = { name: 'Bo', email: 'bo@bo.test' };
     assert.equal(validatePassword(password, other), undefined);
   });
