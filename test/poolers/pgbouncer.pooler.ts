@@ -29,7 +29,7 @@ test('serve refuses sessions of another database than requests', async () => {
 
 test('doctor examines both addresses', async () => {
   const { stdout } = await askback(['doctor'], both);
-  assert.match(stdout, /pooler .*lead to the same database/);
+  assert.match(stdout, /pooler .*are the same database/);
 });
 
 test('surveys, sends and answers go through it, in all roles', async () => {
