@@ -42,7 +42,7 @@ create type tally_delta as (
   responded integer
 );
 
--- What was read out of the comment of a response.
+-- Analysis of the comment of a response.
 create table analyses (
   org_id uuid not null,
   response_id uuid not null,
@@ -560,7 +560,7 @@ create table memberships (
 );
 create index memberships_by_member on memberships (member_id);
 
--- What a member of an organization wants to be notified of by mail. A member without a row wants nothing.
+-- Notifications that a member has chosen. A member without a row gets none.
 create table notification_choices (
   org_id uuid not null,
   member_id uuid not null,
@@ -573,7 +573,7 @@ create table notification_choices (
   constraint notification_choices_pkey primary key (org_id, member_id)
 );
 
--- What notifications of an organization may show of a response. Without a row neither.
+-- Details that notifications of an organization may show. Without a row none.
 create table notification_contents (
   org_id uuid not null,
   people boolean not null,    -- the name and address of its contact
@@ -582,7 +582,7 @@ create table notification_contents (
   constraint notification_contents_pkey primary key (org_id)
 );
 
--- What a member is notified of by mail, or an organization through its Slack-compatible webhook. The row is what makes it occur once.
+-- A notification of a member by email, or of an organization through its Slack-compatible webhook. The row makes sure that it is sent once.
 create table notifications (
   id uuid not null default gen_random_uuid(),
   org_id uuid not null,
@@ -844,7 +844,7 @@ create table schema_migrations (
   constraint schema_migrations_pkey primary key (name)
 );
 
--- What a running service leaves for commands to read.
+-- State of a running service, for commands to read.
 create table service_record (
   is_singleton boolean not null default true,  -- keeps it at one row
   public_url text not null,                    -- the address that its links begin with

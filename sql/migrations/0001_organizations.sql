@@ -392,7 +392,7 @@ comment on column idempotency_keys.status is 'status of the answer; without one 
 comment on column idempotency_keys.answer is 'the body, compressed and sealed: it may show what is shown once, such as a webhook''s secret';
 comment on column idempotency_keys.answer_bytes is 'size of the answer; without one it was too large to be stored';
 
--- What a key has stored, but for answers that are too small to be counted one by one.
+-- Sums up what a key has stored, without answers too small to matter.
 create index idempotency_keys_by_size on idempotency_keys (key_id) include (answer_bytes) where answer_bytes > 1024;
 create index idempotency_keys_by_age on idempotency_keys (created_at);
 

@@ -107,7 +107,7 @@ comment on column contacts.responded_at is 'when its response was recorded';
 -- One row per address and survey, whatever its case.
 create unique index contacts_one_per_email on contacts (survey_id, email_key);
 create index contacts_newest_first on contacts (org_id, created_at desc, id desc);
--- Of the id as text: a plan that was made while the table was small must not take this index to find an address.
+-- Indexes the id as text, so that a plan made for a small table does not use this index to find an address.
 create index contacts_of_survey on contacts ((survey_id::text), created_at desc, id desc);
 create index contacts_by_email on contacts (org_id, email_key);
 create index contacts_search on contacts using gin (org_id, (email || ' ' || coalesce(name, '')) gin_trgm_ops);

@@ -1,4 +1,4 @@
--- What contacts answered.
+-- Responses of contacts.
 
 create table responses (
   id            uuid not null default gen_random_uuid(),
@@ -82,8 +82,7 @@ comment on column link_visits.visited_at is 'when it was asked for';
 -- By the day and not the time, so that no plan reads the visits of the last minute by it instead of by their contact.
 create index link_visits_by_day on link_visits (((visited_at at time zone 'UTC')::date));
 
--- What is read out of comments: an analysis of each, themes an organization looks for, and reports
--- over a period.
+-- Results of comment analysis: an analysis per response, an organization's own themes, and reports over a period.
 
 create table analyses (
   org_id      uuid not null,
@@ -100,7 +99,7 @@ create table analyses (
 );
 
 comment on table analyses is
-  'What was read out of the comment of a response';
+  'Analysis of the comment of a response';
 comment on column analyses.sentiment is 'positive, negative, mixed or neutral';
 comment on column analyses.themes is 'names of the themes it speaks of';
 comment on column analyses.churn_risk is 'how likely the contact is to leave';
@@ -155,7 +154,7 @@ comment on column summaries.text is 'the report';
 create unique index summaries_once_a_period on summaries (org_id, report_type, period_start, period_end) where scheduled;
 create index summaries_newest_first on summaries (org_id, created_at desc, id desc);
 
--- What is done with responses after they came in, and what lists and totals of them are filtered by.
+-- Follow-up of responses, and the facets that filter lists and totals.
 
 create table response_tags (
   org_id      uuid not null,
@@ -195,7 +194,7 @@ create index response_notes_by_response on response_notes (org_id, response_id, 
 
 -- Facets. A response has one for each property of its contact, for each of its tags and for its sentiment. Lists and
 -- totals by any of these read one range of one index, however many responses there are, and never the responses.
--- What is on hold has none: it counts nowhere.
+-- A response on hold has none, because it does not count.
 
 create table response_facets (
   org_id      uuid not null,
@@ -333,7 +332,7 @@ create trigger analyses_added after insert on analyses
 create trigger analyses_changed after update of sentiment on analyses
   for each row when (old.sentiment is distinct from new.sentiment) execute function facet_analyzed_response();
 
--- Of a response that is deleted with its analysis nothing is found here: all its facets go with it.
+-- Finds nothing if the response is deleted too, because its facets go with it.
 create function facet_unanalyzed_responses() returns trigger
 language plpgsql
 as $$
@@ -436,7 +435,7 @@ comment on column asked_tallies.answered is 'those of them that have responded';
 create index asked_tallies_by_organization on asked_tallies (org_id, quarter)
   include (survey_id, asked, undelivered, answered);
 
--- What rows add to the total of a survey, which has no hour, or to that of one of its hours.
+-- Change of a survey's total (without an hour) or of one of its hours.
 create type tally_delta as (
   org_id     uuid,
   survey_id  uuid,
@@ -450,7 +449,7 @@ create type tally_delta as (
   responded  integer
 );
 
--- What contacts add to the tally of the quarter that they were first mailed in.
+-- Change of the tally of the quarter hour in which contacts were first emailed.
 create type asked_delta as (
   org_id      uuid,
   survey_id   uuid,
@@ -472,7 +471,7 @@ create function is_undelivered(status text) returns boolean
 language sql immutable parallel safe
 return status in ('failed', 'bounced');
 
--- Of this connection alone: no writer waits for another. Only folding writes the rows of slot 0.
+-- Each connection has its own slot, so that no writer waits for another. Only folding writes the rows of slot 0.
 create function tally_slot() returns integer
 language sql stable
 return pg_backend_pid();

@@ -54,7 +54,7 @@ comment on column mails.finished_at is 'when its outcome was recorded';
 create unique index mails_once on mails (survey_id, email_key, reminder) where blocks_resend;
 create index mails_by_request on mails (request_id);
 create index mails_by_contact on mails (contact_id);
--- Of the id as text: a plan that was made while the table was small must not take this index to find an address.
+-- Indexes the id as text, so that a plan made for a small table does not use this index to find an address.
 create index mails_by_age on mails ((survey_id::text), claimed_at);
 create index mails_by_address on mails (org_id, email_key, claimed_at desc);
 
@@ -258,7 +258,7 @@ comment on column campaign_contacts.reason is 'that rule in words';
 create index campaign_contacts_newest_first on campaign_contacts (campaign_id, created_at desc, id desc);
 create index campaign_contacts_waiting on campaign_contacts (campaign_id, id) where batch_id is null and reason_code is null;
 
--- What a member wants to be notified of, in each organization.
+-- Notifications that a member has chosen in each organization.
 
 create table notification_choices (
   org_id     uuid not null,
@@ -272,7 +272,7 @@ create table notification_choices (
 );
 
 comment on table notification_choices is
-  'What a member of an organization wants to be notified of by mail. A member without a row wants nothing';
+  'Notifications that a member has chosen. A member without a row gets none';
 comment on column notification_choices.events is 'kinds of events, each notified of when it occurs';
 comment on column notification_choices.digest is 'how often a digest is sent';
 comment on column notification_choices.time_zone is 'IANA name: when the member''s day and week begin';
@@ -293,7 +293,7 @@ create table notifications (
 create index notifications_by_age on notifications (created_at);
 
 comment on table notifications is
-  'What a member is notified of by mail, or an organization through its Slack-compatible webhook. The row is what makes it occur once';
+  'A notification of a member by email, or of an organization through its Slack-compatible webhook. The row makes sure that it is sent once';
 comment on column notifications.member_id is 'the member that gets a mail; without one the organization''s webhook gets a post';
 comment on column notifications.kind is 'kind of the event, or digest';
 comment on column notifications.subject is
@@ -322,6 +322,6 @@ create table notification_contents (
 );
 
 comment on table notification_contents is
-  'What notifications of an organization may show of a response. Without a row neither';
+  'Details that notifications of an organization may show. Without a row none';
 comment on column notification_contents.people is 'the name and address of its contact';
 comment on column notification_contents.unedited is 'its comment as it was written, with the people in it';

@@ -32,7 +32,7 @@ create table service_record (
 );
 
 comment on table service_record is
-  'What a running service leaves for commands to read';
+  'State of a running service, for commands to read';
 comment on column service_record.is_singleton is 'keeps it at one row';
 comment on column service_record.public_url is 'the address that its links begin with';
 
@@ -137,8 +137,8 @@ $$;
 create trigger contacts_are_not_erased after insert on contacts
   referencing new table as changed for each statement execute function refuse_erased_contacts();
 
--- What others write of a person stays without the address: in comments, notes, names and properties `[email]` takes its
--- place, when the person is erased and in whatever is written later.
+-- Replaces the address of an erased person by `[email]` in comments, notes, names and properties of others, at the erasure
+-- and in everything written later.
 
 -- The addresses in a text or in JSON as Postgres writes it, in lower case: each as it stands there, and from the last
 -- character on that an address rarely has.
