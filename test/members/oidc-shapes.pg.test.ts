@@ -85,7 +85,7 @@ const refused: Refused[] = [
     'another domain',
     'google',
     { hd: undefined, email: 'a@gmail.test' },
-    /Addresses of your domain/,
+    /addresses of your domain/,
   ],
   ['an address that is not confirmed', 'google', { email_verified: false }, unconfirmed],
 ];
