@@ -85,7 +85,7 @@ const restoreCommand = command({
         eraseAgain({ db, secrets: configuredSecrets(config, config.dataDir) }, receipts),
       ));
     const lines = [
-      restored && `restored ${restored.rows} rows of the backup made at ${restored.created_at}`,
+      restored && `restored ${restored.rows} rows of the backup of ${restored.created_at}`,
       again && describeErasures(again),
     ];
     return { data: { ...restored, ...again }, text: lines.filter(Boolean).join('\n') };

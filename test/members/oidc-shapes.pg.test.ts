@@ -76,18 +76,18 @@ const uninvited = /have no invitation yet/;
 type Refused = [what: string, at: 'entra' | 'google', over: Record<string, unknown>, says: RegExp];
 const refused: Refused[] = [
   ['no xms_edov', 'entra', { xms_edov: undefined }, unconfirmed],
-  ['a domain that the tenant has not proved', 'entra', { xms_edov: false }, unconfirmed],
-  ['both claims, of which one says no', 'entra', { email_verified: false }, unconfirmed],
-  ['a user name alone', 'entra', { email: undefined }, /did not send your email address/],
-  ['a group that gives no role', 'entra', { groups: [randomUUID()] }, uninvited],
-  ['more groups than fit, of which none is sent', 'entra', { groups: undefined }, uninvited],
+  ['a domain that the tenant has not verified', 'entra', { xms_edov: false }, unconfirmed],
+  ['contradicting claims', 'entra', { email_verified: false }, unconfirmed],
+  ['a user name without email', 'entra', { email: undefined }, /did not send your email address/],
+  ['a group without a role', 'entra', { groups: [randomUUID()] }, uninvited],
+  ['too many groups', 'entra', { groups: undefined }, uninvited],
   [
     'another domain',
     'google',
     { hd: undefined, email: 'a@gmail.test' },
     /addresses of your domain/,
   ],
-  ['an address that is not confirmed', 'google', { email_verified: false }, unconfirmed],
+  ['an unverified email', 'google', { email_verified: false }, unconfirmed],
 ];
 
 for (const [what, at, over, says] of refused) {

@@ -141,13 +141,8 @@ test('a newcomer joins none of several organizations without a setting', async (
 
 const refused: [what: string, over: Partial<ProviderAccount>, rules: SignInRules, says: RegExp][] =
   [
-    [
-      'an address that is not verified',
-      { email_verified: false },
-      {},
-      /has not verified your email/,
-    ],
-    ['an address of another domain', {}, { domains: ['other.test'] }, /addresses of your domain/],
+    ['an unverified email', { email_verified: false }, {}, /has not verified your email/],
+    ['an email of another domain', {}, { domains: ['other.test'] }, /addresses of your domain/],
     ['no address', { email: undefined as never }, {}, /did not send your email address/],
   ];
 for (const [what, over, rules, says] of refused) {

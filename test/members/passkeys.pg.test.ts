@@ -58,11 +58,11 @@ test('a passkey proves its member repeatedly', async () => {
 });
 
 const spoiled: [what: string, spoil: Spoil][] = [
-  ['from a page of another site', { origin: 'https://evil.test' }],
+  ['from another origin', { origin: 'https://evil.test' }],
   ['for another site', { rpId: 'evil.test' }],
-  ['without a finger or a PIN', { userVerified: false }],
-  ['that makes a passkey', { type: 'webauthn.create' }],
-  ['in the name of another account', { userHandle: 'AAAA' }],
+  ['without user verification', { userVerified: false }],
+  ['to a registration', { type: 'webauthn.create' }],
+  ['for another account', { userHandle: 'AAAA' }],
 ];
 for (const [what, spoil] of spoiled) {
   test(`checkPasskey rejects an answer ${what}`, async () => {
@@ -193,9 +193,9 @@ const waysIn: [
 ][] = [
   ['nothing else', {}, { byPassword: true, oidc: null }, false],
   ['a password', { password_hash: 'x' }, { byPassword: true, oidc: null }, true],
-  ['a password that is not taken', { password_hash: 'x' }, { byPassword: false, oidc }, false],
+  ['a password that is turned off', { password_hash: 'x' }, { byPassword: false, oidc }, false],
   ['single sign-on', linked(), { byPassword: false, oidc }, true],
-  ['a link with a provider that is gone', linked(), { byPassword: true, oidc: null }, false],
+  ['a removed provider', linked(), { byPassword: true, oidc: null }, false],
 ];
 for (const [what, over, signIn, removes] of waysIn) {
   test(`a member with ${what} ${removes ? 'can' : 'cannot'} remove the last passkey`, async () => {

@@ -46,12 +46,17 @@ const unseen =
   'is well-formed, 0 of 10 lookups; to check whether it allows your mail server, use --sends-from';
 const servers: [why: string, smtpUrl: string, message: string, asked: string[]][] = [
   [
-    'a mail server is looked up by its name in small letters, and only its public address may send',
+    'examineMail resolves the mail server to public addresses',
     'smtp://LocalHost:1',
     'the record does not allow 8.8.8.8, the address of localhost; if emails are sent from elsewhere, use --sends-from',
     ['A localhost', 'AAAA localhost'],
   ],
-  ['a mail server that is given by its address is not looked up', 'smtp://127.0.0.1:1', unseen, []],
+  [
+    'examineMail does not resolve the IP address of a mail server',
+    'smtp://127.0.0.1:1',
+    unseen,
+    [],
+  ],
 ];
 for (const [why, smtpUrl, message, lookedUp] of servers) {
   test(why, async () => {

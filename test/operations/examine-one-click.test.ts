@@ -55,10 +55,10 @@ const answers: [why: string, status: number, body: string, headers: object, says
     /redirected to https:\/\/other\.example\/login, which/,
   ],
   ['a login', 401, '', {}, /requires a login/],
-  ['only GET', 405, '', { Allow: 'GET' }, /blocks POST requests/],
+  ['a GET-only route', 405, '', { Allow: 'GET' }, /blocks POST requests/],
   ['a service that is down', 502, '', {}, /gets 502/],
-  ['a page that says yes to everything', 200, '<html>', {}, /gets 200, but not from askback/],
-  ['a page that knows nothing', 404, '<html>not found', {}, /gets 404, but not from askback/],
+  ['a page that answers 200 to everything', 200, '<html>', {}, /gets 200, but not from askback/],
+  ['a foreign 404', 404, '<html>not found', {}, /gets 404, but not from askback/],
 ];
 
 for (const [why, status, body, headers, says] of answers) {

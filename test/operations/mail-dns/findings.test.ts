@@ -54,9 +54,9 @@ type SpfCase = [
 ];
 const spfCases: SpfCase[] = [
   ['cannot be looked up', [servfail], unknown, 'fail', /^cannot be looked up: its name servers/],
-  ['is missing, and the machines are unknown', ['hello'], unknown, 'fail', /--sends-from/],
+  ['is missing and the senders are unknown', ['hello'], unknown, 'fail', /--sends-from/],
   [
-    'is missing, and the machines are named',
+    'is missing and the senders are named',
     ['hello'],
     named('192.0.2.7', '2001:db8::7'),
     'fail',
@@ -64,7 +64,7 @@ const spfCases: SpfCase[] = [
     'add: example.com TXT "v=spf1 ip4:192.0.2.7 ip6:2001:db8::7 ~all"',
   ],
   [
-    'is missing, and the relay is a known one',
+    'is missing and the relay is known',
     ['hello'],
     at('smtp.gmail.com', '142.250.1.1'),
     'fail',
@@ -76,13 +76,13 @@ const spfCases: SpfCase[] = [
   ['needs ten lookups', [`v=spf1 ${includes(10)} -all`], unknown, 'ok', /10 of 10 lookups/],
   ['needs eleven lookups', [`v=spf1 ${includes(11)} -all`], unknown, 'fail', /more than 10 lookup/],
   [
-    'includes one that is away',
+    'includes a domain whose lookup fails',
     ['v=spf1 include:broken.example -all'],
     unknown,
     'fail',
     /cannot be followed: broken\.example cannot be looked up/,
   ],
-  ['lets everybody send', ['v=spf1 +all'], unknown, 'fail', /lets anyone send/],
+  ['lets anyone send', ['v=spf1 +all'], unknown, 'fail', /lets anyone send/],
   [
     'names the machine',
     ['v=spf1 ip4:192.0.2.7 -all'],
@@ -165,7 +165,7 @@ const dkimCases: DkimCase[] = [
   ['is ours', [value], 'ok', /RSA 2048 bits/],
   ['is there twice', [value, value], 'fail', /2 records/],
   ['is another one', [`${dkimRecordFor(otherKey)}; t=y`], 'fail', /another key/],
-  ['was withdrawn', ['v=DKIM1; p='], 'fail', /revoked/],
+  ['was revoked', ['v=DKIM1; p='], 'fail', /revoked/],
   ['is of another kind', [`k=ed25519; ${p}`], 'fail', /wrong: Unknown key type/],
   ['is for other hashes', [`v=DKIM1; h=sha1; ${p}`], 'fail', /sha256/],
   ['is cut off', [value.slice(0, 120)], 'fail', /record is wrong/],
@@ -201,7 +201,7 @@ const dmarcCases: DmarcCase[] = [
   ['is missing', {}, 'fail', /no DMARC record/, `add: ${own} TXT "v=DMARC1; p=none"`],
   ['says none', { [`TXT ${own}`]: ['v=DMARC1; p=none'] }, 'ok', /its record says none/],
   [
-    'is that of the organization',
+    'is from the organizational domain',
     { 'TXT _dmarc.example.com': ['v=DMARC1; p=reject; sp=none'] },
     'ok',
     /the record of example\.com says none/,
@@ -247,7 +247,13 @@ type AlignmentCase = [
   says: RegExp,
 ];
 const alignmentCases: AlignmentCase[] = [
-  ['all are one', none, ['example.com', 'example.com', 'example.com'], 'ok', /are aligned/],
+  [
+    'all domains are equal',
+    none,
+    ['example.com', 'example.com', 'example.com'],
+    'ok',
+    /are aligned/,
+  ],
   [
     'DKIM alone is aligned',
     both,
@@ -312,7 +318,7 @@ const mxCases: [why: string, zone: Zone, status: Finding['status'], says: RegExp
     /bounces go to mx\.example\.com/,
   ],
   ['the exchanger has no address', mx('10 mx.example.com'), 'fail', /mx\.example\.com has no/],
-  ['no mail is wanted', mx('0 .'), 'fail', /accepts no mail/],
+  ['the MX is null', mx('0 .'), 'fail', /accepts no mail/],
   ['there is only an address', { 'A example.com': ['192.0.2.7'] }, 'warn', /no MX record/],
   ['the domain does not exist', {}, 'fail', /does not exist/],
   ['it cannot be looked up', mx(servfail), 'fail', /cannot be looked up/],
@@ -325,12 +331,12 @@ for (const [why, zone, status, says] of mxCases) {
 const ptr = (...names: string[]): Zone => ({ 'PTR 192.0.2.7': names });
 const ptrCases: [why: string, zone: Zone, status: Finding['status'], says: RegExp][] = [
   [
-    'one of its names leads back',
+    'one of its names resolves back',
     { ...ptr('a.example.com', 'b.example.com'), 'A b.example.com': ['192.0.2.7'] },
     'ok',
     /^b\.example\.com resolves back to it$/,
   ],
-  ['its name does not lead back', ptr('host7.isp.example'), 'fail', /does not resolve back/],
+  ['its name does not resolve back', ptr('host7.isp.example'), 'fail', /does not resolve back/],
   ['it cannot be looked up', ptr(servfail), 'warn', /cannot be looked up/],
 ];
 for (const [why, zone, status, says] of ptrCases) {
