@@ -92,7 +92,7 @@ test('import responses adds history without events', async () => {
   const first = await run(...words);
   assert.deepEqual([first.code, first.stdout, first.stderr], [0, 'imported 2 responses\n', '']);
   const second = await run(...words);
-  assert.equal(second.stdout, 'imported 0 responses, 2 were there already\n');
+  assert.equal(second.stdout, 'imported 0 responses, skipped 2 existing\n');
   assert.deepEqual(JSON.parse((await run(...words, '--json')).stdout), {
     imported: 0,
     passed_over: 2,

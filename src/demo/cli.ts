@@ -13,14 +13,14 @@ const program = isSea() ? 'askback' : 'ops/askback';
 
 export const demoCommand = databaseCommand({
   name: 'demo',
-  does: 'fills one organization with half a year of believable feedback, once, and shows its keys',
-  options: { yes: flag('also where there are other organizations: it cannot be removed again') },
+  does: 'loads a demo organization with half a year of feedback, once, and prints its keys',
+  options: { yes: flag('also if there are other organizations') },
   async run(db, { yes }, { config }) {
     const organizations = await listOrganizations(db);
     if (organizations.length > 0 && !yes && !organizations.some(isDemo)) {
       throw new Refusal(
         'conflict',
-        'this deployment has organizations of its own: askback demo --yes adds the demo to them',
+        'this deployment has other organizations: askback demo --yes adds the demo anyway',
       );
     }
     const address = await publicUrlOf(db, config);
@@ -46,18 +46,18 @@ function describeDemo(
   const share_url = shareUrl(address, survey);
   const mailbox = hasMailbox
     ? mailboxAt(address)
-    : 'none: mails go out through ASKBACK_SMTP_URL, also the one below';
-  const text = `The demo organization is filled with half a year of feedback.
+    : 'none: emails go out through ASKBACK_SMTP_URL, including the one below';
+  const text = `Loaded a demo organization with half a year of feedback.
 
   app            ${address}
-  sign in        ${signIn ? `${signIn.email}  ${signIn.password}` : 'with the account that you have'}
+  sign in        ${signIn ? `${signIn.email}  ${signIn.password}` : 'with your existing account'}
   documentation  ${address}/docs
   a survey       ${share_url}
   mailbox        ${mailbox}
   read key       ${readKey}
   write key      ${writeKey}
 
-Password and keys are not shown again. Paste one of these while askback serves; the last one sends a survey by mail:
+The password and keys are not shown again. While askback serves, try one of these; the last one emails a survey:
 
 ${curl.join('\n')}
 `;
@@ -77,12 +77,12 @@ ${curl.join('\n')}
 /** If other machines can reach the service, the mailbox needs a link with a secret. */
 function mailboxAt(address: string): string {
   const isLocal = !URL.canParse(address) || isLoopbackHost(new URL(address).hostname);
-  return isLocal ? `${address}/mailbox` : 'by the link that `askback serve` prints when it starts';
+  return isLocal ? `${address}/mailbox` : 'use the link that `askback serve` prints at start';
 }
 
 const describeExisting = (address: string | null) => ({
   data: { created: false, organization_id: demoOrganization, address },
-  text: `The demo organization exists: ${demoOrganization}
-Its password and keys were shown when it was made. For a link to a new password: \`${program} member reset --email demo@example.com\`;
-for another key: \`${program} key create --org ${demoOrganization} --name N\`.`,
+  text: `The demo organization already exists: ${demoOrganization}
+Its password and keys were only shown once. Reset the password: \`${program} member reset --email demo@example.com\`
+Create another key: \`${program} key create --org ${demoOrganization} --name N\``,
 });

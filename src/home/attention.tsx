@@ -19,18 +19,12 @@ export function AttentionPart({ counts, organization }: AttentionProps) {
       <div class="title">
         <h2 id="attention">Needs attention</h2>
       </div>
-      {items.length === 0 ? <p class="soft">Nothing needs attention.</p> : null}
+      {items.length === 0 ? <p class="soft">You’re all caught up.</p> : null}
       <ul class="rows look">
-        {items.map(({ kind, title, text, href, act, about }) => (
-          <li>
-            <div>
-              <p>
-                <State kind={kind}>{title}</State>
-              </p>
-              <p class="meta">{text}</p>
-            </div>
-            <LinkButton href={href} text={act} about={about} kind="more" />
-          </li>
+        {items.map(({ kind, title, text, ...link }) => (
+          <LinkItem title={<State kind={kind}>{title}</State>} {...link}>
+            {text}
+          </LinkItem>
         ))}
       </ul>
     </section>
@@ -53,7 +47,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
     const times = failure_count === 1 ? 'once' : `${failure_count} times in a row`;
     return {
       kind: active ? 'warning' : 'failed',
-      title: active ? 'Webhook fails' : 'Webhook switched off',
+      title: active ? 'Webhook failing' : 'Webhook turned off',
       text: `${host} failed ${times}.`,
       href: `${base}/webhooks/${id}`,
       act: 'View',
@@ -64,7 +58,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
     const isPaused = status === 'paused';
     items.push({
       kind: isPaused ? 'failed' : 'warning',
-      title: isPaused ? 'Campaign paused' : 'Campaign waits for the mail server',
+      title: isPaused ? 'Campaign paused' : 'Campaign delayed by the mail server',
       text: `${name}: ${reason}`,
       href: `${base}/surveys/${survey_id}/send/${id}`,
       act: 'View',
@@ -79,10 +73,10 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
         : counted(open_detractors, 'detractor');
     items.push({
       kind: 'waiting',
-      title: `${detractors} without an owner`,
+      title: `${detractors} unassigned`,
       text: (
         <>
-          Of the last 30 days. The oldest has waited since <Time at={oldest_open} show="day" />.
+          Last 30 days, oldest from <Time at={oldest_open} show="day" />.
         </>
       ),
       href: `${base}/responses?category=detractor&state=open&owner=${noOwner}&date_from=${open_since}`,
@@ -94,10 +88,10 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
     items.push({
       kind: 'waiting',
       title: `${counted(held, 'response')} on hold`,
-      text: 'They look automated and are not counted until somebody releases them.',
+      text: 'These look automated. They won’t count until you release them.',
       href: `${base}/responses?held=true`,
       act: 'Review',
-      about: 'what is on hold',
+      about: 'responses on hold',
     });
   }
   const { mails_used, monthly_send_limit, mails_sent, mails_failed, bounced } = counts;
@@ -105,7 +99,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
   if (used >= nearLimitPercent) {
     items.push({
       kind: used >= 100 ? 'failed' : 'warning',
-      title: `${used}% of this month’s mails used`,
+      title: `${used}% of this month’s emails used`,
       text: `${count(mails_used)} of ${count(monthly_send_limit)}.`,
       href: `${base}/settings/usage`,
       act: 'Usage',
@@ -115,8 +109,8 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
   if (mails_failed >= minFailures && mails_failed > maxFailedShare * (mails_sent + mails_failed)) {
     items.push({
       kind: 'failed',
-      title: `${counted(mails_failed, 'mail')} failed in the last 7 days`,
-      text: `${count(mails_sent)} were sent. The mail settings say what is wrong.`,
+      title: `${counted(mails_failed, 'email')} failed in the last 7 days`,
+      text: `${count(mails_sent)} were sent. Check the mail settings.`,
       href: `${base}/settings/mail`,
       act: 'Mail',
       about: 'settings',
@@ -126,7 +120,7 @@ function attentionItems(counts: AttentionCounts, { slug, role }: NavOrganization
     items.push({
       kind: 'warning',
       title: `${counted(bounced, 'address', 'addresses')} bounced in the last 7 days`,
-      text: 'They get no more mail.',
+      text: 'These addresses are blocked and get no more emails.',
       href: `${base}/people`,
       act: 'People',
       about: 'that bounced',
@@ -148,7 +142,7 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
   return (
     <>
       <section aria-labelledby="first">
-        <h2 id="first">Four steps to the first response</h2>
+        <h2 id="first">Get your first response in four steps</h2>
         <p class="soft">Your score appears here with the first response.</p>
         <ol class="steps">
           <Step title="Create the organization" done>
@@ -162,7 +156,7 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
             {survey ? (
               <a href={`${base}/surveys/${survey.id}`}>{survey.name}</a>
             ) : (
-              'One question, a scale and a comment. You see the page and the mail while you write.'
+              'A question, a scale and a comment, with a live preview of the page and the email.'
             )}
           </Step>
           <Step
@@ -171,8 +165,8 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
             act={{ href: `${base}/settings/mail`, text: 'Mail settings' }}
           >
             {hasMailServer
-              ? 'Mails go out through the mail server of this deployment.'
-              : 'No mail server is set. Mails stay in the built-in mailbox, where you can read them.'}
+              ? 'Emails go out through the mail server of this deployment.'
+              : 'No mail server is set. Emails stay in the built-in mailbox, where you can read them.'}
           </Step>
           <Step
             title="Ask people"
@@ -181,8 +175,8 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
               survey && { href: `${base}/surveys/${survey.id}/send`, text: 'Send', primary: true }
             }
           >
-            Upload a list or share a link. Before anything is sent you see which addresses will be
-            mailed, which will not, and why.
+            Upload a list or share a link. Before anything is sent, you see who will get an email,
+            who won’t, and why.
           </Step>
         </ol>
       </section>
@@ -191,29 +185,25 @@ export function FirstSteps({ organization, survey, hasMailServer }: FirstStepsPr
           <h2 id="later">Later</h2>
           <ul class="rows look measure">
             {role === 'owner' ? (
-              <Later
+              <LinkItem
                 title="Invite your team"
                 href={`${base}/settings/members`}
                 act="Invite"
                 about="members"
               >
                 Viewers read everything; editors also send surveys and tag responses.
-              </Later>
+              </LinkItem>
             ) : null}
-            <Later
-              title="Connect your other systems"
-              href={`${base}/webhooks/new`}
-              act="New webhook"
-            >
-              A webhook receives each response within seconds, signed.
-            </Later>
-            <Later title="Import earlier responses">
-              So that the trend starts in the past: the operator of this server imports a CSV file
-              with scores and times by <code>askback import responses</code>.
-            </Later>
-            <Later title="Write programs of your own" href="/docs" act="API" about="documentation">
-              The API reads and changes what you see here.
-            </Later>
+            <LinkItem title="Connect other tools" href={`${base}/webhooks/new`} act="New webhook">
+              Send each response to your systems in seconds with a signed webhook.
+            </LinkItem>
+            <LinkItem title="Bring your history">
+              The operator of this server can import past responses from a CSV file with{' '}
+              <code>askback import responses</code>.
+            </LinkItem>
+            <LinkItem title="Use the API" href="/docs" act="API" about="documentation">
+              Everything you see here is available by API.
+            </LinkItem>
           </ul>
         </section>
       ) : null}
@@ -246,9 +236,9 @@ function Step({ title, done = false, act, children }: StepProps) {
   );
 }
 
-type LaterProps = { title: string; href?: string; act?: string; about?: string; children: Child };
+type LinkItemProps = { title: Child; href?: string; act?: string; about?: string; children: Child };
 
-const Later = ({ title, href, act, about, children }: LaterProps) => (
+const LinkItem = ({ title, href, act, about, children }: LinkItemProps) => (
   <li>
     <div>
       <p>{title}</p>

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
-import { percentage, typeFacts } from '../survey-types.ts';
-import { Chip, Time } from '../web/app/badges.tsx';
+import { ResponseRow } from '../responses/response-row.tsx';
+import { percentage } from '../survey-types.ts';
 import { Field, type FormState, LinkButton } from '../web/app/forms.tsx';
 import { count } from '../web/app/lists.tsx';
 import type { NavOrganization } from '../web/app/screen.tsx';
@@ -18,15 +18,15 @@ export function AskedPart({ asked }: { asked: AskedCounts }) {
   return (
     <section aria-labelledby="asked">
       <div class="title">
-        <h2 id="asked">Asked and answered</h2>
+        <h2 id="asked">Response rate</h2>
       </div>
       {asked.asked === 0 ? (
-        <p class="soft">No contact was asked by mail.</p>
+        <p class="soft">No emails sent.</p>
       ) : (
         <Funnel
           steps={[
-            { name: 'Asked by mail', count: asked.asked, figure: count(asked.asked) },
-            { name: 'Arrived', count: asked.arrived, figure: share(asked.arrived) },
+            { name: 'Sent', count: asked.asked, figure: count(asked.asked) },
+            { name: 'Delivered', count: asked.arrived, figure: share(asked.arrived) },
             { name: 'Answered', count: asked.answered, figure: share(asked.answered) },
           ]}
         />
@@ -50,33 +50,20 @@ export function CommentsPart({ comments, organization, total, all }: CommentsPro
         {total === 0 ? null : (
           <LinkButton
             href={all}
-            text={total === 1 ? 'The only response' : `All ${count(total)} responses`}
+            text={total === 1 ? 'View response' : `All ${count(total)} responses`}
             kind="more"
           />
         )}
       </div>
-      {comments.length === 0 ? <p class="soft">No comments on these days.</p> : null}
+      {comments.length === 0 ? <p class="soft">No comments in this period.</p> : null}
       <ul class="rows">
         {comments.map((comment) => (
           <li>
-            <Chip
-              score={comment.score}
-              category={comment.category}
-              scale={`of ${typeFacts(comment.type).highest}`}
+            <ResponseRow
+              response={comment}
+              href={`/o/${organization.slug}/responses/${comment.id}`}
+              title={comment.contact_name ?? comment.contact_email ?? 'Anonymous'}
             />
-            <div>
-              <p class="who">
-                <a href={`/o/${organization.slug}/responses/${comment.id}`}>
-                  <bdi>{comment.contact_name ?? comment.contact_email ?? 'Anonymous'}</bdi>
-                </a>
-                <span class="meta">
-                  <Time at={comment.created_at} show="ago" />
-                </span>
-              </p>
-              <p class="said" dir="auto">
-                {comment.comment}
-              </p>
-            </div>
           </li>
         ))}
       </ul>
@@ -154,14 +141,14 @@ export function PropertyChoice({ path, params, form }: PropertyChoiceProps) {
   const isChosen = Object.keys(params).some((name) => name.startsWith('property.'));
   const isOpen = 'property' in form.errors;
   return (
-    <Unfold text="Only one property" {...{ isChosen, isOpen, path, params }}>
+    <Unfold text="Filter by property" {...{ isChosen, isOpen, path, params }}>
       <Field
         name="property"
         label="Property"
         placeholder="plan=pro"
         autocomplete="off"
         form={form}
-        help="Only responses of contacts with this property."
+        help="Shows only responses of contacts with this property."
         required
       />
     </Unfold>

@@ -1,7 +1,7 @@
 import { isInCalendar } from '../lib/validation/parse.ts';
 import type { Facet } from '../responses/filter.queries.ts';
 import { addDays } from '../responses/period.ts';
-import { readPair } from '../responses/rules.ts';
+import { dateHint, endBeforeStart, propertyHint, readPair } from '../responses/rules.ts';
 import type { TrendInterval } from '../responses/trend.ts';
 import type { Counted, SurveyType } from '../survey-types.ts';
 import type { HomeSetting, MeasuredSurvey } from './queries.ts';
@@ -80,10 +80,10 @@ export function readProperties(queries: Readonly<Record<string, string[]>>) {
   if (pair) properties[propertyParameter(pair.name)] = pair.value;
   const mistake = (property: string) => ({ typed: { property: text }, errors: { property } });
   if (!pair && text !== '') {
-    return { properties, ...mistake('Write it as name=value, such as plan=pro.') };
+    return { properties, ...mistake(propertyHint) };
   }
   if (Object.keys(properties).length > maxProperties) {
-    const tooMany = `At most ${maxProperties} properties can be asked for.`;
+    const tooMany = `Filter by at most ${maxProperties} properties.`;
     return { properties: {}, ...mistake(tooMany) };
   }
   return { properties, typed: {}, errors: {} };
@@ -132,12 +132,12 @@ export const maxDays = 1_095;
 type PeriodMistakes = { errors: Record<string, string> };
 
 function customPeriod(from: string, to: string): HomePeriod | PeriodMistakes {
-  if (!isDay(from)) return { errors: { date_from: 'Enter a day, such as 2026-04-01.' } };
-  if (!isDay(to)) return { errors: { date_to: 'Enter a day, such as 2026-04-01.' } };
-  if (to < from) return { errors: { date_to: 'This day is before the first one.' } };
+  if (!isDay(from)) return { errors: { date_from: dateHint } };
+  if (!isDay(to)) return { errors: { date_to: dateHint } };
+  if (to < from) return { errors: { date_to: endBeforeStart } };
   const period = periodOf('custom', from, to);
   if (period.days <= maxDays) return period;
-  return { errors: { date_from: 'A period has three years at most.' } };
+  return { errors: { date_from: 'Choose a period of at most three years.' } };
 }
 
 function periodOf(name: HomePeriod['name'], from: string, to: string): HomePeriod {

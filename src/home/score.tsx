@@ -54,7 +54,7 @@ export function SegmentsPart({ path, scope, period, comparison, form }: Segments
         <PropertyChoice path={path} params={asked} form={form} />
       </div>
       {offered.length === 0 ? null : (
-        <nav aria-label="Choose a property">
+        <nav aria-label="Compare by property">
           <ul class="actions">
             {offered.map((name) => (
               <li>
@@ -77,9 +77,9 @@ export function SegmentsPart({ path, scope, period, comparison, form }: Segments
       ) : (
         <p class="soft">
           {comparison && offered.length === 0
-            ? 'No contact of these responses has a property.'
-            : 'The score of each value of a property of contacts: by plan, by country.'}{' '}
-          {comparison ? null : <a href={linkTo('')}>Choose a property</a>}
+            ? 'None of these responses has contact properties.'
+            : 'Compare the score by plan, country or any other contact property.'}{' '}
+          {comparison ? null : <a href={linkTo('')}>Compare by property</a>}
         </p>
       )}
     </section>
@@ -96,7 +96,7 @@ type TableProps = {
 
 function Segments({ path, asked, type, by, segments }: TableProps) {
   if (segments.length === 0)
-    return <p class="soft">No response of this period has this property.</p>;
+    return <p class="soft">No responses with this property in this period.</p>;
   return (
     <>
       <DataTable
@@ -122,9 +122,7 @@ function Segments({ path, asked, type, by, segments }: TableProps) {
           };
         })}
       />
-      <p class="small soft">
-        The most frequent values among the newest {count(sampledResponses)} responses.
-      </p>
+      <p class="small soft">Top values in the latest {count(sampledResponses)} responses.</p>
     </>
   );
 }
@@ -272,9 +270,7 @@ function Trend({ type, timeZone, by, steps }: TrendProps) {
   const first = known[0]!;
   const last = known.at(-1)!;
   const isUnknown = known.some(({ measured }) => measured.interval === null);
-  const band = `Shaded: margin of error (95%)${
-    isUnknown ? '; the whole height where it is unknown' : ''
-  }.`;
+  const band = `Shaded: margin of error (95%)${isUnknown ? ', full height where unknown' : ''}.`;
   const values = known.map(({ measured }) => measured.value!);
   const description =
     `From ${formatValue(type, first.measured.value!)} (${stepName(first.start, by)}) to ` +
@@ -348,7 +344,7 @@ type Meaning = Pick<ScoreProps, 'type' | 'change' | 'before' | 'period'>;
 export function describeChange({ type, change, before, period }: Meaning) {
   const earlier = `the ${counted(period.days, 'day')} before`;
   if (change === null || before.value === null) {
-    return { lead: '', rest: `There are no responses in ${earlier} to compare with.` };
+    return { lead: '', rest: 'No earlier responses to compare with.' };
   }
   const was = `${formatValue(type, before.value)} in ${earlier}`;
   if (change.by === 0) return { lead: 'Unchanged', rest: ` from ${was}.` };
@@ -357,7 +353,7 @@ export function describeChange({ type, change, before, period }: Meaning) {
   const clear = `the change is ${signedNps(low)} to ${signedNps(high)} with its margin of error (95%).`;
   const why = {
     none: '',
-    unknown: 'Too few responses to tell whether that is a real change.',
+    unknown: 'Too few responses to tell whether this is a real change.',
     chance: 'No clear change: the difference is within the margin of error.',
     better: `A real improvement: ${clear}`,
     worse: `A real decline: ${clear}`,

@@ -5,7 +5,8 @@ import type { MailTransport } from '../lib/smtp/smtp.ts';
 /** Stores mails when no SMTP server is set, so that nothing leaves the machine. */
 export const createMailbox = (db: Db): MailTransport => ({
   async send({ from, to }, raw, { mayLeave } = {}) {
-    if (mayLeave && !(await mayLeave())) return { kind: 'lost', reason: 'it is not to be sent' };
+    if (mayLeave && !(await mayLeave()))
+      return { kind: 'lost', reason: 'the mail is no longer wanted' };
     const { id } = one(
       await db<{ id: string }[]>`
         insert into mailbox_messages (mail_from, rcpt_to, subject, raw)

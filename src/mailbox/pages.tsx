@@ -101,7 +101,7 @@ export const guardMailbox =
   async (c, next) => {
     if (!mailbox) throw notFound('path');
     if (!isLocalRequest(c)) {
-      throw new Refusal('forbidden', 'the mailbox can be read only on the machine itself');
+      throw new Refusal('forbidden', 'the mailbox is only available on the machine itself');
     }
     if (mailboxSecret === null) return await next();
     const secret = c.req.query('secret');
@@ -110,7 +110,7 @@ export const guardMailbox =
     if (constantTimeEqual(getCookie(c, cookieName) ?? '', mailboxSecret)) return await next();
     throw new Refusal(
       'forbidden',
-      'the mailbox opens by the link with a secret that `askback serve` printed when it started',
+      'open the mailbox by the link with a secret that `askback serve` printed at start',
     );
   };
 
@@ -143,9 +143,9 @@ function messagesPage(
       <>
         <h1>Mailbox</h1>
         <p class="about">
-          No SMTP server is configured, so nothing leaves this machine: mails are kept here.
+          No SMTP server is configured. Emails stay on this machine and appear here.
         </p>
-        {rows.length > 0 ? <ul>{rows}</ul> : <p>There is no mail here yet.</p>}
+        {rows.length > 0 ? <ul>{rows}</ul> : <p>No emails yet.</p>}
         <nav aria-label="Pages">
           {newer && <a href={newer}>Newer</a>}
           {older && <a href={older}>Older</a>}
@@ -184,7 +184,7 @@ function messagePage({
         </p>
         {html && (
           <iframe
-            title="The mail as HTML"
+            title="HTML part"
             src={`/mailbox/${id}/html`}
             sandbox="allow-popups allow-popups-to-escape-sandbox"
           />
@@ -203,7 +203,7 @@ function messagePage({
           </dl>
         </details>
         <p class="back">
-          <a href={`/mailbox/${id}/raw`}>As it was sent</a>
+          <a href={`/mailbox/${id}/raw`}>Raw message</a>
         </p>
       </>
     ),

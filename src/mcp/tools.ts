@@ -12,39 +12,40 @@ export const readTools = [
     name: 'list_surveys',
     title: 'List surveys',
     path: '/api/v1/surveys',
-    description: 'Surveys of the organization, newest first, with how many answers each has.',
+    description: 'Surveys of the organization, newest first, with their number of responses.',
   },
   {
     name: 'get_survey',
-    title: 'Show a survey',
+    title: 'Get a survey',
     path: '/api/v1/surveys/{id}',
-    description: 'One survey with its settings and its totals.',
+    description: 'One survey with its settings and totals.',
   },
   {
     name: 'list_responses',
     title: 'List responses',
     path: '/api/v1/responses',
-    description: 'Answers with score, comment and contact, newest first. Filters can be combined.',
+    description:
+      'Responses with score, comment and contact, newest first. Filters can be combined.',
   },
   {
     name: 'get_nps',
-    title: 'Show the score',
+    title: 'Get the score',
     path: '/api/v1/nps',
     description:
       'Net Promoter Score with its counts, shares and 95 % interval. Scores whose intervals overlap may differ by chance.',
   },
   {
     name: 'get_nps_trend',
-    title: 'Show the score over time',
+    title: 'Get the score over time',
     path: '/api/v1/nps/trend',
     description: 'The score by day, week or month, each with its 95 % interval.',
   },
   {
     name: 'why',
-    title: 'Explain an address',
+    title: 'Explain a person',
     path: '/api/v1/people/{email}',
     description:
-      'Everything that is known of one address: what it was asked, whether and why a mail was not sent, what it answered.',
+      'The history of one email address: surveys sent or not sent, with reasons, and responses.',
   },
 ] as const;
 
@@ -119,7 +120,7 @@ export const sendTool = {
   name: 'send_survey',
   title: 'Send a survey',
   description:
-    'Mails a survey to contacts. The first call is a dry run: it says what would become of each contact and returns the word `confirm`. Show that to the user; only a second call with the same contacts and that word, within 10 minutes, sends mail.',
+    'Emails a survey to contacts. The first call is a dry run that returns the outcome for each contact and a word `confirm`. Show the outcome to the user. Only a second call with the same contacts and that word, within 10 minutes, sends emails.',
   inputSchema: {
     type: 'object',
     properties: {
@@ -137,7 +138,7 @@ export const sendTool = {
           required: ['email'],
         },
       },
-      confirm: { type: 'string', description: 'the word that the dry run returned' },
+      confirm: { type: 'string', description: 'the word from the dry run' },
     },
     required: ['survey_id', 'contacts'],
   },
@@ -163,12 +164,12 @@ export function checkConfirm(secrets: Secrets, orgId: string, input: SendInput) 
   if (receipt?.contacts !== hashOf(input.contacts)) {
     throw new Refusal(
       'invalid',
-      'confirm is not the word of a dry run of this survey and these contacts: call again without it',
+      'confirm does not match a dry run of this survey and these contacts: call again without it',
       { code: 'confirm_unknown' },
     );
   }
   if (receipt.until < Date.now()) {
-    throw new Refusal('invalid', 'confirm holds for 10 minutes: call again without it', {
+    throw new Refusal('invalid', 'confirm has expired after 10 minutes: call again without it', {
       code: 'confirm_too_old',
     });
   }
@@ -209,11 +210,11 @@ export const themesTool = {
   name: 'list_themes',
   title: 'List themes',
   description:
-    'What comments speak of, most mentioned first, with how many of the mentions are by detractors. Empty unless comments are analyzed.',
+    'Themes of comments, most mentioned first, with their mentions by detractors. Empty unless comments are analyzed.',
   inputSchema: {
     type: 'object',
     properties: {
-      survey_id: { type: 'string', format: 'uuid', description: 'limit to one survey' },
+      survey_id: { type: 'string', format: 'uuid', description: 'only this survey' },
       date_from: { type: 'string', description: 'on or after this ISO 8601 date or time' },
       date_to: { type: 'string', description: 'on or before this ISO 8601 date or time' },
       limit: { type: 'integer', minimum: 1, maximum: 50, default: 20 },

@@ -121,11 +121,11 @@ export async function listenForMetrics(
   const take = () =>
     listen(where).catch((error: Error) => {
       if (error instanceof Refusal) throw error;
-      const why = `askback cannot listen there (${error.message})`;
-      throw new Refusal('unavailable', `ASKBACK_METRICS_LISTEN: ${why}`);
+      const text = `ASKBACK_METRICS_LISTEN: cannot listen there (${error.message})`;
+      throw new Refusal('unavailable', text);
     });
   const listener = await parts.start('metrics address', take, (it) => it.close());
-  say(`metrics are shown on ${httpAddress(listener.host, listener.port)}/metrics`);
+  say(`metrics are available on ${httpAddress(listener.host, listener.port)}/metrics`);
   return listener;
 }
 
@@ -280,7 +280,7 @@ export function writeLines(log: Log): () => void {
       log.debug({ type, category, held, ...ids, trace_id: traceIdOf(traceparent) }, 'answer');
     }),
     deactivated.subscribe(({ orgId, webhookId }) => {
-      log.warn({ webhook_id: webhookId, org_id: orgId }, 'a webhook was switched off');
+      log.warn({ webhook_id: webhookId, org_id: orgId }, 'webhook turned off');
     }),
   ];
   return () => {

@@ -123,10 +123,15 @@ export function npsReads(tools: ReplicaTools) {
 }
 
 const path = '/api/v1/responses';
+const changedResponse = {
+  status: 200,
+  about: 'the changed response',
+  schema: One(Response),
+} as const;
 
 export const responseSection: ApiSection = {
   name: 'Responses',
-  about: 'What people answered, and the score it comes to.',
+  about: 'Read, filter, export and follow up responses, and get the score.',
   schemas: { Response, ResponseNote, Nps, NpsTrendRow },
   bodies: { ResponseChange: FollowUpInput, ResponseTags: TagsInput, NewNote: NoteInput },
   operations: [
@@ -135,11 +140,11 @@ export const responseSection: ApiSection = {
       method: 'get',
       path,
       summary: 'List responses, newest first',
-      about: 'All filters apply together. A survey of another organization leaves nothing.',
+      about: 'Combines all filters. A survey of another organization matches nothing.',
       permission: 'read',
       query: ResponseQuery,
       openQuery: propertyFilter,
-      answer: { status: 200, about: 'a page of them', schema: List(Response) },
+      answer: { status: 200, about: 'a page of responses', schema: List(Response) },
       refusals: { 422: ['search_too_slow'] },
     },
     {
@@ -147,7 +152,7 @@ export const responseSection: ApiSection = {
       method: 'get',
       path: `${path}/{id}`,
       summary: 'Get a response',
-      about: 'Held responses are found too, with `held: true`.',
+      about: 'Includes responses on hold, with `held: true`.',
       permission: 'read',
       answer: { status: 200, about: 'the response', schema: One(Response) },
     },
@@ -156,40 +161,40 @@ export const responseSection: ApiSection = {
       method: 'get',
       path: `${path}/export`,
       summary: 'Export responses as a file',
-      about: `Everything that the filters of the list leave, newest first. ${csvDescription}`,
+      about: `All responses that match the filters of the list, newest first. ${csvDescription}`,
       permission: 'read',
       query: ResponseExportQuery,
       openQuery: propertyFilter,
-      answer: { status: 200, about: 'the file, as long as it is', files: exportTypes },
+      answer: { status: 200, about: 'the file, streamed', files: exportTypes },
     },
     {
       id: 'changeResponse',
       method: 'patch',
       path: `${path}/{id}`,
-      summary: 'Follow a response up: its state and its owner',
-      about: 'A detractor is open from the start. What is not given stays as it is.',
+      summary: 'Change the state and owner of a response',
+      about: 'New detractors are `open`. Omitted fields stay unchanged.',
       permission: 'write',
       body: FollowUpInput,
-      answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
+      answer: changedResponse,
       refusals: { 400: ['unknown_member'] },
     },
     {
       id: 'setResponseTags',
       method: 'put',
       path: `${path}/{id}/tags`,
-      summary: 'Give a response its tags',
-      about: 'All of them: a tag that is not in the list is taken away.',
+      summary: 'Set the tags of a response',
+      about: 'Replaces all tags of the response.',
       permission: 'write',
       body: TagsInput,
-      answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
+      answer: changedResponse,
       refusals: { 400: ['unknown_tag'] },
     },
     {
       id: 'addResponseNote',
       method: 'post',
       path: `${path}/{id}/notes`,
-      summary: 'Write a note about a response',
-      about: 'For the members of the organization: no page of a survey shows it.',
+      summary: 'Add a note to a response',
+      about: 'Only members of the organization see notes.',
       permission: 'write',
       body: NoteInput,
       answer: { status: 201, about: 'the note', schema: One(ResponseNote) },
@@ -199,36 +204,36 @@ export const responseSection: ApiSection = {
       id: 'releaseResponse',
       method: 'post',
       path: `${path}/{id}/release`,
-      summary: 'Count a response that is held',
-      about: 'From now on it is like any other: it counts, and its events are delivered.',
+      summary: 'Release a response on hold',
+      about: 'The response then counts, and its events are delivered.',
       permission: 'write',
-      answer: { status: 200, about: 'the response as it is now', schema: One(Response) },
+      answer: changedResponse,
       refusals: { 409: ['not_held'] },
     },
     {
       id: 'deleteResponse',
       method: 'delete',
       path: `${path}/{id}`,
-      summary: 'Delete a response for good',
+      summary: 'Delete a response',
       about:
-        'It counts nowhere any more. Its contact stays one that has answered; events that were delivered stay delivered.',
+        'The response no longer counts. Its contact keeps the status `responded`, and delivered events stay delivered.',
       permission: 'write',
-      answer: { status: 204, about: 'it is gone' },
+      answer: { status: 204, about: 'the response was deleted' },
     },
     {
       id: 'getNps',
       method: 'get',
       path: '/api/v1/nps',
-      summary: 'Roll responses up to a Net Promoter Score',
+      summary: 'Get the Net Promoter Score',
       about:
-        'The share of promoters minus the share of detractors, from -100 to 100, of all responses that the filters ' +
-        'leave. Other scales count too: by the category that a score has on the scale of its survey.',
+        'The share of promoters minus the share of detractors, from -100 to 100, of all responses that match the ' +
+        'filters. Responses on other scales count by their category.',
       permission: 'read',
       query: NpsQuery,
       openQuery: propertyFilter,
       answer: {
         status: 200,
-        about: 'the score, and what it is made of',
+        about: 'the score and its counts',
         schema: NpsAnswer,
       },
     },
@@ -236,24 +241,24 @@ export const responseSection: ApiSection = {
       id: 'getNpsTrend',
       method: 'get',
       path: '/api/v1/nps/trend',
-      summary: 'The Net Promoter Score by day, week or month',
+      summary: 'Get the Net Promoter Score by day, week or month',
       about:
-        'The fields of the rollup for each day, week or month of the range, also for those without answers. ' +
-        'The first and the last row count only what is in the range. At most 1,100 rows.',
+        'Returns the fields of the score for each day, week or month of the range, including those without responses. ' +
+        'The first and last row only count responses in the range. At most 1,100 rows.',
       permission: 'read',
       query: TrendQuery,
       openQuery: propertyFilter,
-      answer: { status: 200, about: 'a row for each, oldest first', schema: NpsTrend },
+      answer: { status: 200, about: 'one row per interval, oldest first', schema: NpsTrend },
       refusals: { 400: ['too_many_rows'] },
     },
   ],
 };
 
-const giving = {
+const answering = {
   method: 'post',
   permission: 'none',
   body: AnswerBody,
-  answer: { status: 201, about: 'the response that was recorded', schema: One(GivenAnswer) },
+  answer: { status: 201, about: 'the recorded response', schema: One(GivenAnswer) },
   notFound: 'survey',
   refusals: {
     400: [
@@ -271,27 +276,27 @@ const giving = {
 export const answeringSection: ApiSection = {
   name: 'Answering',
   about:
-    'The links of a survey are pages for people. A POST with a JSON body, or with `Accept: application/json`, answers ' +
-    'JSON instead, so that a program or a page of your own can give an answer. No key is needed: the link is the permission.',
+    'Links of a survey are pages for people. To answer from a program or your own page, send a POST with a JSON body or ' +
+    'with `Accept: application/json`. The link is the permission; no key is needed.',
   schemas: { GivenAnswer },
   bodies: { Answer: AnswerBody },
   operations: [
     {
-      ...giving,
+      ...answering,
       id: 'answerPersonal',
       path: '/s/{token}',
-      parameters: { token: linkPart('the `token` of a contact, as its mail has it') },
-      summary: 'Answer a survey by the link of a contact',
-      about: 'One response for each contact. An answer that a machine seems to have given is held.',
+      parameters: { token: linkPart('the `token` of a contact, from its email') },
+      summary: 'Answer a survey by a personal link',
+      about: 'One response per contact. Answers that look automated go on hold.',
     },
     {
-      ...giving,
+      ...answering,
       id: 'answerShared',
       path: '/f/{share_id}',
-      parameters: { share_id: linkPart('the last part of the shareable link of a survey') },
+      parameters: { share_id: linkPart('the last part of the shareable link') },
       summary: 'Answer a survey by its shareable link',
       about:
-        'Each POST is a response of its own, without a contact. Limited to 300 a minute and address.',
+        'Each POST is a separate anonymous response. Limited to 300 per minute and client address.',
     },
   ],
 };
@@ -304,7 +309,7 @@ type ChangeTools = { db: Db; excerpt: Excerpt };
 
 export const responseChanges = (tools: ChangeTools) =>
   new Hono<ApiEnv>()
-    .all('/export', (c) => c.notFound()) // never `/:id`: the answer names the methods it has
+    .all('/export', (c) => c.notFound()) // keeps `/:id` from matching `export`
 
     .patch('/:id', async (c) => {
       const by = requireWrite(c.var.key);

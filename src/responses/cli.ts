@@ -11,22 +11,22 @@ import { releaseResponse } from './release.ts';
 
 const release = databaseCommand({
   name: 'response release',
-  does: 'counts a response that is on hold, and publishes its events',
-  options: { id: id('which response') },
+  does: 'releases a response on hold, so that it counts and its events are delivered',
+  options: { id: id('the response') },
   async run(db, { id }) {
     const held = await findForEvents(db, id);
     if (!held) throw notFound('response');
     const tools = { db, excerpt: createRedactionWorker().excerpt };
     const data = await releaseResponse(tools, commandWriter(held.org_id), id);
-    return { data, text: `released: the response ${id} counts now` };
+    return { data, text: `released the response ${id}` };
   },
 });
 
 const importFile = databaseCommand({
   name: 'import responses',
-  does: 'imports responses given elsewhere, with their times, from a CSV file: all or none',
+  does: 'imports past responses with their times from a CSV file, all or none',
   options: {
-    survey: id('the survey they belong to'),
+    survey: id('the survey'),
     file: option(
       v.string(),
       'FILE',
@@ -50,10 +50,10 @@ const importFile = databaseCommand({
 type ImportedCounts = { imported: number; passed_over: number; erased: number };
 
 function importedText({ imported, passed_over, erased }: ImportedCounts) {
-  const known = passed_over - erased;
-  const before = known === 0 ? '' : `, ${known} ${known === 1 ? 'was' : 'were'} there already`;
-  const left = erased === 0 ? '' : `, ${erased} left out: the person was erased`;
-  return `imported ${imported} ${imported === 1 ? 'response' : 'responses'}${before}${left}`;
+  const existing = passed_over - erased;
+  const skipped = existing === 0 ? '' : `, skipped ${existing} existing`;
+  const ofErased = erased === 0 ? '' : `, skipped ${erased} of erased people`;
+  return `imported ${imported} ${imported === 1 ? 'response' : 'responses'}${skipped}${ofErased}`;
 }
 
 export const responseCommands = [release, importFile];

@@ -22,7 +22,7 @@ export function PropertyFilters({ path, query }: PropertyFiltersProps) {
   const properties = [...query].filter(([name]) => name.startsWith(prefix));
   if (properties.length === 0) return null;
   return (
-    <ul class="actions" aria-label="Properties asked for">
+    <ul class="actions" aria-label="Property filters">
       {properties.map(([parameter, value]) => {
         const name = parameter.slice(prefix.length);
         return (

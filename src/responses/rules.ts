@@ -104,6 +104,10 @@ export function rollUp({ promoters, passives, detractors, held }: HeldTally) {
 
 export type NpsRollup = ReturnType<typeof rollUp>;
 
+export const dateHint = 'Enter a date, such as 2026-04-01.';
+export const endBeforeStart = 'The end is before the start.';
+export const propertyHint = 'Enter name=value, such as plan=pro.';
+
 /** Reads a property typed as `plan=pro`. */
 export function readPair(text: string): { name: string; value: string } | undefined {
   const [, name, value] = /^\s*([^=]*[^=\s])\s*=\s*(.*\S)\s*$/s.exec(text) ?? [];

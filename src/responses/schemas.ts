@@ -14,11 +14,11 @@ const states = ['open', 'done'] as const;
 export const FollowUpInput = v.object({
   state: described(
     v.optional(v.nullable(v.picklist(states, 'must be open, done or null'))),
-    'null takes it out of the list of what is to be followed up',
+    'null: no follow-up',
   ),
   owner: described(
     v.optional(v.nullable(v.pipe(v.string('must be text'), v.maxLength(254, 'is too long')))),
-    'the address of a member; null leaves it to everybody',
+    'email of a member; null: unassigned',
   ),
 });
 
@@ -28,7 +28,7 @@ export const TagsInput = v.object({
       v.array(Uuid, 'must be a list of ids'),
       v.maxLength(maxTags, `must be at most ${maxTags}`),
     ),
-    'ids of all tags that the response has from now on',
+    'ids of all tags of the response',
   ),
 });
 
@@ -98,14 +98,14 @@ const TimeZone = v.pipe(
 );
 
 const surveyScope = {
-  survey_id: described(v.optional(Uuid), 'limit to one survey'),
+  survey_id: described(v.optional(Uuid), 'only this survey'),
 };
 
 const kindScope = {
-  type: described(v.optional(oneOf(surveyTypes)), 'limit to surveys of this type'),
+  type: described(v.optional(oneOf(surveyTypes)), 'only surveys of this type'),
   audience: described(
     v.optional(oneOf(['employee', 'customer'])),
-    'limit to surveys of employees, or to all others',
+    'only surveys of employees, or only all others',
   ),
 };
 
@@ -113,11 +113,11 @@ const kindScope = {
 const facetScope = {
   tag: described(
     v.optional(v.array(Uuid)),
-    'limit to answers with this tag; given several times, with all of them',
+    'only responses with this tag; repeat it to require several tags',
   ),
   sentiment: described(
     v.optional(oneOf(['positive', 'neutral', 'negative', 'mixed'])),
-    'limit to answers with a comment of this sentiment',
+    'only responses with a comment of this sentiment',
   ),
 };
 
@@ -142,16 +142,16 @@ export const ResponseQuery = v.object({
   category: v.optional(oneOf(categories)),
   has_comment: described(
     v.optional(BooleanParameter),
-    'true: only those with a comment; false: only those without one',
+    'true: only responses with a comment; false: only responses without one',
   ),
   language: described(
-    v.optional(v.pipe(v.string(), v.maxLength(35, 'must be the tag of a language'))),
-    'limit to answers given on a page of this language, by its BCP 47 tag',
+    v.optional(v.pipe(v.string(), v.maxLength(35, 'must be a language tag'))),
+    'only responses given in this language, as a BCP 47 tag',
   ),
-  state: described(v.optional(oneOf(states)), 'limit to answers that are followed up, or were'),
+  state: described(v.optional(oneOf(states)), 'only responses in this state of follow-up'),
   owner: described(
-    v.optional(v.pipe(v.string(), v.maxLength(254, 'must be the address of a member'))),
-    'limit to answers that the member with this address follows up; `none`: to those that no member does',
+    v.optional(v.pipe(v.string(), v.maxLength(254, 'must be the email of a member'))),
+    'only responses assigned to the member with this email; `none`: unassigned responses',
   ),
   search: described(
     v.optional(
@@ -161,11 +161,11 @@ export const ResponseQuery = v.object({
         v.check((text) => !text.includes('\u0000'), 'must not contain NUL'),
       ),
     ),
-    'any part of the comment, the contact email or the contact name, in any case',
+    'any part of the comment, the contact email or the contact name, case-insensitive',
   ),
   held: described(
     v.optional(BooleanParameter, 'false'),
-    'list the answers that are held, and count nowhere, instead of the others',
+    'true: only responses on hold, which do not count',
   ),
 });
 
@@ -180,7 +180,7 @@ const filledByAi = 'null unless AI is enabled for the organization';
 export const ResponseNote = v.object({
   id: Id,
   text: v.string(),
-  author: described(v.string(), 'name of the member or the API key that wrote it'),
+  author: described(v.string(), 'name of the member or API key'),
   created_at: Moment,
 });
 
@@ -196,31 +196,31 @@ export const Response = v.object({
   ai_summary: described(v.nullable(v.string()), filledByAi),
   held: described(
     v.boolean(),
-    'a machine seems to have given it: it counts nowhere until released',
+    'on hold: the response looks automated and does not count until released',
   ),
   created_at: Moment,
-  contact_email: described(v.nullable(v.string()), 'null when the answer is anonymous'),
+  contact_email: described(v.nullable(v.string()), 'null if anonymous'),
   contact_name: v.nullable(v.string()),
   survey_name: v.string(),
   survey_type: v.picklist(surveyTypes),
   language: described(
     v.nullable(v.string()),
-    'of the page it was given on, as a BCP 47 tag; null when it came from elsewhere',
+    'language of the page, as a BCP 47 tag; null if imported',
   ),
   properties: described(
     v.pipe(
       v.custom<object>(() => true),
       v.metadata({ type: 'object', additionalProperties: true }),
     ),
-    'that its contact had when it answered, that its row had in an imported file, or that a website handed in',
+    'properties of the contact at the time of the response, of the imported row, or from the embedding website',
   ),
   tags: described(v.array(v.object({ id: Id, name: v.string(), color: v.string() })), 'by name'),
   state: described(
     v.nullable(v.picklist(states)),
-    'of following it up: a detractor is open from the start, other answers have none',
+    'state of the follow-up; new detractors are `open`, other responses null',
   ),
-  owner: described(v.nullable(v.string()), 'address of the member who follows it up'),
-  notes: described(v.optional(v.array(ResponseNote)), 'oldest first; only of a single response'),
+  owner: described(v.nullable(v.string()), 'email of the assigned member'),
+  notes: described(v.optional(v.array(ResponseNote)), 'oldest first; only in a single response'),
 });
 
 /** Body of a POST to a link. `answerSurvey` checks the score against the survey's scale. */
@@ -239,7 +239,7 @@ export const NpsQuery = v.object({ ...responseScope, ...kindScope, ...facetScope
 export type NpsQuery = v.InferOutput<typeof NpsQuery>;
 
 export const TrendQuery = v.object({
-  interval: described(v.optional(oneOf(trendIntervals), 'day'), 'what a row covers'),
+  interval: described(v.optional(oneOf(trendIntervals), 'day'), 'the length of a row'),
   tz: described(
     v.optional(TimeZone, 'UTC'),
     'the time zone of days, weeks and months, by its IANA name',
@@ -247,11 +247,11 @@ export const TrendQuery = v.object({
   ...surveyScope,
   date_from: described(
     v.optional(dateBound),
-    'on or after this ISO 8601 time; a bare date is a day in `tz`. Without it the trend has the 90 days up to its end',
+    'on or after this ISO 8601 time; a bare date is a day in `tz`. Defaults to 90 days up to the end',
   ),
   date_to: described(
     v.optional(dateBound),
-    'on or before this ISO 8601 time; a bare date is a day in `tz`. Without it the trend ends today',
+    'on or before this ISO 8601 time; a bare date is a day in `tz`. Defaults to today',
   ),
   ...kindScope,
   ...facetScope,
@@ -265,17 +265,17 @@ const rollup = {
   nps: NetPromoterScore,
   margin_of_error: described(
     v.nullable(v.pipe(v.number(), v.minValue(0))),
-    'half of the width of `interval`, to one decimal; null without responses',
+    'half of the width of `interval`, with one decimal; null without responses',
   ),
   interval: ScoreInterval,
   total: Count,
   promoters: Count,
   passives: Count,
   detractors: Count,
-  promoter_pct: described(Percentage, 'to one decimal; 0 when there are no answers'),
+  promoter_pct: described(Percentage, 'with one decimal; 0 without responses'),
   passive_pct: Percentage,
   detractor_pct: Percentage,
-  held: described(Count, 'answers in addition that are held, and count nowhere until released'),
+  held: described(Count, 'responses on hold, not included in the other counts'),
 };
 
 export const Nps = v.object(rollup);
@@ -283,14 +283,14 @@ export const Nps = v.object(rollup);
 export const NpsTrendRow = v.object({
   start: described(
     v.pipe(v.string(), v.isoDate(), v.metadata({ format: 'date' })),
-    'the day, the Monday or the first of the month that the row begins with, in `tz`',
+    'the first day of the row in `tz`: the day itself, a Monday, or the first of a month',
   ),
   ...rollup,
 });
 
 const ignored = described(
   v.optional(v.array(v.string())),
-  'parameters of the request that are not known here, if there were any',
+  'unknown parameters of the request, if any',
 );
 
 export const NpsAnswer = v.object({
@@ -309,8 +309,8 @@ export const propertyFilter: Parameter = {
   in: 'query',
   required: false,
   description:
-    '`property.NAME=value` limits to responses whose property NAME is that text, or has that JSON text. ' +
-    'Each property is a parameter of its own, and several apply together.',
+    '`property.NAME=value`: only responses whose property NAME equals the value, as text or as JSON. ' +
+    'Repeat it for several properties; all must match.',
   style: 'form',
   explode: true,
   schema: {

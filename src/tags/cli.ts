@@ -5,14 +5,14 @@ import { createTag, defaultTagColor } from './tags.ts';
 
 export const createTagCommand = databaseCommand({
   name: 'tag create',
-  does: 'makes a tag of an organization',
+  does: 'creates a tag',
   options: {
-    org: orgOption('its organization'),
-    name: option(Name, 'N', 'its name'),
-    color: optional(Color, "'#RRGGBB'", `its color (${defaultTagColor})`),
+    org: orgOption('the organization'),
+    name: option(Name, 'N', 'the name'),
+    color: optional(Color, "'#RRGGBB'", `the color (${defaultTagColor})`),
   },
   async run(db, { org, ...input }) {
     const tag = await createTag(db, commandWriter(org), input);
-    return { data: tag, text: `made the tag ${tag.name}: ${tag.id}` };
+    return { data: tag, text: `created the tag ${tag.name}: ${tag.id}` };
   },
 });

@@ -13,6 +13,8 @@ import {
   LinkButton,
   readForm,
   readVersion,
+  Submit,
+  SubmitOrCancel,
   statusOf,
   tryAction,
   Version,
@@ -46,7 +48,7 @@ export const tagScreens = ({ db }: TagScreenTools) =>
       if (form.errors) return showTags(c, db, form);
       const created = await tryAction(c, refusedFields, () => createTag(db, editor, form.values));
       if ('errors' in created) return showTags(c, db, created);
-      return backToList(c, `The tag “${created.name}” is made.`);
+      return backToList(c, `Tag “${created.name}” created.`);
     })
 
     .get('/:id', async (c) => {
@@ -68,20 +70,20 @@ export const tagScreens = ({ db }: TagScreenTools) =>
         storedTag(tag),
       );
       if ('errors' in changed) return showTag(c, tag, changed);
-      return backToList(c, `The tag “${changed.name}” is saved.`);
+      return backToList(c, `Tag “${changed.name}” saved.`);
     })
 
     .get('/:id/delete', async (c) => {
       requireRole(c, 'editor');
       const { id, name } = await tagOf(db, c);
-      const list = settingPath(c.var.organization, 'tags');
-      const title = `Delete the tag “${name}”`;
+      const list = listPath(c);
+      const title = `Delete tag “${name}”`;
       const body = (
         <Part id="delete" title={title}>
           <Confirm action={`${list}/${id}/delete`} button="Delete" cancel={list}>
             <p>
-              Every response that has it loses it, and filters by it find nothing any more. The
-              responses themselves stay.
+              Removes the tag from all responses. Filters that use it will return nothing. The
+              responses stay.
             </p>
           </Confirm>
         </Part>
@@ -92,19 +94,19 @@ export const tagScreens = ({ db }: TagScreenTools) =>
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
       const { name } = await deleteTag(db, editor, (await tagOf(db, c)).id);
-      return backToList(c, `The tag “${name}” is deleted.`);
+      return backToList(c, `Tag “${name}” deleted.`);
     });
 
 async function showTags(c: Context<ScreenEnv>, db: Db, form: FormState) {
   const { id, role } = c.var.organization;
   const tags = await listTags(db, id);
-  const list = settingPath(c.var.organization, 'tags');
+  const list = listPath(c);
   const body = (
     <>
       <TagList tags={tags} list={list} mayChange={role !== 'viewer'} />
       {role === 'viewer' ? null : (
         <Part id="new" title="New tag">
-          <TagForm form={form} action={list} button="Create tag" />
+          <TagForm form={form} list={list} />
         </Part>
       )}
     </>
@@ -113,24 +115,22 @@ async function showTags(c: Context<ScreenEnv>, db: Db, form: FormState) {
 }
 
 function showTag(c: Context<ScreenEnv>, tag: TagRow, form: FormState) {
-  const list = settingPath(c.var.organization, 'tags');
-  const title = `Change the tag “${tag.name}”`;
+  const list = listPath(c);
+  const title = `Edit tag “${tag.name}”`;
   const body = (
     <Part id="change" title={title}>
-      <TagForm form={form} action={`${list}/${tag.id}`} button="Save" tag={tag} cancel={list} />
+      <TagForm form={form} list={list} tag={tag} />
     </Part>
   );
   const status = statusOf(form);
   return renderSettings(c, { setting: 'tags', title, body, trail: trail(c), status });
 }
 
-const trail = (c: Context<ScreenEnv>) => [
-  { text: 'Tags', href: settingPath(c.var.organization, 'tags') },
-];
+const listPath = (c: Context<ScreenEnv>) => settingPath(c.var.organization, 'tags');
 
-function backToList(c: Context<ScreenEnv>, text: string) {
-  return redirectWith(c, settingPath(c.var.organization, 'tags'), text);
-}
+const trail = (c: Context<ScreenEnv>) => [{ text: 'Tags', href: listPath(c) }];
+
+const backToList = (c: Context<ScreenEnv>, text: string) => redirectWith(c, listPath(c), text);
 
 const tagOf = (db: Db, c: Context<ScreenEnv>) =>
   getTag(db, c.var.organization.id, idParam(c, 'tag'));
@@ -141,16 +141,15 @@ const storedTag = (tag: TagRow) => ({
 });
 
 function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayChange: boolean }) {
-  const actions = mayChange ? [{ head: 'Acts', hidden: true, number: true }] : [];
+  const actions = mayChange ? [{ head: 'Actions', hidden: true, number: true }] : [];
   return (
     <Part id="tags" title="Tags">
       <p class="small soft">
-        {counted(tags.length, 'tag')}. Tags sort responses by what you do with them. Everybody in
-        the organization sees them.
+        {counted(tags.length, 'tag')}. Everyone in the organization sees them.
       </p>
       {tags.length === 0 ? (
-        <EmptyState title="No tag yet">
-          <p>A tag groups responses, such as those about billing, whatever their survey.</p>
+        <EmptyState title="No tags yet">
+          <p>Use tags to group responses across surveys, for example by topic.</p>
         </EmptyState>
       ) : (
         <DataTable
@@ -173,7 +172,7 @@ function TagList({ tags, list, mayChange }: { tags: TagRow[]; list: string; mayC
 function TagActions({ tag: { id, name }, list }: { tag: TagRow; list: string }) {
   return (
     <span class="actions end">
-      <LinkButton href={`${list}/${id}`} text="Change" about={name} />
+      <LinkButton href={`${list}/${id}`} text="Edit" about={name} />
       <LinkButton href={`${list}/${id}/delete`} text="Delete" about={name} kind="danger" />
     </span>
   );
@@ -186,17 +185,11 @@ const Dot = ({ color }: { color: string }) => (
   </svg>
 );
 
-type TagFormProps = {
-  form: FormState;
-  action: string;
-  button: string;
-  tag?: TagRow;
-  cancel?: string;
-};
+type TagFormProps = { form: FormState; list: string; tag?: TagRow };
 
-function TagForm({ form, action, button, tag, cancel }: TagFormProps) {
+function TagForm({ form, list, tag }: TagFormProps) {
   return (
-    <form method="post" action={action} class="fields narrow">
+    <form method="post" action={tag ? `${list}/${tag.id}` : list} class="fields narrow">
       <FormErrors form={form} />
       <Version form={form} value={tag && versionOfTag(tag)} />
       <Field
@@ -215,12 +208,7 @@ function TagForm({ form, action, button, tag, cancel }: TagFormProps) {
         form={form}
         value={tag?.color ?? defaultTagColor}
       />
-      <div class="actions">
-        <button type="submit" class="primary">
-          {button}
-        </button>
-        {cancel ? <LinkButton href={cancel} text="Cancel" kind="more" /> : null}
-      </div>
+      {tag ? <SubmitOrCancel button="Save" cancel={list} /> : <Submit>Create tag</Submit>}
     </form>
   );
 }

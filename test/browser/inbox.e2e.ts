@@ -39,16 +39,16 @@ for (const script of [true, false]) {
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.waitForURL(/category=detractor/);
     await page
-      .getByLabel(/^Choose the response/)
+      .getByLabel(/^Select the response/)
       .nth(0)
       .check();
     await page
-      .getByLabel(/^Choose the response/)
+      .getByLabel(/^Select the response/)
       .nth(1)
       .check();
-    await page.getByLabel('Tag the chosen').selectOption({ index: 0 });
-    await page.getByRole('button', { name: 'Tag', exact: true }).click();
-    await page.getByText('The tag is on 2 responses.').waitFor();
+    await page.getByLabel('Tag selected').selectOption({ index: 0 });
+    await page.getByRole('button', { name: 'Add tag', exact: true }).click();
+    await page.getByText('Tag added to 2 responses.').waitFor();
     assert.match(page.url(), /category=detractor/);
   });
 }
@@ -57,14 +57,14 @@ test('all responses of a page are chosen by one tick, and marked as done togethe
   const page = await open(true);
   await page.goto(`${inbox}?category=detractor&state=open`);
   const before = countOf(await page.locator('#found h2').textContent());
-  const shown = await page.getByLabel(/^Choose the response/).count();
-  await page.getByLabel(`Choose all ${shown} on this page`).check();
-  await page.getByRole('button', { name: 'Done the chosen' }).click();
+  const shown = await page.getByLabel(/^Select the response/).count();
+  await page.getByLabel(`Select all ${shown} on this page`).check();
+  await page.getByRole('button', { name: 'Mark as done (selected)' }).click();
   await page.getByText(`${shown} responses marked as done.`).waitFor();
   assert.equal(countOf(await page.locator('#found h2').textContent()), before - shown);
 
   const plain = await open(false);
-  assert.equal(await plain.getByText(/^Choose all/).isVisible(), false);
+  assert.equal(await plain.getByText(/^Select all/).isVisible(), false);
 });
 
 test('the arrow keys lead through the responses of a list, but not while a note is written', async () => {

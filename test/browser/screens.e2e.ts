@@ -32,7 +32,7 @@ const mainScreens: Readonly<Record<string, MainScreen>> = {
     press: { first: '.inbox .who a' },
     shows: /^(Response of .*|Response)$/,
   },
-  response: { heading: /^Response/, press: { button: 'Done' }, shows: /^Open again$/ },
+  response: { heading: /^Response/, press: { button: 'Mark as done' }, shows: /^Reopen$/ },
   survey: { heading: /Onboarding/, press: { link: 'Edit' }, shows: /^Edit “/ },
   'survey-edit': { heading: /^Edit “/, press: { button: 'Save' }, shows: /is saved\.$/ },
   send: { heading: /^Send/, press: { button: 'Send' }, shows: /^The campaign has started\.$/ },

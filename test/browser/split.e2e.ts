@@ -38,7 +38,7 @@ const hasCount = (page: Page, count: number) =>
 
 test('a response is shown next to its list, at its own address with the filters, and back leads back', async () => {
   const page = await open('?category=detractor');
-  await page.getByText('Choose a response to read it here.').waitFor();
+  await page.getByText('Select a response to read it.').waitFor();
   await page.getByText(/^In the list, the keys j and k/).waitFor();
   const kept = await page.locator('.inbox').elementHandle();
   await row(page, 1).click();
@@ -50,7 +50,7 @@ test('a response is shown next to its list, at its own address with the filters,
   await page.goBack();
   await isShown(page, 1);
   await page.goBack();
-  await page.getByText('Choose a response to read it here.').waitFor();
+  await page.getByText('Select a response to read it.').waitFor();
   assert.equal(page.url(), `${list}?category=detractor`);
   await page.goForward();
   await isShown(page, 1);
@@ -104,11 +104,11 @@ test('acts on the response next to its list change both, and ticks stay on their
   await isShown(page, 1);
   const ticked = await addressOf(page, 4);
   await page.locator('.inbox input').nth(4).check();
-  await pane(page).getByRole('button', { name: 'Take' }).click();
+  await pane(page).getByRole('button', { name: 'Assign to me' }).click();
   await page.locator('.inbox li').nth(1).getByText('Owner: Lena Dahl').waitFor();
-  await pane(page).getByRole('button', { name: 'Done' }).click();
-  await pane(page).getByText('The response is saved.').waitFor();
-  await pane(page).getByRole('button', { name: 'Open again' }).waitFor();
+  await pane(page).getByRole('button', { name: 'Mark as done' }).click();
+  await pane(page).getByText('Response saved.').waitFor();
+  await pane(page).getByRole('button', { name: 'Reopen' }).waitFor();
   await hasCount(page, before - 1);
   const chosen = page.locator('.inbox li:has(:checked) a');
   assert.equal(`${scene.base}${await chosen.getAttribute('href')}`, ticked);
@@ -139,8 +139,8 @@ test('a note that is half written outlives acts, filters and other responses', a
   const path = new URL(page.url()).pathname;
   const note = pane(page).getByLabel('Note');
   await note.fill('Called them, they want');
-  await pane(page).getByRole('button', { name: 'Done' }).click();
-  await pane(page).getByText('The response is saved.').waitFor();
+  await pane(page).getByRole('button', { name: 'Mark as done' }).click();
+  await pane(page).getByText('Response saved.').waitFor();
   assert.equal(await note.inputValue(), 'Called them, they want');
   await note.fill('Called them, they want a discount');
   await page.getByLabel('State').first().selectOption('done');
@@ -156,7 +156,7 @@ test('a note that is half written outlives acts, filters and other responses', a
   await isShown(page, 5);
   assert.equal(await note.inputValue(), 'Called them, they want a call');
   await pane(page).getByRole('button', { name: 'Add note' }).click();
-  await pane(page).getByText('The note is saved.').waitFor();
+  await pane(page).getByText('Note added.').waitFor();
   assert.equal(await note.inputValue(), '');
 });
 
@@ -181,9 +181,9 @@ test('an act on chosen responses leaves the one next to the list open, as it is 
   await row(page, 0).click();
   await isShown(page, 0);
   await page.locator('.inbox input').nth(0).check();
-  await page.getByRole('button', { name: 'Done the chosen' }).click();
+  await page.getByRole('button', { name: 'Mark as done (selected)' }).click();
   await page.getByText('1 response marked as done.').first().waitFor();
-  await pane(page).getByRole('button', { name: 'Open again' }).waitFor();
+  await pane(page).getByRole('button', { name: 'Reopen' }).waitFor();
   await isShown(page, 0);
 });
 

@@ -22,13 +22,13 @@ const oldest_open = '2026-10-02T10:00:00.000Z';
 /** Where each thing begins to need attention: the last numbers that do not, and the first that do. */
 const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] = [
   ['79.9 % of the mails', { mails_used: 799 }, []],
-  ['80 % of the mails', { mails_used: 800 }, ['warning: 80% of this month’s mails used']],
-  ['99.9 % of the mails', { mails_used: 999 }, ['warning: 99% of this month’s mails used']],
-  ['all mails', { mails_used: 1000 }, ['failed: 100% of this month’s mails used']],
+  ['80 % of the mails', { mails_used: 800 }, ['warning: 80% of this month’s emails used']],
+  ['99.9 % of the mails', { mails_used: 999 }, ['warning: 99% of this month’s emails used']],
+  ['all mails', { mails_used: 1000 }, ['failed: 100% of this month’s emails used']],
   [
     'the only mail of a limit',
     { mails_used: 1, monthly_send_limit: 1 },
-    ['failed: 100% of this month’s mails used'],
+    ['failed: 100% of this month’s emails used'],
   ],
   ['a limit of no mails', { mails_used: 0, monthly_send_limit: 0 }, []],
   ['four failures', { mails_failed: 4 }, []],
@@ -36,7 +36,7 @@ const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] 
   [
     'more than one failure in twenty',
     { mails_failed: 5, mails_sent: 94 },
-    ['failed: 5 mails failed in the last 7 days'],
+    ['failed: 5 emails failed in the last 7 days'],
   ],
   ['four bounces', { bounced: 4 }, []],
   ['one bounce in twenty', { bounced: 5, mails_sent: 100 }, []],
@@ -53,18 +53,14 @@ const edges: [what: string, found: Partial<AttentionCounts>, shown: string[]][] 
   [
     'a campaign whose mails are put off',
     { campaigns: [{ ...campaign, status: 'running' }] },
-    ['warning: Campaign waits for the mail server'],
+    ['warning: Campaign delayed by the mail server'],
   ],
-  ['one detractor', { open_detractors: 1, oldest_open }, ['waiting: 1 detractor without an owner']],
-  [
-    '999 detractors',
-    { open_detractors: 999, oldest_open },
-    ['waiting: 999 detractors without an owner'],
-  ],
+  ['one detractor', { open_detractors: 1, oldest_open }, ['waiting: 1 detractor unassigned']],
+  ['999 detractors', { open_detractors: 999, oldest_open }, ['waiting: 999 detractors unassigned']],
   [
     'more detractors than are counted',
     { open_detractors: 1000, oldest_open },
-    ['waiting: Over 999 detractors without an owner'],
+    ['waiting: Over 999 detractors unassigned'],
   ],
 ];
 for (const [what, found, shown] of edges) {
@@ -76,6 +72,6 @@ for (const [what, found, shown] of edges) {
       states.map(([, kind, text]) => `${kind}: ${text?.replace(/<[^>]*>/g, '').trim()}`),
       shown,
     );
-    assert.equal(html.includes('Nothing needs attention.'), shown.length === 0);
+    assert.equal(html.includes('You’re all caught up.'), shown.length === 0);
   });
 }

@@ -236,12 +236,12 @@ test('Home links to everything that needs attention', async () => {
     insert into webhooks (org_id, url, events, secret, active, failure_count, deactivated_at, deactivated_reason)
     values (${scene.org}, 'https://hooks.acme.test/crm?token=x', '{response.received}', '\\x00', false, 3, now(), 'failures')`;
   const { html } = await getPage(scene, '');
-  assert.match(html, /Webhook switched off/);
+  assert.match(html, /Webhook turned off/);
   assert.match(html, /hooks\.acme\.test failed 3 times in a row/);
   assert.doesNotMatch(html, /token=x/);
-  assert.match(html, /83% of this month’s mails used/);
+  assert.match(html, /83% of this month’s emails used/);
   assert.match(html, /44 responses on hold/);
-  assert.match(html, /\d+ detractors without an owner/);
+  assert.match(html, /\d+ detractors unassigned/);
 });
 
 test('the link of unassigned detractors lists exactly those', async () => {
@@ -253,7 +253,7 @@ test('the link of unassigned detractors lists exactly those', async () => {
     set owner_id = (select member_id from memberships where org_id = ${scene.org} and role = 'editor')
     where org_id = ${scene.org} and score = 2`;
   const { html } = await getPage({ ...scene, cookie }, '');
-  const many = Number(/(\d+) detractors without an owner/.exec(html)?.[1]);
+  const many = Number(/(\d+) detractors unassigned/.exec(html)?.[1]);
   const [, href] = /href="([^"]*owner=none[^"]*)"/.exec(html) ?? [];
   const counted = await db`
     select id from responses
@@ -298,7 +298,7 @@ test('Home shows first steps, to viewers without forbidden buttons', async () =>
   const scene = await makeScene();
   const { html, status } = await getPage(scene, '');
   assert.equal(status, 200);
-  assert.match(html, /Four steps to the first response/);
+  assert.match(html, /Get your first response in four steps/);
   assert.doesNotMatch(html, /New survey/);
   const owner = await signIn(db, { org: scene.org, role: 'owner' });
   assert.match((await getPage({ ...scene, cookie: owner }, '')).html, /New survey/);
@@ -309,6 +309,6 @@ test('invalid days are reported on the field, over the default period', async ()
   await fill(scene, 'nps');
   const { html, status } = await getPage(scene, `?date_from=${day(1)}&date_to=${day(5)}`);
   assert.equal(status, 422);
-  assert.match(html, /This day is before the first one\./);
+  assert.match(html, /The end is before the start/);
   assert.match(html, /<strong>/);
 });

@@ -65,8 +65,5 @@ test('the sentence matches the figures', () => {
     'Up 30 points from +10 in the 90 days before. A real improvement: the change is +6.9 to +51.4 with its margin of error (95%).',
   );
   assert.equal(say([60, 20, 20], [60, 20, 20]), 'Unchanged from +40 in the 90 days before.');
-  assert.equal(
-    say([60, 20, 20], [0, 0, 0]),
-    'There are no responses in the 90 days before to compare with.',
-  );
+  assert.equal(say([60, 20, 20], [0, 0, 0]), 'No earlier responses to compare with.');
 });

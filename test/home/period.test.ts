@@ -64,7 +64,7 @@ test('periods are shown by day to 31 days, by week to 200, then by month', () =>
   });
   assert.deepEqual(shown, ['day', 'week', 'week', 'month', 'month']);
   assert.deepEqual(choose({ date_from: from(1096) }), {
-    errors: { date_from: 'A period has three years at most.' },
+    errors: { date_from: 'Choose a period of at most three years.' },
   });
 });
 

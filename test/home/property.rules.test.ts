@@ -4,8 +4,8 @@ import { facetsOf, propertyParameter, readProperties } from '../../src/home/rule
 
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`property.p${n}`, ['x']]));
-const wrong = 'Write it as name=value, such as plan=pro.';
-const tooMany = 'At most 10 properties can be asked for.';
+const wrong = 'Enter name=value, such as plan=pro.';
+const tooMany = 'Filter by at most 10 properties.';
 
 const read: [string, Record<string, string[]>, object, string | undefined][] = [
   ['a parameter', { 'property.plan': ['pro'] }, { 'property.plan': 'pro' }, undefined],

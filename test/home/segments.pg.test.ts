@@ -98,7 +98,7 @@ test('Home filtered by a property shows the numbers of the API', async () => {
       said,
       comments.data.map(({ comment }) => comment),
     );
-    assert.doesNotMatch(html, /Asked and answered/);
+    assert.doesNotMatch(html, /Response rate/);
   }
 });
 
@@ -141,7 +141,7 @@ test('a property that is not name=value is reported on its field', async () => {
   const wrong = await get(`${home}?${days}&property=plan`);
   const html = await wrong.text();
   assert.equal(wrong.status, 422);
-  assert.match(html, /Write it as name=value/);
+  assert.match(html, /Enter name=value/);
   assert.match(html, /value="plan"/);
   const all = await (await get(`${home}?${days}`)).text();
   assert.equal(totalIn(html), totalIn(all));

@@ -125,7 +125,7 @@ test('a send without confirm is a dry run, and confirm sends once', async () => 
     { survey_id: survey, contacts, confirm: '' },
   ]) {
     const refused = await call(writer, 'send_survey', wrong);
-    assert.match(refused.content[0]!.text, /^confirm is not the word of a dry run/);
+    assert.match(refused.content[0]!.text, /^confirm does not match a dry run/);
   }
   assert.deepEqual(await mailed(), []);
 
@@ -263,7 +263,7 @@ for (const [ms, isTooOld] of [
     const confirm = confirmWord(secrets, orgId, input);
     clock.mock.mockImplementation(() => began + ms);
     const check = () => checkConfirm(secrets, orgId, { ...input, confirm });
-    const tooOld = { code: 'confirm_too_old', message: /^confirm holds for 10 minutes/ };
+    const tooOld = { code: 'confirm_too_old', message: /^confirm has expired/ };
     if (isTooOld) assert.throws(check, tooOld);
     else check();
     clock.mock.restore();

@@ -127,7 +127,7 @@ test('a separate address serves metrics alone, until shutdown', async () => {
   const service = startService({ ...environment, ASKBACK_METRICS_LISTEN: '127.0.0.1:0' });
   const address = addressIn(await service.ready());
   const own = /http:\/\/127\.0\.0\.1:\d+/.exec(
-    await service.stderr.next(/^metrics are shown on/),
+    await service.stderr.next(/^metrics are available on/),
   )![0];
   assert.equal((await scrape(own)).value('askback_ready'), 1);
   assert.equal((await fetch(`${address}/metrics`)).status, 404);

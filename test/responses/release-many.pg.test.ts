@@ -37,7 +37,7 @@ test('bulk release skips others and other organizations', async () => {
   assert.match(await page('?held=true'), /value="release"/);
   const query = 'held=true';
   const answer = await submit(`${list}/chosen`, { id, do: 'release', query });
-  assert.match(await answer.text(), /2 responses released: they count now/);
+  assert.match(await answer.text(), /2 responses released/);
   const left = await db`select id from responses where held_reason is not null order by id`;
   assert.deepEqual(
     left.map((row) => row['id']).filter((each) => [...id, stays].includes(each)),
@@ -50,14 +50,14 @@ test('bulk release skips others and other organizations', async () => {
     [id[0]!, id[1]!].sort().map((each) => ['response.released', each]),
   );
   const again = await submit(`${list}/chosen`, { id, do: 'release', query });
-  assert.match(await again.text(), /None of the chosen responses is held/);
+  assert.match(await again.text(), /None of the selected responses is on hold/);
 });
 
 test('a response that is released twice counts once', async () => {
   const { list, submit, post, hold } = await inbox();
   const id = await hold();
-  assert.match(await (await submit(`${list}/${id}/release`)).text(), /is released: it counts now/);
-  assert.match(await (await submit(`${list}/${id}/release`)).text(), /it was released already/);
+  assert.match(await (await submit(`${list}/${id}/release`)).text(), /Response released/);
+  assert.match(await (await submit(`${list}/${id}/release`)).text(), /already released/);
   const unknown = '00000000-0000-4000-8000-000000000000';
   assert.equal((await post(`${list}/${unknown}/release`, {})).status, 404);
 });

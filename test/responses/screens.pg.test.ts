@@ -40,15 +40,15 @@ test('the inbox shows filtered responses and their number', async () => {
   await respond({ comment: 'Too slow', category: 'detractor', score: 2 });
   const all = await page();
   assert.match(all, /2 responses/);
-  assert.match(all, /Choose all 2 on this page/);
+  assert.match(all, /Select all 2 on this page/);
   assert.match(all, /Lovely &lt;b&gt;shop/);
   const some = await page('?category=detractor&search=slow&survey_id=&date_from=&held=');
   assert.match(some, /1 response\b/);
-  assert.match(some, /Choose it/);
+  assert.match(some, /Select it/);
   assert.doesNotMatch(some, /Lovely/);
   assert.match(some, /Filters \(2 set\)/);
   const none = await page('?category=passive');
-  assert.match(none, /No response matches/);
+  assert.match(none, /No matching responses/);
   assert.ok(none.includes(`href="${list}">Show all responses</a>`));
 });
 
@@ -81,7 +81,7 @@ test('an end before its start is reported on the field', async () => {
     const answer = await get(`${list}?date_from=2026-03-01&date_to=${to}`);
     const shown = await answer.text();
     assert.equal(answer.status, 422, to);
-    assert.match(shown, /This day is before the first one/);
+    assert.match(shown, /The end is before the start/);
     assert.match(shown, /1 response\b/);
     assert.doesNotMatch(shown, /export\?[^"]*date_to/);
   }
@@ -95,7 +95,7 @@ test('an invalid day is reported on the field, other filters apply', async () =>
   const answer = await get(`${list}?date_from=last+week&date_to=2026-02-30&category=detractor`);
   const shown = await answer.text();
   assert.equal(answer.status, 422);
-  assert.equal(shown.match(/Enter a day, such as 2026-04-01/g)?.length, 2);
+  assert.equal(shown.match(/Enter a date, such as 2026-04-01/g)?.length, 2);
   assert.match(shown, /name="date_from"[^>]*value="last week"/);
   assert.match(shown, /type="text"[^>]*name="date_to"|name="date_to"[^>]*type="text"/);
   assert.match(shown, /<details class="reveal wide-open" open/);
@@ -127,7 +127,7 @@ test('a property typed as name=value is shown, with a link to remove it', async 
     assert.equal(mistyped.status, 422, half);
     const text = await mistyped.text();
     assert.match(text, /2 responses/, half);
-    assert.match(text, /Write it as name=value/, half);
+    assert.match(text, /Enter name=value/, half);
   }
 });
 
@@ -141,13 +141,13 @@ test('a tag can be added to many responses and removed again', async () => {
     do: 'tag',
     query: 'category=promoter',
   });
-  assert.match(await done.text(), /The tag is on 2 responses/);
+  assert.match(await done.text(), /Tag added to 2 responses/);
   assert.deepEqual((await one(ids[0]!))?.tags, ['billing']);
   await submit(`${list}/chosen`, { id: ids[0]!, tag: id, do: 'untag', query: '' });
   assert.deepEqual((await one(ids[0]!))?.tags, []);
   assert.deepEqual((await one(ids[1]!))?.tags, ['billing']);
   const none = await submit(`${list}/chosen`, { tag: id, do: 'tag', query: '' });
-  assert.match(await none.text(), /No response was chosen/);
+  assert.match(await none.text(), /Select at least one response/);
 });
 
 test('bulk actions change state and owner within the organization', async () => {
@@ -184,7 +184,7 @@ test('bulk actions change state and owner within the organization', async () => 
     ],
   );
   const none = await submit(`${list}/chosen`, { do: 'done', query });
-  assert.match(await none.text(), /No response was chosen/);
+  assert.match(await none.text(), /Select at least one response/);
 });
 
 test('a response can be assigned, noted, tagged and done on its page', async () => {
@@ -203,7 +203,7 @@ test('a response can be assigned, noted, tagged and done on its page', async () 
   );
   const id = await respond({ contact_id, category: 'detractor', score: 2, comment: 'slow' });
   const text = await (await get(`${list}/${id}`)).text();
-  for (const shown of [/Ada/, /mailto:ada%40people\.test/, /Another survey/, /Take/])
+  for (const shown of [/Ada/, /mailto:ada%40people\.test/, /Another survey/, /Assign to me/])
     assert.match(text, shown);
 
   const [, editor] = /name="owner" value="([^"]+)"/.exec(text) ?? [];
@@ -215,7 +215,7 @@ test('a response can be assigned, noted, tagged and done on its page', async () 
   const done = await one(id);
   assert.deepEqual([done?.state, done?.owner_id !== null, done?.tags], ['done', true, ['speed']]);
   const after = await (await get(`${list}/${id}`)).text();
-  for (const shown of [/Called her\./, /Open again/, /speed/]) assert.match(after, shown);
+  for (const shown of [/Called her\./, /Reopen/, /speed/]) assert.match(after, shown);
   await submit(`${list}/${id}`, { owner: '', state: '' });
   assert.deepEqual(await one(id), { state: null, owner_id: null, tags: ['speed'] });
   await submit(`${list}/${id}/tags`, { untag: label });
@@ -256,20 +256,20 @@ test('a response without an analysis says why', async () => {
   const [spoken, silent] = [await respond({ comment: 'Slow.' }), await respond({ comment: null })];
   const says = async (id: string) => await (await get(`${list}/${id}`)).text();
   await db`update organizations set ai_enabled = true where id = ${org}`;
-  assert.match(await says(spoken), /Its comment has not been read yet\./);
+  assert.match(await says(spoken), /The comment has not been analyzed yet/);
   await db`update organizations set ai_enabled = false where id = ${org}`;
   assert.match(await says(spoken), /Analysis is off for this organization\./);
-  assert.match(await says(silent), /There is no comment to read\./);
+  assert.match(await says(silent), /No comment to analyze/);
 });
 
 test('a response can be released, and deleted after a confirmation', async () => {
   const { list, page, get, submit, respond } = await inbox();
   const id = await respond({ held_reason: 'scores_opened' });
-  assert.match(await (await get(`${list}/${id}`)).text(), /Links with different scores/);
+  assert.match(await (await get(`${list}/${id}`)).text(), /several score links were opened/);
   assert.match(await page('?held=true'), /1 response\b/);
-  assert.match(await (await submit(`${list}/${id}/release`)).text(), /is released/);
+  assert.match(await (await submit(`${list}/${id}/release`)).text(), /Response released/);
   assert.match(await page(), /1 response\b/);
-  assert.match(await (await get(`${list}/${id}/delete`)).text(), /counts nowhere any more/);
+  assert.match(await (await get(`${list}/${id}/delete`)).text(), /Scores and trends will change/);
   await submit(`${list}/${id}/delete`);
   assert.match(await page(), /No responses yet/);
 });
@@ -288,8 +288,8 @@ test('editors export the filtered responses', async () => {
 test('viewers cannot change responses', async () => {
   const { list, page, get, post, respond } = await inbox('viewer');
   const id = await respond({ held_reason: null });
-  assert.doesNotMatch(await page(), /Tag the chosen|Export/);
-  assert.doesNotMatch(await (await get(`${list}/${id}`)).text(), /Add note|Delete|Take/);
+  assert.doesNotMatch(await page(), /Tag selected|Export/);
+  assert.doesNotMatch(await (await get(`${list}/${id}`)).text(), /Add note|Delete|Assign to me/);
   for (const path of ['chosen', id, `${id}/tags`, `${id}/notes`, `${id}/release`, `${id}/delete`]) {
     assert.equal((await post(`${list}/${path}`)).status, 403, path);
   }
@@ -351,7 +351,7 @@ test('a response keeps the filters of its list', async () => {
   assert.deepEqual(await of(oldest, '?search=nowhere'), [undefined, undefined]);
 
   const done = await submit(`${list}/${middle}${query}`, { state: 'done' });
-  assert.match(await done.text(), /Open again/);
+  assert.match(await done.text(), /Reopen/);
   assert.deepEqual(await of(middle), [newest[0], oldest]);
   assert.deepEqual(await of(oldest), [newest[0], undefined]);
   const gone = await submit(`${list}/${oldest}/delete${query}`, {});

@@ -333,7 +333,7 @@ test("a survey's page shows its own trend, and how many were asked and answered"
   const week = (await get(`/${survey_id}?period=7d`)).text;
   assert.match(week, /<title id="trend-title">[^<]* of the last 30 days<\/title>/);
   assert.match(week, /lowest 100%, highest 100%/);
-  assert.match(week, /Asked and answered/);
+  assert.match(week, /Response rate/);
   assert.match(week, askedBy(1));
   assert.match(week, /class="small soft">3 answers</);
   const all = (await get(`/${survey_id}`)).text;
@@ -344,8 +344,7 @@ test("a survey's page shows its own trend, and how many were asked and answered"
 });
 
 /** Also contacts that were mailed before the first answer came. */
-const askedBy = (many: number) =>
-  new RegExp(`id="asked".*?<dt>Asked by mail</dt>\\s*<dd>${many}\\b`, 's');
+const askedBy = (many: number) => new RegExp(`id="asked".*?<dt>Sent</dt>\\s*<dd>${many}\\b`, 's');
 
 test('surveys are searched by a part of their names, whose pages keep the search', async () => {
   const { org, get } = await member('viewer');

@@ -44,7 +44,7 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
               type="search"
               value={value('search')}
               size="wide"
-              placeholder="Comment, name or address"
+              placeholder="Comment, name or email"
             />
             {select('survey_id', 'Survey', [
               { value: '', text: 'All surveys' },
@@ -62,14 +62,14 @@ export function Filters({ path, updates, query, choices, form }: FiltersProps) {
               'Owner',
               withSelected(value('owner'), [
                 any,
-                { value: noOwner, text: 'Without an owner' },
+                { value: noOwner, text: 'Unassigned' },
                 ...choices.members.map(({ email, name }) => ({ value: email, text: name })),
               ]),
             )}
             {select('has_comment', 'Comment', commentOptions, 'day')}
             <label class="tick">
               <input type="checkbox" name="held" value="true" checked={value('held') === 'true'} />{' '}
-              Held
+              On hold
             </label>
             <details class="unfold" open={isUnfolded}>
               <summary class="button">More filters</summary>

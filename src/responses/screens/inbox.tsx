@@ -6,9 +6,8 @@ import { exportResponse } from '../../lib/export/export.ts';
 import { readList } from '../../lib/paging/page.ts';
 import { isUuid, Uuid } from '../../lib/validation/parse.ts';
 import { type CurrentOrganization, requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { scoreText } from '../../survey-types.ts';
 import { assetUrl } from '../../web/app/assets.ts';
-import { Chip, State, Tag, Time } from '../../web/app/badges.tsx';
+import { State, Tag } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
 import {
   type FormState,
@@ -27,7 +26,8 @@ import { readInstants } from '../period.ts';
 import { PropertyFilters } from '../property-filters.tsx';
 import { listResponses } from '../queries.ts';
 import { releaseMany } from '../release.ts';
-import { readPair } from '../rules.ts';
+import { ResponseRow } from '../response-row.tsx';
+import { dateHint, endBeforeStart, propertyHint, readPair } from '../rules.ts';
 import { ResponseExportQuery, ResponseQuery } from '../schemas.ts';
 import { Filters } from './filters.tsx';
 import {
@@ -42,10 +42,10 @@ import {
 } from './paths.ts';
 import { type ResponseScreenTools, responseScreen } from './response.tsx';
 
-const followed = {
-  done: (many: string) => `${many} marked as done.`,
-  open: (many: string) => `${many} opened again.`,
-  take: (many: string) => `You own ${many} now.`,
+const bulkResults = {
+  done: 'marked as done',
+  open: 'reopened',
+  take: 'assigned to you',
 } as const;
 
 const ManyFields = v.object({
@@ -78,29 +78,23 @@ export const responseScreens = (tools: ResponseScreenTools) =>
       const { id: responseIds = [], tag = '', query = '', do: act = 'tag' } = form.values ?? {};
       const back = `${pathOf(c)}?${new URLSearchParams(query)}`;
       if (responseIds.length === 0) {
-        const text = 'No response was chosen. Tick some, then press the button again.';
-        return redirectWith(c, back, text, 'failed');
+        return redirectWith(c, back, 'Select at least one response.', 'failed');
       }
       if (act === 'release') {
         const released = await releaseMany(tools, editor, responseIds);
-        if (released === 0) {
-          return redirectWith(c, back, 'None of the chosen responses is held.', 'warning');
-        }
-        const now =
-          released === 1
-            ? 'it counts now, and its events are delivered.'
-            : 'they count now, and their events are delivered.';
-        return redirectWith(c, back, `${counted(released, 'response')} released: ${now}`);
+        return released === 0
+          ? redirectWith(c, back, 'None of the selected responses is on hold.', 'warning')
+          : redirectWith(c, back, `${counted(released, 'response')} released.`);
       }
       if (act !== 'tag' && act !== 'untag') {
         const changed = await followUpMany(tools, editor, { responseIds, act });
-        return redirectWith(c, back, followed[act](counted(changed, 'response')));
+        return redirectWith(c, back, `${counted(changed, 'response')} ${bulkResults[act]}.`);
       }
-      if (!isUuid(tag)) return redirectWith(c, back, 'No tag was chosen.', 'failed');
+      if (!isUuid(tag)) return redirectWith(c, back, 'Select a tag.', 'failed');
       const put = act === 'tag';
       const tagged = await tagMany(tools, editor, { responseIds, tagId: tag, put });
-      const many = counted(tagged, 'response');
-      return redirectWith(c, back, `The tag is ${put ? 'on' : 'taken from'} ${many}.`);
+      const target = `${put ? 'added to' : 'removed from'} ${counted(tagged, 'response')}`;
+      return redirectWith(c, back, `Tag ${target}.`);
     })
 
     .route('/', responseScreen(tools));
@@ -136,11 +130,10 @@ async function showList(c: Context<ScreenEnv>, db: Db) {
           <div class="list-pane">
             <ResponseList {...{ path, query, responses, meta, choices, mayChange }} />
           </div>
-          <section class="answer pane" id="answer" aria-label="The chosen response" tabindex={-1}>
-            <p class="soft">Choose a response to read it here.</p>
+          <section class="answer pane" id="answer" aria-label="Selected response" tabindex={-1}>
+            <p class="soft">Select a response to read it.</p>
             <p class="small soft">
-              In the list, the keys j and k lead down and up, Enter goes to the response, and Escape
-              back.
+              Shortcuts: j and k for next and previous, Enter to open, Escape to return to the list.
             </p>
           </section>
           <script src={assetUrl('split.js')} type="module" />
@@ -168,15 +161,14 @@ function readFilters(c: Context<ScreenEnv>): { queries: Queries; form: FormState
     delete queries[name];
   };
   for (const name of ['date_from', 'date_to']) {
-    if (queries[name] && !readInstants(queries[name][0]!))
-      leaveOut(name, 'Enter a day, such as 2026-04-01.');
+    if (queries[name] && !readInstants(queries[name][0]!)) leaveOut(name, dateHint);
   }
   const { from, to } = rangeOf(parsePage(queries, clock));
-  if (from && to && to <= from) leaveOut('date_to', 'This day is before the first one.');
+  if (from && to && to <= from) leaveOut('date_to', endBeforeStart);
   const mistyped = c.req.queries('property')?.find((text) => text.trim() !== '' && !readPair(text));
   if (mistyped) {
     typed['property'] = mistyped;
-    errors['property'] = 'Write it as name=value, such as plan=pro.';
+    errors['property'] = propertyHint;
   }
   return { queries, form: { typed, errors } };
 }
@@ -204,7 +196,7 @@ function ResponseList({ path, query, responses, meta, choices, mayChange }: List
       </div>
       <PropertyFilters path={path} query={query} />
       {query.get('held') === 'true' ? (
-        <p class="small soft">These count nowhere until they are released.</p>
+        <p class="small soft">Responses on hold don’t count until you release them.</p>
       ) : null}
       <PagedList
         meta={meta}
@@ -216,18 +208,12 @@ function ResponseList({ path, query, responses, meta, choices, mayChange }: List
           {mayChange ? (
             <label class="tick" data-choose-all hidden>
               <input type="checkbox" autocomplete="off" />{' '}
-              {responses.length === 1 ? 'Choose it' : `Choose all ${responses.length} on this page`}
+              {responses.length === 1 ? 'Select it' : `Select all ${responses.length} on this page`}
             </label>
           ) : null}
           <ul class="rows inbox">
             {responses.map((response) => (
-              <Row
-                response={response}
-                path={path}
-                query={search}
-                choosable={mayChange}
-                members={choices.members}
-              />
+              <Row {...{ response, path, search, choices, mayChange }} />
             ))}
           </ul>
           {mayChange ? (
@@ -241,61 +227,46 @@ function ResponseList({ path, query, responses, meta, choices, mayChange }: List
 
 const None = ({ filtered, path }: { filtered: boolean; path: string }) =>
   filtered ? (
-    <EmptyState title="No response matches these filters">
-      <p>Take one away, or look in a longer time.</p>
+    <EmptyState title="No matching responses">
+      <p>Remove a filter or widen the dates.</p>
       <p>
         <LinkButton href={path} text="Show all responses" />
       </p>
     </EmptyState>
   ) : (
     <EmptyState title="No responses yet">
-      <p>What people answer stands here, newest first. Send a survey, or share its link.</p>
+      <p>Responses appear here as they come in. Send a survey or share its link to get started.</p>
     </EmptyState>
   );
 
-type RowProps = {
+type RowProps = Pick<ListProps, 'path' | 'choices' | 'mayChange'> & {
   response: ShownResponse;
-  path: string;
-  query: string;
-  choosable: boolean;
-  members: FilterChoices['members'];
+  search: string;
 };
 
-function Row({ response, path, query, choosable, members }: RowProps) {
-  const { id, score, category, survey_type, created_at, comment, survey_name, tags } = response;
-  const { state, held } = response;
-  const owner = members.find(({ email }) => email === response.owner)?.name ?? response.owner;
+function Row({ response, path, search, choices, mayChange }: RowProps) {
+  const { id, survey_type: type, survey_name, tags, state, held } = response;
+  const owner =
+    choices.members.find(({ email }) => email === response.owner)?.name ?? response.owner;
   return (
     <li id={`row-${id}`}>
-      {choosable ? (
+      {mayChange ? (
         <label class="tick">
           <input type="checkbox" name="id" value={id} />
-          <span class="hidden">Choose the response of {personOf(response)}</span>
+          <span class="hidden">Select the response of {personOf(response)}</span>
         </label>
       ) : null}
-      <Chip score={scoreText(survey_type, score)} category={category} />
-      <div>
-        <p class="who">
-          <a href={`${path}/${id}${query}`}>
-            <bdi>{personOf(response)}</bdi>
-          </a>{' '}
-          <span class="meta">
-            <Time at={created_at} show="ago" />
-          </span>
-        </p>
-        {comment ? (
-          <p class="said" dir="auto">
-            {comment}
-          </p>
-        ) : (
-          <p class="soft">No comment</p>
-        )}
+      <ResponseRow
+        response={{ ...response, type }}
+        href={`${path}/${id}${search}`}
+        title={personOf(response)}
+      >
         <p class="meta tags">
           <bdi>{survey_name}</bdi>
           {tags.map(({ name }) => (
             <Tag name={name} />
           ))}
-          {held ? <State kind="waiting">Held</State> : null}
+          {held ? <State kind="waiting">On hold</State> : null}
           {state === 'done' ? <State kind="fine">Done</State> : null}
           {owner ? (
             <span>
@@ -303,7 +274,7 @@ function Row({ response, path, query, choosable, members }: RowProps) {
             </span>
           ) : null}
         </p>
-      </div>
+      </ResponseRow>
     </li>
   );
 }
@@ -312,29 +283,29 @@ function Bulk({ tags, held }: Pick<FilterChoices, 'tags'> & { held: boolean }) {
   const act = (value: string, text: string) => (
     <button type="submit" name="do" value={value}>
       {text}
-      <span class="hidden"> the chosen</span>
+      <span class="hidden"> (selected)</span>
     </button>
   );
   return (
     <fieldset class="inline bulk">
-      <legend class="hidden">What to do with the chosen responses</legend>
+      <legend class="hidden">Actions for selected responses</legend>
       {held ? act('release', 'Release') : null}
-      {act('done', 'Done')}
-      {act('open', 'Open again')}
-      {act('take', 'Take')}
+      {act('done', 'Mark as done')}
+      {act('open', 'Reopen')}
+      {act('take', 'Assign to me')}
       {tags.length === 0 ? null : (
         <>
           <Select
             name="tag"
             id="bulk-tag"
-            label="Tag the chosen"
+            label="Tag selected"
             options={tags.map(({ id, name }) => ({ value: id, text: name }))}
           />
           <button type="submit" name="do" value="tag">
-            Tag
+            Add tag
           </button>
           <button type="submit" name="do" value="untag">
-            Untag
+            Remove tag
           </button>
         </>
       )}

@@ -6,7 +6,7 @@ import type { Db } from '../../lib/db/db.ts';
 import { readJson } from '../../lib/paging/page.ts';
 import { idParam, Uuid } from '../../lib/validation/parse.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
-import { scoreName, scoreText, typeFacts } from '../../survey-types.ts';
+import { scoreName, typeFacts } from '../../survey-types.ts';
 import { assetUrl } from '../../web/app/assets.ts';
 import { Chip, Confirm, State, Tag, Time } from '../../web/app/badges.tsx';
 import { redirectWith } from '../../web/app/flash.ts';
@@ -26,6 +26,7 @@ import { filterOf, parseFiltered } from '../filter.ts';
 import { addNote, deleteResponse, followUp, setTags } from '../follow-up.ts';
 import { findNeighbours, findResponse, type Neighbours } from '../queries.ts';
 import { tryRelease } from '../release.ts';
+import { ResponseRow } from '../response-row.tsx';
 import { FollowUpFields, NoteInput, ResponseQuery } from '../schemas.ts';
 import {
   type FilterChoices,
@@ -57,13 +58,10 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const form = await readForm(c, FollowUpFields);
       if (form.errors) return await showResponse(c, tools.db, form);
       const outcome = await followUp(tools, editor, { id, ...form.values });
-      if (outcome === 'saved') return redirectWith(c, hereOf(c, id), 'The response is saved.');
-      return redirectWith(
-        c,
-        hereOf(c, id),
-        'Nothing was saved: another member changed the owner of this response since you opened it. The page shows the owner of now.',
-        'warning',
-      );
+      if (outcome === 'saved') return redirectWith(c, hereOf(c, id), 'Response saved.');
+      const text =
+        'Nothing was saved: another member changed the owner since you opened this page. It now shows the current owner.';
+      return redirectWith(c, hereOf(c, id), text, 'warning');
     })
 
     .post('/:id/tags', async (c) => {
@@ -72,7 +70,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const { tag, untag } = (await readForm(c, TagFields)).values ?? {};
       const before = tags.map((each) => each.id).filter((each) => each !== untag);
       await setTags(tools, editor, { id, tagIds: untag || !tag ? before : [...before, tag] });
-      return redirectWith(c, hereOf(c, id), 'The response is saved.');
+      return redirectWith(c, hereOf(c, id), 'Tags saved.');
     })
 
     .post('/:id/notes', async (c) => {
@@ -81,24 +79,15 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const form = await readForm(c, NoteInput);
       if (form.errors) return await showResponse(c, tools.db, form);
       await addNote(tools, editor, { id, text: form.values.text });
-      return redirectWith(c, hereOf(c, id), 'The note is saved.');
+      return redirectWith(c, hereOf(c, id), 'Note added.');
     })
 
     .post('/:id/release', async (c) => {
       const editor = requireRole(c, 'editor');
       const { id } = await getResponse(c, tools.db);
       return (await tryRelease(tools, editor, id))
-        ? redirectWith(
-            c,
-            hereOf(c, id),
-            'The response is released: it counts now, and its events are delivered.',
-          )
-        : redirectWith(
-            c,
-            hereOf(c, id),
-            'This response is not held any more: it was released already.',
-            'warning',
-          );
+        ? redirectWith(c, hereOf(c, id), 'Response released. It counts now.')
+        : redirectWith(c, hereOf(c, id), 'This response was already released.', 'warning');
     })
 
     .get('/:id/delete', async (c) => {
@@ -107,21 +96,21 @@ export const responseScreen = (tools: ResponseScreenTools) =>
       const here = hereOf(c, response.id);
       const list = `${pathOf(c)}${queryOf(c)}`;
       return renderScreen(c, {
-        title: 'Delete this response',
+        title: 'Delete response',
         section: 'responses',
         trail: [
           { text: 'Responses', href: list },
           { text: personOf(response), href: here },
         ],
         body: (
-          <Pane list={list} says="Delete this response">
+          <Pane list={list} says="Delete response">
             <h2 class="in-pane">Delete the response of {personOf(response)}</h2>
             <Confirm action={hereOf(c, `${response.id}/delete`)} button="Delete" cancel={here}>
               <p>
-                It counts nowhere any more: scores and trends change. Its notes, tags and analysis
-                are lost with it. The person is not asked again.
+                This permanently deletes the response with its notes, tags and analysis. Scores and
+                trends will change. The person won’t be asked again.
               </p>
-              <p>What was delivered to webhooks stays there.</p>
+              <p>Events that were delivered to webhooks stay delivered.</p>
             </Confirm>
           </Pane>
         ),
@@ -131,7 +120,7 @@ export const responseScreen = (tools: ResponseScreenTools) =>
     .post('/:id/delete', async (c) => {
       const editor = requireRole(c, 'editor');
       await deleteResponse(tools, editor, idParam(c, 'response'));
-      return redirectWith(c, `${pathOf(c)}${queryOf(c)}`, 'The response is deleted.');
+      return redirectWith(c, `${pathOf(c)}${queryOf(c)}`, 'Response deleted.');
     });
 
 /** Keeps the filters of the list in the query. */
@@ -192,7 +181,7 @@ const Pane = ({ list, labelledBy, says, children }: PaneProps) => (
   <section
     class="answer pane"
     id="answer"
-    aria-label={labelledBy ? undefined : 'The chosen response'}
+    aria-label={labelledBy ? undefined : 'Selected response'}
     aria-labelledby={labelledBy}
     tabindex={-1}
     data-list={list}
@@ -213,7 +202,7 @@ function NextResponses({ path, query, neighbours: { newer, older } }: NextProps)
   const link = (id: string | undefined, rel: 'prev' | 'next', text: string) =>
     id ? <LinkButton href={`${path}/${id}${query}`} rel={rel} text={text} /> : null;
   return (
-    <nav class="actions" aria-label="Other responses of the list">
+    <nav class="actions" aria-label="Other responses in the list">
       {link(newer, 'prev', 'Newer')}
       {link(older, 'next', 'Older')}
     </nav>
@@ -240,13 +229,13 @@ function ResponseDetail(props: DetailProps) {
   const { response, others, editor } = props;
   return (
     <div class="columns even">
-      <article aria-label="The response">
+      <article aria-label="Response">
         <AnswerText {...props} />
         {response.held ? <HeldNotice {...props} /> : null}
         {editor === null ? null : <ResponseActions {...props} editor={editor} />}
         <Analysis {...props} />
       </article>
-      <section class="follow-up" aria-label="Following it up">
+      <section class="follow-up" aria-label="Follow-up">
         <TagPart {...props} />
         <FollowUpPart {...props} />
         <NotePart {...props} />
@@ -315,10 +304,10 @@ function AnswerText({ response, origin, path }: DetailProps) {
 }
 
 const heldReasons: Readonly<Record<string, string>> = {
-  hidden_field: 'A field that people do not see was filled in.',
-  hidden_link: 'A link that people do not see was opened shortly before.',
-  scores_opened: 'Links with different scores were opened within 10 seconds before it.',
-  scores_posted: 'Another score was given by the same link within 2 seconds before it.',
+  hidden_field: 'A field that is hidden from people was filled in.',
+  hidden_link: 'A link that is hidden from people was opened shortly before.',
+  scores_opened: 'Probably a mail scanner: several score links were opened within 10 seconds.',
+  scores_posted: 'Probably a mail scanner: several scores were given within 2 seconds.',
 };
 
 function HeldNotice(props: DetailProps) {
@@ -327,13 +316,10 @@ function HeldNotice(props: DetailProps) {
     <form method="post" action={actionOf(props, '/release')}>
       <h3>
         <State kind="waiting" code={reason}>
-          This response is held
+          This response is on hold
         </State>
       </h3>
-      <p>
-        {heldReasons[reason] ?? 'A machine seems to have given it.'} It counts nowhere until it is
-        released.
-      </p>
+      <p>{heldReasons[reason] ?? 'It looks automated.'} It won’t count until you release it.</p>
       {props.editor === null ? null : (
         <button type="submit" class="primary">
           Release
@@ -357,16 +343,16 @@ function ResponseActions(props: DetailProps & { editor: string }) {
             name="owner"
             value={props.editor}
           >
-            Take
+            Assign to me
           </button>
         ) : null}
         <button type="submit" name="state" value={state === 'done' ? 'open' : 'done'}>
-          {state === 'done' ? 'Open again' : 'Done'}
+          {state === 'done' ? 'Reopen' : 'Mark as done'}
         </button>
         {email ? (
           <LinkButton
             href={`mailto:${encodeURIComponent(email)}?subject=${subject}`}
-            text="Answer by mail"
+            text="Reply by email"
           />
         ) : null}
       </div>
@@ -375,10 +361,10 @@ function ResponseActions(props: DetailProps & { editor: string }) {
 }
 
 function noAnalysisReason({ comment }: ShownResponse, { analyzed }: ResponseOrigin): string {
-  if (!comment) return 'There is no comment to read.';
+  if (!comment) return 'No comment to analyze.';
   return analyzed
-    ? 'Its comment has not been read yet.'
-    : 'Analysis is off for this organization. An owner can switch it on in the settings.';
+    ? 'The comment has not been analyzed yet.'
+    : 'Analysis is off for this organization. An owner can turn it on in the settings.';
 }
 
 export function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'origin'>) {
@@ -402,7 +388,7 @@ export function Analysis({ response, origin }: Pick<DetailProps, 'response' | 'o
               ],
             ]}
           />
-          <p class="small soft">Read by {analyst}, which can be wrong.</p>
+          <p class="small soft">Analyzed by {analyst}; may be wrong.</p>
         </>
       )}
     </div>
@@ -441,10 +427,10 @@ function TagPart(props: DetailProps) {
           <Select
             name="tag"
             id="new-tag"
-            label="Another tag"
+            label="Add a tag"
             options={free.map(({ id, name }) => ({ value: id, text: name }))}
           />
-          <button type="submit">Tag</button>
+          <button type="submit">Add tag</button>
         </>
       )}
     </form>
@@ -458,7 +444,7 @@ function FollowUpPart(props: DetailProps) {
     return (
       <Facts
         facts={[
-          ['State', state ? capital(state) : 'Not followed up'],
+          ['State', state ? capital(state) : 'No follow-up'],
           ['Owner', members.find(({ email }) => email === owner)?.name ?? 'No owner'],
         ]}
       />
@@ -482,7 +468,7 @@ function FollowUpPart(props: DetailProps) {
         label="State"
         value={state ?? ''}
         options={[
-          { value: '', text: 'Not followed up' },
+          { value: '', text: 'No follow-up' },
           { value: 'open', text: 'Open' },
           { value: 'done', text: 'Done' },
         ]}
@@ -542,22 +528,14 @@ const Others = ({ others, path, query, response }: DetailProps) => (
       Other responses by <bdi>{personOf(response)}</bdi>
     </h3>
     <ul class="rows">
-      {others.map(({ id, score, category, type, survey_name, created_at, comment }) => (
+      {others.map((other) => (
         <li>
-          <Chip score={scoreText(type, score)} category={category} />
-          <div>
-            <p class="who">
-              <a href={`${path}/${id}${query}`}>
-                <bdi>{survey_name}</bdi>
-              </a>{' '}
-              <span class="meta">
-                <Time at={created_at} show="day" />
-              </span>
-            </p>
-            <p class={comment ? undefined : 'soft'} dir="auto">
-              {comment ?? 'No comment'}
-            </p>
-          </div>
+          <ResponseRow
+            response={other}
+            href={`${path}/${other.id}${query}`}
+            title={other.survey_name}
+            time="day"
+          />
         </li>
       ))}
     </ul>
