@@ -7,7 +7,7 @@ import { makeClient, makeSurvey } from './support/make/rows.ts';
 import { testApp } from './support/probe/app.ts';
 import { testDatabase } from './support/probe/database.ts';
 
-/** What holds for every address of the service: slashes at the end, and HEAD. */
+/** Rules for every address of the service: trailing slashes and HEAD. */
 const { db } = await testDatabase();
 const app = testApp(db);
 const { id: orgId, read } = await makeClient(db);
@@ -23,12 +23,12 @@ const templates = app.routes.filter(({ method }) => method === 'GET').map(({ pat
 const plain = [...new Set(templates)].filter((path) => !/[:*]/.test(path) && path !== '/');
 const pages = plain.filter((path) => !path.startsWith('/api/'));
 
-test('a page that is asked for with a slash at its end moves to the one without', async () => {
+test('a page address with a trailing slash redirects to the one without', async () => {
   let moved = 0;
   for (const page of [...pages, `/f/${shareId}`]) {
     for (const method of ['GET', 'HEAD']) {
       const { status, location = '' } = await ask(method, `${page}/?a=1&b=%2F`);
-      // What a visitor may see only after signing in, or from this machine.
+      // Visible only after signing in, or from this machine.
       if (location.startsWith('/sign-in') || status === 403) continue;
       assert.deepEqual([status, location], [308, `${page}?a=1&b=%2F`]);
       moved += 1;
@@ -46,7 +46,7 @@ test('no slash leads to another host, and none where nothing is', async () => {
   }
 });
 
-test('a path of the API with a slash at its end is not found, and a post is never moved', async () => {
+test('an API path with a trailing slash is not found', async () => {
   assert.equal((await ask('GET', '/api/v1/surveys/', read)).status, 404);
   assert.equal((await ask('GET', '/api/', read)).status, 404);
   assert.equal((await ask('POST', `/f/${shareId}/`)).status, 404);

@@ -47,7 +47,7 @@ const isLink = (method: string, path: string) => method === 'POST' && /^\/[sf]\/
 
 const published = withReferences(document);
 
-test('the published document has its repeats by reference, and is the same without them', () => {
+test('the published document resolves to the full one', () => {
   assert.deepEqual(withoutReferences(published).paths, JSON.parse(JSON.stringify(document.paths)));
   const sizes = [published, document].map((each) => JSON.stringify(each).length);
   assert.ok(sizes[0]! < 0.7 * sizes[1]!, sizes.join());
@@ -55,7 +55,7 @@ test('the published document has its repeats by reference, and is the same witho
   assert.deepEqual(responses[404], { $ref: '#/components/responses/SurveyNotFoundError' });
 });
 
-test('every operation has sentences of its own for what is invalid and what is not found', () => {
+test('every operation has its own sentences for 400 and 404', () => {
   const sentences = (path: string, method: string) =>
     [400, 404].map((status) => {
       const { content } = document.paths[path]![method]!.responses[status]!;
@@ -134,7 +134,7 @@ test('openapi.json is the document', async () => {
   assert.deepEqual(await answer.json(), withReferences(apiDocument(settings)));
 });
 
-test('the samples of /docs call the public address, whatever the Host header says', async () => {
+test('the samples of /docs ignore the Host header', async () => {
   const answer = await docs.request('https://evil.example/docs', {
     headers: { Host: 'evil.example' },
   });

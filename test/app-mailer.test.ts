@@ -7,7 +7,7 @@ import { accepted } from './support/make/mail-outcomes.ts';
 const ann = { name: 'Ann', address: 'ann@people.test' };
 const mail = { to: ann, subject: 'Welcome', text: 'hello', html: '<p>hello</p>', id: 'mail-1' };
 
-/** What reaches the mail server of one mail. */
+/** Message of one email as it reaches the transport. */
 async function sent(publicUrl: string, over: { to?: MailFrom; mailFrom?: MailFrom } = {}) {
   const { to = ann, mailFrom = null } = over;
   const given: { envelope: object; message: Buffer; options: object }[] = [];
@@ -53,7 +53,7 @@ for (const [publicUrl, mailFrom, from, host] of senders) {
   });
 }
 
-test('an address that cannot be mailed to is refused for good, and nothing is said to the mail server', async () => {
+test('the mailer refuses an invalid address without connecting', async () => {
   const { outcome, given } = await sent('https://ask.example', {
     to: { name: 'Ann', address: 'ann@' },
   });

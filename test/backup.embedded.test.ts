@@ -46,7 +46,7 @@ test('a deployment that never served can be backed up', async () => {
   assert.equal(statSync(first).mode & 0o777, 0o600);
 });
 
-test('a backup made while serving can serve elsewhere, and no mail is sent twice', async () => {
+test('a backup made while serving restores elsewhere and resends no email', async () => {
   const demo: Keys = JSON.parse((await askback(['demo', '--yes', '--json'], old)).stdout);
   const service = startService(old);
   const address = addressIn(await service.ready());
@@ -86,7 +86,7 @@ test('a backup made while serving can serve elsewhere, and no mail is sent twice
   assert.equal(await elsewhere.stop(), 0);
 });
 
-test('a backup is not overwritten by another, nor restored over existing data', async () => {
+test('backup and restore refuse to overwrite existing data', async () => {
   const before = readFileSync(file);
   const second = await askback(['backup', file], old);
   assert.deepEqual([second.code, readFileSync(file).equals(before)], [1, true]);

@@ -9,7 +9,7 @@ import { testDatabase } from './support/probe/database.ts';
 const { db } = await testDatabase();
 const app = testApp(db);
 const repeats = 30;
-/** Of an audit event, which every act leaves; ops/limits.md says how long they are kept. */
+/** Size of an audit event, which every act leaves; ops/limits.md describes how long they are kept. */
 const eventBytes = 600;
 
 async function scene() {
@@ -36,7 +36,7 @@ const post = (path: string, headers: Record<string, string>, body: object) =>
   });
 const everyone = { contacts: [{ email: 'gone@people.test' }, { email: 'not an address' }] };
 
-/** What a key does again and again, and in which tables a repeat may leave anything. */
+/** Repeated acts of a key, with the tables in which a repeat may leave rows. */
 const acts: { name: string; leaves: readonly string[]; act: (of: Scene) => unknown }[] = [
   {
     name: 'a send to an address that a rule blocks',
@@ -93,7 +93,7 @@ test('opening a link leaves sixty visits a minute and no more', async () => {
   assert.equal(visits.length, 60);
 });
 
-/** Of the rows that are there; what Postgres has still to clean up does not count. */
+/** Size of live rows, without those that Postgres has still to clean up. */
 async function bytesByTable(sql: Db): Promise<Map<string, number>> {
   const tables = await sql<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'public' order by tablename`;

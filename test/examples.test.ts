@@ -36,7 +36,7 @@ test('examples fit their schema and name no other field', () => {
   }
 });
 
-test('every operation is described, and only the links of a survey need no key', () => {
+test('only the survey links need no key', () => {
   for (const { operationId, description, security } of operations) {
     assert.ok(description, `${operationId} has no description: give it an \`about\``);
     assert.ok(security, `${operationId} says nothing of security`);
@@ -58,7 +58,7 @@ const answersOf = operations.flatMap(({ operationId, responses }) =>
   })),
 );
 
-test('every answer and every body of any media type has a schema and an example', () => {
+test('every request and response body has a schema and an example', () => {
   const bodies = operations.map(({ operationId, requestBody }) => ({
     place: `${operationId} body`,
     content: requestBody?.content,
@@ -73,7 +73,7 @@ test('every answer and every body of any media type has a schema and an example'
   }
 });
 
-test('every refusal has a body that fits its schema, with a code that is not of another status', () => {
+test('every error example fits its schema and status', () => {
   const refusals = answersOf.filter(({ status }) => /^[45]/.test(status));
   assert.ok(refusals.length > 400);
   for (const { place, status, answer } of refusals) {
@@ -85,7 +85,7 @@ test('every refusal has a body that fits its schema, with a code that is not of 
   }
 });
 
-test('every operation says its limits: how often, how large, how many, how long', () => {
+test('every operation documents its limits', () => {
   for (const { operationId, parameters, requestBody, responses } of apiOperations) {
     assert.ok(responses['429'], `${operationId} says nothing of the rate limit`);
     assert.ok(!requestBody || responses['413'], `${operationId} says nothing of a body too large`);
@@ -114,7 +114,7 @@ function shut(_key: string, part: unknown): unknown {
   return isSchema ? { ...part, additionalProperties: false } : part;
 }
 
-/** What a parameter may hold has an end: a form, words to choose from, or a length. (Addresses have a rule of their own.) */
+/** Every parameter is limited by a pattern, an enum or a length. (Addresses have a rule of their own.) */
 function isBounded(schema: Record<string, unknown>): boolean {
   if (schema['type'] !== 'string') return true;
   return ['format', 'enum', 'pattern', 'maxLength', 'const'].some((word) => word in schema);

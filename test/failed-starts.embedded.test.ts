@@ -95,7 +95,7 @@ test('a data folder on a read-only file system is named', async (t) => {
   });
 });
 
-/** Whether an empty read-only file system could be put there: not every account may. */
+/** True if this account could mount an empty read-only file system there. */
 function mounted(path: string): boolean {
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'tmpfs', path], { stdio: 'ignore' });

@@ -20,7 +20,7 @@ async function makeCampaign(org_id: string): Promise<string> {
   return made!['id'];
 }
 
-test('slow jobs of one organization delay no job of another, and no work of the service', async (t) => {
+test('slow jobs of an organization do not delay others or the service', async (t) => {
   const small = connect(url, { connections });
   t.after(() => small.end({ timeout: 0 }));
   const slots = createPoolSlots({ connections, processors: 2 });

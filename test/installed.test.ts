@@ -18,7 +18,7 @@ const isReady = async () => (await fetch(`${url}/readyz`)).status === 200;
 before(bringPackage);
 
 describe('installing', () => {
-  test('installing the package makes the account and its folder, and starts no service', async () => {
+  test('the package creates an account and a folder, and starts nothing', async () => {
     await inside('dpkg --force-unsafe-io --install /askback.deb');
     assert.match(
       await inside('getent passwd askback'),
@@ -40,7 +40,7 @@ describe('installing', () => {
     await inside(`cd /usr/share/doc/askback && ls -L ${operatorFiles().join(' ')}`);
   });
 
-  test('the units of the package have no mistakes, and an exposure of at most 2.0', async (t) => {
+  test('the units are valid and have an exposure of at most 2.0', async (t) => {
     await inside('systemd-analyze verify --man=no askback.service askback.socket');
     const unit = '/usr/lib/systemd/system/askback.service';
     const judged = await inside(`systemd-analyze security --offline=true --threshold=20 ${unit}`);
@@ -95,7 +95,7 @@ describe('as a service', () => {
     assert.ok(await isReady());
   });
 
-  test('the service stays down while its settings are invalid, and starts once they are corrected', async () => {
+  test('the service stays down until invalid settings are corrected', async () => {
     await inside('echo LOG_LEVEL=loud >> /etc/askback/askback.env');
     await assert.rejects(inside('systemctl restart askback'));
     assert.equal(await property('ExecMainStatus'), '2');
@@ -124,7 +124,7 @@ describe('as a service', () => {
     assert.ok(await isReady());
   });
 
-  test('a command in the package finds the deployment by the settings of the service', async () => {
+  test('commands find the installation with the settings of the service', async () => {
     const command = 'set -a; . /etc/askback/askback.env; askback org create --name Nord --json';
     assert.equal(JSON.parse(await inside(command)).name, 'Nord');
   });
@@ -162,7 +162,7 @@ describe('removing', () => {
     assert.equal(JSON.parse(list)[0]?.name, 'Nord');
   });
 
-  test('purging the package keeps a database unless it was confirmed to be deleted', async () => {
+  test('a purge keeps the database unless the operator confirmed it', async () => {
     await inside('rm -r /etc/systemd/system/askback.socket.d && dpkg --purge askback');
     assert.equal(await traces(), '/var/lib/askback');
     assert.match(await inside('stat -c %U /var/lib/askback/cluster'), /^askback$/);

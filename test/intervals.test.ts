@@ -102,7 +102,7 @@ test('a mean has the interval of its spread, and none without one', () => {
   assert.deepEqual([mean(1, 0.5), mean(5, 0), mean(5, null)], [null, null, null]);
 });
 
-test('no interval of any scale has a width of 0, and without responses there is none', () => {
+test('an interval is never empty, and missing without responses', () => {
   for (const type of surveyTypes) {
     for (const n of [1, 2, 10, 1_000_000]) {
       const all = { promoters: n, passives: 0, detractors: 0, score_sum: n };

@@ -11,7 +11,7 @@ const [one, another] = [await testDatabase(), await testDatabase()];
 const configOf = (environment: Record<string, string>) =>
   loadConfig({ ASKBACK_SECRET_KEY: secretKey, ...environment }, () => '');
 
-/** Of connections that the service makes; those of tests have no name. */
+/** Counts connections of the service; those of tests have no name. */
 async function openConnections(): Promise<number> {
   const [row] = await one.db<{ count: number }[]>`
     select count(*)::int as count

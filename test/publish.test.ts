@@ -39,7 +39,7 @@ function built(name: string) {
   return folder;
 }
 
-test('a release has the executable, package, container file, client, documents, bill, API document and changes', () => {
+test('a release contains all published files', () => {
   const names = [...publish(built('all'), of).keys()];
   const expected = [
     'CHANGES.md',
@@ -80,7 +80,7 @@ test('what differs is named, and what is missing is no release', () => {
 const packages = ['node_modules/@opentelemetry/api', 'node_modules/hono', 'node_modules/postgres'];
 const { components } = billOfMaterials(packages);
 
-test('the bill of materials names every package, Node and Postgres with version and licence', () => {
+test('the SBOM lists packages, Node and Postgres with version and license', () => {
   const named = components.filter(({ purl }) => purl);
   const lines = named.map(({ purl, licenses }) => `${purl} ${JSON.stringify(licenses)}`);
   const versionOf = (name: string) =>
@@ -97,7 +97,7 @@ test('the bill of materials names every package, Node and Postgres with version 
 
 const changelog = '# Changes\n\n## Unreleased\n\nNew.\n\n## 1.2.0 - 2026-01-02\n\nOld.\n';
 
-test('a release publishes the entry of its version, and before it has one what is unreleased', () => {
+test('a release has the changelog of its version, or the unreleased one', () => {
   assert.equal(changesOf(changelog, '1.2.0'), '## 1.2.0 - 2026-01-02\n\nOld.\n');
   assert.equal(changesOf(changelog, '1.3.0'), '## Unreleased\n\nNew.\n');
   assert.throws(() => changesOf('# Changes\n', '1.2.0'), /no entry for 1\.2\.0/);

@@ -49,7 +49,7 @@ test('restarts refuse and cut off no request, whatever callers do meanwhile', as
   assert.equal(await service.stop(), 0);
 });
 
-test('with a passed socket, HOST and PORT are not listened on, and links begin with its address', async () => {
+test('a passed socket replaces HOST and PORT', async () => {
   using socket = new BoundSocket({ host: '127.0.0.1' });
   const service = serving(socket, { HOST: '203.0.113.1', PORT: '1' });
   const address = addressOf(socket);

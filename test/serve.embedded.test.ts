@@ -15,7 +15,7 @@ const environment = { ASKBACK_DATA_DIR: join(home, 'data'), PORT: '0' };
 const postmasterFile = join(home, 'data/cluster/postmaster.pid');
 const postmaster = () => Number(readFileSync(postmasterFile, 'utf8').split('\n')[0]);
 
-test('without settings the service brings its own Postgres; commands work before, during and after it', async () => {
+test('commands work on the embedded Postgres with and without a service', async () => {
   const made = await askback(['org', 'create', '--name', 'Nord', '--json'], environment);
   assert.equal(made.code, 0, made.stderr);
 
@@ -44,7 +44,7 @@ test('without settings the service brings its own Postgres; commands work before
   ]);
 });
 
-test('a service whose output no program reads any more stops in order, and its Postgres with it', async () => {
+test('a service stops in order when its output is closed', async () => {
   const service = startService(environment);
   service.child.stdout!.destroy();
 
@@ -53,7 +53,7 @@ test('a service whose output no program reads any more stops in order, and its P
   assert.ok(!existsSync(postmasterFile));
 });
 
-test('when its Postgres dies the service logs it and ends with 1, and the next start finds all data', async () => {
+test('the service exits with 1 when its Postgres dies, and loses no data', async () => {
   const service = startService(environment);
   await service.ready();
 
@@ -65,7 +65,7 @@ test('when its Postgres dies the service logs it and ends with 1, and the next s
   assert.equal(JSON.parse(list.stdout)[0]?.name, 'Nord', list.stderr);
 });
 
-test('when its Postgres dies while deliveries are in flight the service ends at once and says why', async () => {
+test('the service exits when Postgres dies with deliveries in flight', async () => {
   const arrived = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const receiver = createServer(async (_request, response) => {

@@ -46,7 +46,7 @@ test('serve --json prints one JSON value when it is ready', async () => {
   assert.equal(await service.stop(), 0);
 });
 
-test('while there is no account, serve prints a link to make the first one, and afterwards none', async () => {
+test('serve prints a welcome link while there is no account', async () => {
   const { db: fresh, url: own } = await testDatabase();
   const service = startService(environment({ DATABASE_URL: own }));
   const address = addressIn(await service.ready());
@@ -62,7 +62,7 @@ test('while there is no account, serve prints a link to make the first one, and 
   await again.stop();
 });
 
-test('an IPv6 address is printed in brackets, and a public URL is stored for links', async () => {
+test('serve prints an IPv6 address in brackets', async () => {
   const public_url = 'https://feedback.example.com';
   const service = startService(environment({ HOST: '::1', ASKBACK_PUBLIC_URL: `${public_url}/` }));
 
@@ -72,7 +72,7 @@ test('an IPv6 address is printed in brackets, and a public URL is stored for lin
   assert.equal(await service.stop(), 0);
 });
 
-test('SIGTERM lets a request in flight finish, accepts no other, and ends with 0', async () => {
+test('SIGTERM lets a request in flight finish and exits with 0', async () => {
   const client = await makeClient(db);
   const service = startService(environment());
   const address = addressIn(await service.ready());
@@ -92,7 +92,7 @@ test('SIGTERM lets a request in flight finish, accepts no other, and ends with 0
   assert.equal(await service.exited, 0);
 });
 
-test('a later second signal ends the service without waiting for requests in flight', async () => {
+test('a second signal ends the service without waiting for requests', async () => {
   const client = await makeClient(db);
   const service = startService(environment());
   const address = addressIn(await service.ready());
@@ -109,7 +109,7 @@ test('a later second signal ends the service without waiting for requests in fli
   });
 });
 
-test('serve warns of a file of erasures that it cannot write, by the name of the setting', async () => {
+test('serve warns when it cannot write the erasures file', async () => {
   const file = '/nowhere/erasures.jsonl';
   const service = startService(environment({ ASKBACK_ERASURES_FILE: file, LOG_LEVEL: 'fatal' }));
   assert.match(
@@ -119,7 +119,7 @@ test('serve warns of a file of erasures that it cannot write, by the name of the
   assert.equal(await service.stop(), 0);
 });
 
-test('a port in use is refused with a sentence, and the database stays untouched', async () => {
+test('serve refuses a port in use before it touches the database', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
@@ -135,7 +135,7 @@ test('a port in use is refused with a sentence, and the database stays untouched
   assert.equal(found?.['migrations'], null);
 });
 
-test('serve waits for a missing database with a message, then gives up with 1', async () => {
+test('serve waits for a missing database and then exits with 1', async () => {
   const proxy = await proxyTo(url);
   await proxy.cut();
 
@@ -150,7 +150,7 @@ test('serve waits for a missing database with a message, then gives up with 1', 
   );
 });
 
-test('while serve waits for the database it is alive and not ready; when the database comes, ready', async () => {
+test('serve is alive but not ready while it waits for the database', async () => {
   const proxy = await proxyTo(url);
   await proxy.cut();
   const port = freePort();
@@ -176,7 +176,7 @@ test('while serve waits for the database it is alive and not ready; when the dat
   assert.equal(await service.stop(), 0);
 });
 
-test('requests get 503 while the database is away, and succeed after its return without a restart', async () => {
+test('requests get 503 while the database is away, and recover', async () => {
   const client = await makeClient(db);
   const proxy = await proxyTo(url);
   const service = startService(environment({ DATABASE_URL: proxy.url }));
@@ -249,7 +249,7 @@ async function within(ms: number, isSo: () => Promise<boolean>): Promise<boolean
   return false;
 }
 
-test('a stopping service reports not ready while it still accepts requests, for the configured time', async () => {
+test('a stopping service accepts requests but reports not ready', async () => {
   const service = startService(environment({ ASKBACK_DRAIN_SECONDS: '3' }));
   const address = addressIn(await service.ready());
   service.child.kill('SIGTERM');

@@ -17,7 +17,7 @@ const environment = (over: Record<string, string>) => ({
   ...over,
 });
 
-test('the service manager is notified when the service is ready and when it stops', async () => {
+test('the service notifies the manager when it is ready and stopping', async () => {
   const path = join(home, 'notify');
   const manager = notifySocket(path);
   const service = startService(environment({ NOTIFY_SOCKET: path }));

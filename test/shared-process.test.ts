@@ -49,7 +49,7 @@ test('a failure shows its name and counts once, and the files after it run', (t)
   assert.match(all, /✖ .*a\.test\.mjs .*, 2 tests/);
 });
 
-test('each file runs in one process, no process runs more than 12, and some run by themselves', (t) => {
+test('shareProcesses runs up to 12 files per process, and some alone', (t) => {
   const names = Array.from({ length: 30 }, (_, n) => `test/room/n${n}.test.ts`);
   const alone = 'test/lib/tracing/telemetry.test.ts';
   const { programs, remove } = shareProcesses([alone, ...names], 2);

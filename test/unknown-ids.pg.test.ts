@@ -104,7 +104,7 @@ test('there are such operations of every kind', () => {
 });
 
 for (const { method, path, body } of operations) {
-  test(`${method} ${path} finds no id that there is not, that is none, or that is of another organization`, async () => {
+  test(`${method} ${path} does not find an unknown, invalid or foreign id`, async () => {
     const thing = thingOf(path);
     for (const id of [randomUUID(), 'x', other.things[thing]]) {
       await assertNotFound(

@@ -55,7 +55,7 @@ for (const [route, access] of Object.entries(roleTable)) {
       const said = `${reader} gets ${status} ${location}`;
       const expected = expectedOf(access, reader, route.startsWith('GET'));
       if (expected === 'let in') {
-        // What is behind it need not exist, and an empty form has mistakes.
+        // The target need not exist, and an empty form has errors.
         assert.ok(![401, 403, 405].includes(status) && status < 500, said);
         assert.ok(!location.startsWith('/sign-in'), said);
         if (/^GET [^:]*(:slug[^:]*)?$/.test(route) && !route.endsWith('/oidc'))

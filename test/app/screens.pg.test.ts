@@ -86,7 +86,7 @@ test('every screen of the app is in the list that the browser visits', () => {
   assert.deepEqual([...new Set(missing)], []);
 });
 
-test('every screen of an organization is logged, traced and counted as one of that organization', () => {
+test('every screen is logged, traced and counted with its organization', () => {
   assert.deepEqual([...ofNoOrganization], []);
 });
 

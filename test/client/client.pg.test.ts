@@ -44,7 +44,7 @@ const open = (fetch: Fetch, more: object = {}) =>
     ...more,
   });
 
-test('the package holds the program, its types, a licence and a README, and nothing else', () => {
+test('the package only has the program, types, license and README', () => {
   const [packed] = JSON.parse(
     execFileSync('npm', ['pack', '--dry-run', '--json'], {
       cwd: join(folder, 'client/package'),
@@ -63,7 +63,7 @@ test('the package holds the program, its types, a licence and a README, and noth
   );
 });
 
-test('a call returns the body of the answer, and a walk every item of a list once', async () => {
+test('a call returns the response body, and each() every item once', async () => {
   const askback = open(throughApp);
   const { data } = await askback.listSurveys({ limit: 1 });
   assert.equal(data[0]!.id, survey);
@@ -127,7 +127,7 @@ test('a given key goes out as it is', async () => {
   assert.deepEqual(requests, [{ method: 'POST', key: 'order-7' }]);
 });
 
-test('a wait that is too long, a refusal and a POST without a key are not tried again', async () => {
+test('the client does not retry refusals, long waits or unkeyed POSTs', async () => {
   for (const [answer, call, status] of [
     [busy(429, '3600'), 'getNps', 429],
     [busy(404), 'getNps', 404],
@@ -166,7 +166,7 @@ const signed = ([first, second]: readonly string[], at = new Date()) =>
     previousSecret: second ?? null,
   });
 
-test('a delivery is accepted by its own bytes and secret, also while a secret rotates', async () => {
+test('verifyWebhook accepts a signed delivery, also during a rotation', async () => {
   const old = `whsec_${Buffer.alloc(32, 4).toString('base64')}`;
   for (const headers of [signed([secret]), new Headers(signed([old, secret]))]) {
     assert.deepEqual(await module.verifyWebhook({ body, headers, secret }), {
@@ -177,7 +177,7 @@ test('a delivery is accepted by its own bytes and secret, also while a secret ro
   }
 });
 
-test('a delivery that is changed, old, of another secret or unsigned is refused', async () => {
+test('verifyWebhook refuses a changed, old, foreign or unsigned delivery', async () => {
   const refused = { name: 'WebhookRefused' };
   const headers = signed([secret]);
   const hourAgo = signed([secret], new Date(Date.now() - 3_600_000));

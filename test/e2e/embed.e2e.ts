@@ -45,7 +45,7 @@ async function embedded(over: Record<string, unknown> = {}, attributes = '') {
 
 const corner = `data-delay="0" data-every="30" data-properties='{"plan":"pro"}'`;
 
-test('a survey in a corner is shown, answered and not shown again; no cookie is set', async () => {
+test('a corner survey is not shown again after a response', async () => {
   const { page, context, frame, complaints, given } = await embedded({}, corner);
   await page.goto(website);
   await page.locator('aside').waitFor({ state: 'visible' });
@@ -81,7 +81,7 @@ test('the visitor can close it, by keyboard too', async () => {
   assert.equal(await page.locator('aside').count(), 0);
 });
 
-test('a survey in the page stands where its line is, as wide as that and as high as what it shows', async () => {
+test('an inline survey has the place and size of its content', async () => {
   const { page, frame, complaints } = await embedded({ type: 'csat' }, 'data-position="inline"');
   await page.goto(website);
   await page.locator('iframe:not([style*="height: 1px"])').waitFor();

@@ -76,7 +76,7 @@ for (const property of [undefined, 'plan']) {
   });
 }
 
-/** Of two days each: the one before ends where the period begins. */
+/** Two days each: the previous period ends where this one begins. */
 const before = { from: '2026-05-01', to: '2026-05-02', timeZone: days.timeZone };
 const beginOfBefore = '2026-05-01T07:00:00.000000Z';
 const spread = { variance: 8, variance_before: 2, score_sums: [4, 8] };

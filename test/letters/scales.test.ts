@@ -33,7 +33,7 @@ for (const tag of languages.keys()) {
 
 const sender = { name: 'Acme', color: '#2f6fed' };
 
-/** What a page shows and reads out for one score. */
+/** Visible and spoken text of a score on a page. */
 function labelOf(html: string, score: number): string {
   const label = html
     .split('<label class="choice">')

@@ -169,7 +169,7 @@ suite('proxies', { concurrency: true }, () => {
   }
 });
 
-test('nginx, which limits bodies by itself, lets the largest list of contacts through', () => {
+test('the nginx limit of bodies allows the largest contact list', () => {
   const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(configurationFor('nginx')) ?? [];
   assert.ok(Number(mebibytes) * 1024 ** 2 > maxUploadBytes, `${mebibytes} MiB`);
 });
