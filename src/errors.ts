@@ -228,7 +228,7 @@ export const errorCodes = {
   },
   contact_in_flight: {
     status: [409],
-    error: 'a mail to this contact is on its way: try again when it has arrived',
+    error: 'an email to this contact is being sent: try again later',
     remedy: 'Try again after a minute.',
   },
   already_answered: {
@@ -264,7 +264,7 @@ export const errorCodes = {
   },
   erased: {
     status: [409, 410],
-    error: 'the person of this address was erased: an owner can allow it again',
+    error: 'this person was erased: an owner can unblock the address',
     remedy: 'Leave the person out, or have an owner allow the address again.',
   },
   precondition_failed: {
@@ -301,7 +301,7 @@ export const errorCodes = {
   },
   too_many_test_mails: {
     status: [429],
-    error: 'an organization can send 20 test mails an hour',
+    error: 'an organization can send 20 test emails per hour',
     remedy: 'Try again after `Retry-After`.',
   },
   headers_too_large: {

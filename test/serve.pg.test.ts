@@ -114,7 +114,7 @@ test('serve warns when it cannot write the erasures file', async () => {
   const service = startService(environment({ ASKBACK_ERASURES_FILE: file, LOG_LEVEL: 'fatal' }));
   assert.match(
     await service.stderr.next(/^warning: /),
-    new RegExp(`^warning: ASKBACK_ERASURES_FILE: .*${file} cannot be written`),
+    new RegExp(`^warning: ASKBACK_ERASURES_FILE: cannot write .*${file}`),
   );
   assert.equal(await service.stop(), 0);
 });

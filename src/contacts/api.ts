@@ -86,12 +86,12 @@ export const ContactInput = v.object({
   name: v.nullish(ContactName, null),
   properties: described(
     v.nullish(ContactProperties, {}),
-    'custom fields; merged into those the contact has',
+    'custom fields, merged into the existing ones',
   ),
 });
 
 const ContactExportQuery = v.object({
-  survey_id: described(v.optional(Uuid), 'limit to one survey'),
+  survey_id: described(v.optional(Uuid), 'only contacts of this survey'),
   format: ExportFormat,
 });
 
@@ -102,7 +102,7 @@ const ContactItem = v.object({
   email: v.string(),
   name: v.nullable(v.string()),
   status,
-  failure_reason: described(v.nullable(v.string()), 'why the last attempt to mail failed'),
+  failure_reason: described(v.nullable(v.string()), 'why the last email failed'),
   sent_at: described(v.nullable(Moment), 'null until sent'),
   responded_at: described(v.nullable(Moment), 'null until responded'),
   survey_id: Id,
@@ -119,7 +119,7 @@ const Contact = v.object({
 
 export const contactSection: ApiSection = {
   name: 'Contacts',
-  about: 'The people a survey is for; one row for each address of a survey, whatever its case.',
+  about: 'A contact is one email address on one survey. Addresses are compared case-insensitively.',
   schemas: { ContactItem, Contact },
   bodies: { NewContact: ContactInput },
   operations: [
@@ -128,10 +128,10 @@ export const contactSection: ApiSection = {
       method: 'get',
       path,
       summary: 'List contacts, newest first',
-      about: 'Contacts of all surveys, each with the state of its mail and of its answer.',
+      about: 'Contacts of all surveys, with the status of their email and response.',
       permission: 'read',
       query: Page,
-      answer: { status: 200, about: 'a page of them', schema: List(ContactItem) },
+      answer: { status: 200, about: 'a page of contacts', schema: List(ContactItem) },
     },
     {
       id: 'saveContact',
@@ -139,11 +139,10 @@ export const contactSection: ApiSection = {
       path,
       summary: 'Add a contact to a survey, or update it',
       about:
-        'The same email on the same survey is the same contact: a name that is given replaces the old one, ' +
-        'properties are merged.',
+        'Posting an address again updates the contact: a new name replaces the old one, and properties are merged.',
       permission: 'write',
       body: ContactInput,
-      answer: { status: 201, about: 'the contact, added or updated', schema: One(Contact) },
+      answer: { status: 201, about: 'the new or updated contact', schema: One(Contact) },
       notFound: 'survey',
       refusals: { 400: ['survey_closed'], 409: ['erased'] },
     },
@@ -152,21 +151,21 @@ export const contactSection: ApiSection = {
       method: 'get',
       path: `${path}/export`,
       summary: 'Export contacts as a file',
-      about: `All of them, newest first, with their properties. ${csvDescription}`,
+      about: `All contacts with their properties, newest first. ${csvDescription}`,
       permission: 'read',
       query: ContactExportQuery,
-      answer: { status: 200, about: 'the file, as long as it is', files: exportTypes },
+      answer: { status: 200, about: 'the file, streamed', files: exportTypes },
     },
     {
       id: 'deleteContact',
       method: 'delete',
       path: `${path}/{id}`,
-      summary: 'Delete a contact, with its mails and its answers',
+      summary: 'Delete a contact',
       about:
-        'A survey completes when all of its other contacts have answered. Whether the address may be mailed by other ' +
-        'surveys stays as it is.',
+        'Deletes its emails and responses too. The survey completes if all other contacts have responded. Other surveys ' +
+        'can still email the address.',
       permission: 'write',
-      answer: { status: 204, about: 'it is gone' },
+      answer: { status: 204, about: 'deleted' },
       refusals: { 409: ['contact_in_flight'] },
     },
   ],

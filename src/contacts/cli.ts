@@ -7,13 +7,13 @@ import { importContacts } from './import.ts';
 
 export const importContactsCommand = databaseCommand({
   name: 'contact import',
-  does: 'adds the contacts of a CSV file to a survey: all or none',
+  does: 'imports the contacts of a CSV file into a survey, all or none',
   options: {
     survey: id('the survey'),
     file: option(
       v.string(),
       'FILE',
-      'CSV with a header row: email, name; others become properties; - is standard input',
+      'CSV with a header row: email, name, other columns become properties; - reads stdin',
     ),
   },
   operands: ['file'],
@@ -23,8 +23,7 @@ export const importContactsCommand = databaseCommand({
     const writer = { ...commandWriter(orgId), surveyId: survey };
     const data = await importContacts({ db, onProgress: createProgress('contacts') }, writer, text);
     const noun = data.contacts === 1 ? 'contact' : 'contacts';
-    const leftOut =
-      data.erased === 0 ? '' : `, and left out ${data.erased} whose addresses were erased`;
-    return { data, text: `imported ${data.contacts} ${noun}${leftOut}` };
+    const skipped = data.erased === 0 ? '' : `, skipped ${data.erased} erased`;
+    return { data, text: `imported ${data.contacts} ${noun}${skipped}` };
   },
 });

@@ -130,7 +130,7 @@ export const isErasedAddress = async (sql: Sql, orgId: string, key: string) =>
 export const violatesErasure = (error: unknown) => violates(error, 'contacts_are_not_erased');
 
 export const addressErased = () =>
-  new Refusal('conflict', 'the person of this address was erased: an owner can allow it again', {
+  new Refusal('conflict', 'this person was erased: an owner can unblock the address', {
     code: 'erased',
   });
 

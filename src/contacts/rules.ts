@@ -106,7 +106,8 @@ const isObject = (value: unknown): value is Properties =>
 /** Depth is checked before recursing, so that it cannot exhaust the stack. */
 function validateStorable(value: unknown, levels: number): string | undefined {
   if (typeof value === 'string') return validateText(value);
-  if (typeof value === 'number' && !Number.isFinite(value)) return 'must not hold such a number';
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return 'must not contain NaN or Infinity';
   if (typeof value !== 'object' || value === null) return undefined;
   if (levels === 0) return `must be at most ${maxPropertiesDepth} levels deep`;
   for (const [name, inner] of Object.entries(value)) {
@@ -120,5 +121,5 @@ function validateStorable(value: unknown, levels: number): string | undefined {
 /** Postgres stores neither NUL nor lone surrogates. */
 function validateText(text: string): string | undefined {
   if (text.includes('\u0000')) return 'must not contain the character NUL';
-  return text.isWellFormed() ? undefined : 'must not contain half a surrogate pair';
+  return text.isWellFormed() ? undefined : 'must not contain lone surrogates';
 }

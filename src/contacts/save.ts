@@ -25,7 +25,8 @@ export async function addContact(
     });
     const { id, email, name, status, created_at, properties, added } = saved!;
     const complaint = validateProperties(properties);
-    if (complaint) throw new Refusal('invalid', `properties: with those it has, ${complaint}`);
+    if (complaint)
+      throw new Refusal('invalid', `properties: together with the existing ones, ${complaint}`);
     if (added) await reopenSurvey(tx, writer.orgId, surveyId);
     const target = { kind: 'contact', id };
     const details = { survey: surveyId, added };
@@ -50,7 +51,7 @@ export async function validateMerges(
   const merges = await listLargeMerges(tx, survey, additions, maxPropertiesBytes);
   const complaints = merges.flatMap(({ key, properties }) => {
     const complaint = validateProperties(properties);
-    return complaint ? [[key, `with those the contact has, ${complaint}`] as const] : [];
+    return complaint ? [[key, `together with the existing ones, ${complaint}`] as const] : [];
   });
   return new Map(complaints);
 }
@@ -74,11 +75,9 @@ export async function deleteContact({ db }: { db: Db }, { orgId, actor }: Writer
       where org_id = ${orgId} and contact_id = ${id} and status in ('claimed', 'sending')
       limit 1`;
     if (inFlight.length > 0) {
-      throw new Refusal(
-        'conflict',
-        'a mail to this contact is on its way: try again when it has arrived',
-        { code: 'contact_in_flight' },
-      );
+      throw new Refusal('conflict', 'an email to this contact is being sent: try again later', {
+        code: 'contact_in_flight',
+      });
     }
     const { count } = await tx`delete from contacts where org_id = ${orgId} and id = ${id}`;
     if (count === 0) throw notFound('contact');

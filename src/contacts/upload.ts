@@ -50,7 +50,7 @@ export async function runInUploadSlot<T>(orgId: string, work: () => Promise<T>):
     if (!(error instanceof TooManyWaiting)) throw error;
     throw new Refusal(
       'rate_limited',
-      'Many lists of your organization are being read already. Upload this one when they are done.',
+      'Your organization is already uploading several lists. Try again when they are done.',
       { code: 'too_many_uploads', retryInSeconds },
     );
   }
@@ -90,7 +90,7 @@ export async function importUpload(
     }
     const counts = await saving.end();
     if (counts.added + counts.known === 0) {
-      throw new Refusal('invalid', 'no row has a usable address in the column for Email', {
+      throw new Refusal('invalid', 'no row has a valid address in the email column', {
         code: 'no_addresses',
       });
     }
@@ -117,7 +117,7 @@ function createContactBatch(tx: Sql, survey: OrgSurvey, uploadId: string) {
       const complaint = complaints.get(contact.key);
       // The address of an erased person must not be stored.
       if (erased.has(contact.key)) {
-        rejects.push({ line, value: '', reason: 'the person was erased' });
+        rejects.push({ line, value: '', reason: 'this person was erased' });
       } else if (complaint) {
         rejects.push({ line, value: contact.email, reason: `the properties ${complaint}` });
       } else return [contact];
@@ -212,7 +212,7 @@ export async function saveUpload(
     if (waiting + bytes.length > maxWaitingBytes) {
       throw new Refusal(
         'conflict',
-        'too many lists of your organization wait to be imported: import or delete one of them',
+        'your organization has too many lists that are not imported yet: import or delete one of them',
         { code: 'too_many_lists' },
       );
     }
@@ -264,7 +264,7 @@ function* decodeChunks(bytes: Uint8Array, skipped = 0): Generator<string> {
       toSkip = 0;
     }
   } catch (error) {
-    throw new Refusal('invalid', `the file cannot be read: ${(error as Error).message}`);
+    throw new Refusal('invalid', `cannot read the file: ${(error as Error).message}`);
   }
 }
 
@@ -294,7 +294,7 @@ async function inspectList(
   }
   if (!first) throw new Refusal('invalid', 'the list is empty');
   if (addresses === 0) {
-    throw refuseLine(first.line, 'no column holds email addresses', 'no_addresses');
+    throw refuseLine(first.line, 'no column contains email addresses', 'no_addresses');
   }
   return { rows: rows - headers, hasHeader: headers === 1 };
 }
@@ -302,7 +302,7 @@ async function inspectList(
 const isAddress = (cell: string) => isMailable(cell.trim());
 
 const refuseLine = (line: number, what: string, code: string) =>
-  new Refusal('invalid', `nothing was taken over: line ${line}: ${what}`, { code });
+  new Refusal('invalid', `nothing was imported: line ${line}: ${what}`, { code });
 
 export const columnUses = [...contactFieldNames, 'language', 'property', 'skip'] as const;
 export type ColumnUse = (typeof columnUses)[number];

@@ -11,13 +11,17 @@ import { askNicely, delighted, type FormerService, fileKinds } from './rows.ts';
 const importOf = (service: FormerService) =>
   databaseCommand({
     name: `import ${service.name.toLowerCase()}`,
-    does: `imports an export of ${service.name} as it is: responses, people, unsubscribes or bounces`,
+    does: `imports responses, people, unsubscribes or bounces from a ${service.name} export`,
     options: {
-      survey: id('the survey they belong to'),
-      as: optional(OneOf(fileKinds), fileKinds.join('|'), 'what the file holds (by its columns)'),
-      'time-zone': optional(TimeZone, 'ZONE', 'of times that name none (UTC)'),
-      'dry-run': flag('only says what it would do'),
-      file: option(v.string(), 'FILE', 'CSV; - is standard input'),
+      survey: id('the survey'),
+      as: optional(
+        OneOf(fileKinds),
+        fileKinds.join('|'),
+        'kind of data (detected from the columns)',
+      ),
+      'time-zone': optional(TimeZone, 'ZONE', 'time zone of times without one (UTC)'),
+      'dry-run': flag('reports what would be imported, and writes nothing'),
+      file: option(v.string(), 'FILE', 'CSV; - reads stdin'),
     },
     operands: ['file'],
     async run(db, { survey, file: path, as, ...options }, { tools }) {

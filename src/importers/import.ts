@@ -73,7 +73,7 @@ function refuseUnusable({ name }: Export, file: FileCounts) {
   if (file.rows === 0) throw new Refusal('invalid', `${name} has no rows. ${untouched}`);
   const lines = file.shown.map((cell) => `\n  ${sentenceOfCell(name, cell)}`).join('');
   const others = file.otherTypes.map((type) => JSON.stringify(type)).join(', ');
-  const types = others && `: its responses are of the type ${others}, not of the survey's`;
+  const types = others && `: its responses have the type ${others}, which differs from the survey`;
   throw new Refusal('invalid', `no row of ${name} can be imported${types}. ${untouched}${lines}`);
 }
 
@@ -110,7 +110,7 @@ export async function* readExport(
     if (counts.rows > maxRows) {
       throw new Refusal(
         'invalid',
-        `line ${line}: a file has at most ${maxRows} rows: cut it into several. ${untouched}`,
+        `line ${line}: a file can have at most ${maxRows} rows, so split it. ${untouched}`,
       );
     }
     const row = readRow(cells, { plan, ...rules });
@@ -197,7 +197,7 @@ function refuseUnclearPeople(name: string, { kind, places }: FilePlan, as: FileK
   if (places.has(expected) || places.has('status')) return;
   throw new Refusal(
     'invalid',
-    `${name} has no column that says when somebody ${expected}: if all of its people are, import it with --as ${expected}; if none is, with --as people. ${untouched}`,
+    `${name} has no column for when people ${expected}. Use --as ${expected} if all of them did, or --as people if none did. ${untouched}`,
   );
 }
 

@@ -22,14 +22,14 @@ export function reportText(opened: Export, report: ImportReport, dryRun: boolean
 
 function columnsText({ name, plan }: Export): string {
   const rows = plan.columns.map((column) => ['', column.name || '(no name)', column.use]);
-  return `${name} holds ${plan.kind}. Its columns:\n${columns(rows)}`;
+  return `${name} contains ${plan.kind}. Columns:\n${columns(rows)}`;
 }
 
 const passedFor: Record<PassReason, string> = {
-  unanswered: 'no score: not answered',
-  'other type': "of another type than the survey's",
-  'without address': 'no email address',
-  inactive: 'inactive: not to be asked',
+  unanswered: 'without a score',
+  'other type': 'of another survey type',
+  'without address': 'without an email address',
+  inactive: 'inactive people',
 };
 
 function rowsText({ file, imported, seconds }: ImportReport, dryRun: boolean): string {
@@ -38,7 +38,7 @@ function rowsText({ file, imported, seconds }: ImportReport, dryRun: boolean): s
     [
       'responses',
       totalOf(file.responses),
-      dryRun ? '' : `${imported.responses} new, ${knownOf(file, imported)} there already`,
+      dryRun ? '' : `${imported.responses} new, ${knownOf(file, imported)} already imported`,
     ],
     ['people', file.people, dryRun ? '' : `${imported.contacts} new`],
     ['unsubscribed', file.unsubscribed, dryRun ? '' : `${imported.unsubscribed} new`],
@@ -46,16 +46,16 @@ function rowsText({ file, imported, seconds }: ImportReport, dryRun: boolean): s
     ...Object.entries(file.passed).map(([reason, count]) => [
       passedFor[reason as PassReason],
       count,
-      `left out${reason === 'other type' ? `: ${file.otherTypes.join(', ')}` : ''}`,
+      `skipped${reason === 'other type' ? `: ${file.otherTypes.join(', ')}` : ''}`,
     ]),
-    ['of people who were erased', imported.erased, 'left out'],
-    ['not understood', file.unclear, file.unclear > 0 ? 'left out, see below' : ''],
+    ['of erased people', imported.erased, 'skipped'],
+    ['invalid', file.unclear, 'skipped, see below'],
   ];
   const shown = counted.filter(([name, count]) => name === 'rows' || count !== 0);
   const rate = Math.round(file.rows / Math.max(seconds, 0.001));
   const last = dryRun
-    ? 'A dry run: nothing was written.'
-    : `Took ${seconds.toFixed(1)} s, ${rate} rows a second.`;
+    ? 'Dry run: nothing was written.'
+    : `Took ${seconds.toFixed(1)} s (${rate} rows per second).`;
   return `${columns(shown.map((row) => row.map(String)))}\n${last}`;
 }
 
@@ -79,14 +79,14 @@ type Figures = Pick<ImportReport, 'inFile' | 'before' | 'after' | 'imported'>;
 export function verdict({ inFile, before, after, imported }: Figures): string {
   const meanwhile = after.responses - before.responses - imported.responses;
   if (meanwhile !== 0) {
-    const change = meanwhile > 0 ? `${meanwhile} came in` : `${-meanwhile} were deleted`;
-    return `While this ran, ${change} besides: the survey has ${after.responses}.`;
+    const change = meanwhile > 0 ? `${meanwhile} arrived` : `${-meanwhile} were deleted`;
+    return `During the import, ${change}: the survey now has ${after.responses}.`;
   }
   const others = after.responses - inFile.responses;
-  if (others > 0) return `They agree: the survey has ${others} more, which are not of this file.`;
-  if (isDeepEqual(inFile, after)) return 'They agree.';
-  const erased = imported.erased > 0 ? `: ${imported.erased} are of people who were erased` : '';
-  return `They differ: the survey lacks ${-others} of the file${erased}.`;
+  if (others > 0) return `All imported: the survey has ${others} more from elsewhere.`;
+  if (isDeepEqual(inFile, after)) return 'All imported: file and survey match.';
+  const erased = imported.erased > 0 ? `: ${imported.erased} belong to erased people` : '';
+  return `File and survey differ: ${-others} responses are missing in the survey${erased}.`;
 }
 
 const isDeepEqual = (one: object, other: object) => JSON.stringify(one) === JSON.stringify(other);
@@ -95,13 +95,7 @@ function unclearText({ name }: Export, { file }: ImportReport, dryRun: boolean):
   if (file.unclear === 0) return '';
   const lines = file.shown.map((cell) => `  ${sentenceOfCell(name, cell)}`);
   const more = file.unclear > lines.length ? [`  and ${file.unclear - lines.length} more`] : [];
-  const [rows, them] = file.unclear === 1 ? ['row was', 'it'] : ['rows were', 'them'];
-  const then = dryRun
-    ? `before it is imported, or import it without ${them}`
-    : 'and import it again: the rest is there already';
-  return [
-    `${file.unclear} ${rows} not understood. Mend ${them} in the file ${then}.`,
-    ...lines,
-    ...more,
-  ].join('\n');
+  const [rows, them] = file.unclear === 1 ? ['row', 'it'] : ['rows', 'them'];
+  const then = dryRun ? `, or import the file without ${them}` : ' and import the file again';
+  return [`${file.unclear} invalid ${rows}. Fix ${them}${then}:`, ...lines, ...more].join('\n');
 }

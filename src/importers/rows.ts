@@ -86,17 +86,17 @@ function readResponse(row: RowReader, { type }: RowRules): ReadRow {
   const score = /^\d+(\.0+)?$/.test(text) ? Number(text) : Number.NaN;
   const { lowest, highest } = typeFacts(type);
   if (!isScore(type, score)) {
-    return row.unclear('score', `${quoted(text)} is no score from ${lowest} to ${highest}`);
+    return row.unclear('score', `${quoted(text)} is not a score from ${lowest} to ${highest}`);
   }
   const created_at = row.time('time');
   if (!created_at) return unclearTime(row, 'time');
   const comment = row.text('comment');
   if (comment && isLongerThan(comment, maxCommentLength)) {
-    return row.unclear('comment', `it has more than ${maxCommentLength} characters`);
+    return row.unclear('comment', `must be at most ${maxCommentLength} characters`);
   }
   const note = row.text('note');
   if (note && isLongerThan(note, maxNoteLength)) {
-    return row.unclear('note', `it has more than ${maxNoteLength} characters`);
+    return row.unclear('note', `must be at most ${maxNoteLength} characters`);
   }
   const rest = withPerson(row);
   if ('kind' in rest) return rest;
@@ -153,7 +153,7 @@ function isInactive(row: RowReader): boolean {
 function readContact(row: RowReader, email: string): CheckedContact | Unclear {
   const checked = checkContact({ email, name: row.name(), properties: row.properties() });
   if (!('complaint' in checked)) return checked;
-  const use = checked.field === 'properties' ? 'left out' : checked.field;
+  const use = checked.field === 'properties' ? 'skipped' : checked.field;
   const unclear = row.unclear(use, describeRowError(checked, email)) as Unclear;
   return checked.field === 'properties' ? { ...unclear, column: 'properties' } : unclear;
 }
@@ -165,16 +165,16 @@ const maxTagNameLength = 200;
 function tagsOf(text: string | null): readonly string[] | string {
   const names = (text ?? '').split(/[,;|]/).map((name) => name.trim());
   const tags = [...new Set(names.filter(Boolean))];
-  if (tags.length > maxTags) return `it has more than ${maxTags} tags`;
+  if (tags.length > maxTags) return `must be at most ${maxTags} tags`;
   const long = tags.find((name) => isLongerThan(name, maxTagNameLength));
-  return long ? `a tag has more than ${maxTagNameLength} characters` : tags;
+  return long ? `each tag must be at most ${maxTagNameLength} characters` : tags;
 }
 
 function unclearTime(row: RowReader, use: ExportColumnUse): ReadRow {
   const text = row.text(use);
   return row.unclear(
     use,
-    text ? `${quoted(text)} is no time such as 2024-03-01 10:00:00 UTC` : 'the time is missing',
+    text ? `${quoted(text)} is not a time such as 2024-03-01 10:00:00 UTC` : 'the time is missing',
   );
 }
 
@@ -240,7 +240,7 @@ export function planFile(
   const columns = header.map(
     (name, place): PlannedColumn => ({
       name: name.trim(),
-      use: useAt.get(place) ?? (name.trim() ? 'property' : 'left out'),
+      use: useAt.get(place) ?? (name.trim() ? 'property' : 'skipped'),
     }),
   );
   return { kind, columns, places };
@@ -254,7 +254,7 @@ function kindOf(service: FormerService, header: readonly string[], line: number)
   const names = header.map((name) => JSON.stringify(name.trim())).join(', ');
   throw new Refusal(
     'invalid',
-    `this is no export of ${service.name}: line ${line} names neither a column of scores nor one of email addresses, but ${names}. ${untouched}`,
+    `this is not a ${service.name} export: line ${line} has no column for scores or email addresses, only ${names}. ${untouched}`,
   );
 }
 
@@ -280,14 +280,14 @@ function missing(
   { needed, header, line }: { needed: ExportColumnUse; header: readonly string[]; line: number },
 ) {
   const wanted = {
-    score: 'the score of a response',
-    time: 'the time of a response',
-    email: 'the email address of a person',
+    score: 'scores',
+    time: 'response times',
+    email: 'email addresses',
   }[needed as 'score' | 'time' | 'email'];
   const names = header.map((each) => JSON.stringify(each.trim())).join(', ');
   return new Refusal(
     'invalid',
-    `line ${line}: no column of this file says ${wanted}, as an export of ${name} does; it has ${names}. ${untouched}`,
+    `line ${line}: ${name} exports have a column for ${wanted}, but this file only has ${names}. ${untouched}`,
   );
 }
 
@@ -298,7 +298,10 @@ function refuseRepeated(header: readonly string[], line: number) {
     const other = key && seen.get(key);
     if (other) {
       const both = `${JSON.stringify(other)} and ${JSON.stringify(name.trim())}`;
-      throw new Refusal('invalid', `line ${line}: two columns are named ${both}. ${untouched}`);
+      throw new Refusal(
+        'invalid',
+        `line ${line}: two columns have the same name, ${both}. ${untouched}`,
+      );
     }
     seen.set(key, name.trim());
   }
@@ -308,7 +311,7 @@ function refuseRepeated(header: readonly string[], line: number) {
 type ExportColumnUse =
   | ContactField
   | ('first name' | 'last name' | 'score' | 'time' | 'comment' | 'type')
-  | ('tags' | 'note' | 'unsubscribed' | 'bounced' | 'status' | 'active' | 'left out');
+  | ('tags' | 'note' | 'unsubscribed' | 'bounced' | 'status' | 'active' | 'skipped');
 
 /** Column names by use, in lower case without punctuation. The first filled column counts. */
 type KnownColumns = Readonly<Partial<Record<ExportColumnUse, string>>>;
@@ -332,14 +335,14 @@ export const delighted: FormerService = {
     type: 'surveytype type',
     tags: 'tags tag responsetags',
     note: 'notes note',
-    'left out':
+    skipped:
       'id responseid surveyresponseid personid permalink updatedat surveysentat sentat surveyid surveyname project',
   },
   people: {
     ...person,
     unsubscribed: 'unsubscribedat unsubscribed unsubscribedon dateunsubscribed',
     bounced: 'bouncedat bounced bouncedon datebounced',
-    'left out':
+    skipped:
       'id personid createdat updatedat lastsentat lastsurveysentat lastrespondedat nextsurveyscheduledat nextsurveyat sendat',
   },
 };
@@ -354,7 +357,7 @@ export const askNicely: FormerService = {
     type: 'questiontype surveytype metric',
     tags: 'tags tag',
     note: 'note notes',
-    'left out':
+    skipped:
       'id responseid personid contactid answerlabel data status dontcontact sent opened lastemailed created published publishedname publishedavatar caseclosedtime deliverymethod',
   },
   people: {
@@ -362,7 +365,7 @@ export const askNicely: FormerService = {
     unsubscribed: 'unsubscribetime unsubscribedat unsubscribedtime unsubscribed',
     status: 'status state',
     active: 'active isactive',
-    'left out': 'id contactid personid created lastemailed scheduled importedattime importedat',
+    skipped: 'id contactid personid created lastemailed scheduled importedattime importedat',
   },
 };
 

@@ -36,7 +36,7 @@ export async function digestLetter(db: Sql, about: DigestSubject) {
         const shown = numbers.length === 1 ? notes.slice(1) : notes;
         return shown.length === 0 ? `${long}.` : `${long} (${shown.join(', ')}).`;
       }),
-      `${counted(open, 'detractor')} open.`,
+      `${counted(open, 'open detractor')}.`,
     ],
     action: 'Open Home',
     path: `?${query}`,
@@ -62,14 +62,14 @@ function describe(kind: CountedKind, kinds: readonly CountedKind[]) {
 
 function describeChange(change: Change | null) {
   if (change === null) return '';
-  if (change.by === 0) return ', as before';
+  if (change.by === 0) return ', unchanged';
   const by = Math.abs(change.by);
   return {
     none: '',
     unknown: '',
-    chance: ', no clear change from before',
-    better: `, ${by} more than before`,
-    worse: `, ${by} less than before`,
+    chance: ', no clear change',
+    better: `, up ${by}`,
+    worse: `, down ${by}`,
   }[change.meaning];
 }
 

@@ -48,18 +48,21 @@ export async function mailNotification(
       ...writeAppLetter({
         ...letter,
         button: { text: letter.action, url: `${publicUrl}/o/${slug}${letter.path}` },
-        foot: `You get this mail because you chose so under Settings, Notifications of ${organization}.`,
-        stop: { text: 'Stop these mails', url: `${publicUrl}/notifications/stop/${stop}` },
+        foot: `You get this email because it is turned on under Settings, Notifications of ${organization}.`,
+        stop: {
+          text: 'Stop these emails',
+          url: `${publicUrl}/notifications/stop/${stop}`,
+        },
       }),
       to: { name: member, address: email },
       id: `notification-${id}`,
       group: org_id,
     });
     if (isRetryable(outcome)) {
-      throw new Error(`the mail server did not take a notification: ${outcome.kind}`);
+      throw new Error(`the mail server did not accept a notification: ${outcome.kind}`);
     }
     if (outcome.kind !== 'accepted')
-      log.warn({ org_id, outcome: outcome.kind }, 'a notification was not mailed');
+      log.warn({ org_id, outcome: outcome.kind }, 'notification email was not sent');
   } catch (error) {
     await releaseNotification(db, org_id, id);
     throw error;
@@ -143,12 +146,12 @@ async function webhookLetter(db: Sql, { org_id, subject, organization }: LetterS
     where org_id = ${org_id} and id = ${id} and not active and deactivated_reason is not null`;
   if (!webhook) return undefined;
   return {
-    subject: `A webhook of ${organization} was switched off`,
+    subject: `A webhook of ${organization} was turned off`,
     sentences: [
-      `The webhook ${new URL(webhook.url).origin} was switched off.`,
-      `Why: ${webhook.reason}.`,
+      `The webhook ${new URL(webhook.url).origin} was turned off.`,
+      `Reason: ${webhook.reason}.`,
     ],
-    action: 'Open the webhook',
+    action: 'View webhook',
     path: `/webhooks/${id}`,
   };
 }
@@ -161,11 +164,11 @@ async function limitLetter(db: Sql, { kind, org_id, subject: month, organization
     where u.org_id = ${org_id} and u.month = ${month}::date`;
   if (!usage) return undefined;
   const isNear = kind === 'limit_near';
-  const sentence = `${usage.used.toLocaleString('en')} of ${counted(usage.max, 'mail')} are used this month.`;
+  const sentence = `${usage.used.toLocaleString('en')} of ${counted(usage.max, 'email')} used this month.`;
   return {
-    subject: `${organization} has used ${isNear ? '80 %' : 'all'} of the month’s mails`,
-    sentences: [isNear ? sentence : `${sentence} No more go out before the next one.`],
-    action: 'Open the usage',
+    subject: `${organization} has used ${isNear ? '80%' : 'all'} of this month’s emails`,
+    sentences: [isNear ? sentence : `${sentence} No more emails go out until next month.`],
+    action: 'View usage',
     path: '/settings/usage',
   };
 }
@@ -179,9 +182,9 @@ async function campaignLetter(db: Sql, { org_id, subject: id }: LetterSubject) {
   if (!campaign) return undefined;
   const { name, survey_id, survey, total } = campaign;
   return {
-    subject: `A campaign is finished: ${name}`,
-    sentences: [`The campaign ${name} of ${survey} is finished: ${counted(total, 'contact')}.`],
-    action: 'Open the campaign',
+    subject: `Campaign finished: ${name}`,
+    sentences: [`The campaign ${name} of ${survey} has finished: ${counted(total, 'contact')}.`],
+    action: 'View campaign',
     path: `/surveys/${survey_id}/send/${id}`,
   };
 }
@@ -189,8 +192,8 @@ async function campaignLetter(db: Sql, { org_id, subject: id }: LetterSubject) {
 /** A subject never contains a comment. */
 const answerSubjects = {
   detractor: 'A detractor answered',
-  held: 'A response is held',
-  assigned: 'A response is assigned to you',
+  held: 'A response is on hold',
+  assigned: 'A response was assigned to you',
 } as const;
 
 /** Slack allows 3,000 characters per block. */
@@ -229,10 +232,10 @@ async function answerLetter(
   const quoted = isLong ? `${words.slice(0, maxComment).toWellFormed()}…` : words;
   const sentences = [
     `${survey}: ${score} of ${typeFacts(answer.type).highest}.`,
-    quoted ? `“${quoted}”` : 'There is no comment.',
+    quoted ? `“${quoted}”` : 'No comment.',
   ];
   if (kind === 'held') {
-    sentences.push('A machine seems to have given it. It counts once it is released.');
+    sentences.push('This looks like an automated response. It doesn’t count until you release it.');
   }
   if (people && email !== null) {
     sentences.push(name ? `From ${name}, ${email}.` : `From ${email}.`);
@@ -240,7 +243,7 @@ async function answerLetter(
   return {
     subject: `${answerSubjects[kind]}: ${survey}`,
     sentences,
-    action: 'Open the response',
+    action: 'View response',
     path: `/responses/${id}`,
   };
 }

@@ -52,7 +52,7 @@ const Choices = v.object({
 });
 
 const Hook = v.object({
-  url: optionalText(v.pipe(v.string(), v.maxLength(2000, 'must have at most 2000 characters'))),
+  url: optionalText(v.pipe(v.string(), v.maxLength(2000, 'must be at most 2000 characters'))),
   events: listField(OneOf(slackKinds)),
   digest: v.optional(OneOf(digests), 'none'),
 });
@@ -79,7 +79,7 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       }
       const member = { orgId: c.var.organization.id, memberId: c.var.member.id };
       await chooseNotifications(tools.db, { ...member, actor: actorOf(c) }, form.values);
-      return back(c, 'Your notifications are saved.');
+      return back(c, 'Notifications saved.');
     })
 
     .post('/slack', async (c) => {
@@ -90,7 +90,7 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       const { url, events, digest } = form.values;
       const hook = { url: url || null, events, digest };
       const complaint = await setSlackHook(tools, owner, hook);
-      if (complaint === null) return back(c, 'The webhook is saved.');
+      if (complaint === null) return back(c, 'Webhook saved.');
       return showChoices(c, tools.db, { slack: await withFieldError(c, { url: complaint }) });
     })
 
@@ -100,12 +100,12 @@ export const notificationScreens = (tools: NotificationScreenTools) =>
       if (form.errors) return showChoices(c, tools.db, {});
       const { people = false, unedited = false } = form.values;
       await setContents(tools.db, owner, { people, unedited });
-      return back(c, 'What notifications show is saved.');
+      return back(c, 'Notification contents saved.');
     })
 
     .post('/slack/remove', async (c) => {
       await removeSlackHook(tools.db, requireRole(c, 'owner'));
-      return back(c, 'The webhook is removed.');
+      return back(c, 'Webhook removed.');
     });
 
 function back(c: Context<ScreenEnv>, text: string) {
@@ -130,7 +130,8 @@ async function showChoices(
     <>
       <Part id="notifications" title="Notifications">
         <p class="small soft">
-          Mails to {member.email} about {organization.name}. Only you see and change these choices.
+          Emails to {member.email} about {organization.name}. Only you can see and change these
+          settings.
         </p>
         <ChoicesForm {...{ form, action, choices }} />
       </Part>
@@ -151,7 +152,7 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
       <FormErrors form={form} />
       <Choice
         name="events"
-        label="Notify me of"
+        label="Notify me when"
         form={form}
         several
         value={choices.events}
@@ -162,7 +163,7 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
         label="Digest"
         form={form}
         value={choices.digest}
-        help="The answers, the score and its change, and the detractors still open, at 9 in the morning."
+        help="Responses, the score and its change, and open detractors, at 9:00."
         options={digests.map((value) => ({ value, text: digestNames[value] }))}
       />
       <TimeZoneSelect
@@ -170,7 +171,7 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
         label="Time zone"
         form={form}
         value={choices.time_zone}
-        help="When your day and week begin."
+        help="Sets when your day and week begin."
         required
       />
       <div class="actions">
@@ -185,24 +186,20 @@ function ChoicesForm({ form, action, choices }: ChoicesFormProps) {
 type ContentsPartProps = { action: string; contents: NotificationContents };
 
 const ContentsPart = ({ action, contents }: ContentsPartProps) => (
-  <Part id="contents" title="What notifications show">
+  <Part id="contents" title="Notification contents">
     <p class="small soft">
-      Of a response: its survey and score, and an excerpt of its comment without names and
-      addresses. This holds for mails and the webhook.
+      Emails and the webhook show the survey, the score and an excerpt of the comment without names
+      and addresses.
     </p>
     <form method="post" action={action} class="fields narrow">
       <Checkbox
         name="people"
-        label="Name the contact, with its address"
+        label="Include the contact’s name and email"
         checked={contents.people}
       />
-      <Checkbox
-        name="unedited"
-        label="Show comments as they were written"
-        checked={contents.unedited}
-      />
+      <Checkbox name="unedited" label="Include comments unredacted" checked={contents.unedited} />
       <div class="actions">
-        <button type="submit">Save what they show</button>
+        <button type="submit">Save contents</button>
       </div>
     </form>
   </Part>
@@ -219,11 +216,11 @@ export const stopPages = (tools: StopTools) =>
       const body = (
         <form method="post" class="fields">
           <p>
-            “{name}”: no more of these mails about {target.organization} go to {target.email}.
+            Stop emailing {target.email} about “{name}” in {target.organization}?
           </p>
           <div class="actions">
             <button type="submit" class="primary">
-              Stop these mails
+              Stop these emails
             </button>
           </div>
         </form>
@@ -242,7 +239,8 @@ const showStopped = (c: Context, name: string, organization: string) =>
     title: 'Stop notifications',
     body: (
       <p>
-        “{name}” is stopped for {organization}. Settings, Notifications switches it on again.
+        No more emails about “{name}” in {organization}. You can turn them on again under Settings,
+        Notifications.
       </p>
     ),
   });
@@ -259,11 +257,11 @@ async function readStop({ db, secrets }: StopTools, c: Context) {
 
 const notificationNames = {
   detractor: 'A detractor answers',
-  held: 'A response is held',
-  webhook_off: 'A webhook is switched off',
-  limit_near: '80 % of the month’s mails are used',
-  limit_reached: 'All of the month’s mails are used',
-  campaign_finished: 'A campaign is finished',
+  held: 'A response is put on hold',
+  webhook_off: 'A webhook is turned off',
+  limit_near: '80% of the month’s emails are used',
+  limit_reached: 'All of the month’s emails are used',
+  campaign_finished: 'A campaign finishes',
   assigned: 'A response is assigned to me',
 } satisfies Record<NotificationKind, string>;
 
@@ -278,20 +276,18 @@ type SlackPartProps = { form: FormState; action: string; hook: SlackHook | undef
 /** The URL of the webhook is a secret and never shown again. */
 const SlackPart = ({ form, action, hook }: SlackPartProps) => (
   <Part id="slack" title="Slack-compatible webhook">
-    <p class="small soft">
-      Posts to a channel of Slack, Mattermost or another program that takes such messages.
-    </p>
+    <p class="small soft">Posts to a channel of Slack, Mattermost or a compatible program.</p>
     <form method="post" action={action} class="fields narrow">
       <FormErrors form={form} />
       <Field
         name="url"
         type="url"
-        label="Address of the incoming webhook"
+        label="URL of the incoming webhook"
         form={form}
         help={
           hook
-            ? 'There is one, which is not shown. Leave this empty to keep it.'
-            : 'It is kept sealed, and not shown again.'
+            ? 'A URL is saved and not shown. Leave empty to keep it.'
+            : 'Stored encrypted, and not shown again.'
         }
         autocomplete="off"
         required={!hook}
@@ -311,18 +307,18 @@ const SlackPart = ({ form, action, hook }: SlackPartProps) => (
         label="Digest"
         form={form}
         value={hook?.digest ?? 'none'}
-        help="At 9 in the morning, by the clock of the organization."
+        help="At 9:00 in the organization’s time zone."
         options={digests.map((value) => ({ value, text: digestNames[value] }))}
       />
       <div class="actions">
-        <button type="submit">Save the webhook</button>
+        <button type="submit">Save webhook</button>
       </div>
     </form>
     {hook ? (
       <form method="post" action={`${action}/remove`}>
         <div class="actions">
           <button type="submit" class="danger">
-            Remove the webhook
+            Remove webhook
           </button>
         </div>
       </form>

@@ -52,7 +52,7 @@ export async function postNotification(tools: SlackTools, job: JobPayloads['noti
     : statusCode === 429 || (statusCode ?? 0) >= 500;
   const minutes = retryMinutes[tries];
   if (minutes === undefined || !mayTryAgain) {
-    log.warn({ org_id, outcome: errorKind ?? 'status' }, 'a notification was not posted');
+    log.warn({ org_id, outcome: errorKind ?? 'status' }, 'notification was not posted');
     return;
   }
   await inTransaction(db, async (tx) => {
@@ -96,8 +96,7 @@ export async function setSlackHook(
   if (complaint) return complaint;
   const sealed = url === null ? null : secrets.seal(hookPlace(orgId), url);
   return await inTransaction(db, async (tx) => {
-    if (!(await saveSlackHook(tx, orgId, { url: sealed, events, digest })))
-      return 'an address is needed';
+    if (!(await saveSlackHook(tx, orgId, { url: sealed, events, digest }))) return 'Required.';
     const host = url === null ? null : new URL(url).host;
     await recordChange(tx, { orgId, actor }, { events, digest, host });
     return null;

@@ -51,7 +51,7 @@ export const peopleRoutes = (tools: EraseTools & { publicUrl: string }) =>
 
 const scoresByOption = { keep: 'kept', delete: 'deleted' } as const;
 
-const address = { email: { about: 'the address, percent-encoded', schema: { type: 'string' } } };
+const address = { email: { about: 'email address, percent-encoded', schema: { type: 'string' } } };
 
 const steps = [
   'added',
@@ -77,22 +77,22 @@ const Person = v.object({
   events: v.array(
     v.object({
       at: Moment,
-      what: described(v.picklist(steps), 'more may come'),
+      what: described(v.picklist(steps), 'more values may be added'),
       survey_id: v.nullable(Id),
       survey_name: v.nullable(v.string()),
-      reason_code: described(v.nullable(v.string()), 'the rule, or the kind of failure'),
-      reason: described(v.nullable(v.string()), 'the same in words'),
+      reason_code: described(v.nullable(v.string()), 'the rule or kind of failure'),
+      reason: described(v.nullable(v.string()), 'the reason as text'),
       trace_id: v.nullable(v.string()),
-      response_id: described(v.nullable(Id), 'of the answer'),
-      webhook_id: described(v.nullable(Id), 'where an event of the answer was delivered'),
+      response_id: described(v.nullable(Id), 'the response'),
+      webhook_id: described(v.nullable(Id), 'the webhook that received an event of the response'),
       delivery_id: v.nullable(Id),
       message_id: described(
         v.nullable(v.string()),
-        'of the mail, as the mail server logs it: the `Message-ID` without its angle brackets',
+        '`Message-ID` of the email without angle brackets, as the mail server logs it',
       ),
       server_reply: described(
         v.nullable(v.string()),
-        'what the mail server said when it took the mail, often with its queue id',
+        'reply of the server that accepted the email, often with its queue id',
       ),
     }),
   ),
@@ -109,20 +109,20 @@ const Erasure = v.object({
   erased_at: Moment,
   address_hash: described(
     v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-    'the keyed hash of the address: all that is left of it',
+    'keyed hash of the address, which is not stored otherwise',
   ),
-  counts: described(Counts, 'how much of each kind was deleted or emptied; more kinds may come'),
+  counts: described(Counts, 'deleted or cleared rows by kind; more kinds may be added'),
   scores: described(
     v.picklist(['kept', 'deleted']),
-    '`kept`: as those of anonymous responses; `deleted`: with everything else',
+    '`kept`: in anonymous responses; `deleted`: with everything else',
   ),
-  allowed_at: described(v.nullable(Moment), 'when the address was allowed again, if it was'),
+  allowed_at: described(v.nullable(Moment), 'when the address was unblocked'),
 });
 
 const EraseQuery = v.object({
   scores: v.pipe(
     v.optional(v.picklist(['keep', 'delete'], 'must be keep or delete'), 'keep'),
-    v.description('`delete` deletes the scores too; else they stay as anonymous responses'),
+    v.description('`delete` also deletes the scores; `keep` keeps them as anonymous responses'),
   ),
 });
 
@@ -130,13 +130,13 @@ export const ErasureQuery = v.object({
   ...Page.entries,
   email: v.pipe(
     v.optional(v.pipe(v.string(), v.transform(addressKey))),
-    v.description('only receipts of this address, whatever its case'),
+    v.description('only receipts of this address, case-insensitive'),
   ),
 });
 
 export const peopleSection: ApiSection = {
   name: 'People',
-  about: 'A person is one address over all surveys of the organization.',
+  about: 'A person is one email address across all surveys of the organization.',
   schemas: { Person, Erasure },
   operations: [
     {
@@ -144,12 +144,12 @@ export const peopleSection: ApiSection = {
       method: 'get',
       path: '/api/v1/people/{email}',
       parameters: address,
-      summary: 'Show what happened with an address',
+      summary: 'Get the history of a person',
       about:
-        'Why it got a mail or none: when it was added, mailed or blocked and by which rule, what it opened and ' +
-        'answered, where that was delivered, and whether it unsubscribed or bounced, and was allowed again. Oldest first.',
+        'Everything that happened to an address, oldest first: when it was added, emailed, or blocked and by which rule, ' +
+        'what it opened and answered, deliveries to webhooks, unsubscribes and bounces.',
       permission: 'read',
-      answer: { status: 200, about: 'all of it', schema: One(Person) },
+      answer: { status: 200, about: 'the history', schema: One(Person) },
       notFound: 'person',
     },
     {
@@ -157,11 +157,11 @@ export const peopleSection: ApiSection = {
       method: 'delete',
       path: '/api/v1/people/{email}',
       parameters: address,
-      summary: 'Erase a person, for good',
+      summary: 'Erase a person',
       about:
-        'Deletes the contacts of the address, their mails, comments and all that was made of them; scores stay as those ' +
-        'of anonymous responses. The answer is the receipt. From then on the address is refused or left out wherever it ' +
-        'comes again, with `erased` as the code. Erasing again answers with the same receipt.',
+        'Permanently deletes the contacts of an address with their emails, comments and everything derived from them. ' +
+        'Scores stay as anonymous responses by default. From then on the address is rejected or skipped everywhere, with ' +
+        'the code `erased`. Erasing again returns the same receipt.',
       permission: 'write',
       query: EraseQuery,
       answer: { status: 200, about: 'the receipt', schema: One(Erasure) },
@@ -171,19 +171,19 @@ export const peopleSection: ApiSection = {
       id: 'listErasures',
       method: 'get',
       path: '/api/v1/erasures',
-      summary: 'List the receipts of erased persons, newest first',
-      about: 'An address is known by its keyed hash alone: `email` finds the receipts of one.',
+      summary: 'List erasure receipts, newest first',
+      about:
+        'Receipts contain only a keyed hash of the address. Use `email` to find the receipts of an address.',
       permission: 'read',
       query: ErasureQuery,
-      answer: { status: 200, about: 'a page of them', schema: List(Erasure) },
+      answer: { status: 200, about: 'a page of receipts', schema: List(Erasure) },
     },
     {
       id: 'allowErased',
       method: 'post',
       path: '/api/v1/erasures/{id}/allow',
-      summary: 'Let the address of an erased person be added and mailed again',
-      about:
-        'For a person who asks for it. What was erased stays erased. Doing it again changes nothing.',
+      summary: 'Unblock the address of an erased person',
+      about: 'The address can be added and emailed again. Erased data stays erased. Idempotent.',
       permission: 'write',
       answer: { status: 200, about: 'the receipt', schema: One(Erasure) },
     },

@@ -18,14 +18,14 @@ const maxListed = 200;
 
 const erase = databaseCommand({
   name: 'person erase',
-  does: 'erases all that an organization knows of an address, and prints the receipt',
+  does: 'erases a person and prints the receipt',
   options: {
     org: orgOption('the organization'),
     email: option(Email, 'E', 'the address'),
     scores: optional(
       OneOf(['keep', 'delete']),
       'keep|delete',
-      'keep scores as those of anonymous responses, or delete them too (keep)',
+      'keep scores as anonymous responses, or delete them (keep)',
     ),
   },
   async run(db, { org, email, scores }, { tools, config }) {
@@ -44,35 +44,35 @@ const erase = databaseCommand({
 
 const list = listCommand({
   name: 'erasure list',
-  does: 'lists the receipts of erased persons, newest first',
+  does: 'lists erasure receipts, newest first',
   options: {
     org: orgOption('the organization'),
-    email: optional(Email, 'E', 'only those of this address'),
+    email: optional(Email, 'E', 'only receipts of this address'),
     limit: optional(Whole(1, maxListed), 'N', `how many, at most ${maxListed} (50)`),
   },
   async run(db, { org, email, limit = 50 }) {
     const page = { page: 1, limit, ignored: [], email: email && addressKey(email) };
     return (await readList<ErasureReceipt>(db, listErasures(db, org, page))).data;
   },
-  head: ['id', 'erased', 'scores', 'allowed again', 'hash of the address'],
+  head: ['id', 'erased', 'scores', 'unblocked', 'address hash'],
   cells: (receipt) => [
     receipt.id,
     receipt.erased_at,
     receipt.scores,
-    receipt.allowed_at ?? 'suppressed',
+    receipt.allowed_at ?? 'no',
     receipt.address_hash,
   ],
 });
 
 const allow = databaseCommand({
   name: 'erasure allow',
-  does: 'lets the address of an erased person be added and mailed again',
+  does: 'unblocks the address of an erased person',
   options: { id: id('the receipt') },
   async run(db, { id }, { tools, config }) {
     const orgId = await organizationOf(db, { table: 'erasures', id, noun: 'erasure' });
     const erasureFile = openFile(tools, config);
     const data = await allowErasedAddress({ db, erasureFile }, commandWriter(orgId), id);
-    return { data, text: 'the address may be added again' };
+    return { data, text: 'the address can be added again' };
   },
 });
 

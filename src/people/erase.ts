@@ -309,23 +309,24 @@ async function findEncodedCopies(
 
 /** Kinds of erased data, with their descriptions in the API document. */
 export const erasedKindTexts = {
-  contacts: 'contacts, one for each survey',
-  mails: 'mails',
-  blocked_mails: 'mails that a rule had blocked',
+  contacts: 'contacts, one per survey',
+  mails: 'emails',
+  blocked_mails: 'emails that a rule blocked',
   openings: 'visits of links',
   responses: 'responses, made anonymous or deleted',
-  properties: 'contacts and responses of others whose properties or name named the address',
-  comments: 'comments, with those of others that named the address',
+  properties:
+    "other people's contacts and responses whose name or properties contained the address",
+  comments: "comments, including other people's comments that contained the address",
   notes: 'notes about responses',
   analyses: 'analyses of comments',
   summaries: 'summaries that quoted a comment',
   deliveries: 'deliveries with an excerpt of a comment',
   campaign_results: 'results of campaigns',
-  suppressions: 'entries of the list of suppressed addresses',
-  uploads: 'uploaded lists, and lines left out of others',
-  stored_answers: 'stored answers of requests with an Idempotency-Key',
+  suppressions: 'entries of the list of blocked addresses',
+  uploads: 'uploaded lists and skipped rows',
+  stored_answers: 'stored responses of requests with an `Idempotency-Key`',
   mailbox_messages: 'messages in the built-in mailbox',
-  audit_events: 'audit events whose contact was replaced by the hash',
+  audit_events: 'audit events whose contact was replaced with the hash',
 } as const satisfies Record<string, string>;
 
 export type ErasureCounts = Record<keyof typeof erasedKindTexts, number>;

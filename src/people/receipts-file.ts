@@ -27,7 +27,7 @@ export type FiledErasure = v.InferOutput<typeof FiledErasure>;
 
 const FiledErasureLine = v.pipe(
   v.string(),
-  v.parseJson(undefined, 'is not JSON, or is cut short'),
+  v.parseJson(undefined, 'is not valid JSON'),
   FiledErasure,
 );
 
@@ -118,7 +118,7 @@ export function openErasureFile(
 ): ErasureFile {
   const path = config.erasuresFile ?? join(dataDir, 'erasures.jsonl');
   const unwritten = (error: unknown) =>
-    `receipts of erasures wait in the database: ${path} cannot be written, because ${reasonUnwritten(error)}`;
+    `cannot write erasure receipts to ${path}, keeping them in the database: ${reasonUnwritten(error)}`;
   try {
     const file = openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_SYNC, 0o600);
     return createAppender(file, (error) => report(unwritten(error)));

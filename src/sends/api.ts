@@ -55,16 +55,20 @@ const explainResult = (contacts: readonly unknown[]) => (result: ContactResult, 
 export const SendLimitExceeded = v.object({
   ...Failure.entries,
   code: v.literal('SEND_LIMIT_EXCEEDED'),
-  current_limit: v.pipe(v.number(), v.integer(), v.description('mails a calendar month, UTC')),
-  used: v.pipe(v.number(), v.integer(), v.description('of it, this month')),
-  requested: v.pipe(v.number(), v.integer(), v.description('mails this request would have sent')),
+  current_limit: v.pipe(v.number(), v.integer(), v.description('emails per calendar month (UTC)')),
+  used: v.pipe(v.number(), v.integer(), v.description('emails used this month')),
+  requested: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description('emails that this request would have sent'),
+  ),
 });
 
 export function sendSection({ maxContacts }: { maxContacts: number }): ApiSection {
   const body = SendBody(maxContacts);
   return {
     name: 'Sending',
-    about: 'A survey is mailed to each address once, whatever happens.',
+    about: 'Sends surveys by email. Each address receives a survey at most once.',
     schemas: { SendResult: SendAnswer, SendLimitExceeded, ...suppressionSchemas },
     bodies: { SendRequest: body, NewTestMail: TestMailInput },
     operations: [
@@ -74,14 +78,14 @@ export function sendSection({ maxContacts }: { maxContacts: number }): ApiSectio
         path: '/api/v1/surveys/{id}/send',
         summary: 'Send a survey to a list of contacts',
         about:
-          'Answers when the outcome of every contact is known; nothing is left to poll for. A contact that was sent ' +
-          'this survey already is a `duplicate` and is not mailed again: repeating a request is safe.',
+          'Returns when every contact has its final status, so there is nothing to poll. A contact that already received ' +
+          'this survey is a `duplicate` and gets no second email: repeating a request is safe.',
         permission: 'write',
         query: SendQuery,
         body,
         answer: {
           status: 200,
-          about: 'one result for every submitted contact, in their order',
+          about: 'one result per submitted contact, in the same order',
           schema: v.object({ data: SendAnswer }),
         },
         refusals: { 400: ['survey_draft', 'survey_closed'], 403: ['SEND_LIMIT_EXCEEDED'] },
@@ -91,13 +95,13 @@ export function sendSection({ maxContacts }: { maxContacts: number }): ApiSectio
         id: 'sendTestMail',
         method: 'post',
         path: '/api/v1/surveys/{id}/test-mail',
-        summary: "Send a survey's mail to one address, as a test",
+        summary: 'Send a test email',
         about:
-          'The real mail with `[Test]` in its subject. It counts neither as a mail of the month nor as a contact, and ' +
-          'its links show the form and record nothing. A draft can be tested. At most 20 an hour and organization.',
+          "Sends the survey's email to one address, with `[Test]` in its subject. It adds no contact and does not count " +
+          'against the monthly limit, and its links record nothing. Works for drafts too. At most 20 per hour and organization.',
         permission: 'write',
         body: TestMailInput,
-        answer: { status: 202, about: 'the test is on its way', schema: One(TestMail) },
+        answer: { status: 202, about: 'the test email is queued', schema: One(TestMail) },
         refusals: { 429: ['too_many_test_mails'] },
       },
       ...suppressionOperations,
@@ -126,15 +130,15 @@ const SendBody = (maxContacts: number) =>
   v.object({
     contacts: v.pipe(
       v.array(Submitted, 'must be a list of contacts'),
-      v.minLength(1, 'must name at least one contact'),
-      v.maxLength(maxContacts, `must name at most ${maxContacts} contacts`),
+      v.minLength(1, 'must contain at least one contact'),
+      v.maxLength(maxContacts, `must contain at most ${maxContacts} contacts`),
     ),
   });
 
 const SendQuery = v.object({
   dry_run: v.pipe(
     v.optional(BooleanParameter),
-    v.description('`true` judges the same way, and writes and sends nothing'),
+    v.description('`true` evaluates the contacts the same way, but writes and sends nothing'),
   ),
 });
 
@@ -144,24 +148,25 @@ const SendAnswer = v.object({
   survey_id: Uuid,
   contacts_queued: v.pipe(
     Count,
-    v.description('Contact rows touched, created or reused; not a count of pending work.'),
+    v.description('Contact rows created or reused; not a count of pending work.'),
   ),
   contacts: v.array(v.object({ id: Uuid, email: v.string(), token: v.string() })),
   results: v.array(
     v.object({
       email: v.string(),
       status: v.picklist(['sent', 'duplicate', 'invalid', 'failed']),
-      reason: v.optional(
-        v.pipe(v.string(), v.description('Present when the email did not go out.')),
-      ),
+      reason: v.optional(v.pipe(v.string(), v.description('Present when no email was sent.'))),
       reason_code: v.optional(v.string()),
       index: v.optional(
-        v.pipe(Count, v.description('Which contact of the request is invalid, counted from 0.')),
+        v.pipe(
+          Count,
+          v.description('Position of an invalid contact in the request, starting at 0.'),
+        ),
       ),
       ignored: v.optional(
         v.pipe(
           v.array(v.string()),
-          v.description('Fields of this contact that are not known, such as misspelt ones.'),
+          v.description('Unknown fields of this contact, such as misspelled ones.'),
         ),
       ),
     }),

@@ -12,11 +12,11 @@ import { previewMail } from './screens/preview.tsx';
 
 const preview = databaseCommand({
   name: 'mail preview',
-  does: "writes both parts of a survey's mail to files, to be looked at before it is sent",
+  does: "writes a survey's email to an HTML and a text file",
   options: {
-    survey: id('whose mail'),
-    language: optional(v.string(), 'TAG', 'in which of its languages (its own)'),
-    out: optional(v.string(), 'DIR', 'where the files go (the current folder)'),
+    survey: id('the survey'),
+    language: optional(v.string(), 'TAG', "language of the email (the survey's own)"),
+    out: optional(v.string(), 'DIR', 'output folder (the current one)'),
   },
   async run(db, { survey: surveyId, language, out = '.' }, { config }) {
     const publicUrl = (await publicUrlOf(db, config)) ?? 'http://localhost';
@@ -35,9 +35,9 @@ const preview = databaseCommand({
 
 const why = databaseCommand({
   name: 'contact why',
-  does: 'shows what was sent to an address, which rule blocked a mail, and what came of it',
+  does: 'shows everything that happened to an address, and which rule blocked an email',
   options: {
-    org: orgOption('of which organization'),
+    org: orgOption('the organization'),
     email: option(Email, 'E', 'the address'),
   },
   async run(db, { org, email }, { config }) {
@@ -57,7 +57,7 @@ function historyText(
   events: readonly (Omit<HistoryRow, 'mail_id'> & { message_id: string | null })[],
   traceUrl: string | null,
 ): string {
-  if (events.length === 0) return `nothing has happened between this organization and ${email}`;
+  if (events.length === 0) return `no history of ${email} in this organization`;
   const traceOf = (id: string) => traceUrl?.replaceAll('{trace_id}', id) ?? id;
   const traced = events.some(({ trace_id }) => trace_id !== null);
   const mailed = events.some(({ message_id }) => message_id !== null);
@@ -70,6 +70,6 @@ function historyText(
     ...(traced ? [trace_id && traceOf(trace_id)] : []),
   ]);
   const ofMails = mailed ? ['message id', 'server reply'] : [];
-  const head = ['when', 'what', 'survey', 'why', ...ofMails, ...(traced ? ['trace'] : [])];
+  const head = ['when', 'what', 'survey', 'reason', ...ofMails, ...(traced ? ['trace'] : [])];
   return columns([head, ...rows]);
 }

@@ -117,7 +117,7 @@ export function createMailJobs({
     } finally {
       await progress
         .notify(requestIds)
-        .catch((err: unknown) => log.warn({ err }, 'could not notify the waiting request'));
+        .catch((err: unknown) => log.warn({ err }, 'cannot notify the waiting request'));
     }
   }
 
@@ -383,7 +383,7 @@ async function markUnknown(db: Db, orgId: string, ids: readonly string[]) {
 export const markUnknownAfterRestore = (tx: Sql) =>
   markOpenUnknown(
     tx,
-    'restored from a backup: whether it was sent after the backup is unknown, so it is not sent again',
+    'restored from a backup: it may have been sent since, so it is not sent again',
   );
 
 export async function retryWhile<T>(

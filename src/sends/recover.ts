@@ -36,7 +36,7 @@ export async function recoverStrandedMails({ db, log, settings }: RecoverTools) 
       await completeJobs(tx, ids);
       return { jobs: jobs.length, stranded: stranded.length, ...ended };
     });
-    if (batch.stranded > 0) log.warn({ count: batch.stranded }, 'mails were stranded');
+    if (batch.stranded > 0) log.warn({ count: batch.stranded }, 'recovered emails of failed jobs');
     for (const mail of batch.unknown) publishEnded(mail, 'unknown');
     for (const mail of batch.failed) publishEnded(mail, 'failed');
     jobs = batch.jobs;
@@ -66,8 +66,8 @@ async function recover(tx: Sql, stranded: readonly StrandedMail[]) {
 }
 
 function reasonNotToSend({ unsubscribed, closed, claimed_ms_ago }: StrandedMail): string | null {
-  if (unsubscribed) return 'not sent: the address has unsubscribed meanwhile';
-  if (closed) return 'not sent: the survey was closed meanwhile';
+  if (unsubscribed) return 'not sent: the address has unsubscribed';
+  if (closed) return 'not sent: the survey was closed';
   return claimed_ms_ago > maxMailAgeMs ? 'could not be sent within a day' : null;
 }
 

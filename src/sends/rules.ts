@@ -17,7 +17,7 @@ export type MailDecision =
 
 const retriesAfterMs = [1000, 4000];
 
-export const deadlineReason = 'not sent within the time of the request';
+export const deadlineReason = 'not sent before the deadline of the request';
 
 const hourMs = 60 * 60 * 1000;
 /** Retry window of an email that no request waits for, while the server cannot be reached. */
@@ -80,8 +80,8 @@ export function decide(
 export function reasonForAll(outcome: MailOutcome): string {
   if (outcome.kind !== 'refused' || !outcome.permanent) return '';
   const { about, response } = outcome;
-  if (about === 'server') return `the mail server does not let askback in: ${response}`;
-  const what = about === 'sender' ? 'the sender of this survey' : 'the mails of this survey';
+  if (about === 'server') return `the mail server refuses the connection or login: ${response}`;
+  const what = about === 'sender' ? 'the sender of this survey' : 'the emails of this survey';
   return `the mail server refuses ${what}: ${response}`;
 }
 
@@ -328,7 +328,7 @@ function judge(
   if (facts.recent_at) {
     const on = facts.recent_at.toISOString().slice(0, 10);
     const rule = `at most one survey in ${days} days`;
-    return duplicate('frequency', key, `${rule}: this address was sent one on ${on}`);
+    return duplicate('frequency', key, `${rule}: the last one was sent on ${on}`);
   }
   return { send: recipient };
 }
@@ -343,15 +343,15 @@ export const blockReasons = {
   },
   bounced: {
     reason_code: 'bounced',
-    reason: 'mail to this address bounced: the mailbox does not exist',
+    reason: 'email to this address bounced: the mailbox does not exist',
   },
   erased: {
     reason_code: 'erased',
-    reason: 'the person of this address was erased: nothing is sent to it',
+    reason: 'this person was erased',
   },
   answered: {
     reason_code: 'already_sent',
-    reason: 'this contact already has or answered this survey',
+    reason: 'this contact already received or answered this survey',
   },
 } as const satisfies Record<BlockReason | 'erased', { reason_code: ReasonCode; reason: string }>;
 
@@ -376,5 +376,4 @@ export const inFlight = {
   reason: 'another request is sending this survey to this address',
 } as const;
 
-export const unknownOutcome =
-  'the outcome of an earlier attempt is unknown: it may have arrived, so it is not sent again';
+export const unknownOutcome = 'an earlier attempt may have been delivered, so it is not sent again';

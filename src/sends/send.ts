@@ -171,7 +171,7 @@ export async function createSendProgress({
   const listening = await listenOn
     .listen(channel, (requestId) => watches.get(requestId)?.())
     .catch((err: unknown) => {
-      log.warn({ err }, 'waiting requests look for themselves: no notifications');
+      log.warn({ err }, 'cannot listen for finished emails: requests poll instead');
     });
 
   /** Call this before the claims are committed: emails that finish earlier wake nobody. */

@@ -24,14 +24,14 @@ import { findMailSender, type WrittenMail } from './queries.ts';
 const maxPerHour = 20;
 
 export const TestMailInput = v.object({
-  email: described(Address, 'where the test goes'),
+  email: described(Address, 'recipient of the test'),
   contact_id: described(
     v.nullish(Uuid),
-    'a contact of the survey whose name and properties fill the placeholders; an invented one without it',
+    'contact of the survey that fills the placeholders; defaults to an example',
   ),
   language: described(
     v.nullish(v.string('must be text')),
-    "one of the survey's languages; else that of the contact",
+    "one of the survey's languages; defaults to the contact's",
   ),
 });
 
@@ -95,7 +95,7 @@ async function refuseTooMany(tx: Sql, orgId: string) {
       where org_id = ${orgId} and act = 'survey.test_mailed' and at > now() - interval '1 hour'`,
   );
   if (mailed < maxPerHour) return;
-  throw new Refusal('rate_limited', `an organization can send ${maxPerHour} test mails an hour`, {
+  throw new Refusal('rate_limited', `an organization can send ${maxPerHour} test emails per hour`, {
     code: 'too_many_test_mails',
     retryInSeconds: seconds,
   });
@@ -132,8 +132,8 @@ export async function sendTestMail({ db, log, mailer }: TestTools, job: JobPaylo
     organization: await findMailSender(db, org_id),
   });
   if (outcome.kind === 'accepted') return;
-  log.warn({ survey_id: surveyId, outcome: outcome.kind }, 'a test mail was not sent');
+  log.warn({ survey_id: surveyId, outcome: outcome.kind }, 'test email was not sent');
   if (isRetryable(outcome)) {
-    throw new Error(`the mail server did not take a test mail: ${outcome.kind}`);
+    throw new Error(`the mail server did not accept a test email: ${outcome.kind}`);
   }
 }

@@ -36,8 +36,7 @@ export const bounceRoutes = (tools: BounceTools) =>
   new Hono<ApiEnv>().post('/', async (c) => {
     const key = requireWrite(c.var.key);
     const body = await readRawBody(c);
-    if (body.length === 0)
-      throw new Refusal('invalid', 'the body must be the message that came back');
+    if (body.length === 0) throw new Refusal('invalid', 'the body must be the returned message');
     return c.json({
       data: await takeBounce(tools, key, wholeMessage(c.req.header('Content-Type'), body)),
     });
@@ -58,22 +57,21 @@ const Suppression = v.object({
   email: v.pipe(v.string(), v.description('in lower case')),
   kind: v.pipe(
     v.picklist(suppressionKinds),
-    v.description('`unsubscribed`: the recipient asked so; `bounced`: the mailbox does not exist'),
+    v.description(
+      '`unsubscribed`: the recipient or a member asked for it; `bounced`: the mailbox does not exist',
+    ),
   ),
-  by_hand: v.pipe(
-    v.boolean(),
-    v.description('whether a member suppressed the address, which the recipient did not ask for'),
-  ),
-  detail: v.pipe(v.nullable(v.string()), v.description('what the mail server said')),
+  by_hand: v.pipe(v.boolean(), v.description('true if a member blocked the address')),
+  detail: v.pipe(v.nullable(v.string()), v.description('reply of the mail server')),
   created_at: Moment,
 });
 
 const BounceAnswer = v.object({
-  matched: v.pipe(v.boolean(), v.description('whether it is about a mail that was sent')),
+  matched: v.pipe(v.boolean(), v.description('true if the message concerns an email of yours')),
   action: v.pipe(
     v.picklist(['bounced', 'unsubscribed', 'none']),
     v.description(
-      'what became of the address: `none` for a delay, a full mailbox, a vacation reply',
+      'new state of the address; `none` for a delay, a full mailbox or a vacation reply',
     ),
   ),
 });
@@ -84,7 +82,7 @@ export const SuppressionQuery = v.object({
   ...Page.entries,
   email: v.pipe(
     v.optional(v.pipe(v.string(), v.transform(addressKey))),
-    v.description('only this address, whatever its case'),
+    v.description('only this address, case-insensitive'),
   ),
   kind: v.optional(v.picklist(suppressionKinds, 'must be unsubscribed or bounced')),
 });
@@ -94,35 +92,36 @@ export const suppressionOperations: readonly Operation[] = [
     id: 'listSuppressions',
     method: 'get',
     path: '/api/v1/suppressions',
-    summary: 'List the addresses that get no mail of yours, newest first',
-    about: 'Addresses that unsubscribed, and mailboxes that do not exist.',
+    summary: 'List blocked addresses, newest first',
+    about:
+      'Addresses that unsubscribed, that a member blocked, or whose mailbox does not exist. They get no email from you.',
     permission: 'read',
     query: SuppressionQuery,
-    answer: { status: 200, about: 'a page of them', schema: List(Suppression) },
+    answer: { status: 200, about: 'a page of blocked addresses', schema: List(Suppression) },
   },
   {
     id: 'liftSuppression',
     method: 'delete',
     path: '/api/v1/suppressions/{id}',
-    summary: 'Let an address get mail again',
+    summary: 'Unblock an address',
     about:
-      'For a mailbox that exists after all, or an address that a member suppressed. Only the recipient can undo an ' +
-      'unsubscribe. Other rules that block mail to the address stay in force.',
+      'For a mailbox that exists after all, or an address that a member blocked. Only the recipient can undo an ' +
+      'unsubscribe. Other limits, such as frequency, still apply.',
     permission: 'write',
-    answer: { status: 204, about: 'the address may be mailed again' },
+    answer: { status: 204, about: 'unblocked' },
     refusals: { 403: ['own_unsubscribe'] },
   },
   {
     id: 'takeBounce',
     method: 'post',
     path: '/api/bounces',
-    summary: 'Hand in a message that came to the return address',
+    summary: 'Report a bounce',
     about:
-      'A delivery report or a complaint about a mail that was sent keeps its address from being mailed again. ' +
-      'Every other message changes nothing, so all that comes in can be handed in.',
+      'Post a message that came to the return address. A delivery report or complaint about an email of yours blocks ' +
+      'its address. Other messages have no effect, so you can post everything that arrives.',
     permission: 'write',
-    message: 'the message as it came, with its headers',
-    answer: { status: 200, about: 'what it was taken for', schema: One(BounceAnswer) },
+    message: 'the raw message with its headers',
+    answer: { status: 200, about: 'the result', schema: One(BounceAnswer) },
   },
 ];
 

@@ -58,7 +58,7 @@ const none: ReportVerdict = { action: 'none', detail: null };
 export function classifyReport({ kind, statuses, feedback }: Report, email: string): ReportVerdict {
   if (kind === 'complaint') {
     return complaints.has(feedback)
-      ? { action: 'unsubscribed', detail: 'reported the mail as spam' }
+      ? { action: 'unsubscribed', detail: 'reported the email as spam' }
       : none;
   }
   const key = addressKey(email);

@@ -100,7 +100,7 @@ export async function liftSuppression({ db }: Tools, writer: Writer, id: string)
     if (isOwnUnsubscribe(suppression)) {
       throw new Refusal(
         'forbidden',
-        'this person unsubscribed: only the person can undo it, or an owner who records renewed consent in the app',
+        'this person unsubscribed: only they can undo it, or an owner who records their renewed consent in the app',
         { code: 'own_unsubscribe' },
       );
     }

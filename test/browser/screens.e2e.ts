@@ -41,7 +41,7 @@ const mainScreens: Readonly<Record<string, MainScreen>> = {
     heading: /^Contacts of /,
     types: { Email: 'by-keyboard@people.test' },
     press: { button: 'Add' },
-    shows: /^The contact is on the list\.$/,
+    shows: /^Contact added\.$/,
   },
   webhook: { heading: /./, press: { first: 'a[href$="/replay"]' }, shows: /^Replay/ },
   'settings-general': {

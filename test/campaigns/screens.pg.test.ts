@@ -26,7 +26,7 @@ test('a person imports a list, sees who would be asked, sends, pauses, goes on a
   assert.match(await (await get(mapping)).text(), /november\.csv/);
   const imported = await post(mapping, { column_0: 'email', column_1: 'name', header: 'on' });
   assert.equal(imported.status, 303);
-  assert.match(await (await get(mapping)).text(), /2 contacts added.*1 line left out/s);
+  assert.match(await (await get(mapping)).text(), /2 contacts added.*1 row skipped/s);
 
   const before = await (await get(`${path}/send`)).text();
   assert.match(before, /<strong>2<\/strong> <span>people will be mailed/);

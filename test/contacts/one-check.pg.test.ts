@@ -91,7 +91,10 @@ test('every source refuses properties that grow too large by merging', async () 
   assert.deepEqual([sent.ok, sent.data?.invalid], [true, 1]);
   const file = `email,two\nann@people.test,${more.properties.two}\n`;
   const imported = importContacts({ db, onProgress: () => {} }, where, file);
-  await assert.rejects(imported, /the properties of ann@people.test with those the contact has/);
+  await assert.rejects(
+    imported,
+    /the properties of ann@people.test together with the existing ones/,
+  );
 
   const [contact] = await db`select properties from contacts where survey_id = ${surveyId}`;
   assert.deepEqual(contact!['properties'], filled.properties);

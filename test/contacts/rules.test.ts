@@ -130,9 +130,9 @@ test('contact errors name the field, or the line in a file', () => {
   const wrong: [object, string][] = [
     [ofBytes(16_385), 'must be at most 16384 bytes as JSON'],
     [nested(33), 'must be at most 32 levels deep'],
-    [{ a: Number.NaN }, 'must not hold such a number'],
+    [{ a: Number.NaN }, 'must not contain NaN or Infinity'],
     [{ a: '\0' }, 'must not contain the character NUL'],
-    [{ a: '\ud800' }, 'must not contain half a surrogate pair'],
+    [{ a: '\ud800' }, 'must not contain lone surrogates'],
     [JSON.parse('{"__proto__": 1}'), 'must not have a field named __proto__'],
   ];
   for (const [properties, complaint] of wrong)

@@ -13,10 +13,10 @@ test('empty contact list says when contacts get the survey', async () => {
   const org = await makeOrganization(db);
   const { home, get } = await memberBrowser(db, { app, org, role: 'viewer' });
   for (const [ask_after_days, means] of [
-    [null, 'Nothing is sent before you press Send.'],
-    [0, 'it mails each contact as soon as it is added.'],
-    [1, 'it mails each contact 1 day later.'],
-    [30, 'it mails each contact 30 days later.'],
+    [null, 'Nothing is sent until you press Send.'],
+    [0, 'sent to each contact as soon as you add it.'],
+    [1, 'sent to each contact 1 day after you add it.'],
+    [30, 'sent to each contact 30 days after you add it.'],
   ] as const) {
     const survey = await makeSurvey(db, org, {
       ask_after_days,
@@ -62,8 +62,8 @@ test('editor deletes a contact after a confirmation', async () => {
   const list = `${home}/surveys/${survey_id}/contacts`;
   assert.match(await (await get(list)).text(), new RegExp(`href="${list}/${id}/delete"`));
   const asked = await (await get(`${list}/${id}/delete`)).text();
-  assert.match(asked, /with its mails and its responses/);
-  assert.match(await (await submit(`${list}/${id}/delete`)).text(), /The contact is deleted/);
+  assert.match(asked, /with its emails and responses/);
+  assert.match(await (await submit(`${list}/${id}/delete`)).text(), /Contact deleted/);
   assert.equal((await db`select from contacts where id = ${id}`).length, 0);
 });
 
@@ -76,7 +76,7 @@ test('editor maps, imports and deletes a list', async () => {
   const uploaded = await post(`${contacts}/uploads`, { list: pasted });
   const path = uploaded.headers.get('Location')!;
   const columns = await (await get(path)).text();
-  assert.match(columns, /No column seems to hold names/);
+  assert.match(columns, /No column seems to contain names/);
   assert.match(columns, /id="column_2"[\s\S]*value="language" selected/);
 
   const twice = { column_0: 'email', column_1: 'email', column_2: 'language', header: 'on' };
@@ -87,7 +87,7 @@ test('editor maps, imports and deletes a list', async () => {
   assert.match(again, /id="column_1"[\s\S]*value="email" selected/);
 
   const imported = await submit(path, { ...twice, column_1: 'skip' });
-  assert.match(await imported.text(), /1 contact added, 0 known before, 1 line left out/);
+  assert.match(await imported.text(), /1 contact added, 0 already on the list, 1 row skipped/);
   const [ann] = await db`select properties from contacts where survey_id = ${survey_id}`;
   assert.deepEqual(ann?.['properties'], { language: 'de' });
   assert.match(await (await get(`${path}/delete`)).text(), /the 1 contact that this list added/);

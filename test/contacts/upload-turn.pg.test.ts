@@ -51,7 +51,7 @@ test('organization reads two lists at once, and eight more wait', async () => {
     answer.then((one) => one.status === 429 && refused.push(one));
   }
   await until('two are refused', () => refused.length === 2);
-  assert.match(await refused[0]!.text(), /Many lists of your organization/);
+  assert.match(await refused[0]!.text(), /already uploading several lists/);
   assert.equal(refused[0]!.headers.get('Retry-After'), '10');
 
   await until('two bodies are read', () => asked() === 2);

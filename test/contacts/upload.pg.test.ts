@@ -224,7 +224,7 @@ test('upload looks for an address in the first thousand rows', async () => {
   const where = await survey();
   const list = (rows: number) => `${'a,b\n'.repeat(rows)}ann@people.test,b\n`;
   await take(where, list(999));
-  await assert.rejects(take(where, list(1000)), /no column holds email addresses/);
+  await assert.rejects(take(where, list(1000)), /no column contains email addresses/);
 });
 
 test('completed survey becomes active when a list adds a contact', async () => {
@@ -264,7 +264,7 @@ const addresses = (many: number) =>
   Array.from({ length: many }, (_, n) => `p${n}@people.test`).join('\n');
 
 const refused: [what: string, text: string | Uint8Array, complaint: RegExp][] = [
-  ['has no address', 'email,name\nann,bob\n', /line 1: no column holds email addresses/],
+  ['has no address', 'email,name\nann,bob\n', /line 1: no column contains email addresses/],
   ['is empty', '', /empty/],
   ['has a quote out of place', 'email,name\nann@people.test,"a"b\n', /line 2: .*quote/],
   ['has an open quote', 'email\n"ann@people.test\n', /never closed/],

@@ -34,10 +34,10 @@ test('header determines the kind of file and its columns', () => {
     'responses',
     'Survey Score: score',
     'Created At (UTC): time',
-    'ID: left out',
+    'ID: skipped',
     'Plan: property',
-    ': left out',
-    ': left out',
+    ': skipped',
+    ': skipped',
   ]);
   assert.deepEqual(columns(['E-Mail', 'First Name', 'Plan']), [
     'people',
@@ -56,10 +56,10 @@ test('header determines the kind of file and its columns', () => {
 
 test('header without required columns is refused with its line', () => {
   const refused: [header: string[], as: FileKind | undefined, sentence: RegExp][] = [
-    [['Plan', 'Name'], undefined, /no export of Delighted: line 4 .*"Plan", "Name"/],
-    [['Score', 'Email'], undefined, /line 4: .* the time of a response/],
-    [['Date', 'Email'], 'responses', /the score of a response/],
-    [['Name'], 'people', /the email address of a person/],
+    [['Plan', 'Name'], undefined, /not a Delighted export: line 4 .*"Plan", "Name"/],
+    [['Score', 'Email'], undefined, /line 4: .* a column for response times/],
+    [['Date', 'Email'], 'responses', /a column for scores/],
+    [['Name'], 'people', /a column for email addresses/],
     [['Score', ' Plan', 'PLAN '], undefined, /two columns are named "Plan" and "PLAN"/],
   ];
   for (const [header, as, sentence] of refused) {
@@ -257,7 +257,7 @@ const rows: [what: string, columns: Record<string, string>, given: Given, read: 
     {
       kind: 'unclear',
       column: 'Unsubscribed',
-      complaint: '"soon" is no time such as 2024-03-01 10:00:00 UTC',
+      complaint: '"soon" is not a time such as 2024-03-01 10:00:00 UTC',
     },
   ],
 ];

@@ -65,7 +65,7 @@ test("digest of yesterday is mailed once from 9 in the member's zone", async () 
   assert.match(mails[0]!.text ?? '', /1 March 2026\./);
   assert.match(
     mails[0]!.text ?? '',
-    /NPS: \+33, no clear change from before \(margin of error −51\.3 to \+84\.7\)\./,
+    /NPS: \+33, no clear change \(margin of error −51\.3 to \+84\.7\)\./,
   );
   assert.match(mails[0]!.text ?? '', /3 detractors open/);
   await run(new Date('2026-03-03T08:00:00Z'));
@@ -104,7 +104,7 @@ test('digest has one number per scale and audience', async () => {
   assert.deepEqual(words.slice(0, 7), [
     '1 March 2026.',
     '7 responses.',
-    'NPS, customers: +67, no clear change from before (3 responses, margin of error −21.7 to +88.3).',
+    'NPS, customers: +67, no clear change (3 responses, margin of error −21.7 to +88.3).',
     'Ease of 7: 7.00 (1 response).',
     'Satisfied: 50% (2 responses, margin of error 9.5% to 90.5%).',
     'NPS, employees: −100 (1 response, margin of error −98.5 to +48.5).',

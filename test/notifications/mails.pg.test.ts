@@ -94,7 +94,7 @@ test('member is mailed only chosen, recent events of the organization', async ()
   await late.bad({ created_at: new Date(Date.now() - 10 * 60_000) });
   await other.bad({ source: 'import' });
   await run();
-  assert.deepEqual(await subjectsTo(held.email), ['A response is held: Onboarding']);
+  assert.deepEqual(await subjectsTo(held.email), ['A response is on hold: Onboarding']);
   assert.deepEqual(await subjectsTo(late.email), []);
   assert.deepEqual(await subjectsTo(other.email), []);
 });
@@ -163,7 +163,7 @@ test('finished campaign is mailed', async () => {
   const mails = await mailsTo(email);
   assert.deepEqual(
     mails.map(({ subject }) => subject),
-    ['A campaign is finished: May'],
+    ['Campaign finished: May'],
   );
   assert.ok(mails[0]!.text?.includes(`/surveys/${survey_id}/send/${campaign!.id}`));
 });
@@ -181,7 +181,7 @@ test('assigned response is mailed to its owner once', async () => {
     delete from test.jobs where task = 'notifications.assigned' returning payload`;
   for (const { payload } of jobs) await notifyAssigned(tools, payload);
   await runMailJobs();
-  assert.deepEqual(await subjectsTo(email), ['A response is assigned to you: Onboarding']);
+  assert.deepEqual(await subjectsTo(email), ['A response was assigned to you: Onboarding']);
   assert.ok((await mailsTo(email))[0]!.text?.includes(id));
 });
 
@@ -218,7 +218,7 @@ for (const { what, outcome, sends, isSaid } of ends) {
       if (sends === 1) await run;
       else await assert.rejects(run, /did not take a notification/);
     }
-    const line = ['warn', 'a notification was not mailed', { org_id, outcome: outcome.kind }];
+    const line = ['warn', 'notification email was not sent', { org_id, outcome: outcome.kind }];
     assert.deepEqual([sent, lines], [sends, isSaid ? [line] : []]);
   });
 }
@@ -228,7 +228,7 @@ test('stop link turns off its kind after a click', async () => {
   await bad();
   await run();
   const [, path = ''] =
-    /Stop these mails: https:\/\/askback\.test(\S+)/.exec((await mailsTo(email))[0]!.text ?? '') ??
+    /Stop these emails: https:\/\/askback\.test(\S+)/.exec((await mailsTo(email))[0]!.text ?? '') ??
     [];
   const events = async () =>
     (
@@ -239,7 +239,7 @@ test('stop link turns off its kind after a click', async () => {
 
   const page = await app.request(path, { headers: { Accept: 'text/html' } });
   assert.equal(page.status, 200);
-  assert.match(await page.text(), /<button[^>]*>\s*Stop these mails/);
+  assert.match(await page.text(), /<button[^>]*>\s*Stop these emails/);
   assert.deepEqual(await events(), ['detractor', 'held']);
 
   for (let times = 0; times < 2; times++) {

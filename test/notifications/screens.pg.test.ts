@@ -19,7 +19,7 @@ test('member of any role chooses notifications', async () => {
   assert.match(await (await get(page)).text(), /<option selected="">Europe\/Oslo</);
   const form = { events: ['held', 'detractor'], digest: 'week', time_zone: 'UTC' };
   const html = await (await submit(page, form)).text();
-  assert.match(html, /Your notifications are saved\./);
+  assert.match(html, /Notifications saved\./);
   assert.match(html, /value="held" checked/);
   assert.match(html, /value="week" selected/);
   assert.doesNotMatch(html, /value="webhook_off" checked/);

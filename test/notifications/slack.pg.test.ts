@@ -135,7 +135,7 @@ test('refused post is retried, one without an answer is not', async () => {
   assert.deepEqual(logged, [0, 0, 0, 0, 1, 1, 1]);
   const { org_id } = refusing;
   const fields = { org_id, outcome: 'status' };
-  assert.deepEqual(lines, [['warn', 'a notification was not posted', fields]]);
+  assert.deepEqual(lines, [['warn', 'notification was not posted', fields]]);
 
   const silent = await scene();
   await silent.bad();
@@ -179,7 +179,7 @@ test('post is retried only if it was certainly not accepted', async () => {
     );
     const isTaken = statusCode !== null && statusCode >= 200 && statusCode < 300;
     const fields = { org_id, outcome: errorKind ?? 'status' };
-    const line = ['warn', 'a notification was not posted', fields];
+    const line = ['warn', 'notification was not posted', fields];
     assert.deepEqual(lines, again || isTaken ? [] : [line], what);
   }
 });
@@ -190,7 +190,7 @@ test('webhook URL is encrypted, never shown, and kept when empty', async () => {
     (await db<{ url: Buffer }[]>`select url from slack_hooks where org_id = ${org_id}`)[0]?.url;
   assert.ok(!(await stored())!.includes('secret'));
   const html = await (await owner.submit(`${page}/slack`, { url: '', events: 'held' })).text();
-  assert.match(html, /The webhook is saved/);
+  assert.match(html, /Webhook saved/);
   assert.doesNotMatch(html, /T0\/secret/);
   const acts = await db`select details from audit_events where org_id = ${org_id}`;
   assert.equal(acts.length, 2);

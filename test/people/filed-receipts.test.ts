@@ -55,6 +55,6 @@ test('receipt file names each invalid field', () => {
   assert.match(complaint(line({ counts: { contacts: -1 } })) ?? '', /line 1: counts\.contacts /);
   assert.match(complaint(line({ counts: { contacts: 0.5 } })) ?? '', /line 1: counts\.contacts /);
   assert.equal(complaint(line({ counts: { contacts: 0 }, scores: 'deleted' })), null);
-  assert.match(complaint('{"id": ') ?? '', /line 1: it is not JSON, or is cut short$/);
+  assert.match(complaint('{"id": ') ?? '', /line 1: it is not valid JSON$/);
   assert.match(complaint('7') ?? '', /line 1: it /);
 });

@@ -37,7 +37,7 @@ test('people screen has one row per address', async () => {
   assert.match(all, /2 people/);
   assert.doesNotMatch(all, /Ada@people\.test/);
   assert.match(await page('?search=BEN%40'), /1 person\b/);
-  assert.match(await page('?search=100%25'), /No address or name has this part/);
+  assert.match(await page('?search=100%25'), /No people match/);
 });
 
 test('person screen shows every event and no address in its URL', async () => {
@@ -70,10 +70,10 @@ test('person screen shows every event and no address in its URL', async () => {
 test('editor blocks and unblocks an address', async () => {
   const { org, of, path, page, submit, suppressed } = await people();
   const id = await makeContact(db, of, { email: 'Ada@people.test' });
-  assert.match(await (await submit(`${path}/${id}/suppress`)).text(), /is suppressed/);
+  assert.match(await (await submit(`${path}/${id}/suppress`)).text(), /gets no more surveys/);
   assert.equal(await suppressed(), 1);
-  assert.match(await page(), /Suppressed/);
-  assert.match(await (await submit(`${path}/${id}/allow`)).text(), /is allowed again/);
+  assert.match(await page(), /Blocked/);
+  assert.match(await (await submit(`${path}/${id}/allow`)).text(), /Unblocked/);
   assert.equal(await suppressed(), 0);
   const acts = await db<{ act: string }[]>`
     select act from audit_events where org_id = ${org} order by at, id`;
@@ -95,8 +95,8 @@ async function unsubscribedPerson(role: 'editor' | 'owner') {
 test("editor cannot lift a person's unsubscribe", async () => {
   const { id, person, page, post, suppressed } = await unsubscribedPerson('editor');
   const text = await page(`/${id}`);
-  assert.match(text, /Only the person can undo it/);
-  assert.doesNotMatch(text, /Allow again|Record consent/);
+  assert.match(text, /Only they can undo it/);
+  assert.doesNotMatch(text, /Unblock|Record consent/);
   assert.equal((await post(`${person}/allow`)).status, 403);
   assert.equal((await post(`${person}/consent`, { consent: 'by phone today' })).status, 403);
   assert.equal(await suppressed(), 1);
@@ -105,7 +105,7 @@ test("editor cannot lift a person's unsubscribe", async () => {
 test("editor lifts a member's block but not the unsubscribe", async () => {
   const { id, person, page, post } = await unsubscribedPerson('editor');
   await post(`${person}/suppress`);
-  assert.match(await page(`/${id}`), /Suppressed by a member[\s\S]*Unsubscribed/);
+  assert.match(await page(`/${id}`), /Blocked by a member[\s\S]*Unsubscribed/);
   await post(`${person}/allow`);
   const left = await db`
     select kind, by_hand from suppressions where email = 'ada@people.test' and org_id = (
@@ -118,10 +118,10 @@ test('owner records renewed consent', async () => {
   assert.equal((await post(`${person}/consent`, { consent: ' by mail  ' })).status, 422);
   assert.equal(await suppressed(), 1);
   const consent = 'Asked for it by phone on 3 November';
-  assert.match(await (await submit(`${person}/consent`, { consent })).text(), /is recorded/);
+  assert.match(await (await submit(`${person}/consent`, { consent })).text(), /Consent recorded/);
   assert.equal(await suppressed(), 0);
   const text = await page(`/${id}`);
-  assert.match(text, /Agreed again[\s\S]*Asked for it by phone[\s\S]*Unsubscribed/);
+  assert.match(text, /Consent renewed[\s\S]*Asked for it by phone[\s\S]*Unsubscribed/);
   const [act] = await db`select act, actor_kind from audit_events where org_id = ${org}`;
   assert.deepEqual({ ...act }, { act: 'consent.recorded', actor_kind: 'member' });
 });
@@ -146,17 +146,17 @@ test('owner erases a person and unblocks the address', async () => {
   const wrong = await post(`${path}/${id}/erase`, { email: 'ben@people.test', scores: 'delete' });
   assert.equal(wrong.status, 422);
   const asked = await wrong.text();
-  assert.match(asked, /not the address of this person/);
+  assert.match(asked, /match this person/);
   assert.match(asked, /value="delete" checked/);
 
   const done = await submit(`${path}/${id}/erase`, { email: 'ada@PEOPLE.test', scores: 'keep' });
   const list = await done.text();
-  assert.match(list, /The person is erased/);
+  assert.match(list, /Person erased/);
   assert.match(list, />\s*1 contact, 1 response, 1 comment\s*</);
   assert.match(await page('/erased?email=ADA%40people.test'), /1 receipt\b/);
-  assert.match(await page('/erased?email=ben%40people.test'), /No receipt of this address/);
+  assert.match(await page('/erased?email=ben%40people.test'), /No receipt for this address/);
   const [row] = await db<{ id: string }[]>`select id from erasures where org_id = ${org}`;
-  assert.match(await (await submit(`${path}/erased/${row!.id}/allow`)).text(), /allowed again/);
+  assert.match(await (await submit(`${path}/erased/${row!.id}/allow`)).text(), /Unblocked/);
 });
 
 test('erasing asks for a recent proof', async () => {

@@ -122,7 +122,7 @@ test('contact whose merged properties are too large is invalid', async () => {
     const [judgement] = await judge(request);
     assert.ok(judgement && 'reason' in judgement);
     assert.equal(judgement.reason_code, 'invalid_contact');
-    assert.match(judgement.reason, /^properties with those the contact has, /);
+    assert.match(judgement.reason, /^properties together with the existing ones, /);
   }
   assert.deepEqual([...(await contactsOf(survey))], [...before]);
   assert.equal((await mailsOf(survey)).length, 0);

@@ -27,7 +27,7 @@ const failed = (code: 'refused' | 'deadline', reason: string, bounced = false): 
   bounced,
 });
 const first = { tries: 1, remainingMs: 60_000 };
-const late = 'not sent within the time of the request';
+const late = 'not sent before the deadline of the request';
 
 const cases: Case[] = [
   ['accepted', accepted(), begun, first, { status: 'sent', response: '250 ok' }],
@@ -170,7 +170,7 @@ test('reminder changes its contact only when it bounces', () => {
 test('refusal of a whole survey defers unawaited mails', () => {
   const refusal = rejected('535 no', { about: 'server' });
   const tried = { outcome: refusal, beginning: undefined };
-  const reason = 'the mail server does not let askback in: 535 no';
+  const reason = 'the mail server refuses the connection or login: 535 no';
   const at = { ...first, refusesAll: true };
   assert.deepEqual(decide(tried, { ...at, ageMs: 0 }), { status: 'deferred', reason });
   assert.deepEqual(decide(tried, { ...at, ageMs: null }), failed('refused', reason));

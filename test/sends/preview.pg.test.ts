@@ -25,14 +25,14 @@ const preview = async (typed: Record<string, string>) => {
 
 const mistakes: [typed: Record<string, string>, field: string][] = [
   [{ question_text: 'Happy, {{x}}?' }, 'Question'],
-  [{ subject: '{{x}}' }, 'Subject of the mail'],
+  [{ subject: '{{x}}' }, 'Subject'],
   [{ question_text: '{{x}}', subject: '{{x}}' }, 'Question'],
-  [{ subject: '{{x}}', intro: '{{x}}', thanks: '{{x}}' }, 'Subject of the mail'],
+  [{ subject: '{{x}}', intro: '{{x}}', thanks: '{{x}}' }, 'Subject'],
   [{ from_name: 'x'.repeat(1000) }, 'From name'],
 ];
 for (const [typed, field] of mistakes) {
   test(`preview with a wrong ${Object.keys(typed).join(' and ')} names ${field}`, async () => {
-    assert.match(await preview(typed), new RegExp(`Not yet: ${field}: `));
+    assert.match(await preview(typed), new RegExp(`No preview yet\\. ${field}: `));
   });
 }
 

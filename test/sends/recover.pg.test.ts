@@ -86,7 +86,7 @@ test('mail of a failed job gets another job and is sent once', async (t) => {
   lines.length = 0;
   await takeUp();
   await takeUp();
-  assert.deepEqual(lines, [['warn', 'mails were stranded', { count: 60 }]]);
+  assert.deepEqual(lines, [['warn', 'recovered emails of failed jobs', { count: 60 }]]);
   assert.equal((await queuedOf(left.orgId)).length, 1);
 
   await until('all are sent', async () =>

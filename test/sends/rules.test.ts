@@ -60,6 +60,6 @@ test('address listed twice in any case is sent once', () => {
 
 test('frequency reason names the rule and the last send', () => {
   assert.partialDeepStrictEqual(judged({ recent_at: new Date('2026-03-01T10:00:00Z') }), {
-    reason: 'at most one survey in 30 days: this address was sent one on 2026-03-01',
+    reason: 'at most one survey in 30 days: the last one was sent on 2026-03-01',
   });
 });

@@ -16,12 +16,13 @@ import {
   LinkButton,
   optionalText,
   readForm,
+  Select,
   SubmitOrCancel,
   statusOf,
   withFieldError,
 } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, SearchedList } from '../../web/app/lists.tsx';
-import { renderScreen } from '../../web/app/screen.tsx';
+import { renderScreen, type Screen } from '../../web/app/screen.tsx';
 import { SurveyTabs } from '../../web/app/survey-tabs.tsx';
 import { ContactName, Email } from '../api.ts';
 import { getContactOf, listContactsOf, type SurveyContact } from '../queries.ts';
@@ -39,7 +40,7 @@ import {
   type UploadColumn,
 } from '../upload.ts';
 
-const largestForm = maxUploadBytes + 1024 * 1024;
+const maxFormBytes = maxUploadBytes + 1024 * 1024;
 
 const AddFields = v.object({ email: Email, name: optionalText(ContactName) });
 const UploadFields = v.object({
@@ -61,17 +62,16 @@ export function contactScreens({ db }: { db: Db }) {
       const { email, name } = form.values;
       return await orShowError(c, db, async () => {
         await addContact({ db }, editor, { email, name, survey_id, properties: {} });
-        return redirectWith(c, c.req.path, 'The contact is on the list.');
+        return redirectWith(c, c.req.path, 'Contact added.');
       });
     })
 
     .post('/:id/contacts/uploads', async (c) => {
       const editor = requireRole(c, 'editor');
-      const { orgId } = editor;
       const surveyId = idParam(c, 'survey');
-      await getOrgSurvey(db, orgId, surveyId);
-      return await runInUploadSlot(orgId, async () => {
-        const form = await readForm(c, UploadFields, { largest: largestForm });
+      await getOrgSurvey(db, editor.orgId, surveyId);
+      return await runInUploadSlot(editor.orgId, async () => {
+        const form = await readForm(c, UploadFields, { largest: maxFormBytes });
         if (form.errors) return await showList(c, db, form);
         return await orShowError(c, db, async () => {
           const list = await readList(form.values);
@@ -96,16 +96,16 @@ export function contactScreens({ db }: { db: Db }) {
         const use = v.safeParse(Use, typed[`column_${place}`]);
         return { name, use: use.success ? use.output : ('skip' as const) };
       });
-      const again = async (mistake: string) =>
-        await showUpload(c, db, upload, await withFieldError(c, { '': mistake }));
-      const mistake = validateColumns(mapped);
-      if (mistake) return await again(mistake);
+      const showError = async (error: string) =>
+        await showUpload(c, db, upload, await withFieldError(c, { '': error }));
+      const error = validateColumns(mapped);
+      if (error) return await showError(error);
       const list = { upload, columns: mapped, hasHeader: 'header' in typed };
       try {
         await runInUploadSlot(editor.orgId, () => importUpload({ db }, editor, list));
       } catch (error) {
         if (!(error instanceof Refusal) || error.code !== 'no_addresses') throw error;
-        return await again(`${toSentence(error.message)} Choose another column.`);
+        return await showError(`${toSentence(error.message)} Choose another column.`);
       }
       return c.redirect(c.req.path, 303);
     })
@@ -117,19 +117,16 @@ export function contactScreens({ db }: { db: Db }) {
         title: `Delete ${upload.name}`,
         cancel: c.req.path.replace(/\/delete$/, ''),
         what: upload.imported_at
-          ? `Deletes the ${counted(upload.added ?? 0, 'contact')} that this list added. Contacts that were mailed or have answered since stay, and those that were known before.`
-          : 'Deletes the uploaded list. None of its contacts were imported.',
+          ? `Deletes the ${counted(upload.added ?? 0, 'contact')} that this list added, except the ones that were emailed or have answered since.`
+          : 'Deletes the uploaded list. No contacts were imported from it.',
       });
     })
 
     .post('/:id/contacts/uploads/:upload/delete', async (c) => {
       const editor = requireRole(c, 'editor');
-      const deleted = await deleteUploadedContacts(
-        { db },
-        editor,
-        await readUpload(c, db, editor.orgId),
-      );
-      const text = `The list is deleted, with ${counted(deleted, 'contact')}.`;
+      const upload = await readUpload(c, db, editor.orgId);
+      const deleted = await deleteUploadedContacts({ db }, editor, upload);
+      const text = `List deleted, with ${counted(deleted, 'contact')}.`;
       return redirectWith(c, contactsPath(c), text);
     })
 
@@ -139,7 +136,7 @@ export function contactScreens({ db }: { db: Db }) {
       return await confirmDeletion(c, db, {
         title: `Delete ${contact.email}`,
         cancel: contactsPath(c),
-        what: 'Deletes the contact from this survey, with its mails and its responses. Whether the address may be mailed by other surveys stays as it is.',
+        what: 'Permanently deletes the contact from this survey, with its emails and responses. Other surveys can still email this address.',
       });
     })
 
@@ -148,19 +145,21 @@ export function contactScreens({ db }: { db: Db }) {
       const { id } = await getContactOf(db, editor.orgId, contactParams(c));
       return await orShowError(c, db, async () => {
         await deleteContact({ db }, editor, id);
-        return redirectWith(c, contactsPath(c), 'The contact is deleted.');
+        return redirectWith(c, contactsPath(c), 'Contact deleted.');
       });
     });
 }
 
 function validateColumns(columns: readonly UploadColumn[]): string | undefined {
-  const places = columns.filter(({ use }) => use === 'email').length;
-  if (places === 0) return 'Choose the column that holds the addresses.';
-  return places > 1 ? 'Choose one column for Email.' : undefined;
+  const emailColumns = columns.filter(({ use }) => use === 'email').length;
+  if (emailColumns === 0) return 'Choose the column that contains the email addresses.';
+  return emailColumns > 1 ? 'Choose one column for Email.' : undefined;
 }
 
-const contactsPath = (c: ScreenContext) =>
-  `/o/${c.var.organization.slug}/surveys/${c.req.param('id')}/contacts`;
+const surveyPath = (c: ScreenContext) =>
+  `/o/${c.var.organization.slug}/surveys/${c.req.param('id')}`;
+
+const contactsPath = (c: ScreenContext) => `${surveyPath(c)}/contacts`;
 
 const contactParams = (c: ScreenContext) => ({
   surveyId: idParam(c, 'survey'),
@@ -169,25 +168,34 @@ const contactParams = (c: ScreenContext) => ({
 
 type Deletion = { title: string; what: string; cancel: string };
 
-async function confirmDeletion(c: ScreenContext, db: Db, { title, what, cancel }: Deletion) {
-  const { id: orgId, slug } = c.var.organization;
-  const survey = await getOrgSurvey(db, orgId, idParam(c, 'survey'));
-  const here = `/o/${slug}/surveys/${survey.id}`;
-  return renderScreen(c, {
+const confirmDeletion = (c: ScreenContext, db: Db, { title, what, cancel }: Deletion) =>
+  renderBelowContacts(c, db, {
     title,
-    section: 'surveys',
     body: (
       <Confirm action={c.req.path} button="Delete" cancel={cancel}>
         <p>{what}</p>
       </Confirm>
     ),
-    trail: [
-      { text: 'Surveys', href: `/o/${slug}/surveys` },
-      { text: survey.name, href: here },
-      { text: 'Contacts', href: `${here}/contacts` },
-    ],
+  });
+
+async function renderBelowContacts(
+  c: ScreenContext,
+  db: Db,
+  screen: Pick<Screen, 'title' | 'body' | 'status'>,
+) {
+  const survey = await getOrgSurvey(db, c.var.organization.id, idParam(c, 'survey'));
+  const contacts = { text: 'Contacts', href: contactsPath(c) };
+  return renderScreen(c, {
+    ...screen,
+    section: 'surveys',
+    trail: [...trailTo(c, survey), contacts],
   });
 }
+
+const trailTo = (c: ScreenContext, { name }: { name: string }) => [
+  { text: 'Surveys', href: `/o/${c.var.organization.slug}/surveys` },
+  { text: name, href: surveyPath(c) },
+];
 
 type ScreenContext = Context<ScreenEnv>;
 
@@ -202,15 +210,14 @@ async function orShowError(c: ScreenContext, db: Db, act: () => Promise<Response
 }
 
 async function showList(c: ScreenContext, db: Db, form: FormState) {
-  const { id: orgId, slug, role } = c.var.organization;
+  const { id: orgId, role } = c.var.organization;
   const surveyId = idParam(c, 'survey');
   const { page: number, limit } = parsePage(c.req.queries());
   const page = { page: number, limit };
   const search = c.req.query('search')?.trim() ?? '';
   const survey = await getOrgSurvey(db, orgId, surveyId);
   const contacts = await listContactsOf(db, { orgId, surveyId }, { page, search });
-  const base = `/o/${slug}/surveys`;
-  const here = `${base}/${surveyId}`;
+  const here = surveyPath(c);
   const body = (
     <>
       <div class="views">
@@ -232,29 +239,16 @@ async function showList(c: ScreenContext, db: Db, form: FormState) {
     section: 'surveys',
     body,
     status: statusOf(form),
-    trail: [
-      { text: 'Surveys', href: base },
-      { text: survey.name, href: here },
-    ],
+    trail: trailTo(c, survey),
     actions: <LinkButton href={`${here}/send`} text="Send" kind="primary" />,
   });
 }
 
 async function showUpload(c: ScreenContext, db: Db, upload: Upload, form = emptyForm()) {
-  const { id: orgId, slug } = c.var.organization;
-  const survey = await getOrgSurvey(db, orgId, upload.survey_id);
-  const here = `/o/${slug}/surveys/${survey.id}`;
-  const body = await uploadBody(db, upload, form, here, orgId);
-  return renderScreen(c, {
-    title: `${upload.imported_at ? 'Imported' : 'Columns of'} ${upload.name}`,
-    section: 'surveys',
-    body,
+  return await renderBelowContacts(c, db, {
+    title: upload.imported_at ? `Imported ${upload.name}` : `Columns of ${upload.name}`,
+    body: await uploadBody(c, db, upload, form),
     status: statusOf(form),
-    trail: [
-      { text: 'Surveys', href: `/o/${slug}/surveys` },
-      { text: survey.name, href: here },
-      { text: 'Contacts', href: `${here}/contacts` },
-    ],
   });
 }
 
@@ -266,58 +260,49 @@ async function readUpload(c: ScreenContext, db: Db, orgId: string): Promise<Uplo
 async function readList({ file, list }: v.InferOutput<typeof UploadFields>) {
   if (file && file.size > 0) return { name: file.name, bytes: await file.bytes() };
   if (list.trim() === '') {
-    const mistake = file?.name
-      ? `the file ${file.name} is empty`
-      : 'choose a file, or paste a list';
-    throw new Refusal('invalid', mistake);
+    throw new Refusal(
+      'invalid',
+      file?.name ? `the file ${file.name} is empty` : 'choose a file or paste a list',
+    );
   }
   return { name: 'pasted list', bytes: new TextEncoder().encode(list) };
 }
 
-const rejectsShown = 100;
+const maxRejectsShown = 100;
 
-async function uploadBody(db: Db, upload: Upload, form: FormState, here: string, orgId: string) {
+async function uploadBody(c: ScreenContext, db: Db, upload: Upload, form: FormState) {
+  const orgId = c.var.organization.id;
+  const here = surveyPath(c);
   if (upload.imported_at) {
     const survey = { orgId, surveyId: upload.survey_id };
-    const rejects = await listRejects(db, survey, { atMost: rejectsShown, uploadId: upload.id });
-    return <UploadResult upload={upload} rejects={rejects} here={here} />;
+    const page = { atMost: maxRejectsShown, uploadId: upload.id };
+    return (
+      <UploadResult upload={upload} rejects={await listRejects(db, survey, page)} here={here} />
+    );
   }
   const { columns, rows } = await previewUpload(db, orgId, upload);
   return (
     <form method="post" class="fields">
       <FormErrors form={form} />
       <p>
-        {counted(upload.rows, 'row')}. Say what the columns are. Columns that are kept become
-        properties, to be used in texts and filters.
+        {counted(upload.rows, 'row')}. Match your columns. Columns that you keep become properties
+        for personalization and filters.
       </p>
       {columns.some(({ use }) => use === 'name') ? null : (
-        <p>No column seems to hold names: mails then greet nobody by name.</p>
+        <p>No column seems to contain names, so emails will greet nobody by name.</p>
       )}
-      {/* biome-ignore lint/a11y/useSemanticElements: a section would be a landmark with a line above it */}
-      <div class="scroll" tabindex={0} role="region" aria-label="First rows">
-        <table>
-          <caption class="hidden">The first rows of the list</caption>
-          <thead>
-            <tr>
-              {columns.map((column, place) => (
-                <th scope="col">
-                  <ColumnUses column={column} place={place} form={form} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(({ cells }) => (
-              <tr>
-                {columns.map((_, place) => (
-                  <td dir="auto">{cells[place] ?? ''}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <Checkbox name="header" label="The first row names the columns" checked={upload.has_header} />
+      <DataTable
+        caption="First rows of the list"
+        columns={columns.map(({ name, use }, place) => ({
+          head: (
+            <Select name={`column_${place}`} label={name} form={form} value={use} options={uses} />
+          ),
+        }))}
+        rows={rows.map(({ cells }) => ({
+          cells: columns.map((_, place) => <bdi>{cells[place] ?? ''}</bdi>),
+        }))}
+      />
+      <Checkbox name="header" label="First row is a header" checked={upload.has_header} />
       <SubmitOrCancel button="Import" cancel={`${here}/contacts`} />
       <LinkButton
         href={`${here}/contacts/uploads/${upload.id}/delete`}
@@ -328,48 +313,28 @@ async function uploadBody(db: Db, upload: Upload, form: FormState, here: string,
   );
 }
 
-const useTexts: Record<ColumnUse, string> = {
+const useNames: Record<ColumnUse, string> = {
   email: 'Email',
   name: 'Name',
   language: 'Language',
   property: 'Keep as property',
-  skip: 'Leave out',
+  skip: 'Skip',
 };
-
-type ColumnUsesProps = { column: UploadColumn; place: number; form: FormState };
-
-function ColumnUses({ column: { name, use }, place, form }: ColumnUsesProps) {
-  const id = `column_${place}`;
-  const chosen = form.typed[id] ?? use;
-  return (
-    <div class="field">
-      <label for={id} dir="auto">
-        {name}
-      </label>
-      <select id={id} name={id}>
-        {columnUses.map((value) => (
-          <option value={value} selected={value === chosen}>
-            {useTexts[value]}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
+const uses = columnUses.map((value) => ({ value, text: useNames[value] }));
 
 type ImportedProps = { upload: Upload; rejects: readonly UploadReject[]; here: string };
 
 function UploadResult({ upload, rejects, here }: ImportedProps) {
   return (
     <>
-      <Notice kind="fine" text={`${summaryOf(upload)}.`} />
+      <Notice kind="fine" text={describeImport(upload)} />
       <div class="actions">
-        <LinkButton href={`${here}/send`} text="See who would be mailed" kind="primary" />
-        <LinkButton href={`${here}/contacts`} text="Back to the list" kind="more" />
+        <LinkButton href={`${here}/send`} text="Review recipients" kind="primary" />
+        <LinkButton href={`${here}/contacts`} text="Back to contacts" kind="more" />
         {upload.added ? (
           <LinkButton
             href={`${here}/contacts/uploads/${upload.id}/delete`}
-            text="Delete what was added"
+            text="Delete added contacts"
             kind="more"
           />
         ) : null}
@@ -377,16 +342,16 @@ function UploadResult({ upload, rejects, here }: ImportedProps) {
       {rejects.length > 0 ? (
         <section aria-labelledby="rejects">
           <div class="title">
-            <h2 id="rejects">Lines that were left out</h2>
+            <h2 id="rejects">Skipped rows</h2>
             <span class="small soft">
               {rejects.length < (upload.rejected ?? 0)
-                ? `the first ${count(rejects.length)} of ${counted(upload.rejected ?? 0, 'line')}`
-                : counted(rejects.length, 'line')}
+                ? `first ${count(rejects.length)} of ${counted(upload.rejected ?? 0, 'row')}`
+                : counted(rejects.length, 'row')}
             </span>
           </div>
           <DataTable
-            caption="Lines that were left out"
-            columns={[{ head: 'Line' }, { head: 'Address' }, { head: 'Why' }]}
+            caption="Skipped rows"
+            columns={[{ head: 'Line' }, { head: 'Email' }, { head: 'Reason' }]}
             rows={rejects.map(({ line, value, reason }) => ({
               cells: [line, <bdi>{value}</bdi>, reason],
             }))}
@@ -408,16 +373,8 @@ type ContactListProps = {
   askAfterDays: number | null;
 };
 
-function ContactList({
-  contacts,
-  total,
-  page,
-  search,
-  form,
-  here,
-  mayEdit,
-  askAfterDays,
-}: ContactListProps) {
+function ContactList(props: ContactListProps) {
+  const { contacts, total, page, search, form, here, mayEdit, askAfterDays } = props;
   return (
     <>
       <FormErrors form={form} />
@@ -435,15 +392,15 @@ function ContactList({
           label: 'Search',
           purpose: 'Find a contact',
           value: search,
-          placeholder: 'Address or name',
+          placeholder: 'Email or name',
         }}
         found={counted(total, 'contact')}
         about="Newest first"
         none={{
-          title: 'This survey has no contacts yet.',
-          means: `Upload a list, or add one contact. ${sendingMeans(askAfterDays)}`,
+          title: 'No contacts yet',
+          means: `Upload a list or add a contact. ${describeSending(askAfterDays)}`,
         }}
-        noneFound={{ title: 'No contact matches.', means: 'Search for less of it.' }}
+        noneFound={{ title: 'No contacts match', means: 'Try a shorter search.' }}
         meta={{ ...page, total }}
       >
         <DataTable
@@ -451,10 +408,10 @@ function ContactList({
           columns={[
             { head: 'Email' },
             { head: 'Name' },
-            { head: 'State' },
-            { head: 'Mailed' },
+            { head: 'Status' },
+            { head: 'Sent' },
             { head: 'Answered' },
-            ...(mayEdit ? [{ head: 'Acts', hidden: true, number: true }] : []),
+            ...(mayEdit ? [{ head: 'Actions', hidden: true, number: true }] : []),
           ]}
           rows={contacts.map((contact) => ({
             cells: [
@@ -490,14 +447,14 @@ function UploadForm({ form, here }: { form: FormState; here: string }) {
           type="file"
           accept=".csv,.tsv,.txt,text/csv"
           form={form}
-          help="CSV with a column of addresses, of any separator, with or without a header; at most 100,000 rows."
+          help="CSV with an email column, up to 100,000 rows. Any separator, header optional."
         />
         <Field
           name="list"
           label="List"
           rows={3}
           form={form}
-          help="Or paste rows from a spreadsheet."
+          help="Paste rows from a spreadsheet instead."
         />
         <div class="actions">
           <button type="submit">Upload</button>
@@ -510,7 +467,7 @@ function UploadForm({ form, here }: { form: FormState; here: string }) {
 function AddForm({ form, here }: { form: FormState; here: string }) {
   return (
     <div>
-      <h2 id="add">Add one</h2>
+      <h2 id="add">Add a contact</h2>
       <form method="post" action={`${here}/contacts`} class="fields">
         <Field name="email" label="Email" type="email" form={form} autocomplete="off" required />
         <Field name="name" label="Name" form={form} autocomplete="off" maxlength={200} />
@@ -523,13 +480,13 @@ function AddForm({ form, here }: { form: FormState; here: string }) {
 }
 
 function cellsOf({ email, name, status, failure_reason, sent_at, responded_at }: SurveyContact) {
-  const [kind, word] = statusWords[status];
+  const [kind, label] = statusLabels[status];
   return [
     <bdi>{email}</bdi>,
     name ? <bdi>{name}</bdi> : '',
     <>
       <State kind={kind} code={status}>
-        {word}
+        {label}
       </State>
       {failure_reason ? <span class="small soft block">{failure_reason}</span> : null}
     </>,
@@ -538,28 +495,28 @@ function cellsOf({ email, name, status, failure_reason, sent_at, responded_at }:
   ];
 }
 
-function sendingMeans(askAfterDays: number | null): string {
-  if (askAfterDays === null) return 'Nothing is sent before you press Send.';
-  const when =
-    askAfterDays === 0 ? 'as soon as it is added' : `${counted(askAfterDays, 'day')} later`;
-  return `This survey asks by itself: it mails each contact ${when}.`;
+function describeSending(askAfterDays: number | null): string {
+  if (askAfterDays === null) return 'Nothing is sent until you press Send.';
+  if (askAfterDays === 0) return 'The survey is sent to each contact as soon as you add it.';
+  return `The survey is sent to each contact ${counted(askAfterDays, 'day')} after you add it.`;
 }
 
-const statusWords = {
-  pending: ['waiting', 'Not asked yet'],
-  sending: ['waiting', 'Being mailed'],
-  sent: ['fine', 'Mailed'],
+const statusLabels = {
+  pending: ['waiting', 'Not sent yet'],
+  sending: ['waiting', 'Sending'],
+  sent: ['fine', 'Sent'],
   responded: ['fine', 'Answered'],
   failed: ['failed', 'Failed'],
   bounced: ['failed', 'Bounced'],
   unsubscribed: ['skipped', 'Unsubscribed'],
 } as const;
 
-function summaryOf({ added, known, repeated, rejected }: Upload) {
-  return [
+function describeImport({ added, known, repeated, rejected }: Upload) {
+  const parts = [
     `${counted(added ?? 0, 'contact')} added`,
-    `${count(known ?? 0)} known before`,
-    ...(repeated ? [`${count(repeated)} listed twice`] : []),
-    ...(rejected ? [`${counted(rejected, 'line')} left out`] : []),
-  ].join(', ');
+    `${count(known ?? 0)} already on the list`,
+    ...(repeated ? [`${counted(repeated, 'duplicate')} skipped`] : []),
+    ...(rejected ? [`${counted(rejected, 'row')} skipped`] : []),
+  ];
+  return `${parts.join(', ')}.`;
 }

@@ -37,7 +37,11 @@ export function addErasureScreens(app: Hono<ScreenEnv>, tools: EraseTools) {
     .post('/erased/:id/allow', async (c) => {
       const owner = requireRole(c, 'owner');
       await allowErasedAddress(tools, owner, idParam(c, 'erasure'));
-      return redirectWith(c, erasedPath(c), 'The address may be added and mailed again.');
+      return redirectWith(
+        c,
+        erasedPath(c),
+        'Address unblocked. It can be added and emailed again.',
+      );
     })
 
     .get('/:id/erase', async (c) => {
@@ -57,7 +61,7 @@ export function addErasureScreens(app: Hono<ScreenEnv>, tools: EraseTools) {
         return showErase(
           c,
           person,
-          await withFieldError(c, { email: 'This is not the address of this person.' }),
+          await withFieldError(c, { email: "That doesn't match this person's email address." }),
         );
       }
       const request = { email, scores: scores === 'keep' ? 'kept' : 'deleted' } as const;
@@ -65,7 +69,7 @@ export function addErasureScreens(app: Hono<ScreenEnv>, tools: EraseTools) {
       return redirectWith(
         c,
         erasedPath(c),
-        'The person is erased. The first receipt of this list is the proof.',
+        'Person erased. The first receipt in this list is your proof.',
       );
     });
 }
@@ -113,18 +117,18 @@ function showErase(c: Context<ScreenEnv>, { email }: FoundPerson, form: FormStat
         form={form}
       >
         <p>
-          Everything that leads to {email} is deleted for good: its contacts in all surveys, mails,
-          visits, comments and what was made of them. Nothing brings it back.
+          Permanently deletes all data about {email}: contacts in all surveys, emails, visits,
+          comments and everything derived from them.
         </p>
-        <p>The address is kept as a keyed hash only, so that no survey is mailed to it again.</p>
+        <p>Only a keyed hash of the address is kept, so that it gets no surveys again.</p>
         <Choice
           name="scores"
           label="Scores"
           form={form}
           value="keep"
           options={[
-            { value: 'keep', text: 'Keep as anonymous', help: 'Past numbers stay as they are.' },
-            { value: 'delete', text: 'Delete too', help: 'Past numbers change.' },
+            { value: 'keep', text: 'Keep as anonymous', help: 'Past results stay the same.' },
+            { value: 'delete', text: 'Delete', help: 'Past results change.' },
           ]}
         />
       </Confirm>
@@ -144,15 +148,15 @@ function ErasureList({ path, email, receipts, meta }: ErasureListProps) {
     <SearchedList
       {...{ path, meta }}
       id="erasures"
-      search={{ name: 'email', label: 'Address', purpose: 'Find receipts', value: email }}
+      search={{ name: 'email', label: 'Email', purpose: 'Find receipts', value: email }}
       found={counted(meta.total, 'receipt')}
-      about="A receipt names no address. Only its keyed hash is left: type an address to find its receipts."
+      about="Receipts contain no addresses. Enter an address to find its receipts."
       none={{
-        title: 'No person was erased yet',
-        means: 'Erase a person on the page of that person. The receipt then stands here.',
+        title: 'Nobody has been erased yet',
+        means: 'Erase a person on their page. The receipt appears here.',
       }}
       noneFound={{
-        title: 'No receipt of this address',
+        title: 'No receipt for this address',
         means: 'It was never erased in this organization.',
       }}
     >
@@ -164,14 +168,14 @@ function ErasureList({ path, email, receipts, meta }: ErasureListProps) {
 const Rows = ({ path, receipts }: Pick<ErasureListProps, 'path' | 'receipts'>) => (
   <DataTable
     caption="Receipts, newest first"
-    columns={[{ head: 'Erased' }, { head: 'What' }, { head: 'Address' }, { head: 'Receipt' }]}
+    columns={[{ head: 'Erased' }, { head: 'Data' }, { head: 'Address' }, { head: 'Receipt' }]}
     rows={receipts.map((receipt) => ({
       cells: [
         <Time at={new Date(receipt.erased_at)} />,
         <>
           {countsText(receipt.counts)}
           <span class="soft block">
-            {receipt.scores === 'kept' ? 'Scores are kept, anonymous.' : 'Scores are deleted.'}
+            {receipt.scores === 'kept' ? 'Scores kept as anonymous.' : 'Scores deleted.'}
           </span>
         </>,
         <Address path={path} receipt={receipt} />,
@@ -192,16 +196,16 @@ function Address({ path, receipt }: { path: string; receipt: ErasureReceipt }) {
   if (receipt.allowed_at) {
     return (
       <>
-        allowed again <Time at={new Date(receipt.allowed_at)} show="ago" />
+        Unblocked <Time at={new Date(receipt.allowed_at)} show="ago" />
       </>
     );
   }
   return (
     <>
-      <State kind="skipped">Suppressed</State>
+      <State kind="skipped">Blocked</State>
       <form method="post" action={`${path}/${receipt.id}/allow`}>
         <button type="submit">
-          Allow again
+          Unblock
           <span class="hidden"> {receipt.id}</span>
         </button>
       </form>
@@ -219,20 +223,20 @@ function countsText(counts: ErasureCounts): string {
 
 const kindTexts: Readonly<Record<keyof ErasureCounts, readonly [string, string]>> = {
   contacts: ['contact', 'contacts'],
-  mails: ['mail', 'mails'],
-  blocked_mails: ['blocked mail', 'blocked mails'],
+  mails: ['email', 'emails'],
+  blocked_mails: ['blocked email', 'blocked emails'],
   openings: ['visit', 'visits'],
   responses: ['response', 'responses'],
-  properties: ['contact or response of another person', 'contacts and responses of others'],
+  properties: ['contact or response of another person', 'contacts or responses of other people'],
   comments: ['comment', 'comments'],
   notes: ['note', 'notes'],
   analyses: ['analysis', 'analyses'],
   summaries: ['quote in a summary', 'quotes in summaries'],
   deliveries: ['delivery', 'deliveries'],
-  campaign_results: ['result of a campaign', 'results of campaigns'],
-  suppressions: ['suppression', 'suppressions'],
-  uploads: ['uploaded list or line', 'uploaded lists and lines'],
-  stored_answers: ['stored answer', 'stored answers'],
+  campaign_results: ['campaign result', 'campaign results'],
+  suppressions: ['block', 'blocks'],
+  uploads: ['uploaded list or row', 'uploaded lists or rows'],
+  stored_answers: ['stored API response', 'stored API responses'],
   mailbox_messages: ['message in the mailbox', 'messages in the mailbox'],
   audit_events: ['audit event', 'audit events'],
 };

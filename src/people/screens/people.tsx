@@ -63,7 +63,7 @@ export function peopleScreens(tools: EraseTools) {
       const editor = requireRole(c, 'editor');
       const { email } = await getPerson(c, tools.db);
       await suppressByHand(tools, editor, email);
-      return back(c, 'The address is suppressed: no survey is mailed to it.');
+      return back(c, 'Blocked. This address gets no more surveys.');
     })
 
     .post('/:id/allow', async (c) => {
@@ -72,7 +72,7 @@ export function peopleScreens(tools: EraseTools) {
       const liftable = suppressions.filter((each) => !isOwnUnsubscribe(each));
       const toLift = liftable.length > 0 ? liftable : suppressions;
       for (const { id } of toLift) await liftSuppression(tools, editor, id);
-      return back(c, 'The address is allowed again. Other rules that block mail stay in force.');
+      return back(c, 'Unblocked. Other limits, such as frequency, still apply.');
     })
 
     .post('/:id/consent', async (c) => {
@@ -81,7 +81,7 @@ export function peopleScreens(tools: EraseTools) {
       const form = await readForm(c, ConsentForm);
       if (form.errors) return await showPerson(c, tools.db, form);
       await recordConsent(tools, owner, { email, consent: form.values.consent });
-      return back(c, 'The consent is recorded, and the address may be mailed again.');
+      return back(c, 'Consent recorded. This address can get surveys again.');
     });
 }
 
@@ -149,15 +149,15 @@ function PeopleList({ path, search, people, meta }: PeopleProps) {
         label: 'Search',
         purpose: 'Find a person',
         value: search,
-        placeholder: 'Address or name',
+        placeholder: 'Email or name',
       }}
       found={counted(meta.total, 'person', 'people')}
-      about="A person is one address over all surveys; the one added last comes first."
+      about="One row per email address, newest first"
       none={{
         title: 'No people yet',
-        means: 'Contacts of all surveys stand here, with everything that was sent and answered.',
+        means: 'Everyone you add to a survey appears here, with what they were sent and answered.',
       }}
-      noneFound={{ title: 'No address or name has this part', means: 'Search for less of it.' }}
+      noneFound={{ title: 'No people match', means: 'Try a shorter search.' }}
     >
       <Rows path={path} people={people} />
     </SearchedList>
@@ -166,14 +166,14 @@ function PeopleList({ path, search, people, meta }: PeopleProps) {
 
 const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
   <DataTable
-    caption="People, those added last first"
+    caption="People, newest first"
     columns={[
-      { head: 'Address' },
+      { head: 'Email' },
       { head: 'Name' },
       { head: 'Surveys', number: true },
-      { head: 'Last asked' },
+      { head: 'Last sent' },
       { head: 'Last answered' },
-      { head: 'Mail' },
+      { head: 'Status' },
     ]}
     rows={people.map((person) => ({
       cells: [
@@ -186,7 +186,7 @@ const Rows = ({ path, people }: Pick<PeopleProps, 'path' | 'people'>) => (
         person.surveys,
         person.last_asked_at ? <Time at={person.last_asked_at} show="ago" /> : 'never',
         person.last_answered_at ? <Time at={person.last_answered_at} show="ago" /> : 'never',
-        person.suppressed ? <State kind="skipped">Suppressed</State> : '',
+        person.suppressed ? <State kind="skipped">Blocked</State> : '',
       ],
     }))}
   />
@@ -216,20 +216,20 @@ function PersonScreen(props: PersonProps) {
       ) : null}
       {isSuppressed ? (
         <p>
-          <State kind="skipped">This address gets no mail of this organization.</State>
+          <State kind="skipped">Blocked: this person gets no emails from you.</State>
         </p>
       ) : null}
       {hasUnsubscribed ? (
         <p>
-          This person unsubscribed. Only the person can undo it, by the link in any mail
-          {may.erase ? ', unless you record that they agreed again' : ''}.
+          This person unsubscribed. Only they can undo it, with the link in any of your emails
+          {may.erase ? ', unless you record their renewed consent' : ''}.
         </p>
       ) : null}
       {may.erase || (may.change && (isLiftable || !isSuppressed)) ? (
         <form method="post" action={`${here}/${isSuppressed ? 'allow' : 'suppress'}`}>
           <div class="actions">
             {isLiftable || !isSuppressed ? (
-              <button type="submit">{isSuppressed ? 'Allow again' : 'Suppress'}</button>
+              <button type="submit">{isSuppressed ? 'Unblock' : 'Block'}</button>
             ) : null}
             {may.erase ? <LinkButton href={`${here}/erase`} text="Erase" kind="danger" /> : null}
           </div>
@@ -242,7 +242,7 @@ function PersonScreen(props: PersonProps) {
             label="Renewed consent"
             rows={2}
             form={form}
-            help="When and how the person agreed to get surveys again. It is kept in the timeline, with your name."
+            help="When and how this person agreed to get surveys again. Shown in their activity with your name."
             required
           />
           <Submit>Record consent</Submit>
@@ -250,11 +250,11 @@ function PersonScreen(props: PersonProps) {
       ) : null}
       <section class="part" aria-labelledby="timeline">
         <div class="title">
-          <h2 id="timeline">What happened, newest first</h2>
+          <h2 id="timeline">Activity</h2>
         </div>
         <DataTable
-          caption="What happened, newest first"
-          columns={[{ head: 'When' }, { head: 'What' }, { head: 'Survey' }]}
+          caption="Activity, newest first"
+          columns={[{ head: 'Time' }, { head: 'Event' }, { head: 'Survey' }]}
           rows={timeline.map((entry) => ({
             cells: [
               <Time at={entry.at} show="second" />,
@@ -332,32 +332,32 @@ type Step = { kind: StateKind; text: string };
 
 const steps: Readonly<Record<TimelineEntry['what'], Step>> = {
   added: { kind: 'fine', text: 'Added to the survey' },
-  claimed: { kind: 'waiting', text: 'Waits to be sent' },
-  sending: { kind: 'waiting', text: 'Is being sent' },
+  claimed: { kind: 'waiting', text: 'Waiting to be sent' },
+  sending: { kind: 'waiting', text: 'Sending' },
   sent: { kind: 'fine', text: 'Sent' },
-  reminded: { kind: 'fine', text: 'Reminded' },
+  reminded: { kind: 'fine', text: 'Reminder sent' },
   failed: { kind: 'failed', text: 'Not sent' },
   unknown: { kind: 'warning', text: 'Outcome unknown' },
   blocked: { kind: 'skipped', text: 'Blocked' },
   opened: { kind: 'fine', text: 'Opened the link' },
   answered: { kind: 'fine', text: 'Answered' },
-  answer_held: { kind: 'waiting', text: 'Answered, held' },
+  answer_held: { kind: 'waiting', text: 'Answered, on hold' },
   delivered: { kind: 'fine', text: 'Delivered to a webhook' },
   not_delivered: { kind: 'failed', text: 'Not delivered to a webhook' },
   unsubscribed: { kind: 'warning', text: 'Unsubscribed' },
   bounced: { kind: 'failed', text: 'Bounced: the mailbox does not exist' },
-  allowed: { kind: 'fine', text: 'Allowed again' },
+  allowed: { kind: 'fine', text: 'Unblocked' },
 };
 
 /** Texts for steps with a specific reason. */
 const specialSteps: Partial<Record<TimelineEntry['what'], Readonly<Record<string, Step>>>> = {
   not_delivered: {
-    pending: { kind: 'waiting', text: 'Waits to be delivered to a webhook' },
+    pending: { kind: 'waiting', text: 'Waiting for delivery to a webhook' },
     skipped: { kind: 'skipped', text: 'Not delivered: the webhook was off' },
   },
-  unsubscribed: { by_hand: { kind: 'skipped', text: 'Suppressed by a member' } },
+  unsubscribed: { by_hand: { kind: 'skipped', text: 'Blocked by a member' } },
   allowed: {
     own_wish: { kind: 'fine', text: 'Subscribed again' },
-    consent: { kind: 'fine', text: 'Agreed again' },
+    consent: { kind: 'fine', text: 'Consent renewed' },
   },
 };

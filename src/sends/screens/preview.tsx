@@ -50,7 +50,11 @@ export const previewScreens = (tools: PreviewTools) =>
       const scheme = one('preview.scheme') === 'dark' ? 'dark' : 'light';
       const result = v.safeParse(NewSurveyInput, withExamples(readSurveyFields(fields)));
       if (!result.success) {
-        return asFrame(c, remarkPage(`Not yet: ${remarkOn(result.issues[0])}.`), scheme);
+        return asFrame(
+          c,
+          messagePage(`No preview yet. ${describeError(result.issues[0])}.`),
+          scheme,
+        );
       }
       const shown = { show: one('preview.show'), language: one('preview.language') };
       return asFrame(c, await preview(c, tools, { input: result.output, ...shown }), scheme);
@@ -100,7 +104,7 @@ const labels: Readonly<Record<string, string>> = {
   thanks: 'Thanks after the answer',
 };
 
-function remarkOn(issue: v.BaseIssue<unknown>): string {
+function describeError(issue: v.BaseIssue<unknown>): string {
   const [name = '', , translated] = (v.getDotPath(issue) ?? '').split('.');
   const field = name === 'texts' ? (translated ?? '') : name;
   const words = capital(field.replaceAll('_', ' '));
@@ -251,5 +255,5 @@ function inScheme(html: string, scheme: Scheme): string {
     .replace(/(name="color-scheme" content=)"light dark"/, `$1"${scheme}"`);
 }
 
-const remarkPage = (text: string): HtmlPage =>
+const messagePage = (text: string): HtmlPage =>
   renderPage({ language: languageOf('en'), title: text, body: <p>{text}</p> });
