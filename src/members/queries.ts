@@ -1,5 +1,5 @@
 import { one, type Sql } from '../lib/db/db.ts';
-import { notifyFirstOwner } from '../notifications/choices.ts';
+import { subscribeOwner } from '../notifications/choices.ts';
 import type { Role } from '../sessions/session.ts';
 
 export type MemberName = { id: string; name: string; email: string };
@@ -277,7 +277,7 @@ export async function saveRole(
     insert into memberships (org_id, member_id, role)
     values (${orgId}, ${memberId}, ${role})
     on conflict (org_id, member_id) do update set role = excluded.role`;
-  if (role === 'owner') await notifyFirstOwner(sql, { orgId, memberId });
+  if (role === 'owner') await subscribeOwner(sql, { orgId, memberId });
 }
 
 export async function deleteRole(sql: Sql, orgId: string, memberId: string) {

@@ -8,6 +8,7 @@ export const notificationKinds = [
   'limit_near',
   'limit_reached',
   'campaign_finished',
+  'campaign_paused',
   'assigned',
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
@@ -55,16 +56,17 @@ export async function chooseNotifications(
   });
 }
 
-/** Subscribes the first owner to detractors, unless they have chosen before. */
-export async function notifyFirstOwner(sql: Sql, { orgId, memberId }: MemberOf) {
+/** Subscribes a new owner to paused campaigns, and the first owner to detractors too. Existing choices stay. */
+export async function subscribeOwner(sql: Sql, { orgId, memberId }: MemberOf) {
   await sql`
     insert into notification_choices (org_id, member_id, events, digest, time_zone)
-    select id, ${memberId}, '{detractor}', 'none', time_zone
+    select id, ${memberId},
+           case when exists (
+             select from memberships where org_id = ${orgId} and role = 'owner' and member_id <> ${memberId}
+           ) then '{campaign_paused}'::text[] else '{detractor,campaign_paused}' end,
+           'none', time_zone
     from organizations
     where id = ${orgId}
-      and not exists (
-        select from memberships where org_id = ${orgId} and role = 'owner' and member_id <> ${memberId}
-      )
     on conflict do nothing`;
 }
 

@@ -132,6 +132,7 @@ export async function letterOf(
     case 'limit_reached':
       return await limitLetter(tools.db, about);
     case 'campaign_finished':
+    case 'campaign_paused':
       return await campaignLetter(tools.db, about);
     default:
       return await answerLetter(tools, about, about.kind);
@@ -173,21 +174,39 @@ async function limitLetter(db: Sql, { kind, org_id, subject: month, organization
   };
 }
 
-async function campaignLetter(db: Sql, { org_id, subject: id }: LetterSubject) {
-  const [campaign] = await db<{ name: string; survey_id: string; survey: string; total: number }[]>`
-    select c.name, c.survey_id, s.name as survey, c.total
+async function campaignLetter(db: Sql, { kind, org_id, subject: about }: LetterSubject) {
+  const [id = ''] = about.split(' ');
+  const [campaign] = await db<CampaignFacts[]>`
+    select c.name, c.survey_id, s.name as survey, c.total, c.status, c.reason
     from campaigns c
     join surveys s on s.org_id = c.org_id and s.id = c.survey_id
     where c.org_id = ${org_id} and c.id = ${id}`;
   if (!campaign) return undefined;
-  const { name, survey_id, survey, total } = campaign;
+  const { name, survey_id, survey, total, status, reason } = campaign;
+  const letter = { action: 'View campaign', path: `/surveys/${survey_id}/send/${id}` };
+  if (kind === 'campaign_finished') {
+    const sentence = `The campaign ${name} of ${survey} has finished: ${counted(total, 'contact')}.`;
+    return { ...letter, subject: `Campaign finished: ${name}`, sentences: [sentence] };
+  }
+  if (status !== 'paused') return undefined;
   return {
-    subject: `Campaign finished: ${name}`,
-    sentences: [`The campaign ${name} of ${survey} has finished: ${counted(total, 'contact')}.`],
-    action: 'View campaign',
-    path: `/surveys/${survey_id}/send/${id}`,
+    ...letter,
+    subject: `Campaign paused: ${name}`,
+    sentences: [
+      `The campaign ${name} of ${survey} was paused: ${reason}`,
+      'No contacts are lost. Resume the campaign when the problem is fixed.',
+    ],
   };
 }
+
+type CampaignFacts = {
+  name: string;
+  survey_id: string;
+  survey: string;
+  total: number;
+  status: string;
+  reason: string | null;
+};
 
 /** A subject never contains a comment. */
 const answerSubjects = {

@@ -262,6 +262,7 @@ const notificationNames = {
   limit_near: '80% of the month’s emails are used',
   limit_reached: 'All of the month’s emails are used',
   campaign_finished: 'A campaign finishes',
+  campaign_paused: 'The mail server refuses a campaign, which pauses it',
   assigned: 'A response is assigned to me',
 } satisfies Record<NotificationKind, string>;
 

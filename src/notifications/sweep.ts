@@ -81,7 +81,8 @@ async function insertEvents(sql: Sql, choices: Part) {
     answers(sql, 'held', sql`r.held_reason is not null`),
     webhooksOff(sql),
     limits(sql),
-    campaigns(sql),
+    finishedCampaigns(sql),
+    pausedCampaigns(sql),
   ].reduce((all, each) => sql`${all} union all ${each}`);
   return await sql<NewNotification[]>`
     with choices as (
@@ -140,12 +141,31 @@ const limits = (sql: Sql) => sql`
   ) reached
   where reached.kind = any(w.events)`;
 
-const campaigns = (sql: Sql) => sql`
+const finishedCampaigns = (sql: Sql) => sql`
   select w.org_id, w.member_id, 'campaign_finished', c.id::text
   from choices w
   join campaigns c on c.org_id = w.org_id
   where 'campaign_finished' = any(w.events) and c.kind = 'campaign' and c.status = 'finished'
     and c.finished_at >= w.since`;
+
+/** Notifies once per outage: not while a campaign is paused that a notification was about. */
+const pausedCampaigns = (sql: Sql) => sql`
+  select w.org_id, w.member_id, 'campaign_paused', c.subject
+  from choices w
+  cross join lateral (
+    select concat(id, ' ', turn) as subject
+    from campaigns
+    where org_id = w.org_id and status = 'paused' and reason is not null
+    order by created_at
+    limit 1
+  ) c
+  where 'campaign_paused' = any(w.events)
+    and not exists (
+      select from campaigns p
+      join notifications n on n.org_id = p.org_id and n.subject = concat(p.id, ' ', p.turn)
+      where p.org_id = w.org_id and p.status = 'paused' and n.kind = 'campaign_paused'
+        and n.member_id is not distinct from w.member_id
+    )`;
 
 /**
  * Digests are due from 9:00 to 15:00 on the day or on Monday, so that a digest chosen in the evening starts the next

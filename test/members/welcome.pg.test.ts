@@ -110,6 +110,9 @@ for (const [what, time_zone, ai, expected] of beginnings) {
       select o.time_zone, o.ai_enabled as ai, n.events
       from organizations o
       join notification_choices n on n.org_id = o.id`;
-    assert.deepEqual({ ...organization }, { ...expected, events: ['detractor'] });
+    assert.deepEqual(
+      { ...organization },
+      { ...expected, events: ['detractor', 'campaign_paused'] },
+    );
   });
 }

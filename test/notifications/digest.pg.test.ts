@@ -67,7 +67,7 @@ test("digest of yesterday is mailed once from 9 in the member's zone", async () 
     mails[0]!.text ?? '',
     /NPS: \+33, no clear change \(margin of error −51\.3 to \+84\.7\)\./,
   );
-  assert.match(mails[0]!.text ?? '', /3 detractors open/);
+  assert.match(mails[0]!.text ?? '', /3 open detractors/);
   await run(new Date('2026-03-03T08:00:00Z'));
   assert.equal((await mailsTo(email)).length, 2);
 });
@@ -108,7 +108,7 @@ test('digest has one number per scale and audience', async () => {
     'Ease of 7: 7.00 (1 response).',
     'Satisfied: 50% (2 responses, margin of error 9.5% to 90.5%).',
     'NPS, employees: −100 (1 response, margin of error −98.5 to +48.5).',
-    '3 detractors open.',
+    '3 open detractors.',
   ]);
   const opened = new URL(words[words.indexOf('Open Home:') + 1]!);
   assert.deepEqual(Object.fromEntries(opened.searchParams), {

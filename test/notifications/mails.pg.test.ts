@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import PostalMime from 'postal-mime';
 import { commandWriter } from '../../src/audit/acts.ts';
 import { createSecrets } from '../../src/lib/crypto/secrets.ts';
+import { findChoices, subscribeOwner } from '../../src/notifications/choices.ts';
 import { mailNotification } from '../../src/notifications/mail.ts';
 import { notifyAssigned, sweepNotifications } from '../../src/notifications/sweep.ts';
 import { followUp } from '../../src/responses/follow-up.ts';
@@ -132,7 +133,7 @@ test('webhook turned off after failures is mailed', async () => {
   await run();
   const mails = await mailsTo(email);
   assert.equal(mails.length, 1);
-  assert.match(mails[0]!.text ?? '', /https:\/\/hooks\.test was switched off/);
+  assert.match(mails[0]!.text ?? '', /https:\/\/hooks\.test was turned off/);
   assert.match(mails[0]!.text ?? '', /status 503/);
   assert.doesNotMatch(mails[0]!.text ?? '', /secret-path/);
 });
@@ -148,8 +149,8 @@ test('80% and 100% of the month’s mails are each mailed once', async () => {
     await run();
   }
   assert.deepEqual(await subjectsTo(email), [
-    'Acme has used 80 % of the month’s mails',
-    'Acme has used all of the month’s mails',
+    'Acme has used 80% of this month’s emails',
+    'Acme has used all of this month’s emails',
   ]);
 });
 
@@ -166,6 +167,38 @@ test('finished campaign is mailed', async () => {
     ['Campaign finished: May'],
   );
   assert.ok(mails[0]!.text?.includes(`/surveys/${survey_id}/send/${campaign!.id}`));
+});
+
+test('campaign paused by the mail server is mailed once per outage', async () => {
+  const { org_id, survey_id, email } = await scene({ events: ['campaign_paused'] });
+  const pause = async (name: string, reason: string | null = '554 blocked') => {
+    const row = { org_id, survey_id, name, reason, status: 'paused' };
+    const [campaign] = await db<{ id: string }[]>`insert into campaigns ${db(row)} returning id`;
+    await run();
+    return campaign!.id;
+  };
+  await pause('By hand', null);
+  const may = await pause('May');
+  await pause('June');
+  assert.deepEqual(await subjectsTo(email), ['Campaign paused: May']);
+  const [mail] = await mailsTo(email);
+  assert.match(mail!.text ?? '', /554 blocked/);
+  assert.ok(mail!.text?.includes(`/surveys/${survey_id}/send/${may}`));
+  await db`update campaigns set status = 'running', turn = turn + 1 where org_id = ${org_id}`;
+  await pause('July');
+  assert.deepEqual(await subjectsTo(email), ['Campaign paused: July', 'Campaign paused: May']);
+});
+
+test('new owners are notified of paused campaigns, the first of detractors', async () => {
+  const org_id = await makeOrganization(db);
+  const choices = [];
+  for (let owners = 0; owners < 2; owners++) {
+    const member_id = await makeMember(db);
+    await joinOrganization(db, { org: org_id, member: member_id, role: 'owner' });
+    await subscribeOwner(db, { orgId: org_id, memberId: member_id });
+    choices.push((await findChoices(db, { orgId: org_id, memberId: member_id }))?.events);
+  }
+  assert.deepEqual(choices, [['detractor', 'campaign_paused'], ['campaign_paused']]);
 });
 
 test('assigned response is mailed to its owner once', async () => {
@@ -216,7 +249,7 @@ for (const { what, outcome, sends, isSaid } of ends) {
     for (let times = 0; times < 2; times++) {
       const run = mailNotification(failing, job!.payload);
       if (sends === 1) await run;
-      else await assert.rejects(run, /did not take a notification/);
+      else await assert.rejects(run, /did not accept a notification/);
     }
     const line = ['warn', 'notification email was not sent', { org_id, outcome: outcome.kind }];
     assert.deepEqual([sent, lines], [sends, isSaid ? [line] : []]);
@@ -245,7 +278,7 @@ test('stop link turns off its kind after a click', async () => {
   for (let times = 0; times < 2; times++) {
     const stopped = await app.request(path, { method: 'POST' });
     assert.equal(stopped.status, 200);
-    assert.match(await stopped.text(), /is stopped for Acme/);
+    assert.match(await stopped.text(), /No more emails about/);
   }
   assert.deepEqual(await events(), ['held']);
   const acts = await db<

@@ -254,5 +254,5 @@ test("digest is posted once a day at 9 in the organization's zone", async () => 
     [0, 1, 0],
   );
   assert.match(bodies[1]![0]!, /A &amp; B: 1 response, NPS −100/);
-  assert.match(bodies[1]![0]!, /1 detractor open/);
+  assert.match(bodies[1]![0]!, /1 open detractor/);
 });
