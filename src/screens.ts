@@ -31,6 +31,7 @@ import { peopleScreens } from './people/screens/people.tsx';
 import type { Excerpt } from './responses/events.ts';
 import { responseScreens } from './responses/screens/inbox.tsx';
 import { previewScreens } from './sends/screens/preview.tsx';
+import type { SendProgress } from './sends/send.ts';
 import { inOrganization, type ScreenEnv } from './sessions/session.ts';
 import type { SignInSettings } from './settings.ts';
 import { summaryScreens } from './summaries/screens.tsx';
@@ -65,6 +66,7 @@ type ScreenTools = WebhookTools &
     log: Log;
     excerpt: Excerpt;
     mailbox: boolean;
+    progress: Pick<SendProgress, 'watch'>;
     settings: {
       signIn: SignInSettings;
       sendDeadlineSeconds: number;

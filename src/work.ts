@@ -165,6 +165,7 @@ async function startJobWork(work: Work, shared: Shared) {
     deliveries,
     mailer,
     mailJobs,
+    progress,
   };
   const jobs = await parts.start(
     'jobs',

@@ -79,7 +79,7 @@ async function waitForAll(
   const endsAt = Date.now() + settings.sendDeadlineSeconds * 1000;
   for (;;) {
     const remainingMs = endsAt - Date.now();
-    await watch.next(remainingMs);
+    await watch.next(Math.min(recheckMs, remainingMs));
     const results = await listResults(db, orgId, requestId);
     if (!results.some(isOpen)) return byKey(results);
     if (remainingMs <= 0) break;
@@ -150,13 +150,14 @@ function countResults(results: readonly ContactResult[]) {
 }
 
 const channel = 'askback_mails_finished';
+const uuidLength = 36;
 const recheckMs = 1000;
 
 export type SendProgress = Awaited<ReturnType<typeof createSendProgress>>;
 
 /**
- * Wakes waiting requests when a job has finished their emails, in any process. Behind a pooler, `listenOn` provides a
- * session connection.
+ * Wakes waiting requests when a job has finished their emails, in any process. A message may follow the id of the
+ * request. Behind a pooler, `listenOn` provides a session connection.
  */
 export async function createSendProgress({
   db,
@@ -167,38 +168,43 @@ export async function createSendProgress({
   log: Log;
   listenOn?: Db;
 }) {
-  const watches = new Map<string, () => void>();
+  const watches = new Map<string, (message: string) => void>();
   const listening = await listenOn
-    .listen(channel, (requestId) => watches.get(requestId)?.())
+    .listen(channel, (payload) =>
+      watches.get(payload.slice(0, uuidLength))?.(payload.slice(uuidLength)),
+    )
     .catch((err: unknown) => {
       log.warn({ err }, 'cannot listen for finished emails: requests poll instead');
     });
 
   /** Call this before the claims are committed: emails that finish earlier wake nobody. */
   function watch(requestId: string) {
-    let finished = Promise.withResolvers<void>();
-    watches.set(requestId, () => finished.resolve());
+    let finished = Promise.withResolvers<string>();
+    watches.set(requestId, (message) => finished.resolve(message));
     return {
-      /** Resolves when emails have finished since the last call, and after a second at the latest. */
-      async next(remainingMs: number) {
-        await withinMs(finished.promise, Math.min(recheckMs, remainingMs), () => {});
+      /** Resolves with the message of a notification since the last call, or with undefined after `ms`. */
+      async next(ms: number) {
+        const message = await withinMs(finished.promise, ms, () => undefined);
         finished = Promise.withResolvers();
+        return message;
       },
       end: () => void watches.delete(requestId),
     };
   }
 
+  async function report(requestId: string, message: string) {
+    const wake = watches.get(requestId);
+    if (wake) wake(message);
+    else await db.notify(channel, requestId + message);
+  }
+
   async function notify(requestIds: readonly string[]) {
-    for (const requestId of new Set(requestIds)) {
-      const wake = watches.get(requestId);
-      if (wake) wake();
-      else await db.notify(channel, requestId);
-    }
+    for (const requestId of new Set(requestIds)) await report(requestId, '');
   }
 
   const stop = async () => {
     await listening?.unlisten().catch(() => {});
   };
 
-  return { watch, notify, stop };
+  return { watch, notify, report, stop };
 }

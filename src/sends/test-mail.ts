@@ -19,7 +19,9 @@ import {
 } from '../surveys/queries.ts';
 import { Address, type SurveyChange } from '../surveys/schemas.ts';
 import { type AddressedPerson, languageFor } from '../surveys/texts.ts';
+import type { FlashNotice } from '../web/app/flash.ts';
 import { findMailSender, type WrittenMail } from './queries.ts';
+import type { SendProgress } from './send.ts';
 
 const maxPerHour = 20;
 
@@ -40,6 +42,7 @@ export const TestMail = v.object({ email: v.string(), language: v.string() });
 type TestMailRequest = v.InferOutput<typeof TestMailInput> & {
   /** Unsaved content of the survey form. */
   content?: SurveyChange;
+  testId?: string;
 };
 
 /** Stands in for a contact in tests and previews. */
@@ -55,6 +58,7 @@ export async function requestTestMail(
     contact_id,
     language: requested,
     content,
+    testId = randomUUID(),
   }: TestMailRequest & { surveyId: string },
 ) {
   return await inTransaction(db, async (tx) => {
@@ -73,7 +77,7 @@ export async function requestTestMail(
     const { question_text, subject, intro } = inLanguage(survey, language);
     const { from_name, from_email, reply_to } = survey;
     const words = { question_text, subject, intro, from_name, from_email, reply_to };
-    const test = { test_id: randomUUID(), email, contact_id: contact_id ?? null, language, words };
+    const test = { test_id: testId, email, contact_id: contact_id ?? null, language, words };
     const payload = { org_id: orgId, survey_id: surveyId, ...test };
     await enqueue(tx, [{ task: 'sends.test', payload }]);
     const target = { kind: 'survey', id: surveyId };
@@ -82,8 +86,30 @@ export async function requestTestMail(
   });
 }
 
-export const testSent = (email: string) =>
-  `A test is on its way to ${email}. Its links show the form and record nothing.`;
+/** Requests a test email to a member, and waits a few seconds for its outcome. */
+export async function sendTestToMember(
+  tools: { db: Db; progress: Pick<SendProgress, 'watch'> },
+  editor: Writer,
+  request: TestMailRequest & { surveyId: string },
+): Promise<FlashNotice> {
+  const testId = randomUUID();
+  const watch = tools.progress.watch(testId);
+  try {
+    await requestTestMail(tools, editor, { ...request, testId });
+    const outcome = await watch.next(maxWaitMs);
+    const isFailed = outcome !== undefined && outcome !== sent;
+    if (isFailed) return { kind: 'failed', text: `The test email was not sent: ${outcome}` };
+    const text = `Test email ${outcome === sent ? 'sent' : 'on its way'} to ${request.email}.`;
+    return { kind: 'fine', text: `${text} Its links record nothing.` };
+  } finally {
+    watch.end();
+  }
+}
+
+const maxWaitMs = 5000;
+const maxReasonLength = 300;
+/** Reported for an accepted test, in place of a reason. */
+const sent = '';
 
 /** Counts tests in the audit log. The lock of the organization's month serializes calls. */
 async function refuseTooMany(tx: Sql, orgId: string) {
@@ -112,11 +138,13 @@ export async function findReader(sql: Sql, { orgId, surveyId }: OrgSurvey, conta
 export type TestTools = {
   db: Db;
   log: Log;
+  progress: Pick<SendProgress, 'report'>;
   mailer: { send: (mail: WrittenMail) => Promise<MailOutcome> };
 };
 
 /** Throws if the email may be accepted later, so that the queue retries the job. */
-export async function sendTestMail({ db, log, mailer }: TestTools, job: JobPayloads['sends.test']) {
+export async function sendTestMail(tools: TestTools, job: JobPayloads['sends.test']) {
+  const { db, log, progress, mailer } = tools;
   const { org_id, survey_id: surveyId, test_id: id, email, contact_id, language, words } = job;
   const survey = await findSurvey(db, org_id, surveyId);
   const reader = contact_id
@@ -131,7 +159,9 @@ export async function sendTestMail({ db, log, mailer }: TestTools, job: JobPaylo
     survey: { ...survey, ...words, subject, language, texts: {} },
     organization: await findMailSender(db, org_id),
   });
-  if (outcome.kind === 'accepted') return;
+  if (outcome.kind === 'accepted') return await progress.report(id, sent);
+  const reason = outcome.kind === 'refused' ? outcome.response : outcome.reason;
+  await progress.report(id, reason.slice(0, maxReasonLength));
   log.warn({ survey_id: surveyId, outcome: outcome.kind }, 'test email was not sent');
   if (isRetryable(outcome)) {
     throw new Error(`the mail server did not accept a test email: ${outcome.kind}`);

@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import PostalMime from 'postal-mime';
+import { commandWriter } from '../../src/audit/acts.ts';
 import type { JobPayloads } from '../../src/jobs.ts';
 import { createLog } from '../../src/lib/log/log.ts';
+import type { MailOutcome } from '../../src/lib/smtp/connection.ts';
 import { createMailer } from '../../src/sends/mail-job.ts';
-import { sendTestMail } from '../../src/sends/test-mail.ts';
+import { createSendProgress } from '../../src/sends/send.ts';
+import { sendTestMail, sendTestToMember } from '../../src/sends/test-mail.ts';
+import { accepted, rejected } from '../support/make/mail-outcomes.ts';
 import { makeClient, makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testApp } from '../support/probe/app.ts';
 import { testDatabase } from '../support/probe/database.ts';
 import { memberBrowser } from '../support/probe/member.ts';
+import { until } from '../support/probe/until.ts';
 
 const { db } = await testDatabase();
 const app = testApp(db);
@@ -47,7 +52,8 @@ async function sentTests(org: string) {
   const mailer = createMailer({ transport, publicUrl, ...settings });
   const jobs = await db<{ payload: JobPayloads['sends.test'] }[]>`
     select payload from test.jobs where task = 'sends.test' and payload ->> 'org_id' = ${org} order by id`;
-  for (const { payload } of jobs) await sendTestMail({ db, log, mailer }, payload);
+  const progress = { report: async () => {} };
+  for (const { payload } of jobs) await sendTestMail({ db, log, progress, mailer }, payload);
   return await Promise.all(messages.map((message) => PostalMime.parse(message)));
 }
 
@@ -104,6 +110,26 @@ test('organization can send 20 test mails per hour', async () => {
   assert.equal((await ask({})).status, 202);
 });
 
+const outcomes: [MailOutcome, RegExp][] = [
+  [accepted(), /^Test email sent to tester@people\.test\./],
+  [rejected('554 no thanks'), /^The test email was not sent: 554 no thanks/],
+];
+for (const [outcome, text] of outcomes) {
+  test(`member sees that a test mail was ${outcome.kind}`, async () => {
+    const { org, survey } = await scene();
+    const progress = await createSendProgress({ db, log });
+    const mailer = { send: async () => outcome };
+    const request = { surveyId: survey, email: 'tester@people.test' };
+    const notice = sendTestToMember({ db, progress }, commandWriter(org), request);
+    const jobs = () => db<{ payload: JobPayloads['sends.test'] }[]>`
+      select payload from test.jobs where task = 'sends.test' and payload ->> 'org_id' = ${org}`;
+    await until('the job of the test', async () => (await jobs()).length === 1);
+    await sendTestMail({ db, log, progress, mailer }, (await jobs())[0]!.payload);
+    assert.match((await notice).text, text);
+    await progress.stop();
+  });
+}
+
 test('links of a test mail record nothing', async () => {
   const { org, link, share_id } = await scene({ status: 'draft' });
   const open = await app.request(`${link}?score=9`);
@@ -141,13 +167,13 @@ test('member gets a test of the first recipient or the unsaved form', async () =
   assert.match(await mail.text(), /Hello Ada Lovelace,/);
   assert.match(mail.headers.get('Content-Security-Policy')!, /frame-ancestors 'self'.*sandbox/);
   const sent = await browser.submit(`${here}/test-mail`, { contact_id });
-  assert.match(await sent.text(), /A test is on its way to /);
+  assert.match(await sent.text(), /Test email on its way to /);
 
   const typed = { name: 'Spring', question_text: 'Typed?', from_name: 'Ann', language: 'en' };
   const form = { ...typed, from_email: 'ann@acme.test', act: 'test-mail' };
   const shown = await browser.post(`${here}/edit`, form);
   assert.equal(shown.status, 200);
-  assert.match(await shown.text(), /A test is on its way to .*>Typed\?<\/textarea>/s);
+  assert.match(await shown.text(), /Test email on its way to .*>Typed\?<\/textarea>/s);
   const wrong = await browser.post(`${here}/edit`, { ...form, subject: '{{nmae}}' });
   assert.equal(wrong.status, 422);
   const [saved] = await db`select question_text from surveys where id = ${survey}`;

@@ -33,9 +33,10 @@ import { pageHeaders } from '../../web/headers.ts';
 import { languageOf } from '../../web/language.ts';
 import { type HtmlPage, renderPage } from '../../web/layout.tsx';
 import { findMailSender, listMailContents, type MailContent } from '../queries.ts';
-import { exampleReader, findReader, requestTestMail, testSent } from '../test-mail.ts';
+import type { SendProgress } from '../send.ts';
+import { exampleReader, findReader, sendTestToMember } from '../test-mail.ts';
 
-type PreviewTools = { db: Db; publicUrl: string };
+type PreviewTools = { db: Db; publicUrl: string; progress: Pick<SendProgress, 'watch'> };
 
 const TestFields = v.object({ contact_id: v.optional(Uuid) });
 
@@ -75,8 +76,8 @@ export const previewScreens = (tools: PreviewTools) =>
       const surveyId = idParam(c, 'survey');
       const { values } = await readForm(c, TestFields);
       const { email } = c.var.member;
-      await requestTestMail(tools, editor, { surveyId, email, ...values });
-      return redirectWith(c, c.req.path.replace(/test-mail$/, 'send'), testSent(email));
+      const { text, kind } = await sendTestToMember(tools, editor, { surveyId, email, ...values });
+      return redirectWith(c, c.req.path.replace(/test-mail$/, 'send'), text, kind);
     });
 
 /** Fills empty fields with examples, so that an unfinished survey has a preview. */
@@ -98,10 +99,10 @@ const exampleQuestions: Readonly<Record<SurveyType, string>> = {
 
 const labels: Readonly<Record<string, string>> = {
   question_text: 'Question',
-  subject: 'Subject of the mail',
-  intro: 'Before the question, in the mail',
+  subject: 'Subject',
+  intro: 'Introduction',
   follow_up: 'Question above the comment',
-  thanks: 'Thanks after the answer',
+  thanks: 'Thank-you message',
 };
 
 function describeError(issue: v.BaseIssue<unknown>): string {

@@ -5,11 +5,12 @@ import { type RefusalKind, toSentence } from '../../errors.ts';
 import type { Db } from '../../lib/db/db.ts';
 import { refusalIn } from '../../lib/http/http.ts';
 import { isOutdated } from '../../lib/http/version.ts';
-import { requestTestMail, testSent } from '../../sends/test-mail.ts';
+import type { SendProgress } from '../../sends/send.ts';
+import { sendTestToMember } from '../../sends/test-mail.ts';
 import { requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { categories, surveyTypes, typeFacts } from '../../survey-types.ts';
 import { FormErrors, Notice } from '../../web/app/badges.tsx';
-import { redirectWith } from '../../web/app/flash.ts';
+import { type FlashNotice, redirectWith } from '../../web/app/flash.ts';
 import {
   Checkbox,
   Choice,
@@ -40,7 +41,7 @@ import { findLatestSender, findUse, type ManagedSurvey } from '../queries.ts';
 import { NewSurveyInput, SurveyChangeInput } from '../schemas.ts';
 import { surveyOf, surveysPath } from './parts.tsx';
 
-type EditTools = { db: Db };
+type EditTools = { db: Db; progress: Pick<SendProgress, 'watch'> };
 
 export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
   return app
@@ -93,12 +94,11 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
     const { email } = c.var.member;
     const language = [fields['preview.language'] ?? []].flat()[0];
     const tested = await trySave(c, SurveyChangeInput, change, (content) =>
-      requestTestMail(tools, editor, { surveyId: survey.id, email, language, content }),
+      sendTestToMember(tools, editor, { surveyId: survey.id, email, language, content }),
     );
     const { act: _act, ...typed } = fields;
     const form = { typed, errors: tested.errors ?? {} };
-    const notice = tested.errors ? undefined : testSent(email);
-    return showForm(c, { survey, hasAnswers: answered, form, notice });
+    return showForm(c, { survey, hasAnswers: answered, form, notice: tested.saved });
   }
   const outcome = survey
     ? await trySave(
@@ -193,7 +193,7 @@ type ShownForm = {
   form: FormState;
   survey: ManagedSurvey | null;
   hasAnswers: boolean;
-  notice?: string | undefined;
+  notice?: FlashNotice | undefined;
 };
 
 function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: ShownForm) {
@@ -207,7 +207,7 @@ function showForm(c: Context<ScreenEnv>, { form, survey, hasAnswers, notice }: S
     trail: survey ? [list, { text: survey.name, href: here }] : [list],
     body: (
       <>
-        {notice ? <Notice kind="fine" text={notice} /> : null}
+        {notice ? <Notice {...notice} /> : null}
         <SurveyForm
           form={form}
           action={survey ? `${here}/edit` : surveys}

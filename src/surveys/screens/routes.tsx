@@ -4,6 +4,7 @@ import { renderSVG } from 'uqr';
 import * as v from 'valibot';
 import type { Db } from '../../lib/db/db.ts';
 import { Page, parseList } from '../../lib/paging/page.ts';
+import type { SendProgress } from '../../sends/send.ts';
 import type { ScreenEnv } from '../../sessions/session.ts';
 import { shareUrl } from '../lifecycle.ts';
 import { countReached, countScores, type ManagedSurvey, pageOfSurveys } from '../queries.ts';
@@ -30,6 +31,7 @@ const SurveySearch = v.object({
 
 type SurveyScreenTools = {
   db: Db;
+  progress: Pick<SendProgress, 'watch'>;
   publicUrl: string;
   trendOf: (of: { orgId: string; survey: ManagedSurvey; period: SurveyPeriod }) => Promise<Child>;
 };

@@ -16,7 +16,7 @@ import { plainSecrets, subscriber } from '../fakes/subscriber.ts';
 export function taskTools(db: Db): TaskTools {
   const log = createLog({ level: 'silent' });
   const publicUrl = 'https://askback.test';
-  const progress = { notify: async () => {} };
+  const progress = { notify: async () => {}, report: async () => {} };
   const transport = createMailbox(db);
   const mailer = createMailer({
     transport,
@@ -39,6 +39,7 @@ export function taskTools(db: Db): TaskTools {
     analyst: createBuiltinAnalyst(readComment),
     analystQueue: createAnalystQueue({ db, yieldToRequests: async () => {} }),
     mailer,
+    progress,
     mailJobs: createMailJobs({ db, log, mailer, progress, settings: { sendDeadlineSeconds: 60 } }),
     deliveries: createDeliveryWorker({
       db,

@@ -38,7 +38,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     judgeTarget: async (url) => judgeTarget(url, { allow: [], http: false }),
     secrets: createSecrets([Buffer.alloc(32, 1)]),
     erasureFile: noErasureFile,
-    progress: { watch: () => ({ next: async () => {}, end: () => {} }) },
+    progress: { watch: () => ({ next: async () => undefined, end: () => {} }) },
     mailbox: true,
     excerpt: redactedExcerpt,
     readReport: (_orgId, message) => readReport(message),
