@@ -82,17 +82,7 @@ export const sentenceOfCell = (file: string, { line, column, complaint }: Unclea
 
 type UnclearCell = { line: number; column: string; complaint: string };
 
-export type FileCounts = {
-  rows: number;
-  responses: Tally;
-  people: number;
-  unsubscribed: number;
-  bounced: number;
-  passed: Partial<Record<PassReason, number>>;
-  otherTypes: string[];
-  unclear: number;
-  shown: UnclearCell[];
-};
+export type FileCounts = ReturnType<typeof zeroFileCounts>;
 
 const maxUnclearShown = 20;
 const maxRows = 1_000_000;
@@ -119,16 +109,16 @@ export async function* readExport(
   }
 }
 
-export const zeroFileCounts = (): FileCounts => ({
+export const zeroFileCounts = () => ({
   rows: 0,
-  responses: { promoters: 0, passives: 0, detractors: 0 },
+  responses: { promoters: 0, passives: 0, detractors: 0 } satisfies Tally,
   people: 0,
   unsubscribed: 0,
   bounced: 0,
-  passed: {},
-  otherTypes: [],
+  passed: {} as Partial<Record<PassReason, number>>,
+  otherTypes: [] as string[],
   unclear: 0,
-  shown: [],
+  shown: [] as UnclearCell[],
 });
 
 const places = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' } as const;
@@ -203,13 +193,7 @@ function refuseUnclearPeople(name: string, { kind, places }: FilePlan, as: FileK
 
 const batchSize = 500;
 
-export type ImportCounts = {
-  responses: number;
-  contacts: number;
-  unsubscribed: number;
-  bounced: number;
-  erased: number;
-};
+export type ImportCounts = ReturnType<typeof zeroImportCounts>;
 
 /**
  * Imports rows in batches with a transaction each. An import that ends halfway keeps its batches and can be repeated:
@@ -241,7 +225,7 @@ async function importRows(
   return imported;
 }
 
-export const zeroImportCounts = (): ImportCounts => ({
+export const zeroImportCounts = () => ({
   responses: 0,
   contacts: 0,
   unsubscribed: 0,

@@ -19,6 +19,7 @@ import {
 } from '../lib/paging/page.ts';
 import { addressKey } from '../lib/smtp/address.ts';
 import { idParam, parseWriteQuery } from '../lib/validation/parse.ts';
+import { historyEvents } from '../sends/queries.ts';
 import { listErasures } from './erase.queries.ts';
 import {
   allowErasedAddress,
@@ -53,31 +54,15 @@ const scoresByOption = { keep: 'kept', delete: 'deleted' } as const;
 
 const address = { email: { about: 'email address, percent-encoded', schema: { type: 'string' } } };
 
-const steps = [
-  'added',
-  'claimed',
-  'sending',
-  'sent',
-  'reminded',
-  'failed',
-  'unknown',
-  'blocked',
-  'opened',
-  'answered',
-  'answer_held',
-  'delivered',
-  'not_delivered',
-  'unsubscribed',
-  'bounced',
-  'allowed',
-] as const;
-
 const Person = v.object({
   email: v.string(),
   events: v.array(
     v.object({
       at: Moment,
-      what: described(v.picklist(steps), 'more values may be added'),
+      what: described(
+        v.picklist([...historyEvents, 'delivered', 'not_delivered']),
+        'more values may be added',
+      ),
       survey_id: v.nullable(Id),
       survey_name: v.nullable(v.string()),
       reason_code: described(v.nullable(v.string()), 'the rule or kind of failure'),

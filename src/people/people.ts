@@ -4,19 +4,10 @@ import { type HistoryRow, listHistory } from '../sends/queries.ts';
 import type { Suppression } from '../suppressions/queries.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 
-export type TimelineEntry = {
-  at: Date;
+export type TimelineEntry = Omit<HistoryRow, 'what'> & {
   what: HistoryRow['what'] | 'delivered' | 'not_delivered';
-  survey_id: string | null;
-  survey_name: string | null;
-  reason_code: string | null;
-  reason: string | null;
-  trace_id: string | null;
-  response_id: string | null;
   webhook_id: string | null;
   delivery_id: string | null;
-  mail_id: string | null;
-  server_reply: string | null;
 };
 
 export async function readTimeline(

@@ -21,13 +21,6 @@ const mailsPerBatch = 1000;
 /** Extra days to clean up after nights on which the job did not run. */
 const missedNights = 15;
 
-type RetentionCounts = {
-  comments: number;
-  contacts: number;
-  openings: number;
-  mails: number;
-};
-
 /** Deletes data past each organization's retention in small steps, and audits the counts. */
 export async function applyRetention({ db }: { db: Db }) {
   for (const retention of await listRetentions(db)) {
@@ -43,13 +36,13 @@ export async function applyRetention({ db }: { db: Db }) {
   }
 }
 
-async function applyToOrganization(db: Db, retention: Retention): Promise<RetentionCounts> {
-  const { comments_days, contacts_days, openings_days, mails_days } = retention;
+async function applyToOrganization(db: Db, retention: Retention) {
+  const { org_id: orgId, comments_days, contacts_days, openings_days, mails_days } = retention;
   return {
-    comments: comments_days ? await clearOldComments(db, retention.org_id, comments_days) : 0,
-    contacts: contacts_days ? await deleteInactive(db, retention.org_id, contacts_days) : 0,
-    openings: openings_days ? await deleteOldVisits(db, retention.org_id, openings_days) : 0,
-    mails: mails_days ? await deleteOldMailLog(db, retention.org_id, mails_days) : 0,
+    comments: comments_days ? await clearOldComments(db, orgId, comments_days) : 0,
+    contacts: contacts_days ? await deleteInactive(db, orgId, contacts_days) : 0,
+    openings: openings_days ? await deleteOldVisits(db, orgId, openings_days) : 0,
+    mails: mails_days ? await deleteOldMailLog(db, orgId, mails_days) : 0,
   };
 }
 

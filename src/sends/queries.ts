@@ -11,23 +11,26 @@ import type { Reminder } from '../surveys/schemas.ts';
 import type { TextsByLanguage } from '../surveys/texts.ts';
 import type { AddressFacts, BlockReason, OutcomeRow } from './rules.ts';
 
+export const historyEvents = [
+  'added',
+  'claimed',
+  'sending',
+  'sent',
+  'reminded',
+  'failed',
+  'unknown',
+  'blocked',
+  'opened',
+  'answered',
+  'answer_held',
+  'unsubscribed',
+  'bounced',
+  'allowed',
+] as const;
+
 export type HistoryRow = {
   at: Date;
-  what:
-    | 'added'
-    | 'claimed'
-    | 'sending'
-    | 'sent'
-    | 'reminded'
-    | 'failed'
-    | 'unknown'
-    | 'blocked'
-    | 'opened'
-    | 'answered'
-    | 'answer_held'
-    | 'unsubscribed'
-    | 'bounced'
-    | 'allowed';
+  what: (typeof historyEvents)[number];
   survey_id: string | null;
   survey_name: string | null;
   /** The rule that blocked the email, or the kind of failure. */

@@ -45,20 +45,21 @@ export async function readReport(message: Uint8Array): Promise<Report> {
   const part = (type: RegExp) => attachments.find(({ mimeType }) => type.test(mimeType));
   const status = part(/^message\/(global-)?delivery-status$/);
   const feedback = part(/^message\/feedback-report$/);
-  const original = part(
+  const returned = part(
     /^(message\/rfc822|message\/global|text\/rfc822-headers|message\/global-headers)$/,
   );
+  const [original = new Map()] = returned ? fieldGroups(textOf(returned)) : [];
   const form = (outer.get('content-type') ?? '').toLowerCase();
   const isReport = form.startsWith('multipart/report');
 
   if (isReport && status) {
     const groups = fieldGroups(textOf(status));
     const statuses = groups.slice(1, 1 + maxRecipients).map(statusOf);
-    return { ...originalIds(outer, original), kind: 'delivery', statuses, feedback: '' };
+    return { ...originalIdsOf(outer, original), kind: 'delivery', statuses, feedback: '' };
   }
   if (isReport && feedback) {
     const [fields = new Map()] = fieldGroups(textOf(feedback));
-    const { returnPaths, messageIds } = originalIds(outer, original);
+    const { returnPaths, messageIds } = originalIdsOf(outer, original);
     returnPaths.push(...addressesIn(fields.get('original-mail-from') ?? ''));
     const type = (fields.get('feedback-type') ?? '').toLowerCase();
     return { kind: 'complaint', statuses: [], feedback: type, returnPaths, messageIds };
@@ -136,11 +137,6 @@ function statusOf(fields: Fields): RecipientStatus {
       .replace(/^[^;]*;/, '')
       .trim(),
   };
-}
-
-function originalIds(outer: Fields, original: Attachment | undefined) {
-  const [headers = new Map()] = original ? fieldGroups(textOf(original)) : [];
-  return originalIdsOf(outer, headers);
 }
 
 function originalIdsOf(outer: Fields, original: Fields) {

@@ -60,7 +60,7 @@ test('header without required columns is refused with its line', () => {
     [['Score', 'Email'], undefined, /line 4: .* a column for response times/],
     [['Date', 'Email'], 'responses', /a column for scores/],
     [['Name'], 'people', /a column for email addresses/],
-    [['Score', ' Plan', 'PLAN '], undefined, /two columns are named "Plan" and "PLAN"/],
+    [['Score', ' Plan', 'PLAN '], undefined, /two columns have the same name, "Plan" and "PLAN"/],
   ];
   for (const [header, as, sentence] of refused) {
     assert.throws(() => plan(header, { ...(as && { as }) }), {
