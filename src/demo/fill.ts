@@ -120,7 +120,7 @@ async function fillSurvey(tx: Sql, orgId: string, survey: DemoSurvey, now: Date)
 type DemoSignIn = { email: string; password: string };
 
 const email = 'demo@example.com';
-/** Without letters and digits that look alike. */
+/** Omits letters and digits that look alike. */
 const letters = 'abcdefghjkmnpqrstuvwxyz23456789';
 
 function makePassword(): string {

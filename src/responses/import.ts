@@ -175,7 +175,7 @@ export async function importBatch(
   responses: readonly ForeignResponse[],
 ): Promise<number> {
   const survey = { orgId: writer.orgId, surveyId: writer.surveyId };
-  // Without the lock, two concurrent imports of a file would both insert its responses.
+  // The lock keeps two concurrent imports of a file from both inserting its responses.
   if (!(await lockSurvey(tx, survey.orgId, survey.surveyId))) throw notFound('survey');
   const rows = responses.map((response) => ({ ...response, id: randomUUID() }));
   const persons = rows.map(({ tags: _tags, note: _note, ...row }) => row);

@@ -89,7 +89,7 @@ function SurveyForm({ survey, language, action, ...props }: FormProps) {
                 value={each}
                 checked={each === score}
                 required
-                // Without this, screen readers announce an unanswered required choice as an error.
+                // Keeps screen readers from announcing an unanswered required choice as an error.
                 aria-invalid={isMissing ? 'true' : 'false'}
               />
               <span>{drawScore(type, each, texts)}</span>
