@@ -314,7 +314,7 @@ function shownStep(step: ScoreProps['steps'][number], type: SurveyType, by: Step
       sure,
       ...[step.promoters, step.passives, step.detractors, total].map((number) => count(number)),
     ],
-    words:
+    tooltip:
       value === null
         ? `${name}: no responses`
         : `${name}: ${score}${interval === null ? '' : ` (${sure})`}, ${counted(total, 'response')}`,

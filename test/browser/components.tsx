@@ -115,7 +115,7 @@ function lists() {
             ],
           }))}
         />
-        <Pager summary="1 to 50 of 1,266" newer="?page=1" older="?page=3" />
+        <Pager summary="1 to 50 of 1,266" previous="?page=1" next="?page=3" />
       </section>
       <section aria-labelledby="newest">
         <div class="title">

@@ -126,7 +126,6 @@ function Outcomes({ campaign, results, page, total, filter, here, at }: Outcomes
         <PagedList
           meta={{ page: page.page, limit: page.limit, total }}
           at={at}
-          words={{ newer: 'Previous', older: 'Next' }}
           empty={<Empty campaign={campaign} isFiltered={isFiltered} />}
         >
           <DataTable

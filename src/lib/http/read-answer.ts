@@ -3,17 +3,14 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Context, Handler } from 'hono';
 
-const minCompressed = 1024;
-/** Three quarters of the size go away; a higher level takes twice the time for a tenth of the rest. */
+const minCompressedLength = 1024;
+/** Removes three quarters of the size. Higher levels take twice the time for a tenth more. */
 const compression = { level: 4 };
 const compressed = promisify(gzip);
 
 type Headers = Readonly<Record<string, string>>;
 
-/**
- * Answers a read with finished JSON: with an ETag, a link to the next page of a list, and gzip if the caller takes it.
- * The ETag begins with the version, if there is one.
- */
+/** Answers a GET with JSON, an ETag that begins with `version`, a link to the next page of a list, and gzip. */
 export async function answerRead(c: Context, json: string, version?: string): Promise<Response> {
   const tag = tagOf(json, version);
   const next = nextPage(json);
@@ -23,20 +20,16 @@ export async function answerRead(c: Context, json: string, version?: string): Pr
     Vary: 'X-API-Key, Authorization, Accept-Encoding',
   };
   if (next) headers['Link'] = linkTo(c, next);
-  if (has(c.req.header('if-none-match'), tag)) return c.newResponse(null, 304, headers);
+  if (matchesEtag(c.req.header('if-none-match'), tag)) return c.newResponse(null, 304, headers);
   headers['Content-Type'] = 'application/json';
-  if (json.length < minCompressed || !takesGzip(c.req.header('accept-encoding'))) {
+  if (json.length < minCompressedLength || !acceptsGzip(c.req.header('accept-encoding'))) {
     return c.newResponse(json, 200, headers);
   }
   const body = await compressed(json, compression);
   return c.newResponse(new Uint8Array(body), 200, { ...headers, 'Content-Encoding': 'gzip' });
 }
 
-/**
- * A page that is the same for every caller: rendered and compressed when it is first asked for, then kept.
- *
- *     app.get('/docs', renderedOnce({ 'Content-Type': 'text/html' }, () => renderDocs()));
- */
+/** Serves a page that is the same for every caller. The first request renders and compresses it. */
 export function renderedOnce(headers: Headers, render: () => string | Promise<string>): Handler {
   let rendering: Promise<{ text: string; gzipped: Uint8Array<ArrayBuffer> }> | undefined;
 
@@ -53,25 +46,25 @@ export function renderedOnce(headers: Headers, render: () => string | Promise<st
     });
     const tag = tagOf(text);
     const all = { ...headers, ETag: tag, 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
-    if (has(c.req.header('if-none-match'), tag)) return c.body(null, 304, all);
-    if (!takesGzip(c.req.header('accept-encoding'))) return c.body(text, 200, all);
+    if (matchesEtag(c.req.header('if-none-match'), tag)) return c.body(null, 304, all);
+    if (!acceptsGzip(c.req.header('accept-encoding'))) return c.body(text, 200, all);
     return c.body(gzipped, 200, { ...all, 'Content-Encoding': 'gzip' });
   };
 }
 
-/** Weak, because it is the same for both encodings. */
+/** A weak ETag, because both encodings share it. */
 const tagOf = (text: string, version?: string) =>
   `W/"${version ? `${version}.` : ''}${hash('sha1', text, 'base64url')}"`;
 
-function has(asked: string | undefined, tag: string): boolean {
-  if (asked === undefined) return false;
-  if (asked.trim() === '*') return true;
+function matchesEtag(header: string | undefined, tag: string): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === '*') return true;
   const opaque = tag.slice(2);
-  return asked.split(',').some((each) => each.trim().replace(/^W\//, '') === opaque);
+  return header.split(',').some((each) => each.trim().replace(/^W\//, '') === opaque);
 }
 
-/** `gzip;q=0` and `identity` say no. */
-function takesGzip(accepted = ''): boolean {
+/** `gzip;q=0` forbids gzip. */
+export function acceptsGzip(accepted = ''): boolean {
   return accepted.split(',').some((each) => {
     const [coding = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
     if (coding !== 'gzip' && coding !== '*') return false;
@@ -81,14 +74,14 @@ function takesGzip(accepted = ''): boolean {
 
 const cursorForm = /"next_cursor":"([^"]*)"/y;
 
-/** The cursor comes after all items. A quotation mark inside a text is escaped, so no text looks like it. */
+/** Finds the cursor, which follows all items. Quotes inside texts are escaped, so no text can match. */
 function nextPage(json: string): string | undefined {
   const at = json.lastIndexOf('"next_cursor":');
   cursorForm.lastIndex = at;
   return at < 0 ? undefined : cursorForm.exec(json)?.[1];
 }
 
-/** The same list after this page. Relative, because a proxy may know it under another address. */
+/** A relative link, because the public address may differ behind a proxy. */
 function linkTo(c: Context, cursor: string): string {
   const { pathname, searchParams } = new URL(c.req.url);
   searchParams.delete('page');

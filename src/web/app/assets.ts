@@ -5,9 +5,10 @@ import { Hono } from 'hono';
 import { getMimeType } from 'hono/utils/mime';
 import { notFound } from '../../errors.ts';
 import { memoize } from '../../lib/async/memoize.ts';
+import { acceptsGzip } from '../../lib/http/read-answer.ts';
 import { assetBytes, hasAsset } from '../../lib/process/lifecycle.ts';
 
-/** `/assets/NAME.HASH.ext`, for a year: another content has another address. */
+/** Serves `/assets/NAME.HASH.ext`. The hash changes with the content, so browsers cache it for a year. */
 export const assetRoutes = () =>
   new Hono().get('/:file', async (c) => {
     const url = `/assets/${c.req.param('file')}`;
@@ -18,16 +19,14 @@ export const assetRoutes = () =>
     c.header('Content-Type', getMimeType(name)!);
     c.header('X-Content-Type-Options', 'nosniff');
     c.header('Cross-Origin-Resource-Policy', 'same-origin');
-    if (!acceptsGzip.test(c.req.header('Accept-Encoding') ?? '')) {
+    if (!acceptsGzip(c.req.header('Accept-Encoding'))) {
       return c.body(new Uint8Array(readWebAsset(name)));
     }
     c.header('Content-Encoding', 'gzip');
     return c.body(compressed(name));
   });
 
-const acceptsGzip = /(^|,)\s*gzip\s*(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i;
-
-/** What browsers load besides pages, by its name in the address: the files it is made of, in their order. */
+/** Each asset with the files it is concatenated from. */
 const sources = {
   'app.css': ['frame', 'controls', 'lists', 'screens'].map(
     (name) => `src/web/assets/css/${name}.css`,
@@ -40,10 +39,9 @@ const sources = {
   'icon.svg': ['src/web/assets/icon.svg'],
 } as const;
 
-/** The name of an asset inside the executable, where it lies whole, plain and compressed. */
+/** The name of an asset inside the executable, which contains it plain and compressed. */
 export const packedAsset = (name: WebAssetName) => `web/${name}`;
 
-/** From the executable as the build compressed it; from a checkout compressed when it is first asked for. */
 const compressed = memoize(100, (name: WebAssetName) => {
   const packed = `${packedAsset(name)}.gz`;
   return new Uint8Array(hasAsset(packed) ? assetBytes(packed) : gzipSync(readWebAsset(name)));
@@ -53,14 +51,13 @@ type WebAssetName = keyof typeof sources;
 
 export const webAssetNames = Object.keys(sources) as WebAssetName[];
 
-/** The asset as it is served: whole from the executable, or put together from the checkout. */
+/** Reads an asset from the executable, or concatenates it from the checkout. */
 export function readWebAsset(name: WebAssetName): Buffer {
   const packed = packedAsset(name);
   if (hasAsset(packed)) return assetBytes(packed);
   return Buffer.concat(sources[name].map(assetBytes));
 }
 
-/** The address of an asset. Its content names it, so that browsers may keep it as long as they like. */
 export const assetUrl = memoize(100, (name: WebAssetName) => {
   const hash = createHash('sha256').update(readWebAsset(name)).digest('base64url').slice(0, 12);
   const kind = extname(name);

@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import type { FlashNotice } from './flash.ts';
 import { emptyForm, Field, type FormState, LinkButton, SubmitOrCancel } from './forms.tsx';
+import { counted } from './lists.tsx';
 
-/** Buttons and links in a row. */
 export function Actions({ children }: { children: Child }) {
   return <div class="actions">{children}</div>;
 }
@@ -13,13 +13,13 @@ type ConfirmProps = {
   action: string;
   button: string;
   cancel: string;
-  /** For acts that cannot be undone. */
+  /** Asks the reader to type `expected`, for actions that cannot be undone. */
   typed?: { name: string; label: string; expected: string };
   hidden?: Readonly<Record<string, string | readonly string[]>>;
   form?: FormState;
 };
 
-/** The body of a page between a dangerous button and its act. */
+/** The body of a confirmation page. */
 export function Confirm(props: ConfirmProps) {
   const { children, action, button, cancel, typed, hidden = {}, form = emptyForm() } = props;
   return (
@@ -50,7 +50,7 @@ export function Confirm(props: ConfirmProps) {
 
 type SecretProps = { title: string; label: string; value: string; children?: Child; done: string };
 
-/** A secret that is shown once: in the page, above the list, with a button that copies it. */
+/** A secret that is shown once, with a copy button. */
 export function Secret({ title, label, value, children, done }: SecretProps) {
   return (
     <section class="shown-once" aria-labelledby="secret-title">
@@ -64,13 +64,13 @@ export function Secret({ title, label, value, children, done }: SecretProps) {
       </div>
       {children}
       <p>
-        <LinkButton href={done} text="I have stored it" kind="primary" />
+        <LinkButton href={done} text="Done" kind="primary" />
       </p>
     </section>
   );
 }
 
-/** Copies the value of a field. It is hidden where there is no script, since the field can be selected. */
+/** Copies the value of a field. Hidden without script, where the reader can select the field. */
 export function CopyButton({ from, text = 'Copy' }: { from: string; text?: string }) {
   return (
     <button type="button" data-copy={from} hidden>
@@ -81,10 +81,10 @@ export function CopyButton({ from, text = 'Copy' }: { from: string; text?: strin
 
 export type CategoryName = 'promoter' | 'passive' | 'detractor';
 
-/** How something stands; shape, colour and word say the same. */
+/** Each kind has its own shape and colour. */
 export type StateKind = 'fine' | 'failed' | 'waiting' | 'skipped' | 'warning';
 
-/** What became of an act. It stays until the next page. */
+/** The result of an action. */
 export function Notice({ kind, text, children }: FlashNotice & { children?: Child }) {
   return (
     <p class={`notice is-${kind}`} role={kind === 'failed' ? 'alert' : 'status'}>
@@ -94,18 +94,18 @@ export function Notice({ kind, text, children }: FlashNotice & { children?: Chil
   );
 }
 
-/** Stands above a form with mistakes. */
+/** Error summary above a form. */
 export function FormErrors({ form }: { form: FormState }) {
   const { '': whole, ...fields } = form.errors;
   const count = Object.keys(fields).length;
   if (whole === undefined && count === 0) return null;
-  const where = count === 1 ? 'One field needs' : `${count} fields need`;
-  return <Notice kind="failed" text={whole ?? `Nothing was saved. ${where} a change.`} />;
+  const text = whole ?? `Please fix ${counted(count, 'field')}. Nothing was saved.`;
+  return <Notice kind="failed" text={text} />;
 }
 
 type StateProps = { kind: StateKind; children: Child; code?: string };
 
-/** The code behind a sentence shows on hover. */
+/** A state in words, with its code on hover. */
 export function State({ kind, children, code }: StateProps) {
   return (
     <span class={`state is-${kind}`} title={code}>
@@ -117,12 +117,12 @@ export function State({ kind, children, code }: StateProps) {
 type ChipProps = {
   score: number | string;
   category: CategoryName;
-  /** Read aloud: `of 10`. */
+  /** For screen readers: `of 10`. */
   scale?: string;
   big?: boolean;
 };
 
-/** A score: shape, number, and the word, which is read aloud. */
+/** A score with the shape of its category. Screen readers read the category. */
 export function Chip({ score, category, scale, big = false }: ChipProps) {
   return (
     <span class={`chip is-${category}${big ? ' big' : ''}`}>
@@ -134,7 +134,7 @@ export function Chip({ score, category, scale, big = false }: ChipProps) {
   );
 }
 
-/** A tag, with what removes it where the reader may. */
+/** A tag. The child is its remove button. */
 export function Tag({ name, children }: { name: string; children?: Child }) {
   return (
     <span class="tag">
@@ -144,7 +144,7 @@ export function Tag({ name, children }: { name: string; children?: Child }) {
   );
 }
 
-/** An address, of the web or of mail, which breaks where it has parts, and elsewhere only where a part is too long. */
+/** A URL or email address with line breaks allowed between its parts. */
 export function Breakable({ text }: { text: string }) {
   const parts = text.split(/(?<=[?&=]|\/(?!\/)|\.(?=\w))|(?=@)/);
   return (
@@ -168,11 +168,11 @@ const dayFormat = new Intl.DateTimeFormat('en-GB', {
 
 type TimeProps = {
   at: Date | string;
-  /** `ago` is relative where it is recent; `day` has no time of day; `second` is for what is compared. */
+  /** `ago` is relative for the last 7 days. `day` has no time of day. */
   show?: 'moment' | 'ago' | 'day' | 'second';
 };
 
-/** A moment in the reader's zone, exact on hover; without script in UTC, and it says so. */
+/** A time in the reader's time zone, exact on hover. Without script it is labelled UTC. */
 export function Time({ at, show = 'moment' }: TimeProps) {
   const moment = new Date(at).toISOString();
   const day = dayFormat.format(new Date(moment));

@@ -8,18 +8,17 @@ const FlashNotice = v.object({
   text: v.pipe(v.string(), v.maxLength(500)),
 });
 
-/** What became of the act before this page. */
 export type FlashNotice = v.InferOutput<typeof FlashNotice>;
 
 const maxAge = 60;
 
-/** Keeps a sentence for the next page that this browser asks for. It must hold no address and no secret. */
+/** Stores a message for the next page of this browser, in a readable cookie: no addresses, no secrets. */
 export function flash(c: Context, notice: FlashNotice) {
   const value = Buffer.from(JSON.stringify(notice)).toString('base64url');
   setCookie(c, cookieName(c, 'notice'), value, { ...cookie(c, 'Lax'), maxAge });
 }
 
-/** Leads on after an act, and the next page shows the sentence. */
+/** Redirects after an action. The next page shows the text. */
 export function redirectWith(
   c: Context,
   path: string,
@@ -30,7 +29,7 @@ export function redirectWith(
   return c.redirect(path, 303);
 }
 
-/** The sentence that was kept, once. */
+/** Returns and deletes the message. */
 export function takeFlash(c: Context): FlashNotice | undefined {
   const value = getCookie(c, cookieName(c, 'notice'));
   if (!value) return undefined;
@@ -46,20 +45,16 @@ export function takeFlash(c: Context): FlashNotice | undefined {
 
 type Sealing = Pick<Secrets, 'seal' | 'open'>;
 
-/** Whose browser may see it: the member in the organization. */
 type SecretOwner = { orgId: string; memberId: string };
 
-/**
- * Keeps a secret for the next page that this browser asks for, so that a posted form can lead on to a page. It is
- * sealed for one member of one organization: the cookie alone shows nothing.
- */
+/** Stores a secret for the next page in a cookie, encrypted for one member of one organization. */
 export function setOneTimeSecret(c: Context, secrets: Sealing, owner: SecretOwner, value: object) {
-  const kept = JSON.stringify({ until: Date.now() + maxAge * 1000, value });
-  const sealed = secrets.seal(secretContext(owner), kept).toString('base64url');
+  const content = JSON.stringify({ until: Date.now() + maxAge * 1000, value });
+  const sealed = secrets.seal(secretContext(owner), content).toString('base64url');
   setCookie(c, cookieName(c, 'once'), sealed, { ...cookie(c, 'Strict'), maxAge });
 }
 
-/** What was kept, once; what does not open, because another member signed in or the key changed, is nothing. */
+/** Returns and deletes the secret. Undefined if another member signed in or the key changed. */
 export function takeOneTimeSecret(c: Context, secrets: Sealing, owner: SecretOwner): unknown {
   const sealed = getCookie(c, cookieName(c, 'once'));
   if (!sealed) return undefined;
@@ -78,7 +73,7 @@ const secretContext = ({ orgId, memberId }: SecretOwner) => ({
   id: `shown to ${memberId}`,
 });
 
-/** Only over https can a cookie be kept from being set by another host of the same site. */
+/** `__Host-` keeps other hosts of the same site from setting the cookie. It needs https. */
 const cookieName = (c: Context, name: string) =>
   c.get('isSecure') === true ? `__Host-askback-${name}` : `askback_${name}`;
 

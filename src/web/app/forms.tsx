@@ -6,44 +6,43 @@ import { readFormData } from '../../lib/http/body.ts';
 import { type IfMatch, isOutdated } from '../../lib/http/version.ts';
 import { isInCalendar } from '../../lib/validation/parse.ts';
 
-/** `form` gives a control what was typed and the mistake in it. */
 type ControlProps = {
   name: string;
   label: string;
+  /** The submitted value and its error. */
   form?: FormState | undefined;
   help?: Child;
   required?: boolean;
-  /** When the same name stands in two forms of a page. */
+  /** Set this when two forms on a page have a field with the same name. */
   id?: string;
 };
 
 type FieldProps = ControlProps &
   Pick<JSX.IntrinsicElements['input'], 'type' | 'autocomplete' | 'maxlength' | 'min' | 'max'> &
   Pick<JSX.IntrinsicElements['input'], 'accept' | 'inputmode' | 'placeholder' | 'readonly'> & {
-    /** What stands in it before anything was typed. */
     value?: string | number | null | undefined;
-    /** With rows the field takes several lines. */
+    /** Makes the field a textarea. */
     rows?: number;
-    /** How wide it is among filters. */
+    /** The width among filters. */
     size?: 'wide' | 'day';
   };
 
-/** A labelled field with its help and its mistake. The first mistake of a form has the focus. */
+/** A labelled field with help and error. The first invalid field of a form gets the focus. */
 export function Field(props: FieldProps) {
-  const { name, label, form, help, rows, size, id = name, value, ...given } = props;
+  const { name, label, form, help, rows, size, id = name, value, ...rest } = props;
   const { error, attributes } = stateOf({ name, id, form, help });
   const typed = form?.typed[name];
   const shown = typeof typed === 'string' ? typed : (value ?? undefined);
-  const isBlank = given.type === 'password' || given.type === 'file';
+  const isBlank = rest.type === 'password' || rest.type === 'file';
   return (
     <div class={size ? `field ${size}` : 'field'}>
       <label for={id}>{label}</label>
       {rows ? (
-        <textarea id={id} name={name} rows={rows} {...given} {...attributes}>
+        <textarea id={id} name={name} rows={rows} {...rest} {...attributes}>
           {shown}
         </textarea>
       ) : (
-        <input id={id} name={name} {...given} {...attributes} value={isBlank ? undefined : shown} />
+        <input id={id} name={name} {...rest} {...attributes} value={isBlank ? undefined : shown} />
       )}
       <Remarks id={id} help={help} error={error} />
     </div>
@@ -82,22 +81,21 @@ export function Select(props: SelectProps) {
 
 const timeZones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')];
 
-/** A list of time zones, with the one that is set, by whatever name. */
+/** All time zones, and the current one if it has an alias that is not in the list. */
 export function TimeZoneSelect(props: Omit<SelectProps, 'options'>) {
-  const set = props.form?.typed[props.name] ?? props.value;
-  const names =
-    typeof set === 'string' && !timeZones.includes(set) ? [set, ...timeZones] : timeZones;
+  const current = props.form?.typed[props.name] ?? props.value;
+  const isAlias = typeof current === 'string' && !timeZones.includes(current);
+  const names = isAlias ? [current, ...timeZones] : timeZones;
   return <Select {...props} options={names.map((name) => ({ value: name, text: name }))} />;
 }
 
 type ChoiceProps = ControlProps & {
   options: readonly ControlOption[];
-  /** What is chosen before anything was sent; with `several`, a list. */
   value?: string | readonly string[] | null | undefined;
   several?: boolean;
 };
 
-/** One of a few (radio buttons), or with `several` any of them (checkboxes), all in view. */
+/** Radio buttons, or checkboxes with `several`. */
 export function Choice(props: ChoiceProps) {
   const { name, label, form, help, options, value, several = false, id = name } = props;
   const { error, attributes } = stateOf({ name, id, form, help });
@@ -129,7 +127,6 @@ export function Choice(props: ChoiceProps) {
 
 type CheckboxProps = ControlProps & { checked?: boolean; value?: string };
 
-/** A single checkbox. */
 export function Checkbox(props: CheckboxProps) {
   const { name, label, form, help, checked = false, value = 'on', id = name } = props;
   const { error, attributes } = stateOf({ name, id, form, help });
@@ -218,7 +215,7 @@ export const SubmitOrCancel = ({ button, cancel, danger = false }: SubmitOrCance
   </div>
 );
 
-/** What was typed and what is wrong with it, each by the name of its field. */
+/** Submitted values and errors, by field name. */
 export type FormState = {
   typed: Readonly<Record<string, string | string[]>>;
   errors: Readonly<Record<string, string>>;
@@ -228,20 +225,19 @@ type InvalidForm = FormState & { values?: never };
 
 type FormFields = Record<string, string | string[] | File>;
 
-/** A form that has not been sent yet, perhaps filled in with what is stored. */
+/** A form that has not been submitted yet, blank or with stored values. */
 export const emptyForm = (typed: FormState['typed'] = {}): FormState => ({ typed, errors: {} });
 
-/** The status of a page with the form: 422 when the form has mistakes. */
+/** The status of a page with the form: 422 when the form has errors. */
 export const statusOf = ({ errors }: FormState) => (Object.keys(errors).length > 0 ? 422 : 200);
 
-/** The main button of a form. */
 export const Submit = ({ children }: { children: Child }) => (
   <button type="submit" class="primary">
     {children}
   </button>
 );
 
-/** Checks a posted form: its values, or every mistake in it together with what was typed. `largest` is in bytes. */
+/** Validates a posted form. Returns its values, or all errors with the submitted values. `largest` is in bytes. */
 export async function readForm<const S extends v.GenericSchema>(
   c: Context,
   schema: S,
@@ -253,7 +249,7 @@ export async function readForm<const S extends v.GenericSchema>(
   return { errors: mistakes(result.issues), typed: typedIn(fields) };
 }
 
-/** A mistake that only the act found, such as a name that is taken. */
+/** Returns the form with an error that only the action found, such as a name that is taken. */
 export async function withFieldError(
   c: Context,
   errors: FormState['errors'],
@@ -261,25 +257,21 @@ export async function withFieldError(
   return { errors, typed: typedIn(await readFields(c)) };
 }
 
-/** What is stored of the fields of a form, and its version. */
+/** The stored values of a form and their version. */
 export type StoredForm = { version: string; fields: Readonly<Record<string, unknown>> };
 
-/** Carries the version that a form for something stored was filled from. */
+/** Hidden field with the version of the record that the form edits. */
 export const Version = ({ form, value }: { form: FormState; value: string | undefined }) =>
   value === undefined ? null : (
     <input type="hidden" name="version" value={form.typed['version'] ?? value} />
   );
 
-/** The version that a posted form was filled from. */
 export async function readVersion(c: Context): Promise<IfMatch> {
   const { version } = await readFields(c);
   return typeof version === 'string' ? [version] : undefined;
 }
 
-/**
- * The form after somebody else changed what it is about: every field that differs says what is stored, under what was
- * typed. Saved again, what was typed replaces that.
- */
+/** The form after somebody else changed the record. Each field that differs shows the stored value as its error. */
 export async function conflictErrors(
   c: Context,
   { version, fields }: StoredForm,
@@ -292,18 +284,15 @@ export async function conflictErrors(
   return {
     typed: { ...typed, version },
     errors: {
-      '': 'Nothing was saved: somebody else changed this since you opened it. Fields that differ show what is saved now. Save again to replace that.',
+      '': 'Nothing was saved, because somebody else changed this after you opened it. Fields that differ show the current value. Save again to overwrite it.',
       ...Object.fromEntries(
-        differing.map(([name, value]) => [name, `Saved now: ${textOf(value) || 'nothing'}`]),
+        differing.map(([name, value]) => [name, `Current value: ${textOf(value) || 'none'}`]),
       ),
     },
   };
 }
 
-/**
- * Runs an act; a refusal that belongs to a field, by its code, is shown there, and a change that was made meanwhile
- * with what is stored.
- */
+/** Runs an action. Refusals whose code is in `fields` become errors of that field, and edit conflicts show the stored values. */
 export async function tryAction<T>(
   c: Context,
   fields: Readonly<Record<string, string>>,
@@ -320,12 +309,12 @@ export async function tryAction<T>(
   }
 }
 
-/** Reads a form before it is refused, so that the page of the refusal can send it again. */
+/** Reads a form before the request is refused, so that the error page can offer to submit it again. */
 export async function cachePostedForm(c: Context) {
   await readFields(c, maxMemberBytes).catch(() => undefined);
 }
 
-/** The fields to send again; none where one of them is a file or a secret, which no page sends back. */
+/** The fields of a refused form, to submit again. None if one is a file or a secret, which no page sends back. */
 export function fieldsToResend(c: Context): [name: string, value: string][] {
   const fields: FormFields = c.get('formFields') ?? {};
   const entries = Object.entries(fields);
@@ -335,42 +324,41 @@ export function fieldsToResend(c: Context): [name: string, value: string][] {
   );
 }
 
-/** Checkboxes and lists of several: none, one or many values of the same name. */
+/** Any number of values with the same name. */
 export const listField = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
   v.optional(
     v.pipe(
       v.union([v.array(v.string()), v.string()]),
-      v.transform((given) => (typeof given === 'string' ? [given] : given)),
+      v.transform((values) => (typeof values === 'string' ? [values] : values)),
       v.array(schema),
     ),
     [],
   );
 
-/** A field of type `date`. */
 export const Day = v.pipe(
   v.string(),
-  v.regex(/^\d{4}-\d{2}-\d{2}$/, 'Must be a day'),
-  v.check(isInCalendar, 'There is no such day'),
+  v.regex(/^\d{4}-\d{2}-\d{2}$/, 'Enter a date'),
+  v.check(isInCalendar, 'This date does not exist'),
 );
 
 /** A checkbox: browsers send it only when it is checked. */
 export const checkboxField = v.pipe(
   v.optional(v.string()),
-  v.transform((given) => given !== undefined),
+  v.transform((text) => text !== undefined),
 );
 
-/** Text that may be left out: an empty field is null. */
+/** Text, or null if the field is empty. */
 export const optionalText = <const S extends v.GenericSchema<string, unknown>>(schema: S) =>
   v.pipe(
     v.optional(v.string(), ''),
     v.trim(),
-    v.transform((given) => (given === '' ? null : given)),
+    v.transform((text) => (text === '' ? null : text)),
     v.nullable(schema),
   );
 
-/** What visitors type is short: an address, a password, the answer of a passkey. */
+/** Forms of visitors are short: an address, a password, the response of a passkey. */
 const maxVisitorBytes = 64 * 1024;
-/** A member may have typed a long text before the session ended. */
+/** A member may have typed a long text before the session expired. */
 const maxMemberBytes = 1024 * 1024;
 
 async function readFields(
@@ -384,7 +372,6 @@ async function readFields(
   return fields;
 }
 
-/** Browsers send line ends as CRLF; Postgres stores no NUL. */
 function gather(form: FormData): FormFields {
   const fields: FormFields = Object.create(null);
   for (const name of new Set(form.keys())) {
@@ -396,20 +383,21 @@ function gather(form: FormData): FormFields {
   return fields;
 }
 
-/** In characters. A longer list is uploaded as a file, which is read in pieces. */
-const longestText = 4 * 1024 * 1024;
+/** In characters. Longer lists are uploaded as a file, which is read in pieces. */
+const maxTextLength = 4 * 1024 * 1024;
 
+/** Browsers send line ends as CRLF. Postgres cannot store NUL. */
 function plain(text: string): string {
-  if (text.length > longestText) {
-    throw new Refusal('too_large', 'A text is too long to be pasted: upload it as a file.', {
+  if (text.length > maxTextLength) {
+    throw new Refusal('too_large', 'This text is too long to paste. Upload it as a file.', {
       code: 'text_too_long',
     });
   }
-  if (text.includes('\0')) throw new Refusal('invalid', 'The form holds a character NUL.');
+  if (text.includes('\0')) throw new Refusal('invalid', 'The form contains a NUL character.');
   return text.toWellFormed().replaceAll('\r\n', '\n');
 }
 
-/** A secret is typed again rather than sent back. */
+/** Secrets are never sent back to the browser. */
 const secret = /password|secret|code|token/i;
 
 function typedIn(fields: FormFields): FormState['typed'] {
@@ -420,20 +408,20 @@ function typedIn(fields: FormFields): FormState['typed'] {
 }
 
 function mistakes(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
-  const found: Record<string, string> = {};
+  const errors: Record<string, string> = {};
   for (const issue of issues) {
     const key = issue.path?.[0]?.key;
     const name = typeof key === 'string' ? key : '';
-    found[name] ??= describeIssue(issue);
+    errors[name] ??= describeIssue(issue);
   }
-  return found;
+  return errors;
 }
 
-/** valibot's own words for what is missing are not for readers. */
+/** Replaces valibot's message for a missing value. */
 export const describeIssue = (issue: v.BaseIssue<unknown>): string =>
-  issue.received === 'undefined' ? 'This is needed.' : toSentence(issue.message);
+  issue.received === 'undefined' ? 'Required.' : toSentence(issue.message);
 
-/** Refuses a form that another site made the reader's browser post. Cookies are secure if the public URL is https. */
+/** CSRF protection. Cookies are secure if the public URL is https. */
 export function guardForms(publicUrl: string): MiddlewareHandler {
   const { origin, protocol } = new URL(publicUrl);
   return async (c, next) => {
@@ -449,10 +437,10 @@ export function guardForms(publicUrl: string): MiddlewareHandler {
   };
 }
 
-/** Browsers send one of the two headers with every post; a program that sends neither holds no reader's cookie. */
+/** Browsers send one of the two headers with every POST. A client that sends neither is not a browser. */
 function isOwnForm(c: Context, origin: string): boolean {
   const site = c.req.header('Sec-Fetch-Site');
   if (site !== undefined) return site === 'same-origin' || site === 'none';
-  const given = c.req.header('Origin');
-  return given === undefined || given === origin;
+  const sender = c.req.header('Origin');
+  return sender === undefined || sender === origin;
 }

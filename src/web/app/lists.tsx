@@ -3,7 +3,7 @@ import { Field, LinkButton } from './forms.tsx';
 
 type SearchedListProps = {
   path: string;
-  /** Names the part of the page that changes as one types. */
+  /** The id of the part that is swapped while the reader types. */
   id: string;
   search: { name: string; label: string; purpose: string; value: string; placeholder?: string };
   found: string;
@@ -14,7 +14,7 @@ type SearchedListProps = {
   children: Child;
 };
 
-/** A list with one field that searches it, its number, its empty states and its pages. */
+/** A list with a search field, its total, empty states and pages. */
 export function SearchedList(props: SearchedListProps) {
   const { path, id, search, found, about, meta, children } = props;
   const empty = search.value ? props.noneFound : props.none;
@@ -70,7 +70,7 @@ type FilterFormProps = {
   children?: Child;
 };
 
-/** Filters of a list: with script they hold as one types, and the address follows; without it by Apply. */
+/** Filters of a list. With script they apply while the reader types, and the address follows. */
 export function FilterForm({ path, updates, hidden = [], children }: FilterFormProps) {
   return (
     <form
@@ -96,17 +96,17 @@ export function FilterForm({ path, updates, hidden = [], children }: FilterFormP
 
 type LiveProps = {
   id: string;
-  /** Said aloud when the part was swapped: `12 of 340 responses`. */
+  /** Announced to screen readers after a swap: `12 of 340 responses`. */
   says: string;
-  /** Polls `path` for this part every so many seconds. */
+  /** Polls `path` at this interval, in seconds. */
   every?: number | undefined;
   path?: string;
-  /** The id of another part of that page, which is swapped together with this one. */
+  /** The id of another part of the page to swap with this one. */
   also?: string;
   children?: Child;
 };
 
-/** A part of a page that is swapped by itself: after a filter changed, or every few seconds. */
+/** A part of a page that is swapped after a filter changed, or every few seconds. */
 export function Live({ id, says, every, path, also, children }: LiveProps) {
   const polling = every
     ? {
@@ -130,12 +130,11 @@ type PagedListProps = {
   at: (page: number) => string;
   empty: Child;
   summary?: Child;
-  words?: PagerProps['words'];
   children: Child;
 };
 
-/** The rows of one page, or why there are none, and the ways to other pages. */
-export function PagedList({ meta, at, empty, summary, words, children }: PagedListProps) {
+/** The rows of one page or an empty state, and links to other pages. */
+export function PagedList({ meta, at, empty, summary, children }: PagedListProps) {
   const { page, limit, total } = meta;
   const last = Math.max(1, Math.ceil(total / limit));
   return (
@@ -145,7 +144,7 @@ export function PagedList({ meta, at, empty, summary, words, children }: PagedLi
       ) : page <= last ? (
         children
       ) : (
-        <EmptyState title="This page is past the end of the list">
+        <EmptyState title="This page does not exist">
           <p>
             The last page is {count(last)}. <a href={at(1)}>Go to the first page</a>
           </p>
@@ -153,9 +152,8 @@ export function PagedList({ meta, at, empty, summary, words, children }: PagedLi
       )}
       <Pager
         summary={summary ?? pageSummary(meta)}
-        newer={page > 1 ? at(Math.min(page - 1, last)) : undefined}
-        older={page < last ? at(page + 1) : undefined}
-        {...(words && { words })}
+        previous={page > 1 ? at(Math.min(page - 1, last)) : undefined}
+        next={page < last ? at(page + 1) : undefined}
       />
     </>
   );
@@ -172,26 +170,26 @@ export type TableColumn =
     };
 
 type DataTableProps = {
-  /** What the table is: read aloud, shown where `showCaption` is set. */
+  /** Read by screen readers, and visible with `showCaption`. */
   caption: string;
   columns: readonly TableColumn[];
-  /** The first cell heads its row. */
+  /** The first cell is the row header. */
   rows: readonly { cells: readonly Child[]; current?: boolean; id?: string }[];
   showCaption?: boolean;
-  /** Cells keep to one line, and the table scrolls. */
+  /** Keeps each cell on one line. */
   nowrap?: boolean;
-  /** What a swap replaces. */
+  /** The target of swaps. */
   id?: string;
 };
 
-/** What is compared by column. On a phone it scrolls inside itself, by keyboard too. */
+/** A table that scrolls inside its own container on a phone, by keyboard too. */
 export function DataTable(props: DataTableProps) {
   const { caption, rows, showCaption = false, nowrap = false, id } = props;
   const columns = props.columns.map((column) =>
     typeof column === 'string' ? { head: column } : column,
   );
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset is of a form; a region would be one more landmark
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset belongs to a form; a region would add a landmark
     <div class="scroll" tabindex={0} role="group" aria-label={caption} id={id}>
       <table class={nowrap ? 'nowrap' : undefined}>
         <caption class={showCaption ? undefined : 'hidden'}>{caption}</caption>
@@ -224,7 +222,7 @@ export function DataTable(props: DataTableProps) {
   );
 }
 
-/** A list without rows: what would be there, and how to get it. */
+/** Describes the expected content of an empty list and how to create it. */
 export function EmptyState({ title, children }: { title: string; children?: Child }) {
   return (
     <div class="empty">
@@ -235,33 +233,28 @@ export function EmptyState({ title, children }: { title: string; children?: Chil
 }
 
 type PagerProps = {
-  /** `1 to 50 of 1,266`; null for an empty list. */
   summary: Child;
-  newer?: string | undefined;
-  older?: string | undefined;
-  words?: { newer: string; older: string };
+  previous?: string | undefined;
+  next?: string | undefined;
 };
 
-/** Links, so that the back button works. */
-export function Pager({ summary, newer, older, words }: PagerProps) {
-  const { newer: back, older: on } = words ?? { newer: 'Newer', older: 'Older' };
-  if (!newer && !older) return summary === null ? null : <p class="pager">{summary}</p>;
+export function Pager({ summary, previous, next }: PagerProps) {
+  if (!previous && !next) return summary === null ? null : <p class="pager">{summary}</p>;
   return (
     <nav class="pager" aria-label="Pages">
       <span>{summary}</span>
       <span class="actions">
-        {newer ? <LinkButton href={newer} rel="prev" text={back} /> : null}
-        {older ? <LinkButton href={older} rel="next" text={on} /> : null}
+        {previous ? <LinkButton href={previous} rel="prev" text="Previous" /> : null}
+        {next ? <LinkButton href={next} rel="next" text="Next" /> : null}
       </span>
     </nav>
   );
 }
 
-/** `1 to 50 of 1,266`, also on a page that the address alone leads to. */
+/** `1 to 50 of 1,266`, or null when there are no rows. */
 export function pageSummary({ page, limit, total }: PagedListProps['meta']) {
-  if (total === 0) return null;
   const first = (page - 1) * limit + 1;
-  if (first > total) return `Past the last of ${count(total)}`;
+  if (first > total) return null;
   const last = Math.min(page * limit, total);
   return `${count(first)} to ${count(last)} of ${count(total)}`;
 }
@@ -275,7 +268,6 @@ export const count = (value: number) => numbers.format(value);
 export const counted = (value: number, one: string, many = `${one}s`) =>
   `${count(value)} ${value === 1 ? one : many}`;
 
-/** Names and values. */
 export function Facts({ facts }: { facts: readonly (readonly [string, Child])[] }) {
   return (
     <dl class="facts">

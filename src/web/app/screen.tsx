@@ -8,7 +8,6 @@ import { assetUrl } from './assets.ts';
 import { Notice } from './badges.tsx';
 import { takeFlash } from './flash.ts';
 
-/** What the frame of a screen shows of the member who reads it. */
 type NavMember = { name: string; email: string; isOperator: boolean };
 
 export type NavOrganization = {
@@ -16,7 +15,7 @@ export type NavOrganization = {
   slug: string;
   color: string;
   role: 'viewer' | 'editor' | 'owner';
-  /** What the navigation counts. */
+  /** Shown as counts in the navigation. */
   openDetractors?: number;
   failingWebhooks?: number;
 };
@@ -27,7 +26,7 @@ type Reader = {
   otherOrganizations: readonly { name: string; slug: string }[];
 };
 
-/** As the middleware of the session left them; before sign-in there is nothing. */
+/** Reads what the session middleware stored. Nothing before sign-in. */
 export function readerOf(c: Context): Reader {
   return {
     member: c.get('member'),
@@ -39,21 +38,20 @@ export function readerOf(c: Context): Reader {
 export type TrailStep = { text: string; href: string };
 
 export type Screen = {
-  /** The heading of the page and the first words of its title. */
   title: string;
-  /** The heading, where it says more or less than the title: the name of a survey in a script of its own. */
+  /** The heading, if it differs from the title. */
   heading?: Child;
-  /** What is lit in the navigation. */
+  /** The current item of the navigation. */
   section: Section;
   body: Child;
-  /** Buttons and links that stand next to the heading. */
+  /** Buttons and links next to the heading. */
   actions?: Child;
-  /** The way back, for pages below a list. */
+  /** Breadcrumbs. */
   trail?: readonly TrailStep[];
   status?: ContentfulStatusCode;
 };
 
-/** A whole page of the app, with the notice of the act before it. */
+/** A page of the app, with the notice of the previous action. */
 export function renderScreen(c: Context, screen: Screen): Response {
   const { title, heading = title, section, body, actions, trail = [], status = 200 } = screen;
   const reader = readerOf(c);
@@ -61,12 +59,12 @@ export function renderScreen(c: Context, screen: Screen): Response {
   const document = (
     <Document title={[title, reader.organization?.name]}>
       <a class="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <Sidebar reader={reader} section={section} />
       <main id="main" tabindex={-1}>
         {trail.length === 0 ? null : (
-          <nav aria-label="Where you are">
+          <nav aria-label="Breadcrumbs">
             <ol class="trail">
               {trail.map(({ text, href }) => (
                 <li>
@@ -93,14 +91,12 @@ type StandaloneScreen = {
   title: string;
   body: Child;
   status?: ContentfulStatusCode;
-  /** Another origin that a form of this page leads to in the end, such as that of an OpenID provider. */
-  formTarget?: string | undefined;
 };
 
-/** A page for readers who are not signed in yet, or whose page has no place in the navigation. */
+/** A page without navigation, mostly for readers who are not signed in yet. */
 export function renderStandalone(
   c: Context,
-  { title, body, status = 200, formTarget }: StandaloneScreen,
+  { title, body, status = 200 }: StandaloneScreen,
 ) {
   const notice = takeFlash(c);
   const document = (
@@ -113,17 +109,17 @@ export function renderStandalone(
       </main>
     </Document>
   );
-  return c.html(`<!doctype html>${document}`, status, screenHeaders(formTarget));
+  return c.html(`<!doctype html>${document}`, status, screenHeaders());
 }
 
 type DocumentProps = {
   title: readonly (string | undefined)[];
-  /** Without navigation: one column in the middle. */
+  /** One centered column without navigation. */
   alone?: boolean;
   children?: Child;
 };
 
-/** htmx writes no style and runs no text: our policy would refuse both. What fails is shown as it came. */
+/** The content security policy blocks inline styles and eval, so htmx must use neither. */
 const htmxConfig = JSON.stringify({
   includeIndicatorCSS: false,
   history: 'reload',
@@ -153,20 +149,20 @@ function Document({ title, alone = false, children }: DocumentProps) {
   );
 }
 
-/** `same-origin` keeps paths from other sites, and lets browsers say where a form of ours comes from. */
-const screenHeaders = (formTarget?: string) => ({
+/** With `same-origin` browsers send `Origin` with our own forms, and no path to other sites. */
+const screenHeaders = () => ({
   ...securityHeaders([
     "style-src 'self'",
     "script-src 'self'",
     "img-src 'self' data:",
     "connect-src 'self'",
     "frame-src 'self'",
-    `form-action 'self'${formTarget ? ` ${formTarget}` : ''}`,
+    "form-action 'self'",
   ]),
   'Referrer-Policy': 'same-origin',
 });
 
-/** The items of the navigation with the last part of their path. Other pages are in the account menu. */
+/** Navigation items: label and last part of the path. Other pages are in the account menu. */
 const navigation = {
   home: ['Home', ''],
   surveys: ['Surveys', '/surveys'],
@@ -181,7 +177,7 @@ type Section = keyof typeof navigation | 'account' | 'operator' | null;
 
 type SidebarProps = { reader: Reader; section: Section };
 
-/** The navigation: a rail on wide screens, else a bar with a menu. */
+/** The navigation: a sidebar on wide screens, a bar with a menu on narrow ones. */
 export function Sidebar({ reader, section }: SidebarProps) {
   const { member, organization, otherOrganizations } = reader;
   return (
@@ -319,7 +315,7 @@ function Account({ member, section }: AccountProps) {
   );
 }
 
-/** Drawn, because its colour may be any and the policy of the page refuses styles of its own. */
+/** An SVG, because the content security policy blocks inline styles and the colour can be any. */
 function Monogram({ name, color }: { name: string; color: string }) {
   const { brand, onBrand } = themeOf(color);
   return (

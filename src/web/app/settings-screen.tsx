@@ -3,7 +3,7 @@ import type { Child } from 'hono/jsx';
 import { emptyForm, type FormState, statusOf } from './forms.tsx';
 import { readerOf, renderScreen, type Screen } from './screen.tsx';
 
-/** The pages of the settings in their order, by the last part of their path. */
+/** The settings pages in order, by the last part of their path. */
 const settings = {
   general: 'General',
   'api-keys': 'API Keys',
@@ -22,11 +22,11 @@ const ownerSettings: readonly string[] = ['api-keys', 'members', 'mail', 'texts'
 
 type SettingsScreen = Pick<Screen, 'body' | 'trail' | 'status'> & {
   setting: SettingName;
-  /** Differs from the name of the setting on pages below it. */
+  /** The name of the setting by default. */
   title?: string;
 };
 
-/** A page of the settings, next to the navigation between them: a member sees those that the role opens. */
+/** A settings page, next to the navigation between the settings that the member's role may see. */
 export function renderSettings(c: Context, screen: SettingsScreen): Response {
   const { setting, body, title = settings[setting], ...rest } = screen;
   const { organization } = readerOf(c);
@@ -90,7 +90,7 @@ export const settingPath = ({ slug }: { slug: string }, setting: SettingName) =>
 
 type PartProps = { id: string; title: string; act?: Child; children?: Child };
 
-/** A part of a page of the settings, with what can be done about it at the end of its heading. */
+/** A section of a settings page. `act` is next to its heading. */
 export function Part({ id, title, act, children }: PartProps) {
   return (
     <section aria-labelledby={id}>

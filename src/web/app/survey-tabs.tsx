@@ -4,7 +4,6 @@ type TabsProps = {
   current: 'numbers' | 'contacts' | 'send' | 'share';
 };
 
-/** The ways between the pages of one survey. */
 export function SurveyTabs({ organization, id, current }: TabsProps) {
   const here = `/o/${organization.slug}/surveys/${id}`;
   const tabs = [

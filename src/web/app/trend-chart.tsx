@@ -5,20 +5,19 @@ import type { Interval } from '../../intervals.ts';
 import { DataTable, type TableColumn } from './lists.tsx';
 
 export type TrendStep = TrendPoint & {
-  /** Below the drawing: `24 Aug`. */
+  /** On the axis: `24 Aug`. */
   label: string;
-  /** The head of its row: `Week of 24 Aug`. */
+  /** The header of its table row: `Week of 24 Aug`. */
   name: string;
-  /** The rest of its row. */
+  /** The other cells of its table row. */
   cells: readonly Child[];
-  /** Shown on hover. */
-  words: string;
+  tooltip: string;
 };
 
 type TrendChartProps = {
   id: string;
   title: string;
-  /** The trend in a sentence, for readers who do not see it. */
+  /** For screen readers. */
   description: string;
   caption: Child;
   steps: readonly TrendStep[];
@@ -27,7 +26,7 @@ type TrendChartProps = {
   columns: readonly TableColumn[];
 };
 
-/** A line with its intervals as a band, drawn here; the words around it are HTML and keep their size. */
+/** A line with its intervals as a band. The labels are HTML, because the SVG stretches. */
 export function TrendChart(props: TrendChartProps) {
   const { id, title, description, caption, steps, bounds, formatTick, columns } = props;
   const shape = shapeTrend(steps, bounds);
@@ -61,9 +60,9 @@ export function TrendChart(props: TrendChartProps) {
             <path class="line" d={shape.line} />
             <path class="dots" d={shape.dots} />
             <path class="dots last" d={shape.lastDot} />
-            {steps.map(({ words }, at) => (
+            {steps.map(({ tooltip }, at) => (
               <rect class="hit" x={at * stepWidth} y="0" width={stepWidth} height="100">
-                <title>{words}</title>
+                <title>{tooltip}</title>
               </rect>
             ))}
           </svg>
@@ -85,11 +84,11 @@ type NumbersProps = Pick<TrendChartProps, 'columns'> & {
   steps: readonly Pick<TrendStep, 'name' | 'cells'>[];
 };
 
-/** The numbers behind a drawing, newest first. */
+/** The numbers of a chart, newest first. */
 export function NumbersTable({ caption, columns, steps }: NumbersProps) {
   return (
     <details class="reveal">
-      <summary>The numbers as a table</summary>
+      <summary>Show as table</summary>
       <DataTable
         caption={caption}
         showCaption
@@ -100,20 +99,20 @@ export function NumbersTable({ caption, columns, steps }: NumbersProps) {
   );
 }
 
-/** One step of a trend: a day, a week or a month. Without answers it has no value, and the line breaks. */
+/** A day, week or month. Without responses there is no value, and the line has a gap. */
 type TrendPoint = { value: number | null; interval: Interval | null };
 
 type ValueBounds = { lowest: number; highest: number };
 
 const stepWidth = 10;
 const chartHeight = 100;
-/** More dots than this are a second line. */
+/** More dots than this would look like a second line. */
 const maxDots = 60;
 const maxTicks = 5;
-/** On a smaller part of the scale a single point looks like a change. */
+/** The smallest shown part of the scale. On a smaller one, a single point looks like a change. */
 const minPart = 0.1;
 
-/** The paths of a drawing that is 10 wide for each step and 100 high. */
+/** SVG paths, 10 units wide for each step and 100 high. */
 export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds) {
   const ticks = ticksOf(points, bounds);
   const y = scaleLinear([ticks[0]!, ticks.at(-1)!], [chartHeight, 0]);
@@ -125,7 +124,7 @@ export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds) {
     .defined(hasValue)
     .x((_, step) => x(step))
     .y(({ value }) => within(value!));
-  // A step whose interval is not known has a band without limits: as high as the drawing.
+  // Without an interval the band is as high as the chart.
   const drawBand = area<TrendPoint & { at: number }>()
     .defined(hasValue)
     .x(({ at }) => at)
@@ -140,13 +139,13 @@ export function shapeTrend(points: readonly TrendPoint[], bounds: ValueBounds) {
     ticks: ticks.toReversed().map((value) => ({ value, y: rounded(y(value)) })),
     line: drawLine([...points]) ?? '',
     band: drawBand(bandPoints(points, x)) ?? '',
-    // Strokes without length, which round ends turn into dots.
+    // Strokes without length: round line caps turn them into dots.
     dots: dots.length > maxDots ? '' : dots.join(''),
     lastDot: dots.at(-1) ?? '',
   };
 }
 
-/** The corners of the band. Between steps without a value it would have no width: it gets that of the step. */
+/** The corners of the band. A step between two gaps gets the full width of the step. */
 function bandPoints(points: readonly TrendPoint[], x: (step: number) => number) {
   const hasValue = (step: number) => (points[step]?.value ?? null) !== null;
   return points.flatMap((point, step) => {
@@ -156,7 +155,7 @@ function bandPoints(points: readonly TrendPoint[], x: (step: number) => number) 
   });
 }
 
-/** Round values, evenly apart, the first and the last of which hold everything that is drawn. */
+/** Round values at even distances that include all points. */
 function ticksOf(points: readonly TrendPoint[], { lowest, highest }: ValueBounds): number[] {
   const ends = points.flatMap(({ value, interval }) =>
     value === null ? [] : [value, interval?.low ?? value, interval?.high ?? value],
@@ -167,10 +166,10 @@ function ticksOf(points: readonly TrendPoint[], { lowest, highest }: ValueBounds
   const from = Math.max(lowest, Math.min(min - more, highest - part));
   const to = Math.min(highest, Math.max(max + more, from + part));
   const scale = scaleLinear([rounded(from), rounded(to)], [0, 1]);
-  for (let wanted = maxTicks - 1; wanted > 0 && ends.length > 0; wanted--) {
-    const nice = scale.copy().nice(wanted);
+  for (let count = maxTicks - 1; count > 0 && ends.length > 0; count--) {
+    const nice = scale.copy().nice(count);
     const [first = from, last = to] = nice.domain();
-    const ticks = nice.ticks(wanted);
+    const ticks = nice.ticks(count);
     if (ticks.length <= maxTicks && first >= lowest && last <= highest) return ticks;
   }
   return [lowest, (lowest + highest) / 2, highest];
@@ -179,7 +178,7 @@ function ticksOf(points: readonly TrendPoint[], { lowest, highest }: ValueBounds
 const rounded = (value: number) => Math.round(value * 100) / 100;
 
 type PartOfWhole = {
-  /** Gives it its colour and shape: `promoter`, `fine`. */
+  /** Sets colour and shape: `promoter`, `fine`. */
   kind: string;
   name: string;
   share: number;
@@ -190,7 +189,7 @@ type PartOfWhole = {
 
 const gap = 0.4;
 
-/** Parts of one whole: a bar, and each part with its name and figure below. */
+/** A stacked bar with a legend. */
 export function PartsBar({ parts }: { parts: readonly PartOfWhole[] }) {
   const whole = parts.reduce((sum, { share }) => sum + share, 0);
   const seen = parts.filter(({ share }) => share > 0);
@@ -222,7 +221,7 @@ export function PartsBar({ parts }: { parts: readonly PartOfWhole[] }) {
 
 type FunnelProps = { steps: readonly { name: string; count: number; figure: Child }[] };
 
-/** Shares of the same whole, which is the first step. */
+/** Bars as shares of the first step. */
 export function Funnel({ steps }: FunnelProps) {
   const whole = steps[0]?.count ?? 0;
   return (

@@ -151,7 +151,7 @@ export function DayChart({ days }: { days: readonly DayOfDeliveries[] }) {
         </figcaption>
       </figure>
       <details class="reveal">
-        <summary>The numbers as a table</summary>
+        <summary>Show as table</summary>
         <DataTable
           caption="Deliveries by day, newest first"
           columns={[

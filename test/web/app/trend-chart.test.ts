@@ -23,7 +23,7 @@ for (const [count, labels] of [
       label: `${at + 1}`,
       name: 'x',
       cells: [],
-      words: 'x',
+      tooltip: 'x',
     }));
     const bounds = { lowest: 0, highest: 10 };
     const words = { id: 'x', title: 'x', description: 'x', caption: 'x' };
