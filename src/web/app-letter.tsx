@@ -1,21 +1,21 @@
 import { oneLine } from '../lib/validation/parse.ts';
 
-/** A mail of the service itself to one person: what happened, and the one thing to do about it. */
+/** An email to a member: what happened and what to do. */
 export type AppLetter = {
   subject: string;
   /** Paragraphs, as text. */
   sentences: readonly string[];
   button?: { text: string; url: string };
-  /** Why the mail came, and what to do if it should not have. */
+  /** The reason for the email. */
   foot: string;
-  /** What ends mails like this one. */
+  /** The unsubscribe link. */
   stop?: { text: string; url: string };
 };
 
 const font =
   "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
-/** Both parts of the mail, and its subject. Nothing in it is loaded from anywhere. */
+/** Renders subject, text and HTML. The HTML loads nothing. */
 export const writeAppLetter = (letter: AppLetter) => ({
   subject: oneLine(letter.subject),
   text: textOf(letter),
@@ -54,7 +54,7 @@ function htmlOf({ subject, sentences, button, foot, stop }: AppLetter): string {
   return `<!DOCTYPE html>\n${String(document)}`;
 }
 
-/** The address stands below it, for programs that show no links and readers who check them. */
+/** A button with its URL as text below. */
 function Button({ text, url }: { text: string; url: string }) {
   return (
     <>

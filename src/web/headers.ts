@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 
-/** The headers of every page: it loads only what its policy names, no other site frames it, no program indexes it. */
+/** Security headers of every page: a strict content security policy, no framing, no indexing. */
 export const securityHeaders = (policy: readonly string[]) => ({
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -17,17 +17,17 @@ export const securityHeaders = (policy: readonly string[]) => ({
   'Cache-Control': 'no-store',
 });
 
-/** The headers of a page without script, which leaves no trace of the address it had. */
+/** Headers of a page without script. Its address may contain a token, so it sends no referrer. */
 export const pageHeaders = (style: string, { pictures = false } = {}): Record<string, string> => ({
   ...securityHeaders([
     `style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`,
-    `img-src ${pictures ? "'self' " : ''}data:`, // the icon, so that the browser asks for no /favicon.ico
+    `img-src ${pictures ? "'self' " : ''}data:`, // for the icon
     "form-action 'self'",
   ]),
   'Referrer-Policy': 'no-referrer',
 });
 
-/** Programs say so, by what they send or by what they want to read. */
+/** True for clients that send JSON or accept JSON and no HTML. */
 export function wantsJson(c: Context): boolean {
   const accepts = c.req.header('Accept') ?? '';
   return sendsJson(c) || (accepts.includes('application/json') && !accepts.includes('text/html'));

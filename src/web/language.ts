@@ -15,26 +15,25 @@ import type { ScaleEnds, Texts } from './languages/texts.ts';
 
 const names = lazy(() => new Intl.DisplayNames('en', { type: 'language' }));
 
-/** What was typed may be no language. */
+/** The English name of a language, or the tag itself if it is not a language. */
 export const languageName = (tag: string): string =>
   (isLanguage(tag) ? names().of(tag) : undefined) ?? tag;
 
-/** The languages that pages and mails have words in, and the one that is chosen already. */
-export function languageChoices(chosen: string | string[] | undefined) {
-  const own = [chosen ?? []].flat();
-  const tags = new Set([...languages.keys(), ...own]);
+/** The translated languages and the ones already selected. */
+export function languageChoices(selected: string | string[] | undefined) {
+  const tags = new Set([...languages.keys(), ...[selected ?? []].flat()]);
   return [...tags].map((value) => ({ value, text: languageName(value) }));
 }
 
 export type Language = { tag: string; texts: Texts; direction: 'ltr' | 'rtl' };
 
-/** The same words wherever a scale is shown: on the page, in the HTML part and in the text part of a mail. */
+/** Labels of the lowest and highest score. */
 export function scaleEnds(type: SurveyType, texts: Texts): ScaleEnds {
   if (type !== 'csat') return texts[type];
   return { lowest: texts.csat[0], highest: texts.csat[4] };
 }
 
-/** A score on its button in a mail. */
+/** The label of a score button in an email. */
 export function buttonText(type: SurveyType, score: number, { thumbs }: Texts): string {
   if (type === 'star5') return `${score}\u00a0★`;
   if (type !== 'thumbs') return String(score);
@@ -58,21 +57,21 @@ const primarySubtag = (tag: string) => tag.toLowerCase().split(/[-_]/)[0] ?? '';
 
 export const isTranslated = (tag: string): boolean => languages.has(primarySubtag(tag));
 
-/** The language a tag such as `de-AT` asks for, or English. */
+/** The language for a tag such as `de-AT`, or English. */
 export function languageOf(tag: string): Language {
   const primary = isTranslated(tag) ? primarySubtag(tag) : 'en';
   const direction = primary === 'ar' ? 'rtl' : 'ltr';
   return { tag: primary, texts: languages.get(primary)!, direction };
 }
 
-/** Keeps a name from turning the direction of the sentence around it. */
+/** Keeps a right-to-left name from reversing the text around it. */
 export const isolate = (name: string) => `\u2068${name}\u2069`;
 
 const maxRanges = 20;
 
-/** The reader's favourite among the languages that pages have, by what the browser says of itself. */
-export function preferredLanguage(accepts: string | null | undefined): Language {
-  const ranges = (accepts ?? '').split(',', maxRanges);
+/** Selects the best translated language for an `Accept-Language` header. */
+export function preferredLanguage(header: string | null | undefined): Language {
+  const ranges = (header ?? '').split(',', maxRanges);
   const candidates = ranges
     .map((range) => {
       const [, tag = '', quality = '1'] = /^\s*([\w-]+)(?:\s*;\s*q=([\d.]+))?/.exec(range) ?? [];

@@ -6,7 +6,7 @@ import { type Language, preferredLanguage } from './language.ts';
 
 const retrySeconds = 2;
 
-/** What a browser is shown while the service starts. A page that was asked for is asked for again, a form is not sent again. */
+/** The page while the service starts. A GET reloads itself, a form does not. */
 export function showStarting(request: Request): Response | undefined {
   const { pathname } = new URL(request.url);
   const isPage = (request.headers.get('Accept') ?? '').includes('text/html');
@@ -25,7 +25,6 @@ export function showStarting(request: Request): Response | undefined {
   });
 }
 
-/** Why there is nothing else to show. */
 export type ErrorPageKind =
   | 'notFound'
   | 'tooManyRequests'
@@ -34,9 +33,9 @@ export type ErrorPageKind =
   | 'unavailable'
   | 'broken';
 
-/** A page without an organization: whose it would be is not known, or does not matter now. */
-export function errorPage(why: ErrorPageKind, language: Language): HtmlPage {
-  const { title, text } = language.texts[why];
+/** An error page without an organization's name and colour. */
+export function errorPage(kind: ErrorPageKind, language: Language): HtmlPage {
+  const { title, text } = language.texts[kind];
   return renderPage({
     language,
     title,
@@ -54,11 +53,11 @@ const style = oneLine(`
 h1 + p { margin-top: .75rem; font-size: 1.0625rem; color: var(--muted) }
 `);
 
-/** Who asks: its name and colour are on every page it owns. */
+/** The organization that a page belongs to. */
 export type Sender = {
   name: string;
   color: string;
-  /** The path of its logo. */
+  /** A path. */
   logo?: string | null | undefined;
 };
 
@@ -67,9 +66,9 @@ export type HtmlPage = { html: string; headers: Record<string, string> };
 type PageContent = {
   language: Language;
   title: string;
-  /** Without one the page speaks for no organization, in a neutral colour. */
+  /** Without a sender the page has a neutral colour. */
   sender?: Sender | undefined;
-  /** Rules that only this kind of page needs. */
+  /** Additional CSS. */
   style?: string;
   body: Child;
   footer?: Child;
@@ -77,7 +76,7 @@ type PageContent = {
 
 const neutralColor = '#4a5568';
 
-/** A whole page as text, and the headers it must be sent with: they vouch for its style by hash. */
+/** Renders a page and its headers. Their policy allows its style by hash. */
 export function renderPage(content: PageContent): HtmlPage {
   const theme = themeOf(content.sender?.color ?? neutralColor);
   const style = themeStyle(theme) + pageStyle + (content.style ?? '');
@@ -170,7 +169,7 @@ function Document({ language, title, sender, theme, style, body, footer }: Docum
   );
 }
 
-/** The first letter or digit of a name, whatever the script; a dot for a name that has none. */
+/** The first letter or digit of a name in any script, or a dot. */
 export function monogram(name: string): string {
   return /[\p{L}\p{N}]\p{M}*/u.exec(name)?.[0].toUpperCase() ?? '·';
 }
@@ -180,13 +179,12 @@ function icon({ brand }: ColorTheme): string {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 }
 
-/** An organization's colours as custom properties, for both colour schemes. */
 function themeStyle({ brand, onBrand, light, dark }: ColorTheme): string {
   const fixed = `--brand:${brand};--on-brand:${onBrand};`;
   return `:root{${fixed}${properties(light)}}@media(prefers-color-scheme:dark){:root{${properties(dark)}}}`;
 }
 
-/** Rules are laid out to be read; the page carries them without the layout. */
+/** Minifies CSS. */
 export function oneLine(css: string): string {
   return css
     .replace(/\s+/g, ' ')

@@ -1,6 +1,6 @@
 import { encode } from 'uqr';
 
-/** What a phone's camera reads. Black on white in the dark too, because not every reader knows the reverse. */
+/** Always black on white: not every scanner reads inverted codes. */
 export function QrCode({ text, title }: { text: string; title: string }) {
   const { data, size } = encode(text, { border: 2 });
   const squares = data.flatMap((row, y) =>

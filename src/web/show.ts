@@ -8,7 +8,7 @@ import { wantsJson } from './headers.ts';
 import { type Language, preferredLanguage } from './language.ts';
 import { type ErrorPageKind, errorPage, type HtmlPage } from './layout.tsx';
 
-/** Where people are led by links, whatever their browser says of itself. */
+/** Paths of links in emails, which always get a page. */
 const linkedPages = /^\/[sefu](\/|$)/;
 
 export const showPage = (
@@ -17,7 +17,7 @@ export const showPage = (
   status: ContentfulStatusCode = 200,
 ): Response => c.html(html, status, headers);
 
-/** A failed request as its status alone says it, for a person; a program gets nothing from here. */
+/** Renders a failed request as a page for people. Returns undefined for API clients. */
 export function showErrorPage(
   c: Context,
   status: ContentfulStatusCode,
@@ -29,20 +29,20 @@ export function showErrorPage(
   const isLinked = linkedPages.test(path);
   const accepts = c.req.header('Accept') ?? '';
   if (!isLinked && !accepts.includes('text/html')) return undefined;
-  // No survey was led to: a page of the app may be meant.
+  // Probably meant as a page of the app.
   if (!isLinked && status === 404) return showErrorScreen(c, status, refusal);
-  const why = pageKinds[status] ?? (status < 500 ? 'refused' : 'broken');
-  return showPage(c, errorPage(why, readersLanguage(c)), status);
+  const kind = pageKinds[status] ?? (status < 500 ? 'refused' : 'broken');
+  return showPage(c, errorPage(kind, readersLanguage(c)), status);
 }
 
-/** A form whose sender has to prove who it is first is shown again, where there is anything in it to lose. */
+/** Keeps the content of a posted form when its sender must confirm who they are first. */
 export const offerResend =
   (answer: ErrorHandler<RequestEnv>): ErrorHandler<RequestEnv> =>
   async (error, c) => {
     if (!(error instanceof SeeOther) || !error.keepsForm) return answer(error, c);
     await cachePostedForm(c);
     if (fieldsToResend(c).length === 0) return answer(error, c);
-    const text = 'the last proof of who you are is over an hour old: give it again';
+    const text = 'you signed in more than an hour ago: confirm your identity';
     return showErrorScreen(c, 403, new Refusal('forbidden', text, { code: 'proof_old' }));
   };
 
@@ -53,6 +53,6 @@ const pageKinds: Readonly<Record<number, ErrorPageKind>> = {
   503: 'unavailable',
 };
 
-/** All there is to go by when no survey is known. */
+/** For pages without a survey. */
 export const readersLanguage = (c: Context): Language =>
   preferredLanguage(c.req.header('Accept-Language'));

@@ -116,7 +116,7 @@ test('a device without a passkey of ours says so, and the page stays usable', as
   await addAuthenticator(context, page);
   await page.goto(`${base}/sign-in`);
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-  await page.getByRole('alert').getByText('No passkey was chosen').waitFor();
+  await page.getByRole('alert').getByText('No passkey was selected').waitFor();
   assert.ok(await page.getByRole('button', { name: 'Sign in with a passkey' }).isEnabled());
   await context.close();
 });

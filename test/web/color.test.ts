@@ -8,27 +8,7 @@ import {
   readableOn,
   textContrast,
   themeOf,
-  withLightness,
 } from '../../src/web/color.ts';
-
-const unit = fc.double({ min: 0, max: 1, noNaN: true });
-
-test('a colour with its own lightness is itself, and every other lightness can be shown', () => {
-  const near = (one: readonly number[], other: readonly number[]) =>
-    one.every((value, at) => Math.abs(value - other[at]!) < 1e-6);
-  fc.assert(
-    fc.property(fc.tuple(unit, unit, unit), unit, (color, lightness) => {
-      assert.ok(
-        near(
-          withLightness(color, (own) => own),
-          color,
-        ),
-      );
-      const other = withLightness(color, () => lightness);
-      assert.ok(other.every((value) => value >= 0 && value <= 1));
-    }),
-  );
-});
 
 const anyColor = fc
   .integer({ min: 0, max: 0xffffff })

@@ -94,10 +94,7 @@ type StandaloneScreen = {
 };
 
 /** A page without navigation, mostly for readers who are not signed in yet. */
-export function renderStandalone(
-  c: Context,
-  { title, body, status = 200 }: StandaloneScreen,
-) {
+export function renderStandalone(c: Context, { title, body, status = 200 }: StandaloneScreen) {
   const notice = takeFlash(c);
   const document = (
     <Document title={[title]} alone>

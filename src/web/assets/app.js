@@ -1,4 +1,4 @@
-// What plain pages cannot do: copy, times in the reader's zone, menus that close. All of it is an extra.
+// Progressive enhancement: copy buttons, local times, menus that close, keyboard shortcuts, previews.
 
 const moments = {
   moment: { dateStyle: 'medium', timeStyle: 'short' },
@@ -31,14 +31,14 @@ function fillTimeZones() {
   for (const field of document.querySelectorAll('[data-time-zone]')) field.value = timeZone;
 }
 
-/** The reader's own time beside one that is typed in another zone. */
+/** Shows the reader's local time next to a time typed in another time zone. */
 function showOwnTimes() {
   for (const hint of document.querySelectorAll('[data-own-time]')) {
     const typed = Date.parse(`${hint.previousElementSibling.querySelector('input').value}Z`) || 0;
     let at = typed;
-    for (const _ of 'ab') at += typed - clockIn(hint.dataset.ownTime, at); // again, for a change of the clock
+    for (const _ of 'ab') at += typed - clockIn(hint.dataset.ownTime, at); // twice, because of daylight saving time
     hint.hidden = !typed || clockIn(undefined, at) === typed;
-    hint.textContent = `${new Intl.DateTimeFormat('en-GB', moments.moment).format(at)} in your own time zone`;
+    hint.textContent = `${new Intl.DateTimeFormat('en-GB', moments.moment).format(at)} in your time zone`;
   }
 }
 
@@ -72,33 +72,34 @@ document.addEventListener('keydown', ({ key, target }) => {
   open.querySelector('summary').focus();
 });
 
-// The arrow keys lead to the newer and the older response or page, where they have nothing else to do.
-const ways = { ArrowLeft: 'prev', ArrowRight: 'next' };
-const ownKeys = 'input, select, textarea, summary, iframe, .scroll, [contenteditable]';
+// The arrow keys open the previous and the next page, except in elements that use them.
+const arrowLinks = { ArrowLeft: 'prev', ArrowRight: 'next' };
+const arrowKeyUsers = 'input, select, textarea, summary, iframe, .scroll, [contenteditable]';
 
 document.addEventListener('keydown', (event) => {
   const { key, target } = event;
-  const isChorded = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
-  if (isChorded || event.defaultPrevented || !ways[key] || target.closest?.(ownKeys)) return;
+  const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+  const rel = arrowLinks[key];
+  if (hasModifier || event.defaultPrevented || !rel || target.closest?.(arrowKeyUsers)) return;
   if (document.documentElement.scrollWidth > document.documentElement.clientWidth) return;
-  document.querySelector(`main a[rel=${ways[key]}]`)?.click();
+  document.querySelector(`main a[rel=${rel}]`)?.click();
 });
 
-// One tick for all ticks of its form.
+// "Select all" checks every checkbox of its form.
 document.addEventListener('change', ({ target }) => {
   if (!target.closest?.('[data-choose-all]')) return;
-  for (const tick of target.form.querySelectorAll('input[type=checkbox]'))
-    tick.checked = target.checked;
+  for (const checkbox of target.form.querySelectorAll('input[type=checkbox]'))
+    checkbox.checked = target.checked;
 });
 
-/** Shows what works only with script; again after each swap. */
+/** Runs on load and after each swap. */
 function enhance() {
   showTimes();
   fillTimeZones();
   showOwnTimes();
   const hidden = navigator.clipboard ? '[data-copy], [data-choose-all]' : '[data-choose-all]';
   for (const element of document.querySelectorAll(hidden)) element.hidden = false;
-  for (const [key, rel] of Object.entries(ways)) {
+  for (const [key, rel] of Object.entries(arrowLinks)) {
     for (const link of document.querySelectorAll(`main a[rel=${rel}]`)) {
       link.setAttribute('aria-keyshortcuts', key);
       link.title = key === 'ArrowLeft' ? 'Key: left arrow' : 'Key: right arrow';
@@ -106,10 +107,7 @@ function enhance() {
   }
 }
 
-/**
- * A form with a preview shows it as one types: it presses the form's own button. Each time in a new frame, which takes
- * the place of the old one once it is there, so that nothing flickers.
- */
+/** Updates the preview of a form while the reader types. A new frame replaces the old one when loaded, so nothing flickers. */
 for (const form of document.querySelectorAll('form[data-preview]')) {
   let timer;
   const show = () => {
@@ -120,7 +118,7 @@ for (const form of document.querySelectorAll('form[data-preview]')) {
     next.classList.add('coming');
     old.name = '';
     old.after(next);
-    // Its first load, of nothing, is over by now. What it submits itself then takes the place of that in the history.
+    // A form submitted from inside the frame replaces the blank page in the history.
     next.addEventListener('load', () => {
       old.remove();
       next.classList.remove('coming');
@@ -148,34 +146,34 @@ for (const form of document.querySelectorAll('form[data-preview]')) {
 
 enhance();
 
-// The address that a form of filters makes has those that are set, and no others.
+// Leaves empty filters out of the address.
 document.addEventListener('htmx:config:request', ({ detail }) => {
   const { method, form, body } = detail.ctx.request;
   if (method !== 'GET' || !form) return;
-  const set = [...body].filter(([, value]) => value !== '');
+  const filters = [...body].filter(([, value]) => value !== '');
   for (const name of [...body.keys()]) body.delete(name);
-  for (const [name, value] of set) body.append(name, value);
+  for (const [name, value] of filters) body.append(name, value);
 });
 
-// A part that cannot be had stays as it is while the service is busy; a reader who was signed out is led to sign in.
+// On an error the part stays as it is. After a redirect or a refusal the page reloads, to show the sign-in or the error.
 document.addEventListener('htmx:before:response', (event) => {
   const { status, raw } = event.detail.ctx.response;
-  const asked = new URL(event.detail.ctx.request.action, location.href).pathname;
-  const isElsewhere = raw.redirected && new URL(raw.url).pathname !== asked;
-  if (!isElsewhere && (status < 400 || status === 422)) return;
+  const requested = new URL(event.detail.ctx.request.action, location.href).pathname;
+  const isRedirected = raw.redirected && new URL(raw.url).pathname !== requested;
+  if (!isRedirected && (status < 400 || status === 422)) return;
   event.preventDefault();
-  if (isElsewhere || (status < 500 && status !== 429)) location.reload();
+  if (isRedirected || (status < 500 && status !== 429)) location.reload();
   else say('This part could not be updated.');
 });
 
-// What was swapped says so, once, in a live region.
+// Announces a swap to screen readers.
 document.addEventListener('htmx:after:swap', ({ detail }) => {
   enhance();
   const target = document.getElementById(detail.ctx.target?.id ?? '');
   if (target?.dataset.says) say(target.dataset.says);
 });
 
-// A script that shows a part of another page says so too.
+// Dispatched by split.js after it changed the page.
 document.addEventListener('askback:shown', ({ detail }) => {
   enhance();
   if (detail.says) say(detail.says);

@@ -1,9 +1,9 @@
-// Passkeys: a form that asks the browser for one before it is sent. Without this script it stays hidden.
+// Asks the browser for a passkey before a form is submitted. Without script the form stays hidden.
 
 const texts = {
-  old: 'This browser is too old for passkeys.',
-  cancelled: 'No passkey was chosen. Nothing has changed.',
-  known: 'This device has a passkey for your account already.',
+  old: 'This browser doesn’t support passkeys.',
+  cancelled: 'No passkey was selected. Nothing has changed.',
+  known: 'This device already has a passkey for your account.',
   failed: 'The passkey could not be used. Try again.',
 };
 
@@ -21,12 +21,12 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
       })
       .catch((error) => {
         button.disabled = false;
-        say(form, sentence(error));
+        say(form, describeError(error));
       });
   });
 }
 
-/** The question comes from the server each time, because an answer counts once. */
+/** Fetches a new challenge each time, because the server accepts each one once. */
 async function ask(form) {
   if (!window.PublicKeyCredential?.parseCreationOptionsFromJSON) throw new TypeError(texts.old);
   const answer = await fetch(form.dataset.options, { method: 'POST' });
@@ -41,7 +41,7 @@ async function ask(form) {
       });
 }
 
-function sentence({ name, message }) {
+function describeError({ name, message }) {
   if (name === 'NotAllowedError' || name === 'AbortError') return texts.cancelled;
   if (name === 'InvalidStateError') return texts.known;
   return Object.values(texts).includes(message) ? message : texts.failed;

@@ -1,68 +1,66 @@
-// Responses where there is room: the list, and next to it the one that was chosen. Elsewhere each has a page of its own.
+// On wide screens the inbox shows the selected response in a pane next to the list.
 
-const room = matchMedia('(min-width: 68.75rem)');
+const wide = matchMedia('(min-width: 68.75rem)');
 const pane = () => document.getElementById('answer');
 const found = () => document.getElementById('found');
 const isSplit = () => pane()?.parentElement.matches('.split') ?? false;
 const listAddress = () => found()?.querySelector('[data-list]')?.dataset.list;
 const rows = () => [...document.querySelectorAll('.inbox .who a')];
 
-/** The address of the response in the pane, of the list where there is none. */
-let shown = here();
-/** Where its row is, or was: the row that takes its place comes next. */
-let place = -1;
-let asking = new AbortController();
-let nothingChosen;
-/** Notes that were not saved yet, by the path of their form. */
+const currentAddress = () => location.pathname + location.search;
+
+/** The address of the response in the pane, or of the list if none is selected. */
+let shown = currentAddress();
+/** The last index of the shown row, which may have left the list since. */
+let shownIndex = -1;
+let pending = new AbortController();
+let emptyPane;
+/** Unsaved notes by the path of their form. */
 const drafts = new Map();
 
-function here() {
-  return location.pathname + location.search;
-}
-
-/** A response that was opened by its own address gets its list next to it. */
+/** Adds the list next to a response that was opened by its own address. */
 async function addList() {
   const list = pane()?.dataset.list;
-  if (!room.matches || isSplit() || !list) return;
-  const { ok, page } = await ask(list).catch(() => ({ ok: false }));
+  if (!wide.matches || isSplit() || !list) return;
+  const { ok, page } = await load(list).catch(() => ({ ok: false }));
   const main = page?.getElementById('main');
   if (!ok || isSplit() || !main?.querySelector('.split')) return;
   const focused = pane().contains(document.activeElement) ? document.activeElement : null;
   const notice = document.querySelector('#main > .notice');
   if (notice) pane().prepend(notice);
-  nothingChosen = main.querySelector('#answer');
+  emptyPane = main.querySelector('#answer');
   const children = [...document.adoptNode(main).childNodes];
-  nothingChosen.replaceWith(pane());
+  emptyPane.replaceWith(pane());
   document.getElementById('main').replaceChildren(...children);
   globalThis.htmx?.process(document.getElementById('main'));
   focused?.focus({ preventScroll: true });
-  tellChange(found().dataset.says);
+  announce(found().dataset.says);
   markRow();
 }
 
-/** Asks for a page to show a part of. A newer wish ends an older one. */
-async function ask(address, posted = {}) {
-  const { method = 'GET' } = posted;
-  asking.abort();
-  asking = new AbortController();
-  const signal = method === 'GET' ? asking.signal : undefined;
-  const response = await fetch(address, { ...posted, signal, headers: { Accept: 'text/html' } });
+/** Fetches a page. A newer request aborts an older GET. */
+async function load(address, init = {}) {
+  const { method = 'GET' } = init;
+  pending.abort();
+  pending = new AbortController();
+  const signal = method === 'GET' ? pending.signal : undefined;
+  const response = await fetch(address, { ...init, signal, headers: { Accept: 'text/html' } });
   const page = new DOMParser().parseFromString(await response.text(), 'text/html');
   const { pathname, search } = new URL(response.url);
   return { ok: response.ok, page, address: pathname + search };
 }
 
-/** Shows a response next to the list. What cannot be shown there has a page of its own. */
-async function open(address, { note = 'push', focus = false } = {}) {
+/** Shows a response in the pane, or as a page of its own if that fails. */
+async function open(address, { update = 'push', focus = false } = {}) {
   if (address === shown && focus) return pane().focus();
   try {
-    const answer = await ask(address);
-    if (new URL(answer.address, location.href).pathname !== pathOf(address)) throw answer;
-    keepDraft();
-    if (note === 'push') history.pushState(null, '', address);
-    if (note === 'replace') history.replaceState(null, '', address);
-    showPane(answer.page, address);
-    tellChange(pane().dataset.says);
+    const result = await load(address);
+    if (pathOf(result.address) !== pathOf(address)) throw result;
+    saveDraft();
+    if (update === 'push') history.pushState(null, '', address);
+    if (update === 'replace') history.replaceState(null, '', address);
+    showPane(result.page, address);
+    announce(pane().dataset.says);
     if (focus) pane().focus();
   } catch (reason) {
     if (reason?.name !== 'AbortError') location.assign(address);
@@ -71,10 +69,10 @@ async function open(address, { note = 'push', focus = false } = {}) {
 
 const pathOf = (address) => new URL(address, location.href).pathname;
 
-/** Puts the part of a page into the pane; of a refusal, all that it says. */
+/** Moves the response of a page into the pane, or the whole content of an error page. */
 function showPane(page, address) {
   const next = page.getElementById('answer') ?? paneOf(page);
-  if (page.getElementById('found')) nothingChosen = next;
+  if (page.getElementById('found')) emptyPane = next;
   const isSame = pathOf(address) === pathOf(shown);
   const top = isSame ? pane().scrollTop : 0;
   pane().replaceWith(document.adoptNode(next));
@@ -98,12 +96,11 @@ function paneOf(page) {
 
 const noteForms = () => pane().querySelectorAll('form[action*="/notes"]');
 
-function keepDraft() {
+function saveDraft() {
   for (const form of noteForms())
     drafts.set(pathOf(form.action), form.elements.namedItem('text').value);
 }
 
-/** The row of the shown response is marked; what says so to a screen reader is the same attribute. */
 function markRow() {
   const all = rows();
   const isShown = (row) => pane()?.dataset.list && pathOf(row.href) === pathOf(shown);
@@ -111,22 +108,22 @@ function markRow() {
     if (isShown(row)) row.setAttribute('aria-current', 'true');
     else row.removeAttribute('aria-current');
   }
-  const at = all.findIndex(isShown);
-  if (at >= 0) place = at;
+  const index = all.findIndex(isShown);
+  if (index >= 0) shownIndex = index;
 }
 
-const tellChange = (says) =>
+const announce = (says) =>
   document.dispatchEvent(new CustomEvent('askback:shown', { detail: { says } }));
 
-/** What is opened next to the list: a response, and the question whether to delete it. */
+/** True for a response and its delete page. */
 const isForPane = (address) =>
   pathOf(address).startsWith(`${pathOf(listAddress() ?? '/none')}/`) &&
   /^\/[\da-f-]{36}(\/delete)?$/.test(pathOf(address).slice(pathOf(listAddress()).length));
 
 document.addEventListener('click', (event) => {
   const link = event.target.closest?.('.split a[href]');
-  const isChorded = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
-  if (!link || !room.matches || isChorded || event.defaultPrevented || !isForPane(link.href))
+  const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+  if (!link || !wide.matches || hasModifier || event.defaultPrevented || !isForPane(link.href))
     return;
   event.preventDefault();
   const isByKey = event.detail === 0;
@@ -136,23 +133,23 @@ document.addEventListener('click', (event) => {
 document.addEventListener('submit', (event) => {
   const { target: form, submitter } = event;
   const isInPane = pane()?.contains(form);
-  if (form.method !== 'post' || !isSplit() || !room.matches) return;
+  if (form.method !== 'post' || !isSplit() || !wide.matches) return;
   if (!isInPane && !found()?.contains(form)) return;
   event.preventDefault();
-  (isInPane ? actOnOne : actOnMany)(form, submitter);
+  (isInPane ? submitOne : submitMany)(form, submitter);
 });
 
 async function post(form, submitter) {
   const body = new URLSearchParams(new FormData(form, submitter));
-  return await ask(form.action, { method: 'POST', body });
+  return await load(form.action, { method: 'POST', body });
 }
 
-/** An act on the shown response: the pane and the list tell what became of it. */
-async function actOnOne(form, submitter) {
+/** Submits a form of the pane, then updates the pane and the list. */
+async function submitOne(form, submitter) {
   const before = shown;
   const { page, address, ok } = await post(form, submitter).catch(() => ({}));
-  if (!page) return warnUnreached();
-  if (ok || form.action.includes('/notes')) keepDraft();
+  if (!page) return warnUnreachable();
+  if (ok || form.action.includes('/notes')) saveDraft();
   if (form.action.includes('/notes')) drafts.delete(pathOf(form.action));
   const notice = page.querySelector('#main > .notice');
   if (shown === before) {
@@ -162,55 +159,54 @@ async function actOnOne(form, submitter) {
   }
   showCounts(page);
   if (ok) await refreshList(page);
-  if (document.activeElement === document.body) focusAgain(form, submitter);
-  tellChange(notice?.textContent);
+  if (document.activeElement === document.body) restoreFocus(form, submitter);
+  announce(notice?.textContent);
 }
 
-/** An act on all that were ticked: the list is that of the answer, and the response next to it may have changed too. */
-async function actOnMany(form, submitter) {
+/** Submits the form of the list, then updates the list and the pane. */
+async function submitMany(form, submitter) {
   const { page } = await post(form, submitter).catch(() => ({}));
-  if (!page) return warnUnreached();
+  if (!page) return warnUnreachable();
   if (!page.getElementById('found')) return showPane(page, shown);
   const notice = page.querySelector('#main > .notice');
   document.querySelector('#main > .notice')?.remove();
   if (notice) document.querySelector('#main > .head').after(notice);
   showCounts(page);
   await refreshList(page);
-  if (pane().dataset.list) await open(shown, { note: 'none' });
-  tellChange(notice?.textContent);
+  if (pane().dataset.list) await open(shown, { update: 'none' });
+  announce(notice?.textContent);
 }
 
-/** What was typed is still there, to be sent again. */
-function warnUnreached() {
+function warnUnreachable() {
   const notice = document.createElement('p');
   notice.className = 'notice is-failed';
   notice.role = 'alert';
-  notice.textContent = 'Nothing is known to be saved: the service cannot be reached. Try again.';
+  notice.textContent = 'The service cannot be reached. Your change may not be saved. Try again.';
   pane().querySelector('.notice')?.remove();
   pane().prepend(notice);
   pane().scrollTop = 0;
 }
 
-/** The focus stays on what was pressed, as long as it is there; else it goes to the pane, or to the next row of the list. */
-function focusAgain({ action }, submitter) {
+/** Focuses the same button again, or the pane, or the next row of the list. */
+function restoreFocus({ action }, submitter) {
   if (!pane().dataset.list) {
     const all = rows();
-    return all[Math.min(place, all.length - 1)]?.focus();
+    return all[Math.min(shownIndex, all.length - 1)]?.focus();
   }
-  const again = [...pane().querySelectorAll('button')].find(
+  const button = [...pane().querySelectorAll('button')].find(
     ({ form, name, value }) =>
       form?.action === action && name === submitter?.name && value === submitter?.value,
   );
-  (again ?? pane()).focus({ preventScroll: true });
+  (button ?? pane()).focus({ preventScroll: true });
 }
 
-/** What the navigation counts may have changed with an act. */
+/** Updates the counts of the navigation. */
 function showCounts(page) {
   const [now, next] = [document, page].map((each) => each.querySelector('.rail nav'));
   if (now && next) now.replaceWith(document.adoptNode(next));
 }
 
-/** The list as it is now: that of a page, or asked for. Ticks and focus stay with their rows. */
+/** Morphs the list, so that checkboxes and focus stay with their rows. */
 async function refreshList(page) {
   const text = page.getElementById('found')?.outerHTML;
   const address = listAddress();
@@ -221,30 +217,30 @@ async function refreshList(page) {
   markRow();
 }
 
-// Filters change the list while one types: the response next to it stays, at an address with the filters of now.
+// After a filter changed the list, the response stays open at an address with the new filters.
 document.addEventListener('htmx:after:swap', ({ detail }) => {
   const isFilter = detail.ctx.sourceElement?.matches?.('form.filters');
   if (!isFilter || !isSplit()) return;
   markRow();
-  if (!pane().dataset.list) shown = here();
-  else if (room.matches)
-    open(pathOf(shown) + new URL(listAddress(), location.href).search, { note: 'replace' });
+  if (!pane().dataset.list) shown = currentAddress();
+  else if (wide.matches)
+    open(pathOf(shown) + new URL(listAddress(), location.href).search, { update: 'replace' });
 });
 
 const steps = { ArrowDown: 1, j: 1, ArrowRight: 1, ArrowUp: -1, k: -1, ArrowLeft: -1 };
-const ownKeys = 'input:not([type=checkbox]), select, textarea, summary, [contenteditable]';
+const keyUsers = 'input:not([type=checkbox]), select, textarea, summary, [contenteditable]';
 
-// Keys lead through the list while it has the focus; the arrows to the sides also from the response next to it.
+// All steps work while the list has the focus, left and right also in the pane. Capture: before the handler in app.js.
 document.addEventListener(
   'keydown',
   (event) => {
     const { key, target } = event;
-    const isChorded = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
-    if (isChorded || !isSplit() || !room.matches) return;
-    if (key === 'Escape' && pane().contains(target) && !target.matches('select')) return toRow();
+    const hasModifier = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+    if (hasModifier || !isSplit() || !wide.matches) return;
+    if (key === 'Escape' && pane().contains(target) && !target.matches('select')) return focusRow();
     const isInList = target.closest?.('.inbox') !== null;
     const isSideways = key === 'ArrowLeft' || key === 'ArrowRight';
-    if (!steps[key] || target.closest?.(ownKeys)) return;
+    if (!steps[key] || target.closest?.(keyUsers)) return;
     if (!isInList && !(isSideways && pane().dataset.list)) return;
     event.preventDefault();
     step(steps[key], isInList);
@@ -252,7 +248,7 @@ document.addEventListener(
   { capture: true },
 );
 
-const toRow = () =>
+const focusRow = () =>
   rows()
     .find((row) => row.matches('[aria-current]'))
     ?.focus();
@@ -261,9 +257,9 @@ async function step(by, isInList) {
   const all = rows();
   const focused = all.findIndex((row) => row.closest('li').contains(document.activeElement));
   const current = all.findIndex((row) => row.matches('[aria-current]'));
-  const at = focused >= 0 ? focused : current;
-  // A row that has left the list stands between the one before it and the one in its place.
-  const next = at >= 0 ? at + by : place + (by > 0 ? 0 : -1);
+  const index = focused >= 0 ? focused : current;
+  // After the shown row has left the list, the next row has its index.
+  const next = index >= 0 ? index + by : shownIndex + (by > 0 ? 0 : -1);
   const row = all[next] ?? (await turnPage(by));
   if (!row) return;
   if (isInList) row.focus();
@@ -272,7 +268,6 @@ async function step(by, isInList) {
   await open(pathOf(row.href) + new URL(row.href).search, { focus });
 }
 
-/** Past the last row the next page of the list follows. */
 async function turnPage(by) {
   const link = found().querySelector(`a[rel=${by > 0 ? 'next' : 'prev'}]`);
   if (!link) return undefined;
@@ -281,20 +276,20 @@ async function turnPage(by) {
   return rows().at(by > 0 ? 0 : -1);
 }
 
-// Back and forth in the same list changes the pane alone.
+// Back and forward within the same list only change the pane.
 addEventListener('popstate', async () => {
-  const [to, list] = [here(), listAddress()];
+  const [to, list] = [currentAddress(), listAddress()];
   if (!isSplit() || to === shown) return;
   if (new URL(list ?? '', location.href).search !== location.search) return location.reload();
   if (isForPane(to)) {
-    await open(to, { note: 'none' });
-    // The browser takes the focus to the top; keys go on where they were.
-    if (document.activeElement === document.body) toRow();
+    await open(to, { update: 'none' });
+    // The browser has moved the focus to the body.
+    if (document.activeElement === document.body) focusRow();
     return;
   }
-  if (!nothingChosen) return location.reload();
-  keepDraft();
-  pane().replaceWith(nothingChosen);
+  if (!emptyPane) return location.reload();
+  saveDraft();
+  pane().replaceWith(emptyPane);
   shown = to;
   markRow();
 });
@@ -302,6 +297,6 @@ document.addEventListener('htmx:before:history:restore', (event) => {
   if (isSplit()) event.preventDefault();
 });
 
-nothingChosen = isSplit() ? pane() : undefined;
-room.addEventListener('change', addList);
+emptyPane = isSplit() ? pane() : undefined;
+wide.addEventListener('change', addList);
 await addList();
