@@ -4,7 +4,7 @@ import { contactSection } from './contacts/api.ts';
 import { type CodeRow, errorCodes } from './errors.ts';
 import { examplesOf } from './examples.ts';
 import { accountSection } from './keys/account.ts';
-import { renderedOnce } from './lib/http/read-answer.ts';
+import { cachedPage } from './lib/http/read-answer.ts';
 import { docsHeaders, renderDocs } from './lib/openapi/docs.tsx';
 import { type ApiSection, describeApi } from './lib/openapi/openapi.ts';
 import { withReferences } from './lib/openapi/references.ts';
@@ -53,13 +53,13 @@ export const docsRoutes = ({ settings, publicUrl }: { settings: Settings; public
   new Hono()
     .get(
       '/openapi.json',
-      renderedOnce({ 'Content-Type': 'application/json' }, () =>
+      cachedPage({ 'Content-Type': 'application/json' }, () =>
         JSON.stringify(withReferences(apiDocument(settings))),
       ),
     )
     .get(
       '/docs',
-      renderedOnce(docsHeaders, () => renderDocs(apiDocument(settings), publicUrl)),
+      cachedPage(docsHeaders, () => renderDocs(apiDocument(settings), publicUrl)),
     );
 
 /** As Markdown, also for ops/errors.md. */

@@ -5,14 +5,14 @@ import type { GenericSchema } from 'valibot';
 import { Refusal } from '../../errors.ts';
 import { parse, parseJson, type QuerySchema, refuseParameters } from '../validation/parse.ts';
 
-/** A form with more fields costs the requests of others more than a long text does. */
+/** Many fields are slower to parse than a long text, and would block other requests. */
 const maxFields = 1000;
 
 export async function readFormData(c: Context, largest?: number): Promise<FormData> {
   const type = c.req.header('Content-Type') ?? '';
   const { buffer, byteOffset, byteLength } = await readRawBody(c, largest);
   const body = Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength);
-  // Counted before they are parsed, by what stands once in each field.
+  // Counts the fields before parsing them.
   const isMultipart = /^multipart/i.test(type);
   const separator = isMultipart ? 'form-data; name="' : '&';
   let fields = isMultipart ? 0 : 1;
@@ -38,8 +38,8 @@ const largestBody = 1024 * 1024;
 type BodyOptions = { optional?: boolean; parameters?: QuerySchema };
 
 /**
- * The checked JSON body. With `optional`, a request without one counts as an empty object. A field that is one of the
- * `parameters` of the address is refused.
+ * Parses and validates a JSON body. With `optional` an empty body counts as an empty object. Fields that are query
+ * `parameters` are refused.
  */
 export async function parseBody<const S extends GenericSchema>(
   c: Context,
@@ -60,7 +60,7 @@ export async function parseBody<const S extends GenericSchema>(
 const notJson = (where: string) =>
   `the body is not JSON${where}: send a JSON object with Content-Type: application/json`;
 
-/** Names unknown fields in a header, so that a developer notices a misspelt one. */
+/** Lists unknown fields in a header, so that developers notice misspelt ones. */
 function nameIgnored(c: Context, schema: GenericSchema, value: object) {
   if (schema.type !== 'object' || !('entries' in schema)) return;
   const { entries } = schema as { entries: object };
@@ -76,7 +76,7 @@ export async function readRawBody(c: Context, largest = largestBody): Promise<Ui
   return typeof text === 'string' ? Buffer.from(text) : await readBytes(c.req.raw, largest);
 }
 
-/** The body as text, kept for the next reader of the request. */
+/** Reads the body as text and caches it. */
 export async function readBody(c: Context, largest = largestBody): Promise<string> {
   const stored: unknown = c.get('body');
   if (typeof stored === 'string') return stored;
@@ -100,7 +100,7 @@ async function readBytes(request: Request, largest: number): Promise<Uint8Array>
   return bytes;
 }
 
-/** A body that does not say how long it is: what has arrived so far is all that is kept in memory. */
+/** Reads a body of unknown length up to the limit. */
 async function readChunks(body: Request['body'], largest: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -117,7 +117,7 @@ async function readChunks(body: Request['body'], largest: number): Promise<Uint8
   }
 }
 
-/** The client went away or took too long, which is no fault of ours. */
+/** The client disconnected or was too slow. */
 function refuseIncomplete(): never {
   throw new Refusal('invalid', 'the body ended before it was complete');
 }
@@ -154,8 +154,8 @@ const refusals: Readonly<Record<string, typeof malformed>> = {
 type WithAnswer = Duplex & { _httpMessage?: ServerResponse | null; destroySoon?: () => void };
 
 /**
- * Answers a request that is incomplete or not HTTP with a sentence, and hangs up. An answer that has begun is cut off:
- * more bytes would look like a part of it.
+ * Answers an incomplete or invalid request and closes the connection. If a response has begun, it only closes: more
+ * bytes would look like a part of it.
  */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: WithAnswer) {
   const hasBegun = socket._httpMessage?.headersSent ?? false;

@@ -5,8 +5,8 @@ import ipaddr from 'ipaddr.js';
 const ipv6NetworkBits = 64;
 
 /**
- * Finds the address of each request's client. Only the proxies in `ranges` are believed when they forward one.
- * `onUntrusted` gets the address of an untrusted proxy on a private address: all its clients count as one.
+ * Sets the client address of each request. Only proxies in `ranges` may forward it. `onUntrusted` gets the address of
+ * an untrusted proxy on a private network, whose clients all count as one.
  */
 export function trustProxies(
   ranges: readonly string[],
@@ -28,16 +28,13 @@ export function trustProxies(
   };
 }
 
-/**
- * The client as limits count it: its IPv4 address, or the /64 network of its IPv6 address, because a client that
- * has one IPv6 address usually has its whole network.
- */
+/** The client for rate limits: an IPv4 address or an IPv6 /64 network, which usually belongs to one client. */
 export function clientAddress(c: Context): string {
   const address: string | undefined = c.get('clientAddress') ?? peerOf(c);
   return address === undefined ? 'unknown' : networkOf(address);
 }
 
-/** The client of a connection, as limits count it; undefined for a trusted proxy, which connects for many. */
+/** The client of a connection for limits. Undefined for trusted proxies, which connect for many clients. */
 export function limitedClient(ranges: readonly string[]) {
   const trusted = parseRanges(ranges);
   return (remoteAddress: string | undefined): string | undefined => {
@@ -47,7 +44,7 @@ export function limitedClient(ranges: readonly string[]) {
   };
 }
 
-/** The other end of the socket. A request that came over none, in a test, has no peer. */
+/** Undefined for a request without a socket, in tests. */
 const peerOf = (c: Context) =>
   c.env?.incoming ? readAddress(getConnInfo(c).remote.address) : undefined;
 
@@ -56,7 +53,7 @@ function readAddress(remoteAddress = ''): string | undefined {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : undefined;
 }
 
-/** A client on the internet may write any header; one on such an address is more likely a proxy. */
+/** Forwarding headers from the internet can be forged. From a private address they more likely come from a proxy. */
 const isInternal = (address: string) =>
   ['loopback', 'private', 'uniqueLocal', 'linkLocal', 'carrierGradeNat'].includes(
     ipaddr.process(address).range(),
@@ -69,7 +66,7 @@ function networkOf(address: string): string {
   return `${network}/${ipv6NetworkBits}`;
 }
 
-/** The addresses that a request says it came through, the farthest first; null for a hop without one. */
+/** The forwarded addresses, client first. Null for a hop that hides its address. */
 type Hops = readonly (string | null)[];
 
 /** `X-Forwarded-For` and `Forwarded`. */
@@ -81,8 +78,8 @@ const parseRanges = (ranges: readonly string[]): ProxyRanges =>
   ranges.map((range) => ipaddr.parseCIDR(range));
 
 /**
- * The peer, or behind a trusted proxy the nearest forwarded address that is not trusted. If the two headers differ, the
- * client wrote one of them, and neither is believed.
+ * The peer, or behind a trusted proxy the nearest untrusted forwarded address. If the two headers disagree, one may be
+ * forged, and both are ignored.
  */
 export function clientBehind(
   peer: string,
@@ -96,7 +93,7 @@ export function clientBehind(
   return first === second ? first : peer;
 }
 
-/** Walks from the peer outwards. A hop that hides its address ends the walk at the proxy before it. */
+/** Walks from the peer to the client, up to the first hop that is untrusted or hides its address. */
 function nearestUntrusted(peer: string, hops: Hops, trusted: ProxyRanges): string {
   let nearest = peer;
   for (const hop of hops.toReversed()) {
@@ -112,7 +109,7 @@ function isTrusted(address: string, trusted: ProxyRanges): boolean {
   return trusted.some(([base, bits]) => base.kind() === parsed.kind() && parsed.match(base, bits));
 }
 
-/** The `for=` of each element. A quoted string may hold commas and semicolons. */
+/** Parses the `for=` of each element. Quoted strings may contain commas and semicolons. */
 function readForwarded(header: string): Hops {
   return splitOutsideQuotes(header, ',').map((element) => {
     const pairs = splitOutsideQuotes(element, ';').map((pair) => pair.trim());

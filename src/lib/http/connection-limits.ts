@@ -10,8 +10,8 @@ type Connection = { socket: Socket; groups: readonly Group[]; requests: number }
 const newGroup = (limit: number): Group => ({ limit, open: new Set(), idle: new Set() });
 
 /**
- * Limits the connections of all servers together, and those of one client. A connection above a limit replaces the one
- * that has been idle longest, whose client can connect again. It is closed itself when every other has a request.
+ * Limits the connections of all servers together and of each client. Above a limit, a new connection replaces the one
+ * that has been idle longest. If none is idle, the new connection is closed.
  */
 export function limitConnections(
   servers: readonly Server[],
@@ -62,7 +62,7 @@ function makeRoom({ limit, open, idle }: Group): boolean {
   return true;
 }
 
-/** A set keeps the order of its additions: the first has been idle longest. */
+/** Sets keep insertion order, so the first has been idle longest. */
 function setIdle(connection: Connection) {
   for (const { idle } of connection.groups) idle.add(connection);
 }

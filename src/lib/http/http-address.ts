@@ -1,10 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
-/** An address to type into a browser: an IPv6 host stands in brackets. */
+/** A URL with an IPv6 host in brackets. */
 export const httpAddress = (host: string, port: number) =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
-/** True for a host of a setting or a URL that is this machine alone. */
 export function isLoopbackHost(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, '').toLowerCase();
   if (name === 'localhost' || name.endsWith('.localhost')) return true;

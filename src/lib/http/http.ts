@@ -13,21 +13,21 @@ import { signal } from '../async/deadline.ts';
 import { isDatabaseAway, isDatabaseFull, isPoolBusy } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
 
-/** `traceparent` names the span of the request, or of its caller. */
+/** `traceparent` is the span of the request, or of its caller without tracing. */
 export type RequestEnv = {
   Variables: {
     requestId: string;
     body?: string;
     tenant?: string;
     traceparent?: string;
-    began?: number;
+    startedAt?: number;
     span?: Span;
   };
 };
 
 export type EndedRequest = {
   method: string;
-  /** The route as it is written, `/s/:token`; never the path, which may hold a secret. */
+  /** The route pattern such as `/s/:token`, because the path may contain a secret. */
   route: string;
   status: number;
   ms: number;
@@ -57,14 +57,11 @@ const requestIdForm = /^[A-Za-z0-9_-]{1,128}$/;
 
 export type Layer = (c: Context<RequestEnv>, next: Next) => Promise<void>;
 
-/**
- * Accepts the caller's request id or makes one, echoes it, and publishes the request when it has ended. Header names in
- * small letters are looked up without a copy.
- */
+/** Accepts or makes the request id, echoes it, and publishes `requestEnded`. Lower-case header names avoid a copy. */
 export const followRequests: Layer = async (c, next) => {
-  const began = performance.now();
-  const sent = c.req.header('x-request-id');
-  const requestId = sent && requestIdForm.test(sent) ? sent : randomUUID();
+  const startedAt = performance.now();
+  const header = c.req.header('x-request-id');
+  const requestId = header && requestIdForm.test(header) ? header : randomUUID();
   c.set('requestId', requestId);
   c.header('X-Request-Id', requestId);
   await next();
@@ -72,19 +69,19 @@ export const followRequests: Layer = async (c, next) => {
     method: c.req.method,
     route: routeOf(c),
     status: c.res.status,
-    ms: performance.now() - began,
+    ms: performance.now() - startedAt,
     requestId,
     tenant: c.get('tenant') ?? null,
     traceparent: c.get('traceparent') ?? null,
   });
 };
 
-/** The first matching route that is no middleware: `/surveys/new`, where `/surveys/:id` would match too. */
+/** The first matching route that is not middleware. */
 export function routeOf(c: Context): string {
   return matchedRoutes(c).find(({ method }) => method !== 'ALL')?.path ?? 'none';
 }
 
-/** Refuses an address with the character NUL, which Postgres cannot store. */
+/** Refuses URLs with NUL, which Postgres cannot store. */
 export const refuseNul: MiddlewareHandler = async (c, next) => {
   if (c.req.url.includes('%00')) {
     throw new URL(c.req.url).pathname.includes('%00') ? notFound('path') : unstorable();
@@ -98,7 +95,7 @@ type ShowErrorPage = (
   refusal?: Refusal,
 ) => Response | undefined;
 
-/** A full disk refuses every request: its cause is logged once a minute. */
+/** A full disk fails every request, so it is logged at most once a minute. */
 const logFullEveryMs = 60_000;
 
 export const answerError = (log: Log, showErrorPage: ShowErrorPage): ErrorHandler<RequestEnv> => {
@@ -118,14 +115,14 @@ export const answerError = (log: Log, showErrorPage: ShowErrorPage): ErrorHandle
     }
     const { kind, message, code, details, retryInSeconds } = refusal;
     if (retryInSeconds !== undefined) c.header('Retry-After', String(retryInSeconds));
-    // The rest of a body that is too large is not read: the connection cannot be used again.
+    // The rest of the body is not read, so the connection cannot be reused.
     if (kind === 'too_large') c.header('Connection', 'close');
     const body = { error: message, code, ...details, request_id };
     return showErrorPage(c, statusOf[kind], refusal) ?? c.json(body, statusOf[kind]);
   };
 };
 
-/** The refusal for an error that the caller can act on; nothing for a fault. */
+/** Converts an error to a refusal if the caller can act on it. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if ((error as { code?: unknown }).code === '22021') return unstorable();
@@ -157,7 +154,7 @@ const unstorable = () =>
 
 export class SeeOther extends Error {
   readonly location: string;
-  /** A posted form is offered again after the redirect. */
+  /** Instead of a redirect, a posted form gets a page that can submit it again. */
   readonly keepsForm: boolean;
 
   constructor(location: string, { keepsForm = false }: { keepsForm?: boolean } = {}) {
@@ -168,16 +165,13 @@ export class SeeOther extends Error {
   }
 }
 
-/** How long a request that is in flight when we are asked to stop may take. */
+/** The time limit of requests in flight at shutdown. */
 export const requestsLimitMs = 12_000;
-/** A client that is between two requests, or has only just connected, may say one last thing. */
-const lastWordMs = 500;
+/** Idle and new connections may send one more request within this time. */
+const idleGraceMs = 500;
 const pollMs = 20;
 
-/**
- * Ends the connections of servers without cutting a client off. Clients in the queue of a socket that others hold too
- * are left to them. Requests in flight finish; idle connections have a moment for one more, whose answer closes them.
- */
+/** Graceful shutdown: requests in flight finish, and idle connections get a moment for one last request. */
 export function createDrain(servers: readonly Server[]) {
   const silent = new Set<Socket>();
   let draining = false;
@@ -194,18 +188,18 @@ export function createDrain(servers: readonly Server[]) {
 
   return async (limitMs = requestsLimitMs) => {
     draining = true;
-    const over = AbortSignal.timeout(limitMs);
+    const timeout = AbortSignal.timeout(limitMs);
     const closed = Promise.all(servers.map((server) => once(server, 'close')));
     for (const server of servers) stopAccepting(server);
-    void dropIdle(over);
-    await Promise.race([closed, once(over, 'abort')]);
+    void closeIdle(timeout);
+    await Promise.race([closed, once(timeout, 'abort')]);
     for (const server of servers) server.closeAllConnections();
   };
 
-  async function dropIdle(over: AbortSignal) {
-    const patient = performance.now() + lastWordMs;
-    while (!over.aborted && (await hasConnections(servers))) {
-      if (performance.now() > patient) {
+  async function closeIdle(timeout: AbortSignal) {
+    const graceEndsAt = performance.now() + idleGraceMs;
+    while (!timeout.aborted && (await hasConnections(servers))) {
+      if (performance.now() > graceEndsAt) {
         for (const server of servers) server.closeIdleConnections();
         for (const socket of silent) if (socket.bytesRead === 0) socket.destroy();
       }
@@ -214,7 +208,7 @@ export function createDrain(servers: readonly Server[]) {
   }
 }
 
-/** An HTTP server that is closed hangs up at once on a client that is between two requests; this one does not. */
+/** `close` of an HTTP server would close idle connections at once, `close` of a TCP server does not. */
 const stopAccepting = (server: Server) => NetServer.prototype.close.call(server);
 
 async function hasConnections(servers: readonly Server[]): Promise<boolean> {
@@ -222,10 +216,7 @@ async function hasConnections(servers: readonly Server[]): Promise<boolean> {
   return (await Promise.all(counts)).some((count) => count > 0);
 }
 
-/**
- * Tells whether the client has closed its connection. The function holds the connection and not the request, which it
- * would keep in memory as long as the wait for a statement lasts.
- */
+/** Returns a function that tells if the client has disconnected. It holds the socket only, so the request can be freed. */
 export const watchCaller = (c: Context): (() => boolean) => watch(c.env?.incoming?.socket);
 
 const watch = (socket: Socket | undefined) => () => socket?.destroyed === true;

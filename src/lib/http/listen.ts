@@ -16,22 +16,22 @@ export type ListenAddress = { host: string; port: number } | { descriptors: read
 
 export type Listener = Awaited<ReturnType<typeof listen>>;
 
-/** Connections that may wait to be accepted; the kernel has a limit of its own, often this one. */
+/** The kernel has its own limit, often the same. */
 const backlog = 4096;
 
 const usualLimits = { headMs: 10_000, requestMs: 30_000, connections: 4000, perClient: 256 };
 
 type ListenOptions = {
   limits?: typeof usualLimits;
-  /** CIDR ranges; each of their addresses connects for many clients. */
+  /** CIDR ranges whose connections are not limited per client. */
   trustedProxies?: readonly string[];
-  /** The page for a browser while the service starts; programs get JSON. */
+  /** The page for browsers while the service starts. Other clients get JSON. */
   showStarting?: (request: Request) => Response | undefined;
 };
 
 /**
- * Takes a port at once, before anything slow: a port in use is reported first, and a supervisor learns that the process
- * is alive and not ready. Passed sockets are listened on with `open`: until then clients wait in their queue.
+ * Listens before anything slow starts, so that a port in use is reported first and health checks see a live process that
+ * is not ready. Sockets passed by systemd are listened on in `open`, and until then clients wait in the backlog.
  */
 export async function listen(
   where: ListenAddress,
@@ -92,10 +92,10 @@ function starting(request: Request): Response {
 
 type PassedSockets = Readonly<{ count: number; pid: number | null; names: readonly string[] }>;
 
-/** The number of the first passed descriptor, by convention. */
+/** By the socket activation protocol of systemd. */
 const firstDescriptor = 3;
 
-/** The sockets named `metrics` are for metrics, every other one is for requests. */
+/** Sockets named `metrics` are for metrics, all others for requests. */
 export function sortPassedSockets(
   { count, pid, names }: PassedSockets,
   ownPid: number,
@@ -111,7 +111,7 @@ export function sortPassedSockets(
   };
 }
 
-/** A passed socket that is not listened on yet: connections wait in its queue for this process or the next. */
+/** Opens a passed socket without listening: connections wait in its backlog. */
 function holdSocket(descriptor: number): { socket: Socket; host: string; port: number } {
   const refusal = new Refusal(
     'unavailable',
@@ -129,22 +129,22 @@ function holdSocket(descriptor: number): { socket: Socket; host: string; port: n
   throw refusal;
 }
 
-/** Headers that proxies and tunnels add: with one of them the peer of the socket is not the client. */
+/** Headers of proxies and tunnels. With one of them, the peer is not the client. */
 const proxyHeader = /^(forwarded|via|x-real-ip|x-forwarded.*|x-original-.*|.*-client-ip|cf-.*)$/;
 
-/** A bare `proxy_pass` of older nginx adds no header and asks for 127.0.0.1; no client speaks this version. */
-const oldestVersion = '1.0';
+/** A plain `proxy_pass` of older nginx adds no header but uses HTTP 1.0, which no current client does. */
+const oldProxyVersion = '1.0';
 
 /**
- * True when a client on this machine asks for this machine. The peer alone is not enough: a web page from anywhere can
- * have its reader's browser ask here, under a name that resolves to 127.0.0.1. A proxy that adds no header still looks
- * local, so access that matters needs a secret as well.
+ * True for a request from this machine to this machine. The peer alone is not enough because of DNS rebinding: any web
+ * page can use a name that resolves to 127.0.0.1. A proxy without headers still looks local, so important access also
+ * needs a secret.
  */
 export function isLocalRequest(c: Context): boolean {
   const peer = c.env?.incoming ? getConnInfo(c).remote.address : undefined;
   if (!peer || !isLoopbackHost(peer)) return false;
   if (Object.keys(c.req.header()).some((name) => proxyHeader.test(name))) return false;
-  if (c.env.incoming.httpVersion === oldestVersion) return false;
+  if (c.env.incoming.httpVersion === oldProxyVersion) return false;
   if (c.req.header('Sec-Fetch-Site') === 'cross-site') return false;
   const origin = c.req.header('Origin');
   if (origin !== undefined && !isLocalUrl(origin)) return false;

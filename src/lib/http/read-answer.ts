@@ -30,7 +30,7 @@ export async function answerRead(c: Context, json: string, version?: string): Pr
 }
 
 /** Serves a page that is the same for every caller. The first request renders and compresses it. */
-export function renderedOnce(headers: Headers, render: () => string | Promise<string>): Handler {
+export function cachedPage(headers: Headers, render: () => string | Promise<string>): Handler {
   let rendering: Promise<{ text: string; gzipped: Uint8Array<ArrayBuffer> }> | undefined;
 
   async function renderBoth() {

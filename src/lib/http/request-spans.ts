@@ -16,15 +16,14 @@ const probes = new Set(['/healthz', '/readyz', '/metrics']);
 const isApi = (path: string) => path.startsWith('/api/');
 
 /**
- * A span for each request. The span of an API request begins when the caller is known, because it may
- * continue the caller's trace; every other request begins a trace of its own, whatever its headers say.
- * The tenant becomes an attribute of this name.
+ * Creates a span for each request. API requests start theirs after authentication, because it may continue the caller's
+ * trace. All other requests start a new trace and ignore trace headers.
  */
 export const traceRequests =
   (tenantAttribute: string): Layer =>
   async (c, next) => {
     if (!isTracing() || probes.has(c.req.path)) return await next();
-    c.set('began', performance.now());
+    c.set('startedAt', performance.now());
     if (!isApi(c.req.path)) begin(c, null);
     await next();
     const span = c.get('span') ?? begin(c, null);
@@ -32,20 +31,19 @@ export const traceRequests =
     const { status } = c.res;
     const attributes: Attributes = { 'http.response.status_code': status };
     if (tenant !== undefined) attributes[tenantAttribute] = tenant;
-    // A refusal is an answer like others; only a fault is our failure.
     const failed = status >= 500;
     if (failed) attributes[errorType] = String(status);
     endSpan(span, { attributes, failed }, performance.now());
   };
 
-/** Continues the trace of a caller whose key was accepted; without a tracer it is passed on as it is. */
+/** Continues the trace of an authenticated caller. Without tracing, its trace context is passed on. */
 export function acceptTrace(c: Context) {
   const traceparent = readTraceparent(c.req.header('traceparent'));
   if (isTracing()) begin(c, traceparent);
   else if (traceparent) c.set('traceparent', traceparent);
 }
 
-/** Links the request to a trace that is not its own, such as that of the mail that led to a page. */
+/** Links the request to another trace, such as the trace of the email whose link was opened. */
 export function linkTrace(c: Context, traceparent: string | null) {
   const span: Span | undefined = c.get('span');
   if (span && traceparent) link(span, traceparent);
@@ -53,7 +51,7 @@ export function linkTrace(c: Context, traceparent: string | null) {
 
 const methods = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
 
-/** Named as OpenTelemetry's semantic conventions for HTTP want it; no query, no address of a client. */
+/** Follows the OpenTelemetry semantic conventions for HTTP, without query and client address. */
 function begin(c: Context, traceparent: string | null): Span {
   const isKnown = methods.has(c.req.method);
   const name = isKnown ? c.req.method : 'HTTP';
@@ -69,13 +67,13 @@ function begin(c: Context, traceparent: string | null): Span {
     kind: SpanKind.SERVER,
     attributes,
   };
-  const span = startSpan(description, { traceparent, agoMs: 0 }, c.get('began'));
+  const span = startSpan(description, { traceparent, agoMs: 0 }, c.get('startedAt'));
   c.set('span', span);
   c.set('traceparent', traceparentOfSpan(span));
   return span;
 }
 
-/** The route, with the ids of an API path filled in. The parameter of a page may be a secret token. */
+/** The route with the ids of an API path. Parameters of pages may be secret tokens. */
 function shownPath(route: string, path: string): string {
   if (route === 'none') return '/*';
   if (!route.includes(':') || !isApi(path)) return route;

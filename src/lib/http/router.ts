@@ -5,8 +5,8 @@ import type { RequestEnv } from './http.ts';
 type Route = { method: string; path: string };
 
 /**
- * No route took the request: its path is unknown, or takes other methods, which `Allow` then names. A page with a slash
- * at its end redirects, within this host. A path of the API is refused, because a program should learn the right one.
+ * Answers 405 with `Allow` if the path has other methods, else 404. Pages with a trailing slash redirect. API paths do
+ * not, so that clients learn the right one.
  */
 export const answerNoRoute =
   (routes: () => readonly Route[]): NotFoundHandler<RequestEnv> =>
@@ -23,22 +23,22 @@ export const answerNoRoute =
     const meant = pathname.replace(/\/+$/, '');
     const taken = meant === pathname ? [] : allowedMethods(routes(), meant);
     if (taken.length === 0) throw notFound('path');
-    // `//elsewhere` and `/\elsewhere` lead to another host.
+    // `//example.com` and `/\example.com` would redirect to another host.
     const isPage = /^\/[^/\\]/.test(meant) && !/^\/api(\/|$)/.test(meant);
     if (isPage && taken.includes('GET') && (method === 'GET' || method === 'HEAD')) {
       return c.redirect(meant + search, 308);
     }
-    throw new Refusal('not_found', 'path not found: write it without the slash at its end');
+    throw new Refusal('not_found', 'path not found: remove the trailing slash');
   };
 
-/** The methods of the most literal routes that match: `/webhooks/events` is not `/webhooks/:id`. */
+/** The methods of the most specific matching routes: `/webhooks/events` is not `/webhooks/:id`. */
 export function allowedMethods(routes: readonly Route[], path: string): string[] {
   const matching = routes.filter(
     ({ method, path: template }) => method !== 'ALL' && takes(template, path),
   );
   const fewest = Math.min(...matching.map(countParameters));
-  const meant = matching.filter((route) => countParameters(route) === fewest);
-  const methods = new Set(meant.map(({ method }) => method));
+  const specific = matching.filter((route) => countParameters(route) === fewest);
+  const methods = new Set(specific.map(({ method }) => method));
   if (methods.has('GET')) methods.add('HEAD');
   if (methods.size > 0) methods.add('OPTIONS');
   return [...methods].sort();

@@ -1,6 +1,6 @@
-/** Everything that pages and mails say, in one language. A language that lacks a text does not compile. */
+/** All texts of survey pages and emails in one language. */
 export type Texts = {
-  /** What the ends of each scale mean; a CSAT survey names all of its scores, from the lowest up. */
+  /** Labels of the ends of each scale. CSAT labels all scores, lowest first. */
   nps: ScaleEnds;
   ces: ScaleEnds;
   csat: readonly [string, string, string, string, string];
@@ -12,13 +12,13 @@ export type Texts = {
   comment: string;
   optional: string;
   send: string;
-  /** Shown when a click in the mail has already chosen a score. */
+  /** Shown when a click in the email has already selected a score. */
   chosen: string;
   scoreMissing: string;
   commentTooLong: (most: number) => string;
   tooManyAnswers: string;
   notSaved: string;
-  /** In addition to the field and the link that only machines find. */
+  /** Labels of the honeypot field and link. */
   leaveEmpty: string;
   doNotFollow: string;
 
@@ -39,10 +39,10 @@ export type Texts = {
   unsubscribed: Message<[email: string, organization: string]> & { undo: string };
   resubscribed: Message<[email: string, organization: string]>;
 
-  /** What a survey mail says in addition to the survey's own words. */
+  /** Texts of survey emails besides the survey's own. */
   mail: {
     greeting: (name: string | null) => string;
-    /** Shown by mail programs after the subject. */
+    /** Shown in inboxes after the subject. */
     preview: string;
     hint: string;
     openPage: string;
@@ -52,7 +52,6 @@ export type Texts = {
   };
 };
 
-/** The words for the lowest and the highest score of a scale. */
 export type ScaleEnds = { lowest: string; highest: string };
 
 type Message<Values extends string[]> = { title: string; text: (...values: Values) => string };

@@ -49,11 +49,11 @@ const port = (server.address() as { port: number }).port;
 const get = async (path: string, headers = {}) =>
   app.request(path, { headers: { ...write, ...headers } });
 
-test('a path of the API with a slash at its end is 404, and says what to leave out', async () => {
+test('an API path with a trailing slash is 404 and says so', async () => {
   const answer = await get('/api/v1/busy/');
   assert.equal(answer.status, 404);
   const { error } = (await answer.json()) as { error: string };
-  assert.equal(error, 'path not found: write it without the slash at its end');
+  assert.equal(error, 'path not found: remove the trailing slash');
 });
 
 test('an unknown path is 404 with a sentence, a code and the request id', async () => {

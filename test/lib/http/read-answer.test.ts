@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { Hono } from 'hono';
-import { answerRead, renderedOnce } from '../../../src/lib/http/read-answer.ts';
+import { answerRead, cachedPage } from '../../../src/lib/http/read-answer.ts';
 
 const app = new Hono();
 app.get('/:length', (c) => answerRead(c, JSON.stringify('x'.repeat(+c.req.param('length') - 2))));
@@ -70,7 +70,7 @@ test('the address of the next page keeps what was asked, but for the page', asyn
 
 function pageOf(render: () => string) {
   const headers = { 'Content-Type': 'text/plain' };
-  const app = new Hono().get('/', renderedOnce(headers, render));
+  const app = new Hono().get('/', cachedPage(headers, render));
   return (headers: Record<string, string> = {}) => app.request('/', { headers });
 }
 
