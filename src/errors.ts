@@ -1,11 +1,12 @@
-/** An expected error, whose message the caller sees. The message of any other error stays in the log. */
+import { maxCommentLength, maxNotes } from './limits.ts';
+
+/** An expected error whose message the caller sees. Messages of other errors are only logged. */
 export class Refusal extends Error {
   readonly kind: RefusalKind;
-  /** A stable word for programs, in addition to the sentence for people. */
+  /** Stable, for programs. */
   readonly code: string;
-  /** Extra fields of the error body, next to `error` and `code`. */
+  /** Additional fields of the error body. */
   readonly details: Readonly<Record<string, string | number>>;
-  /** When it is worth trying again, if that is known. */
   readonly retryInSeconds: number | undefined;
 
   constructor(kind: RefusalKind, message: string, extras: Extras = {}) {
@@ -43,28 +44,27 @@ export const notFound = (what: string) => new Refusal('not_found', `${what} not 
 
 export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** The message of a refusal as a screen shows it: with a capital and a full stop. */
+/** Adds a capital letter and a full stop, for screens. */
 export function toSentence(message: string): string {
   return /[.?!]$/.test(message) ? capital(message) : `${capital(message)}.`;
 }
 
-/** For a refusal that is expected, and shown where it arose; everything else is thrown on. */
+/** Catches refusals with this code and rethrows all other errors. */
 export const whenRefused = (code: string) => (error: unknown) => {
   if (error instanceof Refusal && error.code === code) return undefined;
   throw error;
 };
 
 export type CodeRow = {
-  /** An error has this code with any of these statuses. */
   status: readonly number[];
-  /** The sentence of one such error. */
+  /** An example of the sentence. */
   error: string;
-  /** Its further fields. */
+  /** Additional fields of the example. */
   details?: Readonly<Record<string, number>>;
   remedy: string;
 };
 
-/** Every code of an error of the API. The document of the API and ops/errors.md show this table. */
+/** All error codes of the API, shown in the API document and in ops/errors.md. */
 export const errorCodes = {
   invalid: {
     status: [400],
@@ -83,8 +83,9 @@ export const errorCodes = {
   },
   invalid_text: {
     status: [400],
-    error: 'the request contains the character NUL, which cannot be stored',
-    remedy: 'Remove NUL, unpaired surrogates and fields named __proto__. Nest at most 64 levels.',
+    error: 'the request contains a NUL character, which cannot be stored',
+    remedy:
+      'Remove NUL characters, unpaired surrogates and fields named __proto__. Nest at most 64 levels.',
   },
   invalid_idempotency_key: {
     status: [400],
@@ -94,7 +95,7 @@ export const errorCodes = {
   malformed_request: {
     status: [400],
     error: 'the request is not valid HTTP',
-    remedy: 'Send HTTP/1.1, to the right port.',
+    remedy: 'Send HTTP/1.1 to the right port.',
   },
   survey_draft: {
     status: [400, 409],
@@ -118,7 +119,7 @@ export const errorCodes = {
   },
   comment_too_long: {
     status: [400],
-    error: 'comment must have at most 5000 characters',
+    error: `comment must have at most ${maxCommentLength} characters`,
     remedy: 'Shorten the comment.',
   },
   unknown_member: {
@@ -129,27 +130,27 @@ export const errorCodes = {
   unknown_tag: {
     status: [400],
     error: 'tags: one of them is not a tag of the organization',
-    remedy: 'Take ids from the list of tags.',
+    remedy: 'Use ids from the list of tags.',
   },
   too_many_tags: {
     status: [400],
     error: 'an organization has at most 1000 tags',
-    remedy: 'Delete tags that are not used.',
+    remedy: 'Delete unused tags.',
   },
   too_many_notes: {
     status: [400],
-    error: 'a response has at most 200 notes',
-    remedy: 'Keep the note elsewhere.',
+    error: `a response has at most ${maxNotes} notes`,
+    remedy: 'Store the note elsewhere.',
   },
   too_many_rows: {
     status: [400],
     error: 'a trend has at most 1100 rows: take a longer interval',
-    remedy: 'Ask for a longer interval or a shorter period.',
+    remedy: 'Use a longer interval or a shorter period.',
   },
   too_many_webhooks: {
     status: [400],
     error: 'an organization has at most 50 webhooks',
-    remedy: 'Delete webhooks that are not used.',
+    remedy: 'Delete unused webhooks.',
   },
   forbidden_url: {
     status: [400],
@@ -160,7 +161,7 @@ export const errorCodes = {
   webhook_inactive: {
     status: [400],
     error: 'the webhook is switched off: switch it on first',
-    remedy: 'Change the webhook to active.',
+    remedy: 'Turn on the webhook.',
   },
   unauthorized: {
     status: [401],
@@ -184,22 +185,22 @@ export const errorCodes = {
     status: [403],
     error:
       'this person unsubscribed: only the person can undo it, or an owner who records renewed consent in the app',
-    remedy: 'The person can undo it on the unsubscribe page.',
+    remedy: 'Ask the person to resubscribe on the unsubscribe page.',
   },
   not_found: {
     status: [404],
     error: 'path not found',
-    remedy: 'Check the path and the ids in it. Other organizations are not visible.',
+    remedy: 'Check the path and its ids. A key sees only its own organization.',
   },
   method_not_allowed: {
     status: [405],
     error: 'POST is not allowed here, only GET, HEAD, OPTIONS',
-    remedy: 'Use a method that `Allow` names.',
+    remedy: 'Use a method listed in `Allow`.',
   },
   request_timeout: {
     status: [408],
-    error: 'the request did not arrive whole in time: send it again',
-    remedy: 'Send the request again, in less than 30 seconds.',
+    error: 'the request did not arrive completely in time: send it again',
+    remedy: 'Send the request again, within 30 seconds.',
   },
   conflict: {
     status: [409],
@@ -234,7 +235,7 @@ export const errorCodes = {
   already_answered: {
     status: [409],
     error: 'this survey has been answered already',
-    remedy: 'Each link is answered once.',
+    remedy: 'Each link can be answered once.',
   },
   name_taken: {
     status: [409],
@@ -260,23 +261,23 @@ export const errorCodes = {
     status: [409],
     error:
       'a request with this Idempotency-Key has run and was answered with 200, but its answer was too large to be stored',
-    remedy: 'Read what the request made. Do not send it again.',
+    remedy: 'Read what the request created. Do not send it again.',
   },
   erased: {
     status: [409, 410],
     error: 'this person was erased: an owner can unblock the address',
-    remedy: 'Leave the person out, or have an owner allow the address again.',
+    remedy: 'Leave the person out, or ask an owner to unblock the address.',
   },
   precondition_failed: {
     status: [412],
     error:
       'this was changed after it was read: read it again, and send the change with its new ETag',
-    remedy: 'Read the resource again, and repeat the change with its new ETag.',
+    remedy: 'Read the resource again and repeat the change with its new ETag.',
   },
   body_too_large: {
     status: [413],
     error: 'the body is larger than 1048576 bytes',
-    remedy: 'Split the request. Files of contacts go through the app or the command line.',
+    remedy: 'Split the request. Import contact files in the app or on the command line.',
   },
   too_large: {
     status: [413],
@@ -287,7 +288,7 @@ export const errorCodes = {
     status: [422],
     error:
       'the search took longer than 10 seconds: search for more letters, or in a shorter range of dates',
-    remedy: 'Search for more letters, or in a shorter range of dates.',
+    remedy: 'Search for more letters or in a shorter date range.',
   },
   idempotency_key_reused: {
     status: [422],
@@ -312,32 +313,32 @@ export const errorCodes = {
   internal: {
     status: [500],
     error: 'internal error',
-    remedy: 'Give the operator the request_id: the log has the cause.',
+    remedy: 'Send the request_id to the operator, who finds the cause in the log.',
   },
   unavailable: {
     status: [503],
-    error: 'too many messages wait to be read: hand this one in again later',
+    error: 'too many messages are waiting to be read: send this one again later',
     remedy: 'Try again after `Retry-After`.',
   },
   database_unavailable: {
     status: [503],
-    error: 'the database cannot be reached right now, try again shortly',
+    error: 'the database cannot be reached right now: try again shortly',
     remedy: 'Try again after `Retry-After`.',
   },
   database_full: {
     status: [503],
     error:
-      'the disk of the database is full, so nothing was stored; try again when its operator has made room',
-    remedy: 'Tell the operator. Reads continue.',
+      'the disk of the database is full, so nothing was stored: try again when the operator has freed space',
+    remedy: 'Tell the operator. Reads still work.',
   },
   too_busy: {
     status: [503],
-    error: 'too many requests of this organization wait, try again shortly',
-    remedy: 'Try again after `Retry-After`. Nothing was done.',
+    error: 'too many requests of this organization are waiting: try again shortly',
+    remedy: 'Try again after `Retry-After`. Nothing was changed.',
   },
   starting: {
     status: [503],
-    error: 'the service is starting, try again shortly',
+    error: 'the service is starting: try again shortly',
     remedy: 'Try again after `Retry-After`.',
   },
 } as const satisfies Readonly<Record<string, CodeRow>>;

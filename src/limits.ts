@@ -1,24 +1,24 @@
 import type { Part } from './lib/db/db.ts';
 
-/** A name of a contact. Names of surveys, organizations, keys and tags are held to the same number by their tables. */
+/** The tables of surveys, organizations, keys and tags check the same limit. */
 export const maxNameLength = 200;
 
 export const maxQuestionLength = 500;
 
 export const maxCommentLength = 5000;
 
-/** A contact's properties, as JSON. */
+/** Properties of a contact as JSON. */
 export const maxPropertiesBytes = 16 * 1024;
 export const maxPropertiesDepth = 32;
 
-/** Counted as readers and Postgres count them: an emoji is one character, not two. */
-export const isLongerThan = (text: string, longest: number) =>
-  text.length > longest && (text.length > 2 * longest || [...text].length > longest);
+/** Counts like Postgres: an emoji is one character, not two. */
+export const isLongerThan = (text: string, max: number) =>
+  text.length > max && (text.length > 2 * max || [...text].length > max);
 
 export const maxNoteLength = 5_000;
 
 export const maxTags = 50;
 export const maxNotes = 200;
 
-/** An organization's id, or the part of a statement that knows it. */
+/** An organization's id, or a SQL fragment for it. */
 export type OrgId = string | Part;

@@ -6,7 +6,7 @@ import { readReport } from './suppressions/report.ts';
 
 type Comment = PeopleToRedact & { comment: string };
 
-/** The program of the thread that reads what strangers wrote. A language model is loaded by the first task that needs it. */
+/** The program of the worker thread. The first task that needs a language model loads it. */
 serveTasks({
   excerpt: ({ comment, ...known }: Comment) => redactedExcerpt(comment, known),
   redact: ({ comment, ...known }: Comment) => redact(comment, known),

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context } from 'hono';
 import type { GenericSchema } from 'valibot';
-import { Refusal } from '../../errors.ts';
+import { type ErrorCode, errorCodes, Refusal } from '../../errors.ts';
 import { parse, parseJson, type QuerySchema, refuseParameters } from '../validation/parse.ts';
 
 /** Many fields are slower to parse than a long text, and would block other requests. */
@@ -127,28 +127,10 @@ const tooLarge = (largest: number) =>
     code: 'body_too_large',
   });
 
-const malformed = {
-  status: '400 Bad Request',
-  code: 'malformed_request',
-  error: 'the request is not valid HTTP',
-};
-
-const refusals: Readonly<Record<string, typeof malformed>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    status: '408 Request Timeout',
-    code: 'request_timeout',
-    error: 'the request did not arrive whole in time: send it again',
-  },
-  HPE_HEADER_OVERFLOW: {
-    status: '431 Request Header Fields Too Large',
-    code: 'headers_too_large',
-    error: 'the headers of the request are too large',
-  },
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
-    status: '413 Payload Too Large',
-    code: 'too_large',
-    error: 'the chunk extensions of the request are too large',
-  },
+const parserErrors: Readonly<Record<string, ErrorCode>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'too_large',
 };
 
 type WithAnswer = Duplex & { _httpMessage?: ServerResponse | null; destroySoon?: () => void };
@@ -160,10 +142,11 @@ type WithAnswer = Duplex & { _httpMessage?: ServerResponse | null; destroySoon?:
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: WithAnswer) {
   const hasBegun = socket._httpMessage?.headersSent ?? false;
   if (!socket.writable || hasBegun || error.code === 'ECONNRESET') return void socket.destroy();
-  const { status, ...refusal } = refusals[error.code ?? ''] ?? malformed;
-  const body = JSON.stringify({ error: refusal.error, code: refusal.code });
+  const code = parserErrors[error.code ?? ''] ?? 'malformed_request';
+  const { status, error: sentence } = errorCodes[code];
+  const body = JSON.stringify({ error: sentence, code });
   const head = [
-    `HTTP/1.1 ${status}`,
+    `HTTP/1.1 ${status[0]} ${STATUS_CODES[status[0]]}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',

@@ -8,7 +8,7 @@ import type { Span } from '@opentelemetry/api';
 import type { Context, ErrorHandler, MiddlewareHandler, Next } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { notFound, Refusal, type RefusalKind } from '../../errors.ts';
+import { type ErrorCode, errorCodes, notFound, Refusal, type RefusalKind } from '../../errors.ts';
 import { signal } from '../async/deadline.ts';
 import { isDatabaseAway, isDatabaseFull, isPoolBusy } from '../db/db.ts';
 import type { Log } from '../log/log.ts';
@@ -110,7 +110,7 @@ export const answerError = (log: Log, showErrorPage: ShowErrorPage): ErrorHandle
     const refusal = refusalIn(error);
     if (!refusal) {
       log.error({ err: error, request_id, route: routeOf(c) }, 'unhandled error in request');
-      const body = { error: 'internal error', code: 'internal', request_id };
+      const body = { error: errorCodes.internal.error, code: 'internal', request_id };
       return showErrorPage(c, 500) ?? c.json(body, 500);
     }
     const { kind, message, code, details, retryInSeconds } = refusal;
@@ -126,31 +126,16 @@ export const answerError = (log: Log, showErrorPage: ShowErrorPage): ErrorHandle
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   if ((error as { code?: unknown }).code === '22021') return unstorable();
-  if (isDatabaseFull(error)) {
-    return new Refusal(
-      'unavailable',
-      'the disk of the database is full, so nothing was stored; try again when its operator has made room',
-      { code: 'database_full', retryInSeconds: 10 },
-    );
-  }
-  if (isPoolBusy(error)) {
-    return new Refusal(
-      'unavailable',
-      'too many requests of this organization wait, try again shortly',
-      { code: 'too_busy', retryInSeconds: 2 },
-    );
-  }
-  if (!isDatabaseAway(error)) return undefined;
-  return new Refusal('unavailable', 'the database cannot be reached right now, try again shortly', {
-    code: 'database_unavailable',
-    retryInSeconds: 1,
-  });
+  if (isDatabaseFull(error)) return unavailable('database_full', 10);
+  if (isPoolBusy(error)) return unavailable('too_busy', 2);
+  return isDatabaseAway(error) ? unavailable('database_unavailable', 1) : undefined;
 }
 
+const unavailable = (code: ErrorCode, retryInSeconds: number) =>
+  new Refusal('unavailable', errorCodes[code].error, { code, retryInSeconds });
+
 const unstorable = () =>
-  new Refusal('invalid', 'the request contains the character NUL, which cannot be stored', {
-    code: 'invalid_text',
-  });
+  new Refusal('invalid', errorCodes.invalid_text.error, { code: 'invalid_text' });
 
 export class SeeOther extends Error {
   readonly location: string;

@@ -4,7 +4,7 @@ import { type AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
-import { Refusal } from '../../errors.ts';
+import { errorCodes, Refusal } from '../../errors.ts';
 import { answerBrokenRequest } from './body.ts';
 import { limitConnections } from './connection-limits.ts';
 import { createDrain } from './http.ts';
@@ -83,7 +83,7 @@ function starting(request: Request): Response {
   const { pathname } = new URL(request.url);
   const headers = { 'Cache-Control': 'no-store' };
   if (pathname === '/healthz') return Response.json({ status: 'ok' }, { headers });
-  const refusal = { error: 'the service is starting, try again shortly', code: 'starting' };
+  const refusal = { error: errorCodes.starting.error, code: 'starting' };
   const failing = { starting: 'is not done' };
   const body =
     pathname === '/readyz' ? { status: 'not ready', ...refusal, failing, red: failing } : refusal;

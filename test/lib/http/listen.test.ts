@@ -69,7 +69,7 @@ test('a request whose body does not end is answered 408, and counts as the fault
     const end = requestEnded();
     const answer = await text(send(`${head}5\r\nhello`));
     assert.match(answer, /^HTTP\/1.1 408 /, framing);
-    assert.match(errorIn(answer).error, /^the request did not arrive whole in time/, framing);
+    assert.match(errorIn(answer).error, /^the request did not arrive completely in time/, framing);
     assert.equal(await end, 400, framing);
   }
 });
