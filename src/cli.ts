@@ -23,27 +23,27 @@ import { webhookCommands } from './webhooks/cli.ts';
 
 const serveCommand: Command<CommandTools> = command({
   name: 'serve',
-  does: 'runs the service until it is asked to stop (the default)',
+  does: 'runs the service until it is stopped (the default)',
   options: {
     role: {
       schema: v.optional(role),
       value: 'ROLE',
-      does: 'web only answers requests, jobs only works behind them; without it both (also ASKBACK_ROLE)',
+      does: 'web for requests only, jobs for background work only, both by default (also ASKBACK_ROLE)',
     },
   },
-  async run(tools: CommandTools, given, { json }) {
-    await serve(tools, given, ({ url, welcomeUrl }) => {
+  async run(tools: CommandTools, options, { json }) {
+    await serve(tools, options, ({ url, welcomeUrl }) => {
       const welcome = welcomeUrl ? { welcome_url: welcomeUrl } : {};
       const data = { listening: url, ...welcome };
       if (welcomeUrl && !json)
-        tools.say(`there is no account yet: make the first one within 24 hours at ${welcomeUrl}`);
+        tools.say(`no account exists yet: create the first one within 24 hours at ${welcomeUrl}`);
       tools.print(json ? JSON.stringify(data) : `askback listening on ${url}`);
     });
     return undefined;
   },
 });
 
-/** The first command runs when no command is named. */
+/** The first is the default. */
 const commands: readonly Command<CommandTools>[] = [
   serveCommand,
   ...operationCommands,
@@ -67,6 +67,6 @@ const commands: readonly Command<CommandTools>[] = [
 
 export const commandLine = {
   name: 'askback',
-  about: 'askback: self-hosted survey feedback. Without a command it serves.',
+  about: 'askback: self-hosted survey feedback. Without a command it runs serve.',
   commands,
 };

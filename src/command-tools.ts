@@ -20,11 +20,10 @@ import type { SessionAddress } from './open-database.ts';
 import { openDatabase } from './open-database.ts';
 import type { Config } from './settings.ts';
 
-/** What a command needs from outside: its settings, and where its output goes. */
 export type CommandTools = {
-  /** Reads the environment. A command that touches nothing does not ask for it. */
+  /** Validates the environment. Commands such as `version` never call it. */
   config: () => Config;
-  /** The environment itself, for libraries that read it by their own rules. */
+  /** For libraries that read the environment themselves. */
   environment: Record<string, string | undefined>;
   say: (sentence: string) => void;
   print: (text: string) => void;
@@ -38,7 +37,7 @@ type DatabaseDefinition<O extends Options, Answer = CommandAnswer | undefined> =
   'run'
 > & { run: (db: Db, values: Values<O>, context: Context) => Promise<Answer> };
 
-/** Declares a command that does nothing but work in the database. Its option `org` becomes the id of an organization. */
+/** Declares a command that works in the database. Its option `org` is resolved to the id of an organization. */
 export const databaseCommand = <const O extends Options>(definition: DatabaseDefinition<O>) => {
   const declared: Command<CommandTools> = command<CommandTools, O>({
     ...definition,
@@ -56,14 +55,14 @@ export const databaseCommand = <const O extends Options>(definition: DatabaseDef
   return declared;
 };
 
-/** An organization by its id or slug, which may be left out where there is one. */
+/** An organization by id or slug. Optional if there is only one. */
 export const orgOption = (does: string) =>
   ({ schema: v.optional(v.string(), ''), value: 'ORG', does }) satisfies Option;
 
-/** The same where leaving it out means none. */
+/** Optional even if there are several organizations. */
 export const optionalOrgOption = (does: string) => optional(v.string(), 'ORG', does);
 
-/** The id of the organization that the option `org` of a command names. */
+/** The empty name stands for the only organization. */
 export async function findOrgId(sql: Sql, name: string, usage: string): Promise<string> {
   const rows = await sql<{ id: string }[]>`
     select id
@@ -97,7 +96,7 @@ export const listCommand = <const O extends Options, Row>({
     },
   });
 
-/** Finds the organization of a row that the operator names by its id alone. */
+/** Finds the organization that owns a row. */
 export async function organizationOf(
   sql: Sql,
   { table, id, noun }: { table: 'api_keys' | 'webhooks' | 'erasures'; id: string; noun: string },
@@ -108,7 +107,7 @@ export async function organizationOf(
   return row.org_id;
 }
 
-/** Reads a list that a person exported, and says so when its encoding is a guess. */
+/** Reads a CSV file and tells its encoding if it is a guess. */
 export async function readCsvFile(tools: CommandTools, path: string) {
   const file = await readTextFile(path);
   if (file.encoding !== 'UTF-8') tools.say(`${file.name} is read as ${file.encoding}`);
@@ -135,7 +134,7 @@ export async function inDatabase<T>(
   }
 }
 
-/** Migrates an empty database. One with data is upgraded only by `migrate` and `serve`. */
+/** Migrates an empty database. Only `migrate` and `serve` upgrade one with data. */
 async function requireSchema(db: Db, sessions: SessionAddress) {
   const { applied, missing, unknown } = await schemaState(db);
   if (missing.length === 0 && unknown.length === 0) return;

@@ -28,7 +28,7 @@ const untouched = new Proxy({} as CommandTools, {
 
 const wrong: [words: string[], complaint: RegExp][] = [
   [['nonsense'], /^'nonsense' is not a command$/],
-  [['org'], /^'org' needs a second word$/],
+  [['org'], /^'org' needs a subcommand$/],
   [['org', 'destroy'], /^'org destroy' is not a command$/],
   [['orgs', 'list'], /^'orgs' is not a command; did you mean 'org list'\?$/],
   [['survey', 'lst'], /^'survey lst' is not a command; did you mean 'survey list'\?$/],
@@ -39,7 +39,7 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['backup', '-'], /^FILE must be a file name/],
   [['version', 'now'], /unexpected argument 'now'/],
   [['org', 'create', '--name'], /--name/],
-  [['org', 'create', '--name', 'A', '--name', 'B'], /^--name is given twice$/],
+  [['org', 'create', '--name', 'A', '--name', 'B'], /^--name can be used only once$/],
   [['org', 'create', '--name', ' '], /^--name must not be empty$/],
   [['org', 'create', '--name', 'x'.repeat(201)], /^--name must be at most 200 characters$/],
   [['org', 'create', '--name', 'a\nb'], /^--name must be one line without control characters$/],

@@ -74,7 +74,7 @@ test('import refuses a missing file or a folder', async () => {
     ['import', 'responses'],
   ]) {
     for (const [path, why] of [
-      [join(folder, 'none.csv'), 'there is no such file'],
+      [join(folder, 'none.csv'), 'no such file'],
       [folder, 'it is a folder'],
     ] as const) {
       const { code, stderr } = await run(...command, '--survey', survey, path);

@@ -49,7 +49,7 @@ test('receipt file names each invalid field', () => {
   for (const [over, said] of wrong) {
     assert.equal(
       complaint(`${line()}\n${line(over)}`),
-      `nothing was done, these lines are not usable:\n  line 2: ${said}`,
+      `nothing was done, because these lines are invalid:\n  line 2: ${said}`,
     );
   }
   assert.match(complaint(line({ counts: { contacts: -1 } })) ?? '', /line 1: counts\.contacts /);

@@ -5,7 +5,7 @@ import { isInCalendar, isPlainLine, Uuid } from '../validation/parse.ts';
 
 type Catalog<Tools> = { name: string; about: string; commands: readonly Command<Tools>[] };
 
-/** Finds the command that the words begin with and runs it; without one, the first of the catalog. */
+/** Runs the command that the words begin with, by default the first of the catalog. */
 export async function runCommandLine<Tools>(
   catalog: Catalog<Tools>,
   tools: Tools,
@@ -15,27 +15,27 @@ export async function runCommandLine<Tools>(
   if (first === '--help' || first === '-h' || first === 'help') {
     return { output: overview(catalog, words.slice(1).join(' ')), exitCode: 0 };
   }
-  const found = findCommand(catalog, words);
-  const rest = found ? words.slice(found.taken) : [];
+  const match = findCommand(catalog, words);
+  const rest = match ? words.slice(match.length) : [];
   const version = catalog.commands.find(({ name }) => name === 'version');
   if (version && ['--version', '-v', '-V'].includes(rest[0] ?? '')) {
     return await version.run(tools, rest.slice(1), catalog.name);
   }
-  if (found) return await found.command.run(tools, rest, catalog.name);
+  if (match) return await match.command.run(tools, rest, catalog.name);
 
   const group = groupOf(catalog, first ?? '');
   if (group.length > 0 && (second === '--help' || second === '-h')) {
     return { output: listing(group), exitCode: 0 };
   }
-  throw new UsageError(complaintAbout(catalog, words, group), hint(catalog.name, group));
+  throw new UsageError(describeUnknown(catalog, words, group), hint(catalog.name, group));
 }
 
 function findCommand<Tools>({ commands }: Catalog<Tools>, words: readonly string[]) {
   const [first] = words;
-  if (first === undefined || first.startsWith('-')) return { command: commands[0]!, taken: 0 };
-  for (const taken of [2, 1]) {
-    const command = commands.find(({ name }) => name === words.slice(0, taken).join(' '));
-    if (command) return { command, taken };
+  if (first === undefined || first.startsWith('-')) return { command: commands[0]!, length: 0 };
+  for (const length of [2, 1]) {
+    const command = commands.find(({ name }) => name === words.slice(0, length).join(' '));
+    if (command) return { command, length };
   }
   return undefined;
 }
@@ -46,20 +46,20 @@ const groupOf = <Tools>({ commands }: Catalog<Tools>, word: string) =>
 const listing = <Tools>(commands: readonly Command<Tools>[]) =>
   columns(commands.map(({ name, does }) => [name, does]));
 
-function complaintAbout<Tools>(
+function describeUnknown<Tools>(
   { commands }: Catalog<Tools>,
   words: readonly string[],
   group: readonly Command<Tools>[],
 ) {
   const [first = '', second] = words;
-  const dashed = second === undefined || second.startsWith('-');
-  if (group.length > 0 && dashed) return `'${first}' needs a second word`;
+  const isAlone = second === undefined || second.startsWith('-');
+  if (group.length > 0 && isAlone) return `'${first}' needs a subcommand`;
   const names = commands.map(({ name }) => name);
   const both = `${first} ${second}`;
   if (group.length > 0) return `'${both}' is not a command${didYouMean(both, names)}`;
   const firsts = [...new Set(names.map((name) => name.split(' ')[0]!))];
-  const meant = didYouMean(both, dashed ? [] : names) || didYouMean(first, firsts);
-  return `'${first}' is not a command${meant}`;
+  const suggestion = didYouMean(both, isAlone ? [] : names) || didYouMean(first, firsts);
+  return `'${first}' is not a command${suggestion}`;
 }
 
 function hint<Tools>(program: string, group: readonly Command<Tools>[]): string {
@@ -73,16 +73,16 @@ function overview<Tools>(catalog: Catalog<Tools>, about: string): string {
   const group = groupOf(catalog, about);
   if (group.length > 0) return listing(group);
   const { name, commands } = catalog;
-  return `${catalog.about}\n\nusage: ${name} [COMMAND] [OPTIONS]\n\n${listing(commands)}\n\n${name} COMMAND --help explains each of them, ${name} --version prints the version.`;
+  return `${catalog.about}\n\nusage: ${name} [COMMAND] [OPTIONS]\n\n${listing(commands)}\n\nRun ${name} COMMAND --help for the options of a command, and ${name} --version for the version.`;
 }
 
-/** Text of one line. Control characters are refused: it may end up in the header of a mail. */
-export const Line = (longest: number) =>
+/** One line of text without control characters, safe for email headers. */
+export const Line = (maxLength: number) =>
   v.pipe(
     v.string(),
     v.trim(),
     v.minLength(1, 'must not be empty'),
-    v.check((text) => [...text].length <= longest, `must be at most ${longest} characters`),
+    v.check((text) => [...text].length <= maxLength, `must be at most ${maxLength} characters`),
     v.check(isPlainLine, 'must be one line without control characters'),
   );
 
@@ -112,13 +112,13 @@ const MomentText = v.pipe(
   v.check(isInCalendar, 'must be a time that exists'),
 );
 
-/** A day (its start, UTC) or a moment with its time zone: without one it would mean another hour elsewhere. */
+/** A day, meaning its start in UTC, or a time with its offset. */
 export const Moment = v.pipe(
   MomentText,
   v.transform((text) => new Date(text)),
 );
 
-/** The same, for a day of another time zone: it stays as it was written. */
+/** Keeps a day as text, for a start in another time zone. */
 export const DayOrMoment = v.pipe(
   MomentText,
   v.transform((text) => (text.length === 10 ? { day: text } : { moment: new Date(text) })),
@@ -127,7 +127,6 @@ export const DayOrMoment = v.pipe(
 export const OneOf = <const W extends readonly string[]>(words: W) =>
   v.picklist(words, `must be one of ${words.join(', ')}`);
 
-/** An option with a value, one that may be left out, and a switch. */
 export const option = <S extends v.GenericSchema>(schema: S, value: string, does: string) =>
   ({ schema, value, does }) satisfies Option;
 
@@ -139,7 +138,7 @@ export const flag = (does: string) =>
 
 export const id = (does: string) => option(Uuid, 'ID', does);
 
-/** Options of a command that changes what is there: what is not given stays, and their help names no default. */
+/** Options of a command that changes a record: removes the default from their help. */
 export const withoutDefaults = <const O extends Options>(options: O): O =>
   Object.fromEntries(
     Object.entries(options).map(([name, each]) => [
@@ -148,7 +147,7 @@ export const withoutDefaults = <const O extends Options>(options: O): O =>
     ]),
   ) as unknown as O;
 
-/** What the caller typed cannot be carried out: printed with the usage, which follows the program's name; exit code 2. */
+/** Printed with the usage of the command. Exit code 2. */
 export class UsageError extends Error {
   readonly usage: string;
 
@@ -161,7 +160,7 @@ export class UsageError extends Error {
 
 export type Option<S extends v.GenericSchema = v.GenericSchema> = {
   schema: S;
-  /** What stands for the value in the usage; null for a switch. */
+  /** The placeholder of the value in the usage; null for a flag. */
   value: string | null;
   does: string;
   repeatable?: true;
@@ -179,9 +178,9 @@ export type Definition<Tools, O extends Options> = {
   name: string;
   does: string;
   options: O;
-  /** Names of arguments without dashes, taken in this order: `FILE` say. */
+  /** Options given as positional arguments, in this order. */
   operands?: readonly (keyof O & string)[];
-  /** Returns undefined when the command has printed its output while it ran. */
+  /** Returns undefined if the command has printed its output itself. */
   run: (
     tools: Tools,
     values: Values<O>,
@@ -199,7 +198,7 @@ export type Command<Tools> = {
 
 type CommandOutcome = { output: string; exitCode: number };
 
-/** Declares a command: its usage and help follow from its options, and its words are checked before it runs. */
+/** Declares a command. Usage, help and validation follow from its options. */
 export function command<Tools, const O extends Options>(
   definition: Definition<Tools, O>,
 ): Command<Tools> {
@@ -212,10 +211,10 @@ export function command<Tools, const O extends Options>(
     usage,
     help,
     run: async (tools, words, program) => {
-      const given = readWords(definition, words, usage);
-      if (given['help']) return { output: help(program), exitCode: 0 };
-      const json = given['json'] === true;
-      const values = checkValues(definition, given, usage);
+      const parsed = parseWords(definition, words, usage);
+      if (parsed['help']) return { output: help(program), exitCode: 0 };
+      const json = parsed['json'] === true;
+      const values = validateValues(definition, parsed, usage);
       const answer = await run(tools, values, { json });
       if (!answer) return { output: '', exitCode: 0 };
       const output = json ? JSON.stringify(answer.data) : answer.text;
@@ -224,32 +223,32 @@ export function command<Tools, const O extends Options>(
   };
 }
 
-const spelled = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
+const commonOptions = { json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const;
 
-type Words = Record<string, unknown>;
+type ParsedWords = Record<string, unknown>;
 
-function readWords<T, O extends Options>(
+function parseWords<T, O extends Options>(
   { options, operands = [] }: Definition<T, O>,
   words: readonly string[],
   usage: string,
-): Words {
-  const dashed = Object.entries(options).filter(([name]) => !operands.includes(name));
-  const known = dashed.map(([name, { value, repeatable = false }]) => [
+): ParsedWords {
+  const named = Object.entries(options).filter(([name]) => !operands.includes(name));
+  const types = named.map(([name, { value, repeatable = false }]) => [
     name,
     { type: value === null ? 'boolean' : 'string', multiple: repeatable },
   ]);
-  const parsed = parsing(usage, [...dashed.map(([name]) => name), 'json', 'help'], () =>
+  const parsed = explainErrors(usage, [...named.map(([name]) => name), 'json', 'help'], () =>
     parseArgs({
       args: [...words],
-      options: { ...Object.fromEntries(known), ...spelled },
+      options: { ...Object.fromEntries(types), ...commonOptions },
       allowPositionals: operands.length > 0,
       tokens: true,
     }),
   );
-  refuseTwice(parsed.tokens, options, usage);
+  refuseRepeats(parsed.tokens, options, usage);
   const { positionals } = parsed;
   if (positionals.length > operands.length) {
-    throw new UsageError(`'${positionals[operands.length]}' is one argument too many`, usage);
+    throw new UsageError(`unexpected argument '${positionals[operands.length]}'`, usage);
   }
   return {
     ...parsed.values,
@@ -257,54 +256,54 @@ function readWords<T, O extends Options>(
   };
 }
 
-/** Node's complaint, cut to its first sentence: the rest is advice for programmers. */
-function parsing<T>(usage: string, names: readonly string[], parse: () => T): T {
+/** Turns Node's message into a usage error. Only its first sentence is for users. */
+function explainErrors<T>(usage: string, names: readonly string[], parse: () => T): T {
   try {
     return parse();
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split(/(?<=['>])\. |\n/);
-    const complaint = sentence.replace(/^./, (letter) => letter.toLowerCase());
-    const [, bare, how] =
-      /^option '(?:.*, )?(--[^' ]+).*' argument (is ambiguous|missing)/.exec(complaint) ?? [];
+    const message = sentence.replace(/^./, (letter) => letter.toLowerCase());
+    const [, bare, problem] =
+      /^option '(?:.*, )?(--[^' ]+).*' argument (is ambiguous|missing)/.exec(message) ?? [];
     if (bare) {
-      const dashed = `has no value before the next option; a value that begins with a dash is written ${bare}=-VALUE`;
-      throw new UsageError(`${bare} ${how === 'missing' ? 'needs a value' : dashed}`, usage);
+      const hint = problem === 'missing' ? '' : `; for a value with a dash, use ${bare}=-VALUE`;
+      throw new UsageError(`${bare} needs a value${hint}`, usage);
     }
-    const [, unknown] = /^unknown option '(--[^']+)'/.exec(complaint) ?? [];
-    const meant = didYouMean(
+    const [, unknown] = /^unknown option '(--[^']+)'/.exec(message) ?? [];
+    const suggestion = didYouMean(
       unknown ?? '',
       names.map((name) => `--${name}`),
     );
-    throw new UsageError(complaint + (unknown ? meant : ''), usage);
+    throw new UsageError(message + (unknown ? suggestion : ''), usage);
   }
 }
 
 type Token = { kind: string; name?: string };
 
-function refuseTwice(tokens: readonly Token[], options: Options, usage: string) {
+function refuseRepeats(tokens: readonly Token[], options: Options, usage: string) {
   const seen = new Set<string>();
   for (const { kind, name } of tokens) {
     if (kind !== 'option' || !name || options[name]?.repeatable) continue;
-    if (seen.has(name)) throw new UsageError(`--${name} is given twice`, usage);
+    if (seen.has(name)) throw new UsageError(`--${name} can be used only once`, usage);
     seen.add(name);
   }
 }
 
-function checkValues<T, O extends Options>(
+function validateValues<T, O extends Options>(
   { options, operands = [] }: Definition<T, O>,
-  given: Words,
+  parsed: ParsedWords,
   usage: string,
 ): Values<O> {
-  const complaints: string[] = [];
-  const values: Words = {};
+  const errors: string[] = [];
+  const values: ParsedWords = {};
   for (const [name, { schema }] of Object.entries(options)) {
-    const spoken = operands.includes(name) ? name.toUpperCase() : `--${name}`;
-    const result = v.safeParse(schema, given[name]);
+    const label = operands.includes(name) ? name.toUpperCase() : `--${name}`;
+    const result = v.safeParse(schema, parsed[name]);
     if (result.success) values[name] = result.output;
-    else if (given[name] === undefined) complaints.push(`${spoken} is required`);
-    else complaints.push(`${spoken} ${result.issues[0].message}`);
+    else if (parsed[name] === undefined) errors.push(`${label} is required`);
+    else errors.push(`${label} ${result.issues[0].message}`);
   }
-  if (complaints.length > 0) throw new UsageError(complaints.join('; '), usage);
+  if (errors.length > 0) throw new UsageError(errors.join('; '), usage);
   return values as Values<O>;
 }
 
@@ -327,7 +326,7 @@ function helpOf<T, O extends Options>(definition: Definition<T, O>, usage: strin
     if (operands.includes(option)) return [option.toUpperCase(), meaning];
     return [`--${option}${value === null ? '' : ` ${value}`}`, meaning];
   });
-  rows.push(['--json', 'print one JSON value'], ['--help', 'print this']);
+  rows.push(['--json', 'print JSON'], ['--help', 'print this help']);
   return `${does}\n\n${usage}\n\n${columns(rows)}`;
 }
 
@@ -340,17 +339,18 @@ export function columns(rows: readonly (readonly unknown[])[]): string {
   return cells.map((row) => line(row).join('  ').trimEnd()).join('\n');
 }
 
-export function didYouMean(written: string, known: readonly string[]): string {
-  const allowed = Math.max(1, Math.floor(written.length / 3));
-  const near = known
-    .map((word) => ({ word, edits: editsBetween(written, word) }))
-    .filter(({ edits }) => edits <= allowed)
+/** Suggests the nearest word, or returns an empty string. */
+export function didYouMean(input: string, words: readonly string[]): string {
+  const maxEdits = Math.max(1, Math.floor(input.length / 3));
+  const [nearest] = words
+    .map((word) => ({ word, edits: editDistance(input, word) }))
+    .filter(({ edits }) => edits <= maxEdits)
     .sort((one, other) => one.edits - other.edits);
-  return near[0] ? `; did you mean '${near[0].word}'?` : '';
+  return nearest ? `; did you mean '${nearest.word}'?` : '';
 }
 
-/** How many letters must be added, removed, changed or swapped with their neighbour (Damerau and Levenshtein). */
-function editsBetween(one: string, other: string): number {
+/** Damerau-Levenshtein distance. */
+function editDistance(one: string, other: string): number {
   let before: number[] = [];
   let row = Array.from({ length: other.length + 1 }, (_, place) => place);
   for (let line = 1; line <= one.length; line++) {

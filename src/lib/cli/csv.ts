@@ -7,7 +7,7 @@ export type CsvRecord = { line: number; fields: Record<string, string> };
 export type CsvColumn = { name: string; key: string };
 export type BadLine = { line: number; complaint: string };
 
-/** Reads a CSV text with a header row, which names the fields of each record. */
+/** Parses CSV with a header row. */
 export async function readCsv(text: string) {
   if (text.trim() === '') throw new Refusal('invalid', 'the file is empty', { code: 'not_csv' });
   const { body, ...form } = detectForm(text);
@@ -29,14 +29,13 @@ export async function readCsv(text: string) {
 
 type CsvForm = { delimiter: string; firstLine: number };
 
-/** In characters: more of a header row is not looked at, a longer one is no list. */
 const headLength = 64 * 1024;
 
-/** Detects the delimiter that a spreadsheet wrote, by the beginning of a text. */
+/** Detects the delimiter by the beginning of a text. */
 export function detectForm(text: string): CsvForm & { body: string } {
   const head = text.slice(0, headLength);
-  const named = /^\ufeff?sep=(.)(?:\r\n?|\n)/i.exec(head);
-  if (named) return { delimiter: named[1]!, firstLine: 2, body: text.slice(named[0].length) };
+  const sepLine = /^\ufeff?sep=(.)(?:\r\n?|\n)/i.exec(head);
+  if (sepLine) return { delimiter: sepLine[1]!, firstLine: 2, body: text.slice(sepLine[0].length) };
   const header = (/^\s*([^\r\n]*)/.exec(head)?.[1] ?? '').replace(/"[^"]*"/g, '');
   const count = (mark: string) => header.split(mark).length;
   const [delimiter = ','] = [',', ';', '\t'].sort((one, other) => count(other) - count(one));
@@ -50,15 +49,14 @@ export async function* csvRows(
   for await (const rows of csvRowsInParts(pieces, form)) yield* rows;
 }
 
-/** In characters; what is longer is no list. */
 const maxRowLength = 1024 * 1024;
-/** In characters; the process does nothing else while so much is read. */
+/** The event loop is blocked while one part is parsed. */
 const partLength = 16 * 1024;
 
 /**
- * Yields the rows of a text in batches and without empty ones, with a pause for other work between two batches. A quote
- * within an unquoted value is a part of it. Refuses a row with more values than the first one, and text behind a quoted
- * value: that value may be several rows whose first quote is a mistake.
+ * Yields non-empty rows in batches, with a pause for other work in between. Quotes inside unquoted values are kept.
+ * Refuses rows with more values than the first, and text after a quoted value, where a stray quote may have swallowed
+ * several rows.
  */
 export async function* csvRowsInParts(
   pieces: AsyncIterable<string> | Iterable<string>,
@@ -75,7 +73,7 @@ export async function* csvRowsInParts(
     relax_column_count: true,
     relax_quotes: true,
     max_record_size: maxRowLength,
-    // Rows as items of a stream would cost more than reading them.
+    // Streaming each row would cost more than parsing it.
     on_record(cells: string[], { lines }) {
       const line = firstLine + lines - 1 - countLineBreaks(cells);
       width ||= cells.length;
@@ -86,7 +84,7 @@ export async function* csvRowsInParts(
       return null;
     },
   });
-  // The parser calls this for text behind a quoted value, and for nothing else.
+  // The parser calls this only for text after a quoted value.
   (parser as Parser & ParserField).state.field.prepend = () => {
     throw notCsv(firstLine + parser.info.lines - 1, misplacedQuote);
   };
@@ -96,7 +94,7 @@ export async function* csvRowsInParts(
       await feed(parser, part);
       const lastBreak = part.lastIndexOf('\n');
       lineLength = lastBreak === -1 ? lineLength + part.length : part.length - lastBreak - 1;
-      // The parser measures a row by its values alone: a line of nothing but commas would have no end.
+      // The parser counts only values, so a line of nothing but commas has no limit.
       if (lineLength > maxRowLength) {
         throw notCsv(firstLine + parser.info.lines - 1, tooLong);
       }
@@ -116,7 +114,7 @@ export async function* csvRowsInParts(
 
 type ParserField = { state: { field: { prepend: (quote: unknown) => void } } };
 
-/** The parts of a text, with line ends of Unix. */
+/** Cuts a text into parts with Unix line ends. */
 async function* partsOf(pieces: AsyncIterable<string> | Iterable<string>) {
   let endsWithCr = false;
   for await (const piece of pieces) {
@@ -129,7 +127,7 @@ async function* partsOf(pieces: AsyncIterable<string> | Iterable<string>) {
   }
 }
 
-/** Cuts a text into parts of about a length, never within a surrogate pair. */
+/** Never cuts a surrogate pair. */
 function* cutText(text: string, length: number) {
   for (let from = 0; from < text.length; ) {
     const cut = text.charCodeAt(from + length - 1);
@@ -148,15 +146,15 @@ async function feed(parser: Parser, part: string | null) {
   await promise.finally(() => parser.off('error', reject));
 }
 
-/** The parser counts to a record's last line. */
+/** Line breaks inside values: the parser reports the last line of a record. */
 const countLineBreaks = (cells: readonly string[]) =>
   cells.reduce((sum, cell) => (cell.includes('\n') ? sum + cell.split('\n').length - 1 : sum), 0);
 
-const tooLong = 'it is longer than a row can be; a quote may be missing its end';
-const misplacedQuote = 'there is text behind a value in quotes';
+const tooLong = 'the row is too long, a closing quote may be missing';
+const misplacedQuote = 'there is text after a quoted value';
 const complaints: Record<string, string> = {
   CSV_MAX_RECORD_SIZE: tooLong,
-  CSV_QUOTE_NOT_CLOSED: 'a quote that is opened before is never closed',
+  CSV_QUOTE_NOT_CLOSED: 'a quote is never closed',
 };
 
 const notCsv = (line: number, complaint: string) =>
@@ -183,7 +181,7 @@ function refuseUnnamedValues(columns: readonly CsvColumn[], records: readonly Cs
   refuseBadLines(bad);
 }
 
-/** The first of several columns that is filled: files from different tools name the same thing apart. */
+/** The first non-empty value of several columns, because tools name the same column differently. */
 export function field({ fields }: CsvRecord, ...keys: readonly string[]): string | null {
   for (const key of keys) {
     const value = fields[key]?.trim();
@@ -192,27 +190,29 @@ export function field({ fields }: CsvRecord, ...keys: readonly string[]): string
   return null;
 }
 
-const columnsShown = 10;
-const longestColumn = 40;
+const maxColumnsShown = 10;
+const maxColumnNameLength = 40;
 
-/** What the header row lacks, and what it has instead: a file without one shows its first row here. */
+/** Lists the columns of the file. In a file without header they show its first row. */
 export function missingColumn(columns: readonly CsvColumn[], name: string): string {
-  const named = columns.slice(0, columnsShown).map((each) => each.name.slice(0, longestColumn));
-  const more = columns.length > named.length ? ' and more' : '';
-  return `the header row has no column named ${name}, only ${named.join(', ')}${more}`;
+  const names = columns
+    .slice(0, maxColumnsShown)
+    .map((column) => column.name.slice(0, maxColumnNameLength));
+  const more = columns.length > names.length ? ' and more' : '';
+  return `the header row has no column named ${name}, only ${names.join(', ')}${more}`;
 }
 
-const complaintsShown = 20;
+const maxLinesShown = 20;
 
 export function refuseBadLines(bad: readonly BadLine[]) {
   if (bad.length === 0) return;
   const shown = bad
-    .slice(0, complaintsShown)
+    .slice(0, maxLinesShown)
     .map(({ line, complaint }) => `line ${line}: ${complaint}`);
   const more = bad.length > shown.length ? [`and ${bad.length - shown.length} more`] : [];
   const lines = [...shown, ...more].map((line) => `\n  ${line}`).join('');
-  throw new Refusal('invalid', `nothing was done, these lines are not usable:${lines}`);
+  throw new Refusal('invalid', `nothing was done, because these lines are invalid:${lines}`);
 }
 
-/** Header names are compared without case, spaces and punctuation: `Created At` is `createdat`. */
+/** Normalizes a header: `Created At` becomes `createdat`. */
 export const headerKey = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');

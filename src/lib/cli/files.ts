@@ -4,24 +4,24 @@ import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Refusal } from '../../errors.ts';
 
-const largestMiB = 256;
+const maxMiB = 256;
 
 type TextFile = { text: string; encoding: Encoding; name: string };
 type Encoding = 'UTF-8' | 'UTF-16' | 'Windows-1252';
 
-/** The text of a file that a command names, or of its standard input for `-`. */
+/** Reads a text file, or standard input for `-`. */
 export async function readTextFile(path: string): Promise<TextFile> {
   const name = path === '-' ? 'standard input' : path;
-  return await reading(name, async () => {
+  return await explainReadErrors(name, async () => {
     const bytes = await readAll(path === '-' ? process.stdin : createReadStream(path), name);
     return { ...decode(bytes), name };
   });
 }
 
 export const readBytes = (path: string): Promise<Buffer> =>
-  reading(path, () => readAll(createReadStream(path), path));
+  explainReadErrors(path, () => readAll(createReadStream(path), path));
 
-async function reading<T>(name: string, read: () => Promise<T>): Promise<T> {
+async function explainReadErrors<T>(name: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
@@ -29,16 +29,16 @@ async function reading<T>(name: string, read: () => Promise<T>): Promise<T> {
   }
 }
 
-const meanings: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
+const readErrors: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  ENOTDIR: 'no such file',
   EISDIR: 'it is a folder',
-  EACCES: 'this account may not read it',
-  EPERM: 'this account may not read it',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
 };
 
 function unreadable(name: string, { code = '', message }: NodeJS.ErrnoException): Refusal {
-  return new Refusal('invalid', `${name} cannot be read: ${meanings[code] ?? message}`);
+  return new Refusal('invalid', `${name} cannot be read: ${readErrors[code] ?? message}`);
 }
 
 async function readAll(stream: Readable, name: string): Promise<Buffer> {
@@ -47,24 +47,21 @@ async function readAll(stream: Readable, name: string): Promise<Buffer> {
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > largestMiB * 1024 * 1024) {
-      throw new Refusal('invalid', `${name} is larger than ${largestMiB} MiB: cut it into several`);
+    if (size > maxMiB * 1024 * 1024) {
+      throw new Refusal('invalid', `${name} is larger than ${maxMiB} MiB: split it`);
     }
   }
   return Buffer.concat(chunks);
 }
 
-/**
- * What spreadsheets write: UTF-8, UTF-16 with or without its mark, or the code page of Western Windows.
- * Anything that is not text in one of them is refused.
- */
+/** Decodes what spreadsheets write: UTF-8, UTF-16 with or without byte order mark, or Windows-1252. */
 export function decode(bytes: Uint8Array): Omit<TextFile, 'name'> {
   return { text: [...decodeInPieces(bytes)].join(''), encoding: encodingOf(bytes) };
 }
 
 const pieceBytes = 256 * 1024;
 
-/** The same piece by piece: a text of some ten megabytes is decoded while other work goes on. */
+/** Decodes in pieces, so that large files do not block other work. */
 export function* decodeInPieces(bytes: Uint8Array): Generator<string> {
   refuseWorkbook(bytes);
   const encoding = encodingOf(bytes);
@@ -72,7 +69,7 @@ export function* decodeInPieces(bytes: Uint8Array): Generator<string> {
   for (let from = 0; from < bytes.length; from += pieceBytes) {
     const end = from + pieceBytes;
     const piece = decoder.decode(bytes.subarray(from, end), { stream: end < bytes.length });
-    refuseNoText(piece, encoding);
+    refuseBinary(piece, encoding);
     yield piece;
   }
 }
@@ -83,8 +80,8 @@ function refuseWorkbook(bytes: Uint8Array) {
   }
 }
 
-function refuseNoText(text: string, encoding: Encoding) {
-  // What the code page leaves open becomes a C1 control character.
+function refuseBinary(text: string, encoding: Encoding) {
+  // Bytes that Windows-1252 does not define become C1 control characters.
   if (
     /[\u0000\ufffd]/.test(text) ||
     (encoding === 'Windows-1252' && /[\u0080-\u009f]/.test(text))
@@ -93,7 +90,7 @@ function refuseNoText(text: string, encoding: Encoding) {
   }
 }
 
-/** The name of an encoding as decoders know it; the first bytes of the file say which end comes first. */
+/** The label for `TextDecoder`. */
 const labelOf = (encoding: Encoding, bytes: Uint8Array) =>
   encoding === 'UTF-16' && isBigEndian(bytes) ? 'UTF-16BE' : encoding;
 
@@ -105,7 +102,7 @@ function encodingOf(bytes: Uint8Array): Encoding {
   return isUtf8(bytes) ? 'UTF-8' : 'Windows-1252';
 }
 
-/** By the first bytes of a file: a header row has letters of ASCII, each of which is a NUL and a letter in UTF-16. */
+/** Without byte order mark, the ASCII letters of a header row have one NUL byte each. */
 const isUtf16 = (bytes: Uint8Array) =>
   startsWith(bytes, 0xff, 0xfe) ||
   startsWith(bytes, 0xfe, 0xff) ||
@@ -114,9 +111,9 @@ const isUtf16 = (bytes: Uint8Array) =>
 const isBigEndian = (bytes: Uint8Array) => bytes[0] === 0 || startsWith(bytes, 0xfe, 0xff);
 
 const writeErrors: Readonly<Record<string, string>> = {
-  EACCES: 'this account may not write there',
-  EPERM: 'this account may not write there',
-  EROFS: 'the file system there is read-only',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   ENOTDIR: 'a part of its path is a file',
@@ -139,7 +136,7 @@ export function reasonUnwritten(error: unknown): string {
   return writeErrors[code] ?? message;
 }
 
-/** One by one: where a file system refuses with ENOENT, as /proc does, a recursive `mkdir` never ends. */
+/** Not a recursive `mkdir`, which never ends on file systems that fail with ENOENT, such as /proc. */
 export function makeFolders(path: string) {
   const present = statSync(path, { throwIfNoEntry: false });
   if (present?.isDirectory()) return;

@@ -78,8 +78,8 @@ usage: kettle tea copy FROM [TO] --note NOTE [--json]
 FROM         what to copy
 TO           where to
 --note NOTE  why
---json       print one JSON value
---help       print this`;
+--json       print JSON
+--help       print this help`;
   for (const words of [
     ['help', 'tea', 'copy'],
     ['tea', 'copy', '--help'],
@@ -94,8 +94,8 @@ TO           where to
 });
 
 for (const [words, complaint] of [
-  ['tea', "'tea' needs a second word"],
-  ['tea --loud', "'tea' needs a second word"],
+  ['tea', "'tea' needs a subcommand"],
+  ['tea --loud', "'tea' needs a subcommand"],
   ['tea brwe', "'tea brwe' is not a command; did you mean 'tea brew'?"],
   ['tea milk', "'tea milk' is not a command"],
   ['milk', "'milk' is not a command"],
@@ -107,9 +107,9 @@ for (const [words, complaint] of [
   ['eta brew', "'eta' is not a command; did you mean 'tea brew'?"],
   ['serve --loud --version', "unknown option '--version'"],
   ['serve --luod', "unknown option '--luod'; did you mean '--loud'?"],
-  ['serve --loud --loud', '--loud is given twice'],
+  ['serve --loud --loud', '--loud can be used only once'],
   ['serve x', "unexpected argument 'x'"],
-  ['tea copy a b c --note x', "'c' is one argument too many"],
+  ['tea copy a b c --note x', "unexpected argument 'c'"],
   ['tea copy --note', '--note needs a value'],
   ['tea copy abcd', 'FROM must be at most 3 characters; --note is required'],
   ['tea copy', 'FROM is required; --note is required'],

@@ -79,12 +79,12 @@ test('a record of several lines is known by the first of them', async () => {
 
 const refused: [why: string, text: string, complaint: RegExp][] = [
   ['too many values', 'a,b\n1,2\n1,2,3\n', /line 3: it has more values than the first row$/],
-  ['a quote never closed', 'a,b\n1,"2\n', /line 2: a quote that is opened before is never closed$/],
-  ['text after a quote', 'a,b\n"1"x,2\n', /line 2: there is text behind a value in quotes/],
+  ['a quote never closed', 'a,b\n1,"2\n', /line 2: a quote is never closed$/],
+  ['text after a quote', 'a,b\n"1"x,2\n', /line 2: there is text after a quoted value/],
   [
     'an open quote before others',
     'a,b\n"1,2\n3,4\n"5",6\n',
-    /line 4: there is text behind a value in quotes/,
+    /line 4: there is text after a quoted value/,
   ],
   ['two columns of one name', 'Plan,email,plan\n1,2,3\n', /line 1: the columns "Plan" and "plan"/],
   ['values in columns without names', 'a,,\n1,,\n1,2,3\n', /line 3: column 2 has a value/],
@@ -107,7 +107,7 @@ for (const [count, shown, more] of [
 ] as const) {
   test(`of ${count} bad lines ${shown} are named${more ? `, ${more}` : ''}`, () => {
     const lines = badLines(shown).map(({ line }) => `line ${line}: x`);
-    const said = ['these lines are not usable:', ...lines, ...(more ? [more] : [])].join('\n  ');
+    const said = ['these lines are invalid:', ...lines, ...(more ? [more] : [])].join('\n  ');
     assert.throws(() => refuseBadLines(badLines(count)), {
       message: `nothing was done, ${said}`,
     });
