@@ -1,8 +1,8 @@
 import { createLog } from './lib/log/log.ts';
 
 /**
- * What a line of the log may have in addition to its message and the fields of the libraries. Ids, counts and words
- * of the service itself: no address, no name, no comment, no token, nothing that a server or a database said.
+ * The allowed log fields besides the message and the fields of the libraries. Only ids, counts and our own words: no
+ * addresses, names, comments, tokens, or messages of servers and databases.
  */
 const fields = [
   'event',

@@ -40,7 +40,7 @@ import { createJobsApp } from './operations/home-routes.ts';
 import {
   type Config,
   ConfigError,
-  complaintsOfRole,
+  validateRole,
   Settings,
   unknownSettings,
 } from './settings.ts';
@@ -97,7 +97,7 @@ export async function serve(
 /** What `--role` says goes before the environment, and needs the same of it. */
 function withRole(config: Config, role = config.role ?? undefined): Config {
   const { settings } = config;
-  const complaints = complaintsOfRole(role, (name) => Object(settings)[name] !== undefined);
+  const complaints = validateRole(role, (name) => Object(settings)[name] !== undefined);
   if (complaints.length > 0) throw new ConfigError(complaints);
   return { ...config, role: role ?? null };
 }

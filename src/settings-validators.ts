@@ -25,7 +25,7 @@ export const address = (...protocols: string[]) =>
 
 const beginning = (protocol: string) => (protocol === 'mailto:' ? protocol : `${protocol}//`);
 
-/** An address of Postgres, which may name several hosts. */
+/** May contain several hosts. */
 export const databaseUrl = v.pipe(
   v.string(),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -71,13 +71,13 @@ export const cidrs = v.pipe(
 
 export const token = v.pipe(
   v.string(),
-  v.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'must be one word that may stand in a header name'),
+  v.regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'must be one word that is valid in a header name'),
 );
 
-/** What can be said as `Authorization: Bearer TOKEN`. */
+/** A token for `Authorization: Bearer TOKEN`. */
 export const bearer = v.pipe(
   v.string(),
-  v.regex(/^[\x21-\x7e]+$/, 'must be one word of visible ASCII letters'),
+  v.regex(/^[\x21-\x7e]+$/, 'must be one word of visible ASCII characters'),
 );
 
 export const hostAndPort = v.pipe(
@@ -85,7 +85,7 @@ export const hostAndPort = v.pipe(
   v.regex(/^(\[[0-9a-fA-F:.]+\]|[^:\s]+):\d{1,5}$/, 'must be host:port'),
   v.check(
     (text) => Number(/:(\d{1,5})$/.exec(text)?.[1] ?? 0) <= 65_535,
-    'its port must be at most 65535',
+    'port must be at most 65535',
   ),
   v.transform((text) => {
     const at = text.lastIndexOf(':');
@@ -95,7 +95,6 @@ export const hostAndPort = v.pipe(
 
 export const text = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
 
-/** Everything that is wrong with the address of the mail server, at once. */
 export const smtpUrl = v.pipe(
   address('smtp:', 'smtps:'),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -104,10 +103,10 @@ export const smtpUrl = v.pipe(
   }),
 );
 
-/** Where a service manager listens: a path, or a name in the kernel after an @. */
+/** A path or an abstract socket. */
 export const notifySocket = v.pipe(
   v.string(),
-  v.regex(/^[/@]./, 'must be a path or a name that begins with @'),
+  v.regex(/^[/@]./, 'must be a path, or a name that begins with @'),
   v.check((path) => Buffer.byteLength(path) <= 107, 'must be at most 107 bytes'),
 );
 
@@ -136,26 +135,26 @@ export const mailFrom = v.pipe(
 export type Environment = Readonly<Record<string, string | undefined>>;
 export type ReadFile = (path: string) => string;
 
-/** The values of the named settings. NAME_FILE holds the path of a value. An empty setting counts as not set. */
+/** Reads settings from the environment, or from the file that NAME_FILE points to. Empty counts as not set. */
 export function readValues(names: readonly string[], environment: Environment, readFile: ReadFile) {
   const values: Record<string, string> = {};
   const fromFiles: Record<string, string> = {};
   const complaints: string[] = [];
   for (const name of names) {
     const [value, path] = [environment[name], environment[`${name}_FILE`]];
-    if (value && path) complaints.push(`${name}: is given twice, also as ${name}_FILE`);
+    if (value && path) complaints.push(`${name}: must not be set together with ${name}_FILE`);
     if (value) values[name] = value;
     else if (path) {
-      const why = failureOf(() => {
+      const error = errorOf(() => {
         values[name] = fromFiles[name] = readFile(path).replace(/\r?\n$/, '');
       });
-      if (why) complaints.push(`${name}_FILE: cannot be read: ${why}`);
+      if (error) complaints.push(`${name}_FILE: cannot be read: ${error}`);
     }
   }
   return { values, fromFiles, complaints };
 }
 
-export function failureOf(work: () => unknown): string | undefined {
+export function errorOf(work: () => unknown): string | undefined {
   try {
     work();
     return undefined;

@@ -31,13 +31,14 @@ import {
 } from './settings-validators.ts';
 import { readTelemetry, type TelemetrySettings } from './telemetry-settings.ts';
 
-export function spelled(value: unknown): string {
-  if (Array.isArray(value)) return spelled(value.map(spelled).join(','));
+/** A value as it is written in the environment. */
+export function formatSetting(value: unknown): string {
+  if (Array.isArray(value)) return formatSetting(value.map(formatSetting).join(','));
   if (value === null || value === '') return '(not set)';
   return typeof value === 'object' ? pair(value as Readonly<Record<string, unknown>>) : `${value}`;
 }
 
-/** Two values that are one setting: `host:port`, `group:role`, `Name <address>`. */
+/** Settings with two values: `host:port`, `group:role`, `Name <address>`. */
 function pair(parts: Readonly<Record<string, unknown>>): string {
   if ('address' in parts) return `${parts['name']} <${parts['address']}>`;
   const host = String(parts['host'] ?? '');
@@ -45,7 +46,7 @@ function pair(parts: Readonly<Record<string, unknown>>): string {
   return Object.values(parts).join(':');
 }
 
-const secrets = [
+const secretNames = [
   'ASKBACK_SECRET_KEY',
   'ASKBACK_PREVIOUS_SECRET_KEY',
   'ASKBACK_DKIM_KEY',
@@ -54,17 +55,17 @@ const secrets = [
   'ASKBACK_METRICS_TOKEN',
 ];
 
-/** The settings in force, without what gives access to anything. */
+/** The settings without secrets and passwords. */
 export function redactedConfig({ settings, telemetry }: Config): Record<string, unknown> {
   const redacted = Object.entries(settings).map(([name, value]) => {
-    if (secrets.includes(name)) return [name, '(secret)'];
+    if (secretNames.includes(name)) return [name, '(secret)'];
     return [name, typeof value === 'string' ? withoutPassword(value) : value];
   });
   const { traces, metrics } = telemetry;
   return { ...Object.fromEntries(redacted), exported: { traces, metrics } };
 }
 
-/** By pattern, because a database address with several hosts has no form that `URL` knows. */
+/** By pattern, because `URL` cannot parse a database URL with several hosts. */
 const withoutPassword = (text: string) => text.replace(/^([^/]*\/\/[^:@/?#]*):[^/?#]*@/, '$1:***@');
 
 export function configuredSecrets({ secretKey, previousSecretKey }: Config, dataDir: string) {
@@ -83,19 +84,19 @@ export class ConfigError extends Error {
   readonly complaints: readonly string[];
 
   constructor(complaints: readonly string[]) {
-    super(`the environment is not usable:\n${complaints.map((line) => `  ${line}`).join('\n')}`);
+    super(`invalid settings:\n${complaints.map((line) => `  ${line}`).join('\n')}`);
     this.name = 'ConfigError';
     this.complaints = complaints;
   }
 }
 
-/** Reads the environment once, at start, and reports every mistake in it at once. */
+/** Reads the environment and reports all errors at once. */
 export function loadConfig(environment: Environment, readFile: ReadFile): Config {
   const names = Object.keys(Settings.entries);
   const { values, complaints } = readValues(names, environment, readFile);
   const parsed = v.safeParse(Settings, values);
   if (!parsed.success) complaints.push(...parsed.issues.map((issue) => complaint(issue)));
-  complaints.push(...contradictions(values));
+  complaints.push(...validateCombinations(values));
   const telemetry = readTelemetry(environment, readFile);
   complaints.push(...telemetry.complaints);
   if (!parsed.success || complaints.length > 0) throw new ConfigError(complaints);
@@ -104,7 +105,7 @@ export function loadConfig(environment: Environment, readFile: ReadFile): Config
 
 const dkim = ['ASKBACK_DKIM_DOMAIN', 'ASKBACK_DKIM_SELECTOR', 'ASKBACK_DKIM_KEY'];
 const oidc = ['ASKBACK_OIDC_ISSUER', 'ASKBACK_OIDC_CLIENT_ID', 'ASKBACK_OIDC_CLIENT_SECRET'];
-const furtherOidc = ['NAME', 'DOMAINS', 'ORGANIZATION', 'ROLE', 'GROUPS'].map(
+const optionalOidc = ['NAME', 'DOMAINS', 'ORGANIZATION', 'ROLE', 'GROUPS'].map(
   (name) => `ASKBACK_OIDC_${name}`,
 );
 
@@ -116,24 +117,24 @@ const required: readonly [name: string, by: string][] = [
   ['LISTEN_PID', 'LISTEN_FDS'],
 ];
 
-function contradictions(values: Readonly<Record<string, string>>): string[] {
+function validateCombinations(values: Readonly<Record<string, string>>): string[] {
   const isSet = (name: string) => values[name] !== undefined;
   const missingOf = (names: readonly string[]) => names.filter((name) => !isSet(name));
   const complaints = required
     .filter(([name, by]) => isSet(by) && !isSet(name))
-    .map(([name, by]) => `${name}: is required once ${by} is set`);
-  complaints.push(...complaintsOfRole(values['ASKBACK_ROLE'], isSet));
+    .map(([name, by]) => `${name}: is required when ${by} is set`);
+  complaints.push(...validateRole(values['ASKBACK_ROLE'], isSet));
 
   const { DATABASE_URL: primary, ASKBACK_READ_DATABASE_URL: replica } = values;
   if (replica !== undefined && primary === replica) {
-    complaints.push('ASKBACK_READ_DATABASE_URL: must name a replica, and not the primary');
+    complaints.push('ASKBACK_READ_DATABASE_URL: must be a replica, not the primary');
   } else if (replica !== undefined && listUrls(replica).length > 1) {
-    complaints.push('ASKBACK_READ_DATABASE_URL: must name one replica, and not several hosts');
+    complaints.push('ASKBACK_READ_DATABASE_URL: must be one replica, not several hosts');
   }
   for (const [names, what] of [[dkim, 'DKIM'] as const, [oidc, 'OpenID Connect'] as const]) {
     const missing = missingOf(names);
     if (missing.length > 0 && missing.length < names.length) {
-      complaints.push(`${missing.join(', ')}: required for ${what} with the others`);
+      complaints.push(`${missing.join(', ')}: required for ${what}, together with the others`);
     }
   }
   const key = missingOf(dkim).length === 0 && values['ASKBACK_DKIM_KEY'];
@@ -141,36 +142,35 @@ function contradictions(values: Readonly<Record<string, string>>): string[] {
   if (typeof signer === 'string') complaints.push(`ASKBACK_DKIM_KEY: ${signer}`);
 
   if (missingOf(oidc).length === oidc.length) {
-    const idle = furtherOidc.filter(isSet);
-    if (idle.length > 0) complaints.push(`${idle.join(', ')}: needs ${oidc.join(', ')} as well`);
+    const unused = optionalOidc.filter(isSet);
+    if (unused.length > 0) complaints.push(`${unused.join(', ')}: also needs ${oidc.join(', ')}`);
     if (values['ASKBACK_PASSWORD_SIGN_IN'] === 'off') {
       complaints.push(
-        'ASKBACK_PASSWORD_SIGN_IN: may be off only with ASKBACK_OIDC_ISSUER: nothing else would be left to sign in with',
+        'ASKBACK_PASSWORD_SIGN_IN: can be off only with ASKBACK_OIDC_ISSUER, because nobody could sign in otherwise',
       );
     }
   }
-  // A role for every newcomer of a provider that anybody can join would let anybody in.
   const host = URL.parse(values['ASKBACK_OIDC_ISSUER'] ?? '')?.hostname ?? '';
   const isOpen = isSet('ASKBACK_OIDC_ROLE') && !isSet('ASKBACK_OIDC_DOMAINS');
   if (isOpen && publicProviders.includes(host)) {
     complaints.push(
-      `ASKBACK_OIDC_DOMAINS: is required with ASKBACK_OIDC_ROLE at ${host}, where anybody has an account`,
+      `ASKBACK_OIDC_DOMAINS: is required with ASKBACK_OIDC_ROLE at ${host}, where anybody can have an account`,
     );
   }
   return complaints;
 }
 
-/** Providers at which anybody has an account. */
+/** Anybody can have an account there, so a role for all newcomers would let anybody in. */
 const publicProviders = ['accounts.google.com', 'appleid.apple.com', 'gitlab.com'];
 
-/** What one half of the service needs so that the other half, in another process, can work with it. */
-export function complaintsOfRole(role: string | undefined, isSet: (name: string) => boolean) {
+/** Settings that a process with a role shares with other processes. */
+export function validateRole(role: string | undefined, isSet: (name: string) => boolean) {
   if (role !== 'web' && role !== 'jobs') return [];
-  const why = {
+  const reasons = {
     DATABASE_URL: 'the embedded Postgres is for one process',
-    ASKBACK_PUBLIC_URL: 'links in mails begin with it',
+    ASKBACK_PUBLIC_URL: 'links in emails begin with it',
   };
-  return Object.entries(why)
+  return Object.entries(reasons)
     .filter(([name]) => !isSet(name))
     .map(([name, reason]) => `${name}: is required for the role ${role}: ${reason}`);
 }
@@ -298,7 +298,7 @@ const signInSettings = {
   ASKBACK_OIDC_GROUPS: v.optional(groups, ''),
 };
 
-/** The names and defaults of ops/configuration.md; a test compares the two. */
+/** A test compares names and defaults with ops/configuration.md. */
 export const Settings = v.object({
   DATABASE_URL: v.optional(databaseUrl),
   ASKBACK_SESSION_DATABASE_URL: v.optional(databaseUrl),
@@ -368,7 +368,7 @@ export const Settings = v.object({
 export type OidcSettings = NonNullable<SignInSettings['oidc']>;
 export type OidcGroup = v.InferOutput<typeof groups>[number];
 
-/** As addresses are compared: in lower case, and an international domain in its ASCII form. */
+/** Lower case, with international domains in ASCII, like normalized addresses. */
 function asciiDomain(name: string): string {
   const address = mailableAddress(`member@${name}`) ?? name;
   return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
@@ -403,9 +403,9 @@ export function unknownSettings(variables: readonly string[], known: readonly st
     .filter((name) => name.startsWith(prefix) && !names.includes(name))
     .sort()
     .map((name) => {
-      // Some settings have no prefix, which is easily added by mistake.
       const plain = name.slice(prefix.length);
-      const meant = names.includes(plain) ? `; did you mean '${plain}'?` : didYouMean(name, names);
-      return `${name} is set, and is no setting of askback${meant}`;
+      const isPlain = names.includes(plain);
+      const suggestion = isPlain ? `; did you mean '${plain}'?` : didYouMean(name, names);
+      return `${name} is not a setting of askback${suggestion}`;
     });
 }

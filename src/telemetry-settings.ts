@@ -1,15 +1,15 @@
-import { type Environment, failureOf, type ReadFile, readValues } from './settings-validators.ts';
+import { type Environment, errorOf, type ReadFile, readValues } from './settings-validators.ts';
 
 export type TelemetrySettings = {
   traces: boolean;
   metrics: boolean;
-  /** Values given as files, by the names under which the SDK looks for them. */
+  /** Values read from files, by their name in the SDK. */
   fromFiles: Readonly<Record<string, string>>;
 };
 
 /**
- * Refuses the `OTEL_*` settings that askback does not support and the SDK would not report. While nothing is exported
- * the settings may be meant for other programs.
+ * Refuses unsupported `OTEL_*` settings that the SDK would silently ignore. Without an exporter they are not checked,
+ * because they may be for other programs.
  */
 export function readTelemetry(
   environment: Environment,
@@ -38,9 +38,9 @@ export function readTelemetry(
       ? undefined
       : 'must be an address that begins with http:// or https://',
   );
-  // The SDK would go on without a certificate that it cannot read.
+  // The SDK would silently ignore an unreadable certificate.
   refuse(['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY'].flatMap(otlpNames), (path) => {
-    const reason = failureOf(() => readFile(path));
+    const reason = errorOf(() => readFile(path));
     return reason && `cannot be read: ${reason}`;
   });
   return { settings: { traces, metrics, fromFiles: files.fromFiles }, complaints };
@@ -60,8 +60,8 @@ const otlpNames = (what: string) =>
 const words = (text: string) => text.split(',').map((word) => word.trim());
 
 const noConfigurationFile =
-  'OTEL_CONFIG_FILE: is not read by askback: set the other OTEL_ variables instead';
+  'OTEL_CONFIG_FILE: is not supported: set the other OTEL_ variables instead';
 const noExporter =
-  'must be otlp or none: console would mix with the output, and prometheus is /metrics';
+  'must be otlp or none: console would mix with the output, and prometheus is at /metrics';
 const noProtocol =
-  'is not spoken by askback: use http/protobuf or http/json, and the port of the collector for HTTP, 4318 as a rule';
+  'is not supported: use http/protobuf or http/json and the HTTP port of the collector, usually 4318';

@@ -256,5 +256,5 @@ test('the binary refuses an export protocol that it does not carry with a senten
   const asked = { OTEL_TRACES_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
   const { code, stderr } = await command(emptyFolder(t), ['check-config'], asked);
   assert.equal(code, 2);
-  assert.match(stderr, /OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken by askback: use http/);
+  assert.match(stderr, /OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not supported: use http/);
 });

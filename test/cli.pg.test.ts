@@ -43,7 +43,7 @@ const wrong: [words: string[], complaint: RegExp][] = [
   [['org', 'create', '--name', ' '], /^--name must not be empty$/],
   [['org', 'create', '--name', 'x'.repeat(201)], /^--name must be at most 200 characters$/],
   [['org', 'create', '--name', 'a\nb'], /^--name must be one line without control characters$/],
-  [['org', 'create', '--name', 'A', '--send-limit', '-1'], /is written --send-limit=-VALUE$/],
+  [['org', 'create', '--name', 'A', '--send-limit', '-1'], /use --send-limit=-VALUE$/],
   [['org', 'create', '--name', 'A', '--send-limit=-1'], /^--send-limit must be a whole number$/],
   [['org', 'create', '--name', 'A', '--send-limit=1.5'], /^--send-limit must be a whole number$/],
   [['org', 'create', '--name', 'A', '--time-zone', 'Mars/Base'], /^--time-zone must be the name/],

@@ -7,7 +7,7 @@ import { migrate } from '../lib/db/migrate.ts';
 import { readAsset } from '../lib/process/lifecycle.ts';
 import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
-import { ConfigError, redactedConfig, Settings, spelled, unknownSettings } from '../settings.ts';
+import { ConfigError, redactedConfig, Settings, formatSetting, unknownSettings } from '../settings.ts';
 import { files } from './archive.ts';
 import { examine, validatePaths, withShortWait } from './doctor.ts';
 import { createResolver } from './doctor-dns.ts';
@@ -43,7 +43,7 @@ const checkConfig = command({
       tools.say(`warning: ${warning}`);
     }
     const { exported: _, ...named } = settings;
-    const rows = Object.entries(named).map(([name, value]) => [name, spelled(value)]);
+    const rows = Object.entries(named).map(([name, value]) => [name, formatSetting(value)]);
     const { traces, metrics } = config.telemetry;
     const signals = [traces && 'traces', metrics && 'metrics'].filter(Boolean).join(' and ');
     const exported = `OpenTelemetry exports ${signals || 'nothing'}`;

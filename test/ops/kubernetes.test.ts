@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { complaintsOfRole, Settings } from '../../src/settings.ts';
+import { validateRole, Settings } from '../../src/settings.ts';
 
 type Container = {
   args: string[];
@@ -51,7 +51,7 @@ test('the manifest only has settings of askback, and all that its roles need', (
   assert.deepEqual(roles, ['web', 'jobs']);
   for (const role of roles)
     assert.deepEqual(
-      complaintsOfRole(role, (name) => given.includes(name)),
+      validateRole(role, (name) => given.includes(name)),
       [],
     );
 });

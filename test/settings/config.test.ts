@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { ConfigError, loadConfig, spelled } from '../../src/settings.ts';
+import { ConfigError, loadConfig, formatSetting } from '../../src/settings.ts';
 
 const noFile = () => {
   throw new Error('no such file');
@@ -25,7 +25,7 @@ test('a file that cannot be read is reported by the name of its setting', () => 
 
 test('a setting given twice is refused', () => {
   assert.throws(() => loadConfig({ PORT: '1', PORT_FILE: '/run/port' }, () => '1'), {
-    message: /PORT: is given twice/,
+    message: /PORT: must not be set together with PORT_FILE/,
   });
 });
 
@@ -41,22 +41,22 @@ const refusals: Readonly<Record<string, [environment: Record<string, string>, se
   {
     'an address for sessions alone': [
       { ASKBACK_SESSION_DATABASE_URL: primary },
-      'DATABASE_URL: is required once ASKBACK_SESSION_DATABASE_URL is set',
+      'DATABASE_URL: is required when ASKBACK_SESSION_DATABASE_URL is set',
     ],
     'a replica without its primary': [
       { ASKBACK_READ_DATABASE_URL: replica },
-      'DATABASE_URL: is required once ASKBACK_READ_DATABASE_URL is set',
+      'DATABASE_URL: is required when ASKBACK_READ_DATABASE_URL is set',
     ],
     'the primary as its own replica': [
       { DATABASE_URL: primary, ASKBACK_READ_DATABASE_URL: primary },
-      'ASKBACK_READ_DATABASE_URL: must name a replica, and not the primary',
+      'ASKBACK_READ_DATABASE_URL: must be a replica, not the primary',
     ],
     'several replicas': [
       {
         DATABASE_URL: primary,
         ASKBACK_READ_DATABASE_URL: 'postgres://ann@one.test,two.test/askback',
       },
-      'ASKBACK_READ_DATABASE_URL: must name one replica, and not several hosts',
+      'ASKBACK_READ_DATABASE_URL: must be one replica, not several hosts',
     ],
   };
 for (const [what, [environment, sentence]] of Object.entries(refusals)) {
@@ -116,7 +116,7 @@ const values: [value: unknown, text: string][] = [
   [{ name: 'Ann', address: 'ann@acme.test' }, 'Ann <ann@acme.test>'],
 ];
 for (const [value, text] of values) {
-  test(`${JSON.stringify(value)} of a setting is spelled ${text}`, () => {
-    assert.equal(spelled(value), text);
+  test(`${JSON.stringify(value)} of a setting is formatSetting ${text}`, () => {
+    assert.equal(formatSetting(value), text);
   });
 }

@@ -38,12 +38,12 @@ const refused: [what: string, environment: Record<string, string>, complaint: Re
   [
     'passwords off with nothing left',
     { ASKBACK_PASSWORD_SIGN_IN: 'off' },
-    /^ASKBACK_PASSWORD_SIGN_IN: may be off only with ASKBACK_OIDC_ISSUER/,
+    /^ASKBACK_PASSWORD_SIGN_IN: can be off only with ASKBACK_OIDC_ISSUER/,
   ],
   [
     'a provider without a client',
     { ASKBACK_OIDC_ISSUER: provider.ASKBACK_OIDC_ISSUER },
-    /^ASKBACK_OIDC_CLIENT_ID, ASKBACK_OIDC_CLIENT_SECRET: required for OpenID Connect with the others$/,
+    /^ASKBACK_OIDC_CLIENT_ID, ASKBACK_OIDC_CLIENT_SECRET: required for OpenID Connect, together with the others$/,
   ],
   [
     'a role without a provider',

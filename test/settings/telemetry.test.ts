@@ -42,7 +42,7 @@ const wrong: [Record<string, string>, RegExp][] = [
     { OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: '/no.pem' },
     /^OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: cannot be read: no such file/,
   ],
-  [{ OTEL_CONFIG_FILE: '/etc/otel.yaml' }, /^OTEL_CONFIG_FILE: is not read by askback/],
+  [{ OTEL_CONFIG_FILE: '/etc/otel.yaml' }, /^OTEL_CONFIG_FILE: is not supported/],
   [{ OTEL_EXPORTER_OTLP_HEADERS_FILE: '/run/h' }, /^OTEL_EXPORTER_OTLP_HEADERS_FILE: cannot be/],
 ];
 for (const [over, complaint] of wrong) {

@@ -182,13 +182,13 @@ const spellings: [
   [
     'ASKBACK_SERVICE_NAME',
     ['a', long('A', 64)],
-    'must be one word that may stand in a header name',
+    'must be one word that is valid in a header name',
     ['two words', long('A', 65), ''],
   ],
   [
     'ASKBACK_METRICS_TOKEN',
     ['!', '~'],
-    'must be one word of visible ASCII letters',
+    'must be one word of visible ASCII characters',
     ['a b', 'ä', ''],
   ],
   [
@@ -197,14 +197,14 @@ const spellings: [
     'must be host:port',
     ['a', '::1:80', 'a:', 'a:123456'],
   ],
-  ['ASKBACK_METRICS_LISTEN', ['127.0.0.1:9464'], 'its port must be at most 65535', ['a:65536']],
+  ['ASKBACK_METRICS_LISTEN', ['127.0.0.1:9464'], 'port must be at most 65535', ['a:65536']],
   [
     'NOTIFY_SOCKET',
     [long('/', 107), '@a', `${long('/', 105)}ä`],
     'must be at most 107 bytes',
     [long('/', 108), `${long('/', 106)}ä`],
   ],
-  ['NOTIFY_SOCKET', ['/a'], 'must be a path or a name that begins with @', ['run/notify', '/']],
+  ['NOTIFY_SOCKET', ['/a'], 'must be a path, or a name that begins with @', ['run/notify', '/']],
   ['ASKBACK_BOUNCE_DOMAIN', ['acme.test'], 'must be a domain name', ['acme', '@acme.test']],
   [
     'ASKBACK_DKIM_SELECTOR',

@@ -109,7 +109,7 @@ for (const [count, shown, more] of [
     const lines = badLines(shown).map(({ line }) => `line ${line}: x`);
     const said = ['these lines are invalid:', ...lines, ...(more ? [more] : [])].join('\n  ');
     assert.throws(() => refuseBadLines(badLines(count)), {
-      message: `nothing was done, ${said}`,
+      message: `nothing was done, because ${said}`,
     });
   });
 }
