@@ -79,7 +79,7 @@ export type AppTools = MailboxAccess & {
   outbound: SubscriberClient;
   /** Deliveries that this process makes of its own answers. */
   deliveries: OwnDeliveries;
-  judgeTarget: (url: string) => Promise<string | null>;
+  checkTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
   erasureFile: ErasureFile;
   progress: Pick<SendProgress, 'watch'>;

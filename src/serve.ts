@@ -37,13 +37,7 @@ import {
 import { warnOfReplica } from './operations/findings.ts';
 import { startReadiness } from './operations/health.ts';
 import { createJobsApp } from './operations/home-routes.ts';
-import {
-  type Config,
-  ConfigError,
-  validateRole,
-  Settings,
-  unknownSettings,
-} from './settings.ts';
+import { type Config, ConfigError, Settings, unknownSettings, validateRole } from './settings.ts';
 import type { ProcessRole } from './settings-validators.ts';
 import { showStarting } from './web/layout.tsx';
 import { startWork } from './work.ts';

@@ -66,7 +66,7 @@ export async function startWork(work: Work & { say: (sentence: string) => void }
     ...others,
     excerpt: reader.excerpt,
     readReport: reader.report,
-    judgeTarget: shared.outbound.judge,
+    checkTarget: shared.outbound.check,
     mailbox: !config.smtpUrl,
   };
 }

@@ -62,7 +62,7 @@ const Contents = v.object({ people: checkboxField, unedited: checkboxField });
 type NotificationScreenTools = {
   db: Db;
   secrets: Secrets;
-  judgeTarget: (url: string) => Promise<string | null>;
+  checkTarget: (url: string) => Promise<string | null>;
 };
 
 /** Settings, Notifications: every member's own choices and, for owners, the organization's webhook. */

@@ -81,18 +81,18 @@ const escaped = (text: string) =>
 type HookTools = {
   db: Db;
   secrets: Pick<Secrets, 'seal'>;
-  judgeTarget: (url: string) => Promise<string | null>;
+  checkTarget: (url: string) => Promise<string | null>;
 };
 type HookOwner = { orgId: string; actor: Actor };
 const hookPlace = (orgId: string): SealedFor => ({ owner: orgId, id: 'slack' });
 
 /** Saves the organization's webhook. Returns an error sentence if its URL is not allowed. */
 export async function setSlackHook(
-  { db, secrets, judgeTarget }: HookTools,
+  { db, secrets, checkTarget }: HookTools,
   { orgId, actor }: HookOwner,
   { url, events, digest }: Omit<SlackHook, 'url'> & { url: string | null },
 ): Promise<string | null> {
-  const complaint = url === null ? null : await judgeTarget(url);
+  const complaint = url === null ? null : await checkTarget(url);
   if (complaint) return complaint;
   const sealed = url === null ? null : secrets.seal(hookPlace(orgId), url);
   return await inTransaction(db, async (tx) => {

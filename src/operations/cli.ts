@@ -7,7 +7,13 @@ import { migrate } from '../lib/db/migrate.ts';
 import { readAsset } from '../lib/process/lifecycle.ts';
 import { prepareQueue } from '../lib/queue/enqueue.ts';
 import { openDatabase } from '../open-database.ts';
-import { ConfigError, redactedConfig, Settings, formatSetting, unknownSettings } from '../settings.ts';
+import {
+  ConfigError,
+  formatSetting,
+  redactedConfig,
+  Settings,
+  unknownSettings,
+} from '../settings.ts';
 import { files } from './archive.ts';
 import { examine, validatePaths, withShortWait } from './doctor.ts';
 import { createResolver } from './doctor-dns.ts';

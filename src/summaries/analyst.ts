@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import * as v from 'valibot';
-import { secondsOf } from '../lib/outbound/post.ts';
+import { parseRetryAfter } from '../lib/outbound/post.ts';
 import type { Category, SurveyType } from '../survey-types.ts';
 import {
   type Analysis,
@@ -168,7 +168,7 @@ async function askOnce<S extends v.GenericSchema>(
     });
     const text = await readText(body);
     if (statusCode === 200) return readAnswer(text, question.schema);
-    const seconds = secondsOf(headers['retry-after'], Date.now());
+    const seconds = parseRetryAfter(headers['retry-after'], Date.now());
     const waitMs = seconds === null ? defaultWaitMs : seconds * 1000;
     // The same question would be refused again; anything else may pass, or be fixed by the operator.
     return refused(`status ${statusCode}`, ![400, 413, 422].includes(statusCode), waitMs);

@@ -77,7 +77,7 @@ export type ManageTools = {
   db: Db;
   secrets: Secrets;
   /** The reason why a URL may not be a webhook's, as a sentence, or null. */
-  judgeTarget: (url: string) => Promise<string | null>;
+  checkTarget: (url: string) => Promise<string | null>;
 };
 
 /** Creates a subscription. The secret is in this answer and nowhere else. */
@@ -214,8 +214,8 @@ type Recorded = Pick<AuditedAct, 'act' | 'details'> & { id: string };
 const recordChange = (tx: Sql, writer: Writer, { id, ...act }: Recorded) =>
   recordAct(tx, { ...writer, ...act, target: { kind: 'webhook', id } });
 
-async function refuseTarget({ judgeTarget }: ManageTools, url: string) {
-  const complaint = await judgeTarget(url);
+async function refuseTarget({ checkTarget }: ManageTools, url: string) {
+  const complaint = await checkTarget(url);
   if (complaint) throw new Refusal('invalid', complaint, { code: 'forbidden_url' });
 }
 

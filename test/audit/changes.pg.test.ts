@@ -45,7 +45,7 @@ test('an audit entry names its target and lists the changes', async () => {
   const tools = {
     db,
     secrets: createSecrets([Buffer.alloc(32, 1)]),
-    judgeTarget: async () => null,
+    checkTarget: async () => null,
   };
 
   const change = { name: 'Spring', from_email: 'team@acme.test' };

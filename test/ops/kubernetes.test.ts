@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { validateRole, Settings } from '../../src/settings.ts';
+import { Settings, validateRole } from '../../src/settings.ts';
 
 type Container = {
   args: string[];

@@ -39,7 +39,7 @@ for (const name of ['dryrun', 'dryRun', 'Dry_Run', 'dry-run', 'dry_run[]', '_dry
     const answer = await post(`?${encodeURIComponent(name)}=true`);
     assert.equal(answer.status, 400);
     const { error } = (await answer.json()) as { error: string };
-    assert.equal(error, `${name} is no parameter here: write dry_run`);
+    assert.equal(error, `${name} is not a parameter: did you mean dry_run?`);
     assert.equal((await db`select from contacts where survey_id = ${survey}`).length, 0);
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { ConfigError, loadConfig, formatSetting } from '../../src/settings.ts';
+import { ConfigError, formatSetting, loadConfig } from '../../src/settings.ts';
 
 const noFile = () => {
   throw new Error('no such file');

@@ -48,7 +48,7 @@ const refused: [what: string, environment: Record<string, string>, complaint: Re
   [
     'a role without a provider',
     { ASKBACK_OIDC_ROLE: 'viewer' },
-    /^ASKBACK_OIDC_ROLE: needs ASKBACK_OIDC_ISSUER/,
+    /^ASKBACK_OIDC_ROLE: also needs ASKBACK_OIDC_ISSUER/,
   ],
   [
     'a provider without encryption',

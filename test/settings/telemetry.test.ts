@@ -33,11 +33,11 @@ for (const [what, environment, traces, metrics] of cases) {
 const wrong: [Record<string, string>, RegExp][] = [
   [
     { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
-    /^OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken .*4318/,
+    /^OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not supported.*4318/,
   ],
   [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, /_ENDPOINT: must be an address/],
   [{ OTEL_TRACES_EXPORTER: 'otlp,console' }, /^OTEL_TRACES_EXPORTER: must be otlp or none/],
-  [{ OTEL_METRICS_EXPORTER: 'prometheus' }, /^OTEL_METRICS_EXPORTER: .*prometheus is \/metrics/],
+  [{ OTEL_METRICS_EXPORTER: 'prometheus' }, /^OTEL_METRICS_EXPORTER: .*prometheus is at \/metrics/],
   [
     { OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: '/no.pem' },
     /^OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: cannot be read: no such file/,

@@ -1,20 +1,20 @@
 import type { Agent, Dispatcher } from 'undici';
 import { createSemaphores } from '../async/semaphore.ts';
 import {
+  answerTooLarge,
+  checkTarget,
   createResolve,
   type FailureKind,
   failureOf,
   guardedConnector,
   hostOf,
-  judgedAddresses,
-  judgeTarget,
   OutboundFailure,
   parseAllowList,
   type Resolve,
-  tooMuch,
+  resolveAllowed,
 } from './connect.ts';
 
-/** The outcome of a post. It counts as answered only without an error, whatever its status. */
+/** The outcome of a POST. Without `error` it was answered, whatever the status. */
 export type OutboundAnswer = {
   statusCode: number | null;
   body: string;
@@ -25,7 +25,7 @@ export type OutboundAnswer = {
 };
 
 export type Post = {
-  /** Groups share the connections to a host fairly, and the lines of a group, such as its webhooks, share its own. */
+  /** Connections to a host are shared fairly between groups, and within a group between its lines, such as webhooks. */
   group: string;
   line?: string;
   headers: Record<string, string>;
@@ -47,10 +47,7 @@ const reservedShare = 4;
 const idleConnectionMs = 4_000;
 const maxIdleConnectionMs = 30_000;
 
-/**
- * The one way to talk to addresses that others gave us. Whatever happens there is an outcome, returned within the
- * deadline; only a mistake of our own is thrown.
- */
+/** Posts to URLs that users entered. Every failure there becomes an outcome within the deadline; only our bugs throw. */
 export function createOutbound({ allow, http, perHostConnections, resolve }: Settings) {
   const rules = { allow: parseAllowList(allow), http };
   const names = createResolve({ systemNames: allow.length > 0 });
@@ -63,18 +60,18 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
   });
   let agent: Promise<Agent> | undefined;
 
-  /** Called by the first post: a service without subscribers starts sooner, and smaller. */
+  /** Loads undici on first use, for a faster start and less memory without webhooks. */
   async function loadAgent(): Promise<Agent> {
     const { Agent } = await import('undici');
     return new Agent({
       connect: guardedConnector(guard),
-      // A slot is free a moment before its connection is: without this a new one would be made.
+      // Slots become free a moment before their connection does, which would open another one.
       connections: perHostConnections,
       allowH2: false,
       maxHeaderSize: maxHeaderBytes,
       keepAliveTimeout: idleConnectionMs,
       keepAliveMaxTimeout: maxIdleConnectionMs,
-      // Both only watch the time between two pieces; the deadline watches the whole.
+      // Both limit the time between two pieces. Our deadline limits the whole.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -83,9 +80,9 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
   function post(url: string, { group, line, headers, body, deadlineMs }: Post) {
     const { promise, resolve: finish, reject } = Promise.withResolvers<OutboundAnswer>();
     const answering = receiver(finish, reject);
-    const complaint = judgeTarget(url, rules);
+    const complaint = checkTarget(url, rules);
     if (complaint) {
-      answering.giveUp(new OutboundFailure('forbidden', complaint));
+      answering.cancel(new OutboundFailure('forbidden', complaint));
       return promise;
     }
     const target = new URL(url);
@@ -104,7 +101,7 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     };
     const leave = slots.enter(hostOf(target), group, start, line);
     const timer = setTimeout(() => {
-      answering.giveUp(
+      answering.cancel(
         sent
           ? new OutboundFailure('timeout', `no complete answer within ${deadlineMs / 1000} s`)
           : new OutboundFailure('busy', 'too many requests to this host are under way'),
@@ -116,12 +113,12 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     });
   }
 
-  /** The reason why a URL must not be posted to, as a sentence, or null. A name may not resolve yet. */
-  async function judge(url: string): Promise<string | null> {
-    const complaint = judgeTarget(url, rules);
+  /** Checks a URL and the addresses of its host. Returns the error or null. The name need not resolve yet. */
+  async function check(url: string): Promise<string | null> {
+    const complaint = checkTarget(url, rules);
     if (complaint) return complaint;
     try {
-      await judgedAddresses(guard, hostOf(new URL(url)));
+      await resolveAllowed(guard, hostOf(new URL(url)));
       return null;
     } catch (error) {
       return error instanceof OutboundFailure && error.kind === 'forbidden' ? error.message : null;
@@ -133,18 +130,15 @@ export function createOutbound({ allow, http, perHostConnections, resolve }: Set
     await (await agent)?.destroy();
   }
 
-  return { post, judge, close };
+  return { post, check, close };
 }
 
-type Receiver = Dispatcher.DispatchHandler & { giveUp(failure: OutboundFailure): void };
+type Receiver = Dispatcher.DispatchHandler & { cancel(failure: OutboundFailure): void };
 
 const maxAnswerBytes = 64 * 1024;
-const maxKeptBytes = 4 * 1024;
+const maxBodyBytes = 4 * 1024;
 
-/**
- * Takes in one answer and finishes exactly once, whatever the other side goes on to do. A body that
- * does not end is cut, and the status that came before it counts; our own mistakes go to `fault`.
- */
+/** Receives one answer and calls `finish` once. A body above the limit is cut, and its status counts. Bugs go to `fault`. */
 function receiver(finish: (answer: OutboundAnswer) => void, fault: (error: Error) => void) {
   const startedAt = performance.now();
   let connection: Dispatcher.DispatchController | undefined;
@@ -159,7 +153,7 @@ function receiver(finish: (answer: OutboundAnswer) => void, fault: (error: Error
     finished = true;
     finish({
       statusCode,
-      body: readable(kept, bytes),
+      body: decodeBody(kept, bytes),
       retryAfterSeconds,
       error: failure?.message ?? null,
       errorKind: failure?.kind ?? null,
@@ -168,34 +162,34 @@ function receiver(finish: (answer: OutboundAnswer) => void, fault: (error: Error
     kept.length = 0;
   }
 
-  /** Finishes before it hangs up: hanging up comes back as an error. */
-  function hangUp(failure: OutboundFailure | null) {
+  /** Finishes first, because the abort is reported as an error. */
+  function abort(failure: OutboundFailure | null) {
     end(failure);
-    connection?.abort(failure ?? new Error('the rest is not wanted'));
+    connection?.abort(failure ?? new Error('the answer is too large'));
   }
 
   const handler: Receiver = {
-    giveUp: hangUp,
+    cancel: abort,
     onRequestStart(controller) {
       connection = controller;
-      if (finished) controller.abort(new Error('given up before it was sent'));
+      if (finished) controller.abort(new Error('cancelled before it was sent'));
     },
     onResponseStart(_controller, status, headers) {
       if (status < 200) return;
       statusCode = status;
-      retryAfterSeconds = secondsOf(headers['retry-after'], Date.now());
+      retryAfterSeconds = parseRetryAfter(headers['retry-after'], Date.now());
     },
     onResponseData(_controller, chunk) {
-      // Copied, because the chunk is a view of the whole read buffer and would keep it alive.
-      if (bytes < maxKeptBytes) kept.push(Buffer.from(chunk.subarray(0, maxKeptBytes - bytes)));
+      // Copied, because the chunk would keep its whole read buffer in memory.
+      if (bytes < maxBodyBytes) kept.push(Buffer.from(chunk.subarray(0, maxBodyBytes - bytes)));
       bytes += chunk.length;
-      if (bytes > maxAnswerBytes) hangUp(null);
+      if (bytes > maxAnswerBytes) abort(null);
     },
     onResponseEnd: () => end(null),
     onResponseError(_controller, error) {
       if (finished) return;
       const failure = failureOf(error);
-      if (failure) return end(failure === tooMuch && statusCode !== null ? null : failure);
+      if (failure) return end(failure === answerTooLarge && statusCode !== null ? null : failure);
       finished = true;
       fault(error);
     },
@@ -203,23 +197,23 @@ function receiver(finish: (answer: OutboundAnswer) => void, fault: (error: Error
   return handler;
 }
 
-/** The beginning of a body as text: valid UTF-8, without NULs, at most 4 KiB. */
-function readable(kept: Buffer[], bytes: number): string {
+/** The first 4 KiB of a body as valid UTF-8 without NULs. */
+function decodeBody(kept: Buffer[], bytes: number): string {
   if (bytes === 0) return '';
-  const wasCut = bytes > maxKeptBytes;
+  const wasCut = bytes > maxBodyBytes;
   const text = new TextDecoder().decode(Buffer.concat(kept), { stream: wasCut });
   const clean = text.replaceAll('\0', '');
-  // What was not UTF-8 has grown: each bad byte became a character of three.
-  if (Buffer.byteLength(clean) <= maxKeptBytes) return clean;
-  const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(maxKeptBytes));
+  // Each invalid byte became a character of three bytes.
+  if (Buffer.byteLength(clean) <= maxBodyBytes) return clean;
+  const { read } = new TextEncoder().encodeInto(clean, new Uint8Array(maxBodyBytes));
   return clean.slice(0, read);
 }
 
-/** Reads a `Retry-After` header: a number of seconds or a date. Null if it is neither. */
-export function secondsOf(header: string | string[] | undefined, now: number): number | null {
+/** Parses seconds or a date. Null if it is neither. */
+export function parseRetryAfter(header: string | string[] | undefined, now: number): number | null {
   if (typeof header !== 'string') return null;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header);
-  // `Date.parse` takes -3 and 0.5 for dates. Those of HTTP begin with a day of the week.
+  // `Date.parse` accepts -3 and 0.5. HTTP dates begin with a weekday.
   const at = /^\s*[a-z]/i.test(header) ? Date.parse(header) : Number.NaN;
   return Number.isNaN(at) ? null : Math.max((at - now) / 1000, 0);
 }

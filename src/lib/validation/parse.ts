@@ -5,7 +5,7 @@ import { lazy } from '../async/memoize.ts';
 
 const maxComplaints = 5;
 
-/** Checks input from outside. The caller sees every mistake in one sentence, the first of each field. */
+/** Validates input. The refusal lists the first error of each field. */
 export function parse<const S extends v.GenericSchema>(
   schema: S,
   input: unknown,
@@ -24,23 +24,19 @@ type NameOf = (issue: v.BaseIssue<unknown>) => string | null;
 
 const TrueOrFalse = v.picklist(['true', 'false'], 'must be true or false');
 
-/** A boolean parameter of a query: `true` or `false`, and nothing that only looks like one of them. */
 export const BooleanParameter = v.pipe(
   TrueOrFalse,
   v.transform((word) => word === 'true'),
 );
 
-/**
- * Checks the parameters of a query. A boolean that is given twice is refused, because either value could
- * be the intended one. A list has all values of its parameter; of any other parameter the first value counts.
- */
+/** Validates query parameters. Repeated booleans are refused. Lists get all values, other parameters the first. */
 export function parseQuery<const E extends v.ObjectEntries>(
   schema: v.ObjectSchema<E, undefined>,
   queries: Record<string, string[]>,
 ): v.InferOutput<v.ObjectSchema<E, undefined>> {
   for (const [name, entry] of Object.entries(schema.entries)) {
     if ((queries[name]?.length ?? 0) > 1 && isBoolean(entry)) {
-      throw new Refusal('invalid', `${name}: must be given once`);
+      throw new Refusal('invalid', `${name}: must not be repeated`);
     }
   }
   const parameters = Object.entries(queries).map(([name, values]) => [
@@ -50,12 +46,12 @@ export function parseQuery<const E extends v.ObjectEntries>(
   return parse(schema, Object.fromEntries(parameters), parameterOf);
 }
 
-/** Callers write `tag=a&tag=b`, and know no `tag.1`. */
+/** `tag` instead of `tag.1`. */
 const parameterOf: NameOf = ({ path }) => String(path?.[0]?.key);
 
 /**
- * Checks the parameters of a request that writes. Unknown ones are ignored, but a near miss of a parameter is refused:
- * `?dryrun=true` must not send mails.
+ * Validates query parameters of a write. Unknown ones are ignored, but misspelt ones are refused: `?dryrun=true` must
+ * not send emails.
  */
 export function parseWriteQuery<const E extends v.ObjectEntries>(
   schema: v.ObjectSchema<E, undefined>,
@@ -64,20 +60,20 @@ export function parseWriteQuery<const E extends v.ObjectEntries>(
   for (const word of Object.keys(queries)) {
     const name = parameterLike(schema, word);
     if (name === undefined || name === word) continue;
-    throw new Refusal('invalid', `${oneLine(word)} is no parameter here: write ${name}`);
+    throw new Refusal('invalid', `${oneLine(word)} is not a parameter: did you mean ${name}?`);
   }
   return parseQuery(schema, queries);
 }
 
 export type QuerySchema = v.ObjectSchema<v.ObjectEntries, undefined>;
 
-/** Refuses fields of a body that are parameters of its address: `{"dry_run": true}` must not send mails. */
+/** Refuses query parameters in the body: `{"dry_run": true}` must not send emails. */
 export function refuseParameters(schema: QuerySchema, fields: readonly string[]) {
   for (const word of fields) {
     const name = parameterLike(schema, word);
     if (name === undefined) continue;
-    const instead = `write it in the address, as ?${name}=`;
-    throw new Refusal('invalid', `${oneLine(word)} is no field here: ${instead}`);
+    const instead = `send it in the URL, as ?${name}=`;
+    throw new Refusal('invalid', `${oneLine(word)} is not a field: ${instead}`);
   }
 }
 
@@ -86,18 +82,18 @@ const parameterLike = (schema: QuerySchema, word: string) =>
 
 const lettersOf = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-const isBoolean = (schema: unknown) => innermost(schema) === TrueOrFalse;
+const isBoolean = (schema: unknown) => unwrap(schema) === TrueOrFalse;
 const isList = (schema: unknown) =>
-  schema !== undefined && (innermost(schema) as { type?: unknown }).type === 'array';
+  schema !== undefined && (unwrap(schema) as { type?: unknown }).type === 'array';
 
-/** Unwraps `optional` and `description`. */
-function innermost(schema: unknown): unknown {
+/** Removes `optional` and `description`. */
+function unwrap(schema: unknown): unknown {
   const { wrapped, pipe } = schema as { wrapped?: unknown; pipe?: unknown[] };
-  if (pipe && pipe[0] !== schema) return innermost(pipe[0]);
-  return wrapped === undefined ? schema : innermost(wrapped);
+  if (pipe && pipe[0] !== schema) return unwrap(pipe[0]);
+  return wrapped === undefined ? schema : unwrap(wrapped);
 }
 
-/** One sentence that names the value. valibot's own words for a missing key are not for callers. */
+/** Names the field and replaces valibot's message for a missing value. */
 export function complaint(issue: v.BaseIssue<unknown>, nameOf: NameOf = v.getDotPath): string {
   const where = nameOf(issue) ?? 'the body';
   return issue.received === 'undefined' ? `${where} is required` : `${where}: ${issue.message}`;
@@ -107,32 +103,27 @@ export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
 
 export const isUuid = (text: string) => v.is(Uuid, text);
 
-/** The id in the path. One that is not a UUID is not found, like one of another organization. */
+/** Reads an id from the path. 404 if it is not a UUID. */
 export function idParam(c: Context, what: string, name = 'id'): string {
   const id = c.req.param(name) ?? '';
   if (!isUuid(id)) throw notFound(what);
   return id;
 }
 
-/** A line that may stand in a header, on a page and in a terminal. */
+/** True for text that is safe in headers, pages and terminals. */
 export const isPlainLine = (text: string) => text.isWellFormed() && !unwanted.test(text);
 
-// Controls, line separators, noncharacters, and the marks that override the direction of text around
-// them. Joiners stay: Persian and emoji need them.
+// Control characters, line separators, noncharacters and direction overrides. Persian and emoji need joiners.
 const unwanted = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]/u;
 const everyUnwanted = new RegExp(unwanted.source, 'gu');
 
-/** Any text as one line fit for a header: what `isPlainLine` refuses becomes a space. */
+/** Makes text safe for headers: characters that `isPlainLine` refuses become spaces. */
 export const oneLine = (text: string) =>
   text.toWellFormed().replace(everyUnwanted, ' ').replace(/\s+/g, ' ').trim();
 
 const maxNesting = 64;
 
-/**
- * JSON from outside, as a value that can be handled and stored without surprise: strings that are text
- * (Postgres refuses NUL, and half a surrogate pair would be stored as something else), no key that means
- * more than itself to JavaScript, and not nested deeper than anybody means.
- */
+/** Parses untrusted JSON. Refuses NUL, unpaired surrogates, the key `__proto__` and deep nesting. */
 export function parseJson(
   text: string,
   complaint = (where: string) => `the body is not JSON${where}`,
@@ -148,7 +139,7 @@ export function parseJson(
   return value;
 }
 
-/** The engine's complaint may quote what was sent, such as an address: only its place is taken. */
+/** Extracts only the position, because the message of V8 may quote personal data. */
 function whereIn({ message }: Error): string {
   if (message.startsWith('Unexpected end')) return ', it ends too early';
   const [, line, column] = /\(line (\d+) column (\d+)\)/.exec(message) ?? [];
@@ -158,7 +149,7 @@ function whereIn({ message }: Error): string {
 function checkValue(value: unknown, depth: number) {
   if (typeof value === 'string') return checkText(value);
   if (typeof value !== 'object' || value === null) return;
-  if (depth >= maxNesting) throw refuse(`is nested deeper than ${maxNesting} levels`);
+  if (depth >= maxNesting) throw refuse(`is nested more than ${maxNesting} levels deep`);
   if (Array.isArray(value)) {
     for (const item of value) checkValue(item, depth + 1);
     return;
@@ -171,8 +162,8 @@ function checkValue(value: unknown, depth: number) {
 }
 
 function checkText(text: string) {
-  if (text.includes('\0')) throw refuse('contains the character NUL, which cannot be stored');
-  if (!text.isWellFormed()) throw refuse('contains half a surrogate pair, which is no character');
+  if (text.includes('\0')) throw refuse('contains a NUL character, which cannot be stored');
+  if (!text.isWellFormed()) throw refuse('contains an unpaired surrogate');
 }
 
 const refuse = (what: string) =>
@@ -181,8 +172,8 @@ const refuse = (what: string) =>
 const names = lazy(() => new Intl.DisplayNames('en', { type: 'language', fallback: 'none' }));
 
 /**
- * True for a tag such as `en` or `pt-BR`. `english` is well-formed, but no language has this code; `en-u-ca-buddhist`
- * has no name that could be shown. All codes of two letters have names, of three letters some.
+ * True for a tag such as `en` or `pt-BR`. `english` is well-formed but no language. All two-letter codes have names,
+ * three-letter codes only some.
  */
 export function isLanguage(tag: string): boolean {
   try {
@@ -200,8 +191,8 @@ const firstMs = Date.parse('0001-01-01T00:00:00Z') + dayMs;
 const lastMs = Date.parse('9999-12-31T00:00:00Z') - dayMs;
 
 /**
- * True for an ISO 8601 day, or time with its zone, that exists: the 30th of February does not. Postgres knows no year 0
- * and `Date` no year 10000, also after a day is added or taken away.
+ * True for an ISO 8601 day or time that exists, unlike 30 February. Years are 1 to 9999, the range that Postgres and
+ * `Date` share, minus a day for calculations.
  */
 export function isInCalendar(text: string): boolean {
   const day = dayForm.exec(text)?.[0];
@@ -210,9 +201,9 @@ export function isInCalendar(text: string): boolean {
   return new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day) ?? false;
 }
 
-/** True for a time zone of JavaScript, which includes offsets: to Postgres `+02:00` is in the west. */
+/** True for time zone names and offsets of JavaScript. Postgres reads the sign of an offset the other way round. */
 export function isTimeZone(name: string): boolean {
-  // A format takes longer to make than all other checks of a request.
+  // Creating a format is slower than all other checks of a request.
   if (name === 'UTC') return true;
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
@@ -222,5 +213,5 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** Postgres reads the name of a time zone as JavaScript does, an offset it does not. */
+/** Excludes offsets, which Postgres reads differently. */
 export const isTimeZoneName = (name: string) => /^[A-Za-z]/.test(name) && isTimeZone(name);

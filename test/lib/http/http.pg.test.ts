@@ -138,7 +138,7 @@ test('text that cannot be stored is 400, as a value, a key or deep inside', asyn
   await refuses(await post('{"text":"a\\u0000b"}'), 400, nul);
   await refuses(await post('{"a\\u0000":1}'), 400, nul);
   await refuses(await post('{"a":[{"b":"\\u0000"}]}'), 400, nul);
-  await refuses(await post('{"text":"\\ud83d"}'), 400, /half a surrogate pair/);
+  await refuses(await post('{"text":"\\ud83d"}'), 400, /unpaired surrogate/);
   assert.equal((await post('{"text":"\\ud83d\\ude00"}')).status, 200);
 });
 
@@ -150,8 +150,8 @@ test('a field named __proto__ is 400 and changes no object', async () => {
 test('64 levels of nesting are read, 65 and very many are 400', async () => {
   const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
   assert.equal((await post(nested(64))).status, 200);
-  await refuses(await post(nested(65)), 400, /nested deeper than 64 levels/);
-  await refuses(await post(nested(500_000)), 400, /nested deeper than 64 levels/);
+  await refuses(await post(nested(65)), 400, /nested more than 64 levels/);
+  await refuses(await post(nested(500_000)), 400, /nested more than 64 levels/);
 });
 
 test('a body of exactly 1 MiB is read, one byte more is 413', async () => {

@@ -62,8 +62,8 @@ test('the files of this machine are asked for a name only where a private range 
     syncBuiltinESMExports();
   });
   const url = 'http://only-here.invalid/';
-  assert.equal(await outboundOf(t, { allow: [] }).judge(url), null);
+  assert.equal(await outboundOf(t, { allow: [] }).check(url), null);
   assert.deepEqual(asked, []);
-  assert.equal(await outboundOf(t).judge(url), forbiddenTarget);
+  assert.equal(await outboundOf(t).check(url), forbiddenTarget);
   assert.deepEqual(asked, ['only-here.invalid']);
 });

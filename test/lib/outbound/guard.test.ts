@@ -224,13 +224,13 @@ test('at creation a name that leads inside is refused and one that leads nowhere
     'inside.example': ['93.184.215.14', '10.0.0.1'],
     'out.example': ['1.1.1.1'],
   });
-  const { judge } = outboundTo()({ resolve, http: false });
+  const { check } = outboundTo()({ resolve, http: false });
 
-  assert.equal(await judge('https://inside.example/'), forbiddenTarget);
-  assert.equal(await judge('https://out.example/'), null);
-  assert.equal(await judge('https://nowhere.example/'), null);
-  assert.equal(await judge('https://127.0.0.1/'), forbiddenTarget);
-  assert.equal(await judge('http://out.example/'), 'the url must begin with https://');
+  assert.equal(await check('https://inside.example/'), forbiddenTarget);
+  assert.equal(await check('https://out.example/'), null);
+  assert.equal(await check('https://nowhere.example/'), null);
+  assert.equal(await check('https://127.0.0.1/'), forbiddenTarget);
+  assert.equal(await check('http://out.example/'), 'the url must begin with https://');
 });
 
 test('no more connections to a host than allowed, and everyone gets a turn', async (t) => {

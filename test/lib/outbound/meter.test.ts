@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { test } from 'node:test';
-import { metered, tooMuch } from '../../../src/lib/outbound/connect.ts';
+import { answerTooLarge, limitAnswer } from '../../../src/lib/outbound/connect.ts';
 
 /** A socket on which answers of so many bytes arrive; each is read to its end. */
 function answered() {
@@ -15,7 +15,7 @@ function answered() {
   arrives.on('error', (error) => {
     broken = error;
   });
-  const socket = metered(arrives as unknown as Socket);
+  const socket = limitAnswer(arrives as unknown as Socket);
   const read = (bytes: number) => {
     arrives.push(Buffer.alloc(bytes));
     let taken = 0;
@@ -41,5 +41,5 @@ test('an answer of one byte more is hung up on', () => {
   socket.write('a request');
   read(most);
   assert.equal(read(1), 0);
-  assert.equal(broken(), tooMuch);
+  assert.equal(broken(), answerTooLarge);
 });

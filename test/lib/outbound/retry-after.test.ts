@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { secondsOf } from '../../../src/lib/outbound/post.ts';
+import { parseRetryAfter } from '../../../src/lib/outbound/post.ts';
 
 const now = Date.UTC(1994, 10, 6, 8, 49, 7);
 const headers: [header: string | string[] | undefined, seconds: number | null][] = [
@@ -19,6 +19,6 @@ const headers: [header: string | string[] | undefined, seconds: number | null][]
 ];
 for (const [header, seconds] of headers) {
   test(`Retry-After ${JSON.stringify(header)} is ${seconds ?? 'not followed'}`, () => {
-    assert.equal(secondsOf(header, now), seconds);
+    assert.equal(parseRetryAfter(header, now), seconds);
   });
 }

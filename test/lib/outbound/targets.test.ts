@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { forbiddenTarget, judgeTarget, parseAllowList } from '../../../src/lib/outbound/connect.ts';
+import { checkTarget, forbiddenTarget, parseAllowList } from '../../../src/lib/outbound/connect.ts';
 
 const strict = { allow: [], http: false };
 
@@ -20,7 +20,7 @@ const accepted = [
 ];
 
 for (const url of accepted) {
-  test(`${url} is accepted`, () => assert.equal(judgeTarget(url, strict), null));
+  test(`${url} is accepted`, () => assert.equal(checkTarget(url, strict), null));
 }
 
 const leadsInside = [
@@ -69,7 +69,7 @@ const leadsInside = [
 ];
 
 for (const url of leadsInside) {
-  test(`${url} leads inside`, () => assert.equal(judgeTarget(url, strict), forbiddenTarget));
+  test(`${url} leads inside`, () => assert.equal(checkTarget(url, strict), forbiddenTarget));
 }
 
 const refused: [url: string, complaint: RegExp][] = [
@@ -105,16 +105,16 @@ const refused: [url: string, complaint: RegExp][] = [
 
 for (const [url, complaint] of refused) {
   test(`${JSON.stringify(url.slice(0, 60))} is refused`, () =>
-    assert.match(judgeTarget(url, strict) ?? 'accepted', complaint));
+    assert.match(checkTarget(url, strict) ?? 'accepted', complaint));
 }
 
 test('an operator may open plain http and a range, and with loopback its names', () => {
   const rules = { allow: parseAllowList(['127.0.0.0/8']), http: true };
   const urls = ['http://127.0.0.1:3000/', 'http://localhost:3000/', 'http://example.com/'];
   assert.deepEqual(
-    urls.map((url) => judgeTarget(url, rules)),
+    urls.map((url) => checkTarget(url, rules)),
     [null, null, null],
   );
-  assert.equal(judgeTarget('http://10.0.0.1/', rules), forbiddenTarget);
-  assert.equal(judgeTarget('http://example.com:22/', rules), 'the url must not use port 22');
+  assert.equal(checkTarget('http://10.0.0.1/', rules), forbiddenTarget);
+  assert.equal(checkTarget('http://example.com:22/', rules), 'the url must not use port 22');
 });

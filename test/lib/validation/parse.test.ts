@@ -44,7 +44,7 @@ test('a write refuses what is all but the name of a parameter, and ignores other
     assert.equal(kind, 'invalid');
     assert.equal(
       message,
-      `${name} is no parameter here: write ${name.startsWith('to') ? 'to2' : 'dry_run'}`,
+      `${name} is not a parameter: did you mean ${name.startsWith('to') ? 'to2' : 'dry_run'}?`,
     );
   }
   const others = { dry: ['true'], run: ['true'], to: ['1'], '': ['x'], dry_runs: ['true'] };
@@ -59,7 +59,7 @@ test('of a parameter that is given twice the first value counts, but a boolean m
     ['true', 'true'],
   ]) {
     const { message } = refusalOf(() => parseQuery(Query, { dry_run: values }));
-    assert.equal(message, 'dry_run: must be given once');
+    assert.equal(message, 'dry_run: must not be repeated');
   }
   const schema = v.object({ tag: v.optional(v.pipe(v.array(v.string()), v.maxLength(2)), []) });
   assert.deepEqual(parseQuery(schema, { tag: ['a', 'b'] }), { tag: ['a', 'b'] });
@@ -95,11 +95,11 @@ for (const nested of [lists, objects]) {
     for (const inside of ['1', '"x"', 'null', 'true']) {
       const text = nested(64, inside);
       assert.equal(JSON.stringify(parseJson(text)), text);
-      assert.throws(() => parseJson(nested(65, inside)), /nested deeper than 64 levels/);
+      assert.throws(() => parseJson(nested(65, inside)), /nested more than 64 levels/);
     }
     for (const empty of ['[]', '{}']) {
       assert.ok(parseJson(nested(63, empty)));
-      assert.throws(() => parseJson(nested(64, empty)), /nested deeper than 64 levels/);
+      assert.throws(() => parseJson(nested(64, empty)), /nested more than 64 levels/);
     }
   });
 }

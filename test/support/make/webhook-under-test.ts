@@ -15,7 +15,7 @@ export async function startWebhookUnderTest(db: Db, retries: 'standard' | 'exten
   const org_id = await makeOrganization(db);
   const id = await makeWebhook(db, org_id, { retries });
   const key = writeKeyOf(org_id);
-  const tools = { db, secrets: plainSecrets, judgeTarget: async () => null };
+  const tools = { db, secrets: plainSecrets, checkTarget: async () => null };
   const held = new Set<Held>();
   const outbound: SubscriberClient = {
     post: (_, { headers, body }) =>

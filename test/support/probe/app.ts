@@ -2,7 +2,7 @@ import { type AppTools, createApp } from '../../../src/app.ts';
 import { createSecrets } from '../../../src/lib/crypto/secrets.ts';
 import type { Db } from '../../../src/lib/db/db.ts';
 import { createLog } from '../../../src/lib/log/log.ts';
-import { judgeTarget } from '../../../src/lib/outbound/connect.ts';
+import { checkTarget } from '../../../src/lib/outbound/connect.ts';
 import { redactedExcerpt } from '../../../src/lib/redact/redact.ts';
 import { noErasureFile } from '../../../src/people/receipts-file.ts';
 import { readReport } from '../../../src/suppressions/report.ts';
@@ -35,7 +35,7 @@ export function bareApp(db: Db, over: Partial<AppTools> = {}) {
     checks: {},
     publicUrl: 'https://askback.test',
     outbound: subscriber(200).outbound,
-    judgeTarget: async (url) => judgeTarget(url, { allow: [], http: false }),
+    checkTarget: async (url) => checkTarget(url, { allow: [], http: false }),
     secrets: createSecrets([Buffer.alloc(32, 1)]),
     erasureFile: noErasureFile,
     progress: { watch: () => ({ next: async () => undefined, end: () => {} }) },
