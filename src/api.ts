@@ -19,7 +19,7 @@ import { messageHeaders, messages } from './webhooks/events.ts';
 
 type Settings = { serviceName: string; maxContacts: number };
 
-/** The sections of the features, in the order they are shown. */
+/** In the order of the document. */
 const sections = ({ maxContacts }: Settings): ApiSection[] => [
   surveySection,
   sendSection({ maxContacts }),
@@ -62,7 +62,7 @@ export const docsRoutes = ({ settings, publicUrl }: { settings: Settings; public
       cachedPage(docsHeaders, () => renderDocs(apiDocument(settings), publicUrl)),
     );
 
-/** As Markdown, also for ops/errors.md. */
+/** Also the content of ops/errors.md. */
 export const errorTable = [
   '| Code | Status | For example | What to do |',
   '|---|---|---|---|',
@@ -73,42 +73,44 @@ export const errorTable = [
 ].join('\n');
 
 const guide = `
-Survey feedback: surveys, the people they are sent to, what those answered, and what that comes to.
+Create surveys, send them to your contacts, and read responses and scores.
 
 ## Keys
-Every request carries its key in \`X-API-Key\` or as \`Authorization: Bearer\`, except answers given by the links of a
-survey. A key belongs to one organization, and everything is seen from there: what belongs to another is not
-found. A read key may call every GET; the rest needs a write key.
+Send your key in \`X-API-Key\` or as \`Authorization: Bearer\`. Only answers through survey links need no key. A key belongs
+to one organization, and resources of other organizations are not found. A read key can call every GET. All other methods
+need a write key.
 
 ## Lists
-\`page\` and \`limit\` (50, at most 200) choose a page; \`meta\` says which it is and how many rows there are.
-\`meta.next_cursor\` goes into \`cursor\` to read on from there, without repeats when rows are added meanwhile.
+\`page\` and \`limit\` (default 50, at most 200) select a page. \`meta\` contains the page and the total number of rows.
+Pass \`meta.next_cursor\` as \`cursor\` to read the next page without repeats while rows are added.
 
 ## Errors
-Every refusal is \`{"error", "code", "request_id"}\`: a sentence to act on, which names every mistake of a body at once, a
-stable word for programs, and what \`X-Request-Id\` says too. Unknown fields and parameters are ignored; a list names such
-parameters in \`meta.ignored\`. A request that writes refuses one that differs from a parameter of its own only in case or in
-signs: \`dryRun\` is 400, because ignored it would mail.
+Every error is \`{"error", "code", "request_id"}\`: a sentence that lists all errors of a body at once, a stable word for
+programs, and the value of \`X-Request-Id\`. Unknown fields and parameters are ignored, and lists name ignored parameters in
+\`meta.ignored\`. A write refuses a parameter that differs from a known one only in case or punctuation: \`dryRun\` is 400,
+because the request would send emails otherwise.
 
 ## Error codes
 ${errorTable}
 
 ## Changes
-\`If-Match\` with the \`ETag\` of a GET makes a change of a survey, a webhook or a tag conditional: when somebody else has
-changed it since, the answer is 412 and nothing is changed.
+Send \`If-Match\` with the \`ETag\` of a GET to change a survey, a webhook or a tag only if nobody else has changed it since.
+Otherwise the answer is 412 and nothing is changed.
 
 ## Text
-Text is UTF-8. The character NUL (U+0000) is refused with 400 wherever it stands, and so is a JSON object with a key
-\`__proto__\`. Times are ISO 8601, in answers always UTC.
+Text is UTF-8. NUL characters (U+0000) and JSON objects with a key \`__proto__\` are refused with 400. Times are ISO 8601, in
+answers always UTC.
 
 ## Limits
-100 requests a clock minute and key unless the operator decided otherwise; \`RateLimit\` says what is left. Above that the answer is 429,
-and \`Retry-After\` says for how long. Requests without a working key: 60 a minute and address. A body has at most 1 MiB.
+Each key has 100 requests per clock minute, unless the operator has set another limit. \`RateLimit\` shows the remaining
+requests. Above the limit the answer is 429, and \`Retry-After\` has the seconds to wait. Requests without a valid key are
+limited to 60 per minute and address. A body can have at most 1 MiB.
 
 ## Repeats
-A POST may carry an \`Idempotency-Key\`. Repeated within 24 hours, with the same body, it runs nothing and gets the
-first answer, marked \`Idempotent-Replayed: true\`; while the first still runs, 409; with another body, 422. Faults (5xx) are not kept.
+A POST can have an \`Idempotency-Key\`. A repeat with the same body within 24 hours does nothing and returns the first
+answer with \`Idempotent-Replayed: true\`. While the first request is running, the repeat is 409. With another body it is 422.
+Server errors (5xx) are not stored.
 
 ## Versions
-Within v1 changes only add: endpoints, optional parameters, fields of answers. Ignore fields you do not know.
+Changes within v1 only add endpoints, optional parameters and fields of answers. Ignore unknown fields.
 `.trim();

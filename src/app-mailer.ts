@@ -11,9 +11,9 @@ export type AppMail = {
   subject: string;
   text: string;
   html: string;
-  /** The same for every try of the same mail; the host is added. */
+  /** The local part of the Message-ID, the same for all attempts. */
   id: string;
-  /** Mails of a group take turns with those of others: an organization, or what belongs to none. */
+  /** Groups take turns: an organization, or another name. */
   group: string;
 };
 
@@ -26,10 +26,7 @@ type AppMailerTools = {
   publicUrl: string;
 };
 
-/**
- * Sends what the service itself has to say, to members and organizations. It never throws for what the mail server
- * does; an address that cannot be mailed to is refused for good.
- */
+/** Sends emails of the service to members and organizations. Failures of the mail server are outcomes, never thrown. */
 export function createAppMailer({ transport, dkim, mailFrom, publicUrl }: AppMailerTools) {
   const { hostname } = new URL(publicUrl);
   const own = { name: 'askback', address: `askback@${hostname}` };

@@ -70,30 +70,30 @@ export type AppTools = MailboxAccess & {
     smtpUrl?: string | null;
     dkim?: Config['dkim'];
   };
-  /** Takes reads of the API while it has what their organization wrote. */
+  /** Answers reads of the API if it has the latest writes of their organization. */
   replica?: Replica | undefined;
   checks: Checks;
-  /** Shown by `/readyz`, which stays ready. */
+  /** Shown by `/readyz`, without effect on readiness. */
   warnings?: Checks;
   publicUrl: string;
   outbound: SubscriberClient;
-  /** Deliveries that this process makes of its own answers. */
+  /** Deliveries for responses to this process. */
   deliveries: OwnDeliveries;
   checkTarget: (url: string) => Promise<string | null>;
   secrets: Secrets;
   erasureFile: ErasureFile;
   progress: Pick<SendProgress, 'watch'>;
-  /** In place of the name servers of this machine. */
+  /** Replaces the name servers of this machine in tests. */
   dns?: Resolver;
-  /** Called with the address of a proxy that forwards clients and is not trusted. */
+  /** Called with the address of an untrusted proxy that forwards clients. */
   onUntrustedProxy?: (peer: string) => void;
   excerpt: Excerpt;
   readReport: BounceTools['readReport'];
-  /** Unless metrics have an address of their own. */
+  /** Undefined if metrics have their own address. */
   metrics?: MetricsTools | undefined;
 };
 
-/** All routes. It opens no port and reads no environment, so that a test can call it. */
+/** All routes. */
 export function createApp(tools: AppTools) {
   const findClients = trustProxies(tools.settings.trustedProxies ?? [], tools.onUntrustedProxy);
   const app = new Hono<RequestEnv>();
@@ -152,7 +152,7 @@ export function createApp(tools: AppTools) {
     .route('/', docsRoutes(tools));
 }
 
-/** A request to the API with the key, the trace and the id of another. */
+/** A request to the API with the key, trace and request id of the caller. */
 function asCallerOf(c: Context, path: string, init: RequestInit = {}): Request {
   const headers = new Headers({ 'Content-Type': 'application/json' });
   for (const name of ['Authorization', 'X-API-Key', 'traceparent', 'X-Request-Id']) {

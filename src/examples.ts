@@ -17,8 +17,8 @@ const sentAt = '2026-04-14T09:00:00.000Z';
 const answeredAt = '2026-04-14T10:02:31.123Z';
 
 /**
- * One story for all examples: Acme asks its customers in spring. By the name of a field; where the same name means
- * something else, with the schema, the operation or the event that it belongs to.
+ * Example values by field name. If a name has several meanings, the key begins with its schema, operation or event. All
+ * examples tell one story: Acme asks its customers in spring.
  */
 const values: Readonly<Record<string, unknown>> = {
   org_id: otherId,
@@ -212,7 +212,7 @@ const values: Readonly<Record<string, unknown>> = {
   limit: 50,
 };
 
-/** Returned by the mail server of an address that does not exist. */
+/** A bounce message. */
 const deliveryReport = [
   'From: mailer-daemon@mx.example.com',
   'To: bounce@feedback.acme.example',
@@ -242,7 +242,7 @@ const files: Readonly<Record<string, Example['files']>> = {
   },
 };
 
-/** An example for each operation and event of the API document, made from its schemas. */
+/** Makes an example for each operation and event from its schemas. */
 export function examplesOf(
   sections: readonly ApiSection[],
   events: typeof messages,
@@ -282,7 +282,7 @@ const pathOf = (path: Operation['path']) =>
     ]),
   );
 
-/** The id of what a schema shows: `SurveyItem` is a survey. */
+/** `SurveyItem` has the id of a survey. */
 const idOf = (owner: string) => ids[/^[A-Z][a-z]+/.exec(owner)?.[0] ?? ''] ?? otherId;
 
 type Place = { owners: ReadonlyMap<v.GenericSchema, string>; of: string; name: string };

@@ -1,15 +1,15 @@
-/** 95 % intervals of scores, as `ops/numbers.md` explains them. */
+/** 95 % confidence intervals of scores, explained in `ops/numbers.md`. */
 
 export type Interval = { low: number; high: number };
 
-/** The centre of an interval and half of its width, before it is rounded and cut at the ends of its scale. */
+/** An interval before it is rounded and cut to its scale. */
 export type Estimate = { center: number; half: number };
 
 type Limits = { lowest: number; highest: number };
 
 const deviations = 1.96;
 
-/** Adjusted Wald (Rocks 2016): as if 3 more had answered, of them 3/4 of a promoter and 3/4 of a detractor. */
+/** Adjusted Wald (Rocks 2016): adds 3 responses, 3/4 of them promoters and 3/4 detractors. */
 export function estimateNps(promoters: number, detractors: number, responses: number): Estimate {
   const n = responses + 3;
   const p = (promoters + 3 / 4) / n;
@@ -31,11 +31,11 @@ type Sample = {
   mean: number;
   responses: number;
   variance: number | null;
-  /** How many scores the variance is of. */
+  /** The number of scores of the variance. */
   scores: number;
 };
 
-/** Student's t; null for one response, and where all scores are the same. */
+/** Student's t. Null for one response or without variance. */
 export function estimateMean({ mean, responses, variance, scores }: Sample): Estimate | null {
   if (responses < 2 || !variance) return null;
   return { center: mean, half: studentT(scores - 1) * Math.sqrt(variance / responses) };
@@ -44,7 +44,7 @@ export function estimateMean({ mean, responses, variance, scores }: Sample): Est
 /** The 0.975 quantile for 1 to 10 degrees of freedom. */
 const smallT = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
 
-/** Beyond the table by the expansion of Cornish and Fisher, good to three decimals there. */
+/** Beyond the table, the Cornish-Fisher expansion is exact to three decimals. */
 export function studentT(freedom: number): number {
   const z = deviations;
   return (
@@ -56,7 +56,7 @@ export function studentT(freedom: number): number {
   );
 }
 
-/** Rounds an interval and cuts it at the ends of its scale. It is never narrower than one unit of the last decimal. */
+/** Rounds an interval and cuts it to its scale. It has at least the width of one unit of the last decimal. */
 export function intervalOf({ center, half }: Estimate, limits: Limits, decimals: number): Interval {
   const unit = 10 ** -decimals;
   const low = Math.max(limits.lowest, Math.min(center - half, limits.highest - unit));
@@ -64,16 +64,15 @@ export function intervalOf({ center, half }: Estimate, limits: Limits, decimals:
   return { low: roundTo(low, decimals), high: roundTo(high, decimals) };
 }
 
-/** Half of the width of an interval. */
 export const marginOf = ({ low, high }: Interval, decimals: number): number =>
   roundTo(roundTo(high - low, decimals) / 2, decimals);
 
-/** The difference of two scores that were measured apart. */
+/** The difference of two independent scores. */
 export const differenceOf = (now: Estimate, before: Estimate): Estimate => ({
   center: now.center - before.center,
   half: Math.hypot(now.half, before.half),
 });
 
-/** Halves up. Adding 0 turns -0 into 0. */
+/** Adding 0 turns -0 into 0. */
 const roundTo = (value: number, decimals: number): number =>
   Math.round(value * 10 ** decimals) / 10 ** decimals + 0;

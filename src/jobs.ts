@@ -5,7 +5,7 @@ import { Uuid } from './lib/validation/parse.ts';
 const Nothing = v.object({});
 const OneWebhook = v.object({ org_id: Uuid, webhook_id: Uuid });
 
-/** Every job of the service with its payload. `tasks.ts` runs them. */
+/** All jobs with their payloads. `tasks.ts` runs them. */
 export const payloads = {
   'campaigns.advance': v.object({ org_id: Uuid, campaign_id: Uuid, turn: v.number() }),
   'campaigns.sweep': Nothing,
@@ -14,7 +14,7 @@ export const payloads = {
   'keys.clean_up': Nothing,
   'mailbox.clean_up': Nothing,
   'members.clean_up': Nothing,
-  // `sealed` holds the token of its link.
+  // `sealed` contains the token of the link.
   'members.mail_invitation': v.object({ link_id: Uuid, sealed: v.string() }),
   'members.mail_notice': v.object({ id: Uuid, member_id: Uuid, act: v.string(), at: v.string() }),
   'members.mail_reset': v.object({ email: v.string() }),
@@ -33,7 +33,7 @@ export const payloads = {
   'sends.mail': v.object({
     org_id: Uuid,
     mail_ids: v.array(Uuid),
-    /** When all of its mails were put off for the first time. */
+    /** When all mails were deferred for the first time. */
     stuck_since: v.optional(v.string()),
   }),
   'sends.recover': Nothing,
@@ -82,13 +82,13 @@ export type NewJob = JobOf<JobPayloads>;
 
 export const enqueue = enqueueJobs<JobPayloads>;
 
-/** Jobs that run at once in a process. They cost little while they wait. */
-export const jobsAtOnce = 1000;
-/** Limits the jobs of one kind that wait for a foreign server, such as a mail server, or for the thread that reads. */
-export const maxWaiting = 450;
+/** Per process. Jobs cost little while they wait. */
+export const maxConcurrentJobs = 1000;
+/** The limit for each group of `slowJobs`. */
+export const maxSlowJobs = 450;
 
-/** Kinds of jobs that must leave room for all others, whatever server is slow. */
-export const waitingKinds: readonly (readonly JobName[])[] = [
+/** Jobs that wait for mail servers, webhooks or the worker thread. They must leave room for others. */
+export const slowJobs: readonly (readonly JobName[])[] = [
   ['sends.mail', 'sends.test'],
   [
     'summaries.make',

@@ -10,8 +10,8 @@ import { ConfigError, loadConfig } from './settings.ts';
 
 const exitCodes = { ok: 0, failed: 1, wrongUsage: 2 } as const;
 
-/** Signals within this time of the first one are one request. */
-const sameRequestMs = 500;
+/** Signals within this time of the first count as one. */
+const sameSignalMs = 500;
 
 const say = (sentence: string) => process.stderr.write(`${sentence}\n`);
 const print = (text: string) => process.stdout.write(`${text}\n`);
@@ -24,28 +24,24 @@ const tools: CommandTools = {
   stopSignal,
 };
 
-/** Asks the service to stop in order, while one runs. */
+/** Stops a running service gracefully. */
 let askToStop: ((why: string) => void) | undefined;
 
-// A reader that has seen enough, such as `head -1`, is no failure.
+// The reader of a pipe, such as `head -1`, may close it early.
 process.stdout.on('error', () => {
   if (askToStop) askToStop('the end of its output');
   else process.exit(exitCodes.ok);
 });
-// Messages that are no longer read, as by `2>&1 | head`, end nothing.
 process.stderr.on('error', () => {});
 process.on('uncaughtException', endUnlessAway);
 process.on('unhandledRejection', endUnlessAway);
 
 const exitCode = await run(process.argv.slice(2));
-// A long output may still be on its way into a pipe.
+// Waits until the output is written.
 process.stdout.write('', () => process.exit(exitCode));
 
-/**
- * Not from within the module's own frame: for the first stack trace with that frame in it, which the log takes at
- * its creation, V8 would parse the whole program again, for a third of the time that a start takes.
- */
 async function run(words: readonly string[]): Promise<number> {
+  // Leaves the module frame: V8 would parse the whole program again for the first stack trace that contains it.
   await undefined;
   try {
     const { output, exitCode } = await runCommandLine(commandLine, tools, words);
@@ -57,15 +53,14 @@ async function run(words: readonly string[]): Promise<number> {
 }
 
 /**
- * An error that no caller handles is a bug and ends the process. An exception is a lost connection: the driver
- * may report it in several places, callers that need the database get it anyway, and an outage must not end a
- * service that recovers after it.
+ * Unhandled errors are bugs and end the process, except lost connections: the driver reports them in several places, and
+ * the service recovers from them.
  */
 function endUnlessAway(error: unknown) {
   if (!isDatabaseAway(error) && !isLostConnection(error)) process.exit(report(error));
 }
 
-/** A failure is one sentence; its stack is shown only when it is asked for. */
+/** Prints one sentence, and the stack with LOG_LEVEL=debug. */
 function report(error: unknown): number {
   if (error instanceof UsageError) {
     say(`askback: ${error.message}\nusage: askback ${error.usage}`);
@@ -78,8 +73,8 @@ function report(error: unknown): number {
 }
 
 /**
- * The first signal asks to stop in order; a second one does not wait for that. One that comes with the first is the
- * same request: a terminal and `timeout` send theirs to the process and to its group.
+ * The first signal stops gracefully, the second at once. Signals right after the first count as the same one: terminals
+ * and `timeout` signal the process and its group.
  */
 function stopSignal(): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -88,7 +83,7 @@ function stopSignal(): Promise<string> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       askedAt ??= performance.now();
-      if (performance.now() - askedAt > sameRequestMs) process.exit(exitCodes.failed);
+      if (performance.now() - askedAt > sameSignalMs) process.exit(exitCodes.failed);
       resolve(signal);
     });
   }

@@ -21,38 +21,36 @@ import { attachEmbedded, type Embedded, startEmbedded } from './lib/embedded-pos
 import { httpAddress } from './lib/http/http-address.ts';
 import type { Config } from './settings.ts';
 
-/** Names the account, role and database of an embedded Postgres, and the connections to any. */
+/** The name of account, role and database of the embedded Postgres, and of all connections. */
 const program = 'askback';
 
-/** Where a connection stays with the process that made it. */
+/** Connections without a transaction pooler. */
 export type SessionAddress = { db: Db; url: string; servers?: Servers | undefined };
 
 export type Database = {
   db: Db;
-  /** The same pool, divided between the organizations that requests belong to. Work for all of them uses `db`. */
+  /** The same pool, shared fairly between the organizations of requests. */
   requestDb: Db;
-  /** How much of `db` is in use, and what waits for it, requests that wait for their turn included. */
   pool: () => PoolUse;
-  /** The way for what needs a connection of its own: notifications, locks, jobs, migrations. */
+  /** For notifications, locks, jobs and migrations. */
   sessions: SessionAddress;
-  /** Whether requests take another way than these, through a pooler perhaps. */
+  /** True if requests use another address, perhaps of a pooler. */
   isApart: boolean;
-  /** The absolute data directory: another account may not be able to resolve a relative path. */
+  /** Absolute, because another account may not be able to resolve a relative path. */
   dataDir: string;
   close: () => Promise<void>;
-  /** Rejects, with the sentence to end with, when the embedded Postgres ends by itself. */
+  /** Rejects when the embedded Postgres stops unexpectedly. */
   lost: Promise<never>;
 };
 
-/** The code of the refusal that a process ends with when its embedded Postgres has ended. */
+/** The code of the refusal when the embedded Postgres has stopped. */
 export const databaseLost = 'database_lost';
 
-/** The pool is idle when it is closed, except for a query whose connection was lost. */
 const closeTimeoutSeconds = 1;
-/** For a migration and notifications: everything else that needs a session connects by itself. */
+/** For migrations and notifications. Jobs and locks open their own connections. */
 const sessionConnections = 3;
 
-/** `serving`: this is the service, which must give up being root, and not a command. */
+/** With `serving` it is for the service, which must not stay root, else for a command. */
 export async function openDatabase(
   config: Config,
   opening: { say: (sentence: string) => void; connections: number; serving?: boolean },
@@ -62,13 +60,13 @@ export async function openDatabase(
   const attached = { program, dataDir, postgresDir, say };
   const embedded = config.databaseUrl
     ? undefined
-    : // Started by root the service becomes another account; a command keeps reading root's files.
+    : // The service drops root. A command stays root, to read its files.
       await (serving
         ? startEmbedded(attached)
         : attachEmbedded({ ...attached, keepRoot: true })
       ).catch(namingSetting('ASKBACK_DATA_DIR'));
   const pooled = config.databaseUrl ?? embedded!.url;
-  // A command has few connections, and needs no pooler.
+  // Commands have few connections and need no pooler.
   const isApart = serving && config.sessionDatabaseUrl !== null;
   const direct = config.sessionDatabaseUrl ?? pooled;
   const plain = { program, connections, prepare: config.preparedStatements };
@@ -90,17 +88,17 @@ export async function openDatabase(
     const sessions = open(direct, isApart ? { ...way, connections: sessionConnections } : way);
     await awaitDatabase(sessions.db, patience).catch(embedded ? undefined : namingSetting(setting));
     const apart = async () => {
-      // Behind a pooler the limits of one client would hold for others that use its connection next: the role has them.
+      // A pooler would pass session limits on to other clients, so the role must have them.
       const { db } = open(pooled, plain);
       await awaitDatabase(db, patience).catch(namingSetting('DATABASE_URL'));
       const [there, here] = await Promise.all([identify(db), identify(sessions.db)]);
-      // Jobs in another database than their cause would never run.
+      // Jobs in another database would never run.
       if (there !== here) throw new Refusal('unavailable', otherDatabase);
       return db;
     };
     const pool = isApart ? await apart() : sessions.db;
     const slots = createPoolSlots({ connections, processors: config.databaseProcessors });
-    // A command does one thing at a time, with connections for it alone.
+    // Commands do one thing at a time.
     const db = serving ? shareFairly(pool, slots, serviceWork) : pool;
     return {
       db,
@@ -120,14 +118,14 @@ export async function openDatabase(
 
 function lossOf(embedded: Embedded | undefined): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
-  promise.catch(() => {}); // a command may have ended before the database does
+  promise.catch(() => {}); // nobody may be waiting
   embedded?.onExit((sentence) =>
     reject(new Refusal('unavailable', sentence, { code: databaseLost })),
   );
   return promise;
 }
 
-/** Names the setting at fault, in a sentence that does not name it yet. */
+/** Adds the name of the setting to an error. */
 const namingSetting = (name: string) => (error: unknown) => {
   const isOurs = error instanceof Refusal && error.kind === 'unavailable';
   if (!isOurs || error.message.includes(name) || /^[A-Z_]+: /.test(error.message)) throw error;
@@ -140,8 +138,7 @@ async function identify(sql: Sql): Promise<string> {
   return one(rows).id;
 }
 
-const otherDatabase =
-  'ASKBACK_SESSION_DATABASE_URL leads to another database than DATABASE_URL: both must be the same one';
+const otherDatabase = 'ASKBACK_SESSION_DATABASE_URL must be the same database as DATABASE_URL';
 
 export async function writeServiceRecord(sql: Sql, publicUrl: string) {
   await sql`
@@ -158,7 +155,7 @@ export async function readServiceRecord(sql: Sql) {
   return row;
 }
 
-/** What links begin with: the setting, else the address in the service record, else HOST and PORT. */
+/** The setting, else the URL in the service record, else HOST and PORT. */
 export async function publicUrlOf(sql: Sql, config: Config): Promise<string | null> {
   if (config.publicUrl) return config.publicUrl;
   const record = await readServiceRecord(sql);
@@ -166,7 +163,7 @@ export async function publicUrlOf(sql: Sql, config: Config): Promise<string | nu
   return config.port === 0 ? null : httpAddress(config.host, config.port);
 }
 
-/** Whether a process runs jobs. The row of one that was killed stays until another one sweeps; its session does not. */
+/** True if a process runs jobs. Rows of killed processes may remain, their sessions do not. */
 export async function hasJobsProcess(sql: Sql): Promise<boolean> {
   const { held } = one(
     await sql<{ held: boolean }[]>`
@@ -175,8 +172,8 @@ export async function hasJobsProcess(sql: Sql): Promise<boolean> {
   return held;
 }
 
-/** A command that leaves its work to the service says at once when there is none. */
+/** For commands that leave work to the service. */
 export async function warnWithoutJobs({ say }: Pick<CommandTools, 'say'>, sql: Sql, then: string) {
   if (await hasJobsProcess(sql)) return;
-  say(`the service does not run on this database: ${then}`);
+  say(`the service is not running on this database: ${then}`);
 }

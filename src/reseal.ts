@@ -18,8 +18,8 @@ const names = {
 };
 
 /**
- * Seals secrets of the previous key with the current one, so that the previous key can go. A secret that changes
- * meanwhile stays as it was written; one that no key opens stays too, in case its key comes back.
+ * Key rotation: encrypts secrets of the previous key with the current one. Secrets that change meanwhile and secrets that
+ * no key opens stay as they are.
  */
 export async function resealSecrets({ db, log, secrets }: { db: Db; log: Log; secrets: Secrets }) {
   const rows = await db<Sealed[]>`

@@ -43,7 +43,7 @@ import { settingPath } from './web/app/settings-screen.tsx';
 import type { WebhookTools } from './webhooks/api.ts';
 import { webhookScreens } from './webhooks/screens/routes.tsx';
 
-/** Where the screens of the app are: all else is the API, or pages for contacts. */
+/** Paths of the app. All others are the API or pages for respondents. */
 const appPaths = [
   '/sign-in',
   '/sign-out',
@@ -75,7 +75,7 @@ type ScreenTools = WebhookTools &
     dns?: MailScreenTools['dns'];
   };
 
-/** The table of contents of the app: what members see once they sign in, and how they come in. */
+/** All screens of the app. */
 export function screens(tools: ScreenTools) {
   const app = new Hono<RequestEnv>();
   for (const path of appPaths) app.use(`${path}/*`, guardForms(tools.publicUrl));
@@ -100,7 +100,6 @@ export function screens(tools: ScreenTools) {
     .route('/o/:slug', organizationScreens(tools));
 }
 
-/** The screens of one organization, for its members. */
 const organizationScreens = (tools: ScreenTools) =>
   new Hono<ScreenEnv>()
     .use(inOrganization(tools))

@@ -43,16 +43,16 @@ import { showStarting } from './web/layout.tsx';
 import { startWork } from './work.ts';
 
 const stopLimitMs = 29_000;
-/** Without its database nothing can be finished or recorded: this is for what else there is to close. */
+/** Without the database nothing can be finished or recorded, so the process stops sooner. */
 const lostLimitMs = 2000;
 const mailboxSecretBytes = 24;
 
 export async function serve(
   tools: CommandTools,
-  asked: { role?: ProcessRole | undefined },
+  options: { role?: ProcessRole | undefined },
   ready: (serving: { url: string; welcomeUrl: string | undefined }) => void,
 ): Promise<void> {
-  const config = withRole(tools.config(), asked.role);
+  const config = withRole(tools.config(), options.role);
   const where = findListenAddresses(config);
   const log = serviceLog({ level: config.logLevel });
   const stopSignal = tools.stopSignal();
@@ -75,7 +75,7 @@ export async function serve(
       return Promise.race([stopSignal, lost]);
     });
     const signal = await Promise.race([stopSignal, running]);
-    const stopping = `stopping on ${signal}: requests and jobs in flight are finished first`;
+    const stopping = `stopping on ${signal}: finishing requests and jobs in flight`;
     manager.stopping(stopping);
     tools.say(stopping);
   } catch (error) {
@@ -88,7 +88,7 @@ export async function serve(
   }
 }
 
-/** What `--role` says goes before the environment, and needs the same of it. */
+/** `--role` overrides the environment and needs the same settings. */
 function withRole(config: Config, role = config.role ?? undefined): Config {
   const { settings } = config;
   const complaints = validateRole(role, (name) => Object(settings)[name] !== undefined);
@@ -96,8 +96,8 @@ function withRole(config: Config, role = config.role ?? undefined): Config {
   return { ...config, role: role ?? null };
 }
 
-/** A replica that follows is seen to do so within this; the address of any other one may be wrong. */
-const replicaPatienceMs = 2000;
+/** A replica that does not follow within this time may have a wrong address. */
+const replicaWarningMs = 2000;
 
 type Start = {
   config: Config;
@@ -107,7 +107,7 @@ type Start = {
   tools: Pick<CommandTools, 'say' | 'environment'>;
 };
 
-/** One step for each part. They stop in the reverse of this order: first what brings work, last what it needs. */
+/** Starts the parts. They stop in reverse order, so that new work stops before the parts that it needs. */
 async function start({ config, where, log, parts, tools: { say, environment } }: Start) {
   const { role, trustedProxies } = config;
   await parts.start(
@@ -141,12 +141,12 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   if (outdated) log.warn(outdated);
   const address = httpAddress(listener.host, listener.port);
   const publicUrl = config.publicUrl ?? address;
-  // A proxy may be in front of a service with a public address, and make every visitor look local.
+  // Behind a proxy every visitor looks local.
   const isLocal = isLoopbackHost(new URL(publicUrl).hostname);
   const mailboxSecret = isLocal ? null : randomBytes(mailboxSecretBytes).toString('base64url');
   if (!config.publicUrl && isWildcardHost(listener.host)) {
     say(
-      `warning: links in mails begin with ${publicUrl}, which other machines cannot open: set ASKBACK_PUBLIC_URL`,
+      `warning: links in emails begin with ${publicUrl}, which other machines cannot open: set ASKBACK_PUBLIC_URL`,
     );
   }
   await writeServiceRecord(db, publicUrl);
@@ -193,7 +193,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   await parts.start(
     'requests',
     () => listener.open(app.fetch),
-    // A request that was in flight at the signal has had the time before this as well.
+    // Requests in flight also had the drain time.
     () => listener.drain(requestsLimitMs - config.drainSeconds * 1000),
   );
   let isLost = false;
@@ -203,10 +203,10 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   await parts.start(
     'readiness',
     () => {},
-    // On the way down load balancers are told before the listeners close.
+    // Load balancers see that it is not ready before the listeners close.
     async () => {
       readiness.drain();
-      // Without its database it cannot serve the requests that would still come.
+      // Without the database it cannot serve further requests.
       const seconds = isLost ? 0 : config.drainSeconds;
       if (seconds > 0) await sleep(seconds * 1000);
     },
@@ -214,7 +214,7 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   const hasPages = role !== 'jobs';
   if (work.mailbox && hasPages) {
     say(
-      `no SMTP server is configured: mails stay on this machine, to be read at ${mailboxUrl(address, mailboxSecret)}`,
+      `no SMTP server is configured: emails stay on this server, read them at ${mailboxUrl(address, mailboxSecret)}`,
     );
   }
   const welcomeUrl = hasPages ? await createWelcomeLink(db, publicUrl) : undefined;
@@ -222,7 +222,6 @@ async function start({ config, where, log, parts, tools: { say, environment } }:
   return { address, welcomeUrl, lost };
 }
 
-/** A process that runs jobs alone answers no reads. */
 async function startReplica(
   config: Config,
   { parts, primary, say }: { parts: Lifecycle; primary: Db; say: (sentence: string) => void },
@@ -244,11 +243,11 @@ async function startReplica(
   setTimeout(() => {
     const warning = warnOfReplica(replica.problem());
     if (warning) say(`warning: ${warning}`);
-  }, replicaPatienceMs).unref();
+  }, replicaWarningMs).unref();
   return replica;
 }
 
-/** A service manager would kill the process silently; it is better to exit with a message before that. */
+/** Exits with a message before a service manager kills the process silently. */
 async function stopInTime(stopping: Promise<void>, log: Log) {
   await withinMs(stopping, stopLimitMs, () => {
     log.fatal(`not everything stopped within ${stopLimitMs / 1000} seconds`);

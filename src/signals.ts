@@ -2,9 +2,8 @@ import { signal } from './lib/async/deadline.ts';
 import type { Category, SurveyType } from './survey-types.ts';
 
 /**
- * Signals of the features; libraries publish those of requests and jobs (`requestEnded`, `jobRan`). Log lines and
- * metrics are made from them. They are published after the commit, and never carry an address, a name, a comment, a
- * token or a server's reply.
+ * Signals of the features, the source of log lines and metrics. Published after the commit. They never contain
+ * addresses, names, comments, tokens or replies of servers.
  */
 
 export const attempted = signal<{
@@ -15,10 +14,10 @@ export const attempted = signal<{
   attempt: number;
   outcome: 'delivered' | 'retry' | 'failed';
   statusCode: number | null;
-  /** The kind of failure, for one without a status. */
+  /** The kind of a failure without status. */
   error: string | null;
   ms: number;
-  /** Since the event was made. */
+  /** Since the event was created. */
   sinceMs: number;
   traceparent: string | null;
 }>();
@@ -27,7 +26,7 @@ export const skipped = signal<{ deliveries: number }>();
 
 export const emitted = signal<{ event: string }>();
 
-/** A webhook was switched off because its subscriber did not take its deliveries. */
+/** A webhook was turned off after too many failed deliveries. */
 export const deactivated = signal<{ orgId: string; webhookId: string }>();
 
 export const mailed = signal<{
@@ -36,7 +35,7 @@ export const mailed = signal<{
   sendId: string;
   attempt: number;
   outcome: 'sent' | 'retry' | 'failed' | 'bounced' | 'unknown';
-  /** Nothing for a mail that ended without an attempt: given up after a crash, or cancelled. */
+  /** Null for an email that was cancelled or lost in a crash. */
   ms: number | null;
   sinceMs: number;
   traceparent: string | null;
@@ -48,7 +47,7 @@ export const sendAnswered = signal<{
   results: readonly { status: string; reason_code?: string }[];
 }>();
 
-/** An answer was recorded. One that is held counts nowhere yet. */
+/** A response was recorded. */
 export const answered = signal<{
   orgId: string;
   surveyId: string;
@@ -60,5 +59,4 @@ export const answered = signal<{
   traceparent: string | null;
 }>();
 
-/** A request was refused because a key, an address or a shared link had too many in this minute. */
 export const rateLimited = signal<{ by: 'key' | 'address' | 'share' }>();

@@ -1,4 +1,4 @@
-/** The types of surveys with all that differs between them, and the arithmetic of their scores. */
+/** The survey types and the calculation of their scores. */
 
 import {
   differenceOf,
@@ -16,17 +16,16 @@ type TypeFacts = Scale & {
   promotersFrom: number;
   /** In the list of surveys. */
   name: string;
-  /** All surveys of this type together. */
+  /** For all surveys of this type. */
   kind: string;
-  /** How the scores are summed up: the NPS, the share of the best scores, or the mean. */
+  /** `share` is the percentage of promoters. */
   measure: 'nps' | 'share' | 'mean';
-  /** Heading of that number. */
+  /** The name of the metric. */
   number: string;
-  /** The same where there is little room. */
   shortNumber: string;
-  /** What a score is drawn as on the survey's page. */
+  /** The score buttons of the survey page. */
   control: 'number' | 'face' | 'star' | 'thumb';
-  /** How many scores stay together in a mail on a phone. */
+  /** Scores per row in an email on a phone. */
   mailRow: number;
 };
 
@@ -108,13 +107,11 @@ export const categories = ['promoter', 'passive', 'detractor'] as const;
 
 export type Category = (typeof categories)[number];
 
-/** The whole scores from `lowest` to `highest` that a type of survey takes. */
 export type Scale = { lowest: number; highest: number };
 
-/** How many answers fell into each category. */
 export type Tally = { promoters: number; passives: number; detractors: number };
 
-/** The scores as they are offered: upwards; only for thumbs up comes first, as people know it. */
+/** Ascending, except that thumbs up comes first. */
 export function scoresInOrder(type: SurveyType): number[] {
   const { lowest, highest, control } = typeFacts(type);
   const scores = Array.from({ length: highest - lowest + 1 }, (_, step) => lowest + step);
@@ -126,27 +123,27 @@ export function isScore(type: SurveyType, score: number): boolean {
   return Number.isInteger(score) && score >= lowest && score <= highest;
 }
 
-/** Always from the raw score: two scores of a type may share a normalized one, never a category. */
+/** From the raw score, because two scores can have the same normalized score but different categories. */
 export function categoryOf(type: SurveyType, score: number): Category {
   const { detractorsUpTo, promotersFrom } = types[type];
   if (score <= detractorsUpTo) return 'detractor';
   return score >= promotersFrom ? 'promoter' : 'passive';
 }
 
-/** The score stretched over 0 to 10, to the nearest whole number, halves up. */
+/** Scales a score to 0 to 10 and rounds halves up. */
 export function normalized(type: SurveyType, score: number): number {
   const { lowest, highest } = types[type];
   return wholeRatio(10 * (score - lowest), highest - lowest);
 }
 
-/** A score in a list of responses of several types. */
+/** A score in a list with several survey types. */
 export function scoreText(type: SurveyType, score: number): string {
   if (type === 'nps') return String(score);
   if (type === 'thumbs') return score === 1 ? 'up' : 'down';
   return `${score}/${types[type].highest}`;
 }
 
-/** A score by itself, in words where the type has some. */
+/** A score in words, if its type has them. */
 export function scoreName(type: SurveyType, score: number): string {
   if (type === 'thumbs') return score === 1 ? 'Thumbs up' : 'Thumbs down';
   if (type === 'star5') return score === 1 ? '1 star' : `${score} stars`;
@@ -158,12 +155,12 @@ export type Counted = Tally & { score_sum: number };
 export type Measured = {
   total: number;
   value: number | null;
-  /** 95 %, in the unit of the value. */
+  /** The 95 % confidence interval. */
   interval: Interval | null;
   estimate: Estimate | null;
 };
 
-/** The one number of a type. Only the interval of a mean needs the variance, which is of at least as many scores. */
+/** Calculates the metric of a type. Only the interval of a mean needs the variance. */
 export function measure(
   type: SurveyType,
   counted: Counted,
@@ -207,7 +204,7 @@ const decimalsOf = {
   mean: { value: 2, interval: 2 },
 } as const;
 
-/** The lowest and the highest value that the number of a type can have. */
+/** The range of the metric. */
 export function boundsOf(type: SurveyType): Scale {
   const { measure, lowest, highest } = types[type];
   if (measure === 'nps') return { lowest: -100, highest: 100 };
@@ -216,13 +213,13 @@ export function boundsOf(type: SurveyType): Scale {
 
 export type Change = {
   by: number;
-  /** Of the difference; null where one of the two has none. */
+  /** Of the difference. Null if one of the two has none. */
   interval: Interval | null;
-  /** A change is one only if the interval of the difference excludes 0. */
+  /** A change is clear only if its interval excludes 0. */
   meaning: 'none' | 'unknown' | 'chance' | 'better' | 'worse';
 };
 
-/** Compares two numbers of a type. Higher is better on all scales. */
+/** Compares two values of a metric. Higher is better on all scales. */
 export function compare(type: SurveyType, now: Measured, before: Measured): Change | null {
   if (now.value === null || before.value === null) return null;
   const decimals = decimalsOf[types[type].measure];
@@ -236,14 +233,14 @@ export function compare(type: SurveyType, now: Measured, before: Measured): Chan
     { lowest: -Infinity, highest: Infinity },
     decimals.interval,
   );
-  // Of very few responses the adjusted difference may point the other way.
+  // With very few responses the adjusted difference may have the opposite sign.
   const isClear =
     Math.abs(difference.center) > difference.half && Math.sign(difference.center) === Math.sign(by);
   if (isClear) return { by, interval, meaning: by > 0 ? 'better' : 'worse' };
   return { by, interval, meaning: by === 0 ? 'none' : 'chance' };
 }
 
-/** As it stands alone: +51, 65.3%, 4.31. */
+/** +51, 65.3%, 4.31. */
 export function formatValue(type: SurveyType, value: number): string {
   const { measure } = types[type];
   if (measure === 'mean') return value.toFixed(2);
@@ -253,23 +250,23 @@ export function formatValue(type: SurveyType, value: number): string {
 export const formatInterval = (type: SurveyType, { low, high }: Interval): string =>
   `${formatValue(type, low)} to ${formatValue(type, high)}`;
 
-/** How a number has changed: `7 points`, `0.12`. */
+/** A change: `7 points`, `0.12`. */
 export function formatPoints(type: SurveyType, by: number): string {
   if (types[type].measure === 'mean') return by.toFixed(2);
   return `${by} ${by === 1 ? 'point' : 'points'}`;
 }
 
-/** A Net Promoter Score as people read it, always with its sign: `+51`, `0`, `−7`. */
+/** `+51`, `0`, `−7`. */
 export const signedNps = (nps: number): string =>
   nps > 0 ? `+${nps}` : String(nps).replace('-', '\u2212');
 
-/** -100 to 100; null without responses, never a false 0. */
+/** -100 to 100, or null without responses. */
 export function netPromoterScore({ promoters, passives, detractors }: Tally): number | null {
   const total = promoters + passives + detractors;
   return total === 0 ? null : wholeRatio(100 * (promoters - detractors), total);
 }
 
-/** The 95 % interval of the Net Promoter Score, and half of its width; null without responses. */
+/** The 95 % interval and the margin of error. Null without responses. */
 export function npsInterval({ promoters, passives, detractors }: Tally) {
   const total = promoters + passives + detractors;
   if (total === 0) return { margin_of_error: null, interval: null };
@@ -278,20 +275,17 @@ export function npsInterval({ promoters, passives, detractors }: Tally) {
   return { margin_of_error: marginOf(interval, decimalsOf.nps.interval), interval };
 }
 
-/** What percentage `part` is of `whole`, to one decimal; 0 of nothing. */
+/** To one decimal. 0 if `whole` is 0. */
 export function percentage(part: number, whole: number): number {
   return whole === 0 ? 0 : wholeRatio(1000 * part, whole) / 10;
 }
 
-/** The mean of raw scores, to two decimals; null without any. */
+/** To two decimals, or null without scores. */
 export function averageScore(sum: number, count: number): number | null {
   return count === 0 ? null : wholeRatio(100 * sum, count) / 100;
 }
 
-/**
- * A ratio of whole numbers to the nearest whole number, halves away from zero. It stays with whole
- * numbers until the one division, because a ratio such as 1.005 is not a half in binary.
- */
+/** Rounds a ratio, halves away from zero. Integers until the division, because floats such as 1.005 are inexact. */
 function wholeRatio(numerator: number, denominator: number): number {
   const size = Math.floor((2 * Math.abs(numerator) + denominator) / (2 * denominator));
   return numerator < 0 && size > 0 ? -size : size;

@@ -7,10 +7,10 @@ import {
   enqueue,
   type JobName,
   type JobPayloads,
-  maxWaiting,
+  maxSlowJobs,
   type NewJob,
   payloads,
-  waitingKinds,
+  slowJobs,
 } from './jobs.ts';
 import { cleanUpKeys } from './keys/manage.ts';
 import type { Secrets } from './lib/crypto/secrets.ts';
@@ -66,7 +66,7 @@ export type TaskTools = {
 
 type Run<Name extends JobName> = (payload: JobPayloads[Name], job: JobRun) => Promise<unknown>;
 
-/** The table of contents of the background work: each job calls its feature. */
+/** The function of each job. */
 export function tasks(tools: TaskTools): Record<JobName, Task> {
   const of = ({ org_id }: { org_id: string }) => ({ ...tools, db: poolForGroup(tools.db, org_id) });
   const runs: { [Name in JobName]: Run<Name> } = {
@@ -120,22 +120,22 @@ export function tasks(tools: TaskTools): Record<JobName, Task> {
     return [name, task<JobPayloads[JobName]>(schema, run)];
   });
   const all: Record<string, Task> = Object.fromEntries(checked);
-  for (const kind of waitingKinds) {
-    const leave = leaveRoom(tools.db, maxWaiting);
-    for (const name of kind) all[name] = leave(all[name]!);
+  for (const names of slowJobs) {
+    const limit = limitRunning(tools.db, maxSlowJobs);
+    for (const name of names) all[name] = limit(all[name]!);
   }
   return all as Record<JobName, Task>;
 }
 
-const tryAgainMs = 1000;
+const requeueMs = 1000;
 
-/** Puts off jobs of a kind of which so many run already: a thousand slow mails must not delay other jobs. */
-export function leaveRoom(db: Db, limit: number) {
+/** Requeues jobs above the limit, so that many slow emails do not delay other jobs. */
+export function limitRunning(db: Db, limit: number) {
   let running = 0;
   return (run: Task): Task =>
     async (payload, job) => {
       if (running >= limit) {
-        const runAt = new Date(Date.now() + tryAgainMs);
+        const runAt = new Date(Date.now() + requeueMs);
         return await enqueue(db, [{ task: job.task, payload, runAt } as NewJob]);
       }
       running += 1;
@@ -147,7 +147,7 @@ export function leaveRoom(db: Db, limit: number) {
     };
 }
 
-/** When the clock starts a job (UTC), once for all processes. */
+/** Cron schedule in UTC. Each job runs in one process. */
 const schedule: Partial<Record<JobName, string>> = {
   'keys.clean_up': '*/5 * * * *',
   'surveys.fold_tallies': '17 * * * *',

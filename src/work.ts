@@ -2,7 +2,7 @@ import program from '../package.json' with { type: 'json' };
 import { createAppMailer } from './app-mailer.ts';
 import { pauseRefusedCampaign } from './campaigns/campaign.ts';
 import { Refusal } from './errors.ts';
-import { jobsAtOnce } from './jobs.ts';
+import { maxConcurrentJobs } from './jobs.ts';
 import { createOutage, type Log } from './lib/log/log.ts';
 import { createOutbound } from './lib/outbound/post.ts';
 import type { Lifecycle } from './lib/process/lifecycle.ts';
@@ -31,16 +31,16 @@ const connectionsPerHost = 128;
 const mailboxConcurrency = 20;
 const loopback = ['127.0.0.0/8', '::1/128'];
 const mailOutage = {
-  begins: 'the mail server cannot be used, trying on',
-  over: 'the mail server can be used again',
+  begins: 'the mail server is unavailable, retrying',
+  over: 'the mail server is available again',
 };
-/** Each notification takes a database-wide lock at commit: one for all deliveries of this time costs nothing. */
+/** Notifications take a database-wide lock at commit, so there is one for all deliveries of this time. */
 const notifyEveryMs = 50;
-/** Notified by a process that commits deliveries and makes none. */
+/** Notified by processes without jobs when they commit deliveries. */
 const deliveriesChannel = 'askback_deliveries';
-/** Work of dead processes is to go on within a second. */
+/** Work of dead processes must continue within a second. */
 const sweepEveryMs = 900;
-/** Requests end before it and the rest after it: together they take less than the 30 seconds promised. */
+/** The whole shutdown, requests included, takes less than 30 seconds. */
 const timing = { stopWithinMs: 13_000 };
 
 type Work = {
@@ -49,17 +49,17 @@ type Work = {
   parts: Lifecycle;
   database: Database;
   publicUrl: string;
-  /** Only this machine can reach it: whoever sets a webhook may reach what listens here anyway. */
+  /** Only this machine can reach the service, so webhooks may call this machine too. */
   isLocal: boolean;
 };
 
 type Shared = Awaited<ReturnType<typeof startShared>>;
 
-/** Starts everything that works behind the requests, or what requests need of it where other processes do the work. */
+/** Starts background work, or only the parts that requests need if other processes run the jobs. */
 export async function startWork(work: Work & { say: (sentence: string) => void }) {
   const shared = await startShared(work);
   const { config } = work;
-  const started = config.role === 'web' ? handOver(work) : await startJobWork(work, shared);
+  const started = config.role === 'web' ? notifyJobs(work) : await startJobWork(work, shared);
   const { reader, ...others } = shared;
   return {
     ...started,
@@ -98,17 +98,14 @@ async function startShared(work: Work & { say: (sentence: string) => void }) {
   return { secrets, outbound, progress, reader, erasureFile };
 }
 
-/**
- * For a process that only answers requests. It claims nothing, and keeps nothing for a job that runs elsewhere: a
- * process with the role jobs claims the deliveries as soon as it is notified.
- */
-function handOver({ log, database: { sessions } }: Work) {
+/** For a process without jobs: notifies the others, which claim its deliveries. */
+function notifyJobs({ log, database: { sessions } }: Work) {
   let isWaiting = false;
   const notify = () => {
     isWaiting = false;
     sessions.db
       .notify(deliveriesChannel, '')
-      .catch((err) => log.debug({ err }, 'cannot notify of deliveries, a sweep finds them'));
+      .catch((err) => log.debug({ err }, 'cannot notify about deliveries, a sweep will find them'));
   };
   const deliveries: OwnDeliveries = {
     owner: () => null,
@@ -151,7 +148,7 @@ async function startJobWork(work: Work, shared: Shared) {
     claimer: lease.id,
   });
   const sweep = () => {
-    for (const it of [deliveries, comments]) it.sweep().catch(() => {}); // the next look repeats it
+    for (const it of [deliveries, comments]) it.sweep().catch(() => {}); // repeated by the next sweep
   };
   lease.freed.subscribe(sweep);
   await parts.start('sweeps', () => startSweeps(work, lease.id, sweep));
@@ -177,12 +174,12 @@ async function startJobWork(work: Work, shared: Shared) {
         crontab,
         timing,
         tasks: tasks(tools),
-        concurrency: jobsAtOnce,
+        concurrency: maxConcurrentJobs,
       }),
-    // Both at once: jobs that wait for the analyst go back to the queue once no more are fetched.
+    // Together, so that jobs that wait for the analyst return to the queue.
     (it) => Promise.all([it.stop(), comments.stop()]),
   );
-  // Before the jobs: a subscriber's ten seconds pass while these finish, not after them.
+  // Stops before the jobs, so that the ten seconds of webhooks pass while the jobs finish.
   await parts.start(
     'claims of deliveries',
     () => deliveries,
@@ -192,28 +189,28 @@ async function startJobWork(work: Work, shared: Shared) {
   return { jobs, deliveries, mailProblem };
 }
 
-/** Looks for deliveries and comments that no job announces, by one statement: an idle service asks little else. */
+/** Polls for deliveries and comments without a job, in one statement. */
 async function startSweeps({ log, database }: Work, leaseId: () => string, sweep: () => void) {
   const { db, sessions } = database;
   const listening = await sessions.db.listen(deliveriesChannel, sweep).catch((err: unknown) => {
-    log.warn({ err }, 'deliveries of other processes are found by looking: no notifications');
+    log.warn({ err }, 'no notifications, polling for deliveries of other processes');
   });
-  let looking = false;
-  async function look() {
-    if (looking) return;
-    looking = true;
+  let isPolling = false;
+  async function poll() {
+    if (isPolling) return;
+    isPolling = true;
     try {
       const by = leaseId();
-      const left = await db`select where ${hasWebhookDue(db, by)} or ${hasWaiting(db, by)}`;
-      if (left.length > 0) sweep();
+      const rows = await db`select where ${hasWebhookDue(db, by)} or ${hasWaiting(db, by)}`;
+      if (rows.length > 0) sweep();
     } catch (err) {
-      log.debug({ err }, 'cannot look for work, trying on');
+      log.debug({ err }, 'cannot poll for work, retrying');
     } finally {
-      looking = false;
+      isPolling = false;
     }
   }
-  const timer = setInterval(look, sweepEveryMs);
-  void look();
+  const timer = setInterval(poll, sweepEveryMs);
+  void poll();
   return {
     async stop() {
       clearInterval(timer);
@@ -234,7 +231,8 @@ async function startMailers({ config, log, parts, database, publicUrl }: Work) {
       'smtp',
       () =>
         createSmtpPool(smtp, {
-          onProblem: (why) => (why ? outage.failed(smtp, { why }) : outage.worked(smtp)),
+          onProblem: (reason) =>
+            reason ? outage.failed(smtp, { why: reason }) : outage.worked(smtp),
         }),
       (it) => it.close(),
     ));

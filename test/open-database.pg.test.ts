@@ -26,6 +26,6 @@ test('a start that is refused leaves no connection open', async () => {
     ASKBACK_SESSION_DATABASE_URL: one.url,
   });
   const opening = { say: () => {}, connections: 2, serving: true };
-  await assert.rejects(openDatabase(config, opening), /leads to another database/);
+  await assert.rejects(openDatabase(config, opening), /must be the same database/);
   await until('the connections are closed', async () => (await openConnections()) === 0);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseCronItems } from 'graphile-worker';
 import { enqueue } from '../src/jobs.ts';
-import { crontab, leaveRoom, tasks } from '../src/tasks.ts';
+import { crontab, limitRunning, tasks } from '../src/tasks.ts';
 import { taskTools } from './support/make/task-tools.ts';
 import { testDatabase } from './support/probe/database.ts';
 import { workOn } from './support/probe/jobs.ts';
@@ -33,7 +33,7 @@ test('an expired rate window goes when keys.clean_up has run', async (t) => {
 test('a job of a kind that takes all its room is put off', async () => {
   const release = Promise.withResolvers<void>();
   let began = 0;
-  const leave = leaveRoom(db, 2);
+  const leave = limitRunning(db, 2);
   const run = leave(async () => {
     began += 1;
     await release.promise;

@@ -137,7 +137,7 @@ for (const { name, open, fields, theirs, mine } of forms) {
     assert.equal(refused.status, 422);
     const html = await refused.clone().text();
     assert.match(html, /somebody else changed this/);
-    assert.ok(html.includes(`Saved now: ${theirs[1]}`), html);
+    assert.ok(html.includes(`Current value: ${theirs[1]}`), html);
     assert.ok(html.includes(mine[1]));
     assert.ok((await (await get(path)).text()).includes(theirs[1]));
     const again = { ...typed, version: await versionIn(refused) };

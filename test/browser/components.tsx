@@ -181,9 +181,9 @@ const wrong: FormState = {
   typed: { name: 'x', permission: 'write' },
   errors: {
     name: 'Must have at least 2 characters.',
-    permission: 'This is needed.',
+    permission: 'Required.',
     expires: 'Choose one of these.',
-    agree: 'This is needed.',
+    agree: 'Required.',
   },
 };
 

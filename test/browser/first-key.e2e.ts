@@ -48,7 +48,7 @@ for (const javaScriptEnabled of [true, false]) {
     const shown = await page.locator('pre').innerText();
     assert.deepEqual(await surveysBy(shown), [200, true]);
 
-    await page.getByRole('link', { name: 'I have stored it' }).click();
+    await page.getByRole('link', { name: 'Done' }).click();
     assert.ok(!(await page.content()).includes(key), 'the key is shown once');
     await page.getByRole('link', { name: `Revoke ${name}` }).click();
     await page.getByRole('button', { name: 'Revoke', exact: true }).click();

@@ -77,7 +77,7 @@ const refusedPasswords: [what: string, form: Record<string, string>, says: RegEx
     { current_password: 'x', new_password: 'copper kettle sunday' },
     /not your current/,
   ],
-  ['no current one', { new_password: 'copper kettle sunday' }, /This is needed/],
+  ['no current one', { new_password: 'copper kettle sunday' }, /Required/],
   ['a short one', { current_password: password, new_password: 'short' }, /12 characters or more/],
 ];
 for (const [what, form, says] of refusedPasswords) {

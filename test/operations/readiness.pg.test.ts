@@ -50,7 +50,7 @@ test('serve warns about links that only work on this machine', async () => {
   await service.ready();
   assert.match(
     service.stderr.lines.join('\n'),
-    /warning: links in mails begin with http:\/\/0\.0\.0\.0:\d+.*: set ASKBACK_PUBLIC_URL/,
+    /warning: links in emails begin with http:\/\/0\.0\.0\.0:\d+.*: set ASKBACK_PUBLIC_URL/,
   );
   assert.equal(await service.stop(), 0);
 });

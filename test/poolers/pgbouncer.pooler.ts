@@ -24,7 +24,7 @@ test('serve refuses sessions of another database than requests', async () => {
   const over = { ...both, ASKBACK_SESSION_DATABASE_URL: other.url };
   const { code, stderr } = await askback(['serve'], over);
   assert.equal(code, 1, stderr);
-  assert.match(stderr, /ASKBACK_SESSION_DATABASE_URL leads to another database than DATABASE_URL/);
+  assert.match(stderr, /ASKBACK_SESSION_DATABASE_URL must be the same database as DATABASE_URL/);
 });
 
 test('doctor examines both addresses', async () => {

@@ -304,11 +304,11 @@ test("another organization's response returns 404", async () => {
     const answer = await mine.get(`${mine.list}/${path}`);
     assert.equal(answer.status, 404);
     // What the API says of it is for programs: only a wrong parameter is named to a reader.
-    assert.doesNotMatch(await answer.text(), /What is wrong/);
+    assert.doesNotMatch(await answer.text(), /Details:/);
   }
   const mistaken = await mine.get(`${mine.list}?category=great`);
   assert.equal(mistaken.status, 400);
-  assert.match(await mistaken.text(), /What is wrong: category/);
+  assert.match(await mistaken.text(), /Details: category/);
   for (const act of ['', '/tags', '/notes', '/release', '/delete']) {
     assert.equal(
       (await mine.post(`${mine.list}/${id}${act}`, { text: 'x', state: 'done' })).status,

@@ -53,7 +53,7 @@ test('history is handed to the running service, when analysis is on', async () =
   const refused = await run('analyze', '--org', off.id, '--since', '2026-05-01');
 
   assert.deepEqual(JSON.parse(stdout), { answers: 1 });
-  const waits = 'the service does not run on this database: the comments wait for it\n';
+  const waits = 'the service is not running on this database: the comments wait for it\n';
   assert.equal(stderr, waits);
   assert.equal((await on.waiting()).length, 1);
   const none = await run('analyze', '--org', on.id, '--since', '2027-05-01', '--json');

@@ -42,7 +42,7 @@ test('webhook replay delivers again what was missed since a time', async () => {
   const { code, stdout, stderr } = await run(...words, '--json');
 
   assert.deepEqual([code, JSON.parse(stdout)], [0, { replayed: 1 }]);
-  const waits = 'the service does not run on this database: the deliveries wait for it\n';
+  const waits = 'the service is not running on this database: the deliveries wait for it\n';
   assert.equal(stderr, waits);
   const again = await run(...words, '--json');
   assert.deepEqual([JSON.parse(again.stdout), again.stderr], [{ replayed: 0 }, '']);

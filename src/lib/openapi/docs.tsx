@@ -4,7 +4,6 @@ import { html } from 'hono/html';
 import type { Described, Document } from './openapi.ts';
 import type { Schema } from './operation.ts';
 
-/** Follows the browser's colour scheme. */
 const style = `
 :root { color-scheme: light dark; --soft: light-dark(#566074, #a2adbf); --line: light-dark(#dfe4ec, #2a3240); }
 body { margin: 0 auto; padding: 1rem 1.25rem 4rem; max-width: 62rem; font: 1rem/1.5 system-ui, sans-serif; }
@@ -38,10 +37,9 @@ nav ul { padding: 0; }
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
-/** Everything the page needs is in it: no script, no font, no picture, nothing from anywhere else. */
+/** The page loads nothing. */
 const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-/** In the page, so that the browser asks for no /favicon.ico. */
 const icon = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"><rect width="8" height="8" rx="2" fill="#1d55c4"/></svg>')}`;
 
 export const docsHeaders = {
@@ -51,7 +49,7 @@ export const docsHeaders = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** The document as a page for people. Its lines to paste call the service at `origin`. */
+/** Renders the API document as HTML. Its curl examples call `origin`. */
 export const renderDocs = (document: Document, origin: string) =>
   String(html`<!doctype html>${<Page document={document} origin={origin} />}`);
 
@@ -93,8 +91,7 @@ const Page = ({ document, origin }: { document: Document; origin: string }) => {
             {info.title} <span class="soft">API v{info.version}</span>
           </h1>
           <p>
-            The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI{' '}
-            {document.openapi}).
+            Machine-readable: <a href="/openapi.json">openapi.json</a> (OpenAPI {document.openapi}).
           </p>
           <Words text={info.description} />
           {tags.map(({ name, description }) => (
@@ -115,7 +112,7 @@ const Page = ({ document, origin }: { document: Document; origin: string }) => {
 
 type Group = { name: string; entries: { id: string; text: string; method?: string }[] };
 
-/** Folded at the top of a small screen; beside the page, and always open, on a wide one. */
+/** Collapsed on small screens, always open next to the page on wide ones. */
 const Contents = ({ groups }: { groups: readonly Group[] }) => (
   <nav aria-label="Contents">
     <details>
@@ -143,8 +140,8 @@ const Events = ({ document: { webhooks, components } }: { document: Document }) 
   <section>
     <h2>Events</h2>
     <p>
-      A webhook is sent these by POST. Check the signature over the raw body, answer 2xx within 10
-      seconds, and ignore fields you do not know.
+      A webhook receives events by POST. Verify the signature over the raw body, answer 2xx within
+      10 seconds, and ignore unknown fields.
     </p>
     <h3>Headers of every delivery</h3>
     <dl>
@@ -174,7 +171,7 @@ const Events = ({ document: { webhooks, components } }: { document: Document }) 
 
 type OperationProps = Entry & { origin: string; schemas: Schemas };
 
-/** One operation: what it takes, a line to paste, and what it answers. */
+/** Parameters, body, a curl example and answers of an operation. */
 const Operation = ({ method, path, of, origin, schemas }: OperationProps) => {
   const responses = Object.entries(of.responses);
   return (
@@ -185,7 +182,7 @@ const Operation = ({ method, path, of, origin, schemas }: OperationProps) => {
       <p>
         <Method name={method} /> <code>{path}</code>
         {of.security?.[0]?.['apiKey']?.[0] === 'write' ? (
-          <span class="soft"> needs a write key</span>
+          <span class="soft"> requires a write key</span>
         ) : null}
       </p>
       {of.description ? <Words text={of.description} /> : null}
@@ -217,7 +214,7 @@ const Operation = ({ method, path, of, origin, schemas }: OperationProps) => {
             </>
           );
         })}
-      <h4>Refusals</h4>
+      <h4>Errors</h4>
       <dl>
         {responses
           .filter(([status]) => status >= '400')
@@ -248,7 +245,7 @@ const Body = ({ of, schemas }: { of: Described; schemas: Schemas }) => {
   ) : null;
 };
 
-/** The operation as a line to paste, with the values of its examples. */
+/** A curl command with the example values. */
 function curl(
   { parameters, requestBody, security = [] }: Described,
   { method, url }: { method: string; url: string },
@@ -269,13 +266,13 @@ function curl(
   return lines.join(' \\\n  ');
 }
 
-const deepest = 5;
+const maxDepth = 5;
 
 type Row = { path: string; words: string; required: boolean; about: string };
 
 const Table = ({ name, rows }: { name: string; rows: readonly Row[] }) =>
   rows.length === 0 ? null : (
-    // Wider than a narrow screen: it scrolls by itself, also by the keys.
+    // Scrolls on narrow screens, by keyboard too.
     <section class="scroll" tabindex={0} aria-label={name}>
       <table>
         <tbody>
@@ -294,10 +291,10 @@ const Table = ({ name, rows }: { name: string; rows: readonly Row[] }) =>
     </section>
   );
 
-/** The fields of an object, also of those inside it, one a row under its whole path. */
+/** One row for each field of an object and of nested objects, with its path. */
 export function rowsOf(schema: Schema, schemas: Schemas, prefix = ''): Row[] {
   const { properties = {}, required = [] } = resolve(schema, schemas);
-  if (prefix.split(/[.[]/).length > deepest) return [];
+  if (prefix.split(/[.[]/).length > maxDepth) return [];
   return Object.entries(properties).flatMap(([name, field]) => {
     const path = `${prefix}${name}`;
     const row = {
@@ -324,7 +321,7 @@ function choices(field: Schema, schemas: Schemas): Schema[] {
   return several ? several.flatMap((one) => choices(one, schemas)) : [resolved];
 }
 
-/** A schema in a few words: `integer, -100 to 100, or null`. */
+/** A short description: `integer, -100 to 100 or null`. */
 export function wordsOf(field: Schema, schemas: Schemas): string {
   const kinds = choices(field, schemas).map((one) => kindOf(one, schemas));
   const fallback = field.default ?? null;
@@ -351,7 +348,7 @@ function rangeOf({ minimum, maximum, maxLength }: Schema): string {
 const resolve = (schema: Schema, schemas: Schemas): Schema =>
   schema.$ref ? (schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;
 
-/** Text in the few marks our own descriptions use: paragraphs, `## ` headings, tables and `code`. */
+/** Renders the Markdown of our descriptions: paragraphs, `## ` headings, tables and `code`. */
 const Words = ({ text }: { text: string }) => (
   <>
     {text.split(/\n\n+/).map((block) => {
@@ -381,7 +378,7 @@ const Line = ({ text }: { text: string }) => (
   <>{text.split('`').map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>
 );
 
-/** A table as Markdown has it: the second line only separates the heads from the rows. */
+/** The second line separates the heads from the rows. */
 function MarkdownTable({ name, lines }: { name: string; lines: readonly string[] }) {
   const [heads = [], , ...rows] = lines.map((line) => line.slice(2, -2).split(' | '));
   return (

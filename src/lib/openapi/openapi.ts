@@ -11,8 +11,6 @@ import {
   type Schema,
 } from './operation.ts';
 
-// The API document: OpenAPI 3.1 out of valibot schemas, and the same as a page for people.
-
 type Api = {
   info: {
     title: string;
@@ -22,9 +20,9 @@ type Api = {
     license: { name: string; identifier: string };
   };
   sections: readonly ApiSection[];
-  /** Requests that this service makes to a subscriber. */
+  /** Webhook events. */
   messages: readonly { type: string; about: string; payload: v.GenericSchema }[];
-  /** The headers of every message: name and description. */
+  /** Name and description. */
   messageHeaders: Readonly<Record<string, string>>;
   /** By the id of an operation or the type of a message. */
   examples: Readonly<Record<string, Example>>;
@@ -71,7 +69,9 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
         parameters,
         requestBody: { required: true, content },
         responses: {
-          '2XX': { description: 'Taken. Anything else, or nothing within 10 s, is a failure.' },
+          '2XX': {
+            description: 'Received. Any other status, or no answer within 10 s, is a failure.',
+          },
         },
       },
     };
@@ -82,7 +82,7 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
     servers: [{ url: '/' }],
     tags: [
       ...sections.map(({ name, about }) => ({ name, description: about })),
-      { name: 'Events', description: 'What is posted to the URL of a webhook.' },
+      { name: 'Events', description: 'Events that webhooks receive by POST.' },
     ],
     paths,
     webhooks,
@@ -93,7 +93,7 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
           in: 'header',
           name: 'X-API-Key',
           description:
-            'A key of one organization. A read key may call every GET; the rest needs a write key.',
+            'A key of one organization. A read key can call every GET. All other methods need a write key.',
         },
         bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as a bearer token.' },
       },
@@ -103,10 +103,7 @@ export function describeApi({ info, sections, messages, messageHeaders, examples
   };
 }
 
-/**
- * Adds OpenAPI links: the id in the answer of `/things`, or of its first row, is the parameter of `/things/{id}` and of
- * the paths below it. The example of the answer shows where the id is.
- */
+/** Adds OpenAPI links from the id in an answer of `/things` to `/things/{id}` and the paths below it. */
 function addLinks(paths: Record<string, Record<string, Described>>) {
   for (const [path, methods] of Object.entries(paths)) {
     const below = Object.entries(paths)
@@ -136,7 +133,7 @@ function addLinks(paths: Record<string, Record<string, Described>>) {
   }
 }
 
-/** The parts of an OpenAPI document, as far as we write them. */
+/** The parts of OpenAPI that we use. */
 export type Parameter = {
   name: string;
   in: 'path' | 'query' | 'header';
@@ -167,14 +164,13 @@ export type Described = {
 };
 
 /**
- * The operations under one heading: each feature exports one, and `api.ts` lists it. `query` and `body` are the very
- * schemas that the route parses with, so the document cannot drift. The key, the limits and the refusals that follow
- * from the form of an operation are added by `describeOperation`.
+ * The operations of a feature. `query` and `body` are the schemas that the route parses with, so the document cannot
+ * drift. `describeOperation` adds authentication, limits and common errors.
  */
 export type ApiSection = {
   name: string;
   about: string;
-  /** By their names in the document: what is answered, and what bodies are made of. */
+  /** Schemas of answers and parts of bodies, by their name in the document. */
   schemas: Named;
   bodies?: Named;
   operations: readonly Operation[];
@@ -187,7 +183,7 @@ export type Operation = {
   summary: string;
   about?: string;
   permission: 'read' | 'write' | 'none';
-  /** Parameters in the path that are no UUIDs. */
+  /** Path parameters other than UUIDs. */
   parameters?: Readonly<Record<string, { about: string; schema: Schema }>>;
   query?: v.ObjectSchema<v.ObjectEntries, undefined>;
   /** Parameters whose names callers choose. */
@@ -199,15 +195,15 @@ export type Operation = {
   /** Describes a body that is a mail message and not JSON. */
   message?: string;
   answer: DescribedSuccess;
-  /** Another answer of success, such as that of a dry run. */
+  /** A second success, such as a dry run. */
   also?: DescribedSuccess;
-  /** What is not found: by default what the path names. */
+  /** The noun of a 404. By default from the path. */
   notFound?: string;
-  /** Codes by their status, in addition to those that follow from the form of the operation. */
+  /** Additional codes by status. */
   refusals?: Readonly<Record<number, readonly ErrorCode[]>>;
-  /** The sentence of a refusal, where it is not that of its code. */
+  /** Example sentences by status, if they differ from the table of codes. */
   sentences?: Readonly<Record<number, string>>;
-  /** Bodies of refusals that have further fields. */
+  /** Error bodies with additional fields. */
   refusalSchemas?: Readonly<Record<number, v.GenericSchema>>;
 };
 
@@ -215,17 +211,17 @@ export type DescribedSuccess = {
   status: 200 | 201 | 202 | 204;
   about: string;
   schema?: v.GenericSchema;
-  /** An answer that is a file and no JSON: the media types that it may have. */
+  /** The media types of an answer that is a file. */
   files?: Readonly<Record<string, string>>;
 };
 
-/** The values of an operation's path, request and answers. */
 export type Example = {
   path?: Readonly<Record<string, string>>;
   body?: unknown;
   answer?: unknown;
   also?: unknown;
-  /** A body that is a mail message; answers that are files, by their format. */
+  /** A body that is an email message. */
   message?: string;
+  /** Answers that are files, by format. */
   files?: Readonly<Record<string, string>>;
 };

@@ -15,7 +15,6 @@ import type {
 
 type Place = { section: string; named: Named; bodies: Named; example: Example };
 
-/** One operation in OpenAPI, with everything that follows from its form. */
 export function describeOperation(
   operation: Operation,
   { section, named, bodies, example }: Place,
@@ -47,7 +46,7 @@ export function describeOperation(
   };
 }
 
-/** Some client generators leave out an operation whose media type they do not know: all know bytes. */
+/** Some client generators skip operations with an unknown media type, so bytes are offered too. */
 const messageContent = (description: string, example: string | undefined): Content => ({
   'message/rfc822': { schema: { type: 'string', description }, ...(example && { example }) },
   'application/octet-stream': {
@@ -87,7 +86,7 @@ function successes(operation: Operation, named: Named, examples: Example) {
   };
 }
 
-/** Headers that only answers to one method have. */
+/** Headers of one method only. */
 const onlyOf: Readonly<Record<string, string>> = {
   'Idempotent-Replayed': 'post',
   ETag: 'get',
@@ -95,15 +94,13 @@ const onlyOf: Readonly<Record<string, string>> = {
   'Retry-After': 'none',
 };
 
-/** The answers that are no success, each with the sentence that the service has for this operation. */
 function refusals(operation: Operation, named: Named) {
-  const { method, permission, refusals: own = {}, refusalSchemas = {} } = operation;
+  const { method, permission, refusals: specific = {}, refusalSchemas = {} } = operation;
   const codes = codesByStatus(operation);
   const answers: Record<string, DescribedAnswer> = {};
   if (permission !== 'none' && method === 'get') answers[304] = { description: notModified };
-  for (const [status, ofForm] of Object.entries(codes)) {
-    const ofOperation = own[Number(status)] ?? [];
-    const all = [...ofOperation, ...ofForm];
+  for (const [status, common] of Object.entries(codes)) {
+    const all = [...(specific[Number(status)] ?? []), ...common];
     answers[status] = {
       description: all.map(describeCode).join('; '),
       ...((status === '429' || status === '503') && {
@@ -118,7 +115,6 @@ function refusals(operation: Operation, named: Named) {
   return answers;
 }
 
-/** The codes of errors that an operation may answer with. */
 function codesByStatus({ method, path, permission, body, message, ...operation }: Operation) {
   const hasKey = permission !== 'none';
   const codes: Record<number, ErrorCode[]> = {
@@ -140,17 +136,17 @@ function codesByStatus({ method, path, permission, body, message, ...operation }
   return codes;
 }
 
-const notModified = 'Nothing has changed since the answer with this `ETag`.';
+const notModified = 'Not modified since the answer with this `ETag`.';
 
 const meanings: Partial<Record<ErrorCode, string>> = {
   invalid: 'a field or parameter is missing or invalid',
-  not_found: 'there is none of this id in the organization',
+  not_found: 'the id does not exist in the organization',
 };
 
 const describeCode = (code: ErrorCode) =>
   `${meanings[code] ?? errorCodes[code].error} (\`${code}\`)`;
 
-/** Of several errors, one that this operation alone has. */
+/** Prefers an error that is specific to the operation. */
 function exampleOf(operation: Operation, status: number, codes: readonly ErrorCode[]) {
   const invalid = status === 400 ? sentenceOfInvalid(operation) : undefined;
   const [first = 'internal', second] = codes;
@@ -165,15 +161,15 @@ function exampleOf(operation: Operation, status: number, codes: readonly ErrorCo
   };
 }
 
-/** `/surveys/{id}/send` finds no survey, `/people/{email}` no person. */
+/** The noun of a path: survey for `/surveys/{id}/send`. */
 function notFoundIn({ path, notFound }: Operation): string {
   const [, plural = ''] = /([a-z]+)\/\{\w+\}(?!.*\{)/.exec(path) ?? [];
   return notFound ?? plural.replace(/ies$/, 'y').replace(/s$/, '');
 }
 
-/** What the service says when the first field of the operation is missing or wrong. */
+/** The error for the first field that can be missing or invalid. */
 function sentenceOfInvalid({ body, query, permission }: Operation): string | undefined {
-  if (permission === 'none') return undefined; // the link of a survey takes forms too, and has codes of its own
+  if (permission === 'none') return undefined; // survey links have their own codes
   const namesIn = (schema?: object) =>
     Object.keys((schema as QuerySchema | undefined)?.entries ?? {});
   const mistakes = [
@@ -217,16 +213,16 @@ function queryParameters(query: Operation['query'], named: Named): Parameter[] {
       in: 'query',
       required: required.includes(name),
       ...(description && { description }),
-      schema: paging[name]?.schema ?? asMeant(rest),
+      schema: paging[name]?.schema ?? documentBoolean(rest),
     }),
   );
 }
 
-/** A parameter comes as text; one that is `true` or `false` is meant as what it says. */
-function asMeant(schema: Schema): Schema {
+/** Documents `true` and `false` as a boolean. */
+function documentBoolean(schema: Schema): Schema {
   if (schema.enum?.join() !== 'true,false') return schema;
-  const meant: Schema = { type: 'boolean' };
-  return schema.default === undefined ? meant : { ...meant, default: schema.default === 'true' };
+  const { default: value } = schema;
+  return { type: 'boolean', ...(value !== undefined && { default: value === 'true' }) };
 }
 
 const idempotencyKey: Parameter = {
@@ -234,7 +230,7 @@ const idempotencyKey: Parameter = {
   in: 'header',
   required: false,
   description:
-    'A name of your own for this request: a repeat within 24 hours gets the stored answer.',
+    'A unique value for this request. A repeat within 24 hours returns the stored answer.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7E]{1,255}$' },
 };
 
@@ -243,8 +239,8 @@ const ifMatch: Parameter = {
   in: 'header',
   required: false,
   description:
-    'The `ETag` of a GET: the change is refused with 412 when somebody else has changed the same since. Without it, ' +
-    'the last change wins.',
+    'The `ETag` of a GET. The change is refused with 412 if the resource was changed since. Without it, the last ' +
+    'change wins.',
   schema: { type: 'string', pattern: '^[\\x20-\\x7E]+$' },
 };
 
@@ -253,52 +249,49 @@ export const json = (schema: Schema, example?: unknown): Content => ({
 });
 const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
 
-/** The body of every refusal. */
 export const Failure = v.pipe(
   v.object({
-    error: v.pipe(v.string(), v.description('a sentence to act on')),
+    error: v.pipe(v.string(), v.description('a sentence for people')),
     code: v.pipe(
       v.picklist(Object.keys(errorCodes)),
       v.description('a stable word for programs; new ones may be added'),
     ),
-    request_id: v.pipe(v.string(), v.description('what X-Request-Id says, for asking about it')),
+    request_id: v.pipe(v.string(), v.description('the value of X-Request-Id, for support')),
   }),
-  v.description('Why a request was refused.'),
+  v.description('The reason why a request was refused.'),
 );
 
 const text = (description: string) => ({ description, schema: { type: 'string' } });
 
 export const headers = {
-  'X-Request-Id': text('The request id that was given, or one that was made.'),
-  'RateLimit-Policy': text('The limit: `"default";q=100;w=60` is 100 requests in a clock minute.'),
+  'X-Request-Id': text('The request id that you sent, or a new one.'),
+  'RateLimit-Policy': text('The limit: `"default";q=100;w=60` is 100 requests per clock minute.'),
   RateLimit: text(
-    'What is left of it: `"default";r=42;t=17` is 42 requests for another 17 seconds.',
+    'The remaining requests: `"default";r=42;t=17` is 42 requests for another 17 seconds.',
   ),
-  'Idempotent-Replayed': text('`true` when the answer is the stored one of an earlier request.'),
-  'X-Ignored-Fields': text(
-    'Fields of the body that are not known and were ignored, such as misspelt ones.',
-  ),
-  ETag: text('Of this answer: in `If-None-Match` it asks whether there is another by now.'),
-  Link: text('With `rel="next"` the page after this one of a list.'),
-  'Retry-After': text('After how many seconds it is worth trying again.'),
+  'Idempotent-Replayed': text('`true` if this is the stored answer of an earlier request.'),
+  'X-Ignored-Fields': text('Unknown fields of the body, which were ignored.'),
+  ETag: text('The version of this answer. Send it in `If-None-Match` to get 304 if unchanged.'),
+  Link: text('The next page of a list, with `rel="next"`.'),
+  'Retry-After': text('Seconds to wait before you try again.'),
 };
 
-/** Page and limit are parsed from text, but documented as numbers. */
+/** Parsed from text, but documented as numbers. */
 const paging: Readonly<Record<string, { about: string; schema: Schema }>> = {
-  page: { about: 'which page', schema: { type: 'integer', minimum: 1, default: 1 } },
+  page: { about: 'the page number', schema: { type: 'integer', minimum: 1, default: 1 } },
   limit: {
-    about: 'rows on a page; more than 200 counts as 200',
+    about: 'rows per page, at most 200',
     schema: { type: 'integer', minimum: 1, default: 50 },
   },
   cursor: {
-    about: 'the `meta.next_cursor` of the page before; takes the place of `page`',
+    about: 'the `meta.next_cursor` of the previous page; replaces `page`',
     schema: { type: 'string', minLength: 1, pattern: '^[A-Za-z0-9_-]+$' },
   },
 };
 
 const exampleRequestId = '0b8f6a1e-7d3c-4c55-9f0a-2e4d6b8c1a37';
 
-/** The part of JSON Schema (2020-12) that we read and write. */
+/** The part of JSON Schema 2020-12 that we use. */
 export type Schema = {
   $ref?: string;
   type?: string;
@@ -329,12 +322,12 @@ export type Schema = {
 export type Named = Readonly<Record<string, GenericSchema>>;
 type Side = 'input' | 'output';
 
-/** Checks that JSON Schema cannot express; descriptions mention them where they matter. */
-const unspoken = ['check', 'raw_check', 'trim'];
+/** JSON Schema cannot express these. */
+const ignoredActions = ['check', 'raw_check', 'trim'];
 
-/** The JSON Schema of what comes in, or of what goes out; schemas that have a name are referred to by it. */
+/** Converts a schema to JSON Schema. Named schemas become references. */
 export function jsonSchema(schema: GenericSchema, side: Side, named: Named): Schema {
-  // Each conversion converts all that have a name; most of what is asked for, such as the form of errors, needs none.
+  // Avoids the conversion, which converts all named schemas each time.
   const name = Object.keys(named).find((each) => named[each] === schema);
   if (name !== undefined) return { $ref: addressOf(name) };
   const { $schema, $defs, ...converted } = toJsonSchema(schema, config(side, named));
@@ -351,9 +344,9 @@ const config = (typeMode: Side, definitions: Named) =>
     target: 'draft-2020-12',
     typeMode,
     definitions,
-    ignoreActions: unspoken,
+    ignoreActions: ignoredActions,
     overrideRef: ({ referenceId }: { referenceId: string }) => addressOf(referenceId),
-    // A check of our own: the schema's metadata says what it accepts.
+    // The metadata of a custom schema describes it.
     overrideSchema: ({
       valibotSchema: { type },
       jsonSchema: converted,
@@ -365,7 +358,7 @@ const config = (typeMode: Side, definitions: Named) =>
 
 type Overridden = { valibotSchema: { type: string }; jsonSchema: JsonSchema };
 
-/** An object as a default is left out: generators of clients cannot make it a value of their language. */
+/** Removes defaults that are objects, which client generators cannot handle. */
 const plain = <T>(value: object): T =>
   JSON.parse(JSON.stringify(value), (key, part) =>
     key === 'default' && typeof part === 'object' ? undefined : part,

@@ -9,10 +9,7 @@ type Components = {
   responses: Record<string, DescribedAnswer>;
 };
 
-/**
- * The document as it is published: parameters and refusals that several operations have are written once, and referred
- * to. Half of it would be repeats, and generated clients would have a type for each.
- */
+/** Replaces repeated parameters and errors by references, for a document of half the size and fewer client types. */
 export function withReferences(document: Document): Published {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const parameters = named(
@@ -36,7 +33,7 @@ export function withReferences(document: Document): Published {
   return JSON.parse(JSON.stringify({ ...document, paths, components }));
 }
 
-/** A published document with every parameter and refusal in its place again. */
+/** Resolves the references again. */
 export function withoutReferences<D extends object>(published: D): D {
   const { components } = published as { components?: Partial<Components> };
   return JSON.parse(JSON.stringify(published), (_key, part) => {
@@ -46,7 +43,7 @@ export function withoutReferences<D extends object>(published: D): D {
   });
 }
 
-/** What occurs more than once, by its name. Of different parts with the same name, the first that repeats has it. */
+/** Names the parts that occur more than once. If names collide, the first part gets the name. */
 function named<T extends object>(parts: readonly T[], nameOf: (part: T) => string | undefined) {
   const byText = Map.groupBy(parts, (part) => JSON.stringify(part));
   const names: Record<string, T> = {};
@@ -62,7 +59,7 @@ const addresses = (kind: string, parts: Readonly<Record<string, object>>) =>
     ([name, part]) => [JSON.stringify(part), `#/components/${kind}/${name}`] as const,
   );
 
-/** `SurveyNotFoundError`, `RateLimitedError`; nothing for an answer of success. */
+/** `SurveyNotFoundError`, `RateLimitedError`, or undefined for a success. */
 function nameOfRefusal({ content, headers }: DescribedAnswer): string | undefined {
   const example = content?.['application/json']?.example as { error?: string; code?: string };
   if (!content) return headers ? undefined : 'NotModified';

@@ -49,10 +49,10 @@ test('a period with a mistake is 422 and asks for nothing', async () => {
   const { org, list, post } = await scene();
   for (const [form, sentence] of [
     [{ date_from: '2026-05-02', date_to: '2026-05-01' }, /Must not be before the first day\./],
-    [{ date_from: '2026-02-30', date_to: '2026-05-01' }, /There is no such day\./],
-    [{ date_from: '0000-01-01', date_to: '2026-05-01' }, /There is no such day\./],
-    [{ date_from: '2026-05-01', date_to: '9999-12-31' }, /There is no such day\./],
-    [{ date_from: 'May', date_to: '' }, /Must be a day\./],
+    [{ date_from: '2026-02-30', date_to: '2026-05-01' }, /This date does not exist\./],
+    [{ date_from: '0000-01-01', date_to: '2026-05-01' }, /This date does not exist\./],
+    [{ date_from: '2026-05-01', date_to: '9999-12-31' }, /This date does not exist\./],
+    [{ date_from: 'May', date_to: '' }, /Enter a date\./],
   ] as const) {
     const answer = await post(list, form);
     assert.equal(answer.status, 422);

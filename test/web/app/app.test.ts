@@ -181,15 +181,15 @@ test('a link that is used or over leads to a new one', async () => {
 test('a screen whose address is wrong says which parameter, and how it is meant', async () => {
   const answer = await app().request('/o/list?plan=gold');
   assert.equal(answer.status, 400);
-  assert.match(await answer.text(), /What is wrong: plan: must be free or &lt;paid&gt;</);
+  assert.match(await answer.text(), /Details: plan: must be free or &lt;paid&gt;</);
 });
 
 test('an error screen shows a sentence of its refusal, and explains a wrong address', async () => {
   const shown = async (path: string) => await (await app().request(`/refused/${path}`)).text();
   const sentence = await shown('409?says=The plan is taken.');
   assert.match(sentence, /<p>The plan is taken\.<\/p>/);
-  assert.doesNotMatch(sentence, /What is wrong/);
-  assert.match(await shown('400?says=plan: is wrong'), /What is wrong: plan: is wrong</);
+  assert.doesNotMatch(sentence, /Details:/);
+  assert.match(await shown('400?says=plan: is wrong'), /Details: plan: is wrong</);
   assert.doesNotMatch(await shown('409?says=plan: is wrong'), /plan: is wrong/);
 });
 
