@@ -65,7 +65,7 @@ for (const { name, path, make, method, field } of resources) {
   });
 }
 
-test('a survey that was answered since its GET is changed with the ETag', async () => {
+test('an ETag stays valid after a new response', async () => {
   const { id: org, write } = await makeClient(db);
   const id = await makeSurvey(db, org);
   const path = `/api/v1/surveys/${id}`;

@@ -78,7 +78,7 @@ const isNumber = /^(–|(± |[+−])?[\d,]+(\.\d+)?(%| m?s| of [\d,]+)?)$/;
 
 const isPaged = /class="pager">(<span>)?[\d,]+ (to [\d,]+ of|survey)/;
 
-test('every screen of the app is in the list that the browser visits', () => {
+test('the browser test visits every screen', () => {
   const missing = scene.routes
     .filter(({ method }) => method === 'GET')
     .map(({ path }) => `GET ${path}`)

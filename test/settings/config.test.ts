@@ -7,29 +7,29 @@ const noFile = () => {
   throw new Error('no such file');
 };
 
-test('every mistake is reported, not just the first', () => {
+test('all errors are reported at once', () => {
   const environment = { PORT: '99999', ASKBACK_SERVICE_NAME: 'two words', LOG_LEVEL: 'loud' };
   assert.throws(() => loadConfig(environment, noFile), {
     message: /PORT: .*\n.*ASKBACK_SERVICE_NAME: .*\n.*LOG_LEVEL: /,
   });
 });
 
-test('a setting may be kept in a file', () => {
+test('a setting can come from a file', () => {
   const config = loadConfig({ ASKBACK_METRICS_TOKEN_FILE: '/run/token' }, (path) => `${path}!\n`);
   assert.equal(config.metrics.token, '/run/token!');
 });
 
-test('a file that cannot be read is reported by the name of its setting', () => {
+test('an unreadable file is reported with its setting', () => {
   assert.throws(() => loadConfig({ PORT_FILE: '/nowhere' }, noFile), { message: /PORT_FILE: / });
 });
 
-test('a setting given twice is refused', () => {
+test('a setting with value and file is refused', () => {
   assert.throws(() => loadConfig({ PORT: '1', PORT_FILE: '/run/port' }, () => '1'), {
     message: /PORT: must not be set together with PORT_FILE/,
   });
 });
 
-test('a database of one’s own needs a secret key of one’s own', () => {
+test('DATABASE_URL requires a secret key', () => {
   assert.throws(() => loadConfig({ DATABASE_URL: 'postgres://localhost/askback' }, noFile), {
     message: /ASKBACK_SECRET_KEY: is required/,
   });
@@ -66,7 +66,7 @@ for (const [what, [environment, sentence]] of Object.entries(refusals)) {
   });
 }
 
-test('everything wrong with the mail server is reported with the rest, and never its password', () => {
+test('errors of the SMTP URL are reported without its password', () => {
   const ASKBACK_SMTP_URL = 'smtp://ann:se%cret@mail.test?tls=maybe&connections=0&speed=9';
   const complaints = complaintsOf({ ASKBACK_SMTP_URL, PORT: 'x' });
   assert.deepEqual(complaints, [
@@ -78,7 +78,7 @@ test('everything wrong with the mail server is reported with the rest, and never
   ]);
 });
 
-test('a DKIM key that cannot sign is reported by its name', () => {
+test('an invalid DKIM key is reported', () => {
   const dkim = { ASKBACK_DKIM_DOMAIN: 'acme.test', ASKBACK_DKIM_SELECTOR: 's1' };
   const { privateKey } = generateKeyPairSync('ed25519');
   const ed25519 = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));

@@ -38,7 +38,7 @@ test('redacted settings contain no secret and no password', () => {
   assert.doesNotMatch(said, /pass-of-/);
 });
 
-test('a secret that is set is shown as set', () => {
+test('a redacted secret shows that it is set', () => {
   const settings = redactedConfig(loadConfig({ ...secrets, ...others }, () => ''));
   assert.equal(settings['ASKBACK_SECRET_KEY'], '(secret)');
   assert.equal(settings['ASKBACK_PREVIOUS_SECRET_KEY'], '(secret)');

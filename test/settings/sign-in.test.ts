@@ -8,7 +8,7 @@ const provider = {
   ASKBACK_OIDC_CLIENT_SECRET: 'secret',
 };
 
-test('a provider is called by its host, and lets newcomers in by invitation, when nothing more is said', () => {
+test('a provider has defaults for its name and newcomers', () => {
   assert.deepEqual(signIn(provider).oidc, {
     issuer: 'https://login.acme.test/realms/acme',
     name: 'login.acme.test',
@@ -21,7 +21,7 @@ test('a provider is called by its host, and lets newcomers in by invitation, whe
   });
 });
 
-test('groups are separated by commas, and their role follows the last colon', () => {
+test('groups are split at commas, roles at the last colon', () => {
   const ASKBACK_OIDC_GROUPS = 'urn:acme:Feedback team:editor, managers : owner,';
   assert.deepEqual(signIn({ ...provider, ASKBACK_OIDC_GROUPS }).oidc?.groups, [
     { group: 'urn:acme:Feedback team', role: 'editor' },
@@ -29,7 +29,7 @@ test('groups are separated by commas, and their role follows the last colon', ()
   ]);
 });
 
-test('passwords may be off where a provider is left', () => {
+test('passwords can be off with a provider', () => {
   assert.equal(signIn({ ...provider, ASKBACK_PASSWORD_SIGN_IN: 'off' }).byPassword, false);
 });
 
@@ -90,12 +90,12 @@ for (const [what, environment, complaint] of refused) {
   });
 }
 
-test('a provider on this machine needs no encryption', () => {
+test('a provider on localhost may use http', () => {
   const ASKBACK_OIDC_ISSUER = 'http://127.0.0.1:4000';
   assert.equal(signIn({ ...provider, ASKBACK_OIDC_ISSUER }).oidc?.issuer, ASKBACK_OIDC_ISSUER);
 });
 
-test('the whole world of a public provider may come in by invitation', () => {
+test('a public provider without role needs invitations', () => {
   assert.equal(signIn(onlyGoogle).oidc?.role, null);
 });
 

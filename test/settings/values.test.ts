@@ -63,7 +63,7 @@ const everything = {
   WATCHDOG_PID: '18',
 };
 
-test('every setting arrives at its place', () => {
+test('every setting reaches its field', () => {
   const { settings, telemetry, ...config } = loadConfig(everything, noFile);
   assert.deepEqual(telemetry, { traces: false, metrics: false, fromFiles: {} });
   assert.equal(settings.PORT, 80);
@@ -247,7 +247,7 @@ for (const [name, taken, complaint, refused] of spellings) {
   });
 }
 
-test('a sender without a name is called askback', () => {
+test('the default sender name is askback', () => {
   for (const given of ['a@acme.test', ' <a@acme.test> ']) {
     const { mailFrom } = loadConfig({ ASKBACK_MAIL_FROM: given }, noFile);
     assert.deepEqual(mailFrom, { name: 'askback', address: 'a@acme.test' });

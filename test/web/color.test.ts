@@ -14,14 +14,14 @@ const anyColor = fc
   .integer({ min: 0, max: 0xffffff })
   .map((number) => `#${number.toString(16).padStart(6, '0')}`);
 
-test('contrast is WCAG’s: 21 for black on white, 1 for the same colour', () => {
+test('contrast is the WCAG ratio', () => {
   assert.deepEqual([textContrast, edgeContrast], [4.5, 3], 'for text and for edges');
   assert.equal(contrast('#000000', '#ffffff'), 21);
   assert.equal(contrast('#777777', '#777777'), 1);
   assert.ok(Math.abs(contrast('#767676', '#ffffff') - 4.54) < 0.01);
 });
 
-test('whatever the organization’s colour, all text can be read and all edges seen', () => {
+test('any brand colour gives readable palettes', () => {
   fc.assert(
     fc.property(anyColor, (color) => {
       const { brand, onBrand, light, dark } = themeOf(color);
@@ -32,12 +32,12 @@ test('whatever the organization’s colour, all text can be read and all edges s
   );
 });
 
-test('a colour that has contrast enough is taken as it is', () => {
+test('a colour with enough contrast is not changed', () => {
   assert.equal(themeOf('#0F766E').light.accent, '#0f766e');
   assert.equal(themeOf('#7DD3FC').dark.accent, '#7dd3fc');
 });
 
-test('any colour becomes readable on any other', () => {
+test('readableOn makes any colour readable on any other', () => {
   fc.assert(
     fc.property(anyColor, anyColor, (text, background) => {
       assert.ok(contrast(readableOn(text, background), background) >= textContrast);
@@ -45,7 +45,7 @@ test('any colour becomes readable on any other', () => {
   );
 });
 
-test('a colour that is readable already stays as it is', () => {
+test('readableOn keeps a readable colour', () => {
   assert.equal(readableOn('#0b6b3a', '#ffffff'), '#0b6b3a');
 });
 

@@ -20,7 +20,7 @@ const page = renderPage({
   body: 'text',
 });
 
-test('the policy names the one style of the page by its hash, and allows no script', () => {
+test('the policy allows one style by hash and no script', () => {
   const styles = [...page.html.matchAll(/<style>(.*?)<\/style>/gs)].map(([, style]) => style!);
   const hash = createHash('sha256').update(styles[0]!).digest('base64');
   assert.equal(styles.length, 1);
@@ -30,16 +30,16 @@ test('the policy names the one style of the page by its hash, and allows no scri
   assert.doesNotMatch(policy, /script-src|unsafe/);
 });
 
-test('a page is in the language asked for, in its direction', () => {
+test('a page has the language and its direction', () => {
   assert.match(page.html, /^<!doctype html><html lang="ar" dir="rtl">/);
 });
 
-test('a name or a title is text, whatever is in it', () => {
+test('names and titles are escaped', () => {
   assert.doesNotMatch(page.html, /<script>|<b>/);
   assert.match(page.html, /Acme &lt;\/style&gt;&lt;script&gt;/);
 });
 
-test('no page is indexed, cached, framed, or names its address to others', () => {
+test('pages are not indexed, cached, framed or sent as referrer', () => {
   assert.equal(page.headers['Referrer-Policy'], 'no-referrer');
   assert.equal(page.headers['X-Robots-Tag'], 'noindex, nofollow');
   assert.equal(page.headers['Cache-Control'], 'no-store');
@@ -80,7 +80,7 @@ for (const [header, tag] of accepted) {
   });
 }
 
-test('ten languages have texts, by their primary tag, and any other is read in English', () => {
+test('ten languages have texts, all others fall back to English', () => {
   const tags = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl', 'pl', 'ar', 'ja'];
   assert.deepEqual([...languages.keys()], tags);
   for (const tag of tags) {
@@ -92,14 +92,14 @@ test('ten languages have texts, by their primary tag, and any other is read in E
   assert.equal(isolate('a'), '\u2068a\u2069');
 });
 
-test('Polish counts stars as Polish does', () => {
+test('Polish stars have the right plural', () => {
   assert.deepEqual(
     [1, 2, 4, 5].map((count) => pl.stars(count)),
     ['1 gwiazdka', '2 gwiazdki', '4 gwiazdki', '5 gwiazdek'],
   );
 });
 
-test('the drawing of a code has each of its dark squares, and no other', () => {
+test('a QR code draws exactly its dark squares', () => {
   const text = 'https://askback.example/s/abcdef';
   const { data, size } = encode(text, { border: 2 });
   const drawn = Array.from({ length: size }, () => Array.from({ length: size }, () => false));

@@ -70,7 +70,7 @@ for (const [words, output] of [
     assert.equal(await run(...words.split(' ').filter(Boolean)), output));
 }
 
-test('the help of a command is the same however it is asked for', async () => {
+test('every form of --help prints the same', async () => {
   const help = `Copies.
 
 usage: kettle tea copy FROM [TO] --note NOTE [--json]
@@ -122,7 +122,7 @@ for (const [words, complaint] of [
     assert.equal(await complaintOf(...words.split(' ')), complaint));
 }
 
-test('operands are taken in their order, and one that may be left out is', async () => {
+test('operands are read in order, and the last can be optional', async () => {
   assert.equal(
     await run('tea', 'copy', 'a', 'b', '--note', 'c'),
     '{"from":"a","to":"b","note":"c"}',

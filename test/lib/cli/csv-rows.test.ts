@@ -10,7 +10,7 @@ async function read(pieces: Iterable<string>, { firstLine = 1 } = {}): Promise<C
   return rows;
 }
 
-test('rows are the same wherever the text is cut', async () => {
+test('CSV rows do not depend on where the text is cut', async () => {
   const text = 'email,name\nann@people.test,"Ann\nof ""two"" lines"\n\n😀,,\nbob@people.test,Bob';
   const whole = await read([text.replace(',,', ',')]);
   assert.deepEqual(
@@ -26,7 +26,7 @@ test('rows are the same wherever the text is cut', async () => {
   assert.deepEqual(await read(cut), whole);
 });
 
-test('line ends are the same wherever the text is cut', async () => {
+test('line ends do not depend on where the text is cut', async () => {
   const text = 'a,b\r\n1,"2\r\n3"\r4,5\r\r\n6,7';
   const rows = [
     { line: 1, cells: ['a', 'b'] },
@@ -38,7 +38,7 @@ test('line ends are the same wherever the text is cut', async () => {
   assert.deepEqual(await read([...text]), rows);
 });
 
-test('lines are counted from the one on which the text begins, whose byte order mark is no text', async () => {
+test('line numbers start at the first line, without byte order mark', async () => {
   const rows = await read(['\ufeffemail,name\nann@people.test,Ann'], { firstLine: 2 });
   assert.deepEqual(rows, [
     { line: 2, cells: ['email', 'name'] },
@@ -46,7 +46,7 @@ test('lines are counted from the one on which the text begins, whose byte order 
   ]);
 });
 
-test('other work goes on while a long list is read', async () => {
+test('parsing a long list does not block other work', async () => {
   let turns = 0;
   let isOn = true;
   const count = () => {
@@ -63,7 +63,7 @@ test('other work goes on while a long list is read', async () => {
   assert.ok(largest < 1000, `${largest} rows at once`);
 });
 
-test('a line of more than 1 MiB is refused where it is too long, also of empty values, and empty lines are none', async () => {
+test('a line above 1 MiB is refused, even of empty values', async () => {
   const refused = /^the file is not CSV: line 3: the row is too long/;
   for (const piece of ['x', ',', '"a",']) {
     const part = piece.repeat(4096);

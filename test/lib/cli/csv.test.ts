@@ -31,13 +31,13 @@ for (const [why, text] of spreadsheets) {
   });
 }
 
-test('marks inside of a quoted header do not decide the delimiter', async () => {
+test('quoted headers do not affect the delimiter', async () => {
   assert.deepEqual(await read('"What, if, anything"; Plan\n1;2\n'), [
     [2, { whatifanything: '1', plan: '2' }],
   ]);
 });
 
-test('of several columns for one thing the first that is filled counts', async () => {
+test('the first non-empty column counts', async () => {
   const { records } = await readCsv('mail,email\na@a.test,b@b.test\n  ,b@b.test\n');
   const found = records.map((record) => [
     field(record, 'email', 'mail'),
@@ -50,24 +50,24 @@ test('of several columns for one thing the first that is filled counts', async (
   ]);
 });
 
-test('a first line sep=| names the delimiter, and counts as a line', async () => {
+test('a first line sep=| sets the delimiter and counts as a line', async () => {
   assert.deepEqual(await read('sep=|\r\nemail|name\r\na@a.test|A;B\r\n'), [
     [3, { email: 'a@a.test', name: 'A;B' }],
   ]);
 });
 
-test('a quote within a value that is not quoted is a part of it', async () => {
+test('a quote inside an unquoted value is kept', async () => {
   assert.deepEqual(await read('name,size\nRobert "Bob" Smith,5"\n 6" , "B, Ann"\n'), [
     [2, { name: 'Robert "Bob" Smith', size: '5"' }],
     [3, { name: '6" ', size: 'B, Ann' }],
   ]);
 });
 
-test('empty cells behind the columns of the first row are none', async () => {
+test('empty cells after the last column are ignored', async () => {
   assert.deepEqual(await read('a,b\n1,2,, ,\n'), [[2, { a: '1', b: '2' }]]);
 });
 
-test('a record of several lines is known by the first of them', async () => {
+test('a multi-line record has its first line number', async () => {
   for (const end of ['\n', '\r\n']) {
     const text = ['email,name', 'a@a.test,"A', 'B"', '', 'c@a.test,C'].join(end);
     assert.deepEqual(
@@ -114,7 +114,7 @@ for (const [count, shown, more] of [
   });
 }
 
-test('any values come out of a file as they were written into it', async () => {
+test('any values survive a round trip through CSV', async () => {
   const cell = fc.string({ unit: fc.constantFrom('a', 'é', ' ', '"', ',', ';', '\t', '\n') });
   const filled = cell.map((text) => `x${text}`);
   await fc.assert(

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Hono } from 'hono';
 import { answerError, type RequestEnv } from '../../../src/lib/http/http.ts';
 
-test('a full disk of the database is logged once a minute, however many requests it refuses', async (t) => {
+test('a full database disk is logged at most once a minute', async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
   const logged: number[] = [];

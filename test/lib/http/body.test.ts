@@ -33,7 +33,7 @@ for (const [declared, sent, status] of [
   });
 }
 
-test('a body that comes in pieces is read in their order, up to its limit', async () => {
+test('a chunked body is read in order, up to the limit', async () => {
   const pieces = (...texts: string[]) => ReadableStream.from(texts.map((one) => Buffer.from(one)));
   assert.equal(await (await post('/raw', pieces('one,', 'two,', '10'))).text(), 'one,two,10');
   assert.equal((await post('/raw', pieces('one,', 'two,', '10.'))).status, 413);

@@ -7,7 +7,7 @@ import { watchCaller } from '../../../src/lib/http/http.ts';
 
 const contextOf = (socket: Socket) => ({ env: { incoming: { socket } } }) as unknown as Context;
 
-test('a caller has gone when its connection is closed', async () => {
+test('a caller is gone when its connection is closed', async () => {
   const socket = new Socket();
   const isGone = watchCaller(contextOf(socket));
   assert.equal(isGone(), false);

@@ -19,7 +19,7 @@ const clients: [peer: string | undefined, client: string][] = [
   [undefined, 'unknown'],
 ];
 
-test('a client is its IPv4 address or its IPv6 network, at each of its requests', async () => {
+test('a client is an IPv4 address or an IPv6 network', async () => {
   for (const round of ['first', 'next']) {
     for (const [peer, client] of clients) assert.equal(await clientOf(peer), client, round);
   }

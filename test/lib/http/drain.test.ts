@@ -21,7 +21,7 @@ async function connected(port: number) {
 
 const ask = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-test('a client that is between two requests has one more answered, with Connection: close', async () => {
+test('an idle connection gets one last answer with Connection: close', async () => {
   const listener = await openListener();
   const client = await connected(listener.port);
   client.write(ask);
@@ -34,7 +34,7 @@ test('a client that is between two requests has one more answered, with Connecti
   await drained;
 });
 
-test('a request in flight finishes, however long after', async () => {
+test('a request in flight finishes within the time limit', async () => {
   const asked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<Response>();
   const listener = await openListener(() => {
@@ -51,7 +51,7 @@ test('a request in flight finishes, however long after', async () => {
   await drained;
 });
 
-test('a request that takes longer than there is time for is cut off', async () => {
+test('a request beyond the time limit is cut off', async () => {
   const asked = Promise.withResolvers<void>();
   const never = Promise.withResolvers<Response>();
   const listener = await openListener(() => {

@@ -31,7 +31,7 @@ test('a form of 1,000 fields is read, one of more is refused', async () => {
   }
 });
 
-test('fields are counted by the boundary that divides them, however it is written', async () => {
+test('multipart fields are counted, however the boundary is quoted', async () => {
   const part = '--a b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n';
   for (const type of [
     'multipart/form-data; boundary="a b"',
@@ -44,7 +44,7 @@ test('fields are counted by the boundary that divides them, however it is writte
   }
 });
 
-test('what is no form is refused', async () => {
+test('a body that is not a form is refused', async () => {
   for (const type of ['text/plain', 'multipart/form-data', 'a', 'multipart/form-data; boundary=']) {
     assert.equal(await post('a=1', { 'Content-Type': type }), 'invalid_form');
   }

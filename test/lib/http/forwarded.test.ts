@@ -53,7 +53,7 @@ for (const [why, peer, headers, client] of rows) {
 
 const anyone = fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom('unknown', '_x', '', '10.0.0.3'));
 
-test('nothing that a client writes in front changes what its proxies append', () => {
+test('a client cannot forge the addresses that proxies append', () => {
   fc.assert(
     fc.property(
       fc.array(anyone),
@@ -70,7 +70,7 @@ test('nothing that a client writes in front changes what its proxies append', ()
   );
 });
 
-test('headers of a peer that is not trusted are nothing', () => {
+test('headers of an untrusted peer are ignored', () => {
   fc.assert(
     fc.property(fc.ipV4(), fc.string(), fc.string(), (peer, list, standard) => {
       fc.pre(!peer.startsWith('10.') && peer !== '127.0.0.1');
@@ -79,7 +79,7 @@ test('headers of a peer that is not trusted are nothing', () => {
   );
 });
 
-test('any header of a trusted proxy comes to an address', () => {
+test('any header of a trusted proxy yields an address', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (list, standard) => {
       assert.ok(ipaddr.isValid(behind('10.0.0.1', { list, standard })));

@@ -22,7 +22,7 @@ for (const host of elsewhere) {
   test(`'${host}' is not this machine alone`, () => assert.equal(isLoopbackHost(host), false));
 }
 
-test('an IPv6 host stands in brackets in an address', () => {
+test('an IPv6 host has brackets in a URL', () => {
   assert.equal(httpAddress('::1', 8080), 'http://[::1]:8080');
   assert.equal(httpAddress('127.0.0.1', 80), 'http://127.0.0.1:80');
 });

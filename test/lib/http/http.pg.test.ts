@@ -66,7 +66,7 @@ test('an unknown path is 404 with a sentence, a code and the request id', async 
   });
 });
 
-test('a wrong method is 405 and says which are right', async () => {
+test('a wrong method is 405 and lists the allowed ones', async () => {
   const answer = await app.request('/api/v1/echo/1', { method: 'DELETE', headers: write });
   assert.equal(answer.status, 405);
   assert.equal(answer.headers.get('Allow'), 'GET, HEAD, OPTIONS, PUT');
@@ -75,7 +75,7 @@ test('a wrong method is 405 and says which are right', async () => {
   assert.equal(code, 'method_not_allowed');
 });
 
-test('OPTIONS names the methods and lets no other origin in', async () => {
+test('OPTIONS lists the methods and allows no other origin', async () => {
   const answer = await app.request('/api/v1/echo', {
     method: 'OPTIONS',
     headers: { ...write, Origin: 'https://elsewhere.test' },
@@ -104,7 +104,7 @@ for (const [body, where] of [
   });
 }
 
-test('fields that are not known are named in a header, and change nothing', async () => {
+test('unknown fields are ignored and named in a header', async () => {
   const strict = (body: object) =>
     app.request('/api/v1/strict', { method: 'POST', headers: write, body: JSON.stringify(body) });
   const fine = await strict({ text: 'x' });
@@ -168,7 +168,7 @@ test('a declared length over the limit is 413 before a byte is read', async () =
   assert.match(answer, /connection: close/i);
 });
 
-test('a body without a length is read no further than the limit', async () => {
+test('a body without length is read up to the limit', async () => {
   let sent = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -186,7 +186,7 @@ test('a body without a length is read no further than the limit', async () => {
   assert.ok(sent < 2 * largest, `${sent} bytes were taken`);
 });
 
-test('an odd path is not found, whatever it is encoded like', async () => {
+test('an odd path is 404 in every encoding', async () => {
   for (const path of [
     '/api/v1/%ZZ',
     '/api/v1/x%00',
@@ -204,7 +204,7 @@ test('NUL in a query is 400', async () => {
   await refuses(await get('/api/v1/stored?text=a%00b'), 400, /the character NUL/);
 });
 
-test('headers beyond what Node takes are 431, a malformed request is 400', async () => {
+test('too large headers are 431, a malformed request is 400', async () => {
   assert.match(
     await talk(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`),
     /^HTTP\/1.1 431 /,
@@ -212,7 +212,7 @@ test('headers beyond what Node takes are 431, a malformed request is 400', async
   assert.match(await talk('nonsense\r\n\r\n'), /^HTTP\/1.1 400 /);
 });
 
-test('a fault is 500 and says nothing of its cause, which is logged; a refusal leaves no line', async () => {
+test('an error is 500 and logged without showing its cause', async () => {
   lines.length = 0;
   assert.equal((await get('/api/v1/nothing')).status, 404);
   assert.deepEqual(lines, []);
@@ -227,7 +227,7 @@ test('a fault is 500 and says nothing of its cause, which is logged; a refusal l
   assert.deepEqual(lines, [['error', 'unhandled error in request', fields]]);
 });
 
-test('a request without the database is 503, and says when to try again', async () => {
+test('a request without database is 503 with Retry-After', async () => {
   const nowhere = connect('postgres://someone@127.0.0.1:1/none', { connections: 1 });
   const answer = await bareApp(nowhere).request('/api/v1/surveys', { headers: write });
   await nowhere.end({ timeout: 0 });
@@ -238,7 +238,7 @@ test('a request without the database is 503, and says when to try again', async 
   assert.equal(code, 'database_unavailable');
 });
 
-test('a request while the disk of the database is full is 503 with a sentence and a code of its own', async () => {
+test('a full database disk is 503 database_full', async () => {
   for (const path of ['/api/v1/full', '/api/v1/full-for-connections']) {
     const answer = await app.request(path, { method: 'POST', headers: write });
     assert.equal(answer.status, 503);
@@ -249,7 +249,7 @@ test('a request while the disk of the database is full is 503 with a sentence an
   }
 });
 
-test('what waited too long for its turn is 503 with a code of its own, and when to try again', async () => {
+test('a request that waited too long is 503 with Retry-After', async () => {
   const answer = await app.request('/api/v1/busy', { method: 'POST', headers: write });
   assert.equal(answer.status, 503);
   assert.equal(answer.headers.get('Retry-After'), '2');

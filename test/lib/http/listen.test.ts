@@ -55,14 +55,14 @@ function errorIn(answer: string): { error: string; code: string } {
   return JSON.parse(body!);
 }
 
-test('a request whose head does not end is answered 408 and hung up on', async (t) => {
+test('a request with endless headers is 408 and closed', async (t) => {
   const { send } = await opened(t, { headMs: 100 });
   const answer = await text(send('POST / HTTP/1.1\r\nHost: a\r\n'));
   assert.match(answer, /^HTTP\/1.1 408 /);
   assert.equal(errorIn(answer).code, 'request_timeout');
 });
 
-test('a request whose body does not end is answered 408, and counts as the fault of its client', async (t) => {
+test('a request with an endless body is 408', async (t) => {
   const { send, requestEnded } = await opened(t, { requestMs: 200, headMs: 200 });
   for (const framing of ['Content-Length: 100', 'Transfer-Encoding: chunked']) {
     const head = `POST / HTTP/1.1\r\nHost: a\r\n${framing}\r\n\r\n`;
@@ -74,7 +74,7 @@ test('a request whose body does not end is answered 408, and counts as the fault
   }
 });
 
-test('what is no HTTP, or has too long a head, is answered with a sentence and hung up on', async (t) => {
+test('invalid HTTP and too long headers get an error and are closed', async (t) => {
   const { send } = await opened(t, {});
   const nonsense = await text(send('\x16\x03\x01 hello\r\n\r\n'));
   assert.match(nonsense, /^HTTP\/1.1 400 /);
@@ -84,7 +84,7 @@ test('what is no HTTP, or has too long a head, is answered with a sentence and h
   assert.equal(errorIn(long).code, 'headers_too_large');
 });
 
-test('an answer that has begun is not followed by another one', async (t) => {
+test('a started answer is not followed by an error', async (t) => {
   const { send } = await opened(t, { requestMs: 200, headMs: 200 });
   const head = 'POST /begun HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n';
   const answer = await text(send(head)).catch(() => '');
@@ -126,7 +126,7 @@ for (const limits of [{ connections: 1 }, { perClient: 1 }]) {
   });
 }
 
-test('a trusted proxy holds more connections than a client', async (t) => {
+test('a trusted proxy may have more connections than a client', async (t) => {
   const { send } = await opened(t, { perClient: 1 }, ['127.0.0.0/8']);
   const silent = send('');
   await once(silent, 'connect');

@@ -4,7 +4,7 @@ import { sortPassedSockets } from '../../../src/lib/http/listen.ts';
 
 const none = { count: 0, pid: null, names: [] };
 
-test('sockets that were passed begin at the third descriptor, and those named so are for metrics', () => {
+test('passed sockets begin at descriptor 3 and are sorted by name', () => {
   const sort = (count: number, ...names: string[]) =>
     sortPassedSockets({ count, pid: 7, names }, 7);
   assert.deepEqual(sort(1), { requests: [3], metrics: [] });
@@ -12,7 +12,7 @@ test('sockets that were passed begin at the third descriptor, and those named so
   assert.deepEqual(sort(3, 'web', 'metrics', 'web'), { requests: [3, 5], metrics: [4] });
 });
 
-test('sockets of another process are refused, and a process that was passed none is asked for none', () => {
+test('sockets of another process are refused', () => {
   assert.match(
     String(sortPassedSockets({ ...none, count: 1, pid: 6 }, 7)),
     /for the process 6 and/,

@@ -31,7 +31,7 @@ for (const [accepted, encoding] of [
   });
 }
 
-test('a caller that knows the answer, by its tag alone or among others, is not sent it again', async () => {
+test('a matching If-None-Match is 304', async () => {
   const tag = (await app.request('/20')).headers.get('ETag')!;
   const statusWith = async (known: string) =>
     (await app.request('/20', { headers: { 'If-None-Match': known } })).status;
@@ -50,7 +50,7 @@ const linkIn = async (json: object, query = '') => {
   return answer.headers.get('Link');
 };
 
-test('the next page of a list is that of its end, whatever its items hold', async () => {
+test('the next page is the cursor at the end of the list', async () => {
   const data = [{ properties: { next_cursor: 'b' }, text: '"next_cursor":"c"' }];
   const more = { ignored: ['"d"'] };
   assert.equal(
@@ -60,7 +60,7 @@ test('the next page of a list is that of its end, whatever its items hold', asyn
   assert.equal(await linkIn({ data, meta: { next_cursor: null, ...more } }), null);
 });
 
-test('the address of the next page keeps what was asked, but for the page', async () => {
+test('the link to the next page keeps the query except the page', async () => {
   const list = { meta: { next_cursor: 'a' } };
   assert.equal(
     await linkIn(list, '?page=2&tag=x%20y&limit=5&cursor=z'),
@@ -74,7 +74,7 @@ function pageOf(render: () => string) {
   return (headers: Record<string, string> = {}) => app.request('/', { headers });
 }
 
-test('a page is rendered once, and again only after a failure', async () => {
+test('a cached page is rendered again only after a failure', async () => {
   let renderings = 0;
   const get = pageOf(() => {
     renderings += 1;
@@ -88,7 +88,7 @@ test('a page is rendered once, and again only after a failure', async () => {
   assert.equal(renderings, 2);
 });
 
-test('a page is compressed for a client that accepts gzip, and known by its tag', async () => {
+test('a cached page has gzip and an ETag', async () => {
   const get = pageOf(() => 'hello');
   const zipped = await get({ 'Accept-Encoding': 'gzip' });
   assert.equal(gunzipSync(Buffer.from(await zipped.arrayBuffer())).toString(), 'hello');

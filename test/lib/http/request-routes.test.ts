@@ -7,7 +7,7 @@ import { recordSpans } from '../../support/fakes/tracer.ts';
 
 const [trace, id] = ['0af7651916cd43dd8448eb211c80319c', '3f2b8c1e-5d47-4a90-9b1c-7e6f0d2a4c58'];
 
-test('the route of a request is the first that takes it, whatever comes around it', async () => {
+test('the route of a request ignores middleware', async () => {
   const app = new Hono<RequestEnv>()
     .use(async (c, next) => {
       await next();
@@ -24,7 +24,7 @@ test('the route of a request is the first that takes it, whatever comes around i
   }
 });
 
-test('the span of a request of the API is part of the trace of its caller, and that of a page is not', async (t) => {
+test('only API requests continue the trace of the caller', async (t) => {
   const spans = recordSpans(t);
   const app = new Hono<RequestEnv>()
     .use(traceRequests('tenant'))

@@ -5,7 +5,7 @@ import type { RequestEnv } from '../../../src/lib/http/http.ts';
 import { traceRequests } from '../../../src/lib/http/request-spans.ts';
 import { recordSpans } from '../../support/fakes/tracer.ts';
 
-test('the span of a request has failed from the status 500 on', async (t) => {
+test('a request span fails from status 500', async (t) => {
   const spans = recordSpans(t);
   const app = new Hono<RequestEnv>()
     .use(traceRequests('tenant'))

@@ -9,14 +9,14 @@ const failure = { error: 'no', code: 'rate_limited', request_id: 'r' };
 const judge = (answer: Response, path = '/api/v1/tags', method = 'GET') =>
   conforms(new Request(`http://test${path}`, { method }), answer);
 
-test('an answer as it is described passes', async () => {
+test('a documented answer conforms', async () => {
   await judge(Response.json(list));
   await judge(Response.json(failure, { status: 429 }));
   await judge(Response.json(failure, { status: 404 }), '/api/v1/nothing');
   await judge(Response.json(failure, { status: 405 }), '/api/v1/summaries', 'POST');
 });
 
-test('a field that is not described is noticed, at any depth', async () => {
+test('conformance reports undocumented fields at any depth', async () => {
   await assert.rejects(judge(Response.json({ ...list, more: 1 })), /additional properties/);
   await assert.rejects(
     judge(Response.json({ ...list, meta: { total: 0, page: 1 } })),
@@ -28,20 +28,20 @@ test('a field that is not described is noticed, at any depth', async () => {
   );
 });
 
-test('a field that is missing or of another type is noticed', async () => {
+test('conformance reports missing fields and wrong types', async () => {
   await assert.rejects(judge(Response.json({ data: [] })), /required property 'meta'/);
   await assert.rejects(judge(Response.json({ ...list, meta: { total: '0' } })), /must be integer/);
 });
 
-test('a status that is not described is noticed', async () => {
+test('conformance reports an undocumented status', async () => {
   await assert.rejects(judge(Response.json(list, { status: 201 })), /not in the document/);
   await assert.rejects(judge(Response.json(failure, { status: 418 })), /not in the document/);
 });
 
-test('success where nothing is described is noticed', async () => {
+test('conformance reports a success without a documented answer', async () => {
   await assert.rejects(judge(Response.json(list), '/api/v1/nothing'), /not in the document/);
 });
 
-test('an answer that is not JSON is noticed', async () => {
+test('conformance reports an answer that is not JSON', async () => {
   await assert.rejects(judge(new Response(JSON.stringify(list))), /is not JSON/);
 });

@@ -30,7 +30,7 @@ const text = renderDocs(document, 'https://tea.example').replaceAll('&#39;', "'"
 const shown = (id: string) =>
   text.split(`<section class="operation" id="${id}">`)[1]!.split('<section class="operation"')[0]!;
 
-test('the line to paste has a key where the operation needs one, and is of its method', () => {
+test('the curl example has the method, and a key if required', () => {
   const linesOf = (id: string) =>
     /curl[^<]*/.exec(shown(id))![0].replaceAll('&quot;', '"').split(' \\\n  ');
   const key = '-H "X-API-Key: $API_KEY"';
@@ -39,12 +39,12 @@ test('the line to paste has a key where the operation needs one, and is of its m
   assert.deepEqual(linesOf('write'), ["curl -X PUT 'https://tea.example/api/v1/cups/id'", key]);
 });
 
-test('an operation that writes is marked so, and no other', () => {
+test('only writing operations are marked with a write key', () => {
   const marked = ['open', 'read', 'write'].filter((id) => /write key/.test(shown(id)));
   assert.deepEqual(marked, ['write']);
 });
 
-test('an operation lists every status from 400 on as a refusal, in their order', () => {
+test('an operation lists all errors by status', () => {
   const listed = [...shown('write').matchAll(/<dt>(\d+)<\/dt>/g)].map(([, status]) => status);
   assert.deepEqual(listed, ['400', '401', '403', '404', '429', '500', '503']);
 });
@@ -54,13 +54,13 @@ const rows = (entries: v.ObjectEntries) =>
 const nested = (levels: number): v.GenericSchema =>
   levels === 0 ? v.string() : v.object({ in: nested(levels - 1) });
 
-test('fields inside of fields are shown to the fifth level', () => {
+test('nested fields are shown to the fifth level', () => {
   const levels = ['top', 'top.in', 'top.in.in', 'top.in.in.in', 'top.in.in.in.in'];
   for (const deep of [4, 5, 6]) assert.deepEqual(rows({ top: nested(deep) }), levels, `${deep}`);
   assert.deepEqual(rows({ top: nested(3) }), levels.slice(0, -1));
 });
 
-test('of several forms of a field, or of the items of a list, the first is shown', () => {
+test('only the first alternative of a field is shown', () => {
   const either = v.union([v.object({ one: v.string() }), v.object({ other: v.string() })]);
   assert.deepEqual(rows({ either, list: v.array(either), maybe: v.nullable(either) }), [
     'either',

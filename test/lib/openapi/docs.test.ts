@@ -26,7 +26,7 @@ const text = renderDocs(document, 'https://feedback.example');
 const policy = docsHeaders['Content-Security-Policy'];
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
 
-test('the page shows every operation and every event, each under an address of its own', () => {
+test('the page has an anchor for every operation and event', () => {
   for (const { operationId, summary } of operations) {
     const shown = summary.replaceAll("'", '&#39;');
     assert.ok(text.includes(`id="${operationId}"`) && text.includes(shown), operationId);
@@ -34,7 +34,7 @@ test('the page shows every operation and every event, each under an address of i
   for (const type of Object.keys(document.webhooks)) assert.ok(text.includes(`id="${type}"`), type);
 });
 
-test('the page and its contents name each section once, and none without an entry', () => {
+test('the contents list each section with entries once', () => {
   const [contents = '', sections = ''] = text.split('</nav>');
   const expected = ['Sending', 'Webhooks', 'Events'];
   const namesIn = (part: string, tag: string) =>
@@ -44,7 +44,7 @@ test('the page and its contents name each section once, and none without an entr
   assert.doesNotMatch(text, /<ul><\/ul>/);
 });
 
-test('the page runs no script and takes nothing from anywhere', () => {
+test('the page has no script and loads nothing', () => {
   assert.match(
     policy,
     /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; base-uri 'none'/,
@@ -55,13 +55,13 @@ test('the page runs no script and takes nothing from anywhere', () => {
   );
 });
 
-test('the style in the page is the one that its policy allows', () => {
+test('the policy allows the style of the page', () => {
   const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
   const hash = createHash('sha256').update(style).digest('base64');
   assert.ok(policy.includes(`'sha256-${hash}'`));
 });
 
-test('the page shows the examples of the document, in the line to paste too', () => {
+test('the page shows the examples, also in the curl command', () => {
   const shown = text.replaceAll('&quot;', '"').replaceAll('&#39;', "'");
   for (const { operationId, requestBody, parameters } of operations) {
     const { example } = requestBody?.content['application/json'] ?? {};
@@ -73,7 +73,7 @@ test('the page shows the examples of the document, in the line to paste too', ()
   assert.ok(shown.includes('"hasComment": true'));
 });
 
-test('every table that may be wider than the screen is a named region that keys can scroll', () => {
+test('wide tables are named regions that keys can scroll', () => {
   const tables = text.match(/<table>/g) ?? [];
   const regions = text.match(/<section class="scroll" tabindex="0" aria-label="[^"]+"><table>/g);
   assert.ok(tables.length > 20);

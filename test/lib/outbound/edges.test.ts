@@ -36,7 +36,7 @@ async function answered(t: TestContext, bytes: string) {
 
 const whole = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
-test('names and values of the headers of an answer take less than 16 KiB', async (t) => {
+test('answer headers are limited to 16 KiB', async (t) => {
   const withHeaders = (bytes: number) => {
     const others = 'content-length2'.length + 'x-long'.length;
     const long = 'x'.repeat(bytes - others);
@@ -49,7 +49,7 @@ test('names and values of the headers of an answer take less than 16 KiB', async
   assert.equal(more.error, 'the headers of the answer are too large');
 });
 
-test('the files of this machine are asked for a name only where a private range is open', async (t) => {
+test('the hosts file is read only with an allowed range', async (t) => {
   const asked: string[] = [];
   const lookup = (name: string) => {
     asked.push(name);

@@ -98,7 +98,7 @@ for (const [scheme, name, outcome] of cases) {
   });
 }
 
-test('bytes behind an answer are never taken for the next one', async () => {
+test('bytes after an answer do not become the next answer', async () => {
   for (let round = 0; round < 20; round++) {
     assert.equal((await post(hostile.ports.bodyAfter204)).statusCode, 204);
   }

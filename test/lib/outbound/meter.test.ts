@@ -27,7 +27,7 @@ function answered() {
 
 const most = 256 * 1024;
 
-test('an answer of 256 KiB is read whole, and so is the next on the same connection', () => {
+test('an answer of 256 KiB is read completely', () => {
   const { socket, read, broken } = answered();
   for (let answer = 0; answer < 2; answer++) {
     socket.write('a request');
@@ -36,7 +36,7 @@ test('an answer of 256 KiB is read whole, and so is the next on the same connect
   }
 });
 
-test('an answer of one byte more is hung up on', () => {
+test('an answer above 256 KiB closes the connection', () => {
   const { socket, read, broken } = answered();
   socket.write('a request');
   read(most);

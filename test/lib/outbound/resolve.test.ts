@@ -25,7 +25,7 @@ function systemFiles() {
 const unresolved = { kind: 'dns', message: 'the host name does not resolve' };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a name has the addresses that the name servers know, of both kinds', async () => {
+test('a name has its IPv4 and IPv6 addresses', async () => {
   const { asked, systemLookup } = systemFiles();
   const resolver = nameServers({ resolve4: ['192.0.2.1'], resolve6: ['2001:db8::1'] });
   const { resolve } = createResolve({ systemNames: true, resolver, systemLookup });
@@ -36,7 +36,7 @@ test('a name has the addresses that the name servers know, of both kinds', async
   assert.equal(asked.length, 0);
 });
 
-test('the system is asked for a name that no name server knows, and only where that is allowed', async () => {
+test('the system lookup is only for unknown names, if allowed', async () => {
   const { asked, systemLookup } = systemFiles();
   const unknown = { resolver: nameServers({}), systemLookup };
   const strict = createResolve({ ...unknown, systemNames: false });

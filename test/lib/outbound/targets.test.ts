@@ -108,7 +108,7 @@ for (const [url, complaint] of refused) {
     assert.match(checkTarget(url, strict) ?? 'accepted', complaint));
 }
 
-test('an operator may open plain http and a range, and with loopback its names', () => {
+test('an operator can allow http, ranges and localhost', () => {
   const rules = { allow: parseAllowList(['127.0.0.0/8']), http: true };
   const urls = ['http://127.0.0.1:3000/', 'http://localhost:3000/', 'http://example.com/'];
   assert.deepEqual(

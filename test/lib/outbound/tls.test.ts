@@ -38,7 +38,7 @@ async function listen(t: TestContext, { key, cert }: Certificate) {
 const post = (url: string) =>
   outbound.post(url, { group: 'a', headers: {}, body: '{}', deadlineMs: 30_000 });
 
-test('a certificate is judged by the name that was asked for', async (t) => {
+test('a certificate must match the host name', async (t) => {
   const { port, asked } = await listen(t, good);
 
   const right = await post(`https://hooks.example:${port}/`);
@@ -50,13 +50,13 @@ test('a certificate is judged by the name that was asked for', async (t) => {
   assert.equal(asked[0], 'hooks.example');
 });
 
-test('a closing dot is no part of the name on a certificate', async (t) => {
+test('a trailing dot is ignored for certificates', async (t) => {
   const { port, asked } = await listen(t, good);
   assert.equal((await post(`https://hooks.example.:${port}/`)).statusCode, 200);
   assert.deepEqual(asked, ['hooks.example']);
 });
 
-test('a certificate for a name does not stand for its address', async (t) => {
+test('a certificate for a name is invalid for its address', async (t) => {
   const { port } = await listen(t, good);
   assert.equal((await post(`https://127.0.0.1:${port}/`)).errorKind, 'tls');
 });

@@ -65,7 +65,7 @@ function app() {
 const post = (headers: Record<string, string>, body = new URLSearchParams()) =>
   app().request('/o/form', { method: 'POST', body, headers });
 
-test('numbers of a table are set as numbers, by column, its first one too', () => {
+test('number columns of a table have the class number', () => {
   const columns = [{ head: 'a' }, { head: 'b', number: true }, { head: 'c' }];
   const html = (order: typeof columns) =>
     String(DataTable({ caption: 'x', columns: order, rows: [{ cells: ['1', '2', '3'] }] }));
@@ -89,7 +89,7 @@ for (const [seconds, said] of [
     assert.equal(tryAgain(seconds), `Try again in ${said}.`));
 }
 
-test('a page of a survey says from the status 500 on that the service failed, and below that it refused', async () => {
+test('a survey page tells a failure from a refusal', async () => {
   const pages = new Hono().get(
     '/s/:status',
     (c) => showErrorPage(c, Number(c.req.param('status')) as 400) ?? c.text('nothing'),
@@ -100,7 +100,7 @@ test('a page of a survey says from the status 500 on that the service failed, an
   assert.deepEqual([await pageOf(499), await pageOf(500)], [refused, broken]);
 });
 
-test('a screen has one heading, its place in the navigation, and the names of its reader', async () => {
+test('a screen has a heading, its section and the reader', async () => {
   const html = await (await app().request('/o/page')).text();
   assert.equal(html.match(/<h1>/g)?.length, 1);
   assert.match(html, /<a href="\/o\/larkspur" aria-current="page">Home<\/a>/);
@@ -108,7 +108,7 @@ test('a screen has one heading, its place in the navigation, and the names of it
   assert.ok(html.includes('Lena &lt;Dahl&gt;'));
 });
 
-test('the policy of a screen allows our own files and nothing inline', async () => {
+test('the policy of a screen allows only our own files', async () => {
   for (const path of ['/o/page', '/alone', '/o/none']) {
     const { headers } = await app().request(path);
     const policy = headers.get('Content-Security-Policy') ?? '';
@@ -121,7 +121,7 @@ test('the policy of a screen allows our own files and nothing inline', async () 
   }
 });
 
-test('a form from another site is refused, whatever it says of its origin', async () => {
+test('a form from another site is refused', async () => {
   const own = { Origin: publicUrl };
   for (const [headers, status] of [
     [{ 'Sec-Fetch-Site': 'same-origin' }, 200],
@@ -139,7 +139,7 @@ test('a form from another site is refused, whatever it says of its origin', asyn
   }
 });
 
-test('a form with mistakes keeps what was typed, but no password', async () => {
+test('an invalid form keeps its values except passwords', async () => {
   const body = new URLSearchParams({ name: ' ', password: 'short', other: 'kept' });
   assert.deepEqual(await (await post({}, body)).json(), {
     errors: { name: 'Enter a name.', password: 'Must have 12 characters.' },
@@ -147,19 +147,19 @@ test('a form with mistakes keeps what was typed, but no password', async () => {
   });
 });
 
-test('a form without mistakes gives its values', async () => {
+test('a valid form returns its values', async () => {
   const body = new URLSearchParams({ name: ' Maya ', password: 'long enough it is' });
   const { values } = (await (await post({}, body)).json()) as { values: unknown };
   assert.deepEqual(values, { name: 'Maya', password: 'long enough it is' });
 });
 
-test('a form that is none, or that is too large, is refused', async () => {
+test('an invalid or too large form body is refused', async () => {
   assert.equal((await post({ 'Content-Type': 'text/plain' })).status, 400);
   const large = new URLSearchParams({ name: 'x'.repeat(1_100_000) });
   assert.equal((await post({}, large)).status, 413);
 });
 
-test('the notice of an act shows on the next page alone', async () => {
+test('a notice shows only on the next page', async () => {
   const done = await app().request('/o/done', { method: 'POST' });
   const set = done.headers.get('Set-Cookie') ?? '';
   assert.match(
@@ -172,19 +172,19 @@ test('the notice of an act shows on the next page alone', async () => {
   assert.match(page.headers.get('Set-Cookie') ?? '', /Max-Age=0/);
 });
 
-test('a link that is used or over leads to a new one', async () => {
+test('a used or expired link offers a new one', async () => {
   const answer = await app().request('/o/none');
   assert.equal(answer.status, 410);
   assert.match(await answer.text(), /href="\/forgot"/);
 });
 
-test('a screen whose address is wrong says which parameter, and how it is meant', async () => {
+test('a screen names the invalid parameter', async () => {
   const answer = await app().request('/o/list?plan=gold');
   assert.equal(answer.status, 400);
   assert.match(await answer.text(), /Details: plan: must be free or &lt;paid&gt;</);
 });
 
-test('an error screen shows a sentence of its refusal, and explains a wrong address', async () => {
+test('an error screen shows the sentence of its refusal', async () => {
   const shown = async (path: string) => await (await app().request(`/refused/${path}`)).text();
   const sentence = await shown('409?says=The plan is taken.');
   assert.match(sentence, /<p>The plan is taken\.<\/p>/);
@@ -247,7 +247,7 @@ async function again(...fields: [name: string, value: string | File][]) {
   return (await (await formApp.request('/', { method: 'POST', body })).json()) as unknown;
 }
 
-test('a form is sent again with its fields in their order, also several of one name', async () => {
+test('a form is resent with all fields in order', async () => {
   assert.deepEqual(
     await again(['tag', 'a'], ['name', 'password of Ann'], ['tag', 'b'], ['tag', 'c']),
     [
@@ -269,7 +269,7 @@ for (const [what, name, value] of [
   });
 }
 
-test('a form of up to a mebibyte is sent again, and none of more', async () => {
+test('a form up to 1 MiB can be resent', async () => {
   const send = async (bytes: number) => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const body = `a=${'x'.repeat(bytes - 2)}`;
@@ -279,7 +279,7 @@ test('a form of up to a mebibyte is sent again, and none of more', async () => {
   assert.deepEqual(await send(1024 * 1024 + 1), []);
 });
 
-test('what is kept for the next page is there for a minute', async (t) => {
+test('a one-time secret expires after a minute', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_800_000_000_000 });
   const secrets = createSecrets([Buffer.alloc(32, 1)]);
   const owner = { orgId: 'org', memberId: 'ann' };

@@ -22,7 +22,7 @@ for (const name of webAssetNames) {
   });
 }
 
-test('an asset has no other address', async () => {
+test('an asset has only its hashed address', async () => {
   for (const file of ['app.css', 'app.000000000000.css', '..%2f..%2fpackage.json']) {
     assert.equal((await get(`/assets/${file}`, 'gzip')).status, 500, file);
   }

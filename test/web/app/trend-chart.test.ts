@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NumbersTable, shapeTrend, TrendChart } from '../../../src/web/app/trend-chart.tsx';
 
-test('the numbers behind a drawing begin with the newest', () => {
+test('the table of a chart begins with the newest row', () => {
   const steps = ['May', 'June', 'July'].map((name) => ({ name, cells: ['1'] }));
   const table = String(NumbersTable({ caption: 'Trend', columns: [{ head: 'Month' }], steps }));
   assert.deepEqual(table.match(/May|June|July/g), ['July', 'June', 'May']);
@@ -45,7 +45,7 @@ const ticksOf = (values: [number, number][], bounds = nps) =>
     bounds,
   ).ticks.map(({ value }) => value);
 
-test('the scale covers the band in round numbers, and stays on the scale of the score', () => {
+test('the axis covers the band in round numbers', () => {
   assert.deepEqual(
     ticksOf([
       [35, 30],
@@ -77,7 +77,7 @@ test('the scale covers the band in round numbers, and stays on the scale of the 
   assert.deepEqual(ticksOf([]), [100, 0, -100]);
 });
 
-test('a step without responses breaks the line and its band', () => {
+test('a step without responses breaks the line and the band', () => {
   const { line, band, dots, width } = shapeTrend(
     [point(0, 10), point(20, 10), point(null), point(40, 10), point(50, 10)],
     nps,
@@ -88,29 +88,29 @@ test('a step without responses breaks the line and its band', () => {
   assert.equal(dots.match(/M/g)?.length, 4);
 });
 
-test('the band is as high as the drawing where the interval is not known', () => {
+test('the band is full height without an interval', () => {
   const { band } = shapeTrend([point(0, 10), point(20), point(40, 10)], nps);
   assert.equal(band, 'M5,62.5L15,0L25,12.5L25,37.5L15,100L5,87.5Z');
 });
 
-test('the band of a step without neighbours is as wide as the step', () => {
+test('the band of an isolated step has the width of the step', () => {
   const { band } = shapeTrend([point(null), point(20, 10), point(null)], nps);
   assert.equal(band, 'M10,0L20,0L20,100L10,100Z');
 });
 
-test('a point in the middle of the scale is in the middle of the drawing', () => {
+test('a middle value is in the middle of the chart', () => {
   const { line, lastDot } = shapeTrend([point(-100), point(0), point(100)], nps);
   assert.equal(line, 'M5,100L15,50L25,0');
   assert.equal(lastDot, 'M25 0h0');
 });
 
-test('equal values still have a scale around them', () => {
+test('equal values still get an axis range', () => {
   const { ticks, line } = shapeTrend([point(100, 0), point(100, 0)], nps);
   assert.ok(ticks.length >= 2);
   assert.doesNotMatch(line, /NaN/);
 });
 
-test('sixty points are dots, and of more only the last is', () => {
+test('up to 60 points are dots, above only the last', () => {
   const dotsOf = (count: number) =>
     shapeTrend(
       Array.from({ length: count }, () => point(0)),
