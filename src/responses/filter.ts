@@ -88,7 +88,7 @@ export function parseFiltered<const E extends Entries>(
     ...(sentiment ? [{ kind: 'sentiment', name: '', value: sentiment } as const] : []),
   ];
   if (facets.length > maxFacets) {
-    throw new Refusal('invalid', `at most ${maxFacets} tags and properties can be asked for`);
+    throw new Refusal('invalid', `use at most ${maxFacets} filters by tag, property and sentiment`);
   }
   return { ...query, facets, ignored: withoutProperties(query.ignored) };
 }
