@@ -9,7 +9,7 @@ const at = (day: string) => new Date(`2026-05-${day}T00:00:00Z`);
 
 type Answered = { name?: string | null; plan?: string; day: string };
 
-/** What is known of a contact that answers elsewhere, one answer after the other. */
+/** Imported answers of a contact in order, with its expected state. */
 const answers: [what: string, given: Answered[], known: Answered][] = [
   [
     'a later answer',

@@ -10,7 +10,7 @@ const { db } = await testDatabase();
 const days = 30;
 
 type Contact = { org_id: string; survey_id: string; contact_id: string };
-/** The last moment that still counts, of the transaction that looks, and one before it. */
+/** The last moment that counts as active, and one before it. */
 type Moment = 'kept' | 'gone';
 type Act = (tx: Sql, contact: Contact) => Promise<unknown>;
 

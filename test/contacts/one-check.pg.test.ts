@@ -61,9 +61,9 @@ test('every source checks contacts alike', async () => {
       const surveyId = await makeSurvey(db, client.id);
       assert.equal(await posts(surveyId, contact), expected, 'POST /contacts');
       assert.equal(await sends(surveyId, contact), expected, 'POST /send');
-      // A line without any value is none.
+      // An empty line is ignored.
       if (email === '') return;
-      // A file is bytes, which cannot hold half a surrogate pair.
+      // UTF-8 cannot contain a lone surrogate.
       if (![name ?? '', plan].every((text) => text.isWellFormed())) return;
       // In a file, a line break within a name becomes a space.
       const line = { email, name: name && joinLines(name), properties: { plan } };
@@ -144,7 +144,7 @@ async function importsResponse(surveyId: string, { email, name }: Given) {
   return await succeeds(() => importResponses({ db, onProgress: () => {} }, where, text));
 }
 
-/** A refusal is an answer; anything else that is thrown fails the test. */
+/** Returns refusals, and rethrows other errors. */
 async function succeeds(work: () => Promise<unknown>) {
   try {
     await work();

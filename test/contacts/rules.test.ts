@@ -10,7 +10,7 @@ import {
 } from '../../src/contacts/rules.ts';
 import { headerKey } from '../../src/lib/cli/csv.ts';
 
-/** `{"x":"..."}` of so many bytes. */
+/** `{"x":"..."}` of the given size. */
 const ofBytes = (bytes: number) => ({ x: 'a'.repeat(bytes - '{"x":""}'.length) });
 const nested = (levels: number): object => (levels === 1 ? {} : { inner: nested(levels - 1) });
 const nestedList = (levels: number): unknown => (levels === 0 ? 1 : [nestedList(levels - 1)]);

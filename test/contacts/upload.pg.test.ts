@@ -34,7 +34,7 @@ const bytesOf = (text: string | Uint8Array) =>
 const take = ({ orgId, surveyId }: Where, text: string | Uint8Array, by = commandWriter(orgId)) =>
   saveUpload({ db }, by, { surveyId, name: 'list.csv', bytes: bytesOf(text) });
 
-/** Takes a list over with its columns as they are guessed. */
+/** Imports a list with the guessed columns. */
 async function upload(where: Where, text: string | Uint8Array) {
   const id = await take(where, text);
   const before = await getUpload(db, where.orgId, { id, surveyId: where.surveyId });

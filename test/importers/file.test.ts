@@ -86,7 +86,7 @@ const times: [text: string, zone: string, read: string | undefined][] = [
   ['2026-02-30', 'UTC', undefined],
   ['2026-04-01 24:00', 'UTC', undefined],
   ['01.04.2026', 'UTC', undefined],
-  // Clocks differ, and days end later elsewhere.
+  // Clocks differ, and days end later in other zones.
   ['2026-05-02 00:00:00 UTC', 'UTC', '2026-05-02T00:00:00.000Z'],
   ['2026-05-02 00:00:01 UTC', 'UTC', undefined],
 ];

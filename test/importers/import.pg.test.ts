@@ -26,7 +26,7 @@ function file(name: string, content: string | Uint8Array) {
 
 type Service = 'delighted' | 'asknicely';
 
-/** Runs the command; its file is named in messages without the folder. */
+/** Runs the command in the folder of the file. */
 async function take(service: Service, survey: string, ...words: string[]) {
   const ran = await run('import', service, '--survey', survey, ...words);
   const short = (text: string) => text.replaceAll(`${folder}/`, '');

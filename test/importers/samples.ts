@@ -1,4 +1,4 @@
-/** Exports as Delighted and AskNicely write them, by their published fields; with all that makes them awkward. */
+/** Exports with the published fields of Delighted and AskNicely, including awkward values. */
 
 export const delightedResponses = `Response ID,Survey Type,Score,Comment,Permalink,Created At,Updated At,Person ID,Person Name,Person Email,Person Phone Number,Tags,Notes,Plan,Delighted Source,What could we do better?
 7001,nps,10,"Great, really",https://app.delighted.com/r/a1,2024-03-01 10:00:00 UTC,2024-03-01 10:05:00 UTC,91,Ann Miller,ann@people.test,,"vip, onboarding",Called her back,gold,Email,Nothing

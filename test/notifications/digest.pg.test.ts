@@ -12,7 +12,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const tools = taskTools(db);
 
-/** A Monday in Oslo, on which it is an hour later there than by UTC. */
+/** A Monday in Oslo, one hour ahead of UTC. */
 const monday = (time: string) => new Date(`2026-03-02T${time}Z`);
 const time_zone = 'Europe/Oslo';
 

@@ -40,7 +40,7 @@ async function scene(wish: Wish = {}) {
   return { org_id, survey_id, member_id, email: member!.email, bad };
 }
 
-/** Sweeps, and runs the jobs that mail, as the queue would. */
+/** Sweeps and runs the mail jobs. */
 async function run() {
   await sweepNotifications(tools);
   await runMailJobs();
@@ -218,7 +218,7 @@ test('assigned response is mailed to its owner once', async () => {
   assert.ok((await mailsTo(email))[0]!.text?.includes(id));
 });
 
-/** How often a mail is sent that ends so, by two runs of its job, and whether the log says that it was not mailed. */
+/** Number of sends in two runs of the job by outcome, and if a failure is logged. */
 const ends = [
   { what: 'taken', outcome: accepted(), sends: 1, isSaid: false },
   { what: 'lost before the server had it', outcome: lost(), sends: 2, isSaid: false },

@@ -45,7 +45,7 @@ type Job = {
   minutes: number;
 };
 
-/** Runs the jobs that there are, and returns the posts. */
+/** Runs the waiting jobs and returns the posts. */
 async function run(...statuses: (number | null)[]) {
   const { outbound, posts } = subscriber(...statuses);
   const tools = { ...taskTools(db), secrets, outbound, log };

@@ -7,7 +7,7 @@ const { db } = await testDatabase();
 
 type Receipt = 'erased' | 'allowed' | 'none';
 
-/** What became of two persons before a comment names both, and what is stored of it. */
+/** States of two people before a comment mentions both, and the stored comment. */
 const cases: [ada: Receipt, bob: Receipt, comment: string][] = [
   ['none', 'none', 'ada@people.test and bob@people.test'],
   ['erased', 'none', '[email] and bob@people.test'],

@@ -20,7 +20,7 @@ const runner = (url: string) =>
     ASKBACK_ERASURES_FILE: join(folder, 'of-the-command.jsonl'),
   });
 
-/** A deployment of its own with one person that has answered. */
+/** A new deployment with one person who has answered. */
 async function deployment() {
   const { db, url } = await testDatabase();
   return { db, url, ...(await erasableScene(db, folder)) };
@@ -148,7 +148,7 @@ test('receipts of several batches are filed in order', async () => {
 test('restore redacts an address that only others mention', async () => {
   const { db, url, org, of, erase, erasuresFile } = await deployment();
   await erase();
-  // As an older backup has it, in which the person was deleted already, but not erased.
+  // An older backup in which the contact was deleted but not erased.
   const [erasure] = await db`delete from erasures returning id`;
   const properties = db.json({ referred_by: 'Ada@people.test' });
   await makeContact(db, of, { email: 'bob@people.test', properties });

@@ -13,7 +13,7 @@ import { dumpTables } from '../support/probe/dump.ts';
 import { until } from '../support/probe/until.ts';
 import { addressIn, secretKey, startService } from '../support/processes/program.ts';
 
-/** A person is erased while the mail server has the mail and has not answered. */
+/** Erases a person while the mail server has the mail and has not replied. */
 const { db, url } = await testDatabase();
 const key = Buffer.from(secretKey, 'base64');
 
@@ -29,7 +29,7 @@ const replies: Record<string, Reply> = {
   'wants it later': { at: 'message', error: refused(451, '4.7.1 Ada is greylisted') },
 };
 
-/** Answers about an address when the test lets it. */
+/** Replies about an address on demand. */
 const waiting = new Map<string, () => void>();
 const mails: string[] = [];
 const server = new SMTPServer({

@@ -20,7 +20,7 @@ const { db } = await testDatabase();
 const app = testApp(db);
 const email = 'ada@people.test';
 
-/** A contact that has a link, and the acts that race. */
+/** A contact with a link, and the racing actions. */
 async function scene() {
   const client = await makeClient(db);
   const of = { org_id: client.id, survey_id: await makeSurvey(db, client.id) };
@@ -52,7 +52,7 @@ test('submission during an erasure gets the page of an unknown link', async () =
   let acts: Promise<[number, Awaited<ReturnType<typeof submit>>]> | undefined;
   await db
     .begin(async (tx) => {
-      // The erasure waits with its receipt, after it has deleted the contact.
+      // The erasure waits after deleting the contact.
       await tx`
         insert into erasures (org_id, address_hash, scores, counts)
         values (${id}, address_hash(${id}, ${email}), 'kept', '{}')`;

@@ -23,7 +23,7 @@ const erase = ({ org_id }: Place, before: Date | null) =>
     return await eraseRows(tx, org_id, { key, hash: 'x', scores: 'kept', copies, before });
   });
 
-/** What others write of a person, with its time. */
+/** Texts of other people that contain the address. */
 const texts: Record<string, (of: Place, created_at: Date) => Promise<unknown>> = {
   'the name of another contact': (of, created_at) =>
     makeContact(db, of, { email: 'bob@other.test', name: said, created_at }),
@@ -61,7 +61,7 @@ for (const [where, put] of Object.entries(texts)) {
   }
 }
 
-/** What is a person's own goes whole. */
+/** Rows of the person, which are deleted. */
 const own: Record<string, (of: Place, created_at: Date) => Promise<unknown>> = {
   'the contact': (of, created_at) => makeContact(db, of, { email: key, created_at }),
   'the suppression': ({ org_id }, created_at) =>
@@ -83,7 +83,7 @@ for (const [what, put] of Object.entries(own)) {
   }
 }
 
-/** What an erasure locks, in the order of all others; each statement takes the lock at once, or fails. */
+/** Locks of an erasure in the global order. Each statement fails if the lock is taken. */
 const locks: [what: string, take: (tx: Sql, of: Place) => Promise<unknown>][] = [
   [
     'the months',
@@ -123,7 +123,7 @@ for (const [place, [what, take]] of locks.slice(0, -1).entries()) {
       await take(tx, of);
       erasing = erase(of, null);
       await untilLockWaits(db);
-      // Were one of them locked already, each would wait for the other.
+      // A later lock that is held already would cause a deadlock.
       for (const [, later] of locks.slice(place + 1)) await later(tx, of);
     });
     await erasing;

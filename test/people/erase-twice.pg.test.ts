@@ -5,14 +5,14 @@ import { finishErasure } from '../../src/people/erase.ts';
 import { erasableScene, erasureFolder } from '../support/make/erasure.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-/** What an erasure finds of a person that was erased before. */
+/** Rows of a person who was erased before. */
 const { db } = await testDatabase();
 const folder = erasureFolder();
 
 test('erasing again adds to the counts of the same receipt', async () => {
   const { org, add, erase, erasuresFile } = await erasableScene(db, folder);
   const first = await erase();
-  // As a restored backup brings it back: past the receipt, which refuses every other way in.
+  // Only a restored backup can bring rows back past the receipt.
   await db`create table receipts as select * from erasures where org_id = ${org}`;
   await db`delete from erasures where org_id = ${org}`;
   await add();
@@ -34,7 +34,7 @@ test('erasing again adds to the counts of the same receipt', async () => {
   assert.deepEqual((await erase()).counts, second.counts);
 });
 
-/** What is in the mailbox when an erasure is finished: its address, the time of its arrival, and whether it stays. */
+/** Mailbox messages when an erasure finishes: recipient, arrival, and if they stay. */
 const arrived: {
   to: string;
   afterMs: number;

@@ -27,7 +27,7 @@ type Receipt = {
   allowed_at: string | null;
 };
 
-/** An organization with one survey, and a way to call the API for it. */
+/** An organization with one survey and an API client. */
 async function scene() {
   const client = await makeClient(db);
   const survey_id = await makeSurvey(db, client.id);

@@ -16,12 +16,12 @@ import { dumpTables } from '../support/probe/dump.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
 import { memberBrowser } from '../support/probe/member.ts';
 
-/** An erased address comes again through everything that stores addresses, names and texts, and is stored by none. */
+/** Sends an erased address through everything that stores addresses, names and texts. */
 const { db } = await testDatabase();
 const app = testApp(db);
 let people = 0;
 
-/** An organization that has erased a person, with what is needed to bring the address in again. */
+/** An organization that has erased a person. */
 async function scene() {
   const client = await makeClient(db);
   const survey = await makeSurvey(db, client.id, { share_id: randomUUID() });
@@ -68,7 +68,7 @@ type Source = (scene: Scene) => Promise<void>;
 const tools = { db, onProgress: () => {} };
 const encoded = (text: string) => new TextEncoder().encode(text);
 
-/** Takes over an export, and returns how many of its rows were of people who were erased. */
+/** Imports an export and returns the number of rows of erased people. */
 async function moves({ where }: Scene, service: FormerService, text: string) {
   const opened = await openExport(service, { name: 'export.csv', text }, undefined);
   const options = { export: opened, type: 'nps', zone: 'UTC', dryRun: false } as const;
@@ -210,7 +210,7 @@ for (const [source, come] of Object.entries(sources)) {
   });
 }
 
-/** A bounce report, and an unsubscribing, that wait for the erasure to commit. */
+/** A bounce report and an unsubscribe that wait for the erasure to commit. */
 const meanwhile: Record<string, Source> = {
   'a bounce report': async ({ client, of, contact, email }) => {
     const [mail] = await db<{ id: string }[]>`

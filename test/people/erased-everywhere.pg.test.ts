@@ -15,7 +15,7 @@ import { assertTalliesHold } from '../support/probe/tallies.ts';
 import { until } from '../support/probe/until.ts';
 import { addressIn, askback, secretKey, startService } from '../support/processes/program.ts';
 
-/** One person is planted everywhere, erased, and looked for in everything that is kept or was said. */
+/** Plants one person everywhere, erases them, and searches everything that is stored or was logged. */
 const email = 'wilhelmina.quartz@planted.test';
 const name = 'Wilhelmina Quartz';
 const comment = 'The zephyrine gearbox jammed thrice yesterday, ask Wilhelmina';
@@ -31,7 +31,7 @@ const collector = createServer(async (request, response) => {
   exported += await text(request);
   response.setHeader('Content-Type', 'application/json').end('{}');
 }).listen(0, '127.0.0.1');
-/** Refuses the first delivery of each event, and sends back what it got. */
+/** Refuses the first delivery of each event and echoes its body. */
 const seen = new Set<unknown>();
 const hook = createServer(async (request, response) => {
   const id = request.headers['webhook-id'];
@@ -123,7 +123,7 @@ async function plant() {
   await plantExcerpts(answer!.id);
 }
 
-/** On a slow machine the excerpt may have been left out, because the comment was not read in time. */
+/** On a slow machine the excerpt may be missing, because redaction timed out. */
 async function plantExcerpts(answer: string) {
   const body = JSON.stringify({
     version: '1',
@@ -137,7 +137,7 @@ async function plantExcerpts(answer: string) {
   await db`update delivery_attempts set response_body = ${`got ${body}`} where delivery_id in (${delivered})`;
 }
 
-/** What takes a form of the app, or a month. */
+/** Rows that take an app form or a month to create. */
 async function plantRows() {
   await db`
     insert into lifted_suppressions (id, org_id, email, kind, by_hand, created_at, lifted_by, consent)

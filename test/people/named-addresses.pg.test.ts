@@ -8,7 +8,7 @@ const { db } = await testDatabase();
 
 type Place = { org_id: string; survey_id: string };
 
-/** Every place of an organization that may hold an address, and a row that holds it there alone. */
+/** Every column that may contain an address, each with a row. */
 const places: Record<string, (of: Place, email: string) => Promise<unknown>> = {
   'a contact': (of, email) => makeContact(db, of, { email }),
   'the name of another contact': (of, email) =>

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-/** What is written of several organizations at once, each of which has erased another person. */
+/** Writes for several organizations at once, each with another erased person. */
 const { db } = await testDatabase();
 const [ada, bob] = ['ada@erased.test', 'bob@erased.test'];
 
@@ -18,7 +18,7 @@ async function makeOf(erased: string) {
 
 const [withoutAda, withoutBob] = [await makeOf(ada), await makeOf(bob)];
 
-/** Adds contacts of both in one statement. */
+/** Adds contacts of both organizations in one statement. */
 const add = async (first: string, second: string) =>
   (
     await db`

@@ -37,7 +37,7 @@ test('retention deletes blocked mails of one organization and day', async () => 
   );
 });
 
-/** A campaign with results of so many contacts. */
+/** A campaign with results of the given number of contacts. */
 async function campaign(of: { org_id: string; survey_id: string }, over: object, many = 2) {
   const row = { ...of, name: 'Round', status: 'finished', ...over };
   const [made] = await db<{ id: string }[]>`insert into campaigns ${db(row)} returning id`;

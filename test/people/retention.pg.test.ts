@@ -12,7 +12,7 @@ const { db } = await testDatabase();
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const days = 30;
-/** Just old enough to go, and just young enough to stay. */
+/** Ages just above and just below the retention. */
 const ages = {
   old: new Date(Date.now() - days * dayMs - minuteMs),
   young: new Date(Date.now() - days * dayMs + minuteMs),
@@ -137,11 +137,11 @@ test('retention locks surveys before contacts', async () => {
     await tx`select from surveys where id = ${of.survey_id} for update`;
     running = applyRetention({ db });
     await untilLockWaits(db);
-    // Were the contact locked already, each would wait for the other.
+    // A contact that is locked already would cause a deadlock.
     await tx`select from contacts where org_id = ${org} for update nowait`;
   });
   await running;
-  // The contact that was locked meanwhile goes with this run, or with the next.
+  // The locked contact is deleted by this run or the next.
   await applyRetention({ db });
   assert.equal((await db`select from contacts where org_id = ${org}`).length, 0);
 });

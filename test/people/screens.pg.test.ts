@@ -83,7 +83,7 @@ test('editor blocks and unblocks an address', async () => {
   );
 });
 
-/** A person who unsubscribed by the link of a mail. */
+/** A person who unsubscribed with a link. */
 async function unsubscribedPerson(role: 'editor' | 'owner') {
   const scene = await people(role);
   const token = randomUUID();

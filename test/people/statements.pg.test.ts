@@ -132,7 +132,7 @@ test('timeline has all events of an address in order', async () => {
     db,
     { ...made, status: 'delivered', delivered_at: ago(599) },
     { ...made, status: 'skipped', created_at: ago(598) },
-    // At the moment of the answer: its delivery comes after it.
+    // Same time as the answer: the delivery sorts after it.
     { ...made, status: 'failed' },
   );
   const email = 'eve@people.test';

@@ -12,7 +12,7 @@ const { db } = await testDatabase();
 const folder = erasureFolder();
 const secrets = createSecrets([Buffer.from(secretKey, 'base64')]);
 
-/** An organization with stored answers: those that are left, by name. */
+/** An organization with stored API responses, and the names of the remaining ones. */
 async function storing(org: string) {
   const [key] = await db<{ id: string }[]>`
     insert into api_keys (org_id, name, public_id, secret_hash, permission)

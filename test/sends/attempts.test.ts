@@ -14,7 +14,7 @@ const db = (() => assert.fail('no statement is needed')) as unknown as Db;
 
 type MailCase = { outcome?: MailOutcome; asks?: boolean; ago?: number; inJob?: boolean };
 
-/** One attempt whose time is over: a mailer that asks whether the mail may leave gets a no. */
+/** One attempt without time left, so `mayLeave` returns false. */
 async function tryOnce({ outcome = accepted(), asks = false, ago = 0, inJob = true }: MailCase) {
   const mailer = {
     concurrency: 1,

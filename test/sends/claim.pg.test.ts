@@ -12,7 +12,7 @@ const [known, fresh, refused, gone] = ['known', 'new', 'refused', 'gone'].map(
   (name) => `${name}@people.test`,
 ) as [string, string, string, string];
 
-/** A survey with one contact; of two other people one is unsubscribed, and one is erased. */
+/** A survey with one contact, an unsubscribed address and an erased one. */
 async function scene(over: Record<string, unknown> = {}) {
   const orgId = await makeOrganization(db);
   const survey = { orgId, surveyId: await makeSurvey(db, orgId, over) };

@@ -13,7 +13,7 @@ import { until } from '../support/probe/until.ts';
 
 const { db, url } = await testDatabase();
 
-/** An organization with an unsubscribed address, and the blocked mails that it has. */
+/** An organization with an unsubscribed address. */
 async function blocking() {
   const orgId = await makeOrganization(db);
   await db`insert into suppressions ${db({ org_id: orgId, email: 'ann@people.test', kind: 'unsubscribed' })}`;

@@ -54,10 +54,10 @@ test('mail preview explains an unknown survey or folder', async () => {
   assert.match(nowhere.stderr, /^askback: .*mail-.*\.html cannot be written: /);
 });
 
-/** Young enough that visits and blocked mails of it are shown. */
+/** Recent enough for visits and blocked mails to be shown. */
 const day = new Date(Date.now() - 10 * 86_400_000).toISOString().slice(0, 10);
 
-/** Ann's story: mailed, opened twice, answered, then unsubscribed, and blocked for a later survey. */
+/** Ann was mailed, opened twice, answered, unsubscribed, and was blocked for a later survey. */
 async function story() {
   const org_id = await makeOrganization(db);
   const at = (minute: number) => new Date(`${day}T08:0${minute}:00Z`);

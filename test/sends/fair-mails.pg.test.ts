@@ -28,7 +28,7 @@ async function claimed(contacts: number) {
   return { orgId, ids: rows.map(({ id }) => id) };
 }
 
-/** A mail server that answers when the test says so, with two connections. */
+/** A mail server with two connections that answers on demand. */
 function heldServer() {
   const asked: { orgId: string; answer: (outcome: MailOutcome) => void }[] = [];
   const mailer: Mailer = {
@@ -53,7 +53,7 @@ test("another organization's mail is next in turn", async () => {
     const open = await db`select from mails where org_id = ${one.orgId} and status = 'claimed'`;
     return open.length === 1;
   });
-  // Statements of the other job that were under way are done when this one is.
+  // Running statements of the other job end before this one.
   await db`select 1`;
   asked[0]!.answer(accepted());
   await until('the next mail is asked for', () => asked.length === 3);

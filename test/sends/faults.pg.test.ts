@@ -20,7 +20,7 @@ const log = createLog({ level: 'silent' });
 const progress = await createSendProgress({ db, log });
 const settings = { sendDeadlineSeconds: 60 };
 
-/** A survey of an organization of its own, and its sends to some people, claimed. */
+/** A survey with claimed mails in a new organization. */
 async function claimed(people: number) {
   const orgId = await makeOrganization(db);
   const surveyId = await makeSurvey(db, orgId);

@@ -11,7 +11,7 @@ const ada = 'Ada@people.test';
 const dayMs = 86_400_000;
 const minutesAgo = (n: number) => new Date(Date.now() - n * 60_000);
 
-/** A contact with a visit, a mail and an answer of its own, each at another time; two visits are so many days old. */
+/** A contact with visits, a mail and an answer at different times. */
 async function addPerson(of: { org_id: string; survey_id: string }, email: string, from: number) {
   const contact_id = await makeContact(db, of, { email, created_at: minutesAgo(from) });
   const visit = { ...of, contact_id, kind: 'view', method: 'GET' };
@@ -64,7 +64,7 @@ test('history has the events of one address on all surveys', async () => {
   ]);
 });
 
-/** Adds a visit or a blocked mail of an age, and says whether the history shows it. */
+/** Adds a visit or blocked mail, and returns if the history shows it. */
 const kept: Record<string, (sql: Sql, of: object, days: number) => Promise<unknown>> = {
   opened: (sql, of, days) => sql`
     insert into link_visits ${sql({

@@ -15,7 +15,7 @@ const log = createLog({ level: 'silent' });
 const email = 'ann@people.test';
 const submitted = [readContact({ email })];
 
-/** What an organization with a rule of 30 days would do, after an earlier mail to the same address. */
+/** Dry run with a rule of 30 days after an earlier mail to the address. */
 async function judgedAfter(mail: { days: number; status?: string; elsewhere?: boolean }) {
   const orgId = await makeOrganization(db, { frequency_days: 30 });
   const mailedBy = mail.elsewhere ? await makeOrganization(db) : orgId;
@@ -56,7 +56,7 @@ test('frequency rule ignores other organizations', async () => {
   assert.equal(await judgedAfter({ days: 1, elsewhere: true }), 'send');
 });
 
-/** One mail with this outcome, and the months of its organization afterwards. */
+/** Saves an outcome and returns the months of the organization. */
 async function usedAfter(outcome: MailOutcome, claimedInMonth?: string) {
   const orgId = await makeOrganization(db);
   const surveyId = await makeSurvey(db, orgId);

@@ -45,7 +45,7 @@ const claimed: ClaimedMail = {
 
 const accepted: MailOutcome = { kind: 'accepted', response: '250 ok' };
 
-/** A mailer whose server gives one answer and keeps what it got. */
+/** A mailer whose server gives one reply and keeps its messages. */
 function mailer({ answer = accepted, bounceDomain = null as string | null } = {}) {
   const sent: { from: string; to: string; message: Buffer }[] = [];
   const transport = {

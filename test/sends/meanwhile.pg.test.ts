@@ -11,7 +11,7 @@ import { makeOrganization, makeSurvey, writeKeyOf } from '../support/make/rows.t
 import { testDatabase } from '../support/probe/database.ts';
 import { untilLockWaits } from '../support/probe/locks.ts';
 
-// What happens to a contact between the claim of its mail and the outcome.
+// Events between the claim of a mail and its outcome.
 
 const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
@@ -34,7 +34,7 @@ const answers: Happens = (sql, { orgId, email }) => sql`
   update contacts set status = 'responded', responded_at = now()
   where org_id = ${orgId} and email = ${email}`;
 
-/** One person is sent a survey; the mail is claimed when `claimed` runs, and the server asked for `accept`. */
+/** Sends a survey to one person. `claimed` runs after the claim, `accept` when the server is asked. */
 async function sendOne({ claimed, accept, email = 'ann@people.test' }: OneMail) {
   const orgId = await makeOrganization(db);
   const surveyId = await makeSurvey(db, orgId);
@@ -105,7 +105,7 @@ for (const [what, happens, code, status] of meanwhile) {
     });
 }
 
-/** What happens is written, and committed only while the outcome of the mail waits for it. */
+/** Commits the event only while the outcome waits for its lock. */
 const whileDeciding =
   (happens: Happens): Happens =>
   async (_, scene) => {

@@ -221,7 +221,7 @@ test('deferred mail waits longer each time, at most five minutes', () => {
   assert.deepEqual([0, 10_000, 24 * hourMs].map(deferralMs), [1000, 5000, 300_000]);
 });
 
-/** How long ago mails were claimed that a request waits for, or none does, and for how long they are tried. */
+/** Ages of awaited and unawaited mails, and the time that they are tried. */
 const times: [ago: number[], awaited: boolean, tried: number][] = [
   [[0], true, 59_000],
   [[20_000, 5000, 9000], true, 54_000],

@@ -36,7 +36,7 @@ for (const [typed, field] of mistakes) {
   });
 }
 
-/** What the page says of the answer that an example of each kind gives. */
+/** Text of the thank-you page for an example answer. */
 const examples: [type: string, kind: string, score: number][] = [
   ['nps', 'promoter', 9],
   ['nps', 'passive', 7],

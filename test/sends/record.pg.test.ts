@@ -15,7 +15,7 @@ import { accepted, lost } from '../support/make/mail-outcomes.ts';
 import { makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-// Beginnings and outcomes are written in batches of several organizations.
+// Batches of starts and outcomes span several organizations.
 
 const { db } = await testDatabase();
 
@@ -37,7 +37,7 @@ test('temporary database failure is retried for a minute', async () => {
   assert.equal(waitedMs, 60_000);
 });
 
-/** A claimed mail of an organization of its own. */
+/** A claimed mail in a new organization. */
 async function claimed() {
   const orgId = await makeOrganization(db);
   const survey = { orgId, surveyId: await makeSurvey(db, orgId) };
@@ -106,7 +106,7 @@ test('failure in a locked month leaves its shared batch', async () => {
   const theirs = records.add(failed(locked));
   await records.add(one);
   assert.deepEqual(await statuses(locked, one), ['sending', 'sent']);
-  // Months are locked before mails, in one order for all: so the mail is still free.
+  // Months are locked before mails, so the mail is still free.
   await db`select from mails where id = ${locked.id} for update nowait`;
   await release();
   await theirs;

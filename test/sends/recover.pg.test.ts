@@ -23,7 +23,7 @@ const { db, url } = await testDatabase();
 const { lines, log } = keptLog();
 const settings = { sendDeadlineSeconds: 60 };
 const progress = { notify: async () => {} };
-/** The signals of the mails of an organization, from now on. */
+/** Collects the mail signals of an organization. */
 function signalsOf(orgId: string) {
   const signals: unknown[] = [];
   mailed.subscribe((mail) => {
@@ -34,7 +34,7 @@ function signalsOf(orgId: string) {
 
 const takeUp = () => recoverStrandedMails({ db, log, settings });
 
-/** Mails of an organization of their own, claimed so long ago. */
+/** Mails of a new organization with the given age. */
 async function claimed(people: number, ago = '10 minutes') {
   const orgId = await makeOrganization(db);
   const surveyId = await makeSurvey(db, orgId);
@@ -66,7 +66,7 @@ const queuedOf = (orgId: string) => db<{ payload: { mail_ids: string[] } }[]>`
   where task = 'sends.mail' and payload ->> 'org_id' = ${orgId}
     and id in (select id from graphile_worker.jobs where attempts < max_attempts)`;
 
-/** Their job has had its last attempt, so long ago. */
+/** A job that used up its attempts some time ago. */
 async function failForGood(orgId: string, ago = '10 minutes') {
   const ids = (await mailJobs(orgId)).map(({ id }) => id);
   await db`select graphile_worker.permanently_fail_jobs(${ids}::bigint[], 'too often')`;
@@ -117,7 +117,7 @@ test('begun mail of a failed job becomes unknown', async () => {
   assert.deepEqual(signals, [['unknown', null]]);
 });
 
-/** Mail jobs whose mails all leave, and the addresses that were mailed. */
+/** Mail jobs that send everything, and their recipients. */
 function counting() {
   const sent: string[] = [];
   const mailer: Mailer = {

@@ -13,7 +13,7 @@ const clear: AddressFacts = {
   recent_at: null,
 };
 
-/** What speaks against a mail, strongest first: of two that hold together the first is the reason. */
+/** Facts that block a mail, strongest first. */
 const against: [what: string, facts: Partial<AddressFacts>, code: string][] = [
   ['erased', { erased: true }, 'erased'],
   ['sent this survey', { claim: 'sent' }, 'already_sent'],

@@ -11,14 +11,14 @@ import {
 import { makeContact, makeOrganization, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
-/** What an outcome writes of each mail: said by hand for every state that a mail may be in, in one batch of all. */
+/** Expected result of an outcome for every state of a mail, written by hand. */
 const { db } = await testDatabase();
 const states = ['claimed', 'sending', 'sent', 'failed', 'unknown'] as const;
 const outcomes = ['sent', 'failed', 'unknown', 'claimed'] as const;
 const [month, before] = ['2026-05-01', '2026-04-01'];
 const attempts = 2;
 
-/** Which outcome may still be written to a mail in which state, of the attempt that it is in. */
+/** Outcomes that a mail in each state still accepts. */
 const mayFollow: Record<(typeof states)[number], readonly string[]> = {
   claimed: ['failed'],
   sending: ['sent', 'failed', 'unknown', 'claimed'],
@@ -40,7 +40,7 @@ const cases = states.flatMap((state) =>
 
 const monthOf = (state: (typeof states)[number]) => (states.indexOf(state) % 2 ? month : before);
 
-/** A mail of each case; in which month depends on its state. */
+/** A mail of each case; its month depends on its state. */
 async function makeMails() {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id);
@@ -115,7 +115,7 @@ test('outcome is saved only for the current attempt', async () => {
   );
 });
 
-/** A mail of each state in each of two requests, first mails and reminders, each of a contact of its own. */
+/** First mails and reminders in each state, in two requests. */
 async function makeOpenMails(reminders: readonly number[]) {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id);
@@ -140,7 +140,7 @@ type OpenMails = Awaited<ReturnType<typeof makeOpenMails>>;
 
 type Ending = {
   end: (of: OpenMails, orgId: string) => Promise<readonly { id: string }[] | undefined>;
-  /** The states that it ends, and whether of one request alone. */
+  /** States that it ends, and if it concerns one request only. */
   ends: readonly (typeof states)[number][];
   ofRequest?: true;
   to: 'failed' | 'unknown';
@@ -208,7 +208,7 @@ for (const [cause, { end, ends, ofRequest, to }] of Object.entries(endings)) {
   });
 }
 
-/** Of each mail and its contact what an ending may change. */
+/** Columns of mails and contacts that an ending may change. */
 async function shown(orgId: string) {
   const rows = await db`
     select m.id, m.status, m.reason, m.blocks_resend, m.finished_at is not null as has_finished,

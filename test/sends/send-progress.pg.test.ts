@@ -14,7 +14,7 @@ const [here, there] = [
 ];
 after(() => Promise.all([here.stop(), there.stop()]));
 
-/** Longer than a look that comes by its own takes. */
+/** Longer than the interval of polling. */
 async function isWoken(progress: typeof here, notify: (id: string) => Promise<void>) {
   const requestId = randomUUID();
   const watch = progress.watch(requestId);

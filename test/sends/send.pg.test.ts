@@ -19,7 +19,7 @@ const { db } = await testDatabase();
 const log = createLog({ level: 'silent' });
 const progress = await createSendProgress({ db, log });
 
-/** A mail server that says what the test wants, and remembers who was mailed. */
+/** A mail server with a chosen reply that remembers its recipients. */
 function mailServer(say: (email: string, tries: number) => MailOutcome = accepted) {
   const mailed: string[] = [];
   const mailer: Mailer = {
@@ -33,11 +33,11 @@ function mailServer(say: (email: string, tries: number) => MailOutcome = accepte
   return { mailed, mailer };
 }
 
-/** Jobs that a test set off must not take those of the next one. */
+/** Jobs of one test must not take the jobs of the next. */
 const running: Promise<void>[] = [];
 afterEach(async () => void (await Promise.all(running.splice(0))));
 
-/** A send with its jobs run in place of the queue. */
+/** Sends, and runs the jobs without the queue. */
 function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
   const settings = { sendDeadlineSeconds: 60 };
   const mailJobs = createMailJobs({ db, log, mailer, progress, settings });
@@ -54,7 +54,7 @@ function sending(mailer: Mailer, { sendDeadlineSeconds = 30 } = {}) {
     };
     return { ...own, next };
   };
-  /** Without a hand from the test its jobs wait. */
+  /** Jobs wait until the test runs them. */
   const idle: SendTools = { db, progress, settings: { sendDeadlineSeconds } };
   return { tools: { ...idle, progress: { watch } }, idle, runJobs };
 }

@@ -38,7 +38,7 @@ async function scene(over: Record<string, unknown> = {}) {
   return { org: client.id, survey, ask, link: `/s/test.${share_id}`, share_id };
 }
 
-/** The mails that the jobs of an organization's tests send. */
+/** Runs the test jobs of an organization and returns their mails. */
 async function sentTests(org: string) {
   const messages: Buffer[] = [];
   const transport = {

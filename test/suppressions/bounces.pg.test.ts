@@ -11,7 +11,7 @@ import { testDatabase } from '../support/probe/database.ts';
 const { db } = await testDatabase();
 const app = testApp(db);
 
-/** A mail that was sent, and what its organization says when a message is handed in. */
+/** A sent mail, and a way to post reports about it. */
 async function sentMail() {
   const client = await makeClient(db);
   const survey_id = await makeSurvey(db, client.id);
@@ -111,7 +111,7 @@ test('report in another encoding than UTF-8 is parsed', async () => {
   assert.deepEqual(await answer.json(), { data: { matched: true, action: 'bounced' } });
 });
 
-/** Nothing of it may act: each is a true report with something wrong about it. */
+/** Real reports with one defect each, which must have no effect. */
 const hostile: [what: string, make: (text: string, send: string) => string][] = [
   ['is about a mail that was not sent', (text, send) => text.replaceAll(send, randomUUID())],
   [

@@ -32,7 +32,7 @@ async function scene() {
 const hard = { action: 'failed', status: '5.1.1', recipients: [], diagnostic: '' };
 type Named = { returnPaths?: string[]; messageIds?: string[] };
 
-/** How a report names the mail that it is about, and whether it is found. */
+/** References to a mail in a report, and the expected match. */
 const named: Record<string, [name: (id: string) => Named, matched: boolean]> = {
   'a return path in capitals': [
     (id) => ({ returnPaths: [`BOUNCE+${id.toUpperCase()}@BOUNCES.example`] }),

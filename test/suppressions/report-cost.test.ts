@@ -4,7 +4,7 @@ import { readReport } from '../../src/suppressions/report.ts';
 import { leastCost, readerOfThisThread } from '../support/probe/processor-time.ts';
 import { hostileReports } from './report-forms.ts';
 
-/** Of the thread that reads texts: enough for forty messages in its time limit, on a machine that is busy. */
+/** The worker thread parses forty messages within its time limit on a busy machine. */
 const mostMs = 100;
 const size = 1024 * 1024;
 

@@ -1,4 +1,4 @@
-/** Hostile messages for the reader of reports: each repeats what costs most in one place of a message. */
+/** Hostile messages: each repeats an expensive element. */
 const report = 'Content-Type: multipart/report; boundary=x; report-type=delivery-status\r\n\r\n';
 const status = (body: string) =>
   `${report}--x\r\nContent-Type: message/delivery-status\r\n\r\n${body}\r\n--x--\r\n`;
@@ -11,7 +11,7 @@ const qmail = (text: string) =>
 const counted = (count: number, part: (n: number) => string) =>
   Array.from({ length: count }, (_, n) => part(n)).join('');
 
-/** Every form, as long as `size` allows. */
+/** Builds every form with the given size. */
 export function hostileReports(size: number): Record<string, string> {
   const fill = (text: string, reserved = 4000) =>
     text.repeat(Math.max(1, Math.floor((size - reserved) / text.length)));

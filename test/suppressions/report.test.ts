@@ -14,7 +14,7 @@ type Made = Partial<{
   more: string;
 }>;
 
-/** A report of one recipient, or with other parts. */
+/** A report about one recipient. */
 const report = ({ form = 'multipart/report', headers = '', notice = '', ...made }: Made = {}) => {
   const status = made.status ?? 'Action: failed\nStatus: 5.1.1\n';
   const part = (type: string, text: string) => `--x\nContent-Type: ${type}\n\n${text}\n`;
@@ -105,7 +105,7 @@ test('message id has at most 250 characters', async () => {
 const lineOf = (text: string, line: string) => text.split('\n').indexOf(line) + 1;
 const offsetOf = (text: string, line: string) => text.indexOf(`\n${line}`) + 1;
 const lastLine = 'Status: 5.1.1';
-/** How far into a message its status stands, and whether it is read there. */
+/** Positions of the status in a message, and if it is parsed there. */
 const depths: [
   what: string,
   make: (fill: number) => string,

@@ -10,7 +10,7 @@ import { reader } from '../support/probe/read.ts';
 const { db } = await testDatabase();
 const app = testApp(db);
 
-/** An organization with one contact, and what the contact's link leads to. */
+/** An organization with one contact and its link. */
 async function subscriber(over: Record<string, unknown> = {}) {
   const client = await makeClient(db, { name: 'Harbour & Pine' });
   const survey_id = await makeSurvey(db, client.id);
