@@ -99,12 +99,12 @@ export const errorCodes = {
   },
   survey_draft: {
     status: [400, 409],
-    error: 'the survey is a draft: open it',
+    error: 'the survey is a draft: open it instead',
     remedy: 'Open the survey.',
   },
   survey_closed: {
     status: [400],
-    error: 'the survey is closed: it takes no more contacts',
+    error: 'the survey is closed, so you cannot add contacts',
     remedy: 'Reopen the survey.',
   },
   score_invalid: {
@@ -209,17 +209,17 @@ export const errorCodes = {
   },
   survey_has_answers: {
     status: [409],
-    error: 'the survey has answers: its type and audience can no longer change',
+    error: 'the survey has answers: you cannot change its type or audience',
     remedy: 'Copy the survey. To delete it with its answers, send answers=delete.',
   },
   survey_completed: {
     status: [409],
-    error: 'the survey is completed: reopen it to make it active again',
+    error: 'the survey is completed: reopen it first',
     remedy: 'Reopen the survey.',
   },
   survey_in_use: {
     status: [409],
-    error: 'the survey was sent or answered: it is no draft any more',
+    error: 'the survey was sent or answered, so it cannot become a draft',
     remedy: 'Copy the survey: the copy is a draft.',
   },
   campaign_over: {

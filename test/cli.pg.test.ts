@@ -66,7 +66,7 @@ const wrong: [words: string[], complaint: RegExp][] = [
       '--from-name',
       'A',
     ].concat(['--from-email', 'a@b.test', '--type', 'csat', '--audience', 'employee']),
-    /^--audience goes with --type nps only$/,
+    /^--audience requires --type nps$/,
   ],
   [['org', 'update', '--id', unknownId, '--ai', '--no-ai'], /contradict each other$/],
   [['key', 'create', '--org', unknownId, '--name', 'k', '--permission', 'all'], /read, write$/],
@@ -240,7 +240,7 @@ test('a draft survey can be opened repeatedly, and stays closed once it is close
   assert.deepEqual([closed.status, closed.completed_by], ['completed', 'hand']);
   const { code, stderr } = await run('survey', 'open', '--id', id);
   assert.equal(code, 1);
-  assert.match(stderr, /^askback: the survey is completed: reopen it to make it active again\n$/);
+  assert.match(stderr, /^askback: the survey is completed: reopen it first\n$/);
 });
 
 test('surveys are listed with its link and its counts', async () => {

@@ -51,7 +51,6 @@ export function surveyReads(tools: ReplicaTools & SurveyTools) {
     });
 }
 
-/** Each answers with the survey as a read would. */
 export const surveyRoutes = (tools: SurveyTools) =>
   new Hono<ApiEnv>()
     .post('/', async (c) => {
@@ -97,9 +96,11 @@ async function move(c: Context<ApiEnv>, tools: SurveyTools, act: Move) {
   return await show(c, tools, { id });
 }
 
-type Shown = { id: string; status?: 200 | 201 };
-
-async function show(c: Context<ApiEnv>, tools: SurveyTools, { id, status = 200 }: Shown) {
+async function show(
+  c: Context<ApiEnv>,
+  tools: SurveyTools,
+  { id, status = 200 }: { id: string; status?: 200 | 201 },
+) {
   const survey = await findSurvey(tools.db, c.var.key.org_id, id);
   if (!survey) throw notFound('survey');
   return c.json({ data: surveyToJson(survey, tools.publicUrl) }, status);
@@ -109,7 +110,7 @@ const path = '/api/v1/surveys';
 
 export const surveySection: ApiSection = {
   name: 'Surveys',
-  about: 'A question, asked of a list of people.',
+  about: 'A question for a list of people.',
   schemas: { SurveyItem, Survey },
   bodies: surveyBodies,
   operations: [
@@ -121,14 +122,14 @@ export const surveySection: ApiSection = {
       about: 'Surveys of every status.',
       permission: 'read',
       query: Page,
-      answer: { status: 200, about: 'a page of them', schema: List(SurveyItem) },
+      answer: { status: 200, about: 'a page of surveys', schema: List(SurveyItem) },
     },
     {
       id: 'getSurvey',
       method: 'get',
       path: `${path}/{id}`,
-      summary: 'Get a survey and what its answers come to',
-      about: '`stats` counts every response that is not held, whenever it was given.',
+      summary: 'Get a survey with its results',
+      about: '`stats` covers all responses that are not held.',
       permission: 'read',
       answer: { status: 200, about: 'the survey', schema: One(Survey) },
     },
@@ -136,11 +137,11 @@ export const surveySection: ApiSection = {
       id: 'createSurvey',
       method: 'post',
       path,
-      summary: 'Make a survey',
+      summary: 'Create a survey',
       about:
-        'Texts may hold placeholders: `{{name}}`, `{{first_name}}` and `{{properties.NAME}}` of the contact, each ' +
-        'with a fallback as in `{{first_name|there}}`. Of the languages of `texts` a reader gets that of the ' +
-        "contact's property `language`, else one that the browser asks for, else the survey's own.",
+        'Texts can contain placeholders for the contact: `{{name}}`, `{{first_name}}` and `{{properties.NAME}}`, ' +
+        "with an optional fallback such as `{{first_name|there}}`. Respondents see the language of the contact's " +
+        "`language` property, otherwise the language of their browser, otherwise the survey's own language.",
       permission: 'write',
       body: NewSurveyInput,
       answer: { status: 201, about: 'the survey', schema: One(Survey) },
@@ -150,7 +151,8 @@ export const surveySection: ApiSection = {
       method: 'patch',
       path: `${path}/{id}`,
       summary: 'Change a survey',
-      about: 'What is not given stays as it is. Pages and mails say the new texts from now on.',
+      about:
+        'Fields that you leave out keep their values. New texts appear on pages and in emails immediately.',
       permission: 'write',
       ifMatch: true,
       body: SurveyChangeInput,
@@ -162,10 +164,10 @@ export const surveySection: ApiSection = {
       method: 'delete',
       path: `${path}/{id}`,
       summary: 'Delete a survey',
-      about: 'Its contacts, mails and totals go with it.',
+      about: 'Also deletes its contacts, emails and totals.',
       permission: 'write',
       query: DeleteQuery,
-      answer: { status: 204, about: 'it is gone' },
+      answer: { status: 204, about: 'the survey is deleted' },
       refusals: { 409: ['survey_has_answers'] },
     },
     {
@@ -173,7 +175,7 @@ export const surveySection: ApiSection = {
       method: 'post',
       path: `${path}/{id}/open`,
       summary: 'Open a draft',
-      about: 'From now on it can be sent and answered. A survey that is open stays so.',
+      about: 'The survey can then be sent and answered. Does nothing if it is already open.',
       permission: 'write',
       answer: { status: 200, about: 'the survey', schema: One(Survey) },
       refusals: { 409: ['survey_completed'] },
@@ -184,7 +186,7 @@ export const surveySection: ApiSection = {
       path: `${path}/{id}/close`,
       summary: 'Close a survey',
       about:
-        'Its links show that it is closed, until it is reopened. A survey that is closed stays so.',
+        'Its links show that it is closed until you reopen it. Does nothing if it is already closed.',
       permission: 'write',
       answer: { status: 200, about: 'the survey', schema: One(Survey) },
     },
@@ -192,8 +194,8 @@ export const surveySection: ApiSection = {
       id: 'reopenSurvey',
       method: 'post',
       path: `${path}/{id}/reopen`,
-      summary: 'Make a completed survey active again',
-      about: 'However it completed. A survey that is active stays so.',
+      summary: 'Reopen a completed survey',
+      about: 'Works however the survey was completed. Does nothing if it is already active.',
       permission: 'write',
       answer: { status: 200, about: 'the survey', schema: One(Survey) },
       refusals: { 409: ['survey_draft'] },
@@ -203,8 +205,7 @@ export const surveySection: ApiSection = {
       method: 'post',
       path: `${path}/{id}/copy`,
       summary: 'Copy a survey',
-      about:
-        'The copy is a draft, with all that was decided about the survey and none of its contacts and answers.',
+      about: 'The copy is a draft with the same texts and settings, without contacts and answers.',
       permission: 'write',
       answer: { status: 201, about: 'the copy', schema: One(Survey) },
     },

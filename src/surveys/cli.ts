@@ -58,34 +58,34 @@ const commonOptions = {
   fields: optional(
     v.string(),
     'FILE',
-    'all else as JSON, by the names of the API: subject, intro, texts, reminders and others; - is standard input',
+    'all other fields as JSON, named as in the API: subject, intro, texts, reminders and so on; - is standard input',
   ),
 };
 
 const create = command({
   name: 'survey create',
-  does: 'makes a survey, active unless it is to be a draft',
+  does: 'creates a survey, active unless --draft is given',
   options: {
-    org: orgOption('its organization'),
-    name: option(Name, 'N', 'its name in lists'),
+    org: orgOption('the organization'),
+    name: option(Name, 'N', 'its internal name'),
     question: option(Line(maxQuestionLength), 'Q', 'the question it asks'),
-    'from-name': option(Name, 'N', 'the sender of its mail'),
+    'from-name': option(Name, 'N', 'the name of the sender'),
     'from-email': option(Email, 'E', "the sender's address"),
     type: optional(OneOf(surveyTypes), surveyTypes.join('|'), 'its scale (nps)'),
     audience: optional(OneOf(['employee']), 'employee', 'an nps survey that asks employees'),
     ...commonOptions,
-    draft: flag('make a draft: it is not sent and takes no answers until it is opened'),
+    draft: flag('create a draft, which cannot be sent or answered until you open it'),
   },
-  async run(tools: CommandTools, given) {
-    const wish = await fieldsOf(given, NewSurveyInput);
-    if (wish.audience && wish.type !== 'nps') {
-      throw new UsageError('--audience goes with --type nps only', create.usage);
+  async run(tools: CommandTools, options) {
+    const input = await readOptions(options, NewSurveyInput);
+    if (input.audience && input.type !== 'nps') {
+      throw new UsageError('--audience requires --type nps', create.usage);
     }
     return await inDatabase(tools, async (db, config) => {
-      const orgId = await findOrgId(db, given.org, create.usage);
-      const survey = await createSurvey({ db }, commandWriter(orgId), wish);
+      const orgId = await findOrgId(db, options.org, create.usage);
+      const survey = await createSurvey({ db }, commandWriter(orgId), input);
       const share_url = shareUrl(await publicUrlOf(db, config), survey);
-      const text = `made the survey ${survey.name}: ${survey.id}\nanyone can answer at ${share_url}`;
+      const text = `created the survey ${survey.name}: ${survey.id}\nanyone can answer at ${share_url}`;
       return { data: { ...survey, share_url }, text };
     });
   },
@@ -93,37 +93,37 @@ const create = command({
 
 const update = command({
   name: 'survey update',
-  does: 'changes what a survey says, on its pages and in mails sent from now on',
+  does: 'changes a survey; pages and later emails show the new texts',
   options: {
     id: id('the survey'),
-    name: optional(Name, 'N', 'its name in lists'),
+    name: optional(Name, 'N', 'its internal name'),
     question: optional(Line(maxQuestionLength), 'Q', 'the question it asks'),
-    'from-name': optional(Name, 'N', 'the sender of its mail'),
+    'from-name': optional(Name, 'N', 'the name of the sender'),
     'from-email': optional(Email, 'E', "the sender's address"),
-    type: optional(OneOf(surveyTypes), surveyTypes.join('|'), 'its scale, without answers only'),
+    type: optional(OneOf(surveyTypes), surveyTypes.join('|'), 'its scale; only without answers'),
     ...withoutDefaults(commonOptions),
   },
-  async run(tools: CommandTools, given) {
-    const change = await fieldsOf(given, SurveyChangeInput);
+  async run(tools: CommandTools, options) {
+    const change = await readOptions(options, SurveyChangeInput);
     if (Object.values(change).every((value) => value === undefined)) {
       throw new UsageError('nothing to change was given', update.usage);
     }
     return await inDatabase(tools, async (db) => {
-      const { org_id } = await getSurvey(db, given.id);
-      const survey = await changeSurvey({ db }, commandWriter(org_id), { id: given.id, change });
+      const { org_id } = await getSurvey(db, options.id);
+      const survey = await changeSurvey({ db }, commandWriter(org_id), { id: options.id, change });
       return { data: survey, text: `changed the survey ${survey.name}: ${survey.id}` };
     });
   },
 });
 
-type Move = {
+type StatusCommand = {
   name: string;
   does: string;
   act: (tools: { db: Db }, by: Writer, surveyId: string) => Promise<unknown>;
   done: string;
 };
 
-const moveCommand = ({ name, does, act, done }: Move) =>
+const statusCommand = ({ name, does, act, done }: StatusCommand) =>
   databaseCommand({
     name,
     does,
@@ -136,30 +136,30 @@ const moveCommand = ({ name, does, act, done }: Move) =>
     },
   });
 
-const open = moveCommand({
+const open = statusCommand({
   name: 'survey open',
-  does: 'opens a draft: from now on it can be sent and answered',
+  does: 'opens a draft, so that it can be sent and answered',
   act: openSurvey,
   done: 'is open',
 });
 
-const close = moveCommand({
+const close = statusCommand({
   name: 'survey close',
-  does: 'closes a survey: its links show that it is closed, until it is reopened',
+  does: 'closes a survey; its links show that it is closed until you reopen it',
   act: closeSurvey,
   done: 'is closed',
 });
 
 export const surveyCommands = [create, update, open, close, list];
 
-type GivenFields = {
+type FieldOptions = {
   question?: string | undefined;
   draft?: boolean | undefined;
   fields?: string | undefined;
 } & Readonly<Record<string, unknown>>;
 
-async function fieldsOf<const S extends v.GenericSchema>(given: GivenFields, schema: S) {
-  const { org, id, question, fields, draft, ...rest } = given;
+async function readOptions<const S extends v.GenericSchema>(options: FieldOptions, schema: S) {
+  const { org, id, question, fields, draft, ...rest } = options;
   const named = Object.entries({ ...rest, 'question-text': question })
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name.replaceAll('-', '_'), value]);
@@ -172,5 +172,5 @@ async function readFields(file: string | undefined): Promise<object> {
   const { text, name } = await readTextFile(file);
   const value = parseJson(text, (where) => `${name} is not JSON${where}`);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
-  throw new Refusal('invalid', `${name} must hold a JSON object`);
+  throw new Refusal('invalid', `${name} must contain a JSON object`);
 }

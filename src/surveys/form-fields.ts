@@ -6,12 +6,12 @@ import { embeddingOf } from './schemas.ts';
 
 type Fields = FormState['typed'];
 
-/** Fields of a survey by their names in the API, in dots where those are nested. */
+/** Fields of the survey form, named by their dotted paths in the API. */
 export const SurveyFields = v.record(v.string(), v.union([v.string(), v.array(v.string())]));
 
 export const reminderNumbers = [1, 2, 3];
 
-/** The fields as the API takes them: empty ones are null, and what has the same name is a list. */
+/** Converts form fields to the input of the API. Empty fields become null, repeated names become lists. */
 export function readSurveyFields(fields: Fields) {
   const text = (name: string) => textIn(fields, name);
   const reminders = reminderNumbers.flatMap((at) => {
@@ -27,16 +27,16 @@ export function readSurveyFields(fields: Fields) {
     type: text('type') ?? undefined,
     audience: text('audience'),
     language: text('language') ?? 'en',
-    ...textsOf(fields, ''),
+    ...readTexts(fields, ''),
     texts: Object.fromEntries(
       listIn(fields, 'languages').flatMap((tag) => {
-        const texts = textsOf(fields, `texts.${tag}.`);
+        const texts = readTexts(fields, `texts.${tag}.`);
         return texts.question_text === '' ? [] : [[tag, texts]];
       }),
     ),
     reminders,
     ask_after_days: numberIn(fields, 'ask_after_days'),
-    send_window: windowOf(fields),
+    send_window: readWindow(fields),
     embed: {
       origins: (text('embed.origins') ?? '').split(/\s+/).filter(Boolean),
       position: text('embed.position') ?? undefined,
@@ -46,7 +46,7 @@ export function readSurveyFields(fields: Fields) {
   };
 }
 
-function textsOf(fields: Fields, prefix: string) {
+function readTexts(fields: Fields, prefix: string) {
   const text = (name: string) => textIn(fields, `${prefix}${name}`);
   const thanks = text('thanks');
   return {
@@ -57,37 +57,41 @@ function textsOf(fields: Fields, prefix: string) {
     thanks: byCategory(
       thanks,
       (category) => {
-        const words = text(`thanks.${category}`);
+        const own = text(`thanks.${category}`);
         const link_url = text(`thanks.${category}.link_url`) ?? undefined;
         const link_text = text(`thanks.${category}.link_text`) ?? undefined;
-        if (words === null && link_url === undefined) return null;
-        return { text: words ?? thanks ?? undefined, link_url, link_text };
+        if (own === null && link_url === undefined) return null;
+        return { text: own ?? thanks ?? undefined, link_url, link_text };
       },
       thanks && { text: thanks },
     ),
   };
 }
 
-/** One text for all, or one for each category as soon as one has its own; then `rest` fills the gaps. */
+/** One text for all categories, or one per category as soon as one differs. Then `fallback` fills the gaps. */
 function byCategory(
   all: string | null,
-  of: (category: Category) => unknown,
-  rest: unknown = all,
+  textOf: (category: Category) => unknown,
+  fallback: unknown = all,
 ): unknown {
-  const own = categories.map((category) => [category, of(category)] as const);
-  if (own.every(([, words]) => words === null)) return all;
-  const filled = own.map(([category, words]) => [category, words ?? rest] as const);
-  return Object.fromEntries(filled.filter(([, words]) => words !== null));
+  const texts = categories.map((category) => [category, textOf(category)] as const);
+  if (texts.every(([, text]) => text === null)) return all;
+  return Object.fromEntries(
+    texts.flatMap(([category, text]) => {
+      const value = text ?? fallback;
+      return value === null ? [] : [[category, value]];
+    }),
+  );
 }
 
-function windowOf(fields: Fields) {
+function readWindow(fields: Fields) {
   const days = listIn(fields, 'send_window.days');
   if (days.length === 0) return null;
   const text = (name: string) => textIn(fields, `send_window.${name}`) ?? '';
   return { days, from: text('from'), to: text('to'), time_zone: text('time_zone') };
 }
 
-const listIn = (fields: Fields, name: string): string[] => [fields[name] ?? []].flat();
+export const listIn = (fields: Fields, name: string): string[] => [fields[name] ?? []].flat();
 
 function textIn(fields: Fields, name: string): string | null {
   const [text] = listIn(fields, name);
@@ -109,7 +113,7 @@ export function surveyToFields(survey: ManagedSurvey): Record<string, string | s
   };
 }
 
-/** Names nested values by their path, as `readSurveyFields` reads them. */
+/** Flattens nested values into dotted names, the reverse of `readSurveyFields`. */
 function flatten(value: unknown, path = ''): Record<string, string | string[]> {
   if (value === null || value === undefined) return {};
   if (typeof value !== 'object') return { [path]: String(value) };
@@ -123,11 +127,11 @@ function flatten(value: unknown, path = ''): Record<string, string | string[]> {
 }
 
 export function fieldErrors(issues: readonly v.BaseIssue<unknown>[]): Record<string, string> {
-  const mistakes: Record<string, string> = {};
+  const errors: Record<string, string> = {};
   for (const issue of issues) {
-    mistakes[fieldOf(v.getDotPath(issue) ?? '')] ??= describeIssue(issue);
+    errors[fieldOf(v.getDotPath(issue) ?? '')] ??= describeIssue(issue);
   }
-  return mistakes;
+  return errors;
 }
 
 function fieldOf(path: string): string {

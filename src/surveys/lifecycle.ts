@@ -54,10 +54,7 @@ export async function copySurvey(
   });
 }
 
-/**
- * Locks a survey for a change of its contacts until the caller's transaction ends, so that it does not
- * complete meanwhile. A survey that was closed by hand takes no more contacts.
- */
+/** Locks the survey until the transaction ends, so that it cannot complete while its contacts change. */
 export async function lockForContacts(sql: Sql, { orgId, surveyId }: OrgSurvey) {
   const [, survey] = await Promise.all([
     holdOffErasures(sql, orgId),
@@ -65,7 +62,7 @@ export async function lockForContacts(sql: Sql, { orgId, surveyId }: OrgSurvey) 
   ]);
   if (!survey) throw notFound('survey');
   if (survey.completed_by === 'hand') {
-    throw new Refusal('invalid', 'the survey is closed: it takes no more contacts', {
+    throw new Refusal('invalid', 'the survey is closed, so you cannot add contacts', {
       code: 'survey_closed',
     });
   }
@@ -73,9 +70,8 @@ export async function lockForContacts(sql: Sql, { orgId, surveyId }: OrgSurvey) 
 }
 
 /**
- * Completes the survey if all of its contacts have answered, and notifies subscribers. To be called in the
- * transaction that holds the survey's lock: of the last two answers, the one that commits later sees
- * the other.
+ * Completes the survey if all of its contacts have answered, and notifies subscribers. Call it in the transaction
+ * that locks the survey. Otherwise the last two answers could miss each other.
  */
 export async function completeIfAnswered(
   tx: Sql,
@@ -86,22 +82,22 @@ export async function completeIfAnswered(
   if (!survey) return false;
   await publishCompletion(tx, { orgId, traceparent }, { surveyId, ...survey });
   const writer = jobWriter(orgId, 'every contact has answered');
-  await recordMove(tx, writer, surveyId, 'survey.completed');
+  await recordStatus(tx, writer, surveyId, 'survey.completed');
   return true;
 }
 
-/** Opens a draft: from now on it can be sent and answered. One that is open stays so. */
 export async function openSurvey({ db }: { db: Db }, by: Writer, surveyId: string) {
   const survey = await activateSurvey(db, by, { surveyId, from: 'draft' });
-  if (survey.status === 'completed') throw isCompleted();
+  if (survey.status === 'completed') throw surveyCompletedError();
   return survey;
 }
 
-/** Makes a completed survey active again, however it completed. One that is active stays so. */
 export async function reopenByHand({ db }: { db: Db }, by: Writer, surveyId: string) {
   const survey = await activateSurvey(db, by, { surveyId, from: 'completed' });
   if (survey.status === 'draft') {
-    throw new Refusal('conflict', 'the survey is a draft: open it', { code: 'survey_draft' });
+    throw new Refusal('conflict', 'the survey is a draft: open it instead', {
+      code: 'survey_draft',
+    });
   }
   return survey;
 }
@@ -114,11 +110,11 @@ const activateSurvey = (
   inTransaction(db, async (tx) => {
     const survey = await activate(tx, by.orgId, surveyId, from);
     if (!survey) return await getOrgSurvey(tx, by.orgId, surveyId);
-    await recordMove(tx, by, surveyId, from === 'draft' ? 'survey.opened' : 'survey.reopened');
+    await recordStatus(tx, by, surveyId, from === 'draft' ? 'survey.opened' : 'survey.reopened');
     return survey;
   });
 
-/** Closes a survey by hand. A survey that had completed by itself has published so already. */
+/** Publishes the completion, unless the survey had already completed. */
 export async function closeSurvey({ db }: { db: Db }, by: Writer, surveyId: string) {
   const { orgId } = by;
   const closed = await inTransaction(db, async (tx) => {
@@ -126,16 +122,16 @@ export async function closeSurvey({ db }: { db: Db }, by: Writer, surveyId: stri
     const survey = await closeByHand(tx, orgId, surveyId);
     if (!survey) throw notFound('survey');
     if (survey.was !== 'completed') await publishCompletion(tx, { orgId }, { surveyId, ...survey });
-    if (!survey.was_closed) await recordMove(tx, by, surveyId, 'survey.closed');
+    if (!survey.was_closed) await recordStatus(tx, by, surveyId, 'survey.closed');
     return { id: surveyId, name: survey.name, was: survey.was };
   });
   if (closed.was !== 'completed') emitted.publish({ event: 'survey.completed' });
   return closed;
 }
 
-type SurveyMove = 'survey.completed' | 'survey.opened' | 'survey.closed' | 'survey.reopened';
+type StatusAct = 'survey.completed' | 'survey.opened' | 'survey.closed' | 'survey.reopened';
 
-const recordMove = (tx: Sql, { orgId, actor }: Writer, surveyId: string, act: SurveyMove) =>
+const recordStatus = (tx: Sql, { orgId, actor }: Writer, surveyId: string, act: StatusAct) =>
   recordAct(tx, { orgId, actor, act, target: { kind: 'survey', id: surveyId } });
 
 async function publishCompletion(
@@ -147,7 +143,6 @@ async function publishCompletion(
   await emit(tx, { ...whose, events: [event] });
 }
 
-/** Deletes a survey with its contacts and mails; one that has answers only together with those. */
 export async function deleteSurvey(
   { db }: { db: Db },
   { orgId, actor }: Writer,
@@ -157,7 +152,7 @@ export async function deleteSurvey(
     const survey = await getOrgSurvey(tx, orgId, id, 'answers');
     const { answered } = await findUse(tx, orgId, id);
     if (answered && !withAnswers) {
-      throw hasAnswers('answers=delete, or --answers of the command, deletes them with it');
+      throw hasAnswersError('answers=delete deletes them too');
     }
     await deleteSurveyRow(tx, orgId, survey.id);
     const details = { name: survey.name, answers: answered };
@@ -166,17 +161,16 @@ export async function deleteSurvey(
   });
 }
 
-/** Changes what is given; what is not stays. Type and audience stay once there are answers. */
 export async function changeSurvey(
   { db }: { db: Db },
   { orgId, actor }: Writer,
   { id, change, ifMatch }: { id: string; change: SurveyChange; ifMatch?: IfMatch },
 ): Promise<ManagedSurvey> {
   const changes = withoutUndefined(change) as SurveyChanges;
-  // A change of the scale waits for answers in flight; those after it are judged by the new one.
-  const against = change.type || change.audience !== undefined ? 'answers' : 'changes';
+  // A new scale waits for answers in flight. Later answers are checked against it.
+  const lock = change.type || change.audience !== undefined ? 'answers' : 'changes';
   return await inTransaction(db, async (tx) => {
-    const survey = await getOrgSurvey(tx, orgId, id, against);
+    const survey = await getOrgSurvey(tx, orgId, id, lock);
     refuseOtherVersion(versionOfSurvey(survey), ifMatch);
     await refuseWhenUsed(tx, survey, changes);
     checkContent({ ...survey, ...changes });
@@ -191,7 +185,7 @@ export async function changeSurvey(
   });
 }
 
-/** Its answers, and mails that were sent, change no version. */
+/** Covers the content only: answers and sent emails do not change the version. */
 export const versionOfSurvey = (survey: SurveyContent & { status: SurveyStatus }) =>
   versionOf(survey, v.keyof(SurveyChangeInput).options);
 
@@ -202,32 +196,27 @@ async function refuseWhenUsed(tx: Sql, survey: ManagedSurvey, changes: SurveyCha
   const { type = survey.type, audience = survey.audience, status = survey.status } = changes;
   const isRescaled = type !== survey.type || audience !== survey.audience;
   if (!isRescaled && status === survey.status) return;
-  if (survey.status === 'completed' && changes.status) throw isCompleted();
+  if (survey.status === 'completed' && changes.status) throw surveyCompletedError();
   const { answered, mailed } = await findUse(tx, survey.org_id, survey.id);
-  if (isRescaled && answered) throw hasAnswers('its type and audience can no longer change');
+  if (isRescaled && answered) throw hasAnswersError('you cannot change its type or audience');
   if (status === 'draft' && status !== survey.status && (answered || mailed)) {
-    throw new Refusal('conflict', 'the survey was sent or answered: it is no draft any more', {
+    throw new Refusal('conflict', 'the survey was sent or answered, so it cannot become a draft', {
       code: 'survey_in_use',
     });
   }
 }
 
-const isCompleted = () =>
-  new Refusal('conflict', 'the survey is completed: reopen it to make it active again', {
+const surveyCompletedError = () =>
+  new Refusal('conflict', 'the survey is completed: reopen it first', {
     code: 'survey_completed',
   });
 
-const hasAnswers = (consequence: string) =>
+const hasAnswersError = (consequence: string) =>
   new Refusal('conflict', `the survey has answers: ${consequence}`, { code: 'survey_has_answers' });
 
-/** A survey as the API shows it: with its shareable link and the score that its counts come to. */
 export function surveyToJson(row: SurveyRow, publicUrl: string) {
-  const { org_id, completed_by, share_id, embed, ...survey } = surveyStats(row);
-  return { ...survey, embed: embeddingOf(embed), share_url: shareUrl(publicUrl, row) };
-}
-
-function surveyStats(row: SurveyRow) {
-  const { promoters, passives, detractors, score_sum, ...survey } = row;
+  const { org_id, completed_by, share_id, promoters, passives, detractors, score_sum, ...survey } =
+    row;
   const tally = { promoters, passives, detractors };
   const stats = {
     total_responses: survey.response_count,
@@ -236,7 +225,8 @@ function surveyStats(row: SurveyRow) {
     nps: netPromoterScore(tally),
     interval: npsInterval(tally).interval,
   };
-  return { ...survey, stats };
+  const embed = embeddingOf(survey.embed);
+  return { ...survey, embed, share_url: shareUrl(publicUrl, row), stats };
 }
 
 type NewSurveyValues = Omit<Partial<SurveyInput>, 'embed'> &
@@ -280,7 +270,7 @@ export async function addSurvey(
   }
 }
 
-/** The token in the links of a test mail: their pages record nothing. No contact's token has a dot. */
+/** Token of the links in test emails, whose pages record nothing. No contact's token contains a dot. */
 export const testToken = (shareId: string) => `test.${shareId}`;
 
 export const shareIdOfTest = (token: string): string | undefined =>

@@ -45,7 +45,6 @@ const fields = (sql: Sql) => sql`
   follow_up, thanks, texts, from_name, from_email, reply_to, reminders, ask_after_days, send_window,
   embed, share_id, created_at, updated_at`;
 
-/** Sums of survey tallies. */
 const sums = (sql: Sql) => sql`
   coalesce(sum(promoters), 0)::int    as promoters,
   coalesce(sum(passives), 0)::int     as passives,
@@ -55,7 +54,7 @@ const sums = (sql: Sql) => sql`
   coalesce(sum(sent), 0)::int         as sent,
   coalesce(sum(responded), 0)::int    as responded`;
 
-/** Joins a survey `s` of the organization with the sums of its tallies, as `t`. */
+/** Joins survey `s` with the sums of its tallies as `t`. */
 const joinSums = (sql: Sql, orgId: OrgId) => sql`
   cross join lateral (
     select ${sums(sql)}
@@ -87,7 +86,7 @@ export async function completeAnswered(sql: Sql, orgId: string, surveyId: string
 
 type ClosedSurvey = CompletedSurvey & { was: SurveyStatus; was_closed: boolean };
 
-/** Closes a survey by hand, commonFields its state; closing it again changes nothing. */
+/** Works in any status. Closing again changes nothing. */
 export async function closeByHand(sql: Sql, orgId: string, surveyId: string) {
   const [survey] = await sql<ClosedSurvey[]>`
     with ${totals(sql, orgId, surveyId)},
@@ -123,7 +122,7 @@ export async function countReached(sql: Sql, orgId: string, surveyId: string) {
 
 export type ScoreCount = { score: number; count: number };
 
-/** How often each score was given since a moment, or ever. One index answers it. */
+/** Counts responses per score. An index-only query. */
 export async function countScores(
   sql: Sql,
   orgId: string,
@@ -182,7 +181,7 @@ export const listSurveys = (sql: Sql, orgId: OrgId, page: Page) => {
   });
 };
 
-/** The column `survey_name` of an item, looked up for each: a join might read all surveys of the organization. */
+/** Looks up `survey_name` per item, because a join could read all surveys of the organization. */
 export const nameOfSurvey = (sql: Sql, orgId: OrgId, item: Part): Part => sql`
   (select name from surveys where org_id = ${orgId} and id = ${item}.survey_id) as survey_name`;
 
@@ -223,7 +222,7 @@ export async function findLatestSender(sql: Sql, orgId: string) {
   return sender;
 }
 
-/** The command line owns the deployment: it names a survey by its id alone. */
+/** For the command line, which may use the surveys of all organizations. */
 export async function getSurvey(sql: Sql, id: string): Promise<ManagedSurvey> {
   const [row] = await sql<ManagedSurvey[]>`
     -- all organizations
@@ -232,7 +231,7 @@ export async function getSurvey(sql: Sql, id: string): Promise<ManagedSurvey> {
   return row;
 }
 
-/** With `lock` the survey is locked until the caller's transaction ends: against changes, or against answers too. */
+/** `lock` blocks changes, or changes and answers, until the transaction ends. */
 export async function getOrgSurvey(
   sql: Sql,
   orgId: string,
@@ -246,10 +245,7 @@ export async function getOrgSurvey(
   return row;
 }
 
-/**
- * Locks the survey for a response that may be its last: waits until the responses that are being recorded
- * are committed, and keeps others waiting until the caller's transaction ends.
- */
+/** Waits for responses in flight and blocks new ones, so that the last response sees all others. */
 export async function lockForLastResponse(sql: Sql, orgId: string, id: string) {
   await sql`
     select from surveys
@@ -257,7 +253,7 @@ export async function lockForLastResponse(sql: Sql, orgId: string, id: string) {
     for update`;
 }
 
-/** Locks the survey's state until the caller's transaction ends: it does not complete, reopen or close meanwhile. */
+/** Locks the status until the transaction ends. */
 export async function lockSurvey(
   sql: Sql,
   orgId: string,
@@ -271,12 +267,12 @@ export async function lockSurvey(
   return row;
 }
 
-/** Until the transaction ends no person of the organization is erased. To be called before the lock of a survey. */
+/** Blocks erasures of the organization until the transaction ends. Call it before locking a survey. */
 export async function holdOffErasures(sql: Sql, orgId: string) {
   await sql`select hold_off_erasures(${orgId})`;
 }
 
-/** Opens a survey that completed by itself; one that was closed by hand stays closed. */
+/** Reopens a survey that completed when all had answered. A survey closed by hand stays closed. */
 export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
   await sql`
     update surveys
@@ -284,7 +280,7 @@ export async function reopenSurvey(sql: Sql, orgId: string, id: string) {
     where org_id = ${orgId} and id = ${id} and completed_by = 'answers'`;
 }
 
-/** Opens a draft or a completed survey; returns nothing when the survey has another status. */
+/** Returns undefined if the survey has another status than `from`. */
 export async function activate(sql: Sql, orgId: string, id: string, from: 'draft' | 'completed') {
   const [row] = await sql<ManagedSurvey[]>`
     update surveys
@@ -302,7 +298,6 @@ export type SurveyChanges = Partial<SurveyContent> & { status?: 'draft' | 'activ
 
 type NewSurvey = SurveyChanges & Pick<ManagedSurvey, 'name' | 'share_id'> & { created_at?: Date };
 
-/** What is left out has the default of its column. */
 export async function insertSurvey(sql: Sql, orgId: string, survey: NewSurvey) {
   const since = survey.ask_after_days == null ? null : new Date();
   const row = { org_id: orgId, ask_after_days_since: since, ...toColumns(sql, survey) };
@@ -315,7 +310,7 @@ export async function insertSurvey(sql: Sql, orgId: string, survey: NewSurvey) {
 
 const jsonColumns = new Set(['follow_up', 'thanks', 'texts', 'reminders', 'send_window', 'embed']);
 
-/** Values as Postgres takes them: JSON goes as such, also when it is no more than a string. */
+/** Marks JSON columns, because a plain string is valid JSON too. */
 const toColumns = (sql: Sql, values: Partial<NewSurvey>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).map(([name, value]) => [
@@ -324,7 +319,7 @@ const toColumns = (sql: Sql, values: Partial<NewSurvey>): Record<string, string>
     ]),
   ) as Record<string, string>;
 
-/** At least one change must be given. Contacts that are there count from the day `ask_after_days` was set. */
+/** Needs at least one change. Existing contacts are asked `ask_after_days` after that setting was changed. */
 export async function updateSurvey(
   sql: Sql,
   { org_id: orgId, id }: Pick<ManagedSurvey, 'org_id' | 'id'>,
@@ -345,7 +340,7 @@ export async function updateSurvey(
   );
 }
 
-/** Counting and held responses have an index each. */
+/** Two `exists`, because counted and held responses have separate indexes. */
 export async function findUse(sql: Sql, orgId: string, id: string) {
   return one(
     await sql<{ answered: boolean; mailed: boolean }[]>`
@@ -359,7 +354,7 @@ export async function findUse(sql: Sql, orgId: string, id: string) {
   );
 }
 
-/** Deletes it with its contacts, mails, answers and totals. Those may be many: it takes the time that it takes. */
+/** Cascades to contacts, emails, answers and totals. Large surveys need a long timeout. */
 export async function deleteSurveyRow(sql: Sql, orgId: string, id: string) {
   await sql`select set_config('statement_timeout', '20min', true)`;
   await sql`delete from surveys where org_id = ${orgId} and id = ${id}`;

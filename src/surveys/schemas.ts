@@ -13,7 +13,7 @@ export const NetPromoterScore = described(
 
 export const ScoreInterval = described(
   v.nullable(v.object({ low: v.number(), high: v.number() })),
-  '95 % interval of `nps`, to one decimal, cut at -100 and 100; null without responses',
+  '95 % interval of `nps`, one decimal, cut at -100 and 100; null without responses',
 );
 
 const item = {
@@ -27,8 +27,11 @@ const item = {
     'completed when every contact has responded, or when closed by hand',
   ),
   type: v.picklist(surveyTypes),
-  audience: described(v.nullable(v.literal('employee')), 'null unless it asks employees'),
-  sent_count: described(Count, 'contacts that were mailed'),
+  audience: described(
+    v.nullable(v.literal('employee')),
+    'employee for an employee survey, otherwise null',
+  ),
+  sent_count: described(Count, 'contacts that were sent an email'),
   response_count: Count,
   created_at: Moment,
   updated_at: Moment,
@@ -40,7 +43,7 @@ const SurveyStats = v.object({
   total_responses: Count,
   avg_score: described(
     v.nullable(v.number()),
-    'mean of the raw scores to 2 decimals; null without responses',
+    'mean of the raw scores, two decimals; null without responses',
   ),
   promoters: Count,
   passives: Count,
@@ -79,12 +82,12 @@ const SurveyTexts = v.object({
 export const Survey = v.object({
   ...item,
   reply_to: described(v.string(), 'reply address'),
-  language: described(v.string(), 'of its own texts, as a BCP 47 tag'),
-  subject: described(v.nullable(v.string()), 'of its mail; null: the question'),
-  intro: described(v.nullable(v.string()), 'what its mail says before the question'),
-  follow_up: described(v.nullable(FollowUp), 'the question above the comment'),
-  thanks: described(v.nullable(Thanks), 'what its page says after an answer'),
-  texts: described(v.record(v.string(), SurveyTexts), 'its texts in other languages, by tag'),
+  language: described(v.string(), 'language of its own texts, as a BCP 47 tag'),
+  subject: described(v.nullable(v.string()), 'subject of its email; null: the question'),
+  intro: described(v.nullable(v.string()), 'text before the question in its email'),
+  follow_up: described(v.nullable(FollowUp), 'question above the comment'),
+  thanks: described(v.nullable(Thanks), 'text shown after an answer'),
+  texts: described(v.record(v.string(), SurveyTexts), 'texts in other languages, by language tag'),
   reminders: v.array(v.object({ after_days: Count, subject: v.optional(v.string()) })),
   ask_after_days: v.nullable(Count),
   send_window: v.nullable(
@@ -108,7 +111,7 @@ export const Survey = v.object({
 export const DeleteQuery = v.object({
   answers: described(
     v.optional(v.picklist(['delete'], 'must be delete')),
-    'deletes the answers too; without it a survey that has answers stays',
+    'also deletes the answers; without it, a survey with answers is not deleted',
   ),
 });
 
@@ -130,7 +133,7 @@ const BoundedText = (maxLength: number, isAllowed: (text: string) => boolean, me
     v.metadata({ maxLength }),
   );
 
-/** Text of one line; it may stand in the header of a mail. */
+/** Safe in an email header. */
 const LineOfText = (maxLength: number) =>
   BoundedText(maxLength, isPlainLine, 'must be one line without control characters');
 
@@ -145,11 +148,9 @@ const Name = LineOfText(maxNameLength);
 const Type = v.picklist(surveyTypes, `must be one of ${surveyTypes.join(', ')}`);
 const Audience = described(
   v.nullable(v.literal('employee', 'must be employee or null')),
-  'employee for an nps survey that asks employees',
+  'employee for an employee survey; requires type nps',
 );
 const Status = v.picklist(['draft', 'active'], 'must be draft or active');
-
-// When a survey asks by itself, and where it may be shown.
 
 const maxReminders = 3;
 const maxOrigins = 20;
@@ -195,12 +196,12 @@ const RemindersInput = described(
         .sort((one, other) => one.after_days - other.after_days),
     ),
   ),
-  'mails to contacts that were mailed and have not answered, so many days after the first mail',
+  'emails to contacts who have not answered, this many days after the first email',
 );
 
 const AskAfterDays = described(
   v.nullable(WholeNumber(0, 365)),
-  'mails each contact by itself so many days after it was added; null: only when asked to',
+  'sends automatically this many days after a contact was added; null: only manually',
 );
 
 const TimeOfDay = v.pipe(
@@ -228,12 +229,12 @@ const SendWindowInput = described(
     ),
     v.check(({ from, to }) => from < to, 'must begin before it ends'),
   ),
-  'when campaigns, reminders and mails by itself may go out; null: at any time',
+  'when campaigns, reminders and automatic sends may send; null: at any time',
 );
 
 const defaults = { position: 'corner', delay_seconds: 5, every_days: 30 } as const;
 
-/** Hosts that cannot end the directive of a policy that names them, nor mean every host. */
+/** Excludes characters that could end or widen a directive of the Content-Security-Policy. */
 const plainHost = /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)$/;
 
 const Origin = v.pipe(
@@ -257,16 +258,16 @@ const EmbedInput = described(
       ),
       delay_seconds: described(
         v.optional(WholeNumber(0, 600), defaults.delay_seconds),
-        'how long a visitor is on the page before the corner shows it',
+        'seconds on the page before the corner shows the survey',
       ),
       every_days: described(
         v.optional(WholeNumber(0, 365), defaults.every_days),
-        'after how many days the corner shows it to the same visitor again; 0: at each visit',
+        'days until the corner shows the survey to the same visitor again; 0: on each visit',
       ),
     },
     'must be an object',
   ),
-  'the websites that may show it in a frame, and how',
+  'websites that may embed the survey, and how',
 );
 
 const maxThanksLength = 1000;
@@ -284,9 +285,9 @@ const TextByCategory = `must name one of ${categories.join(', ')}`;
 const FollowUpInput = described(
   v.union(
     [FollowUpText, v.pipe(byCategory(FollowUpText), v.check(hasCategory, TextByCategory))],
-    'must be text, or an object of texts by category',
+    'must be text, or an object with texts by category',
   ),
-  'the question above the comment: one for all, or by category',
+  'question above the comment: one text, or one per category',
 );
 
 const HttpsUrl = v.pipe(
@@ -303,7 +304,7 @@ const ThanksWordsInput = v.pipe(
   v.object({
     text: described(
       v.optional(v.union([v.literal(''), ThanksParagraph], 'must be text'), ''),
-      'empty: our own words, before the link',
+      'empty: the default text, before the link',
     ),
     link_url: v.optional(HttpsUrl),
     link_text: v.optional(LineOfText(80)),
@@ -314,15 +315,14 @@ const ThanksWordsInput = v.pipe(
 const ThanksInput = described(
   v.union(
     [ThanksParagraph, v.pipe(byCategory(ThanksWordsInput), v.check(hasCategory, TextByCategory))],
-    'must be text, or an object by category of text, link_url and link_text',
+    'must be text, or an object by category with text, link_url and link_text',
   ),
-  'what the page says after an answer: one text for all, or by category with a link',
+  'text shown after an answer: one text, or one per category with a link',
 );
 
-/** The texts of a survey that may be left out: then its page and mail say something of their own, or nothing. */
 const optionalTexts = {
-  subject: described(v.nullish(SubjectText), 'the subject of its mail; null: the question'),
-  intro: described(v.nullish(IntroText), 'what its mail says before the question'),
+  subject: described(v.nullish(SubjectText), 'subject of its email; null: the question'),
+  intro: described(v.nullish(IntroText), 'text before the question in its email'),
   follow_up: v.nullish(FollowUpInput),
   thanks: v.nullish(ThanksInput),
 };
@@ -335,7 +335,10 @@ const TextsInput = described(
     v.metadata({
       propertyNames: { type: 'string', pattern: '^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$' },
     }),
-    v.check((texts) => Object.keys(texts).every(isLanguage), 'must be by language tags such as de'),
+    v.check(
+      (texts) => Object.keys(texts).every(isLanguage),
+      'must have language tags such as de as names',
+    ),
     v.check(
       (texts) => Object.keys(texts).length <= maxLanguages,
       `must be in at most ${maxLanguages} languages`,
@@ -350,7 +353,7 @@ const TextsInput = described(
         ) as TextsByLanguage,
     ),
   ),
-  'its texts in other languages, by language tag; what one leaves out is said in our own words',
+  'texts in other languages, by language tag; omitted texts are the defaults of that language',
 );
 
 const commonFields = {
@@ -373,11 +376,11 @@ export const NewSurveyInput = v.object({
   name: Name,
   question_text: QuestionText,
   from_name: Name,
-  from_email: described(Address, 'sender address of its mails'),
-  reply_to: described(v.nullish(Address), 'where replies go; from_email when it is not given'),
+  from_email: described(Address, 'sender address'),
+  reply_to: described(v.nullish(Address), 'where replies go; defaults to from_email'),
   type: v.optional(Type, 'nps'),
-  language: described(v.optional(LanguageTag, 'en'), 'of its own texts, as a BCP 47 tag'),
-  status: described(v.optional(Status, 'active'), 'a draft is not sent and takes no answers'),
+  language: described(v.optional(LanguageTag, 'en'), 'language of its own texts, as a BCP 47 tag'),
+  status: described(v.optional(Status, 'active'), 'a draft cannot be sent or answered'),
   ...commonFields,
 });
 
@@ -387,13 +390,12 @@ export const SurveyChangeInput = v.object({
   from_name: v.optional(Name),
   from_email: v.optional(Address),
   reply_to: v.optional(Address),
-  type: described(v.optional(Type), 'only while there are no answers'),
+  type: described(v.optional(Type), 'cannot change once there are answers'),
   language: v.optional(LanguageTag),
-  status: described(v.optional(Status), 'draft only while nothing was sent or answered'),
+  status: described(v.optional(Status), 'draft only if nothing was sent or answered'),
   ...commonFields,
 });
 
-/** By their names in the document of the API. */
 export const surveyBodies = {
   NewSurvey: NewSurveyInput,
   SurveyChange: SurveyChangeInput,
@@ -419,7 +421,7 @@ export const embeddingOf = (embed: Partial<Embedding>): Embedding => ({
   ...embed,
 });
 
-/** Plain http only on this machine. */
+/** Allows plain http for localhost only. */
 function isOrigin(text: string): boolean {
   const url = URL.parse(text);
   if (!url || url.origin !== text.replace(/\/$/, '').toLowerCase()) return false;

@@ -4,11 +4,10 @@ import type { Category } from '../survey-types.ts';
 import type { SurveyContent } from './queries.ts';
 
 export type ThanksWithLink = { text: string; link_url?: string; link_text?: string };
-/** The question above the comment: one for all, or by category. */
 export type FollowUp = string | Partial<Record<Category, string>>;
 export type ThanksText = string | Partial<Record<Category, ThanksWithLink>>;
 
-/** Texts of a survey in one language; null leaves a text to the page or the mail. */
+/** Texts in one language. Null means the default text of the page or email. */
 export type SurveyTexts = {
   question_text: string;
   subject: string | null;
@@ -36,12 +35,12 @@ export function textsIn(survey: TranslatedSurvey, language: string): SurveyTexts
 }
 
 type ReaderLanguages = {
-  /** The contact's property `language`, commonFields it holds. */
+  /** The contact's property `language`, which can hold any JSON. */
   property?: unknown;
   accepted?: string | undefined;
 };
 
-/** The language a reader gets: of the contact's property, of the browser, else the survey's own. */
+/** Prefers the contact's language, then the browser's, then the survey's own. */
 export function languageFor(
   survey: Pick<TranslatedSurvey, 'language' | 'texts'>,
   { property, accepted }: ReaderLanguages,
@@ -51,8 +50,8 @@ export function languageFor(
   const offered = [survey.language, ...others];
   const wanted = [typeof property === 'string' ? property : '', ...acceptedLanguages(accepted)];
   for (const tag of wanted) {
-    const found = closest(tag, offered);
-    if (found) return found;
+    const language = closest(tag, offered);
+    if (language) return language;
   }
   return survey.language;
 }
@@ -71,7 +70,7 @@ export function acceptedLanguages(header = ''): string[] {
     .map(({ tag }) => tag);
 }
 
-/** `de-AT` is served by `de`, and `de` by `de-CH`. */
+/** Also matches `de-AT` with `de`, and `de` with `de-CH`. */
 function closest(wanted: string, offered: readonly string[]): string | undefined {
   const tag = wanted.trim().toLowerCase().replace('_', '-');
   if (tag === '') return undefined;
@@ -94,9 +93,9 @@ type TextPiece = string | Placeholder;
 
 const placeholder = /\{\{([^{}|]*)(?:\|([^{}]*))?\}\}/g;
 
-/** The text cut at its placeholders: `Hello {{first_name|there}}` is a string and a placeholder. */
+/** Splits `Hello {{first_name|there}}` into a string and a placeholder. */
 export function piecesOf(text: string): TextPiece[] {
-  // split() with two groups alternates between text, the value's name and the fallback.
+  // With two groups, split() returns text, name and fallback in turn.
   const parts = text.split(placeholder);
   const pieces: TextPiece[] = [];
   for (let at = 0; at < parts.length; at += 3) {
@@ -111,17 +110,17 @@ export function piecesOf(text: string): TextPiece[] {
 export function validatePlaceholders(text: string): string | undefined {
   for (const piece of piecesOf(text)) {
     if (typeof piece !== 'string' && !isKnown(piece.value)) {
-      return `{{${piece.value}}} is not a placeholder: there are ${known}`;
+      return `{{${piece.value}}} is not a placeholder; use ${knownPlaceholders}`;
     }
     if (typeof piece === 'string' && piece.includes('{{')) {
-      return `has {{ without a placeholder after it: there are ${known}`;
+      return `has {{ without a placeholder; use ${knownPlaceholders}`;
     }
   }
   return undefined;
 }
 
-const known =
-  '{{name}}, {{first_name}} and {{properties.NAME}}, each with a fallback as {{name|you}}';
+const knownPlaceholders =
+  '{{name}}, {{first_name}} or {{properties.NAME}}, with an optional fallback such as {{name|you}}';
 
 const isKnown = (value: string) =>
   value === 'name' || value === 'first_name' || /^properties\..+/.test(value);
@@ -137,7 +136,7 @@ export const mapPlaceholders = (text: string, replace: (each: Placeholder) => st
 export const valueFor = ({ value, fallback }: Placeholder, person: AddressedPerson): string =>
   ownValue(value, person) || fallback;
 
-/** One line of text, or none. A property that is neither text nor a number is empty. */
+/** Lists and objects count as empty. */
 export function ownValue(value: string, person: AddressedPerson): string {
   const raw = lookUp(value, person);
   if (typeof raw === 'string') return oneLine(raw);
@@ -154,11 +153,10 @@ function lookUp(value: string, { name, properties }: AddressedPerson): unknown {
   return alike.length === 1 ? properties[alike[0]!] : null;
 }
 
-/** The property that a placeholder names, in any case unless a contact has it exactly so. */
 export const propertyOf = (value: string): string | undefined =>
   value.startsWith('properties.') ? value.slice('properties.'.length) : undefined;
 
-/** Every text that a contact may read in a language, in its mails and on its page. */
+/** Placeholders in the emails, reminders and page of one language. */
 export function placeholdersIn(
   survey: TranslatedSurvey & { reminders?: readonly { subject?: string }[] },
   language: string,
@@ -176,12 +174,12 @@ type CheckedContent = Pick<SurveyContent, 'type' | 'audience' | 'language' | 'te
 
 export function checkContent({ type, audience, language, texts }: CheckedContent) {
   if (audience !== null && type !== 'nps') {
-    throw new Refusal('invalid', 'audience: only an nps survey asks employees');
+    throw new Refusal('invalid', 'audience: only an nps survey can be an employee survey');
   }
   if (Object.hasOwn(texts, language)) {
     throw new Refusal(
       'invalid',
-      `texts: ${language} is the survey's own language, whose texts are question_text, subject, intro, follow_up and thanks`,
+      `texts: ${language} is the survey's own language; set question_text, subject, intro, follow_up and thanks instead`,
     );
   }
 }

@@ -34,7 +34,7 @@ const mainScreens: Readonly<Record<string, MainScreen>> = {
   },
   response: { heading: /^Response/, press: { button: 'Mark as done' }, shows: /^Reopen$/ },
   survey: { heading: /Onboarding/, press: { link: 'Edit' }, shows: /^Edit “/ },
-  'survey-edit': { heading: /^Edit “/, press: { button: 'Save' }, shows: /is saved\.$/ },
+  'survey-edit': { heading: /^Edit “/, press: { button: 'Save' }, shows: / saved\.$/ },
   send: { heading: /^Send/, press: { button: 'Send' }, shows: /^The campaign has started\.$/ },
   campaign: { heading: /./, press: { button: 'Pause' }, shows: /^The campaign is paused\.$/ },
   contacts: {

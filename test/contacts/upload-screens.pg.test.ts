@@ -16,7 +16,7 @@ test('contact screen shows a refusal as a sentence', async () => {
   const answer = await post(`${home}/surveys/${survey}/contacts`, { email: 'ann@people.test' });
   assert.equal(answer.status, 422);
   const html = (await answer.text()).replaceAll(/<[^>]*>/g, '|');
-  assert.ok(html.includes('|The survey is closed: it takes no more contacts.|'), html);
+  assert.ok(html.includes('|The survey is closed, so you cannot add contacts.|'), html);
 });
 
 for (const [bytes, status] of [

@@ -16,14 +16,14 @@ async function formPage(javaScriptEnabled: boolean) {
   return { page, frame: page.frameLocator('iframe:not(.coming)') };
 }
 
-test('the preview follows what is typed, as a page and as a mail, in the dark', async () => {
+test('the preview updates while typing, as page and email, in dark mode', async () => {
   const { page, frame } = await formPage(true);
   await page.goto(surveys);
   await page.getByRole('link', { name: 'New survey' }).click();
   await frame.getByText('How likely are you to recommend us?').waitFor();
   await page.getByLabel('Question', { exact: true }).fill('Happy, {{first_name|you}}?');
   await frame.getByRole('heading', { name: 'Happy, Robin?' }).waitFor();
-  await page.getByLabel('Of', { exact: true }).selectOption('mail');
+  await page.getByLabel('Show', { exact: true }).selectOption('mail');
   await frame.getByText('Hello Robin Reader,').waitFor();
   await page.getByLabel('Dark').check();
   await page.getByLabel('Desktop').check();
@@ -32,7 +32,7 @@ test('the preview follows what is typed, as a page and as a mail, in the dark', 
   await keepScreenshot(page, 'survey-preview-mail-dark');
 });
 
-test('the preview stands beside the form, with and without script', async () => {
+test('the preview is beside the form with and without script', async () => {
   for (const script of [true, false]) {
     const { page } = await formPage(script);
     await page.setViewportSize({ width: 1280, height: 900 });
@@ -43,7 +43,7 @@ test('the preview stands beside the form, with and without script', async () => 
   }
 });
 
-test("a campaign's time shows the reader's own beside it when the zones differ", async () => {
+test('a campaign form shows the local time when time zones differ', async () => {
   const { db, empty, base } = scene;
   const survey_id = await makeSurvey(db, empty.id);
   await makeContact(db, { org_id: empty.id, survey_id });
@@ -65,7 +65,7 @@ test("a campaign's time shows the reader's own beside it when the zones differ",
   }
 });
 
-test('the review before a send shows the mail of the first recipient', async () => {
+test('the send preview shows the email of the first recipient', async () => {
   const { db, empty, base } = scene;
   const survey_id = await makeSurvey(db, empty.id);
   await makeContact(db, { org_id: empty.id, survey_id }, { name: 'Ada Lovelace' });
@@ -74,7 +74,7 @@ test('the review before a send shows the mail of the first recipient', async () 
   await page.frameLocator('iframe').getByText('Hello Ada Lovelace,').waitFor({ timeout: 5000 });
 });
 
-test('without script the buttons show the preview, add a language and save', async () => {
+test('the survey form works without script', async () => {
   const { page, frame } = await formPage(false);
   await page.getByLabel('Name', { exact: true }).fill('Spring');
   await page.getByLabel('Question', { exact: true }).fill('Happy?');
@@ -82,7 +82,7 @@ test('without script the buttons show the preview, add a language and save', asy
   await page.getByRole('button', { name: 'Preview' }).click();
   await frame.getByRole('heading', { name: 'Happy?' }).waitFor();
   await page.getByText('Languages', { exact: true }).click();
-  await page.getByLabel('Another language').selectOption('de');
+  await page.getByLabel('Language to add').selectOption('de');
   await page.getByRole('button', { name: 'Add language' }).click();
   await page
     .getByRole('group', { name: 'German' })
@@ -94,7 +94,7 @@ test('without script the buttons show the preview, add a language and save', asy
   assert.deepEqual(made!['texts'], { de: { question_text: 'Zufrieden?' } });
 });
 
-test('the preview leaves no entries in the history: Back leaves the form', async () => {
+test('the preview adds no history entries', async () => {
   const { page, frame } = await formPage(true);
   await page.goto(surveys);
   await page.getByRole('link', { name: 'New survey' }).click();

@@ -21,7 +21,7 @@ function fieldsFile(fields: object) {
   return file;
 }
 
-test('survey create takes what is no option from a file, and options win', async () => {
+test('survey create reads more fields from a file; options win', async () => {
   const org = await makeOrganization(db);
   const texts = { de: { question_text: 'Zufrieden?' } };
   const fields = fieldsFile({
@@ -70,7 +70,7 @@ test('survey create takes what is no option from a file, and options win', async
   assert.deepEqual(await acts(org), ['command survey.created']);
 });
 
-test('survey update refuses what the API refuses, in its words', async () => {
+test('survey update reports the errors of the API', async () => {
   const org = await makeOrganization(db);
   const id = await makeSurvey(db, org);
   const { code, stderr } = await run(

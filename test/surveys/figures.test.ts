@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { distribution, measureScores } from '../../src/surveys/screens/parts.tsx';
 
-test('a mean has the interval of the spread of its scores', () => {
+test('the interval of a mean depends on the spread of its scores', () => {
   const of = (...scores: number[]) =>
     measureScores(
       'star5',
@@ -12,7 +12,7 @@ test('a mean has the interval of the spread of its scores', () => {
   assert.deepEqual([of(), of(4), of(3, 4, 5)], [null, null, { low: 1.52, high: 5 }]);
 });
 
-test('every score of a scale has its row, the highest first, also one without an answer', () => {
+test('the distribution lists every score, highest first', () => {
   const rows = distribution('star5', [
     { score: 5, count: 3 },
     { score: 2, count: 1 },

@@ -18,8 +18,7 @@ const window = {
 };
 const days = (at: number, after: string) => ({ [`reminders.${at}.after_days`]: after });
 
-/** What is typed, and at which field of the form its mistake is said. */
-const mistakes: [typed: Record<string, string | string[]>, said: Record<string, string>][] = [
+const mistakes: [typed: Record<string, string | string[]>, errors: Record<string, string>][] = [
   [{}, {}],
   [{ name: ' ' }, { name: 'Must not be empty.' }],
   [{ 'thanks.promoter.link_url': 'https://r.test/' }, {}],
@@ -50,19 +49,19 @@ const mistakes: [typed: Record<string, string | string[]>, said: Record<string, 
     { 'texts.de.question_text': '{{x}}', languages: 'de' },
     {
       'texts.de.question_text':
-        '{{x}} is not a placeholder: there are {{name}}, {{first_name}} and {{properties.NAME}}, each with a fallback as {{name|you}}.',
+        '{{x}} is not a placeholder; use {{name}}, {{first_name}} or {{properties.NAME}}, with an optional fallback such as {{name|you}}.',
     },
   ],
 ];
-for (const [typed, said] of mistakes) {
-  const [name = 'nowhere', text = 'taken'] = Object.entries(said)[0] ?? [];
-  test(`${JSON.stringify(typed).slice(0, 60)} is said at ${name}: ${text.slice(0, 30)}`, () => {
+for (const [typed, errors] of mistakes) {
+  const [field = 'no field'] = Object.keys(errors);
+  test(`shows an error on ${field} for ${JSON.stringify(typed).slice(0, 40)}`, () => {
     const { issues } = v.safeParse(NewSurveyInput, readSurveyFields({ ...usual, ...typed }));
-    assert.deepEqual(fieldErrors(issues ?? []), said);
+    assert.deepEqual(fieldErrors(issues ?? []), errors);
   });
 }
 
-test('a text for all fills the categories that have none, as soon as one has words or a link', () => {
+test('a common text fills categories without text of their own', () => {
   const { follow_up, thanks } = readSurveyFields({
     follow_up: 'Why?',
     'follow_up.passive': 'Why not?',

@@ -4,7 +4,7 @@ import { SurveyForm } from '../../src/surveys/screens/edit.tsx';
 
 type Fields = Record<string, string | string[]>;
 
-const drawn = (typed: Fields, errors: Record<string, string> = {}) => {
+const renderForm = (typed: Fields, errors: Record<string, string> = {}) => {
   const form = { typed: { language: 'en', ...typed }, errors };
   const paths = {
     action: '/o/acme/surveys',
@@ -14,15 +14,14 @@ const drawn = (typed: Fields, errors: Record<string, string> = {}) => {
   return String(SurveyForm({ form, ...paths, existing: null }));
 };
 
-/** What is unfolded of a form, in its order. */
-const unfolded = (html: string) =>
+const openSections = (html: string) =>
   [...html.matchAll(/<details class="reveal"([^>]*)><summary>([^<]*)</g)]
     .filter(([, attributes]) => attributes!.includes('open'))
     .map(([, , title]) => title);
 
 const wrong = { name: 'Enter a name.' };
-const texts = 'More texts';
-const others = 'Other words for each category';
+const texts = 'Wording';
+const others = 'Different wording by category';
 const forms: [what: string, typed: Fields, errors: Record<string, string>, open: string[]][] = [
   ['nothing', {}, {}, []],
   ['a mistake elsewhere', {}, wrong, []],
@@ -40,13 +39,18 @@ const forms: [what: string, typed: Fields, errors: Record<string, string>, open:
     ['Languages', others],
   ],
   ['a mistake in a language', {}, { ...wrong, 'texts.de.intro': 'No.' }, ['Languages']],
-  ['a reminder', { 'reminders.3.after_days': '9' }, {}, ['When it asks']],
-  ['a mistake in the hours', {}, { ...wrong, 'send_window.to': 'No.' }, ['When it asks']],
+  ['a reminder', { 'reminders.3.after_days': '9' }, {}, ['Scheduling and reminders']],
+  [
+    'a mistake in the hours',
+    {},
+    { ...wrong, 'send_window.to': 'No.' },
+    ['Scheduling and reminders'],
+  ],
   ['the hours alone', { 'send_window.from': '09:00' }, {}, []],
-  ['a website', { 'embed.origins': 'https://a.test' }, {}, ['On a website']],
-  ['how long it waits on no website', { 'embed.delay_seconds': '5' }, {}, []],
+  ['a website', { 'embed.origins': 'https://a.test' }, {}, ['Website embed']],
+  ['a delay but no website', { 'embed.delay_seconds': '5' }, {}, []],
 ];
 for (const [what, typed, errors, open] of forms) {
-  test(`a form with ${what} is unfolded at ${open.join(' and ') || 'no place'}`, () =>
-    assert.deepEqual(unfolded(drawn(typed, errors)), open));
+  test(`a form with ${what} opens ${open.length} sections`, () =>
+    assert.deepEqual(openSections(renderForm(typed, errors)), open));
 }

@@ -30,14 +30,14 @@ for (const [text, filled] of [
   ['{{properties.x}}', '{{name}}'],
   ['no {braces} of ours', 'no {braces} of ours'],
 ] as const) {
-  test(`${text} is read as ${filled}`, () => assert.equal(fillIn(text, ada), filled));
+  test(`fills ${text} as ${filled}`, () => assert.equal(fillIn(text, ada), filled));
 }
 
-test('without a name the fallback stands, and without a fallback nothing', () => {
+test('uses the fallback, or nothing, without a name', () => {
   assert.equal(fillIn('Hello {{first_name|there}}{{name}}', anyPerson), 'Hello there');
 });
 
-test('a value takes one line and cannot turn the text around it', () => {
+test('strips line breaks and direction overrides from values', () => {
   const person = { name: 'A\r\nBcc: x\u202e', properties: {} };
   assert.equal(fillIn('{{name}}', person), 'A Bcc: x');
 });
@@ -50,10 +50,10 @@ for (const text of [
   '{{ {{name}}',
   '{{name|a|b}',
 ]) {
-  test(`${text} is refused`, () => assert.match(validatePlaceholders(text) ?? '', /placeholder/));
+  test(`rejects ${text}`, () => assert.match(validatePlaceholders(text) ?? '', /placeholder/));
 }
 
-test('text without placeholders, and every known placeholder, is taken', () => {
+test('accepts texts with known placeholders or none', () => {
   for (const text of ['', '} { }}', '{{name}}', '{{first_name|x}}', '{{properties.a b}}']) {
     assert.equal(validatePlaceholders(text), undefined, text);
   }

@@ -13,7 +13,7 @@ async function client() {
   return { id, ...reader(app, read) };
 }
 
-test('a survey in the list has its public fields and its counts', async () => {
+test('the list returns public fields and counts', async () => {
   const org = await client();
   const created_at = new Date('2024-03-01T10:00:00.123Z');
   const over = { type: 'csat', audience: 'employee', created_at, updated_at: created_at };
@@ -44,7 +44,7 @@ test('a survey in the list has its public fields and its counts', async () => {
   assert.deepEqual(meta, { page: 1, limit: 50, total: 1, next_cursor: null });
 });
 
-test('a survey carries its statistics', async () => {
+test('a survey includes its statistics', async () => {
   const org = await client();
   const id = await makeSurvey(db, org.id);
   const of = { org_id: org.id, survey_id: id };
@@ -82,7 +82,7 @@ test('a survey without responses has no average and no score', async () => {
   });
 });
 
-test("another organization's survey is not found, listed or counted", async () => {
+test("another organization's survey is not found or listed", async () => {
   const [mine, theirs] = [await client(), await client()];
   const id = await makeSurvey(db, theirs.id);
 
@@ -92,13 +92,13 @@ test("another organization's survey is not found, listed or counted", async () =
 });
 
 for (const id of ['1', 'not-a-uuid', '%00', '00000000-0000-0000-0000-00000000000g']) {
-  test(`the id ${id} is a 404 like a stranger's`, async () => {
+  test(`returns 404 for the id ${id}`, async () => {
     const org = await client();
     assert.equal(await org.status(`/api/v1/surveys/${id}`), 404);
   });
 }
 
-test('a page past the end is empty and has the true total', async () => {
+test('a page past the end is empty with the correct total', async () => {
   const org = await client();
   await makeSurvey(db, org.id);
   const { data, meta } = await org.list('/api/v1/surveys?page=999999999&limit=200');
@@ -112,7 +112,7 @@ const notPages = ['page=0', 'page=x', 'page=', 'limit=0', 'limit=-1', 'limit=1.5
 const at = (time: string) => Buffer.from(`${time} ${crypto.randomUUID()}`).toString('base64url');
 const notCursors = ['x', at('2024-02-30T00:00:00.000000Z'), at('0000-01-01T00:00:00.000000Z')];
 for (const query of [...notPages, ...notCursors.map((cursor) => `cursor=${cursor}`)]) {
-  test(`?${query} is refused`, async () => {
+  test(`rejects ?${query}`, async () => {
     const org = await client();
     for (const list of ['surveys', 'responses', 'contacts']) {
       assert.equal(await org.status(`/api/v1/${list}?${query}`), 400, list);

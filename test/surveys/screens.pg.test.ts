@@ -68,7 +68,7 @@ const everything: [string, string][] = [
   ['embed.position', 'inline'],
 ];
 
-test('the form makes a survey with everything that is typed into it', async () => {
+test('the form creates a survey with every field', async () => {
   const { post, surveys } = await member('editor');
   const { status, location } = await post('', everything);
   const [survey] = await surveys();
@@ -98,7 +98,7 @@ test('the form makes a survey with everything that is typed into it', async () =
   assert.equal(survey!['status'], 'active');
 });
 
-test('a survey that is edited without a change stays as it is', async () => {
+test('saving the form without changes keeps the survey unchanged', async () => {
   const { get, post, surveys } = await member();
   await post('', everything);
   const [before] = await surveys();
@@ -109,7 +109,7 @@ test('a survey that is edited without a change stays as it is', async () => {
   assert.deepEqual({ ...after, updated_at: null }, { ...before, updated_at: null });
 });
 
-test('mistakes are shown at their fields, with what was typed, and nothing is saved', async () => {
+test('the form shows errors on their fields and keeps the input', async () => {
   const { post, surveys } = await member();
   const { status, text } = await post('', {
     ...fields,
@@ -134,11 +134,10 @@ test('mistakes are shown at their fields, with what was typed, and nothing is sa
   assert.ok(text.includes('{{nmae}}</textarea>') && text.includes('value="soon"'));
 });
 
-test('what all fields together get wrong is said above them as a sentence, with what was typed', async () => {
+test('the form shows errors of several fields above them', async () => {
   const { org, post, surveys } = await member();
   const twice = { ...fields, languages: 'en', 'texts.en.question_text': 'Twice?' };
-  const sentence =
-    />Texts: en is the survey&#39;s own language, whose texts are [^<]* and thanks\.</;
+  const sentence = />Texts: en is the survey&#39;s own language; [^<]*\.</;
   const made = await post('', twice);
   assert.equal(made.status, 422);
   assert.match(made.text, sentence);
@@ -151,7 +150,7 @@ test('what all fields together get wrong is said above them as a sentence, with 
   assert.equal((await surveys())[0]!['name'], 'Before');
 });
 
-test('with answers the scale stays, whatever is posted', async () => {
+test('the scale cannot change once there are answers', async () => {
   const { org, get, post, surveys } = await member();
   const id = await makeSurvey(db, org);
   await makeResponse(db, { org_id: org, survey_id: id });
@@ -164,7 +163,7 @@ test('with answers the scale stays, whatever is posted', async () => {
 });
 
 for (const type of ['csat', 'ces', 'star5', 'thumbs'] as const) {
-  test(`the preview of a ${type} survey with answers shows its own scale`, async () => {
+  test(`the preview of a ${type} survey with answers shows its scale`, async () => {
     const { org, get, post } = await member('editor');
     const id = await makeSurvey(db, org, { type });
     await makeResponse(db, { org_id: org, survey_id: id }, { score: 1, category: 'detractor' });
@@ -173,13 +172,13 @@ for (const type of ['csat', 'ces', 'star5', 'thumbs'] as const) {
   });
 }
 
-test('a new survey begins with the sender of the last one', async () => {
+test('a new survey starts with the sender of the last one', async () => {
   const { get, post } = await member('editor');
   await post('', { ...fields, from_email: 'last@acme.test' });
   assert.match((await get('/new')).text, /value="last@acme\.test"/);
 });
 
-test('the list shows answers, rate and score in the way of each scale', async () => {
+test('the list shows answers, response rate and score per scale', async () => {
   const { org, get } = await member('viewer');
   for (const [type, score, category] of [
     ['nps', 9, 'promoter'],
@@ -208,7 +207,7 @@ test('the list shows answers, rate and score in the way of each scale', async ()
   assert.ok(rows.every((row) => row.includes('0 of 1')));
 });
 
-test('deleting asks for the name, and takes no other', async () => {
+test('deleting requires the exact name', async () => {
   const { org, get, post, surveys } = await member();
   const id = await makeSurvey(db, org, { name: 'Spring' });
   await makeResponse(db, { org_id: org, survey_id: id });
@@ -219,7 +218,7 @@ test('deleting asks for the name, and takes no other', async () => {
   assert.equal((await surveys()).length, 0);
 });
 
-test('a survey opens, closes by way of a page, reopens and is copied', async () => {
+test('a survey can be opened, closed, reopened and copied', async () => {
   const { org, get, post, surveys } = await member('editor');
   const id = await makeSurvey(db, org, { status: 'draft' });
   const status = async () => (await surveys())[0]!['status'];
@@ -235,7 +234,7 @@ test('a survey opens, closes by way of a page, reopens and is copied', async () 
   assert.equal(location, `/${(await surveys())[1]!['id']}/edit`);
 });
 
-test('the preview shows what is typed and not saved, in a frame that does nothing', async () => {
+test('the preview shows unsaved input in a sandboxed frame', async () => {
   const { post, surveys } = await member('editor');
   const typed = [...everything, ['preview.language', 'de'], ['preview.scheme', 'dark']] as [
     string,
@@ -259,7 +258,7 @@ const editing = ['/new', '/ID/edit', '/ID/close'];
 const posts = ['', '/ID/edit', '/ID/open', '/ID/reopen', '/ID/close', '/ID/copy', '/preview'];
 
 for (const role of ['viewer', 'editor', 'owner'] as const) {
-  test(`a ${role} may do what the role allows, and nothing of another organization`, async () => {
+  test(`a ${role} can do what the role allows, in one organization`, async () => {
     const { org, get, post } = await member(role);
     const id = await makeSurvey(db, org);
     const theirs = await makeSurvey(db, await makeOrganization(db));
@@ -283,7 +282,7 @@ for (const role of ['viewer', 'editor', 'owner'] as const) {
   });
 }
 
-/** What a browser would post back of the form on a page. */
+/** The fields that a browser would submit. */
 function typedIn(html: string): [string, string][] {
   const form = html.slice(html.indexOf('data-preview'), html.indexOf('class="preview"'));
   const text = (value: string) =>
@@ -313,7 +312,7 @@ function typedIn(html: string): [string, string][] {
   return found;
 }
 
-test("a survey's page shows its own trend, and how many were asked and answered", async () => {
+test('a survey page shows its trend and response counts', async () => {
   const { org, get } = await member('viewer');
   const survey_id = await makeSurvey(db, org, { type: 'csat' });
   const other = await makeSurvey(db, org, { type: 'csat' });
@@ -343,10 +342,9 @@ test("a survey's page shows its own trend, and how many were asked and answered"
   assert.match(all, /class="small soft">4 answers</);
 });
 
-/** Also contacts that were mailed before the first answer came. */
 const askedBy = (many: number) => new RegExp(`id="asked".*?<dt>Sent</dt>\\s*<dd>${many}\\b`, 's');
 
-test('surveys are searched by a part of their names, whose pages keep the search', async () => {
+test('the list can be searched by part of a name', async () => {
   const { org, get } = await member('viewer');
   for (const name of ['Spring 100%', 'Spring 1000', 'Autumn']) await makeSurvey(db, org, { name });
   const some = (await get('?search=+100%25+')).text;
@@ -354,7 +352,7 @@ test('surveys are searched by a part of their names, whose pages keep the search
   assert.match(some, /Spring 100%</);
   assert.doesNotMatch(some, /Autumn|Spring 1000/);
   assert.match((await get('?search=SPRING&limit=1')).text, /search=SPRING&amp;page=2" rel="next"/);
-  assert.match((await get('?search=winter')).text, /No survey has this in its name/);
+  assert.match((await get('?search=winter')).text, /No surveys match/);
   assert.match((await get('?search=')).text, /3 surveys/);
   assert.equal((await get('?search=%00')).status, 400);
   const answers = [500, 501].map((length) => get(`?search=${'x'.repeat(length)}`));

@@ -8,7 +8,7 @@ import { assertTalliesHold } from '../support/probe/tallies.ts';
 
 const { db, url } = await testDatabase();
 
-/** Numbers that look random and are the same in every run. */
+/** Deterministic pseudo-random numbers. */
 function numbers(seed: number) {
   let state = seed;
   return (below: number) => {
@@ -23,7 +23,7 @@ type Survey = { id: string; org_id: string };
 const categories = ['promoter', 'passive', 'detractor'];
 const statuses = ['sent', 'bounced', 'failed'];
 
-/** Answers and contacts over a few days, in one statement each; some answers are held. */
+/** Adds answers and contacts over a few days. Some answers are on hold. */
 const add = [
   (pick: Pick, { id, org_id }: Survey) => db`
     insert into responses (org_id, survey_id, score, category, held_reason, created_at)
@@ -45,7 +45,7 @@ const add = [
     on conflict do nothing`,
 ];
 
-/** Changes of a few rows that no other change touches. */
+/** A few rows that no other writer has locked. */
 const some = (table: 'responses' | 'contacts', survey: Survey, limit: number) => db`
   id in (
     select id from ${db(table)} where survey_id = ${survey.id} order by random() limit ${limit}
@@ -71,7 +71,7 @@ const change = [
     db`delete from contacts where ${some('contacts', survey, pick(2))}`,
 ];
 
-/** What was rolled back must count as if it had not been: a survey that was gone, or a deadlock. */
+/** Tolerates deadlocks and deleted surveys, whose statements are rolled back. */
 async function happened(statement: PromiseLike<unknown>): Promise<number> {
   try {
     await statement;
@@ -84,7 +84,7 @@ async function happened(statement: PromiseLike<unknown>): Promise<number> {
 }
 
 for (const seed of [1, 2, 3]) {
-  test(`after anything that many writers do at once, the tallies are what the rows say (${seed})`, async () => {
+  test(`tallies match the rows after concurrent writes (${seed})`, async () => {
     const surveys: Survey[] = [];
     for (let n = 0; n < 3; n++) {
       const org_id = await makeOrganization(db);
@@ -110,7 +110,7 @@ for (const seed of [1, 2, 3]) {
 
     const done = await Promise.all([0, 1, 2, 3, 4, 5].map(writer));
 
-    assert.ok(Math.min(...done) > 20, 'most of it happened');
+    assert.ok(Math.min(...done) > 20, 'most statements committed');
     await assertTalliesHold(db);
     await foldTallies(db);
     await assertTalliesHold(db);
@@ -126,7 +126,7 @@ const slotsOf = async (survey_id: string) => ({
   ).length,
 });
 
-test('folding makes one row of each survey and past hour', async () => {
+test('folding leaves one row per survey and past hour', async () => {
   const of = { org_id: await makeOrganization(db), survey_id: '' };
   of.survey_id = await makeSurvey(db, of.org_id);
   const [first, second] = [connect(url, { connections: 1 }), connect(url, { connections: 1 })];
@@ -142,7 +142,7 @@ test('folding makes one row of each survey and past hour', async () => {
   await Promise.all([first.end(), second.end()]);
 });
 
-test('writers to one survey wait neither for each other nor for folding', async () => {
+test('writers to one survey do not block each other or folding', async () => {
   const of = { org_id: await makeOrganization(db), survey_id: '' };
   of.survey_id = await makeSurvey(db, of.org_id);
   const write = async (sql: Sql) => {

@@ -24,7 +24,7 @@ for (const [property, accepted, language] of [
   [7, '*', 'en'],
   ['', '', 'en'],
 ] as const) {
-  test(`a contact with ${property}, a browser with ${accepted}: ${language}`, () => {
+  test(`chooses ${language} for contact ${property} and browser ${accepted}`, () => {
     assert.equal(languageFor(survey, { property, accepted }), language);
   });
 }
@@ -42,18 +42,18 @@ for (const [wished, language] of [
   ['DE', 'de-CH'],
   ['de-AT', 'de-AT'],
 ] as const) {
-  test(`of languages that are alike ${wished} gets ${language}: its own, else the first`, () => {
+  test(`chooses ${language} for ${wished} among similar languages`, () => {
     assert.equal(languageFor(alike, { property: wished }), language);
     assert.equal(languageFor(alike, { accepted: `sv, ${wished.replace('_', '-')}` }), language);
   });
 }
 
-test('a survey in one language is shown in it, whatever is asked for', () => {
+test('a survey in one language is always shown in it', () => {
   const wishes = { property: 'de', accepted: 'de' };
   assert.equal(languageFor({ language: 'sv', texts: {} }, wishes), 'sv');
 });
 
-test('what a language leaves out is not said in another one', () => {
+test('missing texts of a translation do not fall back to another one', () => {
   assert.deepEqual(textsIn(survey, 'de'), {
     question_text: 'Wie war es?',
     thanks: 'Danke',

@@ -31,6 +31,7 @@ import { renderScreen } from '../../web/app/screen.tsx';
 import { languageChoices, languageName } from '../../web/language.ts';
 import {
   fieldErrors,
+  listIn,
   readSurveyFields,
   reminderNumbers,
   SurveyFields,
@@ -71,28 +72,24 @@ export function addForms(app: Hono<ScreenEnv>, tools: EditTools) {
 const hasAnswers = async ({ db }: EditTools, { org_id, id }: ManagedSurvey) =>
   (await findUse(db, org_id, id)).answered;
 
-/** Makes a survey, or changes one; with answers its scale stays. */
 async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: ManagedSurvey | null) {
   const editor = requireRole(c, 'editor');
-  const { values, typed } = await readForm(c, SurveyFields).then((form) => ({
-    typed: {},
-    ...form,
-  }));
-  const fields = values ?? typed;
+  const posted = await readForm(c, SurveyFields);
+  const fields = posted.values ?? posted.typed;
   const answered = survey !== null && (await hasAnswers(tools, survey));
   if (fields['act'] === 'add-language') {
     return showForm(c, { survey, hasAnswers: answered, form: addLanguage(fields) });
   }
   const ifMatch = await readVersion(c);
-  const wish = readSurveyFields(fields);
+  const input = readSurveyFields(fields);
   const change = {
-    ...wish,
-    reply_to: wish.reply_to ?? wish.from_email,
+    ...input,
+    reply_to: input.reply_to ?? input.from_email,
     ...(answered && { type: undefined, audience: undefined }),
   };
   if (survey && fields['act'] === 'test-mail') {
     const { email } = c.var.member;
-    const language = [fields['preview.language'] ?? []].flat()[0];
+    const [language] = listIn(fields, 'preview.language');
     const tested = await trySave(c, SurveyChangeInput, change, (content) =>
       sendTestToMember(tools, editor, { surveyId: survey.id, email, language, content }),
     );
@@ -111,12 +108,12 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
     : await trySave(
         c,
         NewSurveyInput,
-        { ...wish, status: fields['draft'] === undefined ? 'active' : 'draft' },
-        (input) => createSurvey(tools, editor, input),
+        { ...input, status: fields['draft'] === undefined ? 'active' : 'draft' },
+        (survey) => createSurvey(tools, editor, survey),
       );
   if (outcome.errors) {
     const saved = outcome.typed && survey ? Object.keys(survey.texts) : [];
-    const languages = [fields['languages'] ?? [], saved].flat();
+    const languages = [...listIn(fields, 'languages'), ...saved];
     const form = {
       typed: {
         ...fields,
@@ -132,7 +129,7 @@ async function saveForm(c: Context<ScreenEnv>, tools: EditTools, survey: Managed
   return redirectWith(
     c,
     `${surveysPath(c.var.organization)}/${id}`,
-    survey ? `“${name}” is saved.` : `“${name}” is made. Its link is under Share.`,
+    survey ? `“${name}” saved.` : `“${name}” created. Find its link under Share.`,
   );
 }
 
@@ -140,15 +137,15 @@ type SaveOutcome<T> =
   | { saved: T; errors?: never }
   | (Pick<FormState, 'errors'> & Partial<FormState> & { saved?: never });
 
-/** Shows above the form what only all fields together get wrong. */
+/** Refusals that belong to no single field are shown above the form. */
 async function trySave<const S extends v.GenericSchema, T>(
   c: Context,
   schema: S,
-  wish: unknown,
+  input: unknown,
   save: (input: v.InferOutput<S>) => Promise<T>,
   stored?: StoredForm,
 ): Promise<SaveOutcome<T>> {
-  const result = v.safeParse(schema, wish);
+  const result = v.safeParse(schema, input);
   if (!result.success) return { errors: fieldErrors(result.issues) };
   try {
     return { saved: await save(result.output) };
@@ -162,12 +159,8 @@ async function trySave<const S extends v.GenericSchema, T>(
 
 const shownInForm = new Set<RefusalKind>(['invalid', 'conflict', 'rate_limited']);
 
-/** What is stored of the fields of the form; those that only one of the two versions has are empty in the other. */
-function storedOf(
-  survey: ManagedSurvey,
-  fields: FormState['typed'],
-  answered: boolean,
-): StoredForm {
+/** The stored values of the form's fields, including fields that only one of the two versions has. */
+function storedOf(survey: ManagedSurvey, fields: FormState['typed'], answered: boolean): StoredForm {
   const hours = Object.fromEntries(hourFields.map(({ name, value }) => [name, value]));
   const stored: FormState['typed'] = { ...hours, ...surveyToFields(survey) };
   const names = Object.keys({ ...stored, ...fields })
@@ -182,9 +175,9 @@ function storedOf(
 const surveyField =
   /^(name|question_text|type|audience|from_\w+|reply_to|language|subject|intro|ask_after_days|(follow_up|thanks|texts|reminders|send_window|embed)\b.*)$/;
 
-/** The form with room for the texts of one more language; nothing is saved. */
+/** Adds fields for one more language without saving. */
 function addLanguage(fields: FormState['typed']): FormState {
-  const languages = [fields['languages'] ?? [], fields['add_language'] ?? []].flat();
+  const languages = [...listIn(fields, 'languages'), ...listIn(fields, 'add_language')];
   const { act: _act, ...typed } = fields;
   return emptyForm({ ...typed, languages: [...new Set(languages)] });
 }
@@ -225,12 +218,12 @@ type SurveyFormProps = {
   action: string;
   cancel: string;
   surveys: string;
-  /** A survey that exists: with answers its scale stays. */
+  /** Null for a new survey. */
   existing: { hasAnswers: boolean; version: string } | null;
 };
 
 export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFormProps) {
-  const languages = [form.typed['languages'] ?? []].flat();
+  const languages = listIn(form.typed, 'languages');
   const taken = [form.typed['language'] ?? 'en', ...languages].flat();
   return (
     <form method="post" action={action} class="columns split" data-preview>
@@ -238,14 +231,14 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
         <FormErrors form={form} />
         <Version form={form} value={existing?.version} />
         <Basics form={form} existing={existing} />
-        <Reveal title="More texts" isOpen={hasAny(form, /^(subject|intro|follow_up|thanks)/)}>
+        <Reveal title="Wording" isOpen={hasAny(form, /^(subject|intro|follow_up|thanks)/)}>
           <TextFields form={form} prefix="" />
         </Reveal>
         <Reveal title="Languages" isOpen={languages.length > 0 || hasMistake(form, /^texts/)}>
           <Languages form={form} languages={languages} taken={taken} />
         </Reveal>
         <Reveal
-          title="When it asks"
+          title="Scheduling and reminders"
           isOpen={
             hasAny(form, /^(reminders|ask_after|send_window\.days)/) ||
             hasMistake(form, /^send_window/)
@@ -253,7 +246,7 @@ export function SurveyForm({ form, action, cancel, surveys, existing }: SurveyFo
         >
           <AskingFields form={form} />
         </Reveal>
-        <Reveal title="On a website" isOpen={hasAny(form, /^embed\.origins/)}>
+        <Reveal title="Website embed" isOpen={hasAny(form, /^embed\.origins/)}>
           <EmbedFields form={form} />
         </Reveal>
         <SubmitOrCancel button="Save" cancel={cancel} />
@@ -297,7 +290,7 @@ const senderFields = [
     label: 'Reply to',
     type: 'email',
     autocomplete: 'off',
-    help: 'Where replies go. From email when it is empty.',
+    help: 'Where replies go. Defaults to From email.',
   },
 ] as const;
 
@@ -309,14 +302,16 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
         name="name"
         label="Name"
         form={form}
-        help="What you call it. Contacts do not see it."
+        help="Internal name. Respondents don’t see it."
         required
       />
       <Field name="question_text" label="Question" form={form} rows={2} required />
       {existing?.hasAnswers ? (
         <>
-          <p class="small soft">Its scale stays, because it has answers: {typeFacts(type).name}.</p>
-          {/* The preview needs them; a save ignores them. */}
+          <p class="small soft">
+            Scale: {typeFacts(type).name} (can’t be changed once there are answers)
+          </p>
+          {/* For the preview only. Saving ignores them. */}
           <input type="hidden" name="type" value={type} />
           <input type="hidden" name="audience" value={form.typed['audience'] ?? ''} />
         </>
@@ -331,7 +326,7 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
           <Checkbox
             name="audience"
             value="employee"
-            label="It asks employees (0 to 10 only)"
+            label="Employee survey (only with the 0 to 10 scale)"
             form={form}
             checked={form.typed['audience'] === 'employee'}
           />
@@ -347,7 +342,7 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
       {existing ? null : (
         <Checkbox
           name="draft"
-          label="Draft: it is not sent and takes no answers until it is opened"
+          label="Save as draft. You can’t send it or collect answers until you open it."
           form={form}
         />
       )}
@@ -358,15 +353,15 @@ function Basics({ form, existing }: Pick<SurveyFormProps, 'form' | 'existing'>) 
 const categoryNames = { promoter: 'promoters', passive: 'passives', detractor: 'detractors' };
 
 const textFields = [
-  { name: 'subject', label: 'Subject of the mail', help: 'The question when it is empty.' },
+  { name: 'subject', label: 'Subject', help: 'Defaults to the question.' },
   {
     name: 'intro',
-    label: 'Before the question, in the mail',
+    label: 'Introduction',
     rows: 3,
-    help: 'The mail greets the contact before it, so leave the greeting out. Texts may address the contact: {{name}}, {{first_name|there}}, {{properties.plan|your plan}}.',
+    help: 'In the email, after the greeting. You can personalize all texts: {{name}}, {{first_name|there}}, {{properties.plan|your plan}}.',
   },
   { name: 'follow_up', label: 'Question above the comment' },
-  { name: 'thanks', label: 'Thanks after the answer', rows: 2 },
+  { name: 'thanks', label: 'Thank-you message', rows: 2 },
 ];
 
 const categoryFields = categories.flatMap((category) => {
@@ -374,14 +369,14 @@ const categoryFields = categories.flatMap((category) => {
   const thanks = `thanks.${category}`;
   return [
     { name: `follow_up.${category}`, label: `Question above the comment, for ${people}` },
-    { name: thanks, label: `Thanks to ${people}`, rows: 2 },
+    { name: thanks, label: `Thank-you message for ${people}`, rows: 2 },
     {
       name: `${thanks}.link_url`,
-      label: `Link for ${people}`,
+      label: `Button link for ${people}`,
       type: 'url' as const,
-      help: 'An https address. Without a text of your own it follows the usual thanks.',
+      help: 'An https URL. Without a message of your own, the button follows the default one.',
     },
-    { name: `${thanks}.link_text`, label: `Words of the link for ${people}` },
+    { name: `${thanks}.link_text`, label: `Button label for ${people}` },
   ];
 });
 
@@ -394,7 +389,7 @@ function TextFields({ form, prefix }: { form: FormState; prefix: string }) {
     <>
       <Fields form={form} fields={prefixed(textFields)} />
       <details class="reveal" open={ofCategories.some(({ name }) => filled[name]?.length)}>
-        <summary>Other words for each category</summary>
+        <summary>Different wording by category</summary>
         <div class="fields">
           <Fields form={form} fields={ofCategories} />
         </div>
@@ -414,8 +409,8 @@ function Languages({ form, languages, taken }: LanguagesProps) {
   return (
     <>
       <p class="small soft">
-        A contact reads the survey in the language of its property “language”, else in one that its
-        browser asks for. A language without a question is taken away.
+        Contacts see the survey in the language of their property “language”, or else of their
+        browser. Languages without a question are removed.
       </p>
       {languages.map((tag) => (
         <fieldset class="fields">
@@ -427,7 +422,7 @@ function Languages({ form, languages, taken }: LanguagesProps) {
       ))}
       {rest.length > 0 ? (
         <div class="inline">
-          <Select name="add_language" label="Another language" options={rest} />
+          <Select name="add_language" label="Language to add" options={rest} />
           <button type="submit" name="act" value="add-language" formnovalidate>
             Add language
           </button>
@@ -437,7 +432,6 @@ function Languages({ form, languages, taken }: LanguagesProps) {
   );
 }
 
-/** A number of days or seconds. */
 const inNumber = { inputmode: 'numeric', size: 'day' } as const;
 
 const days = {
@@ -464,16 +458,16 @@ function AskingFields({ form }: { form: FormState }) {
       <Field
         {...inNumber}
         name="ask_after_days"
-        label="Ask by itself, so many days after a contact is added"
+        label="Send automatically, days after a contact is added"
         form={form}
-        help="0 to 365. Empty: only when you send it."
+        help="0 to 365. Leave empty to send manually."
       />
       {reminderNumbers.map((at) => (
         <div class="inline">
           <Field
             {...inNumber}
             name={`reminders.${at}.after_days`}
-            label={`Reminder ${at} after days`}
+            label={`Reminder ${at}, days after the first email`}
             form={form}
           />
           <Field name={`reminders.${at}.subject`} label={`Subject of reminder ${at}`} form={form} />
@@ -481,12 +475,12 @@ function AskingFields({ form }: { form: FormState }) {
       ))}
       <Choice
         name="send_window.days"
-        label="Days on which it may send"
+        label="Sending days"
         form={form}
         value={form.typed['send_window.days']}
         several
         options={optionsOf(days)}
-        help="For campaigns, reminders and mails by itself. Without a day: at any time."
+        help="Applies to campaigns, reminders and automatic sends. None selected: any time."
       />
       <div class="inline">
         <Fields form={form} fields={hourFields} />
@@ -499,14 +493,14 @@ function AskingFields({ form }: { form: FormState }) {
 const shownParts = {
   page: 'Page',
   mail: 'Mail',
-  promoter: 'Thanks to promoters',
-  passive: 'Thanks to passives',
-  detractor: 'Thanks to detractors',
+  promoter: 'Thank-you for promoters',
+  passive: 'Thank-you for passives',
+  detractor: 'Thank-you for detractors',
 };
 
 const timingFields = [
-  { ...inNumber, name: 'embed.delay_seconds', label: 'Shows after so many seconds', value: 5 },
-  { ...inNumber, name: 'embed.every_days', label: 'Again after so many days', value: 30 },
+  { ...inNumber, name: 'embed.delay_seconds', label: 'Delay (seconds)', value: 5 },
+  { ...inNumber, name: 'embed.every_days', label: 'Show again after (days)', value: 30 },
 ];
 
 function EmbedFields({ form }: { form: FormState }) {
@@ -517,16 +511,16 @@ function EmbedFields({ form }: { form: FormState }) {
         label="Websites"
         form={form}
         rows={2}
-        help="The origins that may show it, such as https://www.example.com, one a line. The lines to put there are under Share."
+        help="Sites that may show this survey, such as https://www.example.com, one per line. Get the code under Share."
       />
       <Choice
         name="embed.position"
-        label="Where"
+        label="Position"
         form={form}
         value={form.typed['embed.position'] ?? 'corner'}
         options={optionsOf({
           corner: 'In a corner',
-          inline: 'In the page, where its line stands',
+          inline: 'Inline, where you place the code',
         })}
       />
       <Fields form={form} fields={timingFields} />
@@ -541,7 +535,7 @@ type PreviewProps = {
   isNew: boolean;
 };
 
-/** The button shows the unsaved form in the frame; a script presses it. */
+/** The button posts the unsaved form to the frame. A script clicks it as the form changes. */
 function Preview({ surveys, languages, form, isNew }: PreviewProps) {
   return (
     <section class="preview" aria-labelledby="preview">
@@ -563,22 +557,22 @@ function Preview({ surveys, languages, form, isNew }: PreviewProps) {
         )}
       </div>
       <div class="inline">
-        <Select name="preview.show" label="Of" form={form} options={optionsOf(shownParts)} />
+        <Select name="preview.show" label="Show" form={form} options={optionsOf(shownParts)} />
         <Select
           name="preview.language"
-          label="In"
+          label="Preview language"
           form={form}
           options={languages.map((value) => ({ value, text: languageName(value) }))}
         />
         <Choice
           name="preview.device"
-          label="On a"
+          label="Device"
           value="phone"
           options={optionsOf({ phone: 'Phone', desktop: 'Desktop' })}
         />
         <Choice
           name="preview.scheme"
-          label="When it is"
+          label="Theme"
           value="light"
           options={optionsOf({ light: 'Light', dark: 'Dark' })}
         />

@@ -43,10 +43,10 @@ function SurveyList({ surveys, search, here, ...meta }: SurveyListProps & { here
       found={counted(meta.total, 'survey')}
       about="newest first"
       none={{
-        title: 'No survey yet',
-        means: 'A survey asks one question, by mail or by a link. New survey makes one.',
+        title: 'No surveys yet',
+        means: 'Create one to ask a question by email, by link or on your website.',
       }}
-      noneFound={{ title: 'No survey has this in its name', means: 'Search for less of it.' }}
+      noneFound={{ title: 'No surveys match', means: 'Try a shorter search.' }}
     >
       <DataTable
         caption="Surveys, newest first"
@@ -55,7 +55,7 @@ function SurveyList({ surveys, search, here, ...meta }: SurveyListProps & { here
           { head: 'Name' },
           { head: 'Status' },
           { head: 'Answers', number: true },
-          { head: 'Answered by mail', number: true },
+          { head: 'Response rate', number: true },
           { head: 'Score', number: true },
           { head: 'Created' },
         ]}

@@ -25,15 +25,15 @@ export const surveysPath = ({ slug }: { slug: string }) => `/o/${slug}/surveys`;
 
 export const canEdit = (c: Context<ScreenEnv>) => c.var.organization.role !== 'viewer';
 
-const marks = {
+const statusLabels = {
   draft: { kind: 'waiting', text: 'Draft' },
   active: { kind: 'fine', text: 'Open' },
   completed: { kind: 'skipped', text: 'Closed' },
 } as const;
 
 export const StatusBadge = ({ status }: { status: SurveyStatus }) => (
-  <State kind={marks[status].kind} code={status}>
-    {marks[status].text}
+  <State kind={statusLabels[status].kind} code={status}>
+    {statusLabels[status].text}
   </State>
 );
 
@@ -44,7 +44,7 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
   if (value === null) {
     return (
       <EmptyState title={period ? 'No answers in this period' : 'No answers yet'}>
-        <p>Share its link, or send it to contacts.</p>
+        <p>Share its link or send it to contacts.</p>
       </EmptyState>
     );
   }
@@ -79,7 +79,6 @@ export function Figure({ survey: { type }, scores, period }: FigureProps) {
   );
 }
 
-/** How often each score was given: a meter for each, with its number in words next to it. */
 export function Distribution({ survey, scores }: Omit<FigureProps, 'period'>) {
   const rows = distribution(survey.type, scores);
   return (

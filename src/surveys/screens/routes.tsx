@@ -36,13 +36,12 @@ type SurveyScreenTools = {
   trendOf: (of: { orgId: string; survey: ManagedSurvey; period: SurveyPeriod }) => Promise<Child>;
 };
 
-/** Surveys: below `/o/:slug/surveys`. */
 export function surveyScreens(tools: SurveyScreenTools) {
   const { db, publicUrl } = tools;
   const app = new Hono<ScreenEnv>().get('/', async (c) => {
     const { page, limit, search } = parseList(SurveySearch, c.req.queries());
-    const found = await pageOfSurveys(db, c.var.organization.id, { page, limit, search });
-    return renderList(c, { ...found, page, limit, search });
+    const surveys = await pageOfSurveys(db, c.var.organization.id, { page, limit, search });
+    return renderList(c, { ...surveys, page, limit, search });
   });
   addForms(app, tools);
   addActions(app, tools);

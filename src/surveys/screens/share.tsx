@@ -14,9 +14,9 @@ import { anyPerson, fillIn } from '../texts.ts';
 import { canEdit, surveysPath } from './parts.tsx';
 
 const notOpen = {
-  draft: 'It is a draft: its link takes no answers yet.',
-  hand: 'It is closed: its link takes no answers.',
-  answers: 'Every contact has answered. Its link still takes answers.',
+  draft: 'This survey is a draft. Its link collects no answers until you open it.',
+  hand: 'This survey is closed. Its link collects no answers.',
+  answers: 'Every contact has answered. Its link still collects answers.',
   active: '',
   completed: '',
 } as const;
@@ -54,7 +54,7 @@ function Link({ survey, here, publicUrl }: ShareProps) {
   return (
     <section aria-labelledby="link">
       <h2 id="link">Link and QR code</h2>
-      <p class="soft small">Anyone who has it can answer, once in each browser.</p>
+      <p class="soft small">Anyone with the link can answer once per browser.</p>
       <div class="secret">
         <label class="hidden" for="share-url">
           Link
@@ -70,11 +70,7 @@ function Link({ survey, here, publicUrl }: ShareProps) {
         height="200"
       />
       <p>
-        <LinkButton
-          href={`${here}/share/qr.svg?download=true`}
-          download
-          text="Download the QR code"
-        />
+        <LinkButton href={`${here}/share/qr.svg?download=true`} download text="Download QR code" />
       </p>
     </section>
   );
@@ -87,20 +83,19 @@ function Website({ survey, here, publicUrl, edits }: ShareProps & { edits: boole
       <h2 id="website">On a website</h2>
       {origins.length === 0 ? (
         <p>
-          No website may show it yet.{' '}
-          {edits ? <a href={`${here}/edit`}>Name the websites that may</a> : null}
+          Not enabled for any website. {edits ? <a href={`${here}/edit`}>Add websites</a> : null}
         </p>
       ) : (
         <>
           <p class="soft small">
-            Put this line into the pages of {origins.join(', ')}. It sets no cookie and follows no
-            visitor. What stands in data-properties is kept with the answer: replace it or leave it
-            out.
+            Add this code to the pages of {origins.join(', ')}. It sets no cookies and does not
+            track visitors. Values in data-properties are saved with the answer; change or remove
+            them.
           </p>
           <Snippet
             id="website-line"
-            label="Line for the website"
-            text={websiteLine(survey, publicUrl)}
+            label="Code for the website"
+            text={embedCode(survey, publicUrl)}
             rows={4}
           />
         </>
@@ -109,7 +104,7 @@ function Website({ survey, here, publicUrl, edits }: ShareProps & { edits: boole
   );
 }
 
-function websiteLine(survey: ManagedSurvey, publicUrl: string): string {
+function embedCode(survey: ManagedSurvey, publicUrl: string): string {
   const { position, delay_seconds, every_days } = embeddingOf(survey.embed);
   const timing =
     position === 'corner' ? ` data-delay="${delay_seconds}" data-every="${every_days}"` : '';
@@ -121,10 +116,10 @@ type ButtonsProps = { survey: ManagedSurvey; publicUrl: string; color: string };
 function Buttons(props: ButtonsProps) {
   return (
     <section aria-labelledby="buttons">
-      <h2 id="buttons">Score buttons for other mails</h2>
+      <h2 id="buttons">Score buttons for your own emails</h2>
       <p class="soft small">
-        Paste this HTML into a mail of your own, such as the foot of a support answer. A button
-        opens the survey with its score chosen.
+        Paste this HTML into your own emails, such as a support signature. Each button opens the
+        survey with its score selected.
       </p>
       <Snippet
         id="mail-buttons"
@@ -150,10 +145,7 @@ const Snippet = ({ id, label, text, rows }: SnippetProps) => (
   </div>
 );
 
-/**
- * The question and a link for each score as HTML that any mail program shows: a table, its styles inline, nothing
- * loaded. The links are those of the shareable link, with a score chosen.
- */
+/** A table with inline styles and no external resources, so that every email client can show it. */
 function scoreButtons({ survey, publicUrl, color }: ButtonsProps): string {
   const { texts, direction } = languageOf(survey.language);
   const url = shareUrl(publicUrl, survey);

@@ -28,9 +28,9 @@ import {
 } from '../queries.ts';
 import { canEdit, Distribution, Figure, StatusBadge, surveyOf, surveysPath } from './parts.tsx';
 
-const completed = {
-  answers: 'Every contact has answered. Its link still takes answers.',
-  hand: 'It was closed: its links say so.',
+const completionTexts = {
+  answers: 'Every contact has answered. Its link still collects answers.',
+  hand: 'Closed. Visitors see that the survey has ended.',
 } as const;
 
 export const periods = { '7d': '7 days', '30d': '30 days', '90d': '90 days', '365d': '365 days' };
@@ -66,7 +66,6 @@ export function renderSurvey(c: Context<ScreenEnv>, props: SurveyNumbers) {
   });
 }
 
-/** Dangerous acts lead to a page of their own. */
 function SurveyActions({ c, survey }: { c: Context<ScreenEnv>; survey: ManagedSurvey }) {
   if (!canEdit(c)) return null;
   const here = `${surveysPath(c.var.organization)}/${survey.id}`;
@@ -108,26 +107,24 @@ function Numbers(props: SurveyNumbers & { slug: string }) {
               <>
                 <StatusBadge status={survey.status} />
                 {survey.completed_by ? (
-                  <span class="small soft block">{completed[survey.completed_by]}</span>
+                  <span class="small soft block">{completionTexts[survey.completed_by]}</span>
                 ) : null}
               </>,
             ],
             ['Question', <bdi>{survey.question_text}</bdi>],
             ['Scale', typeFacts(survey.type).name],
             ['Sender', <bdi>{`${survey.from_name} <${survey.from_email}>`}</bdi>],
-            ['Asked by mail', `${count(sent)} of ${counted(reached.contacts, 'contact')}`],
+            ['Sent', `${count(sent)} of ${counted(reached.contacts, 'contact')}`],
             [
-              'Answered by mail',
-              sent === 0 ? 'not sent yet' : `${count(responded)} (${percentage(responded, sent)}%)`,
+              'Response rate',
+              sent === 0 ? 'Not sent yet' : `${percentage(responded, sent)}% (${count(responded)})`,
             ],
             ['Created', <Time at={survey.created_at} />],
           ]}
         />
         <p>
-          <a href={`/o/${slug}/responses?survey_id=${survey.id}`}>All its responses</a> and{' '}
-          <a href={`/o/${slug}?survey_id=${survey.id}&compare=#compare`}>
-            its score over time and by property
-          </a>
+          <a href={`/o/${slug}/responses?survey_id=${survey.id}`}>View responses</a> ·{' '}
+          <a href={`/o/${slug}?survey_id=${survey.id}&compare=#compare`}>View trend and segments</a>
         </p>
       </section>
     </>
@@ -166,9 +163,13 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
     return redirectWith(c, `${surveysPath(c.var.organization)}/${id}`, `“${name}” ${done}`);
   };
   return app
-    .post('/:id/open', (c) => move(c, openSurvey, 'is open: it can be sent and answered.'))
-    .post('/:id/reopen', (c) => move(c, reopenByHand, 'is open again.'))
-    .post('/:id/close', (c) => move(c, closeSurvey, 'is closed: its links say so.'))
+    .post('/:id/open', (c) =>
+      move(c, openSurvey, 'opened. You can now send it and collect answers.'),
+    )
+    .post('/:id/reopen', (c) => move(c, reopenByHand, 'reopened.'))
+    .post('/:id/close', (c) =>
+      move(c, closeSurvey, 'closed. Visitors see that the survey has ended.'),
+    )
 
     .get('/:id/close', async (c) => {
       requireRole(c, 'editor');
@@ -181,8 +182,8 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
         body: (
           <Confirm action={`${here}/close`} button="Close" cancel={here}>
             <p>
-              Its links say that it is closed, and nothing more is sent or answered. What was
-              answered stays. Reopen takes it back.
+              The survey stops sending and collecting answers. Existing answers stay, and you can
+              reopen it at any time.
             </p>
           </Confirm>
         ),
@@ -196,7 +197,7 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
       return redirectWith(
         c,
         `${surveysPath(c.var.organization)}/${copy.id}/edit`,
-        `“${copy.name}” is a draft with the same texts and settings.`,
+        `“${copy.name}” created as a draft with the same texts and settings.`,
       );
     })
 
@@ -209,11 +210,11 @@ export function addActions(app: Hono<ScreenEnv>, tools: ActTools) {
       const survey = await surveyOf(c, tools.db);
       const { values } = await readForm(c, v.object({ name: v.optional(v.string(), '') }));
       if (values?.name.trim() !== survey.name) {
-        const form = await withFieldError(c, { name: 'This is not its name.' });
+        const form = await withFieldError(c, { name: 'That doesn’t match the survey’s name.' });
         return showDelete(c, tools, { survey, form });
       }
       await deleteSurvey(tools, owner, { id: survey.id, withAnswers: true });
-      return redirectWith(c, surveysPath(c.var.organization), `“${survey.name}” is deleted.`);
+      return redirectWith(c, surveysPath(c.var.organization), `“${survey.name}” deleted.`);
     });
 }
 
@@ -235,12 +236,12 @@ async function showDelete(c: Context<ScreenEnv>, { db }: ActTools, { survey, for
         action={`${here}/delete`}
         button="Delete"
         cancel={here}
-        typed={{ name: 'name', label: 'Name of the survey', expected: name }}
+        typed={{ name: 'name', label: 'Survey name', expected: name }}
         form={form}
       >
         <p>
-          {counted(contacts, 'contact')} and {counted(answers, 'answer')} are deleted with it, and
-          so are its mails and totals. Nothing brings them back.
+          This permanently deletes the survey with its {counted(contacts, 'contact')},{' '}
+          {counted(answers, 'answer')}, emails and totals.
         </p>
       </Confirm>
     ),

@@ -12,7 +12,7 @@ const usual = {
   from_email: 'ann@acme.test',
 };
 const read = (over: object) => parse(NewSurveyInput, { ...usual, ...over });
-const complaint = (over: object) => {
+const errorOf = (over: object) => {
   try {
     read(over);
     return undefined;
@@ -31,19 +31,18 @@ const languages = (many: number) =>
     Array.from({ length: many }, (_, place) => [`de-${150 + place}`, { question_text: 'x' }]),
   );
 
-/** Where a limit is: what is just taken, what is not, and what is said of it. */
-const edges: [field: string, taken: unknown, refused: unknown, complaint: string][] = [
+const edges: [field: string, accepted: unknown, rejected: unknown, message: string][] = [
   ['name', long(200), long(201), 'name: must be at most 200 characters'],
   ['question_text', long(500), long(501), 'question_text: must be at most 500 characters'],
   ['from_name', long(200), long(201), 'from_name: must be at most 200 characters'],
   ['subject', long(200), long(201), 'subject: must be at most 200 characters'],
   ['intro', long(2000), long(2001), 'intro: must be at most 2000 characters'],
-  ['follow_up', long(300), 7, 'follow_up: must be text, or an object of texts by category'],
+  ['follow_up', long(300), 7, 'follow_up: must be text, or an object with texts by category'],
   [
     'thanks',
     long(1000),
     7,
-    'thanks: must be text, or an object by category of text, link_url and link_text',
+    'thanks: must be text, or an object by category with text, link_url and link_text',
   ],
   ['ask_after_days', 0, -1, 'ask_after_days: must be a whole number from 0 to 365'],
   ['ask_after_days', 365, 366, 'ask_after_days: must be a whole number from 0 to 365'],
@@ -78,14 +77,14 @@ const edges: [field: string, taken: unknown, refused: unknown, complaint: string
   ],
   ['texts', languages(30), languages(31), 'texts: must be in at most 30 languages'],
 ];
-for (const [field, taken, refused, said] of edges) {
-  test(`a survey is refused: ${said}`, () => {
-    assert.equal(complaint({ [field]: taken }), undefined);
-    assert.equal(complaint({ [field]: refused }), said);
+for (const [field, accepted, rejected, message] of edges) {
+  test(`limits ${message.slice(0, 60)}`, () => {
+    assert.equal(errorOf({ [field]: accepted }), undefined);
+    assert.equal(errorOf({ [field]: rejected }), message);
   });
 }
 
-const inner: [field: string, taken: unknown, refused: unknown][] = [
+const inner: [field: string, accepted: unknown, rejected: unknown][] = [
   ['follow_up', long(300), long(301)],
   ['follow_up', { passive: long(300) }, { passive: long(301) }],
   ['follow_up', { detractor: 'x' }, { other: 'x' }],
@@ -104,7 +103,7 @@ const inner: [field: string, taken: unknown, refused: unknown][] = [
   [
     'thanks',
     { passive: { text: 'x', link_url: url(20) } },
-    { passive: { text: 'x', link_url: 'http://acme.test' } },
+    { passive: { text: 'x', link_url: 'javascript:alert(1)' } },
   ],
   [
     'thanks',
@@ -125,14 +124,14 @@ const inner: [field: string, taken: unknown, refused: unknown][] = [
     { de: { question_text: 'x' }, 'no tag': { question_text: 'x' } },
   ],
 ];
-for (const [field, taken, refused] of inner) {
-  test(`${field}: ${JSON.stringify(refused).slice(0, 60)} is refused`, () => {
-    assert.equal(complaint({ [field]: taken }), undefined);
-    assert.match(complaint({ [field]: refused }) ?? '', new RegExp(`^${field}`));
+for (const [field, accepted, rejected] of inner) {
+  test(`rejects ${field} ${JSON.stringify(rejected).slice(0, 50)}`, () => {
+    assert.equal(errorOf({ [field]: accepted }), undefined);
+    assert.match(errorOf({ [field]: rejected }) ?? '', new RegExp(`^${field}`));
   });
 }
 
-const windows: [window: object, complaint: string | undefined][] = [
+const windows: [window: object, message: string | undefined][] = [
   [{}, undefined],
   [{ from: '00:00', to: '23:59' }, undefined],
   [{ from: '17:00', to: '17:00' }, 'send_window: must begin before it ends'],
@@ -143,8 +142,8 @@ const windows: [window: object, complaint: string | undefined][] = [
   [{ days: ['monday'] }, 'send_window.days.0: must be among mon, tue, wed, thu, fri, sat, sun'],
   [{ time_zone: 'Mars/Base' }, 'send_window.time_zone: must be a time zone such as Europe/Berlin'],
 ];
-for (const [over, said] of windows) {
-  test(`a window with ${JSON.stringify(over)}: ${said ?? 'taken'}`, () => {
+for (const [over, message] of windows) {
+  test(`${message ? 'rejects' : 'accepts'} the window ${JSON.stringify(over)}`, () => {
     const window = {
       days: ['mon'],
       from: '09:00',
@@ -152,13 +151,13 @@ for (const [over, said] of windows) {
       time_zone: 'Europe/Berlin',
       ...over,
     };
-    assert.equal(complaint({ send_window: window }), said);
+    assert.equal(errorOf({ send_window: window }), message);
   });
 }
 
-test('what is given is kept in order: days of the week, reminders by their days, each origin once', () => {
+test('sorts days and reminders, and removes duplicate origins', () => {
   const time_zone = 'Europe/Berlin';
-  const wish = read({
+  const input = read({
     send_window: { days: ['sun', 'mon', 'sun'], from: '09:00', to: '17:00', time_zone },
     reminders: [
       { after_days: 9, subject: null },
@@ -167,15 +166,15 @@ test('what is given is kept in order: days of the week, reminders by their days,
     embed: { origins: ['https://A.test/', 'https://a.test', ' http://localhost:3000 '] },
     texts: { 'pt-br': { question_text: 'Como foi?', intro: null, subject: 'Uma pergunta' } },
   });
-  assert.deepEqual(wish.send_window?.days, ['mon', 'sun']);
-  assert.deepEqual(wish.reminders, [{ after_days: 2, subject: 'Again' }, { after_days: 9 }]);
-  assert.deepEqual(wish.embed, {
+  assert.deepEqual(input.send_window?.days, ['mon', 'sun']);
+  assert.deepEqual(input.reminders, [{ after_days: 2, subject: 'Again' }, { after_days: 9 }]);
+  assert.deepEqual(input.embed, {
     origins: ['https://a.test', 'http://localhost:3000'],
     position: 'corner',
     delay_seconds: 5,
     every_days: 30,
   });
-  assert.deepEqual(wish.texts, {
+  assert.deepEqual(input.texts, {
     'pt-BR': { question_text: 'Como foi?', subject: 'Uma pergunta' },
   });
   assert.deepEqual(embeddingOf({ every_days: 0 }), {
@@ -186,15 +185,15 @@ test('what is given is kept in order: days of the week, reminders by their days,
   });
 });
 
-test('a website is named by its origin, with encryption except on this machine', () => {
-  const isTaken = (origin: string) => complaint({ embed: { origins: [origin] } }) === undefined;
+test('accepts https origins, and http only for localhost', () => {
+  const isValid = (origin: string) => errorOf({ embed: { origins: [origin] } }) === undefined;
   for (const origin of [
     'https://acme.test',
     'https://acme.test:8443',
     'http://127.0.0.1',
     'http://[::1]:1',
   ])
-    assert.ok(isTaken(origin), origin);
+    assert.ok(isValid(origin), origin);
   for (const origin of [
     'http://acme.test',
     'https://acme.test/a',
@@ -203,10 +202,10 @@ test('a website is named by its origin, with encryption except on this machine',
     'acme.test',
     'https://a;b.test',
   ])
-    assert.ok(!isTaken(origin), origin);
+    assert.ok(!isValid(origin), origin);
 });
 
-test('only an nps survey asks employees, and no text of another language is in its own', () => {
+test('checks audience and translations against type and language', () => {
   const content = (over: object) =>
     ({ type: 'nps', audience: null, language: 'en', texts: {}, ...over }) as SurveyContent;
   checkContent(content({}));
@@ -214,17 +213,17 @@ test('only an nps survey asks employees, and no text of another language is in i
   checkContent(content({ type: 'csat', texts: { de: { question_text: 'x' } } }));
   assert.throws(() => checkContent(content({ type: 'csat', audience: 'employee' })), {
     kind: 'invalid',
-    message: 'audience: only an nps survey asks employees',
+    message: 'audience: only an nps survey can be an employee survey',
   });
   assert.throws(() => checkContent(content({ texts: { en: { question_text: 'x' } } })), {
     kind: 'invalid',
     message:
-      "texts: en is the survey's own language, whose texts are question_text, subject, intro, follow_up and thanks",
+      "texts: en is the survey's own language; set question_text, subject, intro, follow_up and thanks instead",
   });
 });
 
-test('the name of a copy fits its limit, and cuts no character in two', () => {
+test('the name of a copy fits the limit without splitting characters', () => {
   assert.equal(nameOfCopy('Onboarding'), 'Onboarding (copy)');
   assert.equal(nameOfCopy(long(200)), `${long(190)} (copy)`);
-  assert.equal(complaint({ name: nameOfCopy(long(200)) }), undefined);
+  assert.equal(errorOf({ name: nameOfCopy(long(200)) }), undefined);
 });
