@@ -160,7 +160,7 @@ export const errorCodes = {
   },
   webhook_inactive: {
     status: [400],
-    error: 'the webhook is switched off: switch it on first',
+    error: 'the webhook is turned off: turn it on first',
     remedy: 'Turn on the webhook.',
   },
   unauthorized: {
@@ -249,7 +249,7 @@ export const errorCodes = {
   },
   replay_under_way: {
     status: [409],
-    error: 'a replay of this webhook is under way: try again in a moment',
+    error: 'a replay of this webhook is running: try again in a moment',
     remedy: 'Try again after `Retry-After`.',
   },
   idempotency_key_running: {

@@ -22,7 +22,7 @@ import {
   WebhookChange,
 } from './manage.ts';
 import { getWebhook, listWebhooks } from './queries.ts';
-import { redeliver, replay } from './replay.ts';
+import { erasedSentence, redeliver, replay } from './replay.ts';
 import { retryKinds } from './rules.ts';
 import { listDeliveries } from './screen.queries.ts';
 
@@ -39,7 +39,7 @@ export const webhookRoutes = (tools: WebhookTools) =>
     })
 
     .get('/events', (c) => c.json({ events: eventTypes }))
-    .all('/events', (c) => c.notFound()) // never `/:id`: the answer names the methods it has
+    .all('/events', (c) => c.notFound()) // keeps other methods away from `/:id`
 
     .get('/:id', async (c) => {
       const webhook = await getWebhook(tools, c.var.key.org_id, idParam(c, 'webhook'));
@@ -100,7 +100,6 @@ export const webhookRoutes = (tools: WebhookTools) =>
 
 const traceparentOf = (c: Context<ApiEnv>) => c.get('traceparent') ?? null;
 
-/** The list of the API has no further pages. */
 const deliveriesShown = 50;
 
 const path = '/api/webhooks';
@@ -108,7 +107,7 @@ const types = eventTypes.map(({ type }) => type);
 const Events = v.object({
   events: v.array(v.object({ type: v.picklist(types), description: v.string() })),
 });
-const whenCopying = { 400: ['webhook_inactive'], 409: ['replay_under_way'] } as const;
+const replayRefusals = { 400: ['webhook_inactive'], 409: ['replay_under_way'] } as const;
 
 const Time = v.pipe(v.string(), v.isoTimestamp());
 
@@ -130,7 +129,7 @@ const Webhook = v.object({
 
 const WebhookWithSecret = v.object({
   ...Webhook.entries,
-  secret: v.pipe(v.string(), v.description('Shown in this answer and nowhere else.')),
+  secret: v.pipe(v.string(), v.description('Only returned here.')),
 });
 
 const Since = v.pipe(
@@ -166,7 +165,7 @@ const Delivery = v.object({
   trace_url: v.optional(
     v.pipe(
       v.nullable(v.string()),
-      v.description('Where the trace can be seen, if the operator has said where that is.'),
+      v.description('Link to the trace, if the operator configured one.'),
     ),
   ),
 });
@@ -186,9 +185,13 @@ const operations: Operation[] = [
     method: 'get',
     path,
     summary: 'List webhooks',
-    about: 'All webhooks of the organization, without pages and without their secrets.',
+    about: 'Returns all webhooks of the organization, without secrets.',
     permission: 'read',
-    answer: { status: 200, about: 'all of them', schema: v.object({ webhooks: v.array(Webhook) }) },
+    answer: {
+      status: 200,
+      about: 'all webhooks',
+      schema: v.object({ webhooks: v.array(Webhook) }),
+    },
   },
   {
     id: 'createWebhook',
@@ -196,14 +199,13 @@ const operations: Operation[] = [
     path,
     summary: 'Create a webhook',
     about:
-      'The URL must be https and lead to a public address. Keep the `secret` of the answer: it signs every ' +
-      'delivery and is not shown again. With `retries` `extended` a failed delivery is tried again for about 28 ' +
-      'hours, and a receiver may be away for three days.',
+      'The URL must be https and resolve to a public address. Store the `secret`: it signs every delivery and is ' +
+      'not shown again.',
     permission: 'write',
     body: NewWebhook,
     answer: {
       status: 201,
-      about: 'the webhook, with the secret that its deliveries are signed with',
+      about: 'the webhook with its signing secret',
       schema: WebhookWithSecret,
     },
     refusals: { 400: ['forbidden_url', 'too_many_webhooks'] },
@@ -212,18 +214,17 @@ const operations: Operation[] = [
     id: 'listWebhookEvents',
     method: 'get',
     path: `${path}/events`,
-    summary: 'List the events to subscribe to',
-    about: 'Every type that `events` of a webhook may name.',
+    summary: 'List event types',
+    about: 'Returns every type that a webhook can subscribe to.',
     permission: 'read',
-    answer: { status: 200, about: 'the four events', schema: Events },
+    answer: { status: 200, about: 'the event types', schema: Events },
   },
   {
     id: 'getWebhook',
     method: 'get',
     path: `${path}/{id}`,
     summary: 'Get a webhook',
-    about:
-      'Its state: whether it is active, how often it failed in a row, and why it was deactivated.',
+    about: 'Includes whether it is active, its failures in a row, and why it was deactivated.',
     permission: 'read',
     answer: { status: 200, about: 'the webhook', schema: Webhook },
   },
@@ -231,13 +232,13 @@ const operations: Operation[] = [
     id: 'changeWebhook',
     method: 'put',
     path: `${path}/{id}`,
-    summary: 'Change a webhook, or switch it on again',
-    about: '`{"active": true}` switches a deactivated webhook on and sets its failure_count to 0.',
+    summary: 'Change a webhook or turn it on again',
+    about: '`{"active": true}` turns a deactivated webhook on and resets its `failure_count`.',
     permission: 'write',
     ifMatch: true,
     body: WebhookChange,
     bodyOptional: true,
-    answer: { status: 200, about: 'the webhook as it is now', schema: Webhook },
+    answer: { status: 200, about: 'the changed webhook', schema: Webhook },
     refusals: { 400: ['forbidden_url'] },
   },
   {
@@ -245,38 +246,38 @@ const operations: Operation[] = [
     method: 'delete',
     path: `${path}/{id}`,
     summary: 'Delete a webhook',
-    about: 'Nothing more is sent to it, and its deliveries are deleted.',
+    about: 'Also deletes its deliveries.',
     permission: 'write',
-    answer: { status: 204, about: 'it is gone' },
+    answer: { status: 204, about: 'the webhook is deleted' },
   },
   {
     id: 'rotateWebhookSecret',
     method: 'post',
     path: `${path}/{id}/rotate-secret`,
-    summary: 'Give a webhook a new secret',
-    about: 'The old one signs too for 24 hours, in `webhook-signature`.',
+    summary: 'Rotate the secret of a webhook',
+    about: 'The old secret also signs for 24 hours, in `webhook-signature`.',
     permission: 'write',
-    answer: { status: 200, about: 'the webhook, with its new secret', schema: WebhookWithSecret },
+    answer: { status: 200, about: 'the webhook with its new secret', schema: WebhookWithSecret },
   },
   {
     id: 'testWebhook',
     method: 'post',
     path: `${path}/{id}/test`,
-    summary: 'Send a test event and see what comes of it',
-    about: 'Works on an inactive webhook, is not retried, and never counts as a failure.',
+    summary: 'Send a test event',
+    about: 'Works on inactive webhooks. A test is not retried and never counts as a failure.',
     permission: 'write',
-    answer: { status: 200, about: 'what the subscriber answered', schema: TestResult },
+    answer: { status: 200, about: 'the result of the attempt', schema: TestResult },
   },
   {
     id: 'listDeliveries',
     method: 'get',
     path: `${path}/{id}/deliveries`,
     summary: `List the last ${deliveriesShown} deliveries, newest first`,
-    about: 'Each with all its attempts: what was answered, or why nothing was.',
+    about: 'Includes all attempts with their responses or errors.',
     permission: 'read',
     answer: {
       status: 200,
-      about: 'each with its attempts',
+      about: 'deliveries with their attempts',
       schema: v.object({ deliveries: v.array(Delivery) }),
     },
   },
@@ -284,33 +285,37 @@ const operations: Operation[] = [
     id: 'redeliver',
     method: 'post',
     path: `${path}/{id}/deliveries/{delivery_id}/redeliver`,
-    summary: 'Deliver one event again',
-    about: 'A test that is delivered again stays one: it is not retried and changes no count.',
+    summary: 'Redeliver an event',
+    about: 'A redelivered test is still a test: it is not retried and never counts.',
     permission: 'write',
-    answer: { status: 202, about: 'on its way', schema: v.object({ redelivered: v.number() }) },
-    refusals: { ...whenCopying, 410: ['erased'] },
-    sentences: { 410: 'the person whose words this delivery carried was erased' },
+    answer: {
+      status: 202,
+      about: 'the delivery is queued',
+      schema: v.object({ redelivered: v.number() }),
+    },
+    refusals: { ...replayRefusals, 410: ['erased'] },
+    sentences: { 410: erasedSentence },
   },
   {
     id: 'replayWebhook',
     method: 'post',
     path: `${path}/{id}/replay`,
-    summary: 'Deliver again what was skipped or failed since a time',
-    about: 'Deliveries keep their event id and bytes, so a subscriber can drop those it has seen.',
+    summary: 'Replay skipped and failed deliveries since a time',
+    about: 'Deliveries keep their event id and body, so that subscribers can skip duplicates.',
     permission: 'write',
     body: Replay,
     answer: {
       status: 202,
-      about: 'how many are on their way',
+      about: 'the number of queued deliveries',
       schema: v.object({ replayed: v.number() }),
     },
-    refusals: whenCopying,
+    refusals: replayRefusals,
   },
 ];
 
 export const webhookSection: ApiSection = {
   name: 'Webhooks',
-  about: 'Subscriptions to events, and the outcomes of their deliveries.',
+  about: 'Event subscriptions and their deliveries.',
   schemas: { Webhook, WebhookWithSecret, Delivery, WebhookTested: TestResult },
   bodies: { NewWebhook, WebhookChange, Replay },
   operations,

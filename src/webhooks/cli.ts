@@ -8,7 +8,7 @@ import { replay } from './replay.ts';
 const list = listCommand({
   name: 'webhook list',
   does: "lists an organization's webhooks, newest first",
-  options: { org: orgOption('whose webhooks') },
+  options: { org: orgOption('the organization') },
   run: (db, { org }) => listWebhooks(db, org),
   head: ['id', 'state', 'failures', 'url', 'events'],
   cells: ({ id, active, failure_count, url, events }) => [
@@ -22,15 +22,14 @@ const list = listCommand({
 
 const replayCommand = databaseCommand({
   name: 'webhook replay',
-  does: 'delivers again what was skipped or failed since a time; the running service does the work',
-  options: { id: id('which webhook'), since: option(Moment, 'ISO', 'from when on') },
+  does: 'replays skipped and failed deliveries since a time; the running service sends them',
+  options: { id: id('the webhook'), since: option(Moment, 'ISO', 'the earliest time') },
   async run(db, { id, since }, { tools }) {
     const orgId = await organizationOf(db, { table: 'webhooks', id, noun: 'webhook' });
     const data = await replay({ db }, commandWriter(orgId), { webhookId: id, since });
     const { replayed } = data;
     if (replayed > 0) await warnWithoutJobs(tools, db, 'the deliveries wait for it');
-    const deliveries = replayed === 1 ? 'delivery is on its way' : 'deliveries are on their way';
-    return { data, text: `${replayed} ${deliveries}` };
+    return { data, text: `${replayed} ${replayed === 1 ? 'delivery' : 'deliveries'} queued` };
   },
 });
 

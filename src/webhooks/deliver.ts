@@ -22,7 +22,7 @@ export type AttemptOutcome = {
   traceparent: string | null;
 };
 
-/** One attempt at one delivery. Whatever the subscriber does is an outcome. */
+/** Never throws because of the subscriber: every answer is an outcome. */
 export async function attempt(
   { outbound, secrets, settings }: DeliverTools,
   delivery: ClaimedDelivery,
@@ -45,7 +45,7 @@ export async function attempt(
         previousSecret: delivery.previous_secret && open(delivery.previous_secret),
         traceparent,
       });
-      const answer = withoutNames(
+      const answer = hideResolution(
         await outbound.post(delivery.url, {
           group: org_id,
           line: webhook_id,
@@ -62,18 +62,15 @@ export async function attempt(
   );
 }
 
-/**
- * A name that does not resolve and one that leads to a forbidden address get the same sentence, so that a
- * webhook cannot find out which names exist inside the operator's network.
- */
-const withoutNames = (answer: OutboundAnswer): OutboundAnswer =>
+/** Hides whether a name resolves, so that webhooks cannot probe the operator's network. */
+const hideResolution = (answer: OutboundAnswer): OutboundAnswer =>
   answer.errorKind === 'dns' || answer.errorKind === 'forbidden'
     ? { ...answer, error: 'the url leads to no address that may be reached', durationMs: 0 }
     : answer;
 
 export const bodyOf = ({ statusCode, body }: OutboundAnswer) => (statusCode === null ? null : body);
 
-/** No connection was free, or this process ended the attempt: not the subscriber's fault. */
+/** No connection was free, or this process cancelled the attempt. */
 export const isOurFault = ({ errorKind }: OutboundAnswer) =>
   errorKind === 'busy' || errorKind === 'cancelled';
 
@@ -103,9 +100,9 @@ type SignedMessage = {
   body: string;
   at: Date;
   secret: string;
-  /** For a day after a rotation the old secret signs too, in the header that can hold two signatures. */
+  /** Also signs for a day after a rotation. Only `webhook-signature` can hold two signatures. */
   previousSecret: string | null;
-  /** The span of the attempt, so that a subscriber can continue the trace. */
+  /** Lets subscribers continue the trace. */
   traceparent?: string | null;
 };
 
@@ -135,17 +132,17 @@ export const spellSecret = (bytes: Uint8Array) =>
 
 export const newSecret = () => spellSecret(randomBytes(32));
 
-/** Lowercase hex HMAC-SHA256 over exactly the bytes that are sent, keyed with the whole secret string. */
+/** Keyed with the whole secret string, including its prefix. */
 export const signHex = (secret: string, body: string) =>
   createHmac('sha256', secret).update(body).digest('hex');
 
-/** A signature of Standard Webhooks 1.0, keyed with the bytes that the secret spells. */
+/** Standard Webhooks 1.0: keyed with the decoded secret. */
 function signStandard(secret: string, message: string): string {
   const key = Buffer.from(secret.slice(secretPrefix.length), 'base64');
   return `v1,${createHmac('sha256', key).update(message).digest('base64')}`;
 }
 
-/** Only the host of the subscriber's address: the rest may be a secret. */
+/** Redacts the path of the URL, which may contain a secret. */
 function attemptSpan({ url, id, webhook_id, event, attempts }: ClaimedDelivery): SpanDescription {
   const target = URL.parse(url);
   const usualPort = target?.protocol === 'http:' ? 80 : 443;

@@ -20,10 +20,7 @@ export type ClaimedDelivery = {
 
 export type WebhookRef = { org_id: string; webhook_id: string };
 
-/**
- * Claims due deliveries of a webhook, oldest first; none of one that is switched off. Retries go first: a backlog
- * must not keep a dead subscriber from failing.
- */
+/** Claims due deliveries of an active webhook. Retries go first, so that a backlog cannot hide a dead subscriber. */
 export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
   const { by, atMost } = claim;
   const takeable = takeableBy(sql, claim);
@@ -70,10 +67,8 @@ export async function claimDue(sql: Sql, { org_id, webhook_id }: WebhookRef, cla
 }
 
 /**
- * Skips what waits for a webhook that is switched off, so that a replay can deliver it later: some at a
- * time, as a backlog may be long. A replay that was never attempted is deleted: its original is still
- * there to be replayed, and repeated replays do not multiply an event. The webhook is locked first: its
- * deletion would wait for these rows, and they for it. Returns how many there were.
+ * Skips pending deliveries of an inactive webhook in batches. Replays without an attempt are deleted, because their
+ * originals can be replayed again. Locks the webhook first to avoid a deadlock with its deletion.
  */
 export async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, claim: Claim) {
   const skipped = await sql<{ count: number }[]>`
@@ -110,7 +105,7 @@ export async function skipWaiting(sql: Sql, { org_id, webhook_id }: WebhookRef, 
 const takeableBy = (sql: Sql, { by, known }: Claim) => sql`
   ${isClaimable(sql, by)} and id <> all (${known}::uuid[])`;
 
-/** A first attempt is due when it is made, unless it was put off. */
+/** Null means due at once. */
 const isFirstTryDue = (sql: Sql) => sql`(next_attempt_at is null or next_attempt_at <= now())`;
 
 export async function release(
@@ -132,15 +127,11 @@ export async function listWebhooksDue(sql: Sql, by: string) {
     where ${isDue(sql, by)}`;
 }
 
-/** Any webhook has due deliveries that the process of this lease may claim. */
 export const hasWebhookDue = (sql: Sql, by: string): Part => sql`
   -- all organizations
   exists (select from webhooks w where ${isDue(sql, by)})`;
 
-/**
- * The webhook `w` has due deliveries that no living process has claimed, or that this process claimed a
- * while ago by a commit whose answer was lost.
- */
+/** Webhook `w` has due deliveries without a live claim, or claimed by this process in a commit whose answer was lost. */
 function isDue(sql: Sql, by: string): Part {
   const left = isAbandoned(sql, by, sql`coalesce(next_attempt_at, time_of(id))`);
   return sql`(
@@ -168,8 +159,8 @@ export async function isWaiting(
   sql: Sql,
   { org_id, webhook_id, attempts, id }: ClaimedDelivery,
 ): Promise<boolean> {
-  const found = await sql`
+  const rows = await sql`
     select from pending_deliveries
     where org_id = ${org_id} and webhook_id = ${webhook_id} and attempts = ${attempts} and id = ${id}`;
-  return found.length > 0;
+  return rows.length > 0;
 }

@@ -8,13 +8,13 @@ export type NewEvents = {
   orgId: string;
   events: readonly WebhookEvent[];
   traceparent?: string | null;
-  /** The lease of the process that will attempt the deliveries itself; without one, a sweep finds them. */
+  /** Lease of the process that will attempt the deliveries. Without one, a sweep finds them. */
   owner?: string | null;
-  /** The id of what causes them, for a statement that has several causes. */
+  /** Id of the cause, for a statement with several causes. */
   cause?: string;
 };
 
-/** A delivery as `emission` returns it; the event is known by its place among those of its cause. */
+/** `place` is the position of the event among the events of its cause, from 1. */
 export type EmittedDelivery = {
   id: string;
   webhook_id: string;
@@ -27,18 +27,15 @@ export type EmittedDelivery = {
   retries: RetryKind;
 };
 
-/** The part of the delivery worker that a flow needs whose events are delivered by its own process. */
+/** For callers whose own process attempts the deliveries right after the commit. */
 export type OwnDeliveries = {
   /** The lease to emit under; null where no worker runs. */
   owner: () => string | null;
-  /** To be called after the commit. A delivery that it is not called for is found by a sweep. */
+  /** Call it after the commit. A sweep finds forgotten deliveries. */
   start: (added: NewEvents, emitted: readonly EmittedDelivery[]) => void;
 };
 
-/**
- * Makes a delivery of each event for every subscribed webhook, in the caller's transaction: an event
- * exists if, and only if, its cause was committed. A job wakes each webhook.
- */
+/** Creates deliveries for all subscribed webhooks in the caller's transaction, and a job per webhook. */
 export async function emit(sql: Sql, added: NewEvents) {
   if (added.events.length === 0) return;
   const webhooks = await sql<WebhookRef[]>`
@@ -56,10 +53,8 @@ export async function emit(sql: Sql, added: NewEvents) {
 }
 
 /**
- * The CTEs of `emit`, for a statement that records the causes as well: each event that a webhook subscribed to, once,
- * and a delivery for each webhook, born claimed by its owner. For a webhook that is switched off the delivery is
- * skipped, and can be replayed later. They do nothing for events `e` where `when` does not hold. A webhook is locked
- * against its deletion: one that is being deleted must not fail the caller's statement.
+ * CTEs that insert events and one delivery per subscribed webhook, claimed by `owner`. Deliveries of inactive webhooks
+ * are skipped and can be replayed. Webhooks are locked, so that a concurrent deletion cannot fail the statement.
  */
 export const emission = (sql: Sql, added: readonly NewEvents[], when = sql`true`): Part => sql`
     happened as materialized (
@@ -125,10 +120,14 @@ const eventRows = (added: readonly NewEvents[]) =>
     ),
   );
 
-type EventOf = { type: EventType; responseId: string; since: Date };
+type ResponseEvent = { type: EventType; responseId: string; since: Date };
 
-/** Finds out whether a response has an event of a type already. Events are not older than their responses. */
-export async function hasEventOf(sql: Sql, orgId: string, { type, responseId, since }: EventOf) {
+/** Events are never older than their response, which bounds the search. */
+export async function hasEventOf(
+  sql: Sql,
+  orgId: string,
+  { type, responseId, since }: ResponseEvent,
+) {
   const [event] = await sql`
     select from events
     where org_id = ${orgId} and id >= least_id_at(${since}::timestamptz - interval '10 seconds')
@@ -139,10 +138,7 @@ export async function hasEventOf(sql: Sql, orgId: string, { type, responseId, si
 
 type MissedSince = { orgId: string; webhookId: string; since: Date };
 
-/**
- * What a webhook has missed since a time: deliveries that were skipped or failed and were not made again
- * since, but for those of erased events. A delivery that is made again names the first.
- */
+/** Deliveries that were skipped or failed since a time and not redelivered later, without erased events. */
 export const missedDeliveries = (sql: Sql, { orgId, webhookId, since }: MissedSince): Part => sql`
   -- organization: caller
   select d.id, d.event_id, coalesce(d.message_id, d.id) as message_id, d.is_test,

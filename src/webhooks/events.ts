@@ -9,8 +9,8 @@ import {
 } from '../survey-types.ts';
 import { testEvent } from './rules.ts';
 
-/** The payloads, for the document: within version "1" no field is removed or changes its type. */
-const Version = v.pipe(v.literal('1'), v.description('the version of the payload'));
+/** Payloads of version "1". Never remove a field or change its type. */
+const Version = v.pipe(v.literal('1'), v.description('version of the payload'));
 const Moment = v.pipe(v.string(), v.isoTimestamp());
 const Uuid = v.pipe(v.string(), v.uuid());
 const Whole = v.pipe(v.number(), v.integer());
@@ -21,17 +21,12 @@ export const payloads = {
     version: Version,
     surveyId: Uuid,
     responseId: Uuid,
-    score: v.pipe(
-      Whole,
-      v.minValue(0),
-      v.maxValue(10),
-      v.description('normalized to 0-10, whatever the scale of the survey'),
-    ),
+    score: v.pipe(Whole, v.minValue(0), v.maxValue(10), v.description('normalized to 0-10')),
     hasComment: v.boolean(),
     surveyType: v.pipe(
       v.string(),
       v.description(
-        `${surveyTypes.slice(0, -1).join(', ')} or ${surveyTypes.at(-1)}; more may come`,
+        `${surveyTypes.slice(0, -1).join(', ')} or ${surveyTypes.at(-1)}; more may be added`,
       ),
     ),
     timestamp: v.pipe(Moment, v.description('when the response was recorded')),
@@ -44,7 +39,7 @@ export const payloads = {
     comment: v.pipe(
       v.nullable(v.pipe(v.string(), v.maxLength(100))),
       v.description(
-        'its beginning; addresses and phone numbers are replaced, and names: in English all that are found, else known names and those after a form of address',
+        'first 100 characters, with addresses, phone numbers and names replaced; outside English only known names and names after a form of address',
       ),
     ),
     timestamp: Moment,
@@ -64,7 +59,7 @@ export const payloads = {
     nps: v.pipe(
       Nps,
       v.description(
-        'of the `nps` responses of customers in the period of the report; null if there are none',
+        'NPS of the `nps` responses of customers in the period; null if there are none',
       ),
     ),
     topThemes: v.pipe(v.array(v.string()), v.maxLength(5)),
@@ -80,19 +75,19 @@ const WebhookTest = v.object({
 });
 
 export const eventTypes = [
-  { type: 'response.received', description: 'A new answer to a survey was recorded.' },
+  { type: 'response.received', description: 'A response was recorded.' },
   {
     type: 'detractor.detected',
-    description: 'An answer with a detractor-level score was recorded.',
+    description: 'A response with the score of a detractor was recorded.',
   },
   {
     type: 'survey.completed',
-    description: 'A survey was completed: every contact answered, or it was closed by hand.',
+    description: 'A survey was completed: every contact responded, or it was closed by hand.',
   },
   { type: 'summary.generated', description: 'An executive summary was generated.' },
 ] as const;
 
-/** The four events and the test, which is sent when asked for and never subscribed to. */
+/** Includes the test, which nobody can subscribe to. */
 export const messages = [
   ...eventTypes.map(({ type, description }) => ({
     type: type as string,
@@ -101,23 +96,24 @@ export const messages = [
   })),
   {
     type: testEvent,
-    about: 'A test that was asked for with POST /api/webhooks/{id}/test.',
+    about: 'A test requested with POST /api/webhooks/{id}/test.',
     payload: WebhookTest as v.GenericSchema,
   },
 ];
 
-/** The headers of a delivery, under the names of this deployment. */
+/** The header names depend on the deployment. */
 export const messageHeaders = (serviceName: string) => ({
   [`X-${serviceName}-Signature`]:
     'lowercase hex HMAC-SHA256 of the raw body, keyed with the whole secret',
-  [`X-${serviceName}-Event`]: 'the type of the event',
-  [`X-${serviceName}-Delivery-Id`]: 'a UUID, the same at each attempt: drop what you have seen',
-  'webhook-id': 'the same event has the same id, also when it is replayed (Standard Webhooks 1.0)',
-  'webhook-timestamp': 'of this attempt, in seconds',
-  'webhook-signature': 'the signatures of Standard Webhooks 1.0; two for a day after a rotation',
+  [`X-${serviceName}-Event`]: 'type of the event',
+  [`X-${serviceName}-Delivery-Id`]: 'a UUID, the same for each attempt; use it to skip duplicates',
+  'webhook-id': 'id of the event, also the same when it is replayed (Standard Webhooks 1.0)',
+  'webhook-timestamp': 'time of this attempt in Unix seconds',
+  'webhook-signature':
+    'signatures of Standard Webhooks 1.0; two of them for 24 hours after a rotation',
 });
 
-/** An event for subscribers, with the exact bytes that are signed and sent. */
+/** `body` is exactly what is signed and sent. */
 export type WebhookEvent = { type: EventType; body: string };
 
 export type EventType = (typeof eventTypes)[number]['type'];
@@ -125,7 +121,7 @@ export type EventType = (typeof eventTypes)[number]['type'];
 const version = '1';
 const maxThemes = 5;
 
-type AnswerFacts = {
+type ResponseFacts = {
   surveyId: string;
   responseId: string;
   surveyType: SurveyType;
@@ -133,25 +129,29 @@ type AnswerFacts = {
   at: Date;
 };
 
-/** Carries the score on 0 to 10, whatever the survey's own scale. */
-export const responseReceived = (answer: AnswerFacts & { comment: string | null }) =>
+export const responseReceived = (response: ResponseFacts & { comment: string | null }) =>
   makeEvent('response.received', {
-    surveyId: answer.surveyId,
-    responseId: answer.responseId,
-    score: normalized(answer.surveyType, answer.score),
-    hasComment: answer.comment !== null,
-    surveyType: answer.surveyType,
-    timestamp: answer.at,
+    surveyId: response.surveyId,
+    responseId: response.responseId,
+    score: normalized(response.surveyType, response.score),
+    hasComment: response.comment !== null,
+    surveyType: response.surveyType,
+    timestamp: response.at,
   });
 
-/** Carries the raw score, and of the comment only its redacted beginning. */
-export const detractorDetected = (answer: AnswerFacts & { excerpt: string | null }) =>
+/** Events with personal data in their body: they are not sent after an erasure, and erasures delete their bodies. */
+export const personalEventTypes: readonly EventType[] = ['detractor.detected'];
+
+/** Part of the body of a personal event that has no excerpt. */
+export const noExcerpt = '"comment":null';
+
+export const detractorDetected = (response: ResponseFacts & { excerpt: string | null }) =>
   makeEvent('detractor.detected', {
-    surveyId: answer.surveyId,
-    responseId: answer.responseId,
-    score: answer.score,
-    comment: answer.excerpt,
-    timestamp: answer.at,
+    surveyId: response.surveyId,
+    responseId: response.responseId,
+    score: response.score,
+    comment: response.excerpt,
+    timestamp: response.at,
   });
 
 type CompletionFacts = Tally & {
@@ -182,7 +182,6 @@ export const summaryGenerated = ({ reportType, nps, themes, at }: SummaryFacts) 
     timestamp: at,
   });
 
-/** A Date becomes ISO 8601 by its own toJSON. */
 const makeEvent = (type: EventType, fields: Record<string, unknown>): WebhookEvent => ({
   type,
   body: JSON.stringify({ version, ...fields }),

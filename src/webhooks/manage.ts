@@ -22,7 +22,7 @@ import {
 import type { WebhookRef } from './delivery.queries.ts';
 import { eventTypes } from './events.ts';
 import { findTarget, getWebhook, type WebhookRow, webhookColumns } from './queries.ts';
-import { firstRetrySeconds, retryKinds, testEvent } from './rules.ts';
+import { describeRetries, retryKinds, testEvent } from './rules.ts';
 
 const maxWebhooks = 50;
 const maxUrlLength = 2000;
@@ -49,11 +49,7 @@ const Description = v.nullable(
 );
 const Retries = v.pipe(
   v.picklist(retryKinds, `must be ${retryKinds.join(' or ')}`),
-  v.description(
-    `standard: one retry after ${firstRetrySeconds} seconds; switched off after 3 deliveries that failed in a row. extended: ` +
-      `retries after ${firstRetrySeconds} s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, each up to 10 % sooner or later; switched off ` +
-      'when nothing was delivered for 3 days and 3 deliveries in a row failed.',
-  ),
+  v.description(retryKinds.map((kind) => `${kind}: ${describeRetries(kind)}`).join(' ')),
 );
 
 export const NewWebhook = v.object({
@@ -76,11 +72,10 @@ type Change = v.InferOutput<typeof WebhookChange>;
 export type ManageTools = {
   db: Db;
   secrets: Secrets;
-  /** The reason why a URL may not be a webhook's, as a sentence, or null. */
+  /** Returns why a URL is not allowed, or null. */
   checkTarget: (url: string) => Promise<string | null>;
 };
 
-/** Creates a subscription. The secret is in this answer and nowhere else. */
 export async function createWebhook(
   tools: ManageTools,
   writer: Writer,
@@ -96,7 +91,7 @@ export async function createWebhook(
   const secret = newSecret();
   const sealed = tools.secrets.seal({ owner: orgId, id }, secret);
   return await inTransaction(tools.db, async (tx) => {
-    // Serializes the organization's creations, so that its webhooks can be counted.
+    // Serializes creations, so that the count below is exact.
     const locked = await tx`select from organizations where id = ${orgId} for no key update`;
     if (locked.length === 0) throw notFound('organization');
     const webhooks = await tx`select from webhooks where org_id = ${orgId}`;
@@ -130,12 +125,12 @@ export async function changeWebhook(
     const webhook = await updateWebhook(tx, orgId, id, change);
     const { active = null } = change;
     if (active === false) {
-      // Skips what waits for its next attempt, which may be hours away.
+      // Skips pending retries now instead of hours later.
       const payload = { org_id: orgId, webhook_id: id };
       await enqueue(tx, [{ task: 'webhooks.deliver', payload }]);
     }
     const changes = changesOf(before, change);
-    // The path of a URL may be a secret.
+    // The path of a URL may contain a secret.
     if (change.url)
       changes['url'] = { from: new URL(before.url).host, to: new URL(change.url).host };
     await recordChange(tx, writer, { act: 'webhook.changed', id, details: { changes } });
@@ -143,11 +138,11 @@ export async function changeWebhook(
   });
 }
 
-/** Its deliveries change no version. */
+/** Deliveries do not change the version. */
 export const versionOfWebhook = (webhook: WebhookRow) =>
   versionOf(webhook, v.keyof(WebhookChange).options);
 
-/** The wanted fields that differ. Switching on a webhook that fails ends its run of failures. */
+/** Turning on an active webhook with failures is a change too: it resets the failures. */
 function differing(before: WebhookRow, wanted: Change): Change {
   const text = (value: unknown) => JSON.stringify(Array.isArray(value) ? value.toSorted() : value);
   const fields = Object.entries(wanted).filter(([name, value]) => {
@@ -172,7 +167,7 @@ async function updateWebhook(sql: Sql, orgId: string, id: string, change: Change
                               when false then coalesce(deactivated_at, now())
                               else deactivated_at end,
         deactivated_reason = case ${active}::boolean when true then null
-                                  when false then coalesce(deactivated_reason, 'switched off by its owner')
+                                  when false then coalesce(deactivated_reason, 'turned off manually')
                                   else deactivated_reason end,
         undelivered_since = case when ${active ?? false} then now() else undelivered_since end,
         updated_at = now()
@@ -191,7 +186,7 @@ export async function removeWebhook({ db }: { db: Db }, writer: Writer, id: stri
   });
 }
 
-/** The secret so far signs too for a day, so that a receiver has time to change over. */
+/** The previous secret also signs for a day, so that receivers can switch over. */
 export async function renewSecret(tools: ManageTools, writer: Writer, id: string) {
   const { orgId } = writer;
   const secret = newSecret();
@@ -209,17 +204,17 @@ export async function renewSecret(tools: ManageTools, writer: Writer, id: string
   });
 }
 
-type Recorded = Pick<AuditedAct, 'act' | 'details'> & { id: string };
+type WebhookAct = Pick<AuditedAct, 'act' | 'details'> & { id: string };
 
-const recordChange = (tx: Sql, writer: Writer, { id, ...act }: Recorded) =>
+const recordChange = (tx: Sql, writer: Writer, { id, ...act }: WebhookAct) =>
   recordAct(tx, { ...writer, ...act, target: { kind: 'webhook', id } });
 
 async function refuseTarget({ checkTarget }: ManageTools, url: string) {
-  const complaint = await checkTarget(url);
-  if (complaint) throw new Refusal('invalid', complaint, { code: 'forbidden_url' });
+  const reason = await checkTarget(url);
+  if (reason) throw new Refusal('invalid', reason, { code: 'forbidden_url' });
 }
 
-/** Sends a test event and returns its outcome. It changes nothing about the webhook's failures. */
+/** Does not change the failures of the webhook. */
 export async function testWebhook(
   tools: DeliverTools & { db: Db },
   writer: Writer,
@@ -303,10 +298,7 @@ type Deactivation = {
   contact_email: string | null;
 };
 
-/**
- * Mails to the organization's contact address that a webhook was switched off, and why. The reader may not be a member,
- * so that the mail names the calls of the API as well.
- */
+/** The contact address may belong to a developer who is no member, so the email names the API calls as well. */
 export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id }: WebhookRef) {
   const { db, log, appMailer, publicUrl } = tools;
   const [webhook] = await db<Deactivation[]>`
@@ -319,18 +311,18 @@ export async function notifyDeactivated(tools: NotifyTools, { org_id, webhook_id
   const outcome = await appMailer.send({
     to: { name: null, address: contact_email },
     ...writeAppLetter({
-      subject: `A webhook of ${organization} was switched off`,
+      subject: `A webhook of ${organization} was turned off`,
       sentences: [
-        `The webhook ${url} was switched off on ${deactivated_at.toISOString()}.`,
-        `Why: ${deactivated_reason}.`,
-        'Events since then are kept as skipped deliveries. When the address answers again, switch the webhook on and replay them: in the app, or by the API (PUT /api/webhooks/:id with {"active": true}, then POST /api/webhooks/:id/replay).',
+        `The webhook ${url} was turned off on ${deactivated_at.toISOString()}.`,
+        `Reason: ${deactivated_reason}.`,
+        'Events since then are recorded as skipped deliveries. Once your endpoint works again, turn the webhook on and replay them: in the app, or with the API (PUT /api/webhooks/:id with {"active": true}, then POST /api/webhooks/:id/replay).',
       ],
       button: { text: 'Open the webhook', url: `${publicUrl}/o/${slug}/webhooks/${webhook_id}` },
-      foot: `You get this mail because yours is the contact address of ${organization}.`,
+      foot: `You received this email because yours is the contact address of ${organization}.`,
     }),
     id: `deactivated-${webhook_id}-${deactivated_at.getTime()}`,
     group: org_id,
   });
   if (outcome.kind !== 'accepted')
-    log.warn({ webhook_id, outcome: outcome.kind }, 'a notice was not mailed');
+    log.warn({ webhook_id, outcome: outcome.kind }, 'notice of a deactivated webhook was not sent');
 }

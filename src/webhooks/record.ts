@@ -11,19 +11,17 @@ import type { WebhookRef } from './delivery.queries.ts';
 import type { WebhookRow } from './queries.ts';
 import { standAfter } from './rules.ts';
 
-/** Outcomes of all webhooks are written in batches of this size, or as many as come within this time. */
+/** Batches of delivered outcomes, across webhooks. */
 const batch = { maxItems: 500, lingerMs: 20 };
 const tryAgainMs = 500;
-const lines = { begins: 'attempts not recorded yet', over: 'attempts are recorded again' };
-/** Then each webhook's outcomes are written apart. */
+const lines = { begins: 'cannot record attempts, retrying', over: 'recording attempts again' };
+/** After this wait, outcomes are written per webhook. */
 const deliveryLockMs = 2;
 
 /**
- * Records outcomes. Those that delivered, of any webhooks, go as one statement a batch, which touches no webhook more
- * than once a second: that is most of what a delivery costs. A failure goes under its webhook's lock, in batches of
- * its own, so that it holds up no other webhook. So does what that statement leaves out, because its webhook is
- * locked or has failures to reset or because it was recorded before.
- * While Postgres is away outcomes stay in memory: they are written when it is back.
+ * Records outcomes. Delivered ones are written in one statement per batch, across webhooks. Failures are written per
+ * webhook under its lock, so that they delay no other webhook. So are deliveries that the batch leaves out, because
+ * their webhook is locked or has failures to reset. While Postgres is away, outcomes wait in memory.
  */
 export function createRecorder({ db, log }: { db: Db; log: Log }) {
   const outage = createOutage(log, lines);
@@ -62,7 +60,6 @@ export function createRecorder({ db, log }: { db: Db; log: Log }) {
     if (own.waiting === 0) byWebhook.delete(webhook_id);
   }
 
-  /** From now on no batch waits for more outcomes. */
   function hurry() {
     hurried = true;
     delivered.flush();
@@ -71,7 +68,7 @@ export function createRecorder({ db, log }: { db: Db; log: Log }) {
   return { record: recordOutcome, hurry };
 }
 
-/** Deliveries that are left out of the statement come back as false. */
+/** Returns false for deliveries that the statement left out. */
 async function recordDelivered(db: Db, outcomes: readonly AttemptOutcome[]) {
   const saved = await saveDelivered(db, outcomes.map(toRow), deliveryLockMs).catch((error) =>
     isLockTimeout(error) ? [] : Promise.reject(error),
@@ -96,10 +93,7 @@ function createOwnBatch(db: Db, webhook: WebhookRef) {
   return { add, waiting: 0 };
 }
 
-/**
- * Records attempts of one webhook's deliveries and all that follows: the retries, the webhook's failures,
- * and the end of a webhook that fails for too long.
- */
+/** Also schedules retries, counts failures and turns the webhook off. */
 export async function record(db: Db, webhook: WebhookRef, outcomes: readonly AttemptOutcome[]) {
   const { counted, switchedOff } = await inTransaction(db, (tx) => write(tx, webhook, outcomes));
   for (const outcome of counted) attempted.publish(toSignal(outcome));
@@ -143,7 +137,7 @@ async function write(
 
   const retries = counted.flatMap(({ delivery, traceparent }): NewJob[] => {
     const runAt = dueAgain.get(delivery.id);
-    // Attempts at a delivery are siblings: a retry, too, belongs to the cause of the delivery.
+    // All attempts are siblings in the trace of the cause.
     const cause = delivery.traceparent ?? traceparent;
     return runAt ? [{ task: 'webhooks.deliver', payload: webhook, runAt, traceparent: cause }] : [];
   });
@@ -151,7 +145,7 @@ async function write(
   const switchedOff = reason !== null;
   const traceparent = counted.at(-1)?.traceparent ?? null;
   if (switchedOff || (!before.active && retries.length > 0)) {
-    // Skips what waits for its next attempt, which may be hours away.
+    // Skips pending retries now instead of hours later.
     await enqueue(tx, [{ task: 'webhooks.deliver', payload: webhook, traceparent }]);
   }
   if (switchedOff) {
@@ -188,7 +182,6 @@ type LockedStanding = Pick<WebhookRow, 'active' | 'failure_count' | 'retries'> &
   undelivered_seconds: number;
 };
 
-/** Locks the webhook, so that the outcomes of several deliveries are counted one after the other. */
 export async function lockStanding(sql: Sql, { org_id, webhook_id }: WebhookRef) {
   const [webhook] = await sql<LockedStanding[]>`
     select active, failure_count, retries,
@@ -200,9 +193,8 @@ export async function lockStanding(sql: Sql, { org_id, webhook_id }: WebhookRef)
 }
 
 /**
- * Writes attempts and what they mean for their deliveries, and returns those that were new: an attempt
- * that is written already, because the answer to the first statement was lost, changes nothing again. A
- * delivery without a trace of its cause gets the trace of its first attempt.
+ * Idempotent: returns only the attempts that were not recorded before. A delivery without a trace gets the trace of
+ * its first attempt.
  */
 async function saveAttempts(
   sql: Sql,
@@ -258,9 +250,8 @@ async function saveAttempts(
 }
 
 /**
- * Writes attempts that delivered, of any webhooks, and returns the ids of those it has written. What is of a webhook
- * that is locked, being deleted or has failures to reset is left out, as is what was written before. It fails when
- * a delivery is locked for longer than `lockMs`. The webhook's own times are touched once a second at most.
+ * Returns the ids that it has written. Leaves out webhooks that are locked or have failures to reset, and attempts
+ * recorded before. Fails if a delivery is locked for longer than `lockMs`. Updates each webhook at most once a second.
  */
 export async function saveDelivered(sql: Sql, attempts: readonly AttemptRow[], lockMs: number) {
   return await sql<{ id: string }[]>`

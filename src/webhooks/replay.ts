@@ -12,7 +12,6 @@ type ReplayTools = { db: Db };
 type Traced = { webhookId: string; traceparent?: string | null };
 type Originals = { deliveryId: string } | { since: Date };
 
-/** Delivers one event again: a new delivery with the webhook-id of the first. */
 export async function redeliver(
   tools: ReplayTools,
   writer: Writer,
@@ -21,12 +20,11 @@ export async function redeliver(
   const redelivered = await deliverAgain(tools, writer, request);
   if (redelivered > 0) return { redelivered };
   if (!(await wasErased(tools.db, writer.orgId, request))) throw notFound('delivery');
-  throw new Refusal('gone', 'the person whose words this delivery carried was erased', {
-    code: 'erased',
-  });
+  throw new Refusal('gone', erasedSentence, { code: 'erased' });
 }
 
-/** Delivers again what a webhook has missed since a time: events that were skipped or failed. */
+export const erasedSentence = 'the person in this delivery was erased';
+
 export async function replay(
   tools: ReplayTools,
   writer: Writer,
@@ -35,7 +33,7 @@ export async function replay(
   return { replayed: await deliverAgain(tools, writer, request) };
 }
 
-/** The new deliveries have a trace of their own, with links to those of the first ones. */
+/** The new deliveries get their own trace, linked to the original traces. */
 async function deliverAgain({ db }: ReplayTools, writer: Writer, request: Traced & Originals) {
   return await inSpan(
     { traceparent: request.traceparent ?? null, agoMs: 0 },
@@ -48,7 +46,7 @@ async function deliverAgain({ db }: ReplayTools, writer: Writer, request: Traced
   );
 }
 
-/** Under the webhook's lock: the second of two replays finds what the first has made. */
+/** Holds the lock of the webhook, so that a second replay sees the deliveries of the first. */
 async function copy(
   tx: Sql,
   writer: Writer,
@@ -58,13 +56,15 @@ async function copy(
   const { webhookId, traceparent } = request;
   const webhook = { org_id: orgId, webhook_id: webhookId };
   if (!(await tryLockReplay(tx, webhook))) {
-    const sentence = 'a replay of this webhook is under way: try again in a moment';
-    throw new Refusal('conflict', sentence, { code: 'replay_under_way', retryInSeconds: 1 });
+    throw new Refusal('conflict', 'a replay of this webhook is running: try again in a moment', {
+      code: 'replay_under_way',
+      retryInSeconds: 1,
+    });
   }
   const standing = await lockStanding(tx, webhook);
   if (!standing) throw notFound('webhook');
   if (!standing.active) {
-    throw new Refusal('invalid', 'the webhook is switched off: switch it on first', {
+    throw new Refusal('invalid', 'the webhook is turned off: turn it on first', {
       code: 'webhook_inactive',
     });
   }
@@ -87,10 +87,7 @@ async function copy(
   return copied;
 }
 
-/**
- * Lets one replay of a webhook run at a time, until the transaction ends; false while another one runs.
- * The others do not wait: each would hold a connection of the pool.
- */
+/** Returns false while another replay runs. Waiting would hold a connection of the pool. */
 export async function tryLockReplay(
   sql: Sql,
   { org_id, webhook_id }: { org_id: string; webhook_id: string },
@@ -105,9 +102,8 @@ export async function tryLockReplay(
 const maxLinks = 20;
 
 /**
- * Makes new deliveries of the events of earlier ones, and keeps these events as long as the new deliveries. They are
- * created at the time of the clock: this transaction may have begun before the deliveries it copies, and a copy must be
- * the later one.
+ * Copies deliveries and extends the retention of their events. Ids use the clock instead of the start of the
+ * transaction, which may be earlier than the originals: a copy must sort after its original.
  */
 async function copyDeliveries(
   sql: Sql,

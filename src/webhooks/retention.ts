@@ -1,7 +1,8 @@
 import type { Db, Sql } from '../lib/db/db.ts';
 import { deleteInBatches } from '../lib/db/delete-in-batches.ts';
+import { noExcerpt, personalEventTypes } from './events.ts';
 
-/** The newest deliveries of each webhook stay, however old they are. */
+/** Number of deliveries kept per webhook, regardless of age. */
 const keep = 50;
 const days = 30;
 
@@ -19,10 +20,7 @@ export async function cleanUpDeliveries({ db }: { db: Db }) {
   }
 }
 
-/**
- * Deletes old deliveries but for a webhook's newest, with their attempts, some at a time. It begins at the old ones, so
- * that it does not walk past the many newer ones of a busy webhook.
- */
+/** Starts with the oldest deliveries, so that it does not scan the many newer ones of a busy webhook. */
 export async function deleteOldDeliveries(
   sql: Sql,
   { keep, days, atMost }: { keep: number; days: number; atMost: number },
@@ -58,10 +56,7 @@ export async function deleteOldDeliveries(
   return count;
 }
 
-/**
- * Deletes an organization's old events without deliveries, some at a time. An event of which no delivery was made since
- * then has only old deliveries, and few of those are kept.
- */
+/** Deletes old events without deliveries. Only few old deliveries are kept, so that `kept` stays small. */
 export async function deleteOldEvents(
   sql: Sql,
   orgId: string,
@@ -93,9 +88,8 @@ export async function deleteOldEvents(
 }
 
 /**
- * Erases the bodies of events that carry an excerpt of a comment of these responses, and what subscribers answered to
- * them: they may have sent it back. What is still to be delivered is skipped. Events are not older than their
- * responses. Returns the number of their deliveries.
+ * Erases bodies of events with personal data of these responses, and the answers of subscribers, which may repeat
+ * them. Pending deliveries are skipped. Returns the number of deliveries.
  */
 export async function eraseBodiesOf(
   sql: Sql,
@@ -106,13 +100,13 @@ export async function eraseBodiesOf(
     update events e
     set body = '', erased_at = now()
     where org_id = ${orgId} and id >= least_id_at(${since}::timestamptz - interval '10 seconds')
-      and type = 'detractor.detected' and erased_at is null and strpos(body, '"comment":null') = 0
+      and type = any (${[...personalEventTypes]}) and erased_at is null and strpos(body, ${noExcerpt}) = 0
       and exists (select from unnest(${[...responseIds]}::text[]) as of (id) where strpos(e.body, of.id) > 0)
     returning id`;
   if (erased.length === 0) return 0;
   const eventIds = erased.map(({ id }) => id);
-  // A statement of its own: it sees the deliveries that were made of the events until these were locked. Webhooks are
-  // locked first: a deletion would wait for the deliveries, and they for it.
+  // A second statement sees the deliveries that were created until the events were locked. Locks webhooks first to
+  // avoid a deadlock with their deletion.
   const { count } = await sql`
     with webhook as materialized (
       select id from webhooks where org_id = ${orgId} for key share
@@ -153,8 +147,8 @@ export async function wasErased(
   orgId: string,
   { webhookId, deliveryId }: { webhookId: string; deliveryId: string },
 ): Promise<boolean> {
-  const found = await sql`
+  const rows = await sql`
     select from deliveries
     where org_id = ${orgId} and webhook_id = ${webhookId} and id = ${deliveryId} and erased_at is not null`;
-  return found.length > 0;
+  return rows.length > 0;
 }

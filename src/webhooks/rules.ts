@@ -1,5 +1,5 @@
 export const answerTimeoutMs = 10_000;
-const maxFailures = 3;
+export const maxFailures = 3;
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
@@ -8,29 +8,41 @@ export const retryKinds = ['standard', 'extended'] as const;
 export type RetryKind = (typeof retryKinds)[number];
 
 type RetryRules = {
-  /** Delays after failed attempts, in seconds. The delivery fails after the last. */
+  /** Delays after failed attempts in seconds. The delivery fails after the last. */
   steps: readonly number[];
-  /** Share by which a step varies, so that deliveries that failed together are not retried together. */
+  /** Jitter as a share of the step, so that deliveries that failed together are not retried together. */
   spread: number;
-  /** Days without a delivery before failures switch the webhook off. */
+  /** Days without a delivery before failures turn the webhook off. */
   undeliveredDays: number;
 };
 
-export const firstRetrySeconds = 5;
-
 const rulesOf: Readonly<Record<RetryKind, RetryRules>> = {
-  standard: { steps: [firstRetrySeconds], spread: 0, undeliveredDays: 0 },
+  standard: { steps: [5], spread: 0, undeliveredDays: 0 },
   extended: {
-    steps: [firstRetrySeconds, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour],
+    steps: [5, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour],
     spread: 0.1,
     undeliveredDays: 3,
   },
 };
 
+/** The rules as sentences, for the app and the API document. */
+export function describeRetries(retries: RetryKind): string {
+  const { steps, spread, undeliveredDays } = rulesOf[retries];
+  const delays = new Intl.ListFormat('en-GB').format(steps.map(formatDelay));
+  const jitter = spread > 0 ? `, each ±${spread * 100} %` : '';
+  const condition = undeliveredDays > 0 ? ` and ${undeliveredDays} days without a delivery` : '';
+  return `Retries after ${delays}${jitter}. Turns off after ${maxFailures} failed deliveries in a row${condition}.`;
+}
+
+function formatDelay(seconds: number): string {
+  if (seconds < minute) return `${seconds} s`;
+  return seconds < hour ? `${seconds / minute} min` : `${seconds / hour} h`;
+}
+
 const busyStatuses = [429, 503];
 const maxWaitFactor = 2;
 
-/** Type of the message that a test sends. It is not an event. */
+/** Type of test deliveries. Nobody can subscribe to it. */
 export const testEvent = 'webhook.test';
 
 export type AnsweredAttempt = {
@@ -49,10 +61,7 @@ export type Verdict = {
   retryInSeconds: number | null;
 };
 
-/**
- * A failed attempt is retried until there is no step left; then the delivery has failed. A test is not retried.
- * `random`, from 0 to 1, places the retry within the spread of its step.
- */
+/** Retries until no step is left. Tests are not retried. `random` is from 0 to 1. */
 export function judge(
   attempt: AnsweredAttempt,
   { retries, random }: { retries: RetryKind; random: number },
@@ -65,14 +74,14 @@ export function judge(
   const step = steps[number - 1];
   if (step === undefined || event === testEvent) return { status: 'failed', retryInSeconds: null };
   const own = step * (1 + spread * (2 * random - 1));
-  return { status: 'pending', retryInSeconds: waitOf(attempt, own) };
+  return { status: 'pending', retryInSeconds: retryDelay(attempt, own) };
 }
 
 export const isSuccess = (status: number | null) =>
   status !== null && status >= 200 && status < 300;
 
-/** A busy subscriber may ask for a longer wait than the step's own, up to twice as long. */
-function waitOf({ statusCode, retryAfterSeconds }: AnsweredAttempt, own: number): number {
+/** Honours Retry-After of a busy subscriber, up to twice the step. */
+function retryDelay({ statusCode, retryAfterSeconds }: AnsweredAttempt, own: number): number {
   const isBusy = statusCode !== null && busyStatuses.includes(statusCode);
   if (!isBusy || retryAfterSeconds === null) return own;
   return Math.min(Math.max(retryAfterSeconds, own), own * maxWaitFactor);
@@ -80,11 +89,7 @@ function waitOf({ statusCode, retryAfterSeconds }: AnsweredAttempt, own: number)
 
 type StandingBefore = { retries: RetryKind; failures: number; undeliveredSeconds: number };
 
-/**
- * A delivery that failed counts; one that arrives ends the run. Three failures in a row switch the webhook
- * off, with extended retries only once nothing was delivered for three days. A test counts neither way, also
- * when it is delivered again.
- */
+/** Counts failures in a row and decides whether they turn the webhook off. Tests never count. */
 export function standAfter(attempts: readonly JudgedAttempt[], before: StandingBefore) {
   const { undeliveredDays } = rulesOf[before.retries];
   let { failures } = before;
@@ -108,6 +113,6 @@ export function standAfter(attempts: readonly JudgedAttempt[], before: StandingB
 function reason(undeliveredDays: number, failures: number, { statusCode, error }: JudgedAttempt) {
   const last = error ?? `status ${statusCode}`;
   return undeliveredDays > 0
-    ? `nothing was delivered for ${undeliveredDays} days and ${failures} deliveries failed, the last attempt with: ${last}`
-    : `${failures} deliveries in a row failed, the last with: ${last}`;
+    ? `nothing was delivered for ${undeliveredDays} days and ${failures} deliveries failed (last error: ${last})`
+    : `${failures} deliveries in a row failed (last error: ${last})`;
 }

@@ -13,10 +13,9 @@ export type ListedDelivery = {
   created_at: Date;
 };
 
-/** Counting further would cost more than the rest of the page. */
+/** Counting further would take longer than the rest of the page. */
 export const maxCounted = 10_000;
 
-/** A page of deliveries, newest first, with a count up to `maxCounted`. */
 export async function pageOfDeliveries(
   sql: Sql,
   { orgId, webhookId }: DeliveriesOf,
@@ -56,10 +55,10 @@ export async function pageOfDeliveries(
 
 export type DayOfDeliveries = { day: string; delivered: number; failed: number; skipped: number };
 
-/** Limits the rows that are read: a webhook with more has had no quiet day among the last. */
+/** Limits the rows that the chart reads for a busy webhook. */
 const maxRowsByDay = 20_000;
 
-/** Counts outcomes on each of the last days, UTC, including days without any. */
+/** Days are in UTC. Includes days without deliveries. */
 export async function countByDay(
   sql: Sql,
   { orgId, webhookId }: DeliveriesOf,
@@ -151,18 +150,16 @@ export type SecretsInTime = {
   previous_secret_until: Date | null;
 };
 
-/** The sealed secrets, and until when the one before signs too. */
 export async function findSecrets(sql: Sql, orgId: string, webhookId: string) {
-  const [found] = await sql<SecretsInTime[]>`
+  const [secrets] = await sql<SecretsInTime[]>`
     select secret, previous_secret, previous_secret_until
     from webhooks
     where org_id = ${orgId} and id = ${webhookId}`;
-  return found;
+  return secrets;
 }
 
 type HistoryOptions = { atMost: number; traceUrl: string | null };
 
-/** Deliveries with their attempts, newest first, as the JSON they are answered as. */
 export async function listDeliveries(
   sql: Sql,
   { orgId, webhookId }: DeliveriesOf,
@@ -196,7 +193,7 @@ export async function listDeliveries(
 
 type NewestOf = DeliveriesOf & { atMost: number; status: string | null };
 
-/** Ids of a webhook's newest deliveries, newest first: each kind of them by its own index. */
+/** One branch per index. */
 const newestDeliveries = (sql: Sql, { orgId, webhookId, atMost, status }: NewestOf): Part => sql`
   select id
   from (
@@ -226,7 +223,7 @@ const newestDeliveries = (sql: Sql, { orgId, webhookId, atMost, status }: Newest
 
 type AttemptsOf = { orgId: string; webhookId: string; deliveryId: Part };
 
-/** All attempts at a delivery, without an order: those that failed, and the one that delivered from its row. */
+/** Failed attempts have rows of their own. The attempt that delivered is part of the delivery. */
 const attemptsOf = (sql: Sql, { orgId, webhookId, deliveryId }: AttemptsOf): Part => sql`
   select number, status_code, response_body, error, duration_ms, at
   from delivery_attempts

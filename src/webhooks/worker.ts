@@ -15,6 +15,7 @@ import {
   type WebhookRef,
 } from './delivery.queries.ts';
 import type { EmittedDelivery, NewEvents } from './emit.ts';
+import { noExcerpt, personalEventTypes } from './events.ts';
 import { findTarget, type WebhookTarget } from './queries.ts';
 import { createRecorder } from './record.ts';
 
@@ -25,30 +26,29 @@ export type DeliveryWorker = ReturnType<typeof createDeliveryWorker>;
 type WorkerTools = DeliverTools & {
   db: Db;
   log: Log;
-  /** The lease in whose name deliveries are claimed. */
+  /** Lease that owns the claims. */
   claimer: () => string;
 };
 
-/** Attempts of one webhook in flight at once: a subscriber that hangs holds no more than these. */
+/** Concurrent attempts per webhook: the most that a hanging subscriber can hold. */
 export const maxInFlight = 16;
 const limits = { running: maxInFlight, claim: 64, ready: 256, known: 1000 };
 const maxSkippedAtOnce = 1000;
-/** A delivery is posted without reading its webhook again if that was read so recently. */
+/** Age at which cached webhooks are read again. */
 const targetFreshMs = 100;
 const maxTargets = 1000;
 const unsentPostponeSeconds = 1;
 const faultPostponeSeconds = 60;
 const outage = {
-  begins: 'no deliveries claimed, trying on',
-  over: 'deliveries are claimed again',
+  begins: 'cannot claim deliveries, retrying',
+  over: 'claiming deliveries again',
 };
 
 type Postponed = { delivery: ClaimedDelivery; postponeSeconds: number };
 
 /**
- * Delivers events to webhooks. What this process commits itself is handed over in memory and owned by its lease, so
- * that nothing is written before the outcome. Everything else is claimed: retries and replays, for which a job wakes
- * the webhook, and what a dead process owned, which the sweep finds.
+ * Delivers events to webhooks. Deliveries that this process commits are handed over in memory, claimed by its lease.
+ * All others are claimed from the table: retries and replays by a job, deliveries of a dead process by the sweep.
  */
 export function createDeliveryWorker(tools: WorkerTools) {
   const { db, log, claimer } = tools;
@@ -69,7 +69,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
     record,
   });
 
-  /** Takes deliveries that this process has committed under its own lease. */
+  /** Takes deliveries that this process committed under its lease. */
   function start(
     { orgId, events, traceparent = null }: NewEvents,
     emitted: readonly EmittedDelivery[],
@@ -96,7 +96,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
     }
   }
 
-  /** For a webhook that is switched off, skips what waits; other webhooks have their turn between two steps. */
+  /** Skips pending deliveries of an inactive webhook in steps, so that other webhooks get their turn. */
   async function claim(webhook: WebhookRef, claim: Claim) {
     const own = poolForGroup(db, webhook.org_id);
     const items = await claimDue(own, webhook, claim);
@@ -109,7 +109,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
     return { items, hasMore: deliveries === maxSkippedAtOnce };
   }
 
-  /** Leaves it when the webhook is switched off or the excerpt was erased: the next claim finds out. */
+  /** Leaves deliveries of inactive webhooks and erased excerpts to the next claim. */
   async function deliver(
     claimed: ClaimedDelivery,
   ): Promise<AttemptOutcome | Postponed | typeof requeue> {
@@ -125,7 +125,7 @@ export function createDeliveryWorker(tools: WorkerTools) {
         ? { delivery, postponeSeconds: unsentPostponeSeconds }
         : outcome;
     } catch (err) {
-      // For example a secret that cannot be opened: other deliveries must not wait for it.
+      // For example a secret that cannot be opened. Other deliveries must not wait for it.
       log.error({ err, delivery_id: delivery.id }, 'a delivery could not be attempted');
       return { delivery, postponeSeconds: faultPostponeSeconds };
     }
@@ -137,10 +137,9 @@ export function createDeliveryWorker(tools: WorkerTools) {
       return await postpone(poolForGroup(db, delivery.org_id), delivery, outcome.postponeSeconds);
     }
     await recorder.record(outcome);
-    if (outcome.verdict.status !== 'delivered') targets.drop(delivery); // it may be switched off now
+    if (outcome.verdict.status !== 'delivered') targets.drop(delivery); // the failure may have turned the webhook off
   }
 
-  /** From now on no outcome waits for others to be written with. */
   function stopClaiming() {
     claims.stopClaiming();
     recorder.hurry();
@@ -154,14 +153,11 @@ export function createDeliveryWorker(tools: WorkerTools) {
   return { owner: claimer, wake: claims.wake, start, sweep: claims.sweep, stopClaiming, stop };
 }
 
-/**
- * The excerpt of a comment may have been erased while its delivery was in memory. Only deliveries with an excerpt are
- * looked up: no other one needs a statement between its commit and its outcome.
- */
+/** Personal data may have been erased while the delivery was in memory, so that it must be looked up before sending. */
 const hasExcerpt = ({ event, body }: ClaimedDelivery) =>
-  event === 'detractor.detected' && !body.includes('"comment":null');
+  personalEventTypes.some((type) => type === event) && !body.includes(noExcerpt);
 
-/** Caches the addresses and secrets of webhooks: one that is switched off gets nothing more when they are stale. */
+/** Caches URLs and secrets briefly, so that an inactive webhook soon gets no more deliveries. */
 function createTargets(db: Db) {
   type Read = Target | undefined | Promise<Target | undefined>;
   const cache = new Map<string, { target: Read; readAt: number }>();
@@ -176,7 +172,7 @@ function createTargets(db: Db) {
     set(delivery, { url, secret, previous_secret, retries });
   }
 
-  /** Undefined for a webhook that is switched off or gone. Attempts that start together read it once. */
+  /** Undefined for inactive and deleted webhooks. Concurrent attempts share one read. */
   function get(webhook: WebhookRef): Read {
     const { org_id, webhook_id } = webhook;
     const cached = cache.get(webhook_id);

@@ -6,7 +6,7 @@ import { makeScene, signInBrowser } from './scene.ts';
 
 const [scene, browser] = [await makeScene(), await launchBrowser()];
 
-test('the page of a webhook shows that it was switched off, while one looks at it', async () => {
+test('an open webhook page shows when the webhook turns off', async () => {
   const { db, full, base } = scene;
   const webhook = await makeWebhook(db, full.id);
   const context = await browser.newContext(desktop);
@@ -18,10 +18,10 @@ test('the page of a webhook shows that it was switched off, while one looks at i
   await db`
     update webhooks set active = false, deactivated_reason = 'three in a row'
     where id = ${webhook}`;
-  await page.getByText('It was switched off: three in a row.').waitFor();
+  await page.getByText('Turned off: three in a row.').waitFor();
   assert.equal(await state.textContent(), 'Off');
-  await page.getByRole('button', { name: 'Switch on' }).click();
+  await page.getByRole('button', { name: 'Turn on' }).click();
   await page.locator('#act-on[hidden]').waitFor({ state: 'attached' });
   await page.locator('.actions .menu summary').click();
-  await page.getByRole('button', { name: 'Switch off' }).waitFor();
+  await page.getByRole('button', { name: 'Turn off' }).waitFor();
 });

@@ -85,7 +85,7 @@ const undone = async (work: (tx: Sql) => Promise<void>) => {
 const pendingOf = (sql: Sql, { org_id }: WebhookRef) =>
   sql`select * from pending_deliveries where org_id = ${org_id} order by id`;
 
-test('a claim takes retries by their time and then the first attempts by their making, as many as it may', async () => {
+test('a claim takes due retries first, then the oldest deliveries', async () => {
   const [target, twin] = [await makeTarget(), await makeTarget()];
   const untouched = await pendingOf(db, twin);
   for (const atMost of takenInOrder.keys()) {
@@ -102,7 +102,7 @@ test('a claim takes retries by their time and then the first attempts by their m
   }
 });
 
-test('a claimed delivery has what its attempt needs, of its own row, its event and its webhook', async () => {
+test('a claimed delivery has all fields of its attempt', async () => {
   const secrets = { secret: Buffer.from('new'), previous_secret: Buffer.from('old') };
   for (const [until, previous] of [
     [60_000, secrets.previous_secret],
@@ -136,7 +136,7 @@ test('a claimed delivery has what its attempt needs, of its own row, its event a
   }
 });
 
-test('what waits for a webhook that is switched off is kept as skipped, but for replays that were never tried', async () => {
+test('skips deliveries of an inactive webhook, drops new replays', async () => {
   const [target, twin] = [await makeTarget({ active: false }), await makeTarget({ active: false })];
   const untouched = await pendingOf(db, twin);
   assert.equal((await claimDue(db, target, { ...claim, atMost: 100 })).length, 0);
@@ -176,7 +176,7 @@ const dueRows = [
 ] as const;
 
 for (const { name, dueIn, claimed_by, isAbandoned } of dueRows) {
-  test(`whether a webhook has deliveries that are due: ${name}`, async () => {
+  test(`due deliveries: ${name}`, async () => {
     for (const attempts of [0, 3]) {
       await undone(async (tx) => {
         const org_id = await makeOrganization(tx);

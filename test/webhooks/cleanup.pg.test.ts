@@ -27,13 +27,13 @@ async function deleteAllOld() {
   return steps;
 }
 
-test('old deliveries are deleted in steps, but for the newest of each webhook', async () => {
+test('deletes old deliveries in steps except the newest', async () => {
   const target = await history(15, { days: 31, status: 'delivered' });
   assert.equal(await deleteAllOld(), 3);
   assert.equal(await countDeliveries(db, target, 'delivered'), 5);
 });
 
-test('younger and pending deliveries stay', async () => {
+test('keeps recent and pending deliveries', async () => {
   const young = await history(15, { days: 29, status: 'delivered' });
   const due = await history(15, { days: 31, status: 'pending' });
   await deleteAllOld();
@@ -41,7 +41,7 @@ test('younger and pending deliveries stay', async () => {
   assert.equal(await countDeliveries(db, due, 'pending'), 15);
 });
 
-test('an old event stays as long as an old delivery of it is kept or pending, and no longer', async () => {
+test('keeps an old event only while a delivery of it exists', async () => {
   const kept = await history(3, { days: 31, status: 'delivered' });
   const due = await history(3, { days: 31, status: 'pending' });
   const young = await history(3, { days: 29, status: 'delivered' });
@@ -82,7 +82,7 @@ async function sameIds(...ages: readonly number[][]) {
   return { daysOf };
 }
 
-test('of each webhook its own newest deliveries are kept, with their attempts', async () => {
+test('keeps the newest deliveries of each webhook with attempts', async () => {
   const { daysOf } = await sameIds([40, 39, 38, 37], [40, 38, 2, 1], [40, 39], [39, 2]);
   while ((await deleteOldDeliveries(db, { keep: 2, days: 30, atMost: 2 })) === 2);
   const left = [
@@ -95,7 +95,7 @@ test('of each webhook its own newest deliveries are kept, with their attempts', 
   assert.deepEqual(await daysOf('delivery_attempts', 'delivery_id'), left);
 });
 
-test('an old event goes although another organization has kept a delivery of the same id', async () => {
+test('deletes an old event despite an equal id elsewhere', async () => {
   const [mine, theirs] = [await history(1, old), await history(1, old)];
   const [event] = await db`select id from events where org_id = ${mine.org_id}`;
   await db`update ended_deliveries set event_id = ${event!['id']} where org_id = ${theirs.org_id}`;

@@ -13,7 +13,7 @@ async function skipped(webhook_id: string, org_id: string, created_at: Date) {
   await addDeliveries(db, { org_id, webhook_id, created_at, status: 'skipped' });
 }
 
-test("webhook list shows an organization's webhooks and no secret", async () => {
+test('webhook list shows webhooks without secrets', async () => {
   const org = await makeOrganization(db);
   const id = await makeWebhook(db, org, { active: false, failure_count: 3 });
   await makeWebhook(db, await makeOrganization(db));
@@ -32,7 +32,7 @@ test("webhook list shows an organization's webhooks and no secret", async () => 
   assert.ok(!('secret' in listed));
 });
 
-test('webhook replay delivers again what was missed since a time', async () => {
+test('webhook replay replays missed deliveries since a time', async () => {
   const org = await makeOrganization(db);
   const id = await makeWebhook(db, org);
   await skipped(id, org, new Date('2026-01-01T00:00:00Z'));

@@ -51,7 +51,7 @@ const keptOf = async (org_id: string) => {
 
 for (const given of events) {
   const [what, event, body, , isErased] = given;
-  test(`an event ${what} ${isErased ? 'is erased with its deliveries to all webhooks' : 'stays'}`, async () => {
+  test(`${isErased ? 'erases' : 'keeps'} an event ${what}`, async () => {
     const [org_id, otherOrg] = [await makeOrganization(db), await makeOrganization(db)];
     for (const each of [org_id, otherOrg]) await deliver(each, given);
     await deliver(org_id, ['', 'detractor.detected', bodyOf(randomUUID()), 0, false]);

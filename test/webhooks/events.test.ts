@@ -12,7 +12,7 @@ const timestamp = '2026-03-01T12:00:00.123Z';
 const answer = { surveyId: 's', responseId: 'r', surveyType: 'csat', score: 2, at } as const;
 const bodyOf = (event: { body: string }) => JSON.parse(event.body);
 
-test('response.received carries the normalized score', () => {
+test('response.received contains the normalized score', () => {
   assert.deepEqual(bodyOf(responseReceived({ ...answer, comment: 'so-so' })), {
     version: '1',
     surveyId: 's',
@@ -24,7 +24,7 @@ test('response.received carries the normalized score', () => {
   });
 });
 
-test('detractor.detected carries the raw score and the excerpt', () => {
+test('detractor.detected contains the raw score and the excerpt', () => {
   assert.deepEqual(bodyOf(detractorDetected({ ...answer, excerpt: null })), {
     version: '1',
     surveyId: 's',
@@ -35,7 +35,7 @@ test('detractor.detected carries the raw score and the excerpt', () => {
   });
 });
 
-test('survey.completed carries the rate of contacts that answered', () => {
+test('survey.completed contains the completion rate', () => {
   const tally = { promoters: 2, passives: 0, detractors: 1 };
   const survey = { surveyId: 's', name: 'Onboarding', contacts: 3, responded: 2, at, ...tally };
   assert.deepEqual(bodyOf(surveyCompleted(survey)), {
@@ -49,7 +49,7 @@ test('survey.completed carries the rate of contacts that answered', () => {
   });
 });
 
-test('survey.completed carries an nps of null when no contact answered', () => {
+test('survey.completed has a null nps without responses', () => {
   const tally = { promoters: 0, passives: 0, detractors: 0 };
   const survey = { surveyId: 's', name: 'Onboarding', contacts: 2, responded: 0, at, ...tally };
   const { nps, responseCount, completionRate } = bodyOf(surveyCompleted(survey));
@@ -59,7 +59,7 @@ test('survey.completed carries an nps of null when no contact answered', () => {
   );
 });
 
-test('summary.generated carries at most five themes', () => {
+test('summary.generated contains at most five themes', () => {
   const themes = ['a', 'b', 'c', 'd', 'e', 'f'];
   assert.deepEqual(
     bodyOf(summaryGenerated({ reportType: 'executive-summary', nps: null, themes, at })),

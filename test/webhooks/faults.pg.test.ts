@@ -48,7 +48,7 @@ const failuresOf = async (target: WebhookRef) =>
     'failure_count'
   ];
 
-/** Ends the sessions that wait for a lock: the statement is undone, and its sender gets no answer. */
+/** Terminates sessions that wait for a lock, so that their statements roll back without an answer. */
 const endWaitingSessions = () => db`
   select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`;
@@ -57,7 +57,7 @@ const cancelWaiting = () => db`
   select pg_cancel_backend(pid) from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock'`;
 
-test('an attempt that is recorded a second time counts once', async () => {
+test('an attempt that is recorded twice counts once', async () => {
   const target = await makeBacklog(db, 1);
   await db`
     update pending_deliveries set attempts = 1, next_attempt_at = now()
@@ -70,7 +70,7 @@ test('an attempt that is recorded a second time counts once', async () => {
   assert.equal(await failuresOf(target), 1);
 });
 
-test('a first attempt that is recorded late does not undo the second', async () => {
+test('recording a first attempt late does not undo the second', async () => {
   const target = await makeBacklog(db, 1);
   const late = (await claimAll(target)).map((delivery) => outcomeOf(delivery, 500));
   await record(db, target, late);
@@ -91,7 +91,7 @@ test('a first attempt that is recorded late does not undo the second', async () 
   assert.equal(await countDeliveries(db, target, 'delivered'), 1);
 });
 
-test('a process finds its own claim again when the answer to it was lost', async () => {
+test('a process recovers a claim whose answer was lost', async () => {
   const target = await makeBacklog(db, 3);
   const by = await makePool(db);
   await claimDue(db, target, { by, atMost: 3, known: [] });
@@ -105,7 +105,7 @@ test('a process finds its own claim again when the answer to it was lost', async
   assert.equal(await countDeliveries(db, target, 'delivered'), 3);
 });
 
-test('a queue whose claims failed claims again by itself, which is logged at the beginning and at the end', async () => {
+test('failed claims are retried, and the outage is logged', async () => {
   const target = await makeBacklog(db, 1);
   const { lines, log } = keptLog();
   const worker = workerOf(db, subscriber(200).outbound, await makePool(db), log);
@@ -125,13 +125,13 @@ test('a queue whose claims failed claims again by itself, which is logged at the
   );
   await worker.stop();
   const levels = lines.map(([level, words]) => [level, words]);
-  const begins = ['warn', 'no deliveries claimed, trying on'];
-  assert.deepEqual(levels, [begins, ['info', 'deliveries are claimed again']]);
+  const begins = ['warn', 'cannot claim deliveries, retrying'];
+  assert.deepEqual(levels, [begins, ['info', 'claiming deliveries again']]);
   assert.equal(lines[0]![2]['webhook_id'], target.webhook_id);
   assert.ok(lines[0]![2]['err']);
 });
 
-test('a webhook that could not be read is logged, and its deliveries are claimed again', async (t) => {
+test('deliveries of an unreadable webhook are claimed again', async (t) => {
   const org_id = await makeOrganization(db);
   const webhook_id = await makeWebhook(db, org_id);
   const { lines, log } = keptLog();
@@ -154,12 +154,12 @@ test('a webhook that could not be read is logged, and its deliveries are claimed
   await worker.stop();
   const err = 'canceling statement due to user request';
   assert.deepEqual(lines, [
-    ['warn', 'no deliveries claimed, trying on', { webhook_id, err }],
-    ['info', 'deliveries are claimed again', {}],
+    ['warn', 'cannot claim deliveries, retrying', { webhook_id, err }],
+    ['info', 'claiming deliveries again', {}],
   ]);
 });
 
-test('a queue that is full of unrecorded outcomes goes on when they are recorded', async () => {
+test('a full queue continues once its outcomes are recorded', async () => {
   const target = await makeBacklog(db, 300);
   const { posts, outbound } = subscriber(200);
   const worker = workerOf(db, outbound, await makePool(db));
@@ -175,7 +175,7 @@ test('a queue that is full of unrecorded outcomes goes on when they are recorded
   await worker.stop();
 });
 
-test('an answer is recorded although a webhook is deleted at that moment', async () => {
+test('a response is recorded while a webhook is being deleted', async () => {
   const org_id = await makeOrganization(db);
   const survey_id = await makeSurvey(db, org_id);
   const id = await makeContact(db, { org_id, survey_id });

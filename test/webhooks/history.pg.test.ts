@@ -33,7 +33,7 @@ async function makeDelivery(
   return id!;
 }
 
-test('a test event arrives signed, its outcome is answered and added to the history', async () => {
+test('a test event is signed, returned and added to the history', async () => {
   const { posts, outbound } = subscriber(202);
   const org = await caller(outbound);
   const webhook = await makeWebhook(db, org.id);
@@ -64,7 +64,7 @@ test('a test event arrives signed, its outcome is answered and added to the hist
 });
 
 for (const outcome of [500, 301, null]) {
-  test(`a test event that ends with ${outcome} is not retried and counts as no failure of the webhook`, async () => {
+  test(`a test event that ends with ${outcome} is not retried or counted`, async () => {
     const org = await caller(subscriber(outcome).outbound);
     const webhook = await makeWebhook(db, org.id, { failure_count: 2 });
 
@@ -81,14 +81,14 @@ for (const outcome of [500, 301, null]) {
   });
 }
 
-test('a test event that arrives does not reset the failure count', async () => {
+test('a delivered test event does not reset the failure count', async () => {
   const org = await caller();
   const webhook = await makeWebhook(db, org.id, { failure_count: 2 });
   await org.call('POST', `/${webhook}/test`);
   assert.equal((await org.call('GET', `/${webhook}`)).body['failure_count'], 2);
 });
 
-test('a webhook that is switched off can be tested, and stays off', async () => {
+test('an inactive webhook can be tested and stays inactive', async () => {
   const org = await caller();
   const webhook = await makeWebhook(db, org.id, { active: false });
   const { body } = await org.call('POST', `/${webhook}/test`);
@@ -110,7 +110,7 @@ test('the history lists the last 50 deliveries, newest first', async () => {
   );
 });
 
-test('the history shows the attempts of a delivery in order, and the last answer', async () => {
+test('the history shows all attempts and the last response', async () => {
   const org = await caller();
   const webhook = await makeWebhook(db, org.id);
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
@@ -154,7 +154,7 @@ test('the history shows the attempts of a delivery in order, and the last answer
   ]);
 });
 
-test('a rotated secret signs at once, and the old one too for 24 hours', async () => {
+test('after a rotation both secrets sign for 24 hours', async () => {
   const org = await makeCaller(db, testApp(db));
   const wish = { url: 'https://hooks.example.com/', events: ['survey.completed'] };
   const { body: created } = await org.call('POST', '', { body: wish });

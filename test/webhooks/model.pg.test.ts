@@ -41,7 +41,7 @@ const history = fc.array(
   { minLength: 1, maxLength: 14 },
 );
 
-test('webhooks on Postgres behave as the model in random histories', async () => {
+test('webhooks match the model in random histories', async () => {
   const property = fc.asyncProperty(history, (steps) => compare('standard', steps));
   await fc.assert(property, { numRuns: runs, endOnFailure: true });
 });
@@ -67,7 +67,7 @@ const longHistory = fc
   )
   .map((parts) => parts.flat());
 
-test('webhooks with extended retries behave as the model in random histories', async () => {
+test('extended retries match the model in random histories', async () => {
   const property = fc.asyncProperty(longHistory, (steps) => compare('extended', steps));
   await fc.assert(property, { numRuns: Math.ceil(runs / 5), endOnFailure: true });
 });

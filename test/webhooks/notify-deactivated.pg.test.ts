@@ -14,13 +14,13 @@ const { db, url } = await testDatabase();
 const off = {
   active: false,
   deactivated_at: new Date('2026-03-04T05:06:07Z'),
-  deactivated_reason: '3 deliveries in a row failed, the last with: status 503',
+  deactivated_reason: '3 deliveries in a row failed (last error: status 503)',
 };
 
 const mails = (to: string) => db<{ raw: Buffer }[]>`
   select raw from mailbox_messages where rcpt_to = ${to}`;
 
-test('the contact address gets a mail that says which webhook was switched off, when and why', async (t) => {
+test('emails the contact address when a webhook is turned off', async (t) => {
   const org_id = await makeOrganization(db, { name: 'Bäcker', contact_email: 'ops@acme.test' });
   const webhook_id = await makeWebhook(db, org_id, {
     ...off,
@@ -33,7 +33,7 @@ test('the contact address gets a mail that says which webhook was switched off, 
   await until('the mail is there', async () => (await mails('ops@acme.test')).length === 1);
   const [mail] = await mails('ops@acme.test');
   const { subject, text, html, headers } = await PostalMime.parse(mail!.raw);
-  assert.equal(subject, 'A webhook of Bäcker was switched off');
+  assert.equal(subject, 'A webhook of Bäcker was turned off');
   for (const part of ['https://hooks.test/?a=1&b=<2>', '2026-03-04T05:06:07.000Z', 'status 503']) {
     assert.ok(text?.includes(part), part);
   }
@@ -51,10 +51,10 @@ test('the contact address gets a mail that says which webhook was switched off, 
 
 const silent: [why: string, organization: object, webhook: object][] = [
   ['an organization without a contact address', { contact_email: null }, off],
-  ['a webhook that was switched on again', { contact_email: 'on@acme.test' }, {}],
+  ['a webhook that was turned on again', { contact_email: 'on@acme.test' }, {}],
 ];
 for (const [why, organization, webhook] of silent) {
-  test(`${why} gets no mail`, async () => {
+  test(`${why} gets no email`, async () => {
     const before = (await db`select from mailbox_messages`).length;
     const org_id = await makeOrganization(db, { ...organization });
     const webhook_id = await makeWebhook(db, org_id, { ...webhook });

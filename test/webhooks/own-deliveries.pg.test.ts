@@ -41,7 +41,7 @@ const emitAs = (worker: Worker, orgId: string, count: number) =>
 const mailJobs = (webhook_id: string) =>
   db`select from test.jobs where payload ->> 'webhook_id' = ${webhook_id}`;
 
-test('nothing is written between the commit of a delivery and its outcome, and no job', async () => {
+test('nothing is written between a commit and its outcome', async () => {
   const [target] = await makeTargets(1);
   const { outbound, release, hanging } = hangingSubscriber();
   const worker = await workerWith(outbound);
@@ -57,7 +57,7 @@ test('nothing is written between the commit of a delivery and its outcome, and n
   assert.equal(await countDeliveries(db, target!, 'delivered'), 3);
 });
 
-test('the outcomes of many webhooks are written by one statement', async () => {
+test('outcomes of many webhooks are written in one statement', async () => {
   const targets = await makeTargets(30);
   const { outbound, release, hanging } = hangingSubscriber();
   const worker = await workerWith(outbound);
@@ -74,7 +74,7 @@ test('the outcomes of many webhooks are written by one statement', async () => {
   assert.deepEqual(changed, [60]);
 });
 
-test('more than memory takes is delivered, each once, and no more at a time than allowed', async () => {
+test('deliveries beyond the memory limit are delivered once', async () => {
   const [target] = await makeTargets(1);
   const ids: string[] = [];
   const { outbound, release, hanging, mostAtOnce } = hangingSubscriber();
@@ -99,7 +99,7 @@ test('more than memory takes is delivered, each once, and no more at a time than
   assert.equal(mostAtOnce(), maxInFlight);
 });
 
-test('a committed delivery whose process does not know of it is found by its own sweep, and by no other', async () => {
+test('only the own sweep finds a commit with a lost answer', async () => {
   const [target] = await makeTargets(1);
   const own = subscriber(200);
   const other = subscriber(200);
@@ -117,7 +117,7 @@ test('a committed delivery whose process does not know of it is found by its own
 });
 
 for (const died of ['before its first attempt', 'while the subscriber answered'] as const) {
-  test(`a delivery of a process that died ${died} is attempted by another with the same id and bytes`, async () => {
+  test(`another process delivers after a crash ${died}`, async () => {
     const [target] = await makeTargets(1);
     const doomed = hangingSubscriber();
     const posts: { id: string | undefined; body: string }[] = [];
@@ -151,7 +151,7 @@ for (const died of ['before its first attempt', 'while the subscriber answered']
   });
 }
 
-test('deliveries that wait in memory are skipped when their webhook is switched off', async () => {
+test('deliveries in memory are skipped when the webhook turns off', async () => {
   const [target] = await makeTargets(1);
   const { outbound, release, hanging } = hangingSubscriber();
   const worker = await workerWith(outbound);
@@ -159,7 +159,7 @@ test('deliveries that wait in memory are skipped when their webhook is switched 
   await until('as many as allowed are in flight', () => hanging() === maxInFlight);
   const readBefore = performance.now();
   await db`update webhooks set active = false where id = ${target!.webhook_id}`;
-  await until('the webhook is to be read again', () => performance.now() - readBefore > 150);
+  await until('the cached webhook is stale', () => performance.now() - readBefore > 150);
 
   release();
   await until('the others are skipped', async () => {
@@ -169,7 +169,7 @@ test('deliveries that wait in memory are skipped when their webhook is switched 
   assert.equal(await countDeliveries(db, target!, 'delivered'), maxInFlight);
 });
 
-test('a webhook whose delivery is locked does not hold up the outcomes of others', async () => {
+test('a locked delivery does not delay outcomes of other webhooks', async () => {
   const [locked, free] = await makeTargets(2);
   const { outbound, release, hanging } = hangingSubscriber();
   const worker = await workerWith(outbound);
@@ -187,7 +187,7 @@ test('a webhook whose delivery is locked does not hold up the outcomes of others
   assert.equal(await countDeliveries(db, locked!, 'delivered'), 1);
 });
 
-test('a delivery that arrives resets the failures of its webhook and shows its time', async () => {
+test('a delivery resets failures and updates the delivery time', async () => {
   const [target] = await makeTargets(1);
   await db`update webhooks set failure_count = 2 where id = ${target!.webhook_id}`;
   const worker = await workerWith(subscriber(200).outbound);
@@ -223,7 +223,7 @@ const crowdedOut = [
   ['an older delivery of a dead process', { attempts: 0, created_at: new Date('2026-01-01') }],
 ] as const;
 for (const [what, over] of crowdedOut) {
-  test(`${what} does not wait behind what fills the memory`, async () => {
+  test(`${what} does not wait for a full queue`, async () => {
     const { target, worker, ids, release, hanging } = await makeCrowded();
     const due = { next_attempt_at: new Date(Date.now() - 60_000), ...over };
     const [id] = await addDeliveries(db, { ...target, ...due });
@@ -238,7 +238,7 @@ for (const [what, over] of crowdedOut) {
   });
 }
 
-test('the look that is asked each second finds what the sweep finds', async () => {
+test('the poll of every second finds what the sweep finds', async () => {
   const [living, other] = [await makePool(db), await makePool(db)];
   const { org_id, webhook_id } = (await makeTargets(1))[0]!;
   const isDue = async () => {

@@ -42,7 +42,7 @@ async function owned() {
 for (const [method, below, body] of places) {
   const place = `${method} /api/webhooks/:id${below}`;
 
-  test(`${place} of another organization is 404 and changes nothing`, async () => {
+  test(`${place} returns 404 for another organization`, async () => {
     const { path, stored } = await owned();
     const stranger = await makeCaller(db, app);
     const before = await stored();
@@ -53,7 +53,7 @@ for (const [method, below, body] of places) {
     assert.deepEqual(await stored(), before);
   });
 
-  test(`${place} ${method === 'GET' ? 'takes a read key' : 'refuses a read key'}`, async () => {
+  test(`${place} ${method === 'GET' ? 'accepts' : 'rejects'} a read key`, async () => {
     const { call, read, path, stored } = await owned();
     const before = await stored();
     const answer = await call(method, path(below), { body, headers: read });
@@ -62,7 +62,7 @@ for (const [method, below, body] of places) {
   });
 }
 
-test('a delivery id that is no UUID, or of another webhook, is 404', async () => {
+test('returns 404 for invalid and foreign delivery ids', async () => {
   const { call, id, webhook, delivery } = await owned();
   const other = await makeWebhook(db, id);
   const paths = [
@@ -72,7 +72,7 @@ test('a delivery id that is no UUID, or of another webhook, is 404', async () =>
   for (const path of paths) assert.equal((await call('POST', path)).status, 404);
 });
 
-test('a method that a path does not have is 405 with the allowed ones', async () => {
+test('returns 405 with the allowed methods', async () => {
   const { write, webhook } = await owned();
   const path = `/api/webhooks/${webhook}`;
   const answer = await app.request(path, { method: 'PATCH', headers: write });
@@ -81,7 +81,7 @@ test('a method that a path does not have is 405 with the allowed ones', async ()
 });
 
 for (const method of ['PUT', 'DELETE', 'PATCH', 'POST']) {
-  test(`${method} /api/webhooks/events is 405: the list of events is no webhook`, async () => {
+  test(`${method} /api/webhooks/events returns 405`, async () => {
     const { write } = await owned();
     const answer = await app.request('/api/webhooks/events', { method, headers: write });
     assert.equal(answer.status, 405);
@@ -89,7 +89,7 @@ for (const method of ['PUT', 'DELETE', 'PATCH', 'POST']) {
   });
 }
 
-test('OPTIONS /api/webhooks/events names the methods of the list alone', async () => {
+test('OPTIONS /api/webhooks/events lists the methods of that path', async () => {
   const { write } = await owned();
   const answer = await app.request('/api/webhooks/events', { method: 'OPTIONS', headers: write });
   assert.deepEqual([answer.status, answer.headers.get('Allow')], [204, 'GET, HEAD, OPTIONS']);

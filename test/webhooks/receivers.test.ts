@@ -37,7 +37,7 @@ for (const { name, here, command } of languages) {
     console.log(`${name} is not on this machine: its receiver was not run`);
     continue;
   }
-  test(`the ${name} receiver takes what is signed and nothing else`, async (t) => {
+  test(`the ${name} receiver accepts only signed deliveries`, async (t) => {
     const post = await receiver(t, command(t));
     const now = new Date();
     const signed = headers(now);
@@ -57,7 +57,7 @@ for (const { name, here, command } of languages) {
   });
 }
 
-test('the page names every receiver, header and event', () => {
+test('the page documents every receiver, header and event', () => {
   const page = readFileSync('ops/webhooks.md', 'utf8');
   const words = ['verify.mjs', 'verify.py', 'verify.go', ...Object.keys(headers(new Date()))];
   for (const word of words.filter((each) => !/^(Content-Type|User-Agent)$/.test(each))) {

@@ -15,7 +15,7 @@ const { db } = await testDatabase();
 
 const traceOf = (n: number) => `00-${String(n).repeat(32)}-${String(n).repeat(16)}-01`;
 
-/** The status of each delivery's answer, null without one, at its first attempt or at its last. */
+/** `status` is null without a response; `last` means the last attempt instead of the first. */
 type Answered = { status: number | null; last?: boolean };
 
 type Case = {
@@ -24,7 +24,6 @@ type Case = {
   failures?: number;
   expected: {
     webhook: { active: boolean; failure_count: number; reason: string | null; touched: boolean };
-    /** Each with its trace, and whether it is for later. */
     queued: { task: string; trace: string; later: boolean }[];
     signals: string[];
     deactivated: number;
@@ -32,7 +31,7 @@ type Case = {
   };
 };
 
-const off = '3 deliveries in a row failed, the last with: status 500';
+const off = '3 deliveries in a row failed (last error: status 500)';
 const nothing = { queued: [], deactivated: 0, acts: [] };
 const deliver = (n: number, later: boolean) => ({
   task: 'webhooks.deliver',
@@ -41,7 +40,7 @@ const deliver = (n: number, later: boolean) => ({
 });
 
 const cases: Record<string, Case> = {
-  'a delivery that arrives': {
+  'a delivery': {
     answered: [{ status: 200 }],
     failures: 2,
     expected: {
@@ -50,7 +49,7 @@ const cases: Record<string, Case> = {
       signals: ['delivered'],
     },
   },
-  'a first attempt that fails': {
+  'a failed first attempt': {
     answered: [{ status: 500 }],
     failures: 1,
     expected: {
@@ -60,7 +59,7 @@ const cases: Record<string, Case> = {
       signals: ['retry'],
     },
   },
-  'a first attempt that fails, of a webhook that is switched off': {
+  'a failed first attempt of an inactive webhook': {
     answered: [{ status: 500 }],
     active: false,
     expected: {
@@ -70,7 +69,7 @@ const cases: Record<string, Case> = {
       signals: ['retry'],
     },
   },
-  'a second delivery that fails in a row': {
+  'a second failure in a row': {
     answered: [{ status: null, last: true }],
     failures: 1,
     expected: {
@@ -79,7 +78,7 @@ const cases: Record<string, Case> = {
       signals: ['failed'],
     },
   },
-  'a third delivery that fails in a row': {
+  'a third failure in a row': {
     answered: [
       { status: null, last: true },
       { status: 500, last: true },
@@ -96,7 +95,7 @@ const cases: Record<string, Case> = {
       acts: [{ act: 'webhook.switched_off', details: { name: 'hooks.test', failures: 3 } }],
     },
   },
-  'a third delivery that fails in a row, of a webhook that is switched off': {
+  'a third failure in a row of an inactive webhook': {
     answered: [{ status: 500, last: true }],
     active: false,
     failures: 2,
@@ -108,7 +107,7 @@ const cases: Record<string, Case> = {
   },
 };
 
-/** A webhook with a claimed delivery for each answer, and what its attempt came to. */
+/** A webhook with a claimed delivery and an outcome per answer. */
 async function scene({ answered, active = true, failures = 0 }: Omit<Case, 'expected'>) {
   const target = await makeBacklog(db, answered.length);
   const claimed = await claimDue(db, target, {
@@ -171,12 +170,12 @@ async function recorded({ target, outcomes }: Scene): Promise<Case['expected']> 
 }
 
 for (const [what, { expected, ...given }] of Object.entries(cases)) {
-  test(`what follows from ${what}`, async () => {
+  test(`records ${what}`, async () => {
     assert.deepEqual(await recorded(await scene(given)), expected);
   });
 }
 
-test('what was recorded before, or is of a webhook that is gone, has no effect', async () => {
+test('recording twice, or for a deleted webhook, has no effect', async () => {
   const again = await scene({ answered: [{ status: 500, last: true }], failures: 1 });
   await recorded(again);
   await db`update webhooks set last_delivery_at = null where id = ${again.target.webhook_id}`;
@@ -193,7 +192,7 @@ const stored = (status: number | null) =>
     ? { status_code: null, response_body: null, error: 'no answer', number: 1 }
     : { status_code: status, response_body: 'hello', error: null, number: 1 };
 for (const status of [500, null]) {
-  test(`of an attempt with ${status === null ? 'no answer' : 'an answer'} is kept what there was`, async () => {
+  test(`stores an attempt ${status === null ? 'without' : 'with'} a response`, async () => {
     const { target, outcomes } = await scene({ answered: [{ status }] });
     await record(db, target, outcomes);
     const [row] = await db`
@@ -207,7 +206,7 @@ for (const status of [500, null]) {
 }
 
 for (const failures of [0, 2]) {
-  test(`a delivery that arrives after ${failures} failures is published once`, async () => {
+  test(`publishes a delivery after ${failures} failures once`, async () => {
     const { target, outcomes } = await scene({ answered: [{ status: 200 }], failures });
     const published: string[] = [];
     const stop = attempted.subscribe(({ webhookId, outcome }) => {
@@ -225,7 +224,7 @@ for (const failures of [0, 2]) {
 
 /** Deliveries that arrived go in one statement, and those that failed in a transaction of their webhook. */
 for (const status of [200, 500]) {
-  test(`an attempt with the answer ${status} that Postgres does not take is written again until it is, which is logged at the beginning and at the end`, async (t) => {
+  test(`retries recording status ${status} and logs the outage`, async (t) => {
     const { target, outcomes } = await scene({ answered: [{ status }] });
     await db`create sequence tried`;
     await db`
@@ -245,8 +244,8 @@ for (const status of [200, 500]) {
     const recorder = createRecorder({ db, log });
     recorder.hurry();
     await recorder.record(outcomes[0]!);
-    const begins = ['warn', 'attempts not recorded yet', { err: 'not now' }];
-    const over = ['info', 'attempts are recorded again', {}];
+    const begins = ['warn', 'cannot record attempts, retrying', { err: 'not now' }];
+    const over = ['info', 'recording attempts again', {}];
     assert.deepEqual(lines, [begins, over]);
     const left = await db`
       select attempts from pending_deliveries where webhook_id = ${target.webhook_id}`;

@@ -41,7 +41,7 @@ const jobs = async (webhook: string) =>
   (await db`select from test.jobs where payload ->> 'webhook_id' = ${webhook}`).length;
 
 for (const status of ['delivered', 'failed', 'skipped']) {
-  test(`a ${status} delivery is delivered again: same event and webhook-id, a delivery of its own`, async () => {
+  test(`redelivers a ${status} delivery with the same webhook-id`, async () => {
     const { call, webhook, made } = await history(status);
     const [old] = made;
 
@@ -59,7 +59,7 @@ for (const status of ['delivered', 'failed', 'skipped']) {
   });
 }
 
-test('a replay delivers again what was skipped or failed since a time, and nothing else', async () => {
+test('a replay covers skipped and failed deliveries since a time', async () => {
   const { call, webhook, made } = await history(
     'failed',
     'skipped',
@@ -79,7 +79,7 @@ test('a replay delivers again what was skipped or failed since a time, and nothi
   assert.equal(await jobs(webhook), 1);
 });
 
-test('a second replay finds nothing more to do', async () => {
+test('a second replay finds nothing', async () => {
   const { call, webhook } = await history('failed', 'skipped');
   const body = { since: '2026-01-01' };
   assert.deepEqual((await call('POST', `/${webhook}/replay`, { body })).body, { replayed: 2 });
@@ -96,7 +96,7 @@ test('a test event is not replayed', async () => {
 
 const malformed = [undefined, null, 7, '', 'yesterday', '1', '2026-02-30', 'March 7, 2026'];
 for (const since of malformed) {
-  test(`a replay since ${JSON.stringify(since)} is refused`, async () => {
+  test(`rejects a replay since ${JSON.stringify(since)}`, async () => {
     const { call, webhook } = await history('failed');
     const answer = await call('POST', `/${webhook}/replay`, { body: { since } });
     assert.equal(answer.status, 400);
@@ -105,7 +105,7 @@ for (const since of malformed) {
   });
 }
 
-test('a webhook that is switched off refuses redelivery and replay', async () => {
+test('an inactive webhook rejects redelivery and replay', async () => {
   const { call, webhook, made } = await history('skipped');
   await call('PUT', `/${webhook}`, { body: { active: false } });
   const answers = [
@@ -118,7 +118,7 @@ test('a webhook that is switched off refuses redelivery and replay', async () =>
   assert.equal((await again(webhook)).length, 0);
 });
 
-test('switching a webhook off wakes its queue at once to skip what waits', async () => {
+test('turning a webhook off skips pending deliveries at once', async () => {
   const { call, webhook } = await history('pending');
   await db`
     update pending_deliveries set attempts = 1, next_attempt_at = now() + interval '9 hours'
@@ -127,7 +127,7 @@ test('switching a webhook off wakes its queue at once to skip what waits', async
   assert.equal(await jobs(webhook), 1);
 });
 
-test('a replay while another one of the webhook runs is refused and holds no connection', async () => {
+test('rejects a replay while another one runs, without waiting', async () => {
   const { id, call, webhook } = await history('skipped');
   const body = { since: '2026-01-01' };
   await db.begin(async (tx) => {
@@ -138,7 +138,7 @@ test('a replay while another one of the webhook runs is refused and holds no con
   assert.deepEqual((await call('POST', `/${webhook}/replay`, { body })).body, { replayed: 1 });
 });
 
-test('replays of a webhook that is switched off and on do not multiply what it missed', async () => {
+test('replays after turning off and on do not multiply deliveries', async () => {
   const { id, call, webhook } = await history(...Array(20).fill('skipped'));
   const body = { since: '2026-01-01' };
   const worker = workerOf(db, subscriber(200).outbound, await makePool(db));

@@ -14,7 +14,7 @@ const caller = () => makeCaller(db, app);
 const wish = { url: 'https://hooks.example.com/in', events: ['response.received'] };
 const secretForm = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
-test('a webhook is created with a secret that no other answer shows', async () => {
+test('only creation returns the secret', async () => {
   const { id: org_id, call } = await caller();
 
   const { status, body } = await call('POST', '', { body: { ...wish, org_id } });
@@ -37,7 +37,7 @@ test('a webhook is created with a secret that no other answer shows', async () =
   for (const answer of later) assert.ok(!JSON.stringify(answer).includes('whsec_'));
 });
 
-test('the database holds the secret sealed', async () => {
+test('the secret is stored encrypted', async () => {
   const { call } = await caller();
   const { body } = await call('POST', '', { body: wish });
   const [row] = await db<{ secret: Buffer }[]>`
@@ -45,7 +45,7 @@ test('the database holds the secret sealed', async () => {
   assert.ok(!row!.secret.includes(String(body['secret']).slice('whsec_'.length)));
 });
 
-test('org_id may be left out, and must be the organization of the key', async () => {
+test('org_id is optional and must be the organization of the key', async () => {
   const [mine, theirs] = [await caller(), await caller()];
   assert.equal((await mine.call('POST', '', { body: wish })).body['org_id'], mine.id);
 
@@ -78,7 +78,7 @@ const refused: [why: string, change: Record<string, unknown>][] = [
   ['an org_id that is no text', { org_id: 5 }],
 ];
 for (const [why, change] of refused) {
-  test(`${why} is refused at creation, and nothing is made`, async () => {
+  test(`rejects ${why} on creation`, async () => {
     const { call } = await caller();
     const { status, body } = await call('POST', '', { body: { ...wish, ...change } });
     assert.equal(status, 400, JSON.stringify(body));
@@ -86,14 +86,14 @@ for (const [why, change] of refused) {
   });
 }
 
-test('an event that is listed twice is subscribed once', async () => {
+test('duplicate events are subscribed once', async () => {
   const { call } = await caller();
   const events = ['survey.completed', 'response.received', 'survey.completed'];
   const { body } = await call('POST', '', { body: { ...wish, events } });
   assert.deepEqual(body['events'], ['survey.completed', 'response.received']);
 });
 
-test('a name that does not resolve, 2000 characters and 500 of description are accepted', async () => {
+test('accepts unresolvable hosts and texts of maximum length', async () => {
   const { call } = await caller();
   const url = `https://${randomUUID()}.invalid/`;
   const description = 'ä'.repeat(500);
@@ -104,7 +104,7 @@ test('a name that does not resolve, 2000 characters and 500 of description are a
   assert.equal(body['description'], description);
 });
 
-test('an organization gets at most 50 webhooks, also of many created at the same time', async () => {
+test('limits an organization to 50 webhooks under concurrency', async () => {
   const { id, call } = await caller();
   for (let made = 0; made < 45; made++) await makeWebhook(db, id);
 
@@ -130,7 +130,7 @@ const changes: [field: string, value: unknown][] = [
   ['active', false],
 ];
 for (const [field, value] of changes) {
-  test(`${field} can be changed to ${JSON.stringify(value)}, and nothing else changes`, async () => {
+  test(`changes only ${field} to ${JSON.stringify(value)}`, async () => {
     const { call } = await caller();
     const { body } = await call('POST', '', { body: { ...wish, description: 'the old one' } });
     const { secret: _, ...before } = body;
@@ -146,13 +146,13 @@ for (const [field, value] of changes) {
       { ...rest, updated_at, deactivated_at, deactivated_reason },
       { ...before, [field]: value, updated_at, deactivated_at, deactivated_reason },
     );
-    assert.equal(deactivated_reason, field === 'active' ? 'switched off by its owner' : null);
+    assert.equal(deactivated_reason, field === 'active' ? 'turned off manually' : null);
     assert.equal(deactivated_at === null, field !== 'active');
     assert.deepEqual((await call('GET', `/${body['id']}`)).body, after);
   });
 }
 
-test('switching on resets the failure count and clears the reason', async () => {
+test('turning on resets the failure count and the reason', async () => {
   const { id, call } = await caller();
   const webhook = await makeWebhook(db, id, {
     active: false,
@@ -168,7 +168,7 @@ test('switching on resets the failure count and clears the reason', async () => 
   );
 });
 
-test('a webhook is made with extended retries, or changed to them, and nothing else is taken', async () => {
+test('retries can be set on creation and changed later', async () => {
   const { call } = await caller();
   const made = await call('POST', '', { body: { ...wish, retries: 'extended' } });
   assert.equal(made.body['retries'], 'extended');
@@ -184,7 +184,7 @@ test('a webhook is made with extended retries, or changed to them, and nothing e
   assert.equal((await call('GET', path)).body['retries'], 'standard');
 });
 
-test('switching off a webhook that was deactivated for failures keeps the reason', async () => {
+test('turning off a deactivated webhook keeps the reason', async () => {
   const { id, call } = await caller();
   const off = { active: false, deactivated_at: new Date(), deactivated_reason: '3 failed' };
   const webhook = await makeWebhook(db, id, off);
@@ -193,7 +193,7 @@ test('switching off a webhook that was deactivated for failures keeps the reason
 });
 
 for (const change of [{ url: 'https://127.0.0.1/' }, { events: [] }, { active: 'yes' }]) {
-  test(`a change to ${JSON.stringify(change)} is refused whole`, async () => {
+  test(`rejects the change ${JSON.stringify(change)}`, async () => {
     const { call } = await caller();
     const { body } = await call('POST', '', { body: wish });
     const { secret: _, ...before } = body;
@@ -203,7 +203,7 @@ for (const change of [{ url: 'https://127.0.0.1/' }, { events: [] }, { active: '
   });
 }
 
-test('a webhook is deleted together with its deliveries and their attempts', async () => {
+test('deleting a webhook deletes its deliveries and attempts', async () => {
   const { id, call } = await caller();
   const { body: created } = await call('POST', '', {
     body: { ...wish, events: ['survey.completed'] },
@@ -224,7 +224,7 @@ test('a webhook is deleted together with its deliveries and their attempts', asy
   assert.equal((await call('DELETE', `/${webhook}`)).status, 404);
 });
 
-test('a change of a webhook is traced with what differs, and one that changes nothing is not', async () => {
+test('the audit log lists the fields that changed', async () => {
   const { id: org, call } = await caller();
   const given = {
     ...wish,

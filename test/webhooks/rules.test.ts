@@ -31,7 +31,7 @@ const verdicts: [why: string, attempt: AnsweredAttempt, status: string, retry: n
   ['silence is a failure', attempt(2, null, 'no answer'), 'failed', null],
   ['an answer that was not complete is a failure', attempt(2, 200, 'reset'), 'failed', null],
   ['a test delivers as events do', tried(200), 'delivered', null],
-  ['a test is not tried again', tried(500), 'failed', null],
+  ['a test is not retried', tried(500), 'failed', null],
 ];
 for (const [why, one, status, retryInSeconds] of verdicts) {
   test(why, () => assert.deepEqual(judge(one, standard), { status, retryInSeconds }));
@@ -40,7 +40,7 @@ for (const [why, one, status, retryInSeconds] of verdicts) {
 const extended = (random: number) => ({ retries: 'extended', random }) as const;
 const extendedSteps = [5, 300, 1800, 7200, 18_000, 36_000, 36_000];
 
-test('extended retries follow seven steps, and the delivery fails after the last', () => {
+test('extended retries have seven steps, then the delivery fails', () => {
   const waits = extendedSteps.map((_, at) => judge(attempt(at + 1, 500), extended(0.5)));
   assert.deepEqual(
     waits,
@@ -54,7 +54,7 @@ test('extended retries follow seven steps, and the delivery fails after the last
   assert.equal(judge(tried(500), extended(0.5)).status, 'failed');
 });
 
-test('an extended step is up to a tenth shorter or longer', () => {
+test('extended steps vary by up to 10 %', () => {
   for (const [at, step] of extendedSteps.entries()) {
     const [shortest, longest] = [0, 1].map((random) =>
       judge(attempt(at + 1, 500), extended(random)),
@@ -78,7 +78,7 @@ const asked: [
   ['nothing gets more than twice the step', 'extended', 2, 503, 86_400, 600],
   ['the last step too goes to twice at most', 'extended', 7, 429, 1e9, 72_000],
   ['another status cannot ask', 'extended', 2, 500, 400, 300],
-  ['a standard webhook is given its wish', 'standard', 1, 503, 8, 8],
+  ['a standard webhook honours Retry-After', 'standard', 1, 503, 8, 8],
   ['a standard webhook waits 10 seconds at most', 'standard', 1, 429, 60, 10],
 ];
 for (const [why, retries, number, status, retryAfterSeconds, seconds] of asked) {
@@ -88,7 +88,7 @@ for (const [why, retries, number, status, retryAfterSeconds, seconds] of asked) 
   });
 }
 
-test('Retry-After gives a delivery no further attempt', () => {
+test('Retry-After adds no further attempt', () => {
   const last = { ...attempt(8, 503), retryAfterSeconds: 60 };
   assert.equal(judge(last, extended(0.5)).status, 'failed');
 });
@@ -109,7 +109,7 @@ const standings: [
   ['three at once switch off', [bad, bad, bad], 0, 3, true],
   ['tests that fail do not count', [tried(500), tried(500), tried(500)], 2, 2, false],
   ['a test that arrives ends no run', [bad, tried(200), bad], 1, 3, true],
-  ['arriving afterwards does not switch on again', [bad, attempt(1, 200)], 2, 0, true],
+  ['a later delivery does not turn the webhook on again', [bad, attempt(1, 200)], 2, 0, true],
 ];
 for (const [why, attempts, failuresBefore, failures, off] of standings) {
   test(why, () => {
@@ -136,13 +136,13 @@ const patient: [
 ][] = [
   ['stays on after many failures within three days', [fails, fails], [40, threeDays - 1], false],
   ['stays on after three days with two failures', [fails], [1, threeDays], false],
-  ['is switched off by a third failure after three days', [fails], [2, threeDays], true],
-  ['is switched off by any failed attempt once both hold', [waits], [3, threeDays], true],
+  ['turns off at the third failure after three days', [fails], [2, threeDays], true],
+  ['turns off at any failed attempt once both limits are reached', [waits], [3, threeDays], true],
   ['stays on when one arrives before', [arrives, fails, fails, fails], [9, threeDays], false],
   ['stays on when one arrives at last', [arrives], [9, threeDays], false],
 ];
 for (const [why, attempts, [failures, undeliveredSeconds], off] of patient) {
-  test(`a webhook with extended retries ${why}`, () => {
+  test(`extended retries: ${why}`, () => {
     const before = { retries: 'extended', failures, undeliveredSeconds } as const;
     const { deactivatedReason, hasDelivered } = standAfter(attempts, before);
     assert.equal(deactivatedReason !== null, off);
@@ -151,7 +151,7 @@ for (const [why, attempts, [failures, undeliveredSeconds], off] of patient) {
   });
 }
 
-test('a test that arrives is no delivery', () => {
+test('a delivered test does not count as a delivery', () => {
   const before = { retries: 'extended', failures: 3, undeliveredSeconds: threeDays } as const;
   const arrived = { ...arrives, event: testEvent };
   assert.deepEqual(standAfter([arrived], before), {

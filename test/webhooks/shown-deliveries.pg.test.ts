@@ -49,7 +49,7 @@ for (const [status, limit] of statuses.flatMap((each) => [
   [each, 1] as const,
   [each, 2] as const,
 ])) {
-  test(`pages of ${limit} of ${status ?? 'all'} deliveries are those of one list, newest first, of one webhook`, async () => {
+  test(`pages of ${limit} ${status ?? 'all'} deliveries, newest first`, async () => {
     const [own, other] = [await target(), await target()];
     const ids = await addAll(own);
     await addAll(other);
@@ -67,7 +67,7 @@ for (const [status, limit] of statuses.flatMap((each) => [
   });
 }
 
-test('a delivery took as long as its answer, or as its last attempt', async () => {
+test('the duration is that of the last attempt', async () => {
   const own = await target();
   const [failed, , delivered] = await addAll(own);
   await db`insert into delivery_attempts ${db(
@@ -89,7 +89,7 @@ test('a delivery took as long as its answer, or as its last attempt', async () =
   );
 });
 
-test('the days of a webhook count what ended on each, without tests, from the first to today', async () => {
+test('the chart counts outcomes per day without tests', async () => {
   const own = await target();
   const midnight = new Date(new Date().toISOString().slice(0, 10));
   const at = (days: number, ms = 0) => new Date(midnight.getTime() - days * 86_400_000 + ms);

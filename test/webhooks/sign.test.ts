@@ -27,7 +27,7 @@ function receive(raw: Buffer, signature: string, key: string): boolean {
   );
 }
 
-test('a receiver recomputes the signature over the raw bytes', () => {
+test('a receiver can recompute the signature from the raw body', () => {
   const signature = headers(null)['X-Acme-Signature']!;
   assert.match(signature, /^[0-9a-f]{64}$/);
   assert.ok(receive(Buffer.from(body), signature, secret!));
@@ -36,7 +36,7 @@ test('a receiver recomputes the signature over the raw bytes', () => {
 });
 
 /** Both made with openssl: `dgst -hmac` with the secret as text, and `-macopt hexkey:` with its bytes. */
-test('the signatures are those that another implementation makes', () => {
+test('signatures match another implementation', () => {
   const sent = deliveryHeaders('Acme', {
     id: 'd-1',
     messageId: 'e902893a-9d22-3c7e-a7b8-d6e313b71d9f',
@@ -54,18 +54,18 @@ test('the signatures are those that another implementation makes', () => {
   assert.equal(sent['webhook-signature'], 'v1,x0KFzr0L8T4ramhlpL12GaZNg9rCIrHFx0A6B/UDa+k=');
 });
 
-test('the headers carry the service name, the event and the ids', () => {
+test('headers contain the service name, event and ids', () => {
   const sent = headers(null);
   assert.equal(sent['X-Acme-Event'], 'response.received');
   assert.equal(sent['X-Acme-Delivery-Id'], 'd-1');
   assert.equal(sent['webhook-id'], 'm-1');
 });
 
-test('the published library of Standard Webhooks accepts it', () => {
+test('the Standard Webhooks library accepts a delivery', () => {
   assert.deepEqual(new Webhook(secret!).verify(body, headers(null)), JSON.parse(body));
 });
 
-test('during a rotation it accepts it with the old secret and with the new', () => {
+test('the library accepts both secrets during a rotation', () => {
   for (const key of [secret!, previous!]) new Webhook(key).verify(body, headers(previous!));
   assert.throws(() => new Webhook(previous!).verify(body, headers(null)));
 });

@@ -53,7 +53,7 @@ async function run(target: WebhookRef) {
   return posts;
 }
 
-test('all of the backlog of a webhook that is switched off is skipped, a thousand at a time', async () => {
+test('the backlog of an inactive webhook is skipped in steps', async () => {
   const target = await makeBacklog(db, 2500);
   await switchTo(false, target);
 
@@ -73,7 +73,7 @@ test('all of the backlog of a webhook that is switched off is skipped, a thousan
   assert.equal(replayed, 2500);
 });
 
-test('another webhook is served while a backlog is skipped', async () => {
+test('other webhooks are served while a backlog is skipped', async () => {
   const [off, live] = [await makeBacklog(db, 1500), await makeBacklog(db, 20)];
   await switchTo(false, off);
   const { posts, outbound } = subscriber(200);
@@ -94,7 +94,7 @@ test('another webhook is served while a backlog is skipped', async () => {
   await worker.stop();
 });
 
-test('a queue that has claimed everything due does not claim again at the end of each attempt', async () => {
+test('a queue without due deliveries does not claim per attempt', async () => {
   const target = await makeBacklog(db, 3);
   assert.equal((await run(target)).length, 3);
   const looksInVain = (await steps()).filter((changed) => changed === 0);

@@ -62,14 +62,14 @@ const makeDue = (target: WebhookRef) => db`
   update pending_deliveries set next_attempt_at = now()
   where webhook_id = ${target.webhook_id}`;
 
-/** Wakes the webhook's queue and waits until its attempts are recorded. */
+/** Wakes the queue and waits until the attempts are recorded. */
 async function run(outbound: SubscriberClient, target: WebhookRef) {
   const worker = await workerOf(outbound);
   await worker.wake(target);
   await worker.stop();
 }
 
-test('a delivery arrives signed over its bytes and is recorded', async () => {
+test('a delivery is signed and recorded', async () => {
   const target = await backlog();
   const { posts, outbound } = subscriber(200);
   await run(outbound, target);
@@ -89,7 +89,7 @@ test('a delivery arrives signed over its bytes and is recorded', async () => {
   assert.match(posts[0]?.headers['X-Service-Signature'] ?? '', /^[0-9a-f]{64}$/);
 });
 
-test('a failed attempt is due again five seconds later, with a job for that moment', async () => {
+test('a failed attempt is retried by a job after five seconds', async () => {
   const target = await backlog();
   await run(subscriber(500).outbound, target);
 
@@ -103,7 +103,7 @@ test('a failed attempt is due again five seconds later, with a job for that mome
   assert.equal((await webhookOf(target))['failure_count'], 0);
 });
 
-test('the payload of a job for a webhook names the webhook and nothing else', async () => {
+test('the job payload contains only the webhook', async () => {
   const target = await backlog(3);
   await run(subscriber(500).outbound, target);
   await makeDue(target);
@@ -117,7 +117,7 @@ test('the payload of a job for a webhook names the webhook and nothing else', as
   for (const { payload } of own) assert.deepEqual(payload, target);
 });
 
-test('id, bytes and signature input are the same at each attempt', async () => {
+test('id, body and signature input are the same for each attempt', async () => {
   const target = await backlog();
   const { posts, outbound } = subscriber(500, 200);
   await run(outbound, target);
@@ -131,7 +131,7 @@ test('id, bytes and signature input are the same at each attempt', async () => {
   assert.equal((await deliveries(target))[0]?.['attempts'], 2);
 });
 
-test('three deliveries that fail twice in a row switch the webhook off, with the reason', async () => {
+test('three failed deliveries turn the webhook off with a reason', async () => {
   const target = await backlog(3);
   const { outbound } = subscriber(503);
   await run(outbound, target);
@@ -163,7 +163,7 @@ const useUpRetries = (target: WebhookRef) => db`
   update pending_deliveries set attempts = 7, next_attempt_at = now()
   where webhook_id = ${target.webhook_id}`;
 
-test('extended retries go on for hours, each with a job for its moment', async () => {
+test('extended retries schedule a job per attempt', async () => {
   const target = await patientBacklog(0);
   await run(subscriber(500).outbound, target);
   await db`
@@ -181,7 +181,7 @@ test('extended retries go on for hours, each with a job for its moment', async (
   assert.ok(Math.abs(job?.['in_seconds'] - dueIn) <= 1);
 });
 
-test('a busy subscriber with extended retries gets the time that it asks for', async () => {
+test('extended retries honour Retry-After', async () => {
   const target = await patientBacklog(0);
   const outbound: SubscriberClient = {
     post: async () => ({ ...answerOf(503), retryAfterSeconds: 8 }),
@@ -190,7 +190,7 @@ test('a busy subscriber with extended retries gets the time that it asks for', a
   assert.equal((await deliveries(target))[0]?.['due_in_seconds'], 8);
 });
 
-test('extended retries fail a delivery after the last, and keep the webhook on for three days', async () => {
+test('extended retries keep the webhook on for three days', async () => {
   for (const days of [2.9, 3.1]) {
     const target = await patientBacklog(0);
     await db`
@@ -206,7 +206,7 @@ test('extended retries fail a delivery after the last, and keep the webhook on f
   }
 });
 
-test('what is delivered, with or without failures before, begins the three days again; a test does not', async () => {
+test('a delivery restarts the three days, a test does not', async () => {
   const undelivered = async ({ webhook_id }: WebhookRef) =>
     (
       await db`
@@ -226,7 +226,7 @@ test('what is delivered, with or without failures before, begins the three days 
   }
 });
 
-test('retries that are hours away are skipped as soon as the webhook is switched off', async () => {
+test('pending retries are skipped when the webhook turns off', async () => {
   const target = await patientBacklog(4);
   await db`
     update pending_deliveries set attempts = 5, next_attempt_at = now() + interval '9 hours'
@@ -249,7 +249,7 @@ test('retries that are hours away are skipped as soon as the webhook is switched
   assert.deepEqual(states.sort(), ['failed', 'skipped']);
 });
 
-test('a test event that is delivered again and fails is not retried and counts as no failure of the webhook', async () => {
+test('a failed redelivered test is not retried or counted', async () => {
   const target = await backlog();
   await makeTests(db, target.webhook_id);
   await db`update webhooks set failure_count = 2 where id = ${target.webhook_id}`;
@@ -261,7 +261,7 @@ test('a test event that is delivered again and fails is not retried and counts a
   assert.deepEqual([active, failure_count], [true, 2]);
 });
 
-test('deliveries due for a webhook that is switched off become skipped', async () => {
+test('due deliveries of an inactive webhook are skipped', async () => {
   const target = await backlog(2);
   await db`update webhooks set active = false where id = ${target.webhook_id}`;
   const { posts, outbound } = subscriber(200);
@@ -274,7 +274,7 @@ test('deliveries due for a webhook that is switched off become skipped', async (
   );
 });
 
-test('a delivery that arrives resets the failure count', async () => {
+test('a delivery resets the failure count', async () => {
   const target = await backlog();
   await db`update webhooks set failure_count = 2 where id = ${target.webhook_id}`;
   await run(subscriber(204).outbound, target);
@@ -286,7 +286,7 @@ test('a delivery that arrives resets the failure count', async () => {
   });
 });
 
-test('a webhook that hangs holds no more than its share of attempts, and others are served meanwhile', async () => {
+test('a hanging webhook does not delay others', async () => {
   const [dead, live] = [await backlog(100), await backlog(1)];
   const hanging = hangingSubscriber();
   const answering = subscriber(200);
@@ -312,7 +312,7 @@ test('a webhook that hangs holds no more than its share of attempts, and others 
   assert.equal(hanging.mostAtOnce(), maxInFlight);
 });
 
-test('a retry that is due is attempted before a backlog', async () => {
+test('due retries come before a backlog', async () => {
   const target = await backlog(100);
   await db`
     update pending_deliveries set attempts = 1, next_attempt_at = now() - interval '1 ms'
@@ -334,7 +334,7 @@ test('a retry that is due is attempted before a backlog', async () => {
   await stopped;
 });
 
-test('one wake-up works off a backlog', async () => {
+test('one wake-up processes a whole backlog', async () => {
   const target = await backlog(250);
   let arrived = 0;
   let all = () => {};
@@ -360,7 +360,7 @@ test('one wake-up works off a backlog', async () => {
   assert.equal(left?.['pending'], 0);
 });
 
-test('a stopping worker leaves its backlog to others as soon as its attempts in flight end', async () => {
+test('a stopping worker leaves its backlog to others', async () => {
   const target = await backlog(maxInFlight + 10);
   const hanging = hangingSubscriber();
   const worker = await workerOf(hanging.outbound);
@@ -391,7 +391,7 @@ test('two processes never attempt the same delivery', async () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('deliveries in flight in a process that dies are attempted by another, and not before it is dead', async () => {
+test('another process attempts deliveries of a dead process', async () => {
   const target = await backlog();
   const dead = await pool();
   const hanging = hangingSubscriber();
@@ -408,7 +408,7 @@ test('deliveries in flight in a process that dies are attempted by another, and 
 });
 
 for (const errorKind of ['busy', 'cancelled'] as const) {
-  test(`a delivery that was ${errorKind} is given back for a moment and counts as no attempt`, async () => {
+  test(`a delivery that was ${errorKind} is postponed and not counted`, async () => {
     const target = await backlog();
     const answer = {
       statusCode: null,
@@ -429,7 +429,7 @@ for (const errorKind of ['busy', 'cancelled'] as const) {
   });
 }
 
-test('a delivery that cannot be attempted is given back for later, and is logged', async () => {
+test('a delivery that cannot be attempted is postponed and logged', async () => {
   const target = await backlog();
   const by = await pool();
   const { lines, log } = keptLog();

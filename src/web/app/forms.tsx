@@ -303,8 +303,9 @@ export async function tryAction<T>(
     return await act();
   } catch (error) {
     if (isOutdated(error) && stored) return await conflictErrors(c, stored);
-    const field = error instanceof Refusal && fields[error.code];
-    if (!field) throw error;
+    if (!(error instanceof Refusal)) throw error;
+    const field = fields[error.code];
+    if (field === undefined) throw error;
     return await withFieldError(c, { [field]: toSentence(error.message) });
   }
 }

@@ -10,7 +10,7 @@ type DeliveryPageProps = {
   delivery: ShownDelivery;
   attempts: readonly ShownAttempt[];
   url: string;
-  /** Of the last attempt; none before the first. */
+  /** Headers of the last attempt. Empty before the first. */
   headers: readonly (readonly [string, string])[];
   responses: string;
 };
@@ -34,23 +34,23 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
         </p>
         <Facts
           facts={[
-            ['Happened', <Time at={delivery.created_at} show="second" />],
+            ['Created', <Time at={delivery.created_at} show="second" />],
             ...(delivery.next_attempt_at && delivery.attempts > 0
               ? [['Next attempt', <Time at={delivery.next_attempt_at} show="second" />] as const]
               : []),
             ['Delivery', <span class="mono">{delivery.id}</span>],
             ['webhook-id', <span class="mono">{delivery.message_id}</span>],
             ...(responseId
-              ? [['About', <a href={`${responses}/${responseId}`}>a response</a>] as const]
+              ? [['Response', <a href={`${responses}/${responseId}`}>View response</a>] as const]
               : []),
-            ...(delivery.is_replay ? [['Origin', 'Replayed by hand'] as const] : []),
+            ...(delivery.is_replay ? [['Origin', 'Replay'] as const] : []),
           ]}
         />
       </section>
       {attempts.length > 0 ? <Attempts attempts={attempts} /> : null}
       <section aria-labelledby="exchange">
         <h2 id="exchange" class="hidden">
-          What was sent and what came back
+          Request and response
         </h2>
         <div class="columns even">
           <div>
@@ -61,11 +61,9 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
             </pre>
             {body === delivery.body ? null : (
               <details class="reveal">
-                <summary>
-                  The body as it is sent, {counted(Buffer.byteLength(delivery.body), 'byte')}
-                </summary>
+                <summary>Raw body, {counted(Buffer.byteLength(delivery.body), 'byte')}</summary>
                 {/* biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself */}
-                <pre tabindex={0} role="region" aria-label="Body as it is sent">
+                <pre tabindex={0} role="region" aria-label="Raw body">
                   <code>{delivery.body}</code>
                 </pre>
               </details>
@@ -81,7 +79,6 @@ export function DeliveryPage({ delivery, attempts, url, headers, responses }: De
   );
 }
 
-/** Without an attempt the request is the one that would be sent. */
 function requestTitle(attempts: number): string {
   if (attempts === 0) return 'Request, not sent';
   return attempts === 1 ? 'Request' : `Request, attempt ${attempts}`;
@@ -95,8 +92,8 @@ function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
         caption="Attempts of this delivery"
         nowrap
         columns={[
-          ...['Attempt', 'Time', 'State', 'Result'].map((head) => ({ head })),
-          { head: 'Took', number: true },
+          ...['Attempt', 'Time', 'Status', 'Result'].map((head) => ({ head })),
+          { head: 'Duration', number: true },
         ]}
         rows={attempts.map((attempt) => {
           const isFine = attempt.error === null && isSuccess(attempt.status_code);
@@ -116,8 +113,8 @@ function Attempts({ attempts }: { attempts: readonly ShownAttempt[] }) {
 }
 
 function Answer({ attempt }: { attempt: ShownAttempt | undefined }) {
-  if (!attempt) return <p class="soft">Nothing was sent yet.</p>;
-  if (attempt.status_code === null) return <p class="soft">No answer: {attempt.error}.</p>;
+  if (!attempt) return <p class="soft">Nothing sent yet.</p>;
+  if (attempt.status_code === null) return <p class="soft">No response: {attempt.error}.</p>;
   const body = attempt.response_body ? `\n\n${attempt.response_body}` : '';
   return (
     // biome-ignore lint/a11y/useSemanticElements: it scrolls inside itself
@@ -127,7 +124,6 @@ function Answer({ attempt }: { attempt: ShownAttempt | undefined }) {
   );
 }
 
-/** JSON as a person reads it. What is signed is the body as it was sent. */
 function indented(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2);
@@ -153,26 +149,25 @@ export function explain(
   switch (status) {
     case 'delivered':
       return attempts === 1
-        ? 'Delivered at the first attempt.'
-        : `Delivered at attempt ${attempts}.`;
+        ? 'Delivered on the first attempt.'
+        : `Delivered on attempt ${attempts}.`;
     case 'skipped':
       return attempts === 0
-        ? 'Not delivered: the webhook was switched off when this happened. Replay delivers it once the webhook is on.'
-        : `Not delivered: ${attempts === 1 ? 'an attempt' : `${attempts} attempts`} failed, the last with: ${result}; then the webhook was switched off. Replay delivers it once the webhook is on.`;
+        ? 'Skipped: the webhook was off. Turn it on and use Replay to deliver this event.'
+        : `Skipped: the webhook was turned off after ${counted(attempts, 'failed attempt')} (${result}). Turn it on and use Replay to deliver this event.`;
     case 'failed':
-      return `Not delivered: ${attempts === 1 ? 'the attempt' : `${attempts} attempts`} failed, the last with: ${result}. It is not tried again by itself; Redeliver tries it now.`;
+      return `Failed after ${counted(attempts, 'attempt')}: ${result}. No more retries. Use Redeliver to try again.`;
     case 'pending':
       return attempts === 0
-        ? 'Not delivered yet: the first attempt is about to begin or under way.'
-        : `Not delivered yet: attempt ${attempts} failed with: ${result}. The next one follows by itself.`;
+        ? 'Waiting for the first attempt.'
+        : `Attempt ${attempts} failed: ${result}. Retrying automatically.`;
   }
 }
 
-/** The outcome of an attempt: the status that was answered, or why there was none. */
 export const resultOf = ({ status_code, error }: Result) =>
-  error ?? (status_code === null ? 'no answer' : `status ${status_code}`);
+  error ?? (status_code === null ? 'no response' : `status ${status_code}`);
 
-/** The id of the response that an event is about. No text in the event can look like it: its quotes are escaped. */
+/** Texts in the event cannot match, because their quotes are escaped. */
 const responseIdOf = (body: string): string | undefined =>
   /"responseId":"([0-9a-f-]{36})"/.exec(body)?.[1];
 
@@ -180,18 +175,17 @@ type StandingFields = Pick<WebhookRow, 'active' | 'failure_count' | 'last_delive
 
 export function standingOf(webhook: StandingFields): { kind: StateKind; text: string } {
   if (!webhook.active) return { kind: 'failed', text: 'Off' };
-  if (webhook.failure_count > 0) return { kind: 'warning', text: 'On, and failing' };
-  if (!webhook.last_delivery_at) return { kind: 'waiting', text: 'On, nothing delivered yet' };
-  return { kind: 'fine', text: 'On, and working' };
+  if (webhook.failure_count > 0) return { kind: 'warning', text: 'On, failing' };
+  if (!webhook.last_delivery_at) return { kind: 'waiting', text: 'On, no deliveries yet' };
+  return { kind: 'fine', text: 'On, working' };
 }
 
-/** The host and path of an address; what follows may be a secret of the receiver. */
+/** Omits the query, which may contain a secret. */
 export function shortUrl(url: string): string {
   const { host, pathname } = new URL(url);
   return pathname === '/' ? host : host + pathname;
 }
 
-/** `184 ms`, `10.2 s`. */
 export const duration = (ms: number): string =>
   ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
 
@@ -208,8 +202,8 @@ type SentAttempt = {
 type SigningTools = { secrets: Pick<Secrets, 'open'>; settings: { serviceName: string } };
 
 /**
- * The headers of an attempt as they were sent, signed with the secrets of that time. Only the last two secrets are
- * stored: an attempt from before them is signed with the older one.
+ * Recomputes the headers of an attempt with the secrets of that time. Only the last two secrets are stored, so that
+ * older attempts show the signature of the previous one.
  */
 export function sentHeaders({ secrets, settings }: SigningTools, sent: SentAttempt) {
   const { delivery, at, orgId, webhookId, stored } = sent;

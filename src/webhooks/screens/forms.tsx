@@ -1,17 +1,11 @@
+import { capital } from '../../errors.ts';
 import { Breakable, Confirm, FormErrors, State, Time } from '../../web/app/badges.tsx';
-import {
-  Choice,
-  Field,
-  type FormState,
-  LinkButton,
-  SubmitOrCancel,
-  Version,
-} from '../../web/app/forms.tsx';
+import { Choice, Field, type FormState, SubmitOrCancel, Version } from '../../web/app/forms.tsx';
 import { counted, DataTable, EmptyState } from '../../web/app/lists.tsx';
 import { eventTypes } from '../events.ts';
 import { versionOfWebhook } from '../manage.ts';
 import type { WebhookRow } from '../queries.ts';
-import { firstRetrySeconds, retryKinds } from '../rules.ts';
+import { describeRetries, retryKinds } from '../rules.ts';
 import { shortUrl, standingOf } from './delivery.tsx';
 
 type WebhookListProps = { webhooks: readonly WebhookRow[]; here: string; mayChange: boolean };
@@ -19,24 +13,21 @@ type WebhookListProps = { webhooks: readonly WebhookRow[]; here: string; mayChan
 export function WebhookList({ webhooks, here, mayChange }: WebhookListProps) {
   if (webhooks.length === 0) {
     return (
-      <EmptyState title="No webhook yet">
-        <p>
-          Have answers posted to your own systems as they arrive. New webhook asks for an address
-          and the events.
-        </p>
-        {mayChange ? null : <p class="small soft">An editor or owner can make one.</p>}
+      <EmptyState title="No webhooks yet">
+        <p>Send responses to your own systems as they arrive.</p>
+        {mayChange ? null : <p class="small soft">Editors and owners can create webhooks.</p>}
       </EmptyState>
     );
   }
   return (
     <>
       <p class="small soft">
-        {counted(webhooks.length, 'webhook')}. A webhook has events posted to an address of yours as
-        they happen, signed.
+        {counted(webhooks.length, 'webhook')}. Webhooks send signed events to your URL as they
+        happen.
       </p>
       <DataTable
         caption="Webhooks, newest first"
-        columns={['Address', 'State', 'Events', 'Last delivery'].map((head) => ({ head }))}
+        columns={['URL', 'Status', 'Events', 'Last delivery'].map((head) => ({ head }))}
         rows={webhooks.map((webhook) => ({ cells: cellsOf(webhook, here) }))}
       />
     </>
@@ -63,13 +54,13 @@ function cellsOf(webhook: WebhookRow, here: string) {
       ) : null}
     </>,
     webhook.events.join(', '),
-    webhook.last_delivery_at ? <Time at={webhook.last_delivery_at} show="ago" /> : 'none yet',
+    webhook.last_delivery_at ? <Time at={webhook.last_delivery_at} show="ago" /> : 'None yet',
   ];
 }
 
 type WebhookFormProps = {
   form: FormState;
-  /** The path of the webhook, or of the list for a new one. */
+  /** Path of the webhook, or of the list for a new one. */
   here: string;
   webhook?: WebhookRow | undefined;
 };
@@ -85,7 +76,7 @@ export function WebhookForm({ form, here, webhook }: WebhookFormProps) {
         type="url"
         form={form}
         value={webhook?.url}
-        help="An https address that answers within 10 seconds with a status 2xx."
+        help="An https URL that responds with a 2xx status within 10 seconds."
         maxlength={2000}
         autocomplete="off"
         required
@@ -107,7 +98,7 @@ export function WebhookForm({ form, here, webhook }: WebhookFormProps) {
         label="Description"
         form={form}
         value={webhook?.description}
-        help="What receives them, such as “help desk”. May be left empty."
+        help="Optional. For example, the system that receives the events."
         maxlength={500}
         autocomplete="off"
       />
@@ -116,23 +107,16 @@ export function WebhookForm({ form, here, webhook }: WebhookFormProps) {
         label="Retries"
         form={form}
         value={webhook?.retries ?? 'standard'}
-        options={retryKinds.map((value) => ({ value, ...retryTexts[value] }))}
+        options={retryKinds.map((value) => ({
+          value,
+          text: capital(value),
+          help: describeRetries(value),
+        }))}
       />
       <SubmitOrCancel button={webhook ? 'Save' : 'Create webhook'} cancel={here} />
     </form>
   );
 }
-
-const retryTexts = {
-  standard: {
-    text: 'Standard',
-    help: `A failed delivery is tried once more after ${firstRetrySeconds} seconds. Three that fail in a row switch the webhook off.`,
-  },
-  extended: {
-    text: 'Extended',
-    help: 'A failed delivery is tried seven more times over about 28 hours. The webhook is switched off when nothing was delivered for 3 days and three deliveries in a row failed.',
-  },
-};
 
 type ReplayProps = {
   active: boolean;
@@ -140,12 +124,31 @@ type ReplayProps = {
   count: number;
   form: FormState;
   here: string;
+  /** Asks again before a large replay. */
+  confirms: boolean;
 };
 
-export function ReplayPage({ active, since, count, form, here }: ReplayProps) {
+export function ReplayPage({ active, since, count, form, here, confirms }: ReplayProps) {
+  const action = `${here}/replay`;
+  const missed =
+    count === 0
+      ? `No events were skipped or failed since ${since}.`
+      : `${counted(count, 'event was', 'events were')} skipped or failed since ${since}.`;
+  const effect = active && count > 0 ? ' Replay delivers them again, oldest first.' : '';
+  if (confirms) {
+    return (
+      <Confirm action={action} button="Replay" cancel={here} hidden={{ since, confirmed: 'true' }}>
+        <p>
+          {missed}
+          {effect}
+        </p>
+        <p>Receivers that do not check the webhook-id process these events twice.</p>
+      </Confirm>
+    );
+  }
   return (
     <>
-      <form method="get" action={`${here}/replay`} class="fields measure">
+      <form method="get" action={action} class="fields measure">
         <FormErrors form={form} />
         <Field
           name="since"
@@ -153,52 +156,30 @@ export function ReplayPage({ active, since, count, form, here }: ReplayProps) {
           type="date"
           form={form}
           value={since}
-          help="Events that were skipped or failed since then are delivered again."
+          help="Replays events that were skipped or failed since this day."
         />
         <div class="actions">
-          <button type="submit">Show how many</button>
+          <button type="submit">Show number of events</button>
         </div>
       </form>
-      <p role="status">{foretell(count, since, active)}</p>
+      <p role="status">
+        {missed}
+        {effect}
+      </p>
       {active ? null : (
         <>
-          <p class="is-warning state">
-            The webhook is switched off. Switch it on first: then what it missed can be replayed.
-          </p>
+          <p class="is-warning state">This webhook is off. Turn it on to replay missed events.</p>
           <p>
-            <a href={here}>To the webhook</a>
+            <a href={here}>Go to webhook</a>
           </p>
         </>
       )}
-      {active && count > 0 ? (
-        <form method="post" action={`${here}/replay`} class="actions">
+      {effect ? (
+        <form method="post" action={action}>
           <input type="hidden" name="since" value={since} />
-          <button type="submit" class="primary">
-            Replay
-          </button>
-          <LinkButton href={here} text="Cancel" kind="more" />
+          <SubmitOrCancel button="Replay" cancel={here} />
         </form>
       ) : null}
     </>
   );
-}
-
-export function ReplayConfirmation({ since, count, here }: ReplayProps) {
-  return (
-    <Confirm
-      action={`${here}/replay`}
-      button="Replay"
-      cancel={here}
-      hidden={{ since, confirmed: 'true' }}
-    >
-      <p>{foretell(count, since, true)}</p>
-      <p>A receiver that does not drop repeats by their webhook-id handles these events again.</p>
-    </Confirm>
-  );
-}
-
-function foretell(count: number, since: string, active: boolean) {
-  if (count === 0) return `Nothing was skipped or failed since ${since}.`;
-  const missed = `${counted(count, 'event was', 'events were')} skipped or failed since ${since}.`;
-  return active ? `${missed} Replay delivers them again, oldest first.` : missed;
 }

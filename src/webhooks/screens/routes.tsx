@@ -1,15 +1,12 @@
 import { type Context, Hono } from 'hono';
 import * as v from 'valibot';
-import { notFound, Refusal, toSentence } from '../../errors.ts';
-import { refusalIn } from '../../lib/http/http.ts';
-import { isOutdated } from '../../lib/http/version.ts';
+import { notFound } from '../../errors.ts';
 import { parsePage } from '../../lib/paging/page.ts';
 import { idParam } from '../../lib/validation/parse.ts';
 import { requireRecentProof, requireRole, type ScreenEnv } from '../../sessions/session.ts';
 import { Breakable, Confirm, Secret } from '../../web/app/badges.tsx';
 import { redirectWith, setOneTimeSecret, takeOneTimeSecret } from '../../web/app/flash.ts';
 import {
-  conflictErrors,
   Day,
   emptyForm,
   type FormState,
@@ -19,7 +16,8 @@ import {
   readForm,
   readVersion,
   type StoredForm,
-  withFieldError,
+  statusOf,
+  tryAction,
 } from '../../web/app/forms.tsx';
 import { counted } from '../../web/app/lists.tsx';
 import { renderScreen, type Screen } from '../../web/app/screen.tsx';
@@ -52,7 +50,7 @@ import {
   sentHeaders,
   shortUrl,
 } from './delivery.tsx';
-import { ReplayConfirmation, ReplayPage, WebhookForm, WebhookList } from './forms.tsx';
+import { ReplayPage, WebhookForm, WebhookList } from './forms.tsx';
 import { DeliveryList, Standing, WebhookActs } from './webhook.tsx';
 
 const types = eventTypes.map(({ type }) => type);
@@ -60,14 +58,14 @@ const types = eventTypes.map(({ type }) => type);
 const WebhookFields = v.object({
   url: v.pipe(v.string(), v.trim(), NewWebhook.entries.url),
   events: v.pipe(
-    listField(v.picklist(types, 'is no event')),
+    listField(v.picklist(types, 'Unknown event')),
     v.minLength(1, 'Choose at least one event'),
   ),
   description: optionalText(v.pipe(v.string(), NewWebhook.entries.description.wrapped.wrapped)),
   retries: NewWebhook.entries.retries,
 });
 
-const MadeSecret = v.object({
+const NewSecret = v.object({
   webhook: v.string(),
   secret: v.string(),
   rotated: v.optional(v.boolean(), false),
@@ -76,11 +74,9 @@ const MadeSecret = v.object({
 const ReplayForm = v.object({ since: Day, confirmed: v.optional(v.string()) });
 
 const daysShown = 30;
-/** A replay of more than this is asked for twice. */
 const maxUnconfirmed = 100;
 const dayMs = 86_400_000;
 
-/** Webhooks: below `/o/:slug/webhooks`. Everybody sees them; editors change them. */
 export const webhookScreens = (tools: WebhookTools) =>
   new Hono<ScreenEnv>()
     .get('/', async (c) => {
@@ -107,10 +103,12 @@ export const webhookScreens = (tools: WebhookTools) =>
       const editor = requireRole(c, 'editor');
       const form = await readForm(c, WebhookFields);
       if (form.errors) return showForm(c, form);
-      const made = await orMistake(c, () => createWebhook(tools, editor, form.values));
-      if ('errors' in made) return showForm(c, made);
-      setOneTimeSecret(c, tools.secrets, editor, { webhook: made.id, secret: made.secret });
-      return c.redirect(pathOf(c, made.id), 303);
+      const webhook = await tryAction(c, fieldOfCode, () =>
+        createWebhook(tools, editor, form.values),
+      );
+      if ('errors' in webhook) return showForm(c, webhook);
+      setOneTimeSecret(c, tools.secrets, editor, { webhook: webhook.id, secret: webhook.secret });
+      return c.redirect(pathOf(c, webhook.id), 303);
     })
 
     .get('/:id/edit', async (c) => {
@@ -125,13 +123,14 @@ export const webhookScreens = (tools: WebhookTools) =>
       if (form.errors) return showForm(c, form, webhook);
       const { id } = webhook;
       const ifMatch = await readVersion(c);
-      const changed = await orMistake(
+      const changed = await tryAction(
         c,
+        fieldOfCode,
         () => changeWebhook(tools, editor, { id, ...form.values, ifMatch }),
         storedWebhook(webhook),
       );
       if ('errors' in changed) return showForm(c, changed, webhook);
-      return back(c, id, 'The webhook is changed.');
+      return back(c, id, 'Webhook saved.');
     })
 
     .post('/:id/test', async (c) => {
@@ -140,26 +139,21 @@ export const webhookScreens = (tools: WebhookTools) =>
       const traceparent = c.get('traceparent') ?? null;
       const tested = await testWebhook(tools, editor, { id, traceparent });
       if (!tested.delivered) {
-        return back(c, id, `The test event was not delivered: ${resultOf(tested)}.`, 'failed');
+        return back(c, id, `Test event failed: ${resultOf(tested)}.`, 'failed');
       }
       const took = duration(tested.duration_ms);
-      return back(
-        c,
-        id,
-        `The test event was delivered in ${took}. The address answered ${tested.status_code}.`,
-      );
+      return back(c, id, `Test event delivered in ${took} (status ${tested.status_code}).`);
     })
 
     .post('/:id/switch-off', async (c) => {
       await changeWebhook(tools, requireRole(c, 'editor'), { id: idOf(c), active: false });
-      const text =
-        'The webhook is switched off. Its events are kept as skipped, and can be replayed.';
+      const text = 'Webhook turned off. Its events are skipped, and you can replay them later.';
       return back(c, idOf(c), text);
     })
 
     .post('/:id/switch-on', async (c) => {
       await changeWebhook(tools, requireRole(c, 'editor'), { id: idOf(c), active: true });
-      return back(c, idOf(c), 'The webhook is switched on.');
+      return back(c, idOf(c), 'Webhook turned on.');
     })
 
     .get('/:id/rotate-secret', async (c) => {
@@ -170,8 +164,8 @@ export const webhookScreens = (tools: WebhookTools) =>
       const body = (
         <Confirm action={`${here}/rotate-secret`} button="Rotate secret" cancel={here}>
           <p>
-            A new secret is made and shown once. Deliveries carry signatures of both secrets for 24
-            hours; after that a receiver that still has the old one refuses every delivery.
+            This creates a new secret, which is shown once. Both secrets sign deliveries for 24
+            hours. After that, receivers with the old secret reject every delivery.
           </p>
         </Confirm>
       );
@@ -189,13 +183,13 @@ export const webhookScreens = (tools: WebhookTools) =>
     .get('/:id/delete', async (c) => {
       requireRole(c, 'editor');
       const webhook = await webhookOf(c, tools);
-      const title = `Delete the webhook to ${shortUrl(webhook.url)}`;
+      const title = `Delete webhook ${shortUrl(webhook.url)}`;
       const here = pathOf(c, webhook.id);
       const body = (
         <Confirm action={`${here}/delete`} button="Delete" cancel={here}>
           <p>
-            Nothing is delivered to this address any more. Its history of deliveries is deleted with
-            it, and what was skipped or failed can no longer be replayed.
+            This stops deliveries to this URL and deletes its delivery history. Skipped and failed
+            events can no longer be replayed.
           </p>
         </Confirm>
       );
@@ -204,7 +198,7 @@ export const webhookScreens = (tools: WebhookTools) =>
 
     .post('/:id/delete', async (c) => {
       await removeWebhook(tools, requireRole(c, 'editor'), idOf(c));
-      return back(c, undefined, 'The webhook is deleted.');
+      return back(c, undefined, 'Webhook deleted.');
     })
 
     .get('/:id/replay', async (c) => {
@@ -225,8 +219,7 @@ export const webhookScreens = (tools: WebhookTools) =>
       }
       const traceparent = c.get('traceparent') ?? null;
       const { replayed } = await replay(tools, editor, { webhookId, since, traceparent });
-      const text = `${counted(replayed, 'event is', 'events are')} being delivered again.`;
-      return back(c, webhookId, text);
+      return back(c, webhookId, `Replaying ${counted(replayed, 'event')}.`);
     })
 
     .post('/:id/deliveries/:delivery/redeliver', async (c) => {
@@ -235,8 +228,7 @@ export const webhookScreens = (tools: WebhookTools) =>
       const deliveryId = idParam(c, 'delivery', 'delivery');
       const traceparent = c.get('traceparent') ?? null;
       await redeliver(tools, editor, { webhookId, deliveryId, traceparent });
-      const text = 'The event is being delivered again, as a new delivery at the top of the list.';
-      return back(c, webhookId, text);
+      return back(c, webhookId, 'Redelivering the event as a new delivery.');
     })
 
     .get('/:id', (c) => showWebhook(c, tools))
@@ -265,32 +257,17 @@ const storedWebhook = (webhook: WebhookRow): StoredForm => {
   return { version: versionOfWebhook(webhook), fields: { url, events, description, retries } };
 };
 
-/** Only the act finds an address that is not allowed, too many webhooks, or a change that was made meanwhile. */
-async function orMistake<T>(c: Context<ScreenEnv>, act: () => Promise<T>, stored?: StoredForm) {
-  try {
-    return await act();
-  } catch (error) {
-    if (isOutdated(error) && stored) return await conflictErrors(c, stored);
-    const refusal = refusalIn(error);
-    if (!(refusal instanceof Refusal) || refusal.kind !== 'invalid') throw error;
-    const field = refusal.code === 'forbidden_url' ? 'url' : '';
-    return await withFieldError(c, { [field]: toSentence(refusal.message) });
-  }
-}
-
-const statusOf = ({ errors }: FormState): 200 | 422 => (Object.keys(errors).length > 0 ? 422 : 200);
+const fieldOfCode = { forbidden_url: 'url', too_many_webhooks: '' };
 
 function showForm(c: Context<ScreenEnv>, form: FormState, webhook?: WebhookRow) {
   const here = pathOf(c, webhook?.id);
-  const screen = {
-    title: webhook ? `Change ${shortUrl(webhook.url)}` : 'New webhook',
+  return renderBelow(c, webhook, {
+    title: webhook ? `Edit ${shortUrl(webhook.url)}` : 'New webhook',
     status: statusOf(form),
     body: <WebhookForm form={form} here={here} webhook={webhook} />,
-  };
-  return renderBelow(c, webhook, screen);
+  });
 }
 
-/** A page below a webhook, or below the list. */
 function renderBelow(
   c: Context<ScreenEnv>,
   webhook: WebhookRow | undefined,
@@ -301,21 +278,19 @@ function renderBelow(
   return renderScreen(c, { ...screen, section: 'webhooks', trail });
 }
 
-/** Says how many events there are before anything happens. */
-async function showReplay(c: Context<ScreenEnv>, tools: WebhookTools, asked?: string) {
+async function showReplay(c: Context<ScreenEnv>, tools: WebhookTools, requestedDay?: string) {
   const webhook = await webhookOf(c, tools);
   const weekBefore = (webhook.deactivated_at ?? new Date()).getTime() - 7 * dayMs;
-  const since = asked ?? new Date(weekBefore).toISOString().slice(0, 10);
+  const since = requestedDay ?? new Date(weekBefore).toISOString().slice(0, 10);
   const isDay = v.is(Day, since);
   const which = { orgId: c.var.organization.id, webhookId: webhook.id };
   const count = isDay ? await countReplayable(tools.db, which, new Date(since)) : 0;
   const form: FormState = { errors: isDay ? {} : { since: 'Must be a day.' }, typed: {} };
   const confirms = c.req.query('confirm') === 'true' && count > 0;
-  const Page = confirms ? ReplayConfirmation : ReplayPage;
-  const shown = { active: webhook.active, since, count, form, here: pathOf(c, webhook.id) };
+  const here = pathOf(c, webhook.id);
   return renderBelow(c, webhook, {
     title: 'Replay missed events',
-    body: <Page {...shown} />,
+    body: <ReplayPage {...{ active: webhook.active, since, count, form, here, confirms }} />,
     status: statusOf(form),
   });
 }
@@ -324,8 +299,8 @@ async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
   const { organization, member } = c.var;
   const of = { orgId: organization.id, webhookId: idOf(c) };
   const { page, limit } = parsePage(c.req.queries());
-  const asked = c.req.query('status') ?? '';
-  const status = Object.hasOwn(deliveryStates, asked) ? asked : null;
+  const filter = c.req.query('status') ?? '';
+  const status = Object.hasOwn(deliveryStates, filter) ? filter : null;
   const [webhook, days, { rows, total }] = await Promise.all([
     getWebhook(tools, of.orgId, of.webhookId),
     countByDay(tools.db, of, daysShown),
@@ -333,7 +308,7 @@ async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
   ]);
   const here = pathOf(c, webhook.id);
   const owner = { orgId: organization.id, memberId: member.id };
-  const made = v.safeParse(MadeSecret, takeOneTimeSecret(c, tools.secrets, owner));
+  const made = v.safeParse(NewSecret, takeOneTimeSecret(c, tools.secrets, owner));
   return renderScreen(c, {
     title: shortUrl(webhook.url),
     heading: <Breakable text={shortUrl(webhook.url)} />,
@@ -350,14 +325,11 @@ async function showWebhook(c: Context<ScreenEnv>, tools: WebhookTools) {
             done={here}
           >
             <p>
-              It is shown only once. Receivers check with it that a delivery comes from here and was
-              not changed.
+              You won’t be able to see it again. Receivers use it to verify the signature of
+              deliveries.
             </p>
             {made.output.rotated ? (
-              <p>
-                For 24 hours deliveries carry signatures of both secrets, so that you can change
-                over.
-              </p>
+              <p>Both secrets sign deliveries for 24 hours, so that you can switch over.</p>
             ) : null}
           </Secret>
         ) : null}

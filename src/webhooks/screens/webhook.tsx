@@ -1,16 +1,13 @@
 import { Breakable, State, Time } from '../../web/app/badges.tsx';
-import { LinkButton } from '../../web/app/forms.tsx';
+import { LinkButton, Submit } from '../../web/app/forms.tsx';
 import { count, counted, DataTable, EmptyState, Facts, PagedList } from '../../web/app/lists.tsx';
 import type { WebhookRow } from '../queries.ts';
+import { describeRetries, maxFailures } from '../rules.ts';
 import { type DayOfDeliveries, type ListedDelivery, maxCounted } from '../screen.queries.ts';
 import { deliveryStates, duration, standingOf } from './delivery.tsx';
 
 export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDeliveries[] }) {
   const { kind, text } = standingOf(webhook);
-  const switchedOffBy =
-    webhook.retries === 'standard'
-      ? 'three switch it off'
-      : 'three switch it off once nothing was delivered for 3 days';
   return (
     <section id="standing" class="columns even" aria-labelledby="state">
       <div>
@@ -18,7 +15,7 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
           {text}
         </h2>
         <p>
-          {webhook.deactivated_reason ? `It was switched off: ${webhook.deactivated_reason}. ` : ''}
+          {webhook.deactivated_reason ? `Turned off: ${webhook.deactivated_reason}. ` : ''}
           {shareOf(days)}
         </p>
         <Facts
@@ -38,11 +35,11 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
               webhook.last_delivery_at ? (
                 <Time at={webhook.last_delivery_at} show="ago" />
               ) : (
-                'none yet'
+                'None yet'
               ),
             ],
-            ['Failures', `${webhook.failure_count || 'None'} in a row; ${switchedOffBy}`],
-            ['Retries', webhook.retries === 'standard' ? 'Standard' : 'Extended'],
+            ['Failures', `${webhook.failure_count} in a row (limit ${maxFailures})`],
+            ['Retries', describeRetries(webhook.retries)],
             ['Created', <Time at={webhook.created_at} show="day" />],
           ]}
         />
@@ -57,22 +54,19 @@ export function Standing({ webhook, days }: { webhook: WebhookRow; days: DayOfDe
 function shareOf(days: readonly DayOfDeliveries[]): string {
   const delivered = days.reduce((sum, day) => sum + day.delivered, 0);
   const missed = days.reduce((sum, day) => sum + day.failed + day.skipped, 0);
-  if (delivered + missed === 0) return `No event happened in the last ${days.length} days.`;
-  const all = counted(delivered + missed, 'event was', 'events were');
-  const share = `${count(delivered)} of ${all} delivered in the last ${days.length} days`;
-  return missed > 0 ? `${share}; ${counted(missed, 'was', 'were')} not.` : `${share}.`;
+  if (delivered + missed === 0) return `No events in the last ${days.length} days.`;
+  const all = counted(delivered + missed, 'event');
+  return `${count(delivered)} of ${all} delivered in the last ${days.length} days.`;
 }
 
-/** The acts of an editor. Those that depend on the webhook's state are swapped with it. */
+/** Live updates replace the buttons that depend on the status. */
 export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: string }) {
   return (
     <>
       <div id="act-on" hidden={webhook.active}>
         {webhook.active ? null : (
           <form method="post" action={`${here}/switch-on`}>
-            <button type="submit" class="primary">
-              Switch on
-            </button>
+            <Submit>Turn on</Submit>
           </form>
         )}
       </div>
@@ -84,7 +78,7 @@ export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: stri
         <summary class="button">More</summary>
         <ul class="list end">
           <li>
-            <a href={`${here}/edit`}>Change</a>
+            <a href={`${here}/edit`}>Edit</a>
           </li>
           <li>
             <a href={`${here}/rotate-secret`}>Rotate secret</a>
@@ -92,7 +86,7 @@ export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: stri
           <li id="act-off" hidden={!webhook.active}>
             {webhook.active ? (
               <form method="post" action={`${here}/switch-off`}>
-                <button type="submit">Switch off</button>
+                <button type="submit">Turn off</button>
               </form>
             ) : null}
           </li>
@@ -110,7 +104,7 @@ export function WebhookActs({ webhook, here }: { webhook: WebhookRow; here: stri
 const width = 10;
 const lineAt = 100;
 
-/** Deliveries by day as columns. Failures have marks of their own below the line, so that two in fifty are seen. */
+/** Failures are drawn below the line, so that two in fifty are visible. */
 export function DayChart({ days }: { days: readonly DayOfDeliveries[] }) {
   const top = roundUp(Math.max(1, ...days.map(({ delivered }) => delivered)));
   const failed = days.reduce((sum, day) => sum + day.failed, 0);
@@ -147,7 +141,7 @@ export function DayChart({ days }: { days: readonly DayOfDeliveries[] }) {
           </div>
         </div>
         <figcaption class="small soft">
-          Delivered by day, UTC. A mark below the line is a day with failures.
+          Deliveries by day (UTC). Red: days with failures.
         </figcaption>
       </figure>
       <details class="reveal">
@@ -212,14 +206,13 @@ type DeliveryListProps = {
   live: boolean;
 };
 
-/** Other parts of the page that depend on the state of the webhook. */
+/** Other parts of the page that depend on the status of the webhook. */
 const swappedWith = ['#standing', '#act-on', '#act-off']
   .map((part) => `${part}:outerMorph`)
   .join(',');
 
 const statuses = Object.entries(deliveryStates);
 
-/** With script the list is fetched again every few seconds, with the state of the webhook, until the reader stops that. */
 export function DeliveryList(props: DeliveryListProps) {
   const { deliveries, total, page, limit, status, here, live } = props;
   const self = addressOf(here, { page, status, live });
@@ -242,11 +235,11 @@ export function DeliveryList(props: DeliveryListProps) {
         <p class="small soft">
           {followed ? 'Live. ' : ''}
           <a id="live" href={addressOf(here, { page: 1, status, live: !followed })}>
-            {followed ? 'Stop updating' : 'Update by itself'}
+            {followed ? 'Pause live updates' : 'Resume live updates'}
           </a>
         </p>
       </div>
-      <ul class="segments" aria-label="State">
+      <ul class="segments" aria-label="Status">
         {[['', { text: 'All' }] as const, ...statuses].map(([name, { text }]) => (
           <li>
             <a
@@ -264,8 +257,8 @@ export function DeliveryList(props: DeliveryListProps) {
         at={(other) => addressOf(here, { page: other, status, live })}
         summary={total > maxCounted ? `page ${page}, of more than ${count(maxCounted)}` : undefined}
         empty={
-          <EmptyState title={status ? 'No delivery in this state' : 'Nothing was delivered yet'}>
-            {status ? null : <p>Send test event posts one now.</p>}
+          <EmptyState title={status ? 'No deliveries with this status' : 'No deliveries yet'}>
+            {status ? null : <p>Use Send test event to try it.</p>}
           </EmptyState>
         }
       >
@@ -273,8 +266,8 @@ export function DeliveryList(props: DeliveryListProps) {
           caption="Deliveries, newest first"
           nowrap
           columns={[
-            ...['Time', 'State', 'Event'].map((head) => ({ head })),
-            ...['Answer', 'Attempts', 'Took'].map((head) => ({ head, number: true })),
+            ...['Time', 'Status', 'Event'].map((head) => ({ head })),
+            ...['Response', 'Attempts', 'Duration'].map((head) => ({ head, number: true })),
           ]}
           rows={deliveries.map((delivery) => ({ cells: cellsOf(delivery, here) }))}
         />

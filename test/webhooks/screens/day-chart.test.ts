@@ -29,12 +29,12 @@ const tops: [most: number, top: number][] = [
   [1000, 1000],
 ];
 for (const [most, top] of tops) {
-  test(`days of at most ${most} deliveries are drawn up to ${top}`, () => {
+  test(`the axis for up to ${most} deliveries ends at ${top}`, () => {
     assert.ok(drawn(0, most).includes(`<span>${top}</span><span>0</span>`));
   });
 }
 
-test('days go from the oldest in the chart, and from the newest in the table', () => {
+test('the chart starts with the oldest day, the table with the newest', () => {
   const days = [...drawn(1, 2, 3).matchAll(/<t[dh][^>]*>(\d Jan)<|<title>(\d Jan):/g)];
   assert.deepEqual(
     days.map(([, inTable, inChart]) => inTable ?? inChart),

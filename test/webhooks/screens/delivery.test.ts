@@ -10,7 +10,7 @@ import {
   standingOf,
 } from '../../../src/webhooks/screens/delivery.tsx';
 
-test('every way in which a delivery stands has its sentence', () => {
+test('every status of a delivery has its own sentence', () => {
   const result = { status_code: null, error: 'no answer within 10 s' };
   const states = [
     { status: 'pending', attempts: 0 },
@@ -22,13 +22,13 @@ test('every way in which a delivery stands has its sentence', () => {
   ] as const;
   const sentences = states.map((state) => explain(state, result));
   assert.equal(new Set(sentences).size, states.length);
-  assert.match(sentences[1]!, /attempt 1 failed with: no answer within 10 s/);
-  assert.match(sentences[4]!, /3 attempts failed.*; then the webhook was switched off/);
+  assert.match(sentences[1]!, /Attempt 1 failed: no answer within 10 s/);
+  assert.match(sentences[4]!, /turned off after 3 failed attempts/);
   const gone = explain({ status: 'failed', attempts: 1 }, { status_code: 410, error: null });
-  assert.match(gone, /the attempt failed, the last with: status 410/);
+  assert.match(gone, /after 1 attempt: status 410/);
 });
 
-test('a webhook stands as off, failing, new or working', () => {
+test('a webhook is shown as off, failing, new or working', () => {
   const webhook = {
     active: true,
     failure_count: 0,
@@ -41,12 +41,12 @@ test('a webhook stands as off, failing, new or working', () => {
   assert.equal(standingOf({ ...webhook, active: false, failure_count: 3 }).kind, 'failed');
 });
 
-test('what may be a secret in an address is not in its short form', () => {
+test('the short URL omits possible secrets', () => {
   assert.equal(shortUrl('https://user:pass@hooks.test/a/b?key=1#x'), 'hooks.test/a/b');
   assert.equal(shortUrl('https://hooks.test/'), 'hooks.test');
 });
 
-test('headers are signed with the secrets of the time of the attempt', () => {
+test('headers are signed with the secrets of that time', () => {
   const secrets = createSecrets([Buffer.alloc(32, 1)]);
   const spelled = (letter: number) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`;
   const sealed = (letter: number) => secrets.seal({ owner: 'org', id: 'webhook' }, spelled(letter));
@@ -91,6 +91,6 @@ test('headers are signed with the secrets of the time of the attempt', () => {
   assert.deepEqual(sentAt(before, deleted), signedBy(before, [2]), 'the older one is gone');
 });
 
-test('a duration is said in milliseconds, and from a second on in seconds', () => {
+test('durations are in milliseconds below one second', () => {
   assert.deepEqual([0, 999, 1000, 10_249].map(duration), ['0 ms', '999 ms', '1.0 s', '10.2 s']);
 });
