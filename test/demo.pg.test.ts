@@ -81,7 +81,7 @@ test("the demo's comments are read by the running service, and its last month is
   );
   assert.deepEqual([left, sentiments, risks], [0, 4, 3]);
   assert.ok(themes > 10, `${themes} themes`);
-  assert.match(text, /Net Promoter Score, customers: .*People spoke most of .*In their words:/s);
+  assert.match(text, /Net Promoter Score, customers: .*Top themes: .*In their words:/s);
 });
 
 test('the demo has summaries of the months before, made by the running service', async () => {

@@ -19,10 +19,10 @@ export const chooseAnalyst = (
   reader: { analyze: ReadComment },
 ): Analyst => (ai ? createProvider(ai) : createBuiltinAnalyst(reader.analyze));
 
-/** Reads a comment, in a thread of its own; undefined when it could not in time. */
+/** Returns undefined if the worker thread did not answer in time. */
 type ReadComment = (remark: Remark) => Promise<Analysis | undefined>;
 
-/** The analyst that needs no network. Of a comment that takes too long to read, only the score counts. */
+/** Needs no network. Falls back to the score if reading a comment takes too long. */
 export const createBuiltinAnalyst = (read: ReadComment): Analyst => ({
   name: 'built-in',
   analyze: async (remark) => ({ ok: true, value: (await read(remark)) ?? scoreAnalysis(remark) }),
@@ -32,7 +32,7 @@ export const createBuiltinAnalyst = (read: ReadComment): Analyst => ({
 const maxReport = 4000;
 const usualTimeoutMs = 20_000;
 
-/** An OpenAI-compatible chat endpoint. Its answers are data of a stranger: each is checked. */
+/** An OpenAI-compatible chat endpoint. Its answers are not trusted. */
 export function createProvider(
   settings: ProviderSettings,
   answerTimeoutMs = usualTimeoutMs,
@@ -62,7 +62,7 @@ const ProviderAnalysis = v.object({
   summary: Text(maxSummary),
 });
 
-/** Comments are data: they come as a JSON value, apart from the instructions, and are named so. */
+/** Guards against prompt injection: comments are passed as JSON data, separate from the instructions. */
 function analysisQuestion({ comment, score, type, category, language, themes }: Remark) {
   return {
     name: 'analysis',
@@ -113,7 +113,6 @@ const defaultWaitMs = 500;
 type ProviderSettings = { url: string; key: string | null; model: string };
 type Endpoint = ProviderSettings & { answerTimeoutMs: number };
 
-/** The data comes from strangers and is never part of the instructions. */
 type Question<S> = {
   instructions: string;
   data: string;
@@ -122,7 +121,7 @@ type Question<S> = {
   schema: S;
 };
 
-/** Retries once where that may help, after the wait that the endpoint asks for if it is short. */
+/** Retries once after a short wait, if a retry may help. */
 async function askTwice<S extends v.GenericSchema>(
   endpoint: Endpoint,
   question: Question<S>,
@@ -133,20 +132,20 @@ async function askTwice<S extends v.GenericSchema>(
   return await askOnce(endpoint, question);
 }
 
-const refused = (why: string, later: boolean, waitMs = defaultWaitMs): AnalystRefusal => ({
+const refuse = (why: string, later: boolean, waitMs = defaultWaitMs): AnalystRefusal => ({
   ok: false,
   why,
   later,
   waitMs,
 });
 
-/** The deadline covers the whole answer: one that drips is as late as one that never comes. */
+/** The deadline covers the whole answer, including a slow body. */
 async function askOnce<S extends v.GenericSchema>(
   endpoint: Endpoint,
   question: Question<S>,
 ): Promise<AnalystAnswer<v.InferOutput<S>>> {
   try {
-    const { request } = await import('undici'); // takes its time to load, and is used by few
+    const { request } = await import('undici'); // slow to load and rarely used
     const { statusCode, headers, body } = await request(addressOf(endpoint.url), {
       method: 'POST',
       headers: {
@@ -170,11 +169,11 @@ async function askOnce<S extends v.GenericSchema>(
     if (statusCode === 200) return readAnswer(text, question.schema);
     const seconds = parseRetryAfter(headers['retry-after'], Date.now());
     const waitMs = seconds === null ? defaultWaitMs : seconds * 1000;
-    // The same question would be refused again; anything else may pass, or be fixed by the operator.
-    return refused(`status ${statusCode}`, ![400, 413, 422].includes(statusCode), waitMs);
+    // These would fail again. Other errors may pass or be fixed by the operator.
+    return refuse(`status ${statusCode}`, ![400, 413, 422].includes(statusCode), waitMs);
   } catch (error) {
     const { message, code } = error as Error & { code?: string };
-    return refused(message || code || 'no connection', true);
+    return refuse(message || code || 'no connection', true);
   }
 }
 
@@ -207,13 +206,13 @@ function readAnswer<S extends v.GenericSchema>(
     const { choices } = v.parse(Completion, JSON.parse(text));
     return { ok: true, value: v.parse(schema, JSON.parse(choices[0]!.message.content)) };
   } catch {
-    return refused('the answer is not of the form that was asked for', false);
+    return refuse('the answer does not match the schema', false);
   }
 }
 
-/** An answer as an analyst reads it, without a recognizable person in its comment. */
+/** The comment is redacted. */
 export type Remark = {
-  /** Organizations take turns; not part of what an analyst reads. */
+  /** For taking turns only; not sent to the analyst. */
   orgId: string;
   comment: string;
   score: number;
@@ -223,13 +222,13 @@ export type Remark = {
   themes: readonly CommentTheme[];
 };
 
-/** `later`: asking again may help, after `waitMs` at the earliest. */
+/** `later` means that a retry may help after `waitMs`. */
 type AnalystRefusal = { ok: false; why: string; later: boolean; waitMs: number };
 type AnalystAnswer<T> = { ok: true; value: T } | AnalystRefusal;
 
 export type Analyst = {
   name: string;
   analyze(remark: Remark): Promise<AnalystAnswer<Analysis>>;
-  /** Words for a report, or null where the analyst leaves them to the template. */
+  /** The text of a report, or null for the template. */
   write(facts: string): Promise<AnalystAnswer<string | null>>;
 };

@@ -31,23 +31,26 @@ const Block = v.object({
   audience: v.picklist(['customer', 'employee']),
   score: described(
     v.number(),
-    'the NPS, the percentage of satisfied answers or of thumbs up, or the mean of stars or effort',
+    'NPS, percentage of satisfied responses or thumbs up, or mean of stars or ease',
   ),
   interval: described(
     Interval,
-    '95 % interval of `score`; null for a mean of one response, or of equal scores',
+    '95 % interval of `score`; null for a mean of one response or of equal scores',
   ),
-  n: described(Count, 'responses that it is of'),
+  n: described(Count, 'number of responses'),
   change: described(
     v.nullable(
       v.object({
-        from: described(v.number(), 'the score of the period before'),
+        from: described(v.number(), 'score of the previous period'),
         by: v.number(),
         interval: described(Interval, '95 % interval of the difference'),
-        is_clear: described(v.boolean(), 'true if that interval excludes 0: else it may be chance'),
+        is_clear: described(
+          v.boolean(),
+          'true if the interval excludes 0; otherwise the change may be chance',
+        ),
       }),
     ),
-    'null without responses in the period before',
+    'null without responses in the previous period',
   ),
 });
 
@@ -57,17 +60,17 @@ const Summary = v.object({
   id: Id,
   report_type: v.string(),
   period_start: Moment,
-  period_end: v.pipe(Moment, v.description('The first moment after the period.')),
-  nps: described(NetPromoterScore, 'of the `nps` responses of customers; null if there are none'),
+  period_end: v.pipe(Moment, v.description('First moment after the period.')),
+  nps: described(
+    NetPromoterScore,
+    'NPS of the `nps` responses of customers; null if there are none',
+  ),
   interval: ScoreInterval,
   previous_nps: described(
     NetPromoterScore,
-    'the same of the calendar months before, or of as long a time just before',
+    'NPS of the previous period: the same number of calendar months, or the same duration',
   ),
-  blocks: described(
-    v.array(Block),
-    'a score for each scale that was answered, customers and employees apart',
-  ),
+  blocks: described(v.array(Block), 'one score per scale and audience'),
   responses: Count,
   top_themes: v.array(v.string()),
   text: v.string(),
@@ -76,7 +79,7 @@ const Summary = v.object({
 
 export const summarySection: ApiSection = {
   name: 'Summaries',
-  about: 'Executive summaries of what was answered in a period.',
+  about: 'Executive summaries of the responses in a period.',
   schemas: { Summary },
   operations: [
     {
@@ -84,17 +87,17 @@ export const summarySection: ApiSection = {
       method: 'get',
       path,
       summary: 'List summaries, newest first',
-      about: 'One for each calendar month, and those that were asked for.',
+      about: 'Includes monthly summaries and summaries on demand.',
       permission: 'read',
       query: Page,
-      answer: { status: 200, about: 'a page of them', schema: List(Summary) },
+      answer: { status: 200, about: 'a page of summaries', schema: List(Summary) },
     },
     {
       id: 'getSummary',
       method: 'get',
       path: `${path}/{id}`,
       summary: 'Get a summary',
-      about: 'The text, and the figures that it is about.',
+      about: 'Returns the text and its figures.',
       permission: 'read',
       answer: { status: 200, about: 'the summary', schema: One(Summary) },
     },

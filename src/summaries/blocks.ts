@@ -11,16 +11,16 @@ import {
   typeFacts,
 } from '../survey-types.ts';
 
-/** The score of one kind of surveys in a summary. Kinds never add up. */
+/** The score of one scale and audience. Never add up several blocks. */
 export type ScoreBlock = Kind & {
   score: number;
   interval: Interval | null;
   n: number;
-  /** From the score of the period before; clear if the 95 % interval of the difference excludes 0. */
+  /** `from` is the score of the period before. */
   change: { from: number; by: number; interval: Interval | null; is_clear: boolean } | null;
 };
 
-/** A block for each kind that was answered: customers' NPS first, the others by how much they are answered. */
+/** Customer NPS first, then by number of responses. */
 export const blocksOf = (kinds: readonly CountedKind[]): ScoreBlock[] =>
   kinds
     .filter(({ now }) => now.responses > 0)
@@ -31,16 +31,17 @@ export const isCustomersNps = ({ type, audience }: Kind): boolean =>
   type === 'nps' && audience === 'customer';
 
 function blockOf({ type, audience, now, earlier }: CountedKind): ScoreBlock {
-  const [is, was] = [now, earlier].map((counts) => measure(type, counts, counts.variance));
-  const change = compare(type, is!, was!);
+  const current = measure(type, now, now.variance);
+  const previous = measure(type, earlier, earlier.variance);
+  const change = compare(type, current, previous);
   return {
     type,
     audience,
-    score: is!.value!,
-    interval: is!.interval,
-    n: is!.total,
+    score: current.value!,
+    interval: current.interval,
+    n: current.total,
     change: change && {
-      from: was!.value!,
+      from: previous.value!,
       by: change.by,
       interval: change.interval,
       is_clear: change.meaning === 'better' || change.meaning === 'worse',
@@ -53,22 +54,21 @@ export const blockName = (kind: Kind, kinds: readonly Kind[]): string =>
 
 /** `up 7 points from +31`. */
 export function changeText({ type, change }: Pick<ScoreBlock, 'type' | 'change'>): string {
-  if (change === null) return 'none in the period before to compare with';
+  if (change === null) return 'no earlier score to compare';
   const from = `from ${formatValue(type, change.from)}`;
   if (change.by === 0) return `unchanged ${from}`;
   if (!change.is_clear) return `no clear change ${from}`;
   return `${change.by > 0 ? 'up' : 'down'} ${formatPoints(type, Math.abs(change.by))} ${from}`;
 }
 
-/** `Net Promoter Score: +38 (margin of error +12 to +57.8, 40 answers), no clear change from +31.` */
+/** `Net Promoter Score: +38 (margin of error +12 to +57.8, 40 responses), no clear change from +31.` */
 export function blockSentence(block: ScoreBlock, blocks: readonly ScoreBlock[]): string {
   const { type, score, interval, n } = block;
-  const answers = `${n} ${n === 1 ? 'answer' : 'answers'}`;
-  const sure = interval ? `margin of error ${formatInterval(type, interval)}, ${answers}` : answers;
-  return `${blockName(block, blocks)}: ${formatValue(type, score)} (${sure}), ${changeText(block)}.`;
+  const responses = `${n} ${n === 1 ? 'response' : 'responses'}`;
+  const margin = interval ? `margin of error ${formatInterval(type, interval)}, ` : '';
+  return `${blockName(block, blocks)}: ${formatValue(type, score)} (${margin}${responses}), ${changeText(block)}.`;
 }
 
-/** How the answers of a Net Promoter Score fall into categories. */
 export function sharesSentence({ promoters, passives, detractors }: Tally): string {
   const share = (part: number) => `${percentage(part, promoters + passives + detractors)}%`;
   return [

@@ -6,9 +6,9 @@ import {
   churnRiskOf,
   hasReservation,
   maxSummary,
-  scoreAlone,
+  mentionsLeaving,
   sentimentOf,
-  speaksOfLeaving,
+  sentimentOfScore,
   tidyText,
   tidyThemes,
   toneOf,
@@ -17,16 +17,16 @@ import { themesOf } from './themes.ts';
 
 const maxCharacters = 2000;
 
-/** The tokenizer's time grows with the cube of a word. */
+/** The tokenizer takes cubic time in the length of a word. */
 const longWord = /\S{60}/g;
 
 /**
- * Loading costs half a second and 50 MB: a thread that reads no comment does not load it. Only the thread imports this
- * file: otherwise the executable holds the model twice.
+ * Loaded on first use: it takes half a second and 50 MB. Only the worker thread may import this file, otherwise the
+ * executable contains the model twice.
  */
 const reader = lazy(loadReader);
 
-/** The model reads `support` as praise, but comments mean the department. */
+/** The model counts `support` as praise, but comments mean the department. */
 const support = /\bsupport\b/gi;
 
 async function loadReader() {
@@ -36,19 +36,21 @@ async function loadReader() {
   ]);
   const nlp = winkNLP(model, ['sbd', 'negation', 'sentiment', 'pos']);
   const { its } = nlp;
-  const felt = (text: string) => nlp.readDoc(text.replace(support, 'service'));
   return (text: string) => {
     const doc = nlp.readDoc(text);
     const tokens = doc.tokens();
     return {
-      sentences: felt(text).sentences().out(its.sentiment) as unknown as number[],
+      sentences: nlp
+        .readDoc(text.replace(support, 'service'))
+        .sentences()
+        .out(its.sentiment) as unknown as number[],
       phrases: nounPhrases(tokens.out(its.value) as string[], tokens.out(its.pos) as string[]),
       english: isEnglish(text),
     };
   };
 }
 
-/** Reads an English comment; of one in another language only the themes and the score count. */
+/** Reads English comments. For other languages only themes and score count. */
 export async function readComment(remark: Remark): Promise<Analysis> {
   const { category, score } = remark;
   const start = Array.from(remark.comment).slice(0, maxCharacters).join('');
@@ -57,16 +59,16 @@ export async function readComment(remark: Remark): Promise<Analysis> {
   const readable = remark.language.startsWith('en') && english;
   const tone = readable ? toneOf(sentences, category) : null;
   const words = tone === 'positive' && hasReservation(comment) ? 'reserved' : tone;
-  const sentiment = words ? sentimentOf(words, category) : scoreAlone(category);
+  const sentiment = words ? sentimentOf(words, category) : sentimentOfScore(category);
   const named = themesOf(comment, remark.themes);
   const unnamed = phrases.filter((phrase) => themesOf(phrase, remark.themes).length === 0);
-  const leaving = readable && speaksOfLeaving(comment);
+  const leaving = readable && mentionsLeaving(comment);
 
   const about = named.length > 0 ? ` about ${listed(named.slice(0, 3))}` : '';
   const who = `A ${category} (score ${score})`;
   const summary = readable
-    ? `${who} writes in a ${sentiment} tone${about}${leaving ? ', and speaks of leaving' : ''}.`
-    : `${who} left a comment${about} in a language that was not read; the score alone says ${sentiment}.`;
+    ? `${who} writes in a ${sentiment} tone${about}${leaving ? ' and mentions leaving' : ''}.`
+    : `${who} left a comment${about} in another language. The score suggests ${sentiment} feedback.`;
   return {
     sentiment,
     themes: tidyThemes(readable ? [...named, ...unnamed] : named),
@@ -78,7 +80,7 @@ export async function readComment(remark: Remark): Promise<Analysis> {
 const listed = (words: readonly string[]) =>
   new Intl.ListFormat('en', { type: 'conjunction' }).format(words);
 
-/** Runs of nouns, with an adjective before them that distinguishes them: "monthly report", "return form". */
+/** Finds "monthly report" and "return form": an optional adjective and nouns. */
 function nounPhrases(words: readonly string[], parts: readonly string[]): string[] {
   const phrases: string[] = [];
   let run: string[] = [];
@@ -94,14 +96,14 @@ function nounPhrases(words: readonly string[], parts: readonly string[]): string
   return phrases.filter((phrase) => /^[\p{L}\p{N}' -]+$/u.test(phrase));
 }
 
-/** Adjectives that go with any noun and make no theme of it. */
+/** Adjectives that say nothing about a theme. */
 const emptyAdjectives = wordSet(
   'many much most more less few several some any other another same different whole entire last next first second new old own good bad great best better worst worse nice terrible awful amazing excellent big small long short little real only such sure able ten two three half',
 );
 
 const fewWords = 4;
 
-/** A few words say little about their language and pass; more must hold some English ones, and not more foreign ones. */
+/** Short texts pass. Longer ones need English words, and at least as many as foreign ones. */
 export function isEnglish(text: string): boolean {
   const count = countLanguageWords(text);
   if (!count || count.words === 0) return false;

@@ -13,39 +13,39 @@ import { insertWaitingSince } from '../responses/waiting-analyses.ts';
 import type { Config } from '../settings.ts';
 import { chooseAnalyst } from './analyst.ts';
 import { listThemes } from './queries.ts';
-import { lastMonth, maxTheme, type SummaryPeriod } from './rules.ts';
+import { lastMonth, maxTheme, type SummaryPeriod, untilNow } from './rules.ts';
 import { summarize } from './summarize.ts';
-import { keepTheme, plain, removeTheme } from './themes.ts';
+import { addTheme, plain, removeTheme } from './themes.ts';
 
 const create = databaseCommand({
   name: 'summary create',
-  does: 'writes an executive summary of a period and publishes it to subscribers',
+  does: 'writes an executive summary of a period and notifies subscribers',
   options: {
     org: orgOption('the organization'),
-    from: optional(DayOrMoment, 'D', "the period's first day or moment (of the last month)"),
-    to: optional(DayOrMoment, 'D', 'its last day, or the moment at its end (with --from: now)'),
+    from: optional(DayOrMoment, 'D', 'the first day or moment (default: the last month)'),
+    to: optional(DayOrMoment, 'D', 'the last day or moment (default: now)'),
   },
   async run(db, { org, from, to }, { config }) {
     const organization = await getOrganization(db, org);
     const period = periodOf(organization.time_zone, from, to);
-    const wish = { organization, period, scheduled: false, actor: commandActor() };
-    const summary = await summarize(summaryTools(db, config), wish);
-    if (!summary) throw new Error('a summary on demand is always kept');
-    return { data: summary, text: summary.text };
+    const request = { organization, period, scheduled: false, actor: commandActor() };
+    const summary = await summarize(summaryTools(db, config), request);
+    return { data: summary!, text: summary!.text };
   },
 });
 
 type PeriodOption = v.InferOutput<typeof DayOrMoment> | undefined;
 
-/** The last calendar month, or what was asked for: days are the organization's own. */
 function periodOf(timeZone: string, from: PeriodOption, to: PeriodOption): SummaryPeriod {
   if (to && !from) throw new Refusal('invalid', '--to needs --from');
   if (!from) return lastMonth(timeZone);
-  const period = {
+  const period = untilNow({
     start: from.day ? startOfLocalDay(from.day, timeZone) : from.moment!,
     end: to?.day ? startOfLocalDay(addDays(to.day, 1), timeZone) : (to?.moment ?? new Date()),
-  };
-  if (period.start >= period.end) throw new Refusal('invalid', '--from must not be after --to');
+  });
+  if (period.start >= period.end) {
+    throw new Refusal('invalid', '--from must not be after --to or in the future');
+  }
   return period;
 }
 
@@ -58,7 +58,7 @@ function summaryTools(db: Db, config: Config) {
 
 const analyze = databaseCommand({
   name: 'analyze',
-  does: 'asks the running service to analyze all comments since a time again',
+  does: 'has the running service analyze all comments since a time again',
   options: {
     org: orgOption('the organization'),
     since: option(Moment, 'D', 'the first day or moment'),
@@ -66,7 +66,10 @@ const analyze = databaseCommand({
   async run(db, { org, since }, { tools }) {
     const organization = await getOrganization(db, org);
     if (!organization.ai_enabled) {
-      throw new Refusal('conflict', 'analysis is off for this organization: org update --ai');
+      throw new Refusal(
+        'conflict',
+        'analysis is off for this organization: turn it on with org update --ai',
+      );
     }
     const answers = await inTransaction(db, async (tx) => {
       const { answers } = await insertWaitingSince(tx, org, since);
@@ -75,19 +78,22 @@ const analyze = databaseCommand({
       return answers;
     });
     if (answers > 0) await warnWithoutJobs(tools, db, 'the comments wait for it');
-    return { data: { answers }, text: `${answers} answers are analyzed by the running service` };
+    return {
+      data: { answers },
+      text: `${answers} ${answers === 1 ? 'comment' : 'comments'} queued for analysis`,
+    };
   },
 });
 
 const themeName = Line(maxTheme);
 const Word = v.pipe(
   Line(100),
-  v.check((word) => plain(word) !== '', 'must have a letter or a digit in each word'),
+  v.check((word) => plain(word) !== '', 'must contain a letter or digit in each word'),
 );
 
-const addTheme = databaseCommand({
+const themeAdd = databaseCommand({
   name: 'theme add',
-  does: 'adds a theme to look for in comments, or gives it other words',
+  does: 'adds a theme, or replaces its words',
   options: {
     org: orgOption('the organization'),
     name: option(themeName, 'N', 'its name'),
@@ -105,17 +111,17 @@ const addTheme = databaseCommand({
         v.array(Word),
       ),
       'WORDS',
-      'the words or phrases to look for, with commas between them',
+      'words or phrases to look for, separated by commas',
     ),
   },
   async run(db, { org, name, words }) {
     await getOrganization(db, org);
-    const theme = await keepTheme(db, commandWriter(org), { name, words });
+    const theme = await addTheme(db, commandWriter(org), { name, words });
     return { data: theme, text: `${theme.name}: ${theme.words.join(', ')}` };
   },
 });
 
-const allThemes = listCommand({
+const themeList = listCommand({
   name: 'theme list',
   does: "lists an organization's own themes",
   options: { org: orgOption('the organization') },
@@ -124,9 +130,9 @@ const allThemes = listCommand({
   cells: ({ name, words }) => [name, words.join(', ')],
 });
 
-const dropTheme = databaseCommand({
+const themeRemove = databaseCommand({
   name: 'theme remove',
-  does: 'removes a theme of the organization',
+  does: 'removes a theme',
   options: { org: orgOption('the organization'), name: option(themeName, 'N', 'its name') },
   async run(db, { org, name }) {
     await removeTheme(db, commandWriter(org), name);
@@ -134,4 +140,4 @@ const dropTheme = databaseCommand({
   },
 });
 
-export const summaryCommands = [create, analyze, addTheme, allThemes, dropTheme];
+export const summaryCommands = [create, analyze, themeAdd, themeList, themeRemove];

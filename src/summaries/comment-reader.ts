@@ -22,14 +22,14 @@ import { analysisWaitMs } from './rules.ts';
 import type { Redact } from './summarize.ts';
 import { vocabulary } from './themes.ts';
 
-/** The name under which analyses are counted among the jobs. */
+/** Name of analyses in the job metrics. */
 export const analyzeTask = 'summaries.analyze';
 
-/** Of one organization: enough for all places of the analyst, few enough to give back. */
+/** Per organization: enough to fill all slots of the analyst. */
 const limits = { running: 16, claim: 16, ready: 32, known: 48 };
 const organizationsAtOnce = 200;
 const stopWithinMs = 13_000;
-const outage = { begins: 'no comments claimed, trying on', over: 'comments are claimed again' };
+const outage = { begins: 'cannot claim comments, retrying', over: 'claiming comments again' };
 
 type CommentReaderTools = AnalyzeTools & {
   analystQueue: AnalystQueue;
@@ -38,7 +38,7 @@ type CommentReaderTools = AnalyzeTools & {
 
 export type CommentReader = ReturnType<typeof createCommentReader>;
 
-/** Has the comments analyzed that wait. Those of an organization take turns for the analyst with all others. */
+/** Analyzes waiting comments. Organizations take turns. */
 export function createCommentReader(tools: CommentReaderTools) {
   const { db, log, analystQueue, claimer } = tools;
   let lastListed: string | null = null;
@@ -58,22 +58,20 @@ export function createCommentReader(tools: CommentReaderTools) {
     release: (orgId, ids) => releaseWaiting(db, orgId, ids, claimer()),
     async run(waiting) {
       const end = await analystQueue.run(waiting.org_id, () => readOne(tools, waiting));
-      return end === notBegun ? requeue : end;
+      return end === notStarted ? requeue : end;
     },
   });
 
-  /** Some organizations at a time, each as often as the others. */
   async function listDue(by: string) {
-    const found = await listOrganizationsWaiting(db, {
+    const organizations = await listOrganizationsWaiting(db, {
       after: lastListed,
       atMost: organizationsAtOnce,
       by,
     });
-    lastListed = found.length < organizationsAtOnce ? null : found.at(-1)!;
-    return found;
+    lastListed = organizations.length < organizationsAtOnce ? null : organizations.at(-1)!;
+    return organizations;
   }
 
-  /** Claims no more, gives back what has not begun, and waits a while for the rest. */
   async function stop() {
     claims.stopClaiming();
     analystQueue.stop();
@@ -83,7 +81,7 @@ export function createCommentReader(tools: CommentReaderTools) {
   return { sweep: claims.sweep, stop };
 }
 
-/** An error of our own costs a try; while Postgres is away none is counted. */
+/** An internal error counts as a try, unless Postgres is away. */
 async function readOne(tools: CommentReaderTools, waiting: WaitingAnalysis) {
   const { org_id: orgId, id, tries, traceparent, created_at: causedAt } = waiting;
   const own = { ...tools, db: poolForGroup(tools.db, orgId) };
@@ -92,52 +90,51 @@ async function readOne(tools: CommentReaderTools, waiting: WaitingAnalysis) {
     await runJob(tools.log, job, () => analyze(own, waiting));
   } catch (error) {
     if (isDatabaseAway(error)) throw error;
-    await tryLater(own, waiting, { why: 'reading it failed', waitMs: 0 });
+    await tryLater(own, waiting, { why: 'internal error', waitMs: 0 });
   }
 }
 
-/** Questions that are put to the analyst at once, and how many places of these are kept for newcomers. */
+/** Concurrent requests to the analyst, and slots reserved for newly arriving organizations. */
 const atOnce = { slots: 8, reserve: 2 };
 
-/** What a turn comes to that did not come before the process stopped. */
-const notBegun = Symbol('the process stops');
+const notStarted = Symbol('the process stops');
 
 type Options = { db: Db; limits?: typeof atOnce; yieldToRequests?: YieldToRequests };
 
 export type AnalystQueue = ReturnType<typeof createAnalystQueue>;
 
 /**
- * Work that needs the analyst: organizations take turns, so that the history or the busy hour of one does
- * not delay another's comment, and requests go before all of it. Jobs that still wait when the process stops go back to the queue.
+ * Shares the analyst fairly between organizations and yields to HTTP requests. Jobs that have not started when the
+ * process stops go back to the queue.
  */
 export function createAnalystQueue(options: Options) {
   const { db, limits = atOnce, yieldToRequests = createYieldToRequests() } = options;
   const slots = createSemaphore(limits);
   const stopping = new AbortController();
 
-  async function run<T>(orgId: string, work: () => Promise<T>): Promise<T | typeof notBegun> {
-    let began = false;
-    const begin = async () => {
+  async function run<T>(orgId: string, work: () => Promise<T>): Promise<T | typeof notStarted> {
+    let started = false;
+    const start = async () => {
       await yieldToRequests(stopping.signal);
-      began = true;
+      started = true;
       return await work();
     };
-    return await slots.run(orgId, begin, stopping.signal).catch((error: unknown) => {
-      if (began || error !== notBegun) throw error;
-      return notBegun;
+    return await slots.run(orgId, start, stopping.signal).catch((error: unknown) => {
+      if (started || error !== notStarted) throw error;
+      return notStarted;
     });
   }
 
   async function runJob(orgId: string, job: NewJob, work: () => Promise<unknown>) {
-    if ((await run(orgId, work)) === notBegun) await enqueue(db, [job]);
+    if ((await run(orgId, work)) === notStarted) await enqueue(db, [job]);
   }
 
-  return { run, runJob, stop: () => stopping.abort(notBegun) };
+  return { run, runJob, stop: () => stopping.abort(notStarted) };
 }
 
 type AnalyzeTools = { db: Db; log: Log; analyst: Analyst; redact: Redact };
 
-/** A comment to be analyzed, after so many tries; `asked_at` when it is asked for again. */
+/** `asked_at` is set if an earlier analysis is to be replaced. */
 export type AnalysisRequest = {
   org_id: string;
   response_id: string;
@@ -145,10 +142,7 @@ export type AnalysisRequest = {
   asked_at?: string | null;
 };
 
-/**
- * Fills in what can be read out of one comment, once. An analyst that cannot answer now is asked again
- * later, twice as late each time; the answer itself waits for nothing.
- */
+/** Analyzes one comment, with exponential backoff while the analyst is unavailable. */
 export async function analyze(tools: AnalyzeTools, request: AnalysisRequest) {
   const { db, analyst } = tools;
   const target = targetOf(request);
@@ -171,15 +165,15 @@ export async function analyze(tools: AnalyzeTools, request: AnalysisRequest) {
   await tryLater(tools, request, { ...answer, waitMs: answer.later ? answer.waitMs : null });
 }
 
-/** Puts it off for at least so long, or gives it up: at once without a time, and after enough tries. */
+/** Gives up without `waitMs`, or after the last try. */
 async function tryLater(
   { db, log }: Pick<AnalyzeTools, 'db' | 'log'>,
   request: AnalysisRequest,
-  { why, waitMs: wishedMs }: { why: string; waitMs: number | null },
+  { why, waitMs: retryAfterMs }: { why: string; waitMs: number | null },
 ) {
-  const waitMs = wishedMs === null ? null : analysisWaitMs(request.tries, wishedMs);
+  const waitMs = retryAfterMs === null ? null : analysisWaitMs(request.tries, retryAfterMs);
   if (waitMs !== null) return await postponeWaiting(db, targetOf(request), waitMs);
-  log.warn({ response_id: request.response_id, why }, 'an answer stays without analysis');
+  log.warn({ response_id: request.response_id, why }, 'a comment was not analyzed');
   await endWaiting(db, targetOf(request));
 }
 

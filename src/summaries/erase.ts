@@ -1,7 +1,7 @@
 import type { Sql } from '../lib/db/db.ts';
 import { lockSummariesOver, replaceText } from './queries.ts';
 
-/** Takes quotes of a comment out of the summaries of its time, and returns how many summaries had any. */
+/** Removes quotes of a comment from summaries. Returns the number of changed summaries. */
 export async function removeQuotes(
   tx: Sql,
   orgId: string,
@@ -9,22 +9,19 @@ export async function removeQuotes(
 ): Promise<number> {
   let changed = 0;
   for (const { id, text } of await lockSummariesOver(tx, orgId, created_at)) {
-    const without = withoutQuotes(text, comment);
-    if (without === undefined) continue;
-    await replaceText(tx, orgId, id, without);
+    const cleaned = withoutQuotes(text, comment);
+    if (cleaned === undefined) continue;
+    await replaceText(tx, orgId, id, cleaned);
     changed += 1;
   }
   return changed;
 }
 
-/** So many words in a row that a text shares with a comment make it a quote of it. */
+/** A text that shares this many words in a row with a comment is a quote. */
 const sharedWords = 4;
 const heading = 'In their words:';
 
-/**
- * A summary without what it says in the words of a comment: whole lines of quotes, and sentences that share several
- * words in a row with it. A quote may have placeholders in the place of names. Returns nothing if there is nothing to take out.
- */
+/** Removes lines and sentences that quote the comment. Returns undefined if there are none. */
 export function withoutQuotes(summary: string, comment: string): string | undefined {
   const runs = runsOf(comment);
   if (runs.length === 0) return undefined;
@@ -39,10 +36,8 @@ export function withoutQuotes(summary: string, comment: string): string | undefi
     if (kept.length === sentences.length) return [line];
     return kept.length === 0 ? [] : [kept.join(' ')];
   });
-  const tidied = lines.filter(
-    (line, place) => line !== heading || lines[place + 1]?.startsWith('- '),
-  );
-  const text = tidied
+  const text = lines
+    .filter((line, place) => line !== heading || lines[place + 1]?.startsWith('- '))
     .join('\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
@@ -62,17 +57,17 @@ const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ??
 
 const placeholder = /\[(?:name|email|phone)\]/g;
 
-/** Whether a line is the comment with placeholders: each of its parts stands in the comment, one after the other. */
+/** True if the parts between placeholders appear in the comment in this order. */
 function isRedacted(line: string, comment: string): boolean {
   const [, quoted = ''] = /“(.*)”/s.exec(line) ?? [];
   if (!quoted.includes('[')) return false;
-  const said = wordsOf(comment).join(' ');
+  const words = wordsOf(comment).join(' ');
   const parts = quoted.split(placeholder).map((part) => wordsOf(part).join(' '));
   let from = 0;
   for (const part of parts) {
-    const found = said.indexOf(part, from);
-    if (found < 0) return false;
-    from = found + part.length;
+    const at = words.indexOf(part, from);
+    if (at < 0) return false;
+    from = at + part.length;
   }
   return parts.some((part) => part !== '');
 }

@@ -17,7 +17,6 @@ type Unanalyzed = PeopleToRedact & {
   language: string;
 };
 
-/** An answer whose comment is still to be analyzed, for an organization that wants it. */
 export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: AnalysisTarget) {
   const [row] = await sql<Unanalyzed[]>`
     select r.comment, r.score, r.category, s.type, s.language,
@@ -37,8 +36,8 @@ export async function findUnanalyzed(sql: Sql, { orgId, responseId, askedAt }: A
 }
 
 /**
- * Keeps an analysis, unless there is one already that is new enough, of two the first, or the comment is gone. It waits
- * no longer. The response is locked first: its deletion would wait for what waits, and that for it.
+ * Does nothing if the comment is gone or has a newer analysis. Locks the response first to avoid a deadlock with its
+ * deletion.
  */
 export async function saveAnalysis(
   sql: Sql,
@@ -64,7 +63,6 @@ export async function saveAnalysis(
       where analyses.analyzed_at <= ${askedAt}::text::timestamptz`;
 }
 
-/** Of the answers with a comment in a time: how many have no analysis, or none since it was asked for. */
 export async function countUnanalyzed(
   sql: Sql,
   orgId: string,
@@ -96,7 +94,6 @@ export async function countThemesOf(sql: Sql, orgId: string): Promise<number> {
   ).themes;
 }
 
-/** Adds a theme, or gives the one of that name other words. */
 export async function saveTheme(sql: Sql, orgId: string, { name, words }: CommentTheme) {
   return one(
     await sql<(CommentTheme & { id: string })[]>`
@@ -108,25 +105,23 @@ export async function saveTheme(sql: Sql, orgId: string, { name, words }: Commen
 }
 
 export async function deleteTheme(sql: Sql, orgId: string, name: string): Promise<boolean> {
-  const gone = await sql`
+  const { count } = await sql`
     delete from themes where org_id = ${orgId} and lower(name) = lower(${name})`;
-  return gone.count > 0;
+  return count > 0;
 }
 
 export async function hasResponses(sql: Sql, orgId: string, { start, end }: SummaryPeriod) {
-  const { found } = one(
-    await sql<{ found: boolean }[]>`
+  return one(
+    await sql<{ exists: boolean }[]>`
       select exists (
         select from responses
         where org_id = ${orgId} and held_reason is null and created_at >= ${start} and created_at < ${end}
-      ) as found`,
-  );
-  return found;
+      ) as exists`,
+  ).exists;
 }
 
 export type ThemeCount = { theme: string; mentions: number; before: number; detractors: number };
 
-/** The themes that a period speaks of most, and how often the period before did. */
 export async function countThemes(
   sql: Sql,
   orgId: string,
@@ -151,7 +146,7 @@ export async function countThemes(
 
 type Quote = PeopleToRedact & { comment: string; category: Category; language: string };
 
-/** The newest comments of each category, with the people who must not be recognizable in them. */
+/** `known_names` and `known_addresses` must be redacted. */
 export async function listQuotes(
   sql: Sql,
   orgId: string,
@@ -194,14 +189,13 @@ const columns = (sql: Sql) => sql`
   id, report_type, period_start, period_end, nps, ${npsInterval(sql)} as interval, previous_nps, blocks, responses,
   top_themes, text, created_at`;
 
-/** Beside the NPS of the row, which is that of customers. */
 const npsInterval = (sql: Sql) => sql`
   (select block -> 'interval' from jsonb_array_elements(blocks) block
    where block ->> 'type' = 'nps' and block ->> 'audience' = 'customer')`;
 
 type NewSummary = Omit<SummaryRow, 'created_at' | 'interval'> & { scheduled: boolean };
 
-/** Stores a summary. A period has one scheduled summary: a second insert returns nothing. */
+/** Returns undefined for a second scheduled summary of the same period. */
 export async function insertSummary(sql: Sql, orgId: string, summary: NewSummary) {
   const [row] = await sql<SummaryRow[]>`
     insert into summaries (id, org_id, report_type, scheduled, period_start, period_end, nps, previous_nps,
@@ -219,7 +213,6 @@ export type SummaryBefore = Pick<
   'id' | 'period_start' | 'period_end' | 'nps' | 'responses' | 'top_themes'
 >;
 
-/** The summary of the newest period that ended before this one did, and began before it. */
 export async function findSummaryBefore(
   sql: Sql,
   orgId: string,
@@ -264,8 +257,8 @@ type Month = {
 };
 
 /**
- * Organizations with their last calendar month, by their own clocks, where it has no summary yet. One
- * whose clock was changed meanwhile has it all the same: its month began some hours earlier or later.
+ * Organizations with responses in their last calendar month and no summary of it. Tolerates a changed time zone, which
+ * moves the start of the month by some hours.
  */
 const monthsDue = (sql: Sql, reportType: string) => sql`
   organizations o
@@ -279,6 +272,10 @@ const monthsDue = (sql: Sql, reportType: string) => sql`
       select from summaries
       where org_id = o.id and report_type = ${reportType} and scheduled
         and period_start between m.start - interval '2 days' and m.start + interval '2 days'
+    )
+    and exists (
+      select from responses
+      where org_id = o.id and held_reason is null and created_at >= m.start and created_at < m.end
     )`;
 
 export const listMonthsDue = async (sql: Sql, reportType: string) =>
@@ -291,11 +288,8 @@ export async function findMonthDue(sql: Sql, orgId: string, reportType: string) 
   return month;
 }
 
-/**
- * The days that a new summary is usually asked for, by the organization's clock: from the end of the last one, or the
- * last thirty, up to today.
- */
-export async function findUsualDays(sql: Sql, orgId: string, timeZone: string) {
+/** From the end of the last summary, or 30 days ago, until today. */
+export async function findDefaultDays(sql: Sql, orgId: string, timeZone: string) {
   return one(
     await sql<{ from: string; to: string }[]>`
       select least(since, today)::text as from, today::text as to
@@ -304,7 +298,7 @@ export async function findUsualDays(sql: Sql, orgId: string, timeZone: string) {
                coalesce((select (max(period_end) at time zone ${timeZone})::date from summaries where org_id = ${orgId}),
                         today - 30) as since
         from (select (now() at time zone ${timeZone})::date as today) clock
-      ) known`,
+      ) days`,
   );
 }
 

@@ -19,30 +19,30 @@ export const maxSummary = 300;
 
 const analysisTries = 10;
 const firstWaitMs = 60_000;
-const longestWaitMs = 3_600_000;
+const maxWaitMs = 3_600_000;
 
-/** When to ask an analyst again that could not answer and may have said when; null is never. */
-export function analysisWaitMs(tries: number, wishedMs: number): number | null {
+/** Null after the last try. `retryAfterMs` is what the analyst asked for. */
+export function analysisWaitMs(tries: number, retryAfterMs: number): number | null {
   if (tries + 1 >= analysisTries) return null;
-  return Math.max(firstWaitMs * 2 ** tries, Math.min(wishedMs, longestWaitMs));
+  return Math.max(firstWaitMs * 2 ** tries, Math.min(retryAfterMs, maxWaitMs));
 }
 
 const monthTries = 8;
 const firstMonthWaitMs = 10_000;
 
-/** How long a month's summary waits for analyses, twice as long each time; null when it waited enough. */
+/** Backoff while analyses of the month are pending. Null after the last try. */
 export function monthWaitMs(tries: number): number | null {
   return tries < monthTries ? firstMonthWaitMs * 2 ** tries : null;
 }
 
 const noticeable = 0.15;
 
-/** "I want my money back" has a kind word in it: words that speak against the score must be clear ones. */
+/** Higher threshold for words that contradict the score: "I want my money back" has a positive word. */
 const clear = 0.45;
 
-/** The tone of sentences, each from -1 to 1: good and bad next to each other is mixed. */
+/** `sentences` are scores from -1 to 1. */
 export function toneOf(sentences: readonly number[], category: Category): Sentiment {
-  const byScore = scoreAlone(category);
+  const byScore = sentimentOfScore(category);
   const good = sentences.some((each) => each > (byScore === 'negative' ? clear : noticeable));
   const bad = sentences.some((each) => each < -(byScore === 'positive' ? clear : noticeable));
   if (good && bad) return 'mixed';
@@ -50,28 +50,28 @@ export function toneOf(sentences: readonly number[], category: Category): Sentim
   return bad ? 'negative' : 'neutral';
 }
 
-/** Words and score together: kind words with a bad score are mixed, plain ones take its colour. */
+/** Combines words and score: positive words with a bad score are mixed, neutral words follow the score. */
 export function sentimentOf(tone: Sentiment | 'reserved', category: Category): Sentiment {
-  const byScore = scoreAlone(category);
+  const byScore = sentimentOfScore(category);
   if (tone === 'reserved') return byScore === 'positive' ? 'positive' : 'mixed';
   if (tone === 'neutral') return byScore;
   if (byScore === 'neutral' || tone === 'mixed') return tone;
   return tone === byScore ? tone : 'mixed';
 }
 
-/** "Good, but ...": praise that goes on to something else. */
+/** Matches "Good, but ...". */
 export const hasReservation = (comment: string) =>
   /\b(?:but|though|although|however|except|unfortunately)\b/i.test(comment);
 
-export function scoreAlone(category: Category): Sentiment {
+export function sentimentOfScore(category: Category): Sentiment {
   return { promoter: 'positive', passive: 'neutral', detractor: 'negative' }[category] as Sentiment;
 }
 
 type Scored = { category: Category; score: number };
 
 export function scoreAnalysis({ category, score }: Scored): Analysis {
-  const sentiment = scoreAlone(category);
-  const summary = `A ${category} (score ${score}) left a comment that was not read; the score alone says ${sentiment}.`;
+  const sentiment = sentimentOfScore(category);
+  const summary = `A ${category} (score ${score}) left a comment that was not analyzed. The score suggests ${sentiment} feedback.`;
   return { sentiment, themes: [], churn_risk: churnRiskOf(category, sentiment, false), summary };
 }
 
@@ -81,7 +81,7 @@ const risk: Record<Category, Record<Sentiment, ChurnRisk>> = {
   promoter: { negative: 'medium', mixed: 'low', neutral: 'low', positive: 'low' },
 };
 
-/** A comment that speaks of leaving is one step nearer to it than the score says. */
+/** A comment that mentions leaving raises the risk by one step. */
 export function churnRiskOf(category: Category, sentiment: Sentiment, leaving: boolean): ChurnRisk {
   const usual = risk[category][sentiment];
   if (!leaving) return usual;
@@ -91,15 +91,16 @@ export function churnRiskOf(category: Category, sentiment: Sentiment, leaving: b
 const leavingWords =
   /\b(cancel\w*|unsubscrib\w*|switch(?:ed|ing)? to|leav(?:e|ing) (?:you|for)|looking (?:at|for) (?:other|another|an alternative)|alternatives?|competitors?|refund\w*|terminat\w+|quit(?:ting)?)\b/gi;
 
-/** "We will not cancel" is no word of leaving: what is denied shortly before does not count. */
-const denied = /(?:\b(?:not|never|no|without)|n['’]t)\s+(?:[\p{L}'’]+\s+){0,2}$/iu;
+/** Excludes "we will not cancel". */
+const negated = /(?:\b(?:not|never|no|without)|n['’]t)\s+(?:[\p{L}'’]+\s+){0,2}$/iu;
 
-export function speaksOfLeaving(comment: string): boolean {
-  const met = comment.matchAll(leavingWords);
-  return [...met].some(({ index }) => !denied.test(comment.slice(Math.max(0, index - 60), index)));
+export function mentionsLeaving(comment: string): boolean {
+  return [...comment.matchAll(leavingWords)].some(
+    ({ index }) => !negated.test(comment.slice(Math.max(0, index - 60), index)),
+  );
 }
 
-/** What an analyst gave, cut to what we keep: never trusted to be short, or few. */
+/** Cuts the themes of an analyst, which is not trusted, to our limits. */
 export function tidyThemes(themes: readonly string[]): string[] {
   const tidy = themes
     .map((theme) => theme.replace(/\p{C}/gu, ' ').replace(/\s+/g, ' ').trim().toLowerCase())
@@ -108,24 +109,29 @@ export function tidyThemes(themes: readonly string[]): string[] {
   return [...new Set(tidy)].slice(0, maxThemes);
 }
 
-/** One text of at most so many characters; neither a character nor a placeholder is cut in two. */
-export function tidyText(text: string, longest: number): string {
+/** Never cuts a character or a placeholder such as `[name]` in two. */
+export function tidyText(text: string, maxLength: number): string {
   const line = text
     .replace(/[^\P{C}\n]/gu, ' ')
     .replace(/[ \t]+/g, ' ')
     .trim();
   const characters = Array.from(line);
-  if (characters.length <= longest) return line;
-  const kept = characters.slice(0, longest - 1).join('');
-  return `${kept.replace(/\[[a-z]{0,5}$/, '').trimEnd()}…`;
+  if (characters.length <= maxLength) return line;
+  const start = characters.slice(0, maxLength - 1).join('');
+  return `${start.replace(/\[[a-z]{0,5}$/, '').trimEnd()}…`;
 }
 
 export type SummaryPeriod = { start: Date; end: Date };
 
-/** From the start of one local day to the end of another. */
 export const periodOfDays = (timeZone: string, from: string, to: string): SummaryPeriod => ({
   start: startOfLocalDay(from, timeZone),
   end: startOfLocalDay(addDays(to, 1), timeZone),
+});
+
+/** A period that includes the present ends now. */
+export const untilNow = ({ start, end }: SummaryPeriod): SummaryPeriod => ({
+  start,
+  end: new Date(Math.min(end.getTime(), Date.now())),
 });
 
 export function lastMonth(timeZone: string): SummaryPeriod {
@@ -134,7 +140,6 @@ export function lastMonth(timeZone: string): SummaryPeriod {
   return periodOfDays(timeZone, day(1), day(month.daysInMonth));
 }
 
-/** The first and the last day of a period, by the clock of its organization. */
 export const daysOf = ({ start, end }: SummaryPeriod, timeZone: string) => ({
   first_day: localDay(start, timeZone),
   last_day: localDay(new Date(end.getTime() - 1), timeZone),
@@ -145,14 +150,24 @@ export const isWholeDays = ({ start, end }: SummaryPeriod, timeZone: string) =>
     (at) => startOfLocalDay(localDay(at, timeZone), timeZone).getTime() === at.getTime(),
   );
 
-/** The number of calendar months that a period consists of; 0 if it is not made of whole months. */
+/** `14 October 2026`, or `14 October 2026 at 12:30` for an end within a day. */
+export function lastMoment(end: Date, timeZone: string): string {
+  const isDayEnd = isWholeDays({ start: end, end }, timeZone);
+  return new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    dateStyle: 'long',
+    ...(!isDayEnd && { timeStyle: 'short' }),
+  }).format(isDayEnd ? new Date(end.getTime() - 1) : end);
+}
+
+/** The number of calendar months, or 0 if the period is not made of whole months. */
 export function wholeMonths(period: SummaryPeriod, timeZone: string): number {
   const [first, end] = [localDay(period.start, timeZone), localDay(period.end, timeZone)];
   const isWhole = first.endsWith('-01') && end.endsWith('-01') && isWholeDays(period, timeZone);
   return isWhole ? Temporal.PlainDate.from(first).until(end, { largestUnit: 'months' }).months : 0;
 }
 
-/** As many calendar months before whole months; as long a time before any other period. */
+/** The same number of calendar months, or the same duration, just before. */
 export function periodBefore(period: SummaryPeriod, timeZone: string): SummaryPeriod {
   const { start, end } = period;
   const months = wholeMonths(period, timeZone);

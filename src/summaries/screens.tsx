@@ -32,14 +32,14 @@ import { renderScreen } from '../web/app/screen.tsx';
 import type { ShownSummary } from './api.ts';
 import { blockName, changeText } from './blocks.ts';
 import {
+  findDefaultDays,
   findSummary,
   findSummaryBefore,
-  findUsualDays,
   hasResponses,
   listSummaries,
   type SummaryBefore,
 } from './queries.ts';
-import { daysOf, isWholeDays, periodOfDays, wholeMonths } from './rules.ts';
+import { daysOf, isWholeDays, lastMoment, periodOfDays, untilNow, wholeMonths } from './rules.ts';
 import { requestSummary } from './summarize.ts';
 
 const PeriodForm = v.pipe(
@@ -52,7 +52,6 @@ const PeriodForm = v.pipe(
 
 const pathOf = ({ slug }: { slug: string }) => `/o/${slug}/summaries`;
 
-/** Summaries: below `/o/:slug/summaries`. Everybody reads them; editors have them made. */
 export const summaryScreens = ({ db }: { db: Db }) =>
   new Hono<ScreenEnv>()
     .get('/', async (c) => {
@@ -64,20 +63,20 @@ export const summaryScreens = ({ db }: { db: Db }) =>
         listSummaries(db, organization.id, page),
       );
       const here = pathOf(organization);
-      const mayMake = organization.role !== 'viewer';
       return renderScreen(c, {
         title: 'Summaries',
         section: 'summaries',
-        actions: mayMake ? (
-          <LinkButton href={`${here}/new`} text="New summary" kind="primary" />
-        ) : null,
+        actions:
+          organization.role === 'viewer' ? null : (
+            <LinkButton href={`${here}/new`} text="New summary" kind="primary" />
+          ),
         body: <SummaryList summaries={data} meta={{ ...meta, ...page }} {...{ here, timeZone }} />,
       });
     })
 
     .get('/new', async (c) => {
       const { orgId } = requireRole(c, 'editor');
-      const { from, to } = await findUsualDays(db, orgId, c.var.organization.timeZone);
+      const { from, to } = await findDefaultDays(db, orgId, c.var.organization.timeZone);
       return showForm(c, emptyForm({ date_from: from, date_to: to }));
     })
 
@@ -86,41 +85,38 @@ export const summaryScreens = ({ db }: { db: Db }) =>
       const form = await readForm(c, PeriodForm);
       if (form.errors) return showForm(c, form, 422);
       const { date_from: from, date_to: to } = form.values;
-      const period = periodOfDays(c.var.organization.timeZone, from, to);
+      const period = untilNow(periodOfDays(c.var.organization.timeZone, from, to));
       if (!(await hasResponses(db, editor.orgId, period))) {
-        return showForm(
-          c,
-          await withFieldError(c, { date_to: 'There are no answers on these days.' }),
-          422,
-        );
+        const mistake = await withFieldError(c, { date_to: 'No responses in this period.' });
+        return showForm(c, mistake, 422);
       }
       await requestSummary(db, editor, period);
       return redirectWith(
         c,
         pathOf(c.var.organization),
-        'The summary is being written. It appears here in a moment.',
+        'Writing your summary. It will appear here in a moment.',
       );
     })
 
     .get('/:id', async (c) => {
       const { organization } = c.var;
       const id = idParam(c, 'summary');
-      const found = await readJson<{ data: ShownSummary } | null>(
+      const summary = await readJson<{ data: ShownSummary } | null>(
         db,
         findSummary(db, organization.id, id),
       );
-      if (!found) throw notFound('summary');
-      const before = await findSummaryBefore(db, organization.id, found.data);
+      if (!summary) throw notFound('summary');
+      const before = await findSummaryBefore(db, organization.id, summary.data);
       const { timeZone } = organization;
       const list = pathOf(organization);
-      const days = periodFilters(found.data, timeZone);
+      const days = periodFilters(summary.data, timeZone);
       return renderScreen(c, {
-        title: periodText(found.data, timeZone),
+        title: periodText(summary.data, timeZone),
         section: 'summaries',
         trail: [{ text: 'Summaries', href: list }],
         body: (
           <SummaryPage
-            {...{ summary: found.data, before, list, timeZone }}
+            {...{ summary: summary.data, before, list, timeZone }}
             responses={`/o/${organization.slug}/responses?${days}`}
           />
         ),
@@ -143,10 +139,10 @@ function showForm(c: Context<ScreenEnv>, form: FormState, status: 200 | 422 = 20
           label="To"
           type="date"
           form={form}
-          help="The last day; it is included."
+          help="The last day. If you choose today, the summary ends now."
           required
         />
-        <SubmitOrCancel button="Make summary" cancel={list} />
+        <SubmitOrCancel button="Create summary" cancel={list} />
       </form>
     ),
   });
@@ -159,7 +155,7 @@ type SummaryListProps = {
   timeZone: string;
 };
 
-/** Polls: a summary that was asked for appears once it is written. */
+/** Polls until a requested summary appears. */
 function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
   return (
     <Live
@@ -172,25 +168,24 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
         meta={meta}
         at={(other) => `${here}?page=${other}`}
         empty={
-          <EmptyState title="No summary yet">
+          <EmptyState title="No summaries yet">
             <p>
-              A summary of each calendar month is written by itself once analysis is on under
-              Settings. New summary makes one of any period.
+              Monthly summaries are created automatically when analysis is on (Settings). Use New
+              summary for any other period.
             </p>
           </EmptyState>
         }
       >
         <p class="small soft">
-          {counted(meta.total, 'summary', 'summaries')}. What customers said in a period: the score,
-          what they speak of, and their words in short.
+          {counted(meta.total, 'summary', 'summaries')}. Score, themes and quotes for a period.
         </p>
         <DataTable
           caption="Summaries, the latest period first"
           columns={[
             { head: 'Period' },
-            ...['NPS', 'Answers'].map((head) => ({ head, number: true })),
+            ...['NPS', 'Responses'].map((head) => ({ head, number: true })),
             { head: 'Themes' },
-            { head: 'Written' },
+            { head: 'Created' },
           ]}
           rows={summaries.toSorted(laterFirst).map((summary) => ({
             cells: [
@@ -209,7 +204,7 @@ function SummaryList({ summaries, meta, here, timeZone }: SummaryListProps) {
   );
 }
 
-/** Those of several months may be written at the same time, in any order. */
+/** Summaries of several months may be written at the same time, in any order. */
 const laterFirst = (one: ShownSummary, other: ShownSummary) =>
   other.period_end.localeCompare(one.period_end);
 
@@ -234,10 +229,10 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
                 <strong>{formatValue(first.type, first.score)}</strong>
               </p>
               <p>{toSentence(changeText(first))}</p>
-              <p class="small soft">{sureText(first)}</p>
+              <p class="small soft">{marginText(first)}</p>
             </>
           ) : (
-            <p>No answer counted in this period.</p>
+            <p>No responses in this period.</p>
           )}
           <Facts
             facts={[
@@ -245,11 +240,11 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
                 blockName(block, summary.blocks),
                 <>
                   {formatValue(block.type, block.score)}, {changeText(block)}
-                  <span class="small soft block">{sureText(block)}</span>
+                  <span class="small soft block">{marginText(block)}</span>
                 </>,
               ]),
-              ['Answers', <a href={responses}>{count(summary.responses)}</a>],
-              ['Written', <Time at={summary.created_at} />],
+              ['Responses', <a href={responses}>{count(summary.responses)}</a>],
+              ['Created', <Time at={summary.created_at} />],
             ]}
           />
         </div>
@@ -279,14 +274,14 @@ function SummaryPage({ summary, before, timeZone, list, responses }: SummaryPage
   );
 }
 
-const sureText = ({ type, n, interval }: ShownSummary['blocks'][number]) =>
+const marginText = ({ type, n, interval }: ShownSummary['blocks'][number]) =>
   interval === null
-    ? counted(n, 'answer')
-    : `${counted(n, 'answer')}, margin of error (95%): ${formatInterval(type, interval)}`;
+    ? counted(n, 'response')
+    : `${counted(n, 'response')}, margin of error (95%): ${formatInterval(type, interval)}`;
 
 const listMark = '- ';
 
-/** The paragraphs of a summary; lines of a list that follow each other are one block. */
+/** Paragraphs, and lists as arrays. */
 function blocksOf(text: string): (string | string[])[] {
   const blocks: (string | string[])[] = [];
   for (const line of text.split(/\n+/).filter((each) => each.trim() !== '')) {
@@ -304,7 +299,7 @@ function SinceBefore({
   timeZone,
   list,
 }: Omit<SummaryPageProps, 'responses'> & { before: SummaryBefore }) {
-  const gone = before.top_themes.filter((name) => !summary.top_themes.includes(name));
+  const dropped = before.top_themes.filter((name) => !summary.top_themes.includes(name));
   const added = summary.top_themes.filter((name) => !before.top_themes.includes(name));
   return (
     <section aria-labelledby="since">
@@ -316,11 +311,11 @@ function SinceBefore({
         facts={[
           ['NPS', `${scoreText(before.nps)} then, ${scoreText(summary.nps)} now`],
           [
-            'Answers',
-            `${counted(before.responses, 'answer')} then, ${count(summary.responses)} now`,
+            'Responses',
+            `${counted(before.responses, 'response')} then, ${count(summary.responses)} now`,
           ],
           ['New themes', added.join(', ') || 'none'],
-          ['No longer among the first', gone.join(', ') || 'none'],
+          ['Dropped out of the top themes', dropped.join(', ') || 'none'],
         ]}
       />
     </section>
@@ -331,7 +326,7 @@ const scoreText = (nps: number | null) => (nps === null ? 'none' : signedNps(nps
 
 type Period = { period_start: Date | string; period_end: Date | string };
 
-/** A period by its first and last day, in the organization's time zone: `October 2026`, `1 to 14 October 2026`. */
+/** `October 2026`, `1 October 2026 to 14 October 2026`, with the time of an end within a day. */
 export function periodText({ period_start, period_end }: Period, timeZone: string): string {
   const period = { start: new Date(period_start), end: new Date(period_end) };
   const text = (options: Intl.DateTimeFormatOptions, at: Date) =>
@@ -340,11 +335,11 @@ export function periodText({ period_start, period_end }: Period, timeZone: strin
     return text({ month: 'long', year: 'numeric' }, period.start);
   }
   const from = text({ dateStyle: 'long' }, period.start);
-  const to = text({ dateStyle: 'long' }, new Date(period.end.getTime() - 1));
+  const to = lastMoment(period.end, timeZone);
   return from === to ? from : `${from} to ${to}`;
 }
 
-/** The responses of a period as filters of their list, by whole days where possible. */
+/** Filters of the response list, by whole days if possible. */
 export function periodFilters({ period_start, period_end }: Period, timeZone: string) {
   const period = { start: new Date(period_start), end: new Date(period_end) };
   const days = daysOf(period, timeZone);

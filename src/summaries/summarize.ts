@@ -27,9 +27,16 @@ import {
   type SummaryRow,
   type ThemeCount,
 } from './queries.ts';
-import { daysOf, monthWaitMs, periodBefore, type SummaryPeriod, tidyText } from './rules.ts';
+import {
+  daysOf,
+  lastMoment,
+  monthWaitMs,
+  periodBefore,
+  type SummaryPeriod,
+  tidyText,
+} from './rules.ts';
 
-/** Has a job write the summary: an analyst may take long for its words. */
+/** Enqueues the summary, because the analyst may take long. */
 export async function requestSummary(
   db: Db,
   { orgId, actor }: Writer,
@@ -48,7 +55,7 @@ export async function requestSummary(
 
 const waitMs = 10_000;
 
-/** Waits up to `waits` times for comments of the period that are still to be read. */
+/** Waits up to `waits` times for pending analyses of the period. */
 export async function makeSummary(
   tools: SummaryTools,
   job: JobPayloads['summaries.make'],
@@ -56,8 +63,10 @@ export async function makeSummary(
 ) {
   const organization = await getOrganization(tools.db, job.org_id);
   const period = { start: new Date(job.period_start), end: new Date(job.period_end) };
-  const waits = job.waits > 0;
-  if (waits && (await countUnanalyzed(tools.db, job.org_id, { ...period, askedAt: null })) > 0) {
+  if (
+    job.waits > 0 &&
+    (await countUnanalyzed(tools.db, job.org_id, { ...period, askedAt: null })) > 0
+  ) {
     const payload = { ...job, waits: job.waits - 1 };
     const runAt = new Date(Date.now() + waitMs);
     return await enqueue(tools.db, [{ task: 'summaries.make', payload, runAt, traceparent }]);
@@ -70,7 +79,7 @@ export const reportType = 'executive-summary';
 const quotesPerCategory = 1;
 const maxQuote = 200;
 
-/** Removes known people from a text, and everything else that may be a name. Refused as unavailable when it is late. */
+/** Removes known people and possible names. Throws a refusal of kind `unavailable` when it takes too long. */
 export type Redact = (
   text: string,
   known: { orgId: string; names: readonly string[]; emails: readonly string[]; language: string },
@@ -84,22 +93,19 @@ type SummaryRequest = {
   period: SummaryPeriod;
   scheduled: boolean;
   actor: Actor;
-  /** Of a summary that a job makes, so that a repeated job makes no second one. */
+  /** Makes a repeated job idempotent. */
   id?: string;
   traceparent?: string | null;
 };
 
-/**
- * Writes the summary of a period and publishes it to subscribers in the same transaction. Returns undefined
- * if another process was quicker: the summary exists, as a scheduled one or by its id.
- */
+/** Returns undefined if the summary exists already: as a scheduled one of the period, or by its id. */
 export async function summarize(
   tools: SummaryTools,
   { organization, period, scheduled, actor, id, traceparent = null }: SummaryRequest,
 ): Promise<SummaryRow | undefined> {
   const orgId = organization.id;
   const { facts, previousNps } = await gather(tools, organization, period);
-  const text = await words(tools, organization, facts);
+  const text = await writeText(tools, organization, facts);
   const summary = await inTransaction(tools.db, async (tx) => {
     const row = await insertSummary(tx, orgId, {
       id: id ?? randomUUID(),
@@ -149,8 +155,10 @@ async function gather(
   const facts: ReportFacts = {
     organization: name,
     period: {
-      from: dayIn(time_zone, period.start),
-      to: dayIn(time_zone, new Date(period.end.getTime() - 1)),
+      from: new Intl.DateTimeFormat('en-GB', { timeZone: time_zone, dateStyle: 'long' }).format(
+        period.start,
+      ),
+      to: lastMoment(period.end, time_zone),
     },
     responses: { now: total('now'), before: total('earlier') },
     blocks: blocksOf(kinds),
@@ -173,8 +181,8 @@ const tallyOf = ({ promoters, passives, detractors }: Tally) => ({
   detractors,
 });
 
-/** The analyst's words, or the template's if the analyst fails or writes a number that was not counted. */
-async function words(
+/** Falls back to the template if the analyst fails or invents a number. */
+async function writeText(
   { analyst, log }: SummaryTools,
   { ai_enabled }: Organization,
   facts: ReportFacts,
@@ -184,17 +192,15 @@ async function words(
   const { organization: _, ...shown } = facts;
   const data = JSON.stringify(shown);
   const answer = await analyst.write(data);
-  if (!answer.ok) log.warn({ why: answer.why }, 'the report is written from the template');
+  if (!answer.ok)
+    log.warn({ why: answer.why }, 'the analyst did not write the report, using the template');
   if (!answer.ok || answer.value === null) return template;
   if (hasOnlyNumbersOf(answer.value, `${data} ${template}`)) return answer.value;
-  log.warn('a written report had numbers of its own: the template is taken');
+  log.warn('the report of the analyst contains invented numbers, using the template');
   return template;
 }
 
-const dayIn = (timeZone: string, moment: Date) =>
-  new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'long' }).format(moment);
-
-/** The scheduled task: a job for each organization whose last month has no summary yet. */
+/** Enqueues a job for each organization whose last month has no summary yet. */
 export async function planMonths(
   { db }: Pick<SummaryTools, 'db'>,
   traceparent: string | null = null,
@@ -210,10 +216,7 @@ export async function planMonths(
   );
 }
 
-/**
- * Waits a while for comments that are still to be analyzed, then writes the summary without them. The hourly plan
- * enqueues it again if this job is lost.
- */
+/** Waits for pending analyses for a while. If the job is lost, the hourly plan enqueues it again. */
 export async function summarizeMonth(
   tools: SummaryTools,
   job: JobPayloads['summaries.month'],
@@ -236,36 +239,35 @@ export async function summarizeMonth(
   await enqueue(db, [{ task: 'summaries.month', payload, runAt, traceparent }]);
 }
 
-/** All that a report is written from. Quotes have no recognizable person in them. */
+/** Quotes are redacted. */
 export type ReportFacts = {
   organization: string;
   period: { from: string; to: string };
   responses: { now: number; before: number };
   blocks: ScoreBlock[];
-  /** Of the answers to the NPS of customers. */
+  /** Customer NPS only. */
   categories: Tally | null;
   themes: readonly ThemeCount[];
   quotes: readonly { category: Category; text: string }[];
 };
 
-/** The report in words, written from a template: what happened, why, and what people said. */
 export function writeReport(facts: ReportFacts): string {
-  const paragraphs = [headline(facts), ...scores(facts), subjects(facts), voices(facts)];
+  const paragraphs = [headline(facts), ...scores(facts), topThemes(facts), quotes(facts)];
   return paragraphs.filter((paragraph) => paragraph !== '').join('\n\n');
 }
 
 function headline({ organization, period, responses }: ReportFacts): string {
   const between = `From ${period.from} to ${period.to}`;
-  if (responses.now === 0) return `${between}, ${organization} received no answers.`;
-  const answers = `${organization} received ${count(responses.now, 'answer')}`;
+  if (responses.now === 0) return `${between}, ${organization} received no responses.`;
+  const answers = `${organization} received ${count(responses.now, 'response')}`;
   return `${between}, ${answers}, ${volumeChange(responses.now, responses.before)}.`;
 }
 
 function volumeChange(now: number, before: number): string {
-  if (before === 0) return 'with none in the period before to compare';
-  if (now === before) return `as many as in the period before`;
+  if (before === 0) return 'with none in the previous period';
+  if (now === before) return 'as many as in the previous period';
   const percent = Math.round((100 * Math.abs(now - before)) / before);
-  return `${percent}% ${now > before ? 'more' : 'fewer'} than the ${before} of the period before`;
+  return `${percent}% ${now > before ? 'more' : 'fewer'} than the ${before} of the previous period`;
 }
 
 const scores = ({ blocks, categories }: ReportFacts): string[] =>
@@ -276,39 +278,33 @@ const scores = ({ blocks, categories }: ReportFacts): string[] =>
       : sentence;
   });
 
-function subjects({ themes }: ReportFacts): string {
-  const [first, ...rest] = themes;
-  if (!first) return '';
-  const others = rest.map(
+function topThemes({ themes }: ReportFacts): string {
+  if (themes.length === 0) return '';
+  const listed = themes.map(
     ({ theme, mentions, before }) => `${theme} (${mentions}, ${trend(mentions, before)})`,
   );
-  const more = others.length > 0 ? ` Then came ${listed(others)}.` : '';
-  const main = `People spoke most of ${first.theme}: ${count(first.mentions, 'mention')}, ${trend(first.mentions, first.before)}.`;
-  return `${main}${more}${sorest(themes)}`;
+  return `Top themes: ${listed.join(', ')}.${detractorTheme(themes)}`;
 }
 
 const trend = (now: number, before: number) => {
   if (before === 0) return 'new';
-  if (now === before) return 'as before';
+  if (now === before) return 'unchanged';
   return `${now > before ? 'up' : 'down'} from ${before}`;
 };
 
-function sorest(themes: readonly ThemeCount[]): string {
+function detractorTheme(themes: readonly ThemeCount[]): string {
   const [worst] = [...themes].sort((one, other) => other.detractors - one.detractors);
   if (!worst || worst.detractors < 2) return '';
-  return ` Detractors speak most of ${worst.theme} (${worst.detractors} of its ${worst.mentions} mentions): that is where to look first.`;
+  return ` Detractors mention ${worst.theme} most (${worst.detractors} of ${worst.mentions} mentions): look there first.`;
 }
 
-function voices({ quotes }: ReportFacts): string {
+function quotes({ quotes }: ReportFacts): string {
   const lines = quotes.map(({ category, text }) => `- “${text}” (${category})`);
   return lines.length === 0 ? '' : `In their words:\n${lines.join('\n')}`;
 }
 
 const count = (number: number, thing: string) => `${number} ${thing}${number === 1 ? '' : 's'}`;
-const listed = (words: readonly string[]) =>
-  new Intl.ListFormat('en', { type: 'conjunction' }).format(words);
-
-/** An analyst that writes a number of its own made it up. */
+/** A number that is not in the facts is invented. */
 export function hasOnlyNumbersOf(text: string, facts: string): boolean {
   const counted = new Set(numbersIn(facts));
   return numbersIn(text).every((number) => counted.has(number));

@@ -3,23 +3,19 @@ import { notFound, Refusal } from '../errors.ts';
 import { type Db, inTransaction } from '../lib/db/db.ts';
 import { countThemesOf, deleteTheme, saveTheme } from './queries.ts';
 
-/** All of them are looked for in every comment, and sent to a provider. */
-const mostOwnThemes = 100;
+/** Every theme is searched for in every comment and sent to the provider. */
+const maxOwnThemes = 100;
 
-/** Adds a theme, or gives the one of that name other words. */
-export async function keepTheme(db: Db, writer: Writer, theme: CommentTheme) {
+export async function addTheme(db: Db, writer: Writer, theme: CommentTheme) {
   const { orgId } = writer;
   return await inTransaction(db, async (tx) => {
-    const kept = await saveTheme(tx, orgId, theme);
-    if ((await countThemesOf(tx, orgId)) > mostOwnThemes) {
-      throw new Refusal(
-        'conflict',
-        `an organization has at most ${mostOwnThemes} themes of its own`,
-      );
+    const saved = await saveTheme(tx, orgId, theme);
+    if ((await countThemesOf(tx, orgId)) > maxOwnThemes) {
+      throw new Refusal('conflict', `an organization can have at most ${maxOwnThemes} themes`);
     }
-    const details = { name: kept.name };
+    const details = { name: saved.name };
     await recordAct(tx, { ...writer, act: 'theme.saved', details });
-    return kept;
+    return saved;
   });
 }
 
@@ -30,10 +26,9 @@ export async function removeTheme(db: Db, writer: Writer, name: string) {
   });
 }
 
-/** A theme, and the words or phrases that speak of it. */
 export type CommentTheme = { name: string; words: readonly string[] };
 
-/** What most comments are about; an organization may add its own, or redefine one by its name. */
+/** Built-in themes. An organization can add themes or redefine one of these by name. */
 const usualWords = {
   support:
     'support, customer service, helpdesk, agent, ticket, response time, staff, on hold, called back, first call',
@@ -67,13 +62,13 @@ const usualThemes: readonly CommentTheme[] = Object.entries(usualWords).map(([na
   words: words.split(', '),
 }));
 
-/** An organization's own vocabulary before the usual one; the same name replaces. */
+/** Own themes come first and replace built-in themes of the same name. */
 export function vocabulary(own: readonly CommentTheme[]): CommentTheme[] {
   const redefined = new Set(own.map(({ name }) => name.toLowerCase()));
   return [...own, ...usualThemes.filter(({ name }) => !redefined.has(name))];
 }
 
-/** The themes that a comment speaks of, in the order in which it comes to them. */
+/** Themes of a comment in the order in which it mentions them. */
 export function themesOf(comment: string, themes: readonly CommentTheme[]): string[] {
   const text = ` ${plain(comment.replace(/\[(?:name|email|phone)\]/g, ' '))} `;
   return themes
@@ -83,7 +78,7 @@ export function themesOf(comment: string, themes: readonly CommentTheme[]): stri
     .map(({ name }) => name.toLowerCase());
 }
 
-/** Letters and digits with single spaces between them: a hyphen or a capital makes no other word. */
+/** Lowercase letters and digits with single spaces, so that case and hyphens do not matter. */
 export const plain = (text: string) =>
   text
     .normalize('NFC')
@@ -91,10 +86,10 @@ export const plain = (text: string) =>
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
     .trim();
 
-/** Scripts that put nothing between words. */
+/** Scripts without spaces between words. */
 const unspaced = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}]/u;
 
-/** A word is met in its plural and its usual endings too: `crash` in "crashes". */
+/** Also finds plurals and common endings: `crash` in "crashes". */
 function firstOf(text: string, words: readonly string[]): number {
   const places = words.flatMap((word) => {
     const wanted = plain(word);
@@ -102,11 +97,11 @@ function firstOf(text: string, words: readonly string[]): number {
     if (unspaced.test(wanted)) return [text.indexOf(wanted)];
     return endingsOf(wanted).map((ending) => text.indexOf(` ${wanted}${ending} `));
   });
-  const met = places.filter((place) => place >= 0);
-  return met.length === 0 ? -1 : Math.min(...met);
+  const matches = places.filter((place) => place >= 0);
+  return matches.length === 0 ? -1 : Math.min(...matches);
 }
 
-/** A feed is no fee. */
+/** Keeps `fee` from matching "feed". */
 function endingsOf(word: string): readonly string[] {
   if (word.endsWith('ee')) return ['', 's'];
   return word.endsWith('e') ? ['', 's', 'd'] : ['', 's', 'es', 'ed', 'ing'];

@@ -24,7 +24,7 @@ const saying = (summary: string): Analyst => ({
   write: async () => ({ ok: true, value: null }),
 });
 
-test('an answer with a comment waits until it is analyzed, and a second run changes nothing', async () => {
+test('a comment is analyzed once', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible, it crashes. Bob is rude.', '2026-05-02');
   const [waiting] = await org.waiting();
@@ -56,7 +56,7 @@ function byHand(late: Analyst) {
   return { analyst, asked: asked.promise, goOn: slow.resolve };
 }
 
-test('of two runs at once the first to end is kept', async () => {
+test('the first of two concurrent runs is kept', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   const job = { org_id: org.id, response_id, tries: 0 };
@@ -74,7 +74,7 @@ test('of two runs at once the first to end is kept', async () => {
   );
 });
 
-test('of a comment that is deleted while it is analyzed no analysis is kept', async () => {
+test('deleting a comment during its analysis discards the result', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   const { analyst, asked, goOn } = byHand(saying('terrible'));
@@ -88,14 +88,14 @@ test('of a comment that is deleted while it is analyzed no analysis is kept', as
   assert.deepEqual([...(await org.analyses())], []);
 });
 
-test('in an organization without analysis, and without a comment, no answer waits for the analyst', async () => {
+test('nothing waits without a comment or with analysis off', async () => {
   const [off, on] = [await makeFeedback(db, { ai_enabled: false }), await makeFeedback(db)];
   await off.answer(2, 'Terrible', '2026-05-02');
   await on.answer(2, null, '2026-05-02');
   assert.deepEqual([...(await off.waiting()), ...(await on.waiting())], []);
 });
 
-test('a comment whose turn comes after analysis was switched off is not analyzed, and waits no longer', async () => {
+test('turning analysis off drops waiting comments', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   await db`update organizations set ai_enabled = false where id = ${org.id}`;
@@ -104,7 +104,7 @@ test('a comment whose turn comes after analysis was switched off is not analyzed
   assert.deepEqual([...(await org.waiting())], []);
 });
 
-test('an analyst that is away is asked later, and in the end the answer stays without', async () => {
+test('an unavailable analyst is retried and finally given up', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   const job = { org_id: org.id, response_id, tries: 0 };
@@ -114,19 +114,19 @@ test('an analyst that is away is asked later, and in the end the answer stays wi
   const tries = async () => (await org.waiting()).map((waiting) => waiting.tries);
   assert.deepEqual([await tries(), lines], [[1], []]);
   await analyze(tools, { ...job, tries: 9 });
-  const line = ['warn', 'an answer stays without analysis', { response_id, why: 'away' }];
+  const line = ['warn', 'a comment was not analyzed', { response_id, why: 'away' }];
   assert.deepEqual([await tries(), lines], [[], [line]]);
   assert.equal(await countUnanalyzed(db, org.id, { start, end: null, askedAt: null }), 1);
 });
 
-test('an analyst that refuses a comment for good is not asked again', async () => {
+test('a permanent refusal is not retried', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   await analyze(readingTools(db, refusing(false)), { org_id: org.id, response_id, tries: 0 });
   assert.deepEqual([...(await org.waiting())], []);
 });
 
-test('an analyst that says when is asked then', async () => {
+test('honours the wait that the analyst asks for', async () => {
   const org = await makeFeedback(db);
   const response_id = await org.answer(2, 'Terrible', '2026-05-02');
   await analyze(readingTools(db, refusing(true, 1_200_000)), {
@@ -141,7 +141,7 @@ test('an analyst that says when is asked then', async () => {
   assert.equal(row?.minutes, 20);
 });
 
-test('history is analyzed again, each answer once, and what was known stays until then', async () => {
+test('reanalyzing the history keeps old results until then', async () => {
   const org = await makeFeedback(db);
   await org.answer(2, 'Before that time', '2026-04-02');
   const response_id = await org.analyzed(2, 'Terrible', '2026-05-02', saying('old'));
@@ -167,7 +167,7 @@ test('history is analyzed again, each answer once, and what was known stays unti
   assert.equal(await left(), 0);
 });
 
-test('themes of the organization are looked for, and names are no theme', async () => {
+test('finds themes of the organization, never names', async () => {
   const org = await makeFeedback(db, { people: ['Bob Miller'] });
   await db`insert into themes (org_id, name, words) values (${org.id}, 'Café', ${['lunch-break']})`;
   await org.analyzed(8, 'Bob Miller at the lunch break; mail bob@acme.test', '2026-05-02');

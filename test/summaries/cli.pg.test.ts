@@ -14,7 +14,7 @@ async function json(...words: string[]) {
   return JSON.parse(stdout);
 }
 
-test("a summary on demand covers days by the organization's clock, is kept and published", async () => {
+test('summary create stores and publishes a summary of local days', async () => {
   const org = await makeFeedback(db, { time_zone: 'Europe/Berlin' });
   await org.answer(10, null, '2026-04-30T22:30:00Z');
   await org.answer(0, null, '2026-05-31T22:30:00Z');
@@ -24,7 +24,7 @@ test("a summary on demand covers days by the organization's clock, is kept and p
 
   assert.equal(summary.period_start, '2026-04-30T22:00:00.000Z');
   assert.deepEqual([summary.nps, summary.responses], [100, 1]);
-  assert.match(summary.text, /^From 1 May 2026 to 31 May 2026, Acme received 1 answer/);
+  assert.match(summary.text, /^From 1 May 2026 to 31 May 2026, Acme received 1 response/);
   assert.equal((await org.events()).length, 1);
 });
 
@@ -34,7 +34,7 @@ const wrongPeriods: [words: string[], complaint: RegExp][] = [
   [['--to', '2026-05-01'], /--to needs --from/],
 ];
 for (const [words, complaint] of wrongPeriods) {
-  test(`a summary ${words.join(' ')} is refused`, async () => {
+  test(`rejects a summary ${words.join(' ')}`, async () => {
     const org = await makeFeedback(db);
     const { code, stderr } = await run('summary', 'create', '--org', org.id, ...words);
     assert.equal(code, 1);
@@ -42,7 +42,7 @@ for (const [words, complaint] of wrongPeriods) {
   });
 }
 
-test('history is handed to the running service, when analysis is on', async () => {
+test('analyze queues comments while analysis is on', async () => {
   const [on, off] = [await makeFeedback(db), await makeFeedback(db, { ai_enabled: false })];
   await on.answer(3, 'Slow', '2026-04-30');
   await on.answer(3, 'Slow', '2026-05-02');
@@ -60,11 +60,11 @@ test('history is handed to the running service, when analysis is on', async () =
   assert.deepEqual([JSON.parse(none.stdout), none.stderr], [{ answers: 0 }, '']);
   assert.deepEqual(
     [refused.code, refused.stderr],
-    [1, 'askback: analysis is off for this organization: org update --ai\n'],
+    [1, 'askback: analysis is off for this organization: turn it on with org update --ai\n'],
   );
 });
 
-test('a theme is added, given other words under its name, listed and removed', async () => {
+test('themes can be added, changed, listed and removed', async () => {
   const { id } = await makeFeedback(db);
   const add = (name: string, words: string) =>
     json('theme', 'add', '--org', id, '--name', name, '--words', words);
@@ -87,7 +87,7 @@ const wrongThemes: [name: string, words: string, complaint: RegExp][] = [
   ['price', 'fee,!!', /--words must have a letter or a digit in each word/],
 ];
 for (const [name, words, complaint] of wrongThemes) {
-  test(`a theme ${name.slice(0, 10)} of the words "${words.slice(0, 10)}" is wrong usage`, async () => {
+  test(`rejects theme ${name.slice(0, 10)} with "${words.slice(0, 10)}"`, async () => {
     const organization = '00000000-0000-4000-8000-000000000000';
     const given = ['--org', organization, '--name', name, '--words', words];
     const { code, stderr } = await run('theme', 'add', ...given);

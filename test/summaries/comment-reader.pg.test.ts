@@ -68,7 +68,7 @@ async function addHistory({ id, survey }: Feedback, comments: number) {
 const isAnalyzed = async (org: Feedback) => (await org.analyses()).length === 1;
 const now = () => new Date().toISOString();
 
-test("one organization's long history delays no comment of another", async () => {
+test('a long history delays no comment of another organization', async () => {
   const [many, other] = [await makeFeedback(db), await makeFeedback(db)];
   await addHistory(many, 3000);
   await other.answer(9, 'A single comment', now());
@@ -82,7 +82,7 @@ test("one organization's long history delays no comment of another", async () =>
   assert.ok(before < 200, `${before} of the other organization came before it`);
 });
 
-test('a comment is analyzed while those of another organization hang', async () => {
+test('hanging comments of another organization delay nothing', async () => {
   const [many, other] = [await makeFeedback(db), await makeFeedback(db)];
   await addHistory(many, 100);
   await other.answer(9, 'A single comment', now());
@@ -100,7 +100,7 @@ test('a comment is analyzed while those of another organization hang', async () 
   await reader.stop();
 });
 
-test("a new comment goes before its own organization's history", async () => {
+test('new comments come before the history', async () => {
   const org = await makeFeedback(db);
   await addHistory(org, 40);
   await org.answer(9, 'A new comment', now());
@@ -113,7 +113,7 @@ test("a new comment goes before its own organization's history", async () => {
   assert.equal(mine[0]?.comment, 'A new comment');
 });
 
-test('what a process had claimed when it died is analyzed by another, and nothing of a living one', async () => {
+test('only comments of a dead process are taken over', async () => {
   const [ofDead, ofLiving] = [await makeFeedback(db), await makeFeedback(db)];
   await addHistory(ofDead, 3);
   await addHistory(ofLiving, 3);
@@ -130,7 +130,7 @@ test('what a process had claimed when it died is analyzed by another, and nothin
   assert.equal(asked.filter(({ orgId }) => orgId === ofLiving.id).length, 0);
 });
 
-test('a process that stops gives back what has not begun, and finishes what has', async () => {
+test('a stopping process finishes what it has started', async () => {
   const org = await makeFeedback(db);
   await addHistory(org, 100);
   const hanging = Promise.withResolvers<void>();
@@ -150,7 +150,7 @@ test('a process that stops gives back what has not begun, and finishes what has'
   assert.equal(await claimed(), 0);
 });
 
-test('a comment whose analysis fails is tried later, and given up in the end', async (t) => {
+test('a failing analysis is retried and finally given up', async (t) => {
   const spans = recordSpans(t);
   const org = await makeFeedback(db);
   await addHistory(org, 2);
@@ -170,7 +170,7 @@ test('a comment whose analysis fails is tried later, and given up in the end', a
   assert.equal((await org.analyses()).length, 0);
 });
 
-test('a sweep goes on where the one before ended, however many organizations still wait', async () => {
+test('a sweep continues where the previous one ended', async () => {
   await db`
     with organization as (
       insert into organizations (name, slug, ai_enabled)

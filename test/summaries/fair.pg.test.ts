@@ -11,7 +11,7 @@ const jobOf = (org_id: string) => ({
   traceparent: null,
 });
 
-test('jobs that wait for the analyst when the process stops go back, those that run are finished', async () => {
+test('stopping requeues waiting jobs and finishes running ones', async () => {
   const queue = createAnalystQueue({ db, limits: { slots: 1, reserve: 0 } });
   const org = randomUUID();
   const running = Promise.withResolvers<void>();

@@ -24,7 +24,7 @@ async function scene() {
   return { of, org_id, answer, analyzed };
 }
 
-test('kinds are counted apart, from the first instant of a period up to its end, without what is on hold', async () => {
+test('scales are counted separately without responses on hold', async () => {
   const { of, org_id, answer } = await scene();
   const other = await scene();
   await answer(march.start, 'promoter', { score: 10 });
@@ -56,7 +56,7 @@ test('kinds are counted apart, from the first instant of a period up to its end,
   });
 });
 
-test('the five themes of most comments stand first, of as many by name, with those of the period before', async () => {
+test('the top five themes come with counts of the previous period', async () => {
   const { org_id, analyzed } = await scene();
   await analyzed(march.start, ['price', 'speed', 'gone'], 'detractor');
   await analyzed(lastOf(march), ['price', 'speed', 'app', 'care', 'zeal']);
@@ -81,7 +81,7 @@ test('the five themes of most comments stand first, of as many by name, with tho
   );
 });
 
-test('the newest comments of each category are quoted, those of twenty characters and more', async () => {
+test('quotes are the newest longer comments per category', async () => {
   const { of, org_id, answer } = await scene();
   const long = (word: string) => word.padEnd(20, '.');
   const minute = (n: number) => new Date(march.start.getTime() + n * 60_000);
@@ -125,7 +125,7 @@ const summary = (period: { start: Date; end: Date }, over = {}) => ({
   ...over,
 });
 
-test('a period has one scheduled summary, and as many others as are asked for', async () => {
+test('a period has one scheduled summary and any number of others', async () => {
   const { org_id } = await scene();
   const insert = async (scheduled: boolean) =>
     (await insertSummary(db, org_id, summary(march, { scheduled }))) !== undefined;

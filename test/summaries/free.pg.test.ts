@@ -9,7 +9,7 @@ import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 
-test('an organization without analysis never starts the thread that reads comments, one with it does', async (t) => {
+test('the worker thread starts only while analysis is on', async (t) => {
   const asked: string[] = [];
   const reader = createRedactionWorker();
   t.after(reader.stop);

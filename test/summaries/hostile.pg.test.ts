@@ -68,7 +68,7 @@ async function afterHostilities(analyst?: Analyst) {
   return { org, calm, before, summary: summary!, data };
 }
 
-test('hostile comments through the built-in analyst stay what they are', async () => {
+test('hostile comments do not change the built-in analysis', async () => {
   const { org, calm, before, summary, data } = await afterHostilities();
 
   assert.equal(data.length, corpus.length + 1);
@@ -92,7 +92,7 @@ test('hostile comments through the built-in analyst stay what they are', async (
   assert.deepEqual(Object.keys(JSON.parse(event!.body)).sort(), Object.keys(payload).sort());
 });
 
-test('a provider that obeys every comment changes its own answer only, and breaks nothing', async () => {
+test('a provider that obeys comments only changes its own result', async () => {
   const themes = ['<b>x</b>', '\u0000', 'pwned', 'a', 'b', 'c', 'd', 'y'.repeat(1000)];
   const obeying = { sentiment: 'positive', themes, churn_risk: 'low', summary: 'z'.repeat(9000) };
   const { analyst } = await chatEndpoint(

@@ -35,7 +35,7 @@ const comment = [
   'nor 020 7946 0958. Ask bartholomew at office@acme.test, or Jennifer Robertson. The export is slow.',
 ].join(' ');
 
-test('of a comment and its organization no person is recognizable in any byte that leaves', async () => {
+test('no personal data leaves the service', async () => {
   const org = await makeFeedback(db, {
     name: 'Zebra Works',
     people: ['Bartholomew'],

@@ -1,15 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findMonthDue, findUsualDays, listMonthsDue } from '../../src/summaries/queries.ts';
+import { findDefaultDays, findMonthDue, listMonthsDue } from '../../src/summaries/queries.ts';
 import { periodBefore, periodOfDays } from '../../src/summaries/rules.ts';
 import { reportType } from '../../src/summaries/summarize.ts';
-import { makeOrganization } from '../support/make/rows.ts';
+import { makeOrganization, makeResponse, makeSurvey } from '../support/make/rows.ts';
 import { testDatabase } from '../support/probe/database.ts';
 
 const { db } = await testDatabase();
 const at = (iso: string) => new Date(iso);
 
-/** Days of 23, 24 and 25 hours, on both sides of the equator, and one whose clock shows a midnight twice: the second counts. */
+/** In the last month of the organization's time zone. */
+async function respondLastMonth(org_id: string, over: object = {}) {
+  const [last] = await db<{ created_at: Date }[]>`
+    select (date_trunc('month', now() at time zone time_zone) - interval '10 days') at time zone time_zone as created_at
+    from organizations
+    where id = ${org_id}`;
+  const survey_id = await makeSurvey(db, org_id);
+  await makeResponse(db, { org_id, survey_id }, { ...last!, ...over });
+}
+
+/** Days of 23, 24 and 25 hours. In Havana midnight occurs twice, and the second one counts. */
 const days = [
   ['UTC', '2026-05-04', '2026-05-04T00:00:00Z', '2026-05-05T00:00:00Z'],
   ['Asia/Kolkata', '2026-05-04', '2026-05-03T18:30:00Z', '2026-05-04T18:30:00Z'],
@@ -23,7 +33,7 @@ const days = [
 ] as const;
 
 for (const [zone, day, start, end] of days) {
-  test(`${day} in ${zone} is ${(at(end).getTime() - at(start).getTime()) / 3_600_000} hours long`, () => {
+  test(`${day} in ${zone} starts at ${start}`, () => {
     assert.deepEqual(periodOfDays(zone, day, day), { start: at(start), end: at(end) });
   });
 }
@@ -43,13 +53,13 @@ const periods = [
 ] as const;
 
 for (const [zone, start, end, before] of periods) {
-  test(`the period before ${start} to ${end} in ${zone} begins at ${before}`, () => {
+  test(`before ${start.slice(0, 16)} to ${end.slice(0, 16)} in ${zone}`, () => {
     const period = { start: at(start), end: at(end) };
     assert.deepEqual(periodBefore(period, zone), { start: at(before), end: at(start) });
   });
 }
 
-/** One summary that an organization has, by how far it is from its last month, and whether that month is due with it. */
+/** An existing summary, shifted from the start of the last month, and whether that month is still due. */
 const summaries = [
   ['-14 hours', {}, false],
   ['0', {}, false],
@@ -62,14 +72,16 @@ const summaries = [
   ['0', { report_type: 'another' }, true],
 ] as const;
 
-test('a last month is due until a scheduled summary begins with it, by about any clock', async () => {
+test('a month is due until it has a scheduled summary', async () => {
   const other = await makeOrganization(db, { ai_enabled: true });
+  await respondLastMonth(other);
   for (const [shift, over, isDue] of summaries) {
     const org_id = await makeOrganization(db, {
       ai_enabled: true,
       created_at: at('2020-01-01T00:00:00Z'),
       time_zone: 'Asia/Tokyo',
     });
+    await respondLastMonth(org_id);
     const row = { org_id, scheduled: true, report_type: reportType, ...over };
     const due = await findMonthDue(db, org_id, reportType);
     assert.ok(due, 'without a summary');
@@ -77,27 +89,38 @@ test('a last month is due until a scheduled summary begins with it, by about any
       insert into summaries (org_id, scheduled, report_type, period_start, period_end, responses, text)
       select ${row.org_id}, ${row.scheduled}, ${row.report_type}, start + ${shift}::interval, start + interval '9 months', 0, ''
       from (values (${due.start}::timestamptz)) month (start)`;
-    const said = `${shift} ${JSON.stringify(over)}`;
-    assert.equal((await findMonthDue(db, org_id, reportType)) !== undefined, isDue, said);
-    assert.equal(await findMonthDue(db, other, reportType), undefined, 'made this month');
+    const name = `${shift} ${JSON.stringify(over)}`;
+    assert.equal((await findMonthDue(db, org_id, reportType)) !== undefined, isDue, name);
+    assert.equal(await findMonthDue(db, other, reportType), undefined, 'created this month');
     const listed = (await listMonthsDue(db, reportType)).map((each) => each.org_id);
-    assert.equal(listed.includes(org_id), isDue, said);
+    assert.equal(listed.includes(org_id), isDue, name);
   }
 });
 
-test('a month is due to an organization that was made before its end', async () => {
+test('a month without responses is not due', async () => {
+  const created_at = at('2020-01-01T00:00:00Z');
+  const org_id = await makeOrganization(db, { ai_enabled: true, created_at });
+  assert.equal(await findMonthDue(db, org_id, reportType), undefined);
+  await respondLastMonth(org_id, { held_reason: 'trap' });
+  assert.equal(await findMonthDue(db, org_id, reportType), undefined);
+  await respondLastMonth(org_id);
+  assert.ok(await findMonthDue(db, org_id, reportType));
+});
+
+test('a month is due if the organization was created before its end', async () => {
   const monthDue = async (age: string) => {
     const org_id = await makeOrganization(db, { ai_enabled: true, time_zone: 'Asia/Tokyo' });
     await db`
       update organizations
       set created_at = date_trunc('month', now() at time zone time_zone) at time zone time_zone - ${age}::interval
       where id = ${org_id}`;
+    await respondLastMonth(org_id);
     return (await findMonthDue(db, org_id, reportType)) !== undefined;
   };
   assert.deepEqual([await monthDue('1 microsecond'), await monthDue('0')], [true, false]);
 });
 
-/** When the last summary of an organization ended, by its clock, and the days offered then. Today is day 0. */
+/** Ends of earlier summaries in local time, and the default days. Today is day 0. */
 const usual = [
   [[], -30, 0],
   [['-10 days'], -10, 0],
@@ -108,7 +131,7 @@ const usual = [
   [['3 days'], 0, 0],
 ] as const;
 
-test('the days of a new summary go on from the end of the last one, up to today', async () => {
+test('a new summary covers the days from the last one to today', async () => {
   for (const time_zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
     for (const [ends, from, to] of usual) {
       const org = await makeOrganization(db, { time_zone });
@@ -124,8 +147,8 @@ test('the days of a new summary go on from the end of the last one, up to today'
         const [expected] = await tx`
           select (today + ${from}::int)::text as from, (today + ${to}::int)::text as to
           from (select (now() at time zone ${time_zone})::date as today) clock`;
-        const found = await findUsualDays(tx, org, time_zone);
-        assert.deepEqual({ ...found }, { ...expected }, `${time_zone}: ${ends}`);
+        const days = await findDefaultDays(tx, org, time_zone);
+        assert.deepEqual({ ...days }, { ...expected }, `${time_zone}: ${ends}`);
       });
     }
   }

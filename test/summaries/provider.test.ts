@@ -18,7 +18,7 @@ const remark = {
   themes: [],
 } as const;
 
-test('a good answer is taken over', async () => {
+test('accepts a valid answer', async () => {
   const { analyst, bodies } = await chatEndpoint(replyWith(good));
   assert.deepEqual(await analyst.analyze(remark), {
     ok: true,
@@ -27,7 +27,7 @@ test('a good answer is taken over', async () => {
   assert.equal(JSON.parse(bodies[0]!).response_format.type, 'json_schema');
 });
 
-test('a comment travels as data, never in the instructions', async () => {
+test('a comment is sent as data, never as instructions', async () => {
   const { analyst, bodies } = await chatEndpoint(replyWith(good));
   await analyst.analyze(remark);
   const [system, user] = JSON.parse(bodies[0]!).messages;
@@ -42,7 +42,7 @@ const useless: [what: string, content: string][] = [
   ['a wrong type', good.replace('["Price"]', '"Price"')],
 ];
 for (const [what, content] of useless) {
-  test(`${what} is not taken over, and not asked for again`, async () => {
+  test(`rejects ${what} without a retry`, async () => {
     const { analyst, bodies } = await chatEndpoint(replyWith(content));
     const answer = await analyst.analyze(remark);
     assert.deepEqual([answer.ok, !answer.ok && answer.later], [false, false]);
@@ -50,7 +50,7 @@ for (const [what, content] of useless) {
   });
 }
 
-test('what is too long in a good answer is cut, and what is no theme dropped', async () => {
+test('long texts are cut and invalid themes dropped', async () => {
   const themes = ['[name]', '!!', 'x'.repeat(41), 'a', 'A', 'b', 'c', 'd', 'e', 'f'];
   const summary = `${'x'.repeat(295)} [name] is kind`;
   const { analyst } = await chatEndpoint(
@@ -73,7 +73,7 @@ const slow: [what: string, behave: Parameters<typeof chatEndpoint>[0]][] = [
   ],
 ];
 for (const [what, behave] of slow) {
-  test(`${what} is given up at the deadline, twice, and is for later`, async () => {
+  test(`${what} times out twice and is retried later`, async () => {
     const { providerWith, bodies } = await chatEndpoint(behave);
     const answer = await providerWith(150).analyze(remark);
     assert.deepEqual([answer.ok, !answer.ok && answer.later], [false, true]);
@@ -82,7 +82,7 @@ for (const [what, behave] of slow) {
   });
 }
 
-test('a redirect is not followed', async () => {
+test('does not follow redirects', async () => {
   const elsewhere = await chatEndpoint(replyWith(good));
   const { analyst } = await chatEndpoint(
     status(307, { Location: `${elsewhere.url}/chat/completions` }),
@@ -91,13 +91,13 @@ test('a redirect is not followed', async () => {
   assert.equal(elsewhere.bodies.length, 0);
 });
 
-test('an endpoint is asked once more after a 500', async () => {
+test('retries once after a 500', async () => {
   const { analyst, bodies } = await chatEndpoint(status(500), replyWith(good));
   assert.equal((await analyst.analyze(remark)).ok, true);
   assert.equal(bodies.length, 2);
 });
 
-test('a 429 with a short Retry-After is waited for', async () => {
+test('waits for a short Retry-After', async () => {
   const { analyst, bodies } = await chatEndpoint(
     status(429, { 'Retry-After': '0' }),
     replyWith(good),
@@ -110,7 +110,7 @@ for (const [spelled, wishAt] of [
   ['in seconds', () => '600'],
   ['as a date', () => new Date(Date.now() + 600_000).toUTCString()],
 ] as const) {
-  test(`a 429 with a Retry-After of ten minutes, ${spelled}, is for then, not for waiting here`, async () => {
+  test(`returns a long Retry-After (${spelled}) to the caller`, async () => {
     const wish = wishAt();
     const { analyst, bodies } = await chatEndpoint(status(429, { 'Retry-After': wish }));
     const answer = await analyst.analyze(remark);
@@ -120,13 +120,13 @@ for (const [spelled, wishAt] of [
   });
 }
 
-test('a wrong key is for later: the operator can mend it', async () => {
+test('a wrong key is retried later', async () => {
   const { analyst } = await chatEndpoint(status(401, { 'Retry-After': '60' }));
   const answer = await analyst.analyze(remark);
   assert.deepEqual([answer.ok, !answer.ok && answer.later], [false, true]);
 });
 
-test('an endpoint that is away is for later', async () => {
+test('an unreachable endpoint is retried later', async () => {
   const analyst = createProvider({ url: 'http://127.0.0.1:1/v1', key: null, model: 'm' });
   const answer = await analyst.analyze(remark);
   assert.deepEqual([answer.ok, !answer.ok && answer.later], [false, true]);
@@ -137,7 +137,7 @@ const statuses: [status: number, later: boolean][] = [
   ...([401, 404, 429, 500, 503] as const).map((each): [number, boolean] => [each, true]),
 ];
 for (const [code, later] of statuses) {
-  test(`status ${code} is for ${later ? 'later' : 'never'}`, async () => {
+  test(`status ${code} is ${later ? 'retried later' : 'final'}`, async () => {
     const { analyst, bodies } = await chatEndpoint(status(code, { 'Retry-After': '0' }));
     const answer = await analyst.analyze(remark);
     assert.deepEqual(answer, { ok: false, why: `status ${code}`, later, waitMs: 0 });
@@ -156,7 +156,7 @@ const wishes: [retryAfter: string | undefined, waitMs: number][] = [
   ['2', 2_000],
 ];
 for (const [retryAfter, waitMs] of wishes) {
-  test(`an endpoint that says ${retryAfter ?? 'nothing'} is asked again after ${waitMs} ms`, async () => {
+  test(`Retry-After ${retryAfter ?? 'missing'} waits ${waitMs} ms`, async () => {
     const wish = retryAfter === undefined ? {} : { 'Retry-After': retryAfter };
     const { analyst } = await chatEndpoint(status(429, { 'Retry-After': '0' }), status(429, wish));
     const answer = await analyst.analyze(remark);

@@ -36,7 +36,7 @@ const facts = (
 });
 const shares = '60% are promoters, 20% passives and 20% detractors (6, 2 and 2).';
 
-test('a report says how many answered, how they are split, what they spoke of and what they said', () => {
+test('a report contains volume, scores, themes and quotes', () => {
   const themes = [
     theme('price', 5, 3, 2),
     theme('support', 3, 4, 3),
@@ -50,82 +50,76 @@ test('a report says how many answered, how they are split, what they spoke of an
   assert.equal(
     writeReport(facts({}, { themes, quotes })),
     [
-      'From 2026-03-01 to 2026-03-31, Acme received 10 answers, 25% more than the 8 of the period before.',
-      `Net Promoter Score: +40 (margin of error −12.6 to +74.1, 10 answers), no clear change from +25. ${shares}`,
-      'People spoke most of price: 5 mentions, up from 3. Then came support (3, down from 4), design (2, as before), and speed (1, new). Detractors speak most of support (3 of its 3 mentions): that is where to look first.',
+      'From 2026-03-01 to 2026-03-31, Acme received 10 responses, 25% more than the 8 of the previous period.',
+      `Net Promoter Score: +40 (margin of error −12.6 to +74.1, 10 responses), no clear change from +25. ${shares}`,
+      'Top themes: price (5, up from 3), support (3, down from 4), design (2, unchanged), speed (1, new). Detractors mention support most (3 of 3 mentions): look there first.',
       'In their words:\n- “Lovely” (promoter)\n- “Slow” (detractor)',
     ].join('\n\n'),
   );
 });
 
-type Wish = { now?: Counts; before?: Counts };
-const headlines: [what: string, wish: Wish, said: RegExp][] = [
+type PeriodCounts = { now?: Counts; before?: Counts };
+const headlines: [what: string, counts: PeriodCounts, expected: RegExp][] = [
+  ['no responses', { now: none }, /^From 2026-03-01 to 2026-03-31, Acme received no responses\.$/],
   [
-    'there are no answers',
-    { now: none },
-    /^From 2026-03-01 to 2026-03-31, Acme received no answers\.$/,
-  ],
-  [
-    'there are answers for the first time',
+    'first responses',
     { before: none },
-    /10 answers, with none in the period before to compare\.\n\n.* 10 answers\), none in the period before to compare with\. /,
+    /10 responses, with none in the previous period\.\n\n.* 10 responses\), no earlier score to compare\. /,
   ],
   [
-    'as many answered',
+    'equal numbers',
     { before: counts(6, 2, 2) },
-    /10 answers, as many as in the period before\.\n\n.* unchanged from \+40\. /,
+    /10 responses, as many as in the previous period\.\n\n.* unchanged from \+40\. /,
   ],
   [
-    'fewer answered',
+    'fewer responses',
     { before: counts(4, 16, 0) },
-    /10 answers, 50% fewer than the 20 of the period before\./,
+    /10 responses, 50% fewer than the 20 of the previous period\./,
   ],
   [
-    'a ninth more answered',
+    'a ninth more responses',
     { before: counts(9, 0, 0) },
-    /10 answers, 11% more than the 9 of the period before\./,
+    /10 responses, 11% more than the 9 of the previous period\./,
   ],
   [
-    'two thirds more answered',
+    'two thirds more responses',
     { before: counts(6, 0, 0) },
-    /10 answers, 67% more than the 6 of the period before\./,
+    /10 responses, 67% more than the 6 of the previous period\./,
   ],
-  ['one answered', { now: counts(1, 0, 0), before: counts(2, 0, 0) }, / 1 answer, 50% fewer /],
+  ['one response', { now: counts(1, 0, 0), before: counts(2, 0, 0) }, / 1 response, 50% fewer /],
   [
-    'the score rose',
+    'a better score',
     { now: counts(60, 20, 20), before: counts(40, 30, 30) },
-    /\+40 \(margin of error \+23\.4 to \+54\.3, 100 answers\), up 30 points from \+10\. /,
+    /\+40 \(margin of error \+23\.4 to \+54\.3, 100 responses\), up 30 points from \+10\. /,
   ],
   [
-    'the score fell',
+    'a worse score',
     { now: counts(40, 30, 30), before: counts(60, 20, 20) },
     /, down 30 points from \+40\. /,
   ],
 ];
-for (const [what, wish, said] of headlines) {
-  test(`the report of a period in which ${what}`, () =>
-    assert.match(writeReport(facts(wish)), said));
+for (const [what, counts, expected] of headlines) {
+  test(`a report with ${what}`, () => assert.match(writeReport(facts(counts)), expected));
 }
 
-const subjects: [what: string, themes: ReportFacts['themes'], said: RegExp][] = [
-  ['one spoke of it', [theme('price', 1, 0, 1)], /People spoke most of price: 1 mention, new\.$/],
+const themeTexts: [what: string, themes: ReportFacts['themes'], expected: RegExp][] = [
+  ['one mention', [theme('price', 1, 0, 1)], /Top themes: price \(1, new\)\.$/],
   [
-    'detractors speak of two themes alike',
+    'two equal detractor themes',
     [theme('price', 4, 0, 2), theme('speed', 3, 0, 2)],
-    /Detractors speak most of price \(2 of its 4 mentions\)/,
+    /Detractors mention price most \(2 of 4 mentions\)/,
   ],
   [
-    'two detractors did',
+    'two detractors',
     [theme('price', 2, 0, 2)],
-    /Detractors speak most of price \(2 of its 2 mentions\)/,
+    /Detractors mention price most \(2 of 2 mentions\)/,
   ],
 ];
-for (const [what, themes, said] of subjects) {
-  test(`the report of a period in which ${what}`, () =>
-    assert.match(writeReport(facts({}, { themes })), said));
+for (const [what, themes, expected] of themeTexts) {
+  test(`a report with ${what}`, () => assert.match(writeReport(facts({}, { themes })), expected));
 }
 
-test('a report has a score of each kind, and adds up none', () => {
+test('a report has one score per scale and audience', () => {
   const stars = { ...counts(2, 0, 0), score_sum: 9, variance: 0.5 };
   const blocks = blocksOf([
     { type: 'star5', audience: 'customer', now: stars, earlier: none },
@@ -144,7 +138,7 @@ test('a report has a score of each kind, and adds up none', () => {
   );
 });
 
-test('a text has no number that the facts do not have, however thousands are written', () => {
+test('detects numbers that are not in the facts', () => {
   for (const text of ['', 'none', '1,234 answers', '1234', 'up 4.5 points'])
     assert.ok(hasOnlyNumbersOf(text, '1234 and 4.5'), text);
   for (const text of ['4', '5', '12,34', '1234.0'])
@@ -173,6 +167,6 @@ const texts: [text: string, english: boolean][] = [
   ['12345', false],
 ];
 for (const [text, english] of texts) {
-  test(`"${text}" ${english ? 'may' : 'may not'} be read as English`, () =>
+  test(`"${text}" is ${english ? '' : 'not '}read as English`, () =>
     assert.equal(isEnglish(text), english));
 }

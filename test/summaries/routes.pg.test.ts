@@ -27,7 +27,7 @@ async function client() {
   return { ...reader(app, read), summary };
 }
 
-test('summaries are listed newest first, page by page and by cursor', async () => {
+test('summaries are listed newest first, by page and cursor', async () => {
   const org = await client();
   const made: string[] = [];
   for (let day = 1; day <= 5; day++) made.unshift(await org.summary(day));
@@ -37,7 +37,7 @@ test('summaries are listed newest first, page by page and by cursor', async () =
   assert.deepEqual(await idsByCursor(org.list, '/api/v1/summaries?limit=2'), made);
 });
 
-test("another organization's summary does not exist, nor one with a strange id", async () => {
+test('foreign and invalid ids return 404', async () => {
   const [mine, theirs] = [await client(), await client()];
   const id = await theirs.summary(1);
   assert.equal((await mine.list('/api/v1/summaries')).meta.total, 0);
@@ -49,11 +49,11 @@ test("another organization's summary does not exist, nor one with a strange id",
 });
 
 for (const query of ['page=0', 'limit=x', 'cursor=nonsense']) {
-  test(`?${query} is refused`, async () => {
+  test(`rejects ?${query}`, async () => {
     assert.equal(await (await client()).status(`/api/v1/summaries?${query}`), 400);
   });
 }
 
-test('without a key nothing is shown', async () => {
+test('requires a key', async () => {
   assert.equal((await app.request('/api/v1/summaries')).status, 401);
 });

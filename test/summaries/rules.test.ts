@@ -6,11 +6,11 @@ import {
   churnRiskOf,
   daysOf,
   hasReservation,
+  mentionsLeaving,
   monthWaitMs,
   type Sentiment,
   scoreAnalysis,
   sentimentOf,
-  speaksOfLeaving,
   tidyText,
   tidyThemes,
   toneOf,
@@ -32,7 +32,7 @@ const tones: [sentences: number[], category: Category, tone: Sentiment][] = [
   [[-0.5, 0.2], 'promoter', 'mixed'],
 ];
 for (const [sentences, category, tone] of tones) {
-  test(`a ${category}'s sentences of ${sentences.join(' and ') || 'nothing'} are ${tone}`, () =>
+  test(`sentences ${sentences.join(', ') || 'none'} of a ${category} are ${tone}`, () =>
     assert.equal(toneOf(sentences, category), tone));
 }
 
@@ -81,14 +81,14 @@ const risks: [
 ];
 for (const [category, risk, whenLeaving] of risks) {
   for (const sentiment of all) {
-    test(`a ${sentiment} ${category}: ${risk[sentiment]} risk, and ${whenLeaving[sentiment]} with words of leaving`, () => {
+    test(`a ${sentiment} ${category} has ${risk[sentiment]} risk, ${whenLeaving[sentiment]} when leaving`, () => {
       assert.equal(churnRiskOf(category, sentiment, false), risk[sentiment]);
       assert.equal(churnRiskOf(category, sentiment, true), whenLeaving[sentiment]);
     });
   }
 }
 
-test('tones begin above a noticeable word, and against the score above a clear one', () => {
+test('words against the score have a higher threshold', () => {
   for (const [edge, beyond] of [
     [0.15, 0.16],
     [-0.15, -0.16],
@@ -106,7 +106,7 @@ test('tones begin above a noticeable word, and against the score above a clear o
   );
 });
 
-test('an analyst is asked ten times, first after a minute and then after twice as long, or when it wishes within the hour', () => {
+test('analyses are retried ten times with backoff', () => {
   const waits = Array.from({ length: 10 }, (_, tries) => analysisWaitMs(tries, 0));
   const minutes = [1, 2, 4, 8, 16, 32, 64, 128, 256].map((each) => each * 60_000);
   assert.deepEqual(waits, [...minutes, null]);
@@ -114,30 +114,30 @@ test('an analyst is asked ten times, first after a minute and then after twice a
   assert.equal(analysisWaitMs(0, 2 * 3_600_000), 3_600_000);
 });
 
-test('the summary of a month waits eight times, first ten seconds and then twice as long', () => {
+test('a monthly summary waits eight times with backoff', () => {
   const waits = Array.from({ length: 9 }, (_, tries) => monthWaitMs(tries));
   assert.deepEqual(waits, [...[1, 2, 4, 8, 16, 32, 64, 128].map((each) => each * 10_000), null]);
 });
 
-test('a comment that was not read has the sentiment of its score, and says so', () => {
+test('a comment that was not analyzed has the sentiment of its score', () => {
   assert.deepEqual(scoreAnalysis({ category: 'detractor', score: 3 }), {
     sentiment: 'negative',
     themes: [],
     churn_risk: 'high',
     summary:
-      'A detractor (score 3) left a comment that was not read; the score alone says negative.',
+      'A detractor (score 3) left a comment that was not analyzed. The score suggests negative feedback.',
   });
   const { sentiment, churn_risk } = scoreAnalysis({ category: 'passive', score: 7 });
   assert.deepEqual([sentiment, churn_risk], ['neutral', 'low']);
 });
 
-test('a reservation is one of its words, as a whole and in any case', () => {
+test('reservations are whole words in any case', () => {
   for (const word of ['but', 'though', 'Although', 'however', 'EXCEPT', 'unfortunately'])
     assert.ok(hasReservation(`fine, ${word} slow`), word);
   assert.ok(!hasReservation('a butter button'));
 });
 
-test('the days of a period are those of the clock of its organization, its end not included', () => {
+test('the days of a period use the time zone and exclude the end', () => {
   const period = { start: new Date('2026-02-28T23:00:00Z'), end: new Date('2026-03-31T22:00:00Z') };
   assert.deepEqual(daysOf(period, 'Europe/Berlin'), {
     first_day: '2026-03-01',
@@ -146,21 +146,21 @@ test('the days of a period are those of the clock of its organization, its end n
   assert.deepEqual(daysOf(period, 'UTC'), { first_day: '2026-02-28', last_day: '2026-03-31' });
 });
 
-test('leaving is recognized in several words', () => {
+test('recognizes mentions of leaving', () => {
   for (const words of ['We will cancel', 'switching to Acme', 'I want a refund', 'a competitor']) {
-    assert.ok(speaksOfLeaving(words), words);
+    assert.ok(mentionsLeaving(words), words);
   }
-  assert.ok(!speaksOfLeaving('We would never leave'));
+  assert.ok(!mentionsLeaving('We would never leave'));
   const more = 'The report of the month is on time and reads well. '.repeat(3);
-  assert.ok(!speaksOfLeaving(`We will not cancel. ${more}`), 'at the beginning of a long comment');
-  assert.ok(!speaksOfLeaving(`${more}We will not cancel.`), 'at its end');
+  assert.ok(!mentionsLeaving(`We will not cancel. ${more}`), 'at the beginning of a long comment');
+  assert.ok(!mentionsLeaving(`${more}We will not cancel.`), 'at its end');
   assert.ok(
-    speaksOfLeaving(`It is not ${more}We will cancel. ${more}`),
+    mentionsLeaving(`It is not ${more}We will cancel. ${more}`),
     'denied is something else',
   );
 });
 
-test('a word ends as English words do, and takes no letters of its own', () => {
+test('themes match common English endings', () => {
   const themes = [{ name: 'x', words: ['fee', 'charge', 'crash', '品質'] }];
   for (const word of [
     'fee',
@@ -183,24 +183,24 @@ test('a word ends as English words do, and takes no letters of its own', () => {
   );
 });
 
-test('themes come in the order in which a comment comes to them', () => {
+test('themes are in the order of the comment', () => {
   const comment = 'It crashes daily, and invoices are wrong. Support was kind.';
   assert.deepEqual(themesOf(comment, vocabulary([])), ['reliability', 'billing', 'support']);
   const again = `${comment} And it crashed, a crash!`;
   assert.deepEqual(themesOf(again, vocabulary([])), ['reliability', 'billing', 'support']);
 });
 
-test('an organization redefines a theme by its name', () => {
+test('an organization can redefine a theme by name', () => {
   const own = vocabulary([{ name: 'Support', words: ['concierge'] }]);
   assert.deepEqual(themesOf('The concierge is great, support not', own), ['support']);
   assert.deepEqual(themesOf('support', own), []);
 });
 
-test('a word inside another word is no theme', () => {
+test('a word inside another word does not match', () => {
   assert.deepEqual(themesOf('a snapshot of happiness', vocabulary([])), []);
 });
 
-test('what an analyst gives is cut to what we keep', () => {
+test('results of an analyst are cut to the limits', () => {
   const long = 'x'.repeat(41);
   assert.deepEqual(tidyThemes([' Price\u0000 ', 'price', long, '', 'a', 'b', 'c', 'd', 'e']), [
     'price',

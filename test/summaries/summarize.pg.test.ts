@@ -25,6 +25,19 @@ const writing = (value: string): Analyst => ({
   ...createBuiltinAnalyst(readComment),
   write: async () => ({ ok: true, value }),
 });
+
+/** Has a response in the last month. */
+async function makeDueMonth(over: Record<string, unknown> = {}) {
+  const org = await makeFeedback(db, { ...old, ...over });
+  const [last] = await db<{ day: Date }[]>`
+    select (date_trunc('month', now() at time zone time_zone) - interval '10 days') at time zone time_zone as day
+    from organizations
+    where id = ${org.id}`;
+  const inLastMonth = last!.day.toISOString();
+  await org.answer(9, null, inLastMonth);
+  return { ...org, inLastMonth };
+}
+
 const summaryOf = async (org: Awaited<ReturnType<typeof makeFeedback>>, analyst?: Analyst) =>
   (await summarize(tools(analyst), {
     organization: org.organization,
@@ -33,7 +46,7 @@ const summaryOf = async (org: Awaited<ReturnType<typeof makeFeedback>>, analyst?
     actor: commandActor(),
   }))!;
 
-test('a summary says how the period went, without names, and is published once', async () => {
+test('a summary is redacted and published once', async () => {
   const org = await makeFeedback(db);
   await org.answer(10, null, '2026-04-15');
   await org.analyzed(10, 'Great support, thank you so much', '2026-05-10');
@@ -55,7 +68,7 @@ test('a summary says how the period went, without names, and is published once',
   );
 });
 
-test('a summary has a block for each kind, and its NPS is that of customers', async () => {
+test('a summary has one block per scale and the NPS of customers', async () => {
   const org = await makeFeedback(db);
   const of = { org_id: org.id, created_at: '2026-05-10T12:00Z' };
   const employees = await makeSurvey(db, org.id, { audience: 'employee' });
@@ -92,8 +105,8 @@ test('a summary has a block for each kind, and its NPS is that of customers', as
   });
 });
 
-test("a month is the organization's own: its clock says when it begins", async () => {
-  const org = await makeFeedback(db, { ...old, time_zone: 'Pacific/Auckland' });
+test('a monthly summary uses the time zone of the organization', async () => {
+  const org = await makeDueMonth({ time_zone: 'Pacific/Auckland' });
   await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
   const [row] = await db`
     select period_start at time zone 'Pacific/Auckland' = date_trunc('month', period_start at time zone 'Pacific/Auckland')
@@ -102,11 +115,11 @@ test("a month is the organization's own: its clock says when it begins", async (
   assert.equal(row?.['whole'], true);
 });
 
-test('each organization whose month is over gets a job of its own, until there is a summary', async () => {
+test('each organization with a month due gets a job', async () => {
   const [due, off, young] = [
-    await makeFeedback(db, old),
-    await makeFeedback(db, { ...old, ai_enabled: false }),
-    await makeFeedback(db),
+    await makeDueMonth(),
+    await makeDueMonth({ ai_enabled: false }),
+    await makeDueMonth({ created_at: new Date() }),
   ];
   const planned = async () => {
     await planMonths(tools());
@@ -118,11 +131,11 @@ test('each organization whose month is over gets a job of its own, until there i
   assert.deepEqual(await planned(), [1, 0, 0]);
 });
 
-test('two processes write the summary of a month once and publish it once', async () => {
-  const org = await makeFeedback(db, old);
+test('two processes write and publish a monthly summary once', async () => {
+  const org = await makeDueMonth();
   const both = Promise.withResolvers<void>();
   let writing = 0;
-  /** Neither goes on before both are as far as having found the month due. */
+  /** Waits until both have found the month due. */
   const analyst: Analyst = {
     ...createBuiltinAnalyst(readComment),
     write: async () => {
@@ -140,8 +153,8 @@ test('two processes write the summary of a month once and publish it once', asyn
   assert.deepEqual([writing, summaries.length, (await org.events()).length], [2, 1, 1]);
 });
 
-test('a process that dies before the commit leaves neither summary nor event, and the next writes both', async () => {
-  const org = await makeFeedback(db, old);
+test('a crash before the commit leaves neither summary nor event', async () => {
+  const org = await makeDueMonth();
   const dying = {
     ...tools(),
     db: new Proxy(db, {
@@ -161,11 +174,9 @@ test('a process that dies before the commit leaves neither summary nor event, an
   assert.equal((await org.events()).length, 1);
 });
 
-test('a month waits for comments that are still to be analyzed, and then goes without them', async () => {
-  const org = await makeFeedback(db, old);
-  const [month] = await db<{ middle: Date }[]>`
-    select date_trunc('month', now() at time zone 'UTC') - interval '10 days' as middle`;
-  await org.answer(2, 'Terrible and slow', month!.middle.toISOString());
+test('a monthly summary waits for pending analyses for a while', async () => {
+  const org = await makeDueMonth();
+  await org.answer(2, 'Terrible and slow', org.inLastMonth);
   await summarizeMonth(tools(), { org_id: org.id, tries: 0 });
   const jobs = (await org.jobs('summaries.month')).map(({ payload }) => payload.tries);
   assert.deepEqual([(await org.events()).length, jobs], [0, [1]]);
@@ -175,7 +186,7 @@ test('a month waits for comments that are still to be analyzed, and then goes wi
 
 type SummaryJob = JobPayloads['summaries.make'];
 
-test('a requested summary waits for comments that are still to be analyzed, ten seconds each time, and then goes without them', async () => {
+test('a requested summary waits for pending analyses in steps of 10 s', async () => {
   const org = await makeFeedback(db);
   await org.answer(2, 'The support is slow', '2026-05-10');
   const { start, end } = may;
@@ -203,8 +214,8 @@ test('a requested summary waits for comments that are still to be analyzed, ten 
   assert.deepEqual(left, [2, 1, 0]);
 });
 
-test('an organization that changed its clock does not get its last month again', async () => {
-  const org = await makeFeedback(db, old);
+test('changing the time zone does not repeat a monthly summary', async () => {
+  const org = await makeDueMonth();
   await db`
     insert into summaries (org_id, scheduled, period_start, period_end, responses, text)
     select ${org.id}, true, start + interval '9 hours', start + interval '1 month 9 hours', 0, ''
@@ -213,23 +224,23 @@ test('an organization that changed its clock does not get its last month again',
   assert.equal((await org.events()).length, 0);
 });
 
-test('a period without answers has no false zero', async () => {
+test('a period without responses has no NPS', async () => {
   const { nps, text } = await summaryOf(await makeFeedback(db));
   assert.equal(nps, null);
-  assert.match(text, /received no answers/);
+  assert.match(text, /received no responses/);
 });
 
-test('a report with a number that was not counted is not taken', async () => {
+test('falls back to the template for invented numbers', async () => {
   const org = await makeFeedback(db);
   await org.answer(9, null, '2026-05-10');
   lines.length = 0;
-  assert.match((await summaryOf(org, writing('An NPS of 73.'))).text, /received 1 answer/);
-  const line = 'a written report had numbers of its own: the template is taken';
+  assert.match((await summaryOf(org, writing('An NPS of 73.'))).text, /received 1 response/);
+  const line = 'the report of the analyst contains invented numbers, using the template';
   assert.deepEqual(lines, [['warn', line, {}]]);
 });
 
-test('without analysis switched on nothing is sent to a provider', async () => {
+test('nothing is sent to a provider while analysis is off', async () => {
   const org = await makeFeedback(db, { ai_enabled: false });
   await org.answer(9, 'Everything is very good here', '2026-05-10');
-  assert.match((await summaryOf(org, writing('mine'))).text, /received 1 answer/);
+  assert.match((await summaryOf(org, writing('mine'))).text, /received 1 response/);
 });

@@ -44,7 +44,7 @@ for (const [what, summary, left] of cases) {
 }
 
 for (const short of ['Slow', 'Too slow', 'Far too slow', 'Far too slow lately']) {
-  test(`the whole comment "${short}" is a quote of it`, () => {
+  test(`removes the whole comment "${short}"`, () => {
     const summary = `${others[1]} One wrote: it is ${short.toLowerCase()}.`;
     assert.equal(withoutQuotes(summary, short), others[1]);
     assert.equal(withoutQuotes(`${others[0]}\n\n${summary}`, short), others.join('\n\n'));
@@ -52,12 +52,12 @@ for (const short of ['Slow', 'Too slow', 'Far too slow', 'Far too slow lately'])
   });
 }
 
-test('a comment without words takes nothing out', () => {
+test('a comment without words removes nothing', () => {
   for (const between of [' ', '\n\n'])
     assert.equal(withoutQuotes(others.join(between), '👎 !!'), undefined);
 });
 
-test('no four words in a row of a comment are left, wherever they stand, and all else is', () => {
+test('removes every run of four words and nothing else', () => {
   const words = comment.toLowerCase().match(/[a-z]+/g) ?? [];
   for (let from = 0; from + 4 <= words.length; from++) {
     for (let to = from + 4; to <= words.length; to++) {

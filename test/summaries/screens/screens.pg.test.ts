@@ -20,19 +20,18 @@ async function scene(role: 'viewer' | 'editor' = 'editor', over: Record<string, 
 
 type MakeJob = JobPayloads['summaries.make'];
 
-/** What was asked for and no runner has taken yet. */
-async function askedOf(orgId: string): Promise<MakeJob[]> {
+async function requestsOf(orgId: string): Promise<MakeJob[]> {
   const rows = await db<{ payload: MakeJob }[]>`
     select payload from test.jobs where task = 'summaries.make' and payload ->> 'org_id' = ${orgId}`;
   return rows.map(({ payload }) => payload);
 }
 
-test('a summary that a member asks for is made by a job, once, in the name of the member', async () => {
+test('a requested summary is created once, by the member', async () => {
   const { org, list, submit, get } = await scene();
   await org.answer(10, 'Great', '2026-05-10');
   const asked = await submit(list, { date_from: '2026-05-01', date_to: '2026-05-31' });
-  assert.match(await asked.text(), /The summary is being written/);
-  const [job] = await askedOf(org.id);
+  assert.match(await asked.text(), /Writing your summary/);
+  const [job] = await requestsOf(org.id);
   await makeSummary(readingTools(db), job!, null);
   await makeSummary(readingTools(db), job!, null); // a job may run twice
   const rows = await db`select id, responses from summaries where org_id = ${org.id}`;
@@ -45,7 +44,7 @@ test('a summary that a member asks for is made by a job, once, in the name of th
   assert.match(await (await get(list)).text(), />May 2026<\/a>/);
 });
 
-test('a period with a mistake is 422 and asks for nothing', async () => {
+test('an invalid period returns 422', async () => {
   const { org, list, post } = await scene();
   for (const [form, sentence] of [
     [{ date_from: '2026-05-02', date_to: '2026-05-01' }, /Must not be before the first day\./],
@@ -58,10 +57,10 @@ test('a period with a mistake is 422 and asks for nothing', async () => {
     assert.equal(answer.status, 422);
     assert.match(await answer.text(), sentence);
   }
-  assert.deepEqual(await askedOf(org.id), []);
+  assert.deepEqual(await requestsOf(org.id), []);
 });
 
-/** Two kinds, the first with a change that is clear. */
+/** The first of two blocks has a clear change. */
 const blocks = (score: number, from: number): ScoreBlock[] => {
   const interval = { low: 21.5, high: 52 };
   const change = { from, by: score - from, interval: { low: 2, high: 18 }, is_clear: true };
@@ -69,16 +68,27 @@ const blocks = (score: number, from: number): ScoreBlock[] => {
   return [nps, { ...nps, type: 'star5', score: 4.5, interval: null, n: 1, change: null }];
 };
 
-test('a period without answers is 422 and asks for nothing', async () => {
+test('a period without responses returns 422', async () => {
   const { org, list, post } = await scene();
   await org.answer(10, 'Great', '2026-05-10');
   const answer = await post(list, { date_from: '2026-05-11', date_to: '2026-05-31' });
   assert.equal(answer.status, 422);
-  assert.match(await answer.text(), /There are no answers on these days\./);
-  assert.deepEqual(await askedOf(org.id), []);
+  assert.match(await answer.text(), /No responses in this period\./);
+  assert.deepEqual(await requestsOf(org.id), []);
 });
 
-test('a summary says what changed since the one before', async () => {
+test('a summary that includes today ends now', async () => {
+  const { org, list, post } = await scene('editor', { time_zone: 'Asia/Tokyo' });
+  const before = Date.now();
+  await org.answer(10, 'Great', new Date(before).toISOString());
+  const today = new Date(before + 9 * 3_600_000).toISOString().slice(0, 10);
+  assert.equal((await post(list, { date_from: today, date_to: today })).status, 303);
+  const [job] = await requestsOf(org.id);
+  const end = Date.parse(job!.period_end);
+  assert.ok(before <= end && end <= Date.now(), job!.period_end);
+});
+
+test('a summary shows changes since the previous one', async () => {
   const { org, list, get } = await scene();
   const [april, may] = await Promise.all([
     addSummary(org.id, { month: 4, nps: 30, top_themes: ['price', 'support'] }),
@@ -93,13 +103,10 @@ test('a summary says what changed since the one before', async () => {
   const html = await (await get(`${list}/${may}`)).text();
   assert.match(html, /Up 10 points from \+30\./);
   assert.match(html, /\+30 then, \+40 now/);
-  assert.match(html, /200 answers, margin of error \(95%\): \+21\.5 to \+52</);
-  assert.match(
-    html,
-    /<dt>Stars of 5<\/dt><dd>4\.50, none in the period before[^<]*<span[^>]*>1 answer</s,
-  );
+  assert.match(html, /200 responses, margin of error \(95%\): \+21\.5 to \+52</);
+  assert.match(html, /<dt>Stars of 5<\/dt><dd>4\.50, no earlier score[^<]*<span[^>]*>1 response</s);
   assert.match(html, /<dt>New themes<\/dt><dd>delivery<\/dd>/);
-  assert.match(html, /<dt>No longer among the first<\/dt><dd>price<\/dd>/);
+  assert.match(html, /<dt>Dropped out of the top themes<\/dt><dd>price<\/dd>/);
   assert.doesNotMatch(await (await get(`${list}/${april}`)).text(), /Since the last summary/);
   const june = await addSummary(org.id, {
     month: 6,
@@ -109,10 +116,10 @@ test('a summary says what changed since the one before', async () => {
   });
   const same = await (await get(`${list}/${june}`)).text();
   assert.match(same, /<dt>New themes<\/dt><dd>none<\/dd>/);
-  assert.match(same, /<dt>No longer among the first<\/dt><dd>none<\/dd>/);
+  assert.match(same, /<dt>Dropped out of the top themes<\/dt><dd>none<\/dd>/);
 });
 
-test('summaries are listed by their period, and their quotes as a list', async () => {
+test('summaries are listed by period', async () => {
   const { org, list, get } = await scene();
   for (const month of [5, 4, 6]) await addSummary(org.id, { month, nps: 10 });
   const html = await (await get(list)).text();
@@ -130,7 +137,7 @@ test('summaries are listed by their period, and their quotes as a list', async (
   );
 });
 
-test('a viewer reads summaries and makes none; those of others are not found', async () => {
+test('viewers can read summaries of their organization only', async () => {
   const viewer = await scene('viewer');
   const id = await addSummary(viewer.org.id, { month: 5, nps: 1 });
   assert.equal((await viewer.get(`${viewer.list}/${id}`)).status, 200);
@@ -142,7 +149,7 @@ test('a viewer reads summaries and makes none; those of others are not found', a
   assert.equal((await stranger.get(`${stranger.home}/summaries/x`)).status, 404);
 });
 
-test('a whole month is named as one, anything else by its days', () => {
+test('a whole month is shown as one, other periods by days', () => {
   const text = (from: string, to: string) =>
     periodText({ period_start: from, period_end: to }, 'Europe/Berlin');
   assert.equal(text('2026-09-30T22:00:00Z', '2026-10-31T23:00:00Z'), 'October 2026');
@@ -161,11 +168,11 @@ for (const [from, to, text] of [
   ['2026-03-01T00:00Z', '2026-04-02T00:00Z', '1 March 2026 to 1 April 2026'],
   ['2026-03-02T00:00Z', '2026-04-01T00:00Z', '2 March 2026 to 31 March 2026'],
   ['2026-03-01T01:00Z', '2026-04-01T00:00Z', '1 March 2026 to 31 March 2026'],
-  ['2026-03-01T00:00Z', '2026-04-01T01:00Z', '1 March 2026 to 1 April 2026'],
+  ['2026-03-01T00:00Z', '2026-04-01T01:00Z', '1 March 2026 to 1 April 2026 at 01:00'],
   ['2026-03-01T00:01Z', '2026-04-01T00:00Z', '1 March 2026 to 31 March 2026'],
-  ['2026-03-01T00:00Z', '2026-04-01T00:01Z', '1 March 2026 to 1 April 2026'],
+  ['2026-03-01T00:00Z', '2026-04-01T00:01Z', '1 March 2026 to 1 April 2026 at 00:01'],
 ] as const) {
-  test(`the period from ${from} to ${to} is ${text}`, () =>
+  test(`${from} to ${to} is shown as ${text}`, () =>
     assert.equal(periodText({ period_start: from, period_end: to }, 'UTC'), text));
 }
 
@@ -188,7 +195,7 @@ async function addSummary(
   return row!.id;
 }
 
-test('the responses of a period are those of its days, or of its instants where the clock has changed', () => {
+test('response filters use whole days if possible', () => {
   const period = {
     period_start: '2026-04-30T22:00:00.000Z',
     period_end: '2026-05-31T22:00:00.000Z',
